@@ -1,0 +1,38 @@
+/**
+ * What the npm scripts start: installs what is missing, finds Bun, and hands over to the script of that name.
+ * It runs on plain Node 20 in a fresh clone, so it imports nothing from node_modules.
+ */
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { findBun } from "./find-bun.mjs";
+import { installIfNeeded } from "./install.mjs";
+import { runChild } from "./run-child.mjs";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const scripts = {
+  demo: "scripts/demo.ts",
+  test: "scripts/test.ts",
+  check: "scripts/check.ts",
+  bench: "bench/main.ts",
+  chaos: "scripts/chaos.ts",
+};
+
+async function launch([name, ...args]) {
+  const script = Object.hasOwn(scripts, name ?? "") ? scripts[name] : undefined;
+  if (!script) return fail(`Usage: node bin/launch.mjs <${Object.keys(scripts).join("|")}> [arguments]`);
+  if (!existsSync(join(root, script)))
+    return fail(`"${name}" comes with a later version: ${script} does not exist yet.`);
+  const code = await installIfNeeded(root);
+  if (code !== 0) return code;
+  const bun = findBun(root);
+  if (bun.problem) return fail(bun.problem);
+  return runChild(bun.path, [script, ...args], { cwd: root });
+}
+
+function fail(message) {
+  console.error(message);
+  return 1;
+}
+
+process.exitCode = await launch(process.argv.slice(2));

@@ -1,0 +1,51 @@
+/**
+ * The checks that need no test run: format and lint (Biome), types (tsc), at the same time.
+ * As a program it prints what fails and exits with 1; the test script takes the results as values.
+ */
+import { dirname, join } from "node:path";
+
+export interface CheckResult {
+  name: string;
+  passed: boolean;
+  output: string;
+}
+
+const root = dirname(import.meta.dir);
+
+// Both are scripts in node_modules; started by this Bun they need neither a shell nor a .cmd file.
+const checks = [
+  { name: "format and lint", command: ["node_modules/@biomejs/biome/bin/biome", "check", "."] },
+  { name: "types", command: ["node_modules/typescript/bin/tsc", "--noEmit", "-p", "."] },
+];
+
+export function runChecks(): Promise<CheckResult[]> {
+  return Promise.all(checks.map(runCheck));
+}
+
+async function runCheck({ name, command: [script = "", ...args] }: (typeof checks)[number]): Promise<CheckResult> {
+  const child = Bun.spawn([process.execPath, join(root, script), ...args], {
+    cwd: root,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { name, passed: code === 0, output: `${out}${err}`.trim() };
+}
+
+/** Prints one line for each check, and what a failing one said. */
+export function printChecks(results: readonly CheckResult[]): void {
+  for (const { name, passed, output } of results) {
+    console.log(passed ? `(pass) check: ${name}` : `${output}\n(fail) check: ${name}`);
+  }
+}
+
+if (import.meta.main) {
+  const results = await runChecks();
+  printChecks(results);
+  process.exitCode = results.every((result) => result.passed) ? 0 : 1;
+}

@@ -1,0 +1,96 @@
+/**
+ * Runs the files of one lane in one `bun test` process and reads its report.
+ * Shows live what is not a passing test; the whole output is kept beside the report.
+ * It judges nothing: a report that is missing or incomplete is for the caller to count.
+ */
+import { createWriteStream } from "node:fs";
+import { join } from "node:path";
+import { parseJunit, type TestResult } from "./junit.ts";
+
+export interface LaneReport {
+  name: string;
+  files: string[];
+  tests: TestResult[];
+  /** Why the lane itself failed, beyond its tests. */
+  crash?: string;
+}
+
+/** A lane while it runs, for the progress line. */
+export interface Lane {
+  name: string;
+  passed: number;
+  /** The file whose tests are running. */
+  current: string;
+  done: Promise<LaneReport>;
+  kill(): void;
+}
+
+const TEST_TIMEOUT_MS = 60_000;
+/** Longer than any test may take: a lane this quiet hangs outside of its tests. */
+const SILENCE_LIMIT_MS = 5 * TEST_TIMEOUT_MS;
+
+export function startLane(root: string, folder: string, name: string, files: string[]): Lane {
+  const report = join(folder, `${name}.xml`);
+  const reporter = ["--reporter=junit", `--reporter-outfile=${report}`];
+  const paths = files.map((file) => `./${file}`);
+  const child = Bun.spawn([process.execPath, "test", ...paths, `--timeout=${TEST_TIMEOUT_MS}`, ...reporter], {
+    cwd: root,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const log = createWriteStream(join(folder, `${name}.log`));
+  let silent = false;
+  let ended = false;
+  const silence = setTimeout(() => {
+    silent = true;
+    child.kill("SIGKILL");
+  }, SILENCE_LIMIT_MS);
+  const lane: Lane = { name, passed: 0, current: "", done: finish(), kill: () => child.kill() };
+
+  async function show(stream: ReadableStream<Uint8Array>): Promise<void> {
+    for await (const line of lines(stream)) {
+      if (ended) return;
+      silence.refresh();
+      log.write(`${line}\n`);
+      if (/^\S+\.test\.tsx?:$/.test(line)) lane.current = line.slice(0, -1);
+      else if (line.startsWith("(pass)")) lane.passed++;
+      else if (line.trim() !== "") console.log(`${name} | ${line}`);
+    }
+  }
+
+  async function finish(): Promise<LaneReport> {
+    // A process that a test left behind can hold the pipes open: the lane has ended when its own process has.
+    const shown = Promise.all([show(child.stdout), show(child.stderr)]);
+    const code = await child.exited;
+    await Promise.race([shown, Bun.sleep(1_000)]);
+    ended = true;
+    clearTimeout(silence);
+    log.end();
+    const file = Bun.file(report);
+    const tests = (await file.exists()) ? parseJunit(await file.text()) : [];
+    const crash = silent ? `said nothing for ${SILENCE_LIMIT_MS / 1000} s and was ended` : crashOf(code, tests);
+    return { name, files, tests, ...(crash && { crash }) };
+  }
+
+  return lane;
+}
+
+/** Bun exits with 0 or 1, and writes a report if any test ran. A test that calls `process.exit(0)` gives 0 and no report. */
+export function crashOf(code: number, tests: readonly TestResult[]): string | undefined {
+  if (tests.length === 0) return `ended with code ${code} and no report`;
+  const failed = tests.some((test) => test.outcome === "failed");
+  if (code === 0 || (code === 1 && failed)) return undefined;
+  return `ended with code ${code}`;
+}
+
+async function* lines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of stream) {
+    const parts = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = parts.pop() ?? "";
+    yield* parts;
+  }
+  if (rest !== "") yield rest;
+}

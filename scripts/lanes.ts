@@ -1,0 +1,27 @@
+/**
+ * Splits test files over lanes, which run at the same time, so that the lanes end at about the same time.
+ * Weights are fixed by folder and not measured: a run on another machine splits alike. Pure: it starts nothing.
+ */
+
+/** Roughly the seconds that a file takes. Files that start real programs are heavy. */
+export const weights: { folder: string; weight: number }[] = [
+  { folder: "test/chaos/", weight: 40 },
+  { folder: "test/scenarios/", weight: 20 },
+  { folder: "test/testing/", weight: 10 },
+];
+
+export function weightOf(file: string): number {
+  return weights.find(({ folder }) => file.startsWith(folder))?.weight ?? 1;
+}
+
+/** Greedy: the heaviest file first, each into the lane that has least so far. Lanes that would be empty are left out. */
+export function splitIntoLanes(files: readonly string[], count: number): string[][] {
+  const lanes = Array.from({ length: count }, () => ({ files: [] as string[], weight: 0 }));
+  const heaviestFirst = files.toSorted((a, b) => weightOf(b) - weightOf(a) || (a < b ? -1 : 1));
+  for (const file of heaviestFirst) {
+    const lane = lanes.reduce((least, other) => (other.weight < least.weight ? other : least));
+    lane.files.push(file);
+    lane.weight += weightOf(file);
+  }
+  return lanes.map((lane) => lane.files).filter((lane) => lane.length > 0);
+}

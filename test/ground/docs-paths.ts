@@ -1,0 +1,22 @@
+/**
+ * Finds the repository paths that a Markdown text names, in backticks and in links.
+ * Fenced blocks are not read: they hold pictures, sample output and the layout of other places.
+ */
+import { posix } from "node:path";
+
+/** Text in backticks is a path of this repository when it starts with one of these. */
+const tops = ["src/", "test/", "docs/", "bin/", "scripts/", "bench/", "dashboard/", ".ci/"];
+const rootFile = /^(README|CONTRIBUTING|CHANGELOG|LICENSE)(\.md)?$|^(package(-lock)?|tsconfig|biome)\.json$/;
+
+/** Paths from the repository's root. Patterns and placeholders (`test/*.test.ts`, `docs/<name>.md`) are left out. */
+export function namedPaths(document: string, markdown: string): string[] {
+  const prose = markdown.replace(/^( *)(```|~~~)[\s\S]*?^\1\2/gm, "");
+  const quoted = Array.from(prose.matchAll(/`([^`\n]+)`/g), ([, text = ""]) => text.replace(/:\d+$/, ""));
+  const fromRoot = quoted.filter((text) => tops.some((top) => text.startsWith(top)) || rootFile.test(text));
+  const linked = Array.from(prose.matchAll(/\]\(([^)\s]+)[^)]*\)/g), ([, target = ""]) => target.replace(/#.*$/, ""));
+  const relative = linked
+    .filter((target) => target !== "" && !/^([a-z][a-z+.-]*:|\/\/)/i.test(target))
+    .map((target) => posix.join(posix.dirname(document), target));
+  const paths = [...fromRoot, ...relative].filter((path) => !/[*<>{}…\s]|YYYY/.test(path));
+  return [...new Set(paths.map((path) => path.replace(/\/$/, "")))];
+}

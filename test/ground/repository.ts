@@ -1,0 +1,39 @@
+/**
+ * The files of this repository, as the ground tests see them: all that .gitignore does not name.
+ * Works in a plain copy as well as in a clone, so it does not ask git.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { Glob } from "bun";
+
+export const root = dirname(dirname(import.meta.dir));
+
+/** Paths from the root, with forward slashes, sorted. */
+export function repositoryFiles(): string[] {
+  const lines = read(".gitignore").split("\n");
+  const names = lines
+    .map((line) => line.trim().replace(/^\/|\/$/g, ""))
+    .filter((line) => line && !line.startsWith("#"));
+  const ignored = [".git", ...names].map((name) => new Glob(name));
+  const below = (folder: string): string[] =>
+    readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+      const path = folder ? `${folder}/${entry.name}` : entry.name;
+      if (ignored.some((glob) => glob.match(entry.name) || glob.match(path))) return [];
+      if (entry.isDirectory()) return below(path);
+      return entry.isFile() ? [path] : [];
+    });
+  return below("").sort();
+}
+
+export function read(path: string): string {
+  return readFileSync(join(root, path), "utf8");
+}
+
+/** The text of each file whose path matches, by path. */
+export function sources(shape: RegExp): Map<string, string> {
+  return new Map(
+    repositoryFiles()
+      .filter((path) => shape.test(path))
+      .map((path) => [path, read(path)]),
+  );
+}

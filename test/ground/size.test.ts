@@ -1,0 +1,89 @@
+import { describe, expect, test } from "bun:test";
+import { repositoryFiles, sources } from "./repository.ts";
+import { codeLines, FILE_LIMIT, FUNCTION_LIMIT, functionSizes, hasHeader, isTooDeep, nameProblems } from "./size.ts";
+import { parse, parseText } from "./syntax.ts";
+
+const code = sources(/\.(tsx?|mjs)$/);
+const typed = await parse(new Map([...code].filter(([path]) => !path.endsWith(".mjs"))));
+
+describe("the limits of the house style", () => {
+  test(`no file has more than ${FILE_LIMIT} lines of code`, () => {
+    const sizes = [...typed].map(([path, tree]) => ({ path, lines: codeLines(tree).size }));
+    expect(sizes.filter(({ lines }) => lines > FILE_LIMIT)).toEqual([]);
+  });
+
+  test(`no function outside of tests has more than ${FUNCTION_LIMIT} lines of code`, () => {
+    const sizes = [...typed]
+      .filter(([path]) => !path.startsWith("test/"))
+      .flatMap(([path, tree]) => functionSizes(tree).map(({ line, size }) => ({ at: `${path}:${line}`, size })));
+    expect(sizes.filter(({ size }) => size > FUNCTION_LIMIT)).toEqual([]);
+  });
+
+  test("files have names that say something", () => {
+    expect([...code.keys()].flatMap(nameProblems)).toEqual([]);
+  });
+
+  test("every file in src has a header comment", () => {
+    expect(
+      [...code].filter(([path, text]) => path.startsWith("src/") && !hasHeader(text)).map(([path]) => path),
+    ).toEqual([]);
+  });
+
+  test("src has one level of folders", () => {
+    expect(repositoryFiles().filter(isTooDeep)).toEqual([]);
+  });
+});
+
+describe("the measures", () => {
+  test("a line counts when it holds code", async () => {
+    const tree = await parseText(`// header
+/* a
+   block */
+const url = "http://x"; // trailing
+
+const pattern = /\\/\\*"/; const text = \`// no comment
+/* none either */ \${url /* here */} //
+\`;
+/** doc */ export {};
+}`);
+    expect([...codeLines(tree)]).toEqual([4, 6, 7, 8, 9, 10]);
+  });
+
+  test("a function is measured without the functions inside it", async () => {
+    const body = (lines: number) => "  run();\n".repeat(lines);
+    const tree = await parseText(
+      `function outer() {\n${body(3)}  return {\n    inner() {\n${body(70)}    },\n  };\n}\n`,
+    );
+    expect(functionSizes(tree)).toEqual([
+      { line: 1, size: 7 },
+      { line: 6, size: 72 },
+    ]);
+  });
+
+  test("names are read", () => {
+    for (const path of [
+      "src/store/task-store.ts",
+      "test/store/task-store.test.ts",
+      "src/index.ts",
+      "bin/find-bun.mjs",
+    ]) {
+      expect(nameProblems(path)).toEqual([]);
+    }
+    for (const path of [
+      "src/engine/task-manager.ts",
+      "src/engine/taskStore.ts",
+      "src/http/server-v2.ts",
+      "src/http/index.ts",
+    ]) {
+      expect(nameProblems(path)).toHaveLength(1);
+    }
+    expect(isTooDeep("src/store/sqlite.ts")).toBe(false);
+    expect(isTooDeep("src/store/drivers/sqlite.ts")).toBe(true);
+  });
+
+  test("a header is a comment at the top", () => {
+    expect(hasHeader("/** owns tasks */\nexport {}")).toBe(true);
+    expect(hasHeader("#!/usr/bin/env bun\n// owns tasks\n")).toBe(true);
+    expect(hasHeader("import x from 'x'; // late")).toBe(false);
+  });
+});
