@@ -1,0 +1,53 @@
+/**
+ * The closed table of error codes. Every error that a caller can meet is an AsyncAgentsError with one of these codes;
+ * its message says what to do next. HTTP and MCP forms are derived from the table, never chosen at the call site.
+ */
+
+/** Each code with the HTTP status that a door answers with. */
+export const ERROR_CODES = {
+  invalid_input: 400,
+  unknown_agent: 400,
+  modes_exclusive: 400,
+  not_allowed: 403,
+  task_not_found: 404,
+  task_ambiguous: 409,
+  task_not_live: 409,
+  task_running: 409,
+  task_resuming: 409,
+  task_not_resumable: 409,
+  session_gone: 410,
+  depth_exceeded: 403,
+  host_unsupported: 501,
+  host_unavailable: 503,
+  host_failed: 502,
+  store_unavailable: 503,
+  store_too_new: 503,
+  internal: 500,
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+const BRAND = Symbol.for("asyncagents.error");
+
+export class AsyncAgentsError extends Error {
+  readonly code: ErrorCode;
+  readonly details: Record<string, unknown>;
+  readonly [BRAND] = true;
+
+  constructor(code: ErrorCode, message: string, options: { details?: Record<string, unknown>; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = "AsyncAgentsError";
+    this.code = code;
+    this.details = options.details ?? {};
+  }
+
+  /** Works across two copies of this module, where `instanceof` does not. */
+  static isInstance(value: unknown): value is AsyncAgentsError {
+    return typeof value === "object" && value !== null && BRAND in value;
+  }
+}
+
+/** The message of anything that was thrown, for logs and for error rows. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

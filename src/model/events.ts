@@ -1,0 +1,44 @@
+/**
+ * Everything that can happen to a task, as data. An event is a fact with its time; `transition` says what it does.
+ * Events of a run carry its number, so that a late word about an earlier run changes nothing.
+ */
+import type { Progress } from "./progress.ts";
+import type { Phase, PhaseDetail, Task } from "./task.ts";
+
+/** What must be known to make a task. */
+export interface NewTask {
+  id: string;
+  sessionId: string;
+  host: string;
+  directory: string;
+  parentSessionId: string;
+  parentMessageId: string;
+  parentAgent: string;
+  description: string;
+  prompt: string;
+  messageId: string;
+  agent: string;
+  model: string | null;
+  batchId: string;
+  isForked: boolean;
+  owner: string | null;
+}
+
+export type TaskEvent =
+  | { type: "task.created"; at: number; task: NewTask }
+  | { type: "task.imported"; at: number; task: Task }
+  | { type: "task.adopted"; at: number; owner: string }
+  | { type: "task.resumed"; at: number; prompt: string; messageId: string; owner: string | null; allow: Resumable }
+  | { type: "run.progressed"; at: number; run: number; progress: Progress }
+  | { type: "run.phased"; at: number; run: number; phase: Phase; detail: PhaseDetail | null }
+  | { type: "run.completed"; at: number; run: number; result: string; progress: Progress | null }
+  | { type: "run.failed"; at: number; run: number; error: string; progress: Progress | null }
+  | { type: "run.cancelled"; at: number; run: number; reason: string; progress: Progress | null }
+  | { type: "cancel.requested"; at: number }
+  | { type: "result.retrieved"; at: number }
+  | { type: "task.cleared"; at: number };
+
+export type TaskEventType = TaskEvent["type"];
+
+/** Which ended tasks may be resumed besides completed ones. */
+export type Resumable = readonly ("error" | "cancelled")[];

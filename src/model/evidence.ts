@@ -1,0 +1,51 @@
+/**
+ * Completion by evidence: what a host can show about one run, and the verdict on it. Pure. Idle alone is no success:
+ * a run completed only when it has a finished answer of its own that carries no error and something was done.
+ */
+import type { Progress } from "./progress.ts";
+
+/** What the session's messages after the run's own prompt show. */
+export interface Evidence {
+  /** The run's own prompt is in the session. */
+  prompted: boolean;
+  /** The first finished answer after the prompt that ended the turn, with its text. */
+  answer: { text: string } | null;
+  /** The error that the newest answer carries. */
+  error: { message: string; aborted: boolean } | null;
+  /** An answer was begun (and perhaps never finished). */
+  begun: boolean;
+  /** Text was written or a tool call completed. */
+  worked: boolean;
+  /** The tool call at which the run stopped, where it stopped at one that failed or was refused. */
+  stoppedAt: { tool: string; message: string } | null;
+  /** What this run alone has used and done. */
+  progress: Progress;
+}
+
+export type Verdict =
+  | { outcome: "completed"; result: string }
+  | { outcome: "error"; error: string }
+  | { outcome: "cancelled"; reason: string };
+
+export const NO_OUTPUT = "ended without output: the agent stopped without writing text or completing a tool call";
+export const INTERRUPTED = "interrupted: the process that ran this task ended before the task did";
+export const ABORTED = "aborted in its own session";
+
+/** The verdict on a run whose session is idle. `announced` is an error that the host reported besides its messages. */
+export function judge(evidence: Evidence, announced: string | null): Verdict {
+  if (evidence.error?.aborted) return { outcome: "cancelled", reason: ABORTED };
+  if (evidence.error) return { outcome: "error", error: evidence.error.message };
+  if (evidence.answer && evidence.worked) return { outcome: "completed", result: evidence.answer.text };
+  if (announced !== null) return { outcome: "error", error: announced };
+  if (evidence.stoppedAt) {
+    const { tool, message } = evidence.stoppedAt;
+    return { outcome: "error", error: `stopped at its call of ${tool}: ${message}` };
+  }
+  return { outcome: "error", error: NO_OUTPUT };
+}
+
+/** The verdict on a run whose process is gone: what it finished counts, everything else was interrupted. */
+export function judgeInterrupted(evidence: Evidence): Verdict {
+  if (evidence.answer || evidence.error) return judge(evidence, null);
+  return { outcome: "error", error: INTERRUPTED };
+}

@@ -1,0 +1,71 @@
+/**
+ * What a task has done so far: tool calls, tokens, cost. Pure arithmetic; a run's share is added to what earlier runs
+ * left, so that a resumed task keeps its totals. Does not know where the numbers come from.
+ */
+
+export interface Tokens {
+  input: number;
+  output: number;
+  reasoning: number;
+  cacheRead: number;
+  cacheWrite: number;
+}
+
+export interface Progress {
+  toolCalls: number;
+  toolCallsByName: Record<string, number>;
+  /** The newest tools by name, newest last. */
+  lastTools: string[];
+  /** When the host last showed a sign of work (ms since the epoch). */
+  lastUpdate: number;
+  tokens: Tokens;
+  cost: number;
+}
+
+const LAST_TOOLS = 5;
+const TOOL_NAMES = 100;
+
+export function noProgress(at: number): Progress {
+  return {
+    toolCalls: 0,
+    toolCallsByName: {},
+    lastTools: [],
+    lastUpdate: at,
+    tokens: { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0 },
+    cost: 0,
+  };
+}
+
+/** Counts one more call of a tool; names beyond a bound are counted together, so that the record stays small. */
+export function countTool(progress: Progress, name: string): Progress {
+  const names = progress.toolCallsByName;
+  const key = Object.hasOwn(names, name) || Object.keys(names).length < TOOL_NAMES ? name : "other";
+  return {
+    ...progress,
+    toolCalls: progress.toolCalls + 1,
+    toolCallsByName: { ...names, [key]: (Object.hasOwn(names, key) ? (names[key] ?? 0) : 0) + 1 },
+    lastTools: [...progress.lastTools, name].slice(-LAST_TOOLS),
+  };
+}
+
+/** The totals of earlier runs plus those of the current one. */
+export function addProgress(before: Progress, run: Progress): Progress {
+  const byName = { ...before.toolCallsByName };
+  for (const [name, count] of Object.entries(run.toolCallsByName)) {
+    byName[name] = (Object.hasOwn(byName, name) ? (byName[name] ?? 0) : 0) + count;
+  }
+  return {
+    toolCalls: before.toolCalls + run.toolCalls,
+    toolCallsByName: byName,
+    lastTools: [...before.lastTools, ...run.lastTools].slice(-LAST_TOOLS),
+    lastUpdate: Math.max(before.lastUpdate, run.lastUpdate),
+    tokens: {
+      input: before.tokens.input + run.tokens.input,
+      output: before.tokens.output + run.tokens.output,
+      reasoning: before.tokens.reasoning + run.tokens.reasoning,
+      cacheRead: before.tokens.cacheRead + run.tokens.cacheRead,
+      cacheWrite: before.tokens.cacheWrite + run.tokens.cacheWrite,
+    },
+    cost: before.cost + run.cost,
+  };
+}

@@ -1,0 +1,156 @@
+/**
+ * The only place where a status is decided. Pure and total: every event on every state gives either a new task or a
+ * refusal with its reason; it never throws. Ended states are final but for the resume.
+ */
+import type { NewTask, Resumable, TaskEvent } from "./events.ts";
+import { noProgress, type Progress } from "./progress.ts";
+import { isLive, type PhaseDetail, type Task } from "./task.ts";
+
+/** Why an event changed nothing. */
+export type Refusal = "unknown_task" | "exists" | "ended" | "stale_run" | "live" | "not_resumable" | "no_change";
+
+/** What the parent is to be told; `topic` makes it unique within the run, so that nothing is told twice. */
+export interface NoticeIntent {
+  kind: "ended" | "waiting" | "retrying";
+  topic: string;
+}
+
+export type Transition =
+  | { changed: true; task: Task; notice: NoticeIntent | null }
+  | { changed: false; task: Task | null; reason: Refusal };
+
+/** A provider that fails once is weather; from this attempt on the parent is told. */
+export const RETRY_NOTICE_ATTEMPT = 2;
+
+export function transition(task: Task | null, event: TaskEvent): Transition {
+  if (event.type === "task.created") {
+    return task === null ? changed(create(event.task, event.at)) : refused(task, "exists");
+  }
+  if (event.type === "task.imported") return bringIn(task, event.task);
+  if (task === null) return refused(null, "unknown_task");
+  switch (event.type) {
+    case "task.resumed":
+      return resume(task, event);
+    case "result.retrieved":
+      return changed({ ...task, resultRetrievedAt: event.at });
+    case "task.cleared":
+      return task.clearedAt === null ? changed({ ...task, clearedAt: event.at }) : refused(task, "no_change");
+  }
+  if (!isLive(task.status)) return refused(task, "ended");
+  switch (event.type) {
+    case "task.adopted":
+      return changed({ ...task, owner: event.owner });
+    case "cancel.requested":
+      if (task.cancelRequestedAt !== null) return refused(task, "no_change");
+      return changed({ ...task, cancelRequestedAt: event.at });
+  }
+  if (event.run !== task.run.number) return refused(task, "stale_run");
+  switch (event.type) {
+    case "run.progressed":
+      return changed({ ...task, progress: event.progress });
+    case "run.phased":
+      return phase(task, event);
+    case "run.completed":
+      return end(task, "completed", event, { result: event.result, error: null });
+    case "run.failed":
+      return end(task, "error", event, { result: null, error: event.error });
+    case "run.cancelled":
+      return end(task, "cancelled", event, { result: null, error: event.reason });
+  }
+}
+
+function changed(task: Task, notice: NoticeIntent | null = null): Transition {
+  return { changed: true, task, notice };
+}
+
+function refused(task: Task | null, reason: Refusal): Transition {
+  return { changed: false, task, reason };
+}
+
+function create(input: NewTask, at: number): Task {
+  const { prompt, messageId, ...rest } = input;
+  return {
+    ...rest,
+    status: "running",
+    phase: "starting",
+    phaseDetail: null,
+    run: newRun(0, prompt, messageId, at, noProgress(at)),
+    startedAt: at,
+    completedAt: null,
+    resultRetrievedAt: null,
+    clearedAt: null,
+    cancelRequestedAt: null,
+    progress: noProgress(at),
+  };
+}
+
+/** An ended task from elsewhere, as it was; nobody is told. A live one is refused: nobody drives it. */
+function bringIn(task: Task | null, imported: Task): Transition {
+  if (task !== null) return refused(task, "exists");
+  return isLive(imported.status) ? refused(null, "live") : changed(imported);
+}
+
+function newRun(number: number, prompt: string, messageId: string, at: number, before: Progress): Task["run"] {
+  return { number, prompt, messageId, startedAt: at, endedAt: null, outcome: null, result: null, error: null, before };
+}
+
+function resume(task: Task, event: Extract<TaskEvent, { type: "task.resumed" }>): Transition {
+  if (isLive(task.status)) return refused(task, "live");
+  if (!isResumable(task, event.allow)) return refused(task, "not_resumable");
+  return changed({
+    ...task,
+    status: "resumed",
+    phase: "starting",
+    phaseDetail: null,
+    run: newRun(task.run.number + 1, event.prompt, event.messageId, event.at, task.progress),
+    completedAt: null,
+    resultRetrievedAt: null,
+    clearedAt: null,
+    cancelRequestedAt: null,
+    owner: event.owner,
+    progress: { ...task.progress, lastUpdate: event.at },
+  });
+}
+
+/** Completed tasks may always be resumed; failed and cancelled ones only where the option allows it. */
+export function isResumable(task: Task, allow: Resumable): boolean {
+  return task.status === "completed" || (allow as readonly string[]).includes(task.status);
+}
+
+function phase(task: Task, event: Extract<TaskEvent, { type: "run.phased" }>): Transition {
+  if (task.phase === event.phase && sameDetail(task.phaseDetail, event.detail)) return refused(task, "no_change");
+  return changed({ ...task, phase: event.phase, phaseDetail: event.detail }, noticeOf(event.detail));
+}
+
+function noticeOf(detail: PhaseDetail | null): NoticeIntent | null {
+  if (detail?.kind === "waiting") return { kind: "waiting", topic: `waiting:${detail.requestId}` };
+  if (detail?.kind === "retrying" && detail.count >= RETRY_NOTICE_ATTEMPT)
+    return { kind: "retrying", topic: "retrying" };
+  return null;
+}
+
+function sameDetail(a: PhaseDetail | null, b: PhaseDetail | null): boolean {
+  if (a === null || b === null) return a === b;
+  if (a.kind === "waiting" && b.kind === "waiting") return a.requestId === b.requestId;
+  return a.kind === "retrying" && b.kind === "retrying" && a.reason === b.reason && a.count === b.count;
+}
+
+function end(
+  task: Task,
+  status: "completed" | "error" | "cancelled",
+  event: { at: number; progress: Progress | null },
+  outcome: Pick<Task["run"], "result" | "error">,
+): Transition {
+  const ended: Task = {
+    ...task,
+    status,
+    phase: null,
+    phaseDetail: null,
+    run: { ...task.run, endedAt: event.at, outcome: status, ...outcome },
+    completedAt: event.at,
+    cancelRequestedAt: null,
+    owner: null,
+    progress: event.progress ?? task.progress,
+  };
+  return changed(ended, { kind: "ended", topic: "ended" });
+}
