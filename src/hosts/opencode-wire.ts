@@ -1,0 +1,90 @@
+/**
+ * The shapes of OpenCode's records that we read. Only the fields that we use, all of them optional where OpenCode may
+ * leave them out; nothing here is ever written back as it is.
+ */
+
+export interface WireError {
+  name?: string;
+  data?: { message?: string; statusCode?: number };
+  message?: string;
+}
+
+export interface WireTokens {
+  input?: number;
+  output?: number;
+  reasoning?: number;
+  cache?: { read?: number; write?: number };
+}
+
+export interface WireInfo {
+  id: string;
+  sessionID: string;
+  role: "user" | "assistant";
+  parentID?: string;
+  time: { created: number; completed?: number };
+  finish?: string;
+  summary?: unknown;
+  error?: WireError;
+  tokens?: WireTokens;
+  cost?: number;
+  agent?: string;
+  model?: { providerID: string; modelID: string; variant?: string };
+}
+
+export interface WirePart {
+  id: string;
+  type: string;
+  text?: string;
+  synthetic?: boolean;
+  ignored?: boolean;
+  tool?: string;
+  callID?: string;
+  state?: { status?: string; input?: unknown; output?: string; error?: string };
+}
+
+export interface WireMessage {
+  info: WireInfo;
+  parts: WirePart[];
+}
+
+export interface WireRule {
+  permission: string;
+  pattern: string;
+  action: "allow" | "ask" | "deny";
+}
+
+export interface WireSession {
+  id: string;
+  parentID?: string;
+  title?: string;
+  directory?: string;
+  metadata?: Record<string, unknown>;
+  permission?: WireRule[];
+  time?: { created?: number };
+}
+
+export interface WireAgent {
+  name: string;
+  description?: string;
+  mode?: string;
+  hidden?: boolean;
+  model?: { providerID: string; modelID: string };
+  permission?: WireRule[];
+}
+
+/** What an OpenCode error says, in one line. */
+export function errorText(error: WireError): string {
+  const said = error.data?.message ?? error.message ?? error.name ?? "unknown error";
+  return error.name && said !== error.name ? `${error.name}: ${said}` : said;
+}
+
+export interface WireStatus {
+  type?: string;
+  attempt?: number;
+  message?: string;
+}
+
+/** Why and how often a provider was tried again. */
+export function retryOf(status: WireStatus): { reason: string; count: number } {
+  return { reason: status.message ?? "the provider failed", count: status.attempt ?? 1 };
+}

@@ -1,0 +1,269 @@
+/**
+ * The OpenCode host: sessions, prompts and messages of one directory instance, over any transport. Talks to OpenCode
+ * and nothing else; keeps no state of tasks. Events are handed in by whoever receives them (the plugin's event hook,
+ * or a stream), so that the in-process path needs no connection.
+ */
+import type { CondenseLimits } from "../model/condense.ts";
+import { AsyncAgentsError } from "../model/errors.ts";
+import type { Evidence } from "../model/evidence.ts";
+import {
+  type AgentInfo,
+  type ForkInput,
+  type Host,
+  type HostEvent,
+  type HostStatus,
+  type MessagePage,
+  type NotifyInput,
+  type PromptInput,
+  type StartInput,
+  splitModel,
+} from "./host.ts";
+import { readEvent } from "./opencode-events.ts";
+import { evidenceOf } from "./opencode-evidence.ts";
+import { condenseSession } from "./opencode-fork.ts";
+import { newOpenCodeId } from "./opencode-ids.ts";
+import { childRules } from "./opencode-rights.ts";
+import { call, type OpenCodeRequest, type OpenCodeSend } from "./opencode-transport.ts";
+import {
+  retryOf,
+  type WireAgent,
+  type WireMessage,
+  type WireRule,
+  type WireSession,
+  type WireStatus,
+} from "./opencode-wire.ts";
+
+/** Messages read in one request. */
+const PAGE = 100;
+/** Pages read back for one run or one fork: a bound, far above what a run makes. */
+const MAX_PAGES = 200;
+const MAX_DESCENDANTS = 200;
+
+export interface OpenCodeHost extends Host {
+  readonly kind: "opencode";
+  /** Takes one raw event of OpenCode. Never throws. */
+  take(event: unknown): void;
+  fork(input: ForkInput): Promise<string>;
+  condense(sessionId: string, limits: CondenseLimits): Promise<void>;
+  notify(sessionId: string, input: NotifyInput): Promise<void>;
+  hasMessage(sessionId: string, messageId: string): Promise<boolean>;
+}
+
+export function openCodeHost(options: { send: OpenCodeSend }): OpenCodeHost {
+  return new OpenCodeDriver(options.send);
+}
+
+class OpenCodeDriver implements OpenCodeHost {
+  readonly kind = "opencode";
+  readonly #send: OpenCodeSend;
+  readonly #listeners = new Set<(event: HostEvent) => void>();
+
+  constructor(send: OpenCodeSend) {
+    this.#send = send;
+  }
+
+  async start(input: StartInput): Promise<string> {
+    const model = splitModel(input.model);
+    const body = {
+      parentID: input.parentSessionId,
+      title: titleOf(input),
+      agent: input.agent,
+      ...(model ? { model: { id: model.modelID, providerID: model.providerID } } : {}),
+      metadata: markOf(input),
+      permission: await this.#rulesFor(input),
+    };
+    return sessionIdOf((await call(this.#send, { method: "POST", path: "/session", body })).data);
+  }
+
+  async fork(input: ForkInput): Promise<string> {
+    const permission = await this.#rulesFor(input);
+    const answer = await this.#session(input.parentSessionId, "POST", "/fork", { messageID: input.untilMessageId });
+    const sessionId = sessionIdOf(answer.data);
+    await this.#session(sessionId, "PATCH", "", { title: titleOf(input), metadata: markOf(input), permission });
+    return sessionId;
+  }
+
+  async condense(sessionId: string, limits: CondenseLimits): Promise<void> {
+    const { messages } = await this.#messagesAfter(sessionId, null);
+    await condenseSession(this.#send, sessionId, messages, limits);
+  }
+
+  async prompt(sessionId: string, input: PromptInput): Promise<void> {
+    const model = splitModel(input.model);
+    await this.#session(sessionId, "POST", "/prompt_async", {
+      messageID: input.messageId,
+      agent: input.agent,
+      ...(model ? { model } : {}),
+      parts: [{ id: partIdOf(input.messageId, 0), type: "text", text: input.text }],
+    });
+  }
+
+  async abort(sessionId: string): Promise<void> {
+    const open = [sessionId];
+    for (let index = 0; index < open.length && index < MAX_DESCENDANTS; index++) {
+      const current = open[index] ?? sessionId;
+      await this.#session(current, "POST", "/abort");
+      const children = (await this.#session(current, "GET", "/children")).data as WireSession[];
+      open.push(...children.map((child) => child.id));
+    }
+  }
+
+  async inspect(sessionId: string, runMessageId: string): Promise<Evidence> {
+    const { messages, found } = await this.#messagesAfter(sessionId, runMessageId);
+    return evidenceOf(messages, found);
+  }
+
+  async statuses(): Promise<Map<string, HostStatus>> {
+    const { data } = await call(this.#send, { method: "GET", path: "/session/status" });
+    const found = new Map<string, HostStatus>();
+    for (const [id, status] of Object.entries(data as Record<string, WireStatus>)) {
+      if (status.type === "busy") found.set(id, { state: "busy" });
+      if (status.type === "retry") found.set(id, { state: "retrying", ...retryOf(status) });
+    }
+    return found;
+  }
+
+  async messages(sessionId: string, request: { limit: number; before: string | null }): Promise<MessagePage> {
+    const read = await this.#page(sessionId, request.limit, request.before);
+    return {
+      messages: read.messages.map((raw) => ({ id: raw.info.id, role: raw.info.role, at: raw.info.time.created, raw })),
+      before: read.before,
+    };
+  }
+
+  exists(sessionId: string): Promise<boolean> {
+    return isThere(this.#session(sessionId, "GET"));
+  }
+
+  hasMessage(sessionID: string, messageID: string): Promise<boolean> {
+    const path = "/session/{sessionID}/message/{messageID}";
+    return isThere(call(this.#send, { method: "GET", path, parameters: { sessionID, messageID } }));
+  }
+
+  async agents(): Promise<AgentInfo[]> {
+    return (await this.#agents()).filter((agent) => agent.hidden !== true).map(toAgentInfo);
+  }
+
+  async notify(sessionId: string, input: NotifyInput): Promise<void> {
+    const model = splitModel(input.model);
+    await this.#session(sessionId, "POST", input.wake ? "/prompt_async" : "/message", {
+      messageID: input.messageId,
+      noReply: !input.wake,
+      ...(input.agent ? { agent: input.agent } : {}),
+      ...(model ? { model } : {}),
+      ...(input.variant ? { variant: input.variant } : {}),
+      parts: [
+        { id: partIdOf(input.messageId, 0), type: "text", text: input.visible },
+        { id: partIdOf(input.messageId, 1), type: "text", text: input.hidden, synthetic: true },
+      ],
+    });
+  }
+
+  async findLaunched(launch: { launchId: string; at: number }): Promise<string | null> {
+    const query = { start: launch.at, limit: 200 };
+    const listed = (await call(this.#send, { method: "GET", path: "/session", query })).data as WireSession[];
+    return listed.find((candidate) => launchIdOf(candidate) === launch.launchId)?.id ?? null;
+  }
+
+  newMessageId(): string {
+    return newOpenCodeId("msg");
+  }
+
+  onEvent(listener: (event: HostEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  take(event: unknown): void {
+    const read = readEvent(event);
+    if (read) for (const listener of this.#listeners) listener(read);
+  }
+
+  #session(sessionID: string, method: OpenCodeRequest["method"], tail = "", body?: unknown) {
+    return call(this.#send, { method, path: `/session/{sessionID}${tail}`, parameters: { sessionID }, body });
+  }
+
+  async #agents(): Promise<WireAgent[]> {
+    return (await call(this.#send, { method: "GET", path: "/agent" })).data as WireAgent[];
+  }
+
+  async #rulesFor(input: StartInput): Promise<WireRule[]> {
+    const [parent, agents] = await Promise.all([this.#session(input.parentSessionId, "GET"), this.#agents()]);
+    const rules = (name: string) => agents.find((agent) => agent.name === name)?.permission ?? [];
+    return childRules({
+      parentSession: (parent.data as WireSession).permission ?? [],
+      parentAgent: rules(input.parentAgent),
+      childAgent: rules(input.agent),
+      denyTools: input.denyTools,
+    });
+  }
+
+  async #page(sessionID: string, limit: number, before: string | null) {
+    const answer = await call(this.#send, {
+      method: "GET",
+      path: "/session/{sessionID}/message",
+      parameters: { sessionID },
+      query: { limit, ...(before ? { before } : {}) },
+    });
+    return { messages: answer.data as WireMessage[], before: answer.header("x-next-cursor") };
+  }
+
+  /** Messages after `messageId` (all where it is null), oldest first, and whether it was found. */
+  async #messagesAfter(sessionId: string, messageId: string | null) {
+    const collected: WireMessage[] = [];
+    let before: string | null = null;
+    for (let count = 0; count < MAX_PAGES; count++) {
+      const read: { messages: WireMessage[]; before: string | null } = await this.#page(sessionId, PAGE, before);
+      const at = read.messages.findIndex((message) => message.info.id === messageId);
+      collected.unshift(...read.messages.slice(at + 1));
+      if (at !== -1) return { messages: collected, found: true };
+      before = read.before;
+      if (before === null) return { messages: messageId === null ? collected : [], found: false };
+    }
+    throw new AsyncAgentsError("host_failed", `The session ${sessionId} has too many messages to read`);
+  }
+}
+
+async function isThere(request: Promise<unknown>): Promise<boolean> {
+  try {
+    await request;
+    return true;
+  } catch (thrown) {
+    if (AsyncAgentsError.isInstance(thrown) && thrown.code === "session_gone") return false;
+    throw thrown;
+  }
+}
+
+function markOf(input: StartInput): Record<string, unknown> {
+  return { asyncagents: { launchId: input.launchId } };
+}
+
+/** Part ids follow from the message's, so that a message that is sent again replaces its parts. */
+function partIdOf(messageId: string, index: number): string {
+  return `prt${messageId.slice(3, -1)}${index}`;
+}
+
+function titleOf(input: StartInput): string {
+  return `${input.title} (@${input.agent} background)`;
+}
+
+function toAgentInfo(agent: WireAgent): AgentInfo {
+  return {
+    name: agent.name,
+    description: agent.description ?? null,
+    model: agent.model ? `${agent.model.providerID}/${agent.model.modelID}` : null,
+  };
+}
+
+function sessionIdOf(data: unknown): string {
+  const id = (data as WireSession | null)?.id;
+  if (typeof id !== "string" || id === "") {
+    throw new AsyncAgentsError("host_failed", "OpenCode made a session without an id");
+  }
+  return id;
+}
+
+function launchIdOf(candidate: WireSession): string | null {
+  const mark = candidate.metadata?.asyncagents as { launchId?: unknown } | undefined;
+  return typeof mark?.launchId === "string" ? mark.launchId : null;
+}
