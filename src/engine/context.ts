@@ -1,0 +1,69 @@
+/**
+ * What every part of the engine is given: the seams, the clock, ids, settings, the log. Holds no rules. Each instance
+ * (a process serving a directory) has one; nothing in the engine reads a global clock or makes ids by itself.
+ */
+import type { Host } from "../hosts/host.ts";
+import type { CondenseLimits } from "../model/condense.ts";
+import type { Resumable } from "../model/events.ts";
+import type { Run, Task } from "../model/task.ts";
+import type { Instance, Notice, Store } from "../store/store.ts";
+
+/** A place where a crash must lose nothing; tests kill the process there. */
+export type CrashPoint = "session-made" | "row-written" | "prompt-sent" | "outbox-written" | "notice-sent";
+
+export interface Settings {
+  /** Which ended tasks may be resumed besides completed ones. */
+  resumable: Resumable;
+  /** How deep tasks may launch tasks; 1 means that a task launches none. */
+  maxDepth: number;
+  /** Characters of a result that go into a notice. */
+  noticeResultChars: number;
+  fork: CondenseLimits;
+  /** The least time between two status calls, and the longest that a missed event goes unnoticed. */
+  pollMs: number;
+  /** The tools that a child session does not get once `maxDepth` is reached. */
+  ownTools: readonly string[];
+}
+
+export const DEFAULT_SETTINGS: Settings = {
+  resumable: [],
+  maxDepth: 1,
+  noticeResultChars: 8192,
+  fork: { tokens: 100_000, wholeOutputs: 5, recentOutputs: 15, recentChars: 3000, olderChars: 500 },
+  pollMs: 5000,
+  ownTools: [],
+};
+
+/** One notice with what it is about, ready to be put into words. */
+export interface NoticeView {
+  notice: Notice;
+  task: Task;
+  run: Run;
+  /** Live tasks of its batch at the time of sending. */
+  live: number;
+}
+
+export interface NoticeText {
+  visible: string;
+  hidden: string;
+}
+
+export interface Log {
+  info(message: string, details?: Record<string, unknown>): void;
+  error(message: string, details?: Record<string, unknown>): void;
+}
+
+export interface EngineContext {
+  store: Store;
+  host: Host;
+  instance: Instance;
+  settings: Settings;
+  log: Log;
+  now(): number;
+  newId(prefix: string): string;
+  /** Whether an instance's process still runs. */
+  isAlive(instance: Instance): boolean;
+  /** Puts notices into words; they all go to one parent in one message. */
+  wordNotices(views: readonly NoticeView[]): NoticeText;
+  reach(point: CrashPoint): void;
+}

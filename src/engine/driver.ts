@@ -1,0 +1,286 @@
+/**
+ * Drives the live runs of this instance: hands prompts over, follows host events, and ends each run on evidence. A
+ * missed event is found by one status call for all runs, at most once in `pollMs`. Does not decide a status: it
+ * gathers evidence, the model judges, the store applies.
+ */
+import type { HostEvent, HostStatus } from "../hosts/host.ts";
+import { AsyncAgentsError, messageOf } from "../model/errors.ts";
+import { judge, type Verdict } from "../model/evidence.ts";
+import { addProgress, type Progress } from "../model/progress.ts";
+import type { Phase, PhaseDetail, Task } from "../model/task.ts";
+import type { EngineContext } from "./context.ts";
+import { RunTracker } from "./tracker.ts";
+
+const SAVE_MS = 500;
+const BEGIN_MS = 20_000;
+
+export const SESSION_DELETED = "its session was deleted";
+
+export class Driver {
+  readonly #context: EngineContext;
+  readonly #onEnded: (task: Task) => void;
+  readonly #live = new Map<string, RunTracker>();
+  /** Sessions that a task's session opened by itself, with the task's session. */
+  readonly #descendants = new Map<string, string>();
+  readonly #saving = new Map<RunTracker, ReturnType<typeof setTimeout>>();
+  #pollTimer: ReturnType<typeof setTimeout> | null = null;
+  #lastPoll = 0;
+  #stopped = false;
+
+  constructor(context: EngineContext, onEnded: (task: Task) => void) {
+    this.#context = context;
+    this.#onEnded = onEnded;
+  }
+
+  /** Begins a run whose row is written; what goes wrong from here on ends the task with the truth. */
+  begin(task: Task): void {
+    const tracker = this.#track(task);
+    void this.#start(tracker, task);
+  }
+
+  /** Takes over a run that is already at work in this host. */
+  async adopt(task: Task): Promise<void> {
+    const { store, instance, now } = this.#context;
+    const adopted = await store.apply(task.id, { type: "task.adopted", at: now(), owner: instance.id });
+    if (!adopted.changed) return;
+    const tracker = this.#track(adopted.task);
+    tracker.acceptedAt = now();
+    this.#pollSoon();
+  }
+
+  drives(task: Task): boolean {
+    return this.#live.get(task.sessionId)?.taskId === task.id;
+  }
+
+  /** Stops the host's work, then ends the run. Rejects, with the task unchanged, when the host cannot stop it. */
+  async cancel(task: Task, reason: string): Promise<void> {
+    const tracker = this.#live.get(task.sessionId);
+    if (!tracker) return;
+    tracker.cancelling = reason;
+    try {
+      await this.#context.host.abort(task.sessionId);
+    } catch (thrown) {
+      if (!isGone(thrown)) {
+        tracker.cancelling = null;
+        throw thrown;
+      }
+    }
+    await this.#end(tracker, { outcome: "cancelled", reason }, tracker.progress());
+  }
+
+  take(event: HostEvent): void {
+    if (event.type === "session.opened") {
+      const root = this.#rootOf(event.parentSessionId);
+      if (this.#live.has(root)) this.#descendants.set(event.sessionId, root);
+      return;
+    }
+    const tracker = this.#live.get(this.#rootOf(event.sessionId));
+    if (!tracker) return;
+    if (event.sessionId === tracker.sessionId) this.#takeOwn(tracker, event);
+    else this.#takeDescendant(tracker, event);
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    if (this.#pollTimer) clearTimeout(this.#pollTimer);
+    for (const timer of this.#saving.values()) clearTimeout(timer);
+    this.#saving.clear();
+    this.#live.clear();
+  }
+
+  #rootOf(sessionId: string): string {
+    return this.#descendants.get(sessionId) ?? sessionId;
+  }
+
+  #track(task: Task): RunTracker {
+    const tracker = new RunTracker(task);
+    this.#live.set(task.sessionId, tracker);
+    return tracker;
+  }
+
+  async #start(tracker: RunTracker, task: Task): Promise<void> {
+    const { host, settings, now } = this.#context;
+    try {
+      if (task.isForked && task.run.number === 0) await host.condense?.(task.sessionId, settings.fork);
+      if (tracker.cancelling !== null) return;
+      const { messageId, prompt: text } = task.run;
+      await host.prompt(task.sessionId, { messageId, text, agent: task.agent, model: task.model });
+      this.#context.reach("prompt-sent");
+      tracker.acceptedAt = now();
+      if (tracker.cancelling !== null) await host.abort(task.sessionId);
+      else this.#phase(tracker, "working", null);
+      this.#pollLater();
+    } catch (thrown) {
+      await this.#end(tracker, { outcome: "error", error: messageOf(thrown) }, null);
+    }
+  }
+
+  #takeOwn(tracker: RunTracker, event: HostEvent): void {
+    switch (event.type) {
+      case "session.idle":
+        void this.#settle(tracker, false);
+        return;
+      case "session.failed":
+        tracker.announced = event.error;
+        void this.#settle(tracker, false);
+        return;
+      case "session.deleted":
+        void this.#end(tracker, { outcome: "error", error: SESSION_DELETED }, null);
+        return;
+      case "session.working":
+        if (tracker.phase === "retrying") this.#phase(tracker, "working", null);
+        return;
+      default:
+        this.#takeDescendant(tracker, event);
+    }
+  }
+
+  /** What counts for the task wherever in its tree of sessions it happens. */
+  #takeDescendant(tracker: RunTracker, event: HostEvent): void {
+    if (event.type === "session.retrying") {
+      this.#phase(tracker, "retrying", { kind: "retrying", reason: event.reason, count: event.count });
+    } else if (event.type === "session.asked") {
+      const detail = { kind: "waiting", requestId: event.requestId, asks: event.asks, text: event.text } as const;
+      tracker.ask(detail);
+      this.#phase(tracker, "waiting", detail);
+    } else if (event.type === "session.answered") {
+      const open = tracker.answer(event.requestId);
+      this.#phase(tracker, open ? "waiting" : "working", open);
+    } else if (tracker.count(event, this.#context.now())) {
+      if (tracker.phase === "retrying") this.#phase(tracker, "working", null);
+      this.#saveLater(tracker);
+    }
+  }
+
+  #phase(tracker: RunTracker, phase: Phase, detail: PhaseDetail | null): void {
+    tracker.phase = phase;
+    const event = { type: "run.phased", at: this.#context.now(), run: tracker.run, phase, detail } as const;
+    tracker
+      .inOrder(() => this.#context.store.apply(tracker.taskId, event))
+      .then((applied) => {
+        if (applied.changed && applied.notice) this.#onEnded(applied.task);
+      })
+      .catch(this.#logFailure("a phase could not be written"));
+  }
+
+  #saveLater(tracker: RunTracker): void {
+    if (this.#saving.has(tracker)) return;
+    const save = () => {
+      this.#saving.delete(tracker);
+      if (this.#live.get(tracker.sessionId) !== tracker) return;
+      const progress = tracker.progress();
+      const event = { type: "run.progressed", at: this.#context.now(), run: tracker.run, progress } as const;
+      tracker
+        .inOrder(() => this.#context.store.apply(tracker.taskId, event))
+        .catch(this.#logFailure("progress could not be written"));
+    };
+    this.#saving.set(tracker, setTimeout(save, SAVE_MS));
+  }
+
+  /**
+   * Ends the run if its messages show that it ended. An idle without an answer or an error may be an earlier run's:
+   * then the status call decides, and `certain` says that it did.
+   */
+  async #settle(tracker: RunTracker, certain: boolean): Promise<void> {
+    if (tracker.acceptedAt === null && !certain) return;
+    try {
+      const evidence = await this.#context.host.inspect(tracker.sessionId, tracker.messageId);
+      if (!certain && !evidence.answer && !evidence.error) return this.#pollSoon();
+      if (!evidence.begun && tracker.announced === null && this.#isFresh(tracker)) return this.#pollLater();
+      const verdict: Verdict =
+        tracker.cancelling === null
+          ? judge(evidence, tracker.announced)
+          : { outcome: "cancelled", reason: tracker.cancelling };
+      await this.#end(tracker, verdict, addProgress(tracker.before, evidence.progress));
+    } catch (thrown) {
+      if (isGone(thrown)) return this.#end(tracker, { outcome: "error", error: SESSION_DELETED }, null);
+      this.#logFailure("a run could not be inspected; the next poll tries again")(thrown);
+      this.#pollLater();
+    }
+  }
+
+  /** A host may take a prompt some time before it begins to work on it, and be idle in between. */
+  #isFresh(tracker: RunTracker): boolean {
+    return tracker.acceptedAt !== null && this.#context.now() - tracker.acceptedAt < BEGIN_MS;
+  }
+
+  async #end(tracker: RunTracker, verdict: Verdict, progress: Progress | null): Promise<void> {
+    const { store, now } = this.#context;
+    const base = { at: now(), run: tracker.run, progress };
+    try {
+      const applied = await tracker.inOrder(() =>
+        store.apply(
+          tracker.taskId,
+          verdict.outcome === "completed"
+            ? { type: "run.completed", ...base, result: verdict.result }
+            : verdict.outcome === "error"
+              ? { type: "run.failed", ...base, error: verdict.error }
+              : { type: "run.cancelled", ...base, reason: verdict.reason },
+        ),
+      );
+      this.#forget(tracker);
+      if (applied.changed) {
+        this.#context.reach("outbox-written");
+        this.#onEnded(applied.task);
+      }
+    } catch (thrown) {
+      this.#logFailure("the end of a run could not be written; the next poll tries again")(thrown);
+      tracker.acceptedAt ??= now();
+      this.#pollLater();
+    }
+  }
+
+  #forget(tracker: RunTracker): void {
+    if (this.#live.get(tracker.sessionId) === tracker) this.#live.delete(tracker.sessionId);
+    for (const [child, root] of this.#descendants) if (root === tracker.sessionId) this.#descendants.delete(child);
+    const timer = this.#saving.get(tracker);
+    if (timer) clearTimeout(timer);
+    this.#saving.delete(tracker);
+  }
+
+  #pollLater(): void {
+    this.#schedule(this.#context.settings.pollMs);
+  }
+
+  #pollSoon(): void {
+    if (this.#pollTimer) clearTimeout(this.#pollTimer);
+    this.#pollTimer = null;
+    this.#schedule(Math.max(0, this.#lastPoll + this.#context.settings.pollMs - this.#context.now()));
+  }
+
+  #schedule(delay: number): void {
+    if (this.#pollTimer || this.#stopped || this.#live.size === 0) return;
+    this.#pollTimer = setTimeout(() => {
+      this.#pollTimer = null;
+      void this.#poll();
+    }, delay);
+  }
+
+  async #poll(): Promise<void> {
+    const asked = this.#context.now();
+    this.#lastPoll = asked;
+    try {
+      const statuses = await this.#context.host.statuses();
+      const due = [...this.#live.values()].filter((run) => run.acceptedAt !== null && run.acceptedAt < asked);
+      await Promise.all(due.map((tracker) => this.#takeStatus(tracker, statuses.get(tracker.sessionId))));
+    } catch (thrown) {
+      this.#logFailure("the status call failed; it is tried again")(thrown);
+    }
+    this.#pollLater();
+  }
+
+  async #takeStatus(tracker: RunTracker, status: HostStatus | undefined): Promise<void> {
+    if (!status) return this.#settle(tracker, true);
+    if (status.state === "retrying") {
+      this.#phase(tracker, "retrying", { kind: "retrying", reason: status.reason, count: status.count });
+    } else if (tracker.phase === "retrying") this.#phase(tracker, "working", null);
+  }
+
+  #logFailure(message: string): (thrown: unknown) => void {
+    return (thrown) => this.#context.log.error(message, { error: messageOf(thrown) });
+  }
+}
+
+function isGone(thrown: unknown): boolean {
+  return AsyncAgentsError.isInstance(thrown) && thrown.code === "session_gone";
+}

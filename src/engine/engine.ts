@@ -1,0 +1,249 @@
+/**
+ * The engine of one instance: puts the parts together and offers what doors call. Every operation is for a caller, who
+ * sees and touches only its own children. Holds no rules of its own beyond finding a task by what the caller wrote.
+ */
+import type { AgentInfo, HostEvent } from "../hosts/host.ts";
+import { AsyncAgentsError, messageOf } from "../model/errors.ts";
+import type { TaskEventType } from "../model/events.ts";
+import { isLive, type Task } from "../model/task.ts";
+import type { Parent, TaskPage } from "../store/store.ts";
+import { Canceller, type CancelResult } from "./cancel.ts";
+import { Changes } from "./changes.ts";
+import type { EngineContext } from "./context.ts";
+import { Driver } from "./driver.ts";
+import { batchIdOf, type Caller, Launcher, type LaunchRequest } from "./launch.ts";
+import { Outbox } from "./outbox.ts";
+import { Recovery } from "./recovery.ts";
+import { Waiter, type WaitOptions } from "./waiter.ts";
+
+const PAGE = 200;
+/** Events that may have left a notice. */
+const TELLING: ReadonlySet<TaskEventType> = new Set(["run.completed", "run.failed", "run.cancelled", "run.phased"]);
+const PARENT_DELETED = "the parent session was deleted";
+
+export class Engine {
+  readonly #context: EngineContext;
+  readonly #changes: Changes;
+  readonly #waiter: Waiter;
+  readonly #driver: Driver;
+  readonly #outbox: Outbox;
+  readonly #launcher: Launcher;
+  readonly #canceller: Canceller;
+  readonly #recovery: Recovery;
+  readonly #endListeners = new Set<(task: Task) => void>();
+  #stopEvents: (() => void) | null = null;
+  #sweep: ReturnType<typeof setTimeout> | null = null;
+  #stopped = false;
+
+  constructor(context: EngineContext) {
+    const onEnded = (task: Task) => this.#told(task);
+    this.#context = context;
+    this.#changes = new Changes(context.store, context.log);
+    this.#waiter = new Waiter(context.store, this.#changes);
+    this.#driver = new Driver(context, onEnded);
+    this.#outbox = new Outbox(context);
+    this.#launcher = new Launcher(context, this.#driver);
+    this.#canceller = new Canceller(context, this.#driver, this.#waiter, onEnded);
+    this.#recovery = new Recovery(context, this.#driver, onEnded);
+  }
+
+  /** Registers the instance and begins to listen. `recover` is separate: it needs a host that answers. */
+  async start(): Promise<void> {
+    const { store, host, instance } = this.#context;
+    await store.addInstance(instance);
+    await this.#changes.start();
+    this.#changes.onEntry((entry) => {
+      if (entry.event.type === "cancel.requested") this.#try(this.#canceller.obey(entry.taskId), "a cancel failed");
+      else if (TELLING.has(entry.event.type)) this.#try(this.#outbox.kickAll(), "the outbox could not be read");
+    });
+    this.#stopEvents = host.onEvent((event) => this.#take(event));
+  }
+
+  /** Puts right what a crash left, now and whenever another instance dies. */
+  async recover(): Promise<void> {
+    if (this.#stopped) return;
+    try {
+      const { foreign } = await this.#recovery.run();
+      await this.#outbox.kickAll();
+      if (foreign) this.#sweepLater();
+    } catch (thrown) {
+      this.#context.log.error("recovery failed; it is tried again", { error: messageOf(thrown) });
+      this.#sweepLater();
+    }
+  }
+
+  /** Lets go of everything; live tasks of this instance are then for another one to recover. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    if (this.#sweep) clearTimeout(this.#sweep);
+    this.#stopEvents?.();
+    this.#changes.stop();
+    this.#driver.stop();
+    this.#outbox.stop();
+    await this.#context.store.endInstance(this.#context.instance.id);
+  }
+
+  /** Called for each task whose run ended, or that needs its parent's attention, in this instance. */
+  onEnded(listener: (task: Task) => void): () => void {
+    this.#endListeners.add(listener);
+    return () => this.#endListeners.delete(listener);
+  }
+
+  agents(): Promise<AgentInfo[]> {
+    return this.#context.host.agents();
+  }
+
+  /** Checks a launch; nothing is made. */
+  checkLaunch(caller: Caller, request: LaunchRequest): Promise<AgentInfo> {
+    return this.#launcher.check(caller, request);
+  }
+
+  launch(caller: Caller, request: LaunchRequest, agent: AgentInfo): Promise<Task> {
+    return this.#launcher.launch(caller, request, agent);
+  }
+
+  async resume(caller: Caller, taskId: string, prompt: string): Promise<Task> {
+    return this.#launcher.resume(caller, await this.find(caller.sessionId, taskId), prompt);
+  }
+
+  /** The caller's tasks in its view, newest first. */
+  list(callerSessionId: string, page: { limit: number; offset: number }): Promise<TaskPage> {
+    return this.#context.store.tasks({ parentSessionId: callerSessionId, cleared: false, resultChars: 0, ...page });
+  }
+
+  /** The task, after waiting for it where that is asked for; its retrieval is recorded once it has completed. */
+  async output(callerSessionId: string, taskId: string, wait: WaitOptions | null) {
+    const found = await this.find(callerSessionId, taskId);
+    const needs = (task: Task) => !isLive(task.status) || task.phase === "waiting";
+    const waited = wait ? await this.#waiter.until(found.id, needs, wait) : null;
+    const task = waited?.task ?? found;
+    if (task.status === "completed") {
+      await this.#context.store.apply(task.id, { type: "result.retrieved", at: this.#context.now() });
+    }
+    return { task, waited: waited?.reason ?? null };
+  }
+
+  async cancel(callerSessionId: string, taskId: string): Promise<CancelResult> {
+    const task = await this.find(callerSessionId, taskId);
+    if (!isLive(task.status)) {
+      throw new AsyncAgentsError(
+        "task_not_live",
+        `Task ${task.id} has already ended (${task.status}); nothing to cancel.`,
+      );
+    }
+    return this.#canceller.cancel(task, "cancelled by its parent");
+  }
+
+  /** Cancels the live tasks of one of the caller's batches, by id or by the name that it was given. */
+  async cancelBatch(callerSessionId: string, batch: string): Promise<CancelResult[]> {
+    for (const batchId of [batch, batchIdOf(batch, callerSessionId)]) {
+      const own = await this.#all({ parentSessionId: callerSessionId, batchId });
+      if (own.length > 0) return this.#canceller.cancelAll(own, "cancelled with its batch");
+    }
+    throw new AsyncAgentsError(
+      "task_not_found",
+      `None of your tasks is in a batch "${batch.slice(0, 100)}". List your tasks to see their batches.`,
+    );
+  }
+
+  async cancelAll(callerSessionId: string): Promise<CancelResult[]> {
+    const live = await this.#all({ parentSessionId: callerSessionId, status: ["running", "resumed"] });
+    return this.#canceller.cancelAll(live, "cancelled by its parent");
+  }
+
+  /** Cancels what runs and empties the caller's view; the history stays and can be resumed. */
+  async clear(
+    callerSessionId: string,
+    reason = "cleared by its parent",
+  ): Promise<{ cleared: number; cancelled: number }> {
+    const tasks = await this.#all({ parentSessionId: callerSessionId, cleared: false });
+    const cancelled = await this.#canceller.cancelAll(tasks, reason);
+    const at = this.#context.now();
+    for (const task of tasks) await this.#context.store.apply(task.id, { type: "task.cleared", at });
+    return { cleared: tasks.length, cancelled: cancelled.length };
+  }
+
+  /** Waits until the task has ended and its parent was told. */
+  async untilTold(task: Task, signal: AbortSignal): Promise<Task> {
+    const ended = await this.#waiter.untilEnded(task.id, { signal });
+    await this.#outbox.untilQuiet(task.parentSessionId, signal);
+    return ended.task ?? task;
+  }
+
+  /** A message came to a session of this instance, and not from the outbox: from now on it handles that parent. */
+  async handles(message: Omit<Parent, "handler" | "seenAt"> & { messageId: string }): Promise<void> {
+    const { store, instance, now } = this.#context;
+    const { messageId, ...session } = message;
+    if (this.#outbox.sent(messageId) || (await store.parent(session.sessionId)) === null) return;
+    await store.putParent({ ...session, handler: instance.id, seenAt: now() });
+    this.#outbox.kick(session.sessionId);
+  }
+
+  /** The caller's own child by its id or a unique beginning of it. */
+  async find(callerSessionId: string, id: string): Promise<Task> {
+    const text = id.trim();
+    if (text === "") throw new AsyncAgentsError("invalid_input", "task_id is empty. List your tasks to see their ids.");
+    const exact = await this.#context.store.task(text);
+    if (exact?.parentSessionId === callerSessionId) return exact;
+    if (exact) {
+      throw new AsyncAgentsError(
+        "not_allowed",
+        `Task ${exact.id} belongs to another session. You can only touch tasks that you launched.`,
+      );
+    }
+    const query = { parentSessionId: callerSessionId, idPrefix: text, limit: 2 };
+    const { tasks } = await this.#context.store.tasks(query);
+    if (tasks.length > 1) {
+      throw new AsyncAgentsError(
+        "task_ambiguous",
+        `"${text.slice(0, 100)}" fits several of your tasks. Give the whole id.`,
+      );
+    }
+    const [only] = tasks;
+    if (only) return only;
+    throw new AsyncAgentsError(
+      "task_not_found",
+      `You have no task "${text.slice(0, 100)}". List your tasks to see their ids.`,
+    );
+  }
+
+  async #all(query: Parameters<EngineContext["store"]["tasks"]>[0]): Promise<Task[]> {
+    const found: Task[] = [];
+    for (;;) {
+      const page = await this.#context.store.tasks({ ...query, resultChars: 0, limit: PAGE, offset: found.length });
+      found.push(...page.tasks);
+      if (page.tasks.length < PAGE) return found;
+    }
+  }
+
+  #take(event: HostEvent): void {
+    this.#driver.take(event);
+    this.#outbox.take(event);
+    if (event.type === "session.deleted")
+      this.#try(this.#parentDeleted(event.sessionId), "a deleted parent was not seen to");
+  }
+
+  async #parentDeleted(sessionId: string): Promise<void> {
+    const { store, now } = this.#context;
+    if ((await store.parent(sessionId)) === null) return;
+    await this.clear(sessionId, PARENT_DELETED);
+    await store.dropNotices(sessionId, PARENT_DELETED, now());
+  }
+
+  #told(task: Task): void {
+    this.#outbox.kick(task.parentSessionId);
+    for (const listener of this.#endListeners) listener(task);
+  }
+
+  #sweepLater(): void {
+    if (this.#sweep || this.#stopped) return;
+    this.#sweep = setTimeout(() => {
+      this.#sweep = null;
+      void this.recover();
+    }, this.#context.settings.pollMs);
+  }
+
+  #try(work: Promise<unknown>, message: string): void {
+    work.catch((thrown: unknown) => this.#context.log.error(message, { error: messageOf(thrown) }));
+  }
+}

@@ -1,0 +1,230 @@
+/**
+ * Launch, fork and resume: checks the request, makes the session, writes the row, and lets the driver begin. Nothing
+ * is created or changed by a request that is refused. The batch is chosen in the transaction that writes the row.
+ */
+import type { AgentInfo } from "../hosts/host.ts";
+import { AsyncAgentsError } from "../model/errors.ts";
+import { isLive, type Task } from "../model/task.ts";
+import { isResumable } from "../model/transition.ts";
+import type { Launch, Parent, Transaction } from "../store/store.ts";
+import type { EngineContext } from "./context.ts";
+import type { Driver } from "./driver.ts";
+
+export const MAX_DESCRIPTION = 500;
+export const MAX_PROMPT = 200_000;
+export const MAX_BATCH_NAME = 64;
+
+/** The session that asks. */
+export interface Caller {
+  sessionId: string;
+  messageId: string;
+  agent: string;
+  /** `provider/model` of the message that asks. */
+  model: string | null;
+  variant: string | null;
+}
+
+export interface LaunchRequest {
+  description: string;
+  prompt: string;
+  agent: string;
+  fork: boolean;
+  batch: string | null;
+}
+
+export class Launcher {
+  readonly #context: EngineContext;
+  readonly #driver: Driver;
+
+  constructor(context: EngineContext, driver: Driver) {
+    this.#context = context;
+    this.#driver = driver;
+  }
+
+  /** Checks a launch without making anything; gives the agent. */
+  async check(caller: Caller, request: LaunchRequest): Promise<AgentInfo> {
+    requireText("description", request.description, MAX_DESCRIPTION);
+    requireText("prompt", request.prompt, MAX_PROMPT);
+    if (request.batch !== null && !/^[\w.-]{1,64}$/.test(request.batch)) {
+      const rule = `letters, digits, ".", "_" and "-", at most ${MAX_BATCH_NAME}`;
+      throw new AsyncAgentsError(
+        "invalid_input",
+        `batch must be a short name (${rule}). Leave it out to join the open batch.`,
+      );
+    }
+    if (request.fork && !this.#context.host.fork) {
+      throw new AsyncAgentsError("host_unsupported", `${this.#context.host.kind} cannot fork. Launch without fork.`);
+    }
+    const [agents, depth] = await Promise.all([this.#context.host.agents(), this.#depth(caller.sessionId)]);
+    const { maxDepth } = this.#context.settings;
+    if (depth >= maxDepth) {
+      throw new AsyncAgentsError(
+        "depth_exceeded",
+        `A background task may not launch tasks at this depth (limit ${maxDepth}). Do the work yourself, or ask for a higher maxDepth.`,
+      );
+    }
+    const agent = agents.find((candidate) => candidate.name === request.agent);
+    if (agent) return agent;
+    const known = agents.map((candidate) => candidate.name).join(", ");
+    const what =
+      request.agent.trim() === "" ? "agent is missing" : `There is no agent "${request.agent.slice(0, 100)}"`;
+    throw new AsyncAgentsError("unknown_agent", `${what}. Known agents: ${known}.`);
+  }
+
+  /** Makes the task; resolves when its row is written, before the prompt is worked off. */
+  async launch(caller: Caller, request: LaunchRequest, agent: AgentInfo): Promise<Task> {
+    const { store, host, now, newId, reach, instance } = this.#context;
+    const launch = this.#launchOf(caller, request, agent);
+    await store.write(async (transaction) => {
+      launch.batchId = await batchFor(transaction, caller, request.batch, () => newId("bat"));
+      await transaction.putParent(this.#parentOf(caller));
+      await transaction.openLaunch(launch);
+    });
+    const sessionId = await this.#makeSession(caller, request, launch);
+    reach("session-made");
+    const { id, owner: _owner, at: _at, ...task } = launch;
+    const created = await store.write(async (transaction) => {
+      await transaction.closeLaunch(id);
+      const row = { ...task, id: sessionId, sessionId, owner: instance.id };
+      return transaction.apply(sessionId, { type: "task.created", at: now(), task: row });
+    });
+    if (!created.changed) throw new AsyncAgentsError("internal", `${host.kind} gave a session id twice: ${sessionId}`);
+    reach("row-written");
+    this.#driver.begin(created.task);
+    return created.task;
+  }
+
+  async resume(caller: Caller, task: Task, prompt: string): Promise<Task> {
+    requireText("prompt", prompt, MAX_PROMPT);
+    const { store, host, now, settings, instance, reach } = this.#context;
+    refuseResume(task, settings.resumable);
+    if (!(await host.exists(task.sessionId))) {
+      throw new AsyncAgentsError(
+        "session_gone",
+        `The session of task ${task.id} no longer exists, so it cannot be resumed. Start a new task instead.`,
+      );
+    }
+    const messageId = host.newMessageId();
+    const resumed = await store.write(async (transaction) => {
+      await transaction.putParent(this.#parentOf(caller));
+      const event = { type: "task.resumed", at: now(), prompt, messageId, owner: instance.id } as const;
+      return transaction.apply(task.id, { ...event, allow: settings.resumable });
+    });
+    if (!resumed.changed) {
+      refuseResume(resumed.task ?? task, settings.resumable);
+      throw new AsyncAgentsError("task_not_found", `There is no task ${task.id} any more.`);
+    }
+    reach("row-written");
+    this.#driver.begin(resumed.task);
+    return resumed.task;
+  }
+
+  #launchOf(caller: Caller, request: LaunchRequest, agent: AgentInfo): Launch {
+    const { host, instance, now, newId } = this.#context;
+    return {
+      id: newId("lau"),
+      owner: instance.id,
+      at: now(),
+      parentSessionId: caller.sessionId,
+      parentMessageId: caller.messageId,
+      parentAgent: caller.agent,
+      host: host.kind,
+      directory: instance.directory,
+      description: request.description.trim(),
+      prompt: request.prompt,
+      messageId: host.newMessageId(),
+      agent: agent.name,
+      model: agent.model ?? caller.model,
+      batchId: "",
+      isForked: request.fork,
+    };
+  }
+
+  async #makeSession(caller: Caller, request: LaunchRequest, launch: Launch): Promise<string> {
+    const { host, settings, store } = this.#context;
+    const input = {
+      parentSessionId: caller.sessionId,
+      parentAgent: caller.agent,
+      title: launch.description,
+      agent: launch.agent,
+      model: launch.model,
+      launchId: launch.id,
+      denyTools: (await this.#depth(caller.sessionId)) + 1 >= settings.maxDepth ? settings.ownTools : [],
+    };
+    try {
+      if (!request.fork || !host.fork) return await host.start(input);
+      return await host.fork({ ...input, untilMessageId: caller.messageId });
+    } catch (thrown) {
+      await store.closeLaunch(launch.id);
+      throw thrown;
+    }
+  }
+
+  #parentOf(caller: Caller): Parent {
+    const { instance, now } = this.#context;
+    const { sessionId, agent, model, variant } = caller;
+    return { sessionId, handler: instance.id, agent, model, variant, seenAt: now() };
+  }
+
+  /** 0 for a session that is no task of ours, 1 for a task, and so on. */
+  async #depth(sessionId: string): Promise<number> {
+    let depth = 0;
+    let current = await this.#context.store.task(sessionId);
+    while (current && depth < 32) {
+      depth++;
+      current = await this.#context.store.task(current.parentSessionId);
+    }
+    return depth;
+  }
+}
+
+/** Named, or the one of the same message, or the parent's open one, or a new one; never another parent's. */
+async function batchFor(
+  transaction: Transaction,
+  caller: Caller,
+  name: string | null,
+  newBatchId: () => string,
+): Promise<string> {
+  if (name !== null) return batchIdOf(name, caller.sessionId);
+  return (
+    (await transaction.batchOf(caller.sessionId, { messageId: caller.messageId })) ??
+    (await transaction.batchOf(caller.sessionId, "live")) ??
+    newBatchId()
+  );
+}
+
+/** A batch that a parent named: unique to that parent. */
+export function batchIdOf(name: string, parentSessionId: string): string {
+  return `${name}-${parentSessionId.slice(-8)}`;
+}
+
+function requireText(name: string, text: string, limit: number): void {
+  if (text.trim() === "") throw new AsyncAgentsError("invalid_input", `${name} is empty. Say what the task is about.`);
+  if (text.length <= limit) return;
+  const advice = "Shorten it, or put the text into a file and name the file.";
+  throw new AsyncAgentsError(
+    "invalid_input",
+    `${name} has ${text.length} characters; at most ${limit} are taken. ${advice}`,
+  );
+}
+
+function refuseResume(task: Task, allow: EngineContext["settings"]["resumable"]): void {
+  if (!isLive(task.status) && isResumable(task, allow)) return;
+  const only = "Only completed tasks can be resumed";
+  if (task.status === "resumed") {
+    throw new AsyncAgentsError(
+      "task_resuming",
+      `Task ${task.id} is currently being resumed. Wait for its answer, then resume it again.`,
+    );
+  }
+  if (task.status === "running") {
+    throw new AsyncAgentsError(
+      "task_running",
+      `${only}; task ${task.id} is still running. Wait until it has completed.`,
+    );
+  }
+  throw new AsyncAgentsError(
+    "task_not_resumable",
+    `${only}; task ${task.id} has status "${task.status}". Start a new task instead.`,
+  );
+}

@@ -1,0 +1,124 @@
+/**
+ * What a crash left behind, put right: live tasks whose instance is gone, launches whose session has no task, notices
+ * that were on their way. Runs at start and whenever a foreign instance may have died. Never prompts: a prompt may
+ * have had effects, so an interrupted run ends as such. Two processes may do this at once; the store lets one win.
+ */
+import { AsyncAgentsError, messageOf } from "../model/errors.ts";
+import type { TaskEvent } from "../model/events.ts";
+import { INTERRUPTED, judgeInterrupted } from "../model/evidence.ts";
+import { addProgress } from "../model/progress.ts";
+import type { Task } from "../model/task.ts";
+import type { Launch } from "../store/store.ts";
+import type { EngineContext } from "./context.ts";
+import { type Driver, SESSION_DELETED } from "./driver.ts";
+
+const PAGE = 200;
+
+export class Recovery {
+  readonly #context: EngineContext;
+  readonly #driver: Driver;
+  readonly #onEnded: (task: Task) => void;
+
+  constructor(context: EngineContext, driver: Driver, onEnded: (task: Task) => void) {
+    this.#context = context;
+    this.#driver = driver;
+    this.#onEnded = onEnded;
+  }
+
+  /** Puts right what dead instances left. Says whether tasks of other living instances remain to be watched. */
+  async run(): Promise<{ foreign: boolean }> {
+    const { store, instance, isAlive, log } = this.#context;
+    const instances = await store.instances();
+    const dead = instances.filter((known) => known.id !== instance.id && !isAlive(known));
+    const living = new Set(instances.filter((known) => !dead.includes(known)).map((known) => known.id));
+    const orphans: Task[] = [];
+    let foreign = living.size > 1;
+    for (const task of await this.#liveTasks()) {
+      if (task.host !== this.#context.host.kind || task.owner === instance.id || this.#driver.drives(task)) continue;
+      if (task.owner !== null && living.has(task.owner)) foreign = true;
+      else orphans.push(task);
+    }
+    if (orphans.length > 0) await this.#recoverAll(orphans);
+    for (const launch of await store.launches()) {
+      if (!living.has(launch.owner)) await this.#recoverLaunch(launch);
+    }
+    for (const known of dead) {
+      await store.endInstance(known.id);
+      log.info("an instance is gone; what it left was put right", { instance: known.id, pid: known.pid });
+    }
+    return { foreign };
+  }
+
+  async #liveTasks(): Promise<Task[]> {
+    const found: Task[] = [];
+    for (;;) {
+      const query = { status: ["running", "resumed"], limit: PAGE, offset: found.length, order: "oldest" } as const;
+      const { tasks } = await this.#context.store.tasks(query);
+      found.push(...tasks);
+      if (tasks.length < PAGE) return found;
+    }
+  }
+
+  async #recoverAll(tasks: readonly Task[]): Promise<void> {
+    const { store, host, log } = this.#context;
+    const busy = await host.statuses();
+    for (const task of tasks) {
+      try {
+        if (busy.has(task.sessionId)) {
+          await this.#driver.adopt(task);
+          continue;
+        }
+        const applied = await store.apply(task.id, await this.#verdict(task));
+        if (applied.changed) this.#onEnded(applied.task);
+      } catch (thrown) {
+        log.error("a task could not be recovered; it is tried again", { task: task.id, error: messageOf(thrown) });
+      }
+    }
+  }
+
+  async #verdict(task: Task): Promise<TaskEvent> {
+    const base = { at: this.#context.now(), run: task.run.number };
+    try {
+      const evidence = await this.#context.host.inspect(task.sessionId, task.run.messageId);
+      const verdict = judgeInterrupted(evidence);
+      const progress = addProgress(task.run.before, evidence.progress);
+      if (verdict.outcome === "completed") return { type: "run.completed", ...base, progress, result: verdict.result };
+      if (verdict.outcome === "error") return { type: "run.failed", ...base, progress, error: verdict.error };
+      return { type: "run.cancelled", ...base, progress, reason: verdict.reason };
+    } catch (thrown) {
+      if (!AsyncAgentsError.isInstance(thrown) || thrown.code !== "session_gone") throw thrown;
+      return { type: "run.failed", ...base, progress: null, error: SESSION_DELETED };
+    }
+  }
+
+  async #recoverLaunch(launch: Launch): Promise<void> {
+    const { store, host, now, log } = this.#context;
+    if (launch.host !== host.kind) return;
+    const { id: launchId, owner, at, ...task } = launch;
+    try {
+      const sessionId = (await host.findLaunched?.({ launchId, parentSessionId: launch.parentSessionId, at })) ?? null;
+      if (sessionId === null) {
+        log.info("a launch was interrupted before its session was made", { launch: launchId, owner });
+        return await store.closeLaunch(launchId);
+      }
+      const applied = await store.write(async (transaction) => {
+        await transaction.closeLaunch(launchId);
+        await transaction.apply(sessionId, {
+          type: "task.created",
+          at,
+          task: { ...task, id: sessionId, sessionId, owner: null },
+        });
+        return transaction.apply(sessionId, {
+          type: "run.failed",
+          at: now(),
+          run: 0,
+          error: INTERRUPTED,
+          progress: null,
+        });
+      });
+      if (applied.changed) this.#onEnded(applied.task);
+    } catch (thrown) {
+      log.error("a launch could not be recovered; it is tried again", { launch: launchId, error: messageOf(thrown) });
+    }
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * What one live run shows while it works, gathered from host events: tool calls, tokens, open requests, an announced
+ * error. In memory only, for the instance that drives the run; the store gets it in merged writes.
+ */
+import type { HostEvent } from "../hosts/host.ts";
+import { addProgress, countTool, noProgress, type Progress, type Tokens } from "../model/progress.ts";
+import type { Phase, PhaseDetail, Task } from "../model/task.ts";
+
+export class RunTracker {
+  readonly taskId: string;
+  readonly sessionId: string;
+  readonly run: number;
+  readonly messageId: string;
+  readonly before: Progress;
+  /** When the host took the prompt; an idle before that is not this run's. */
+  acceptedAt: number | null = null;
+  /** The phase that was last written. */
+  phase: Phase | null;
+  /** Why it is being cancelled, while it is. */
+  cancelling: string | null = null;
+  /** An error that the host reported besides its messages. */
+  announced: string | null = null;
+  readonly #calls = new Set<string>();
+  readonly #usage = new Map<string, { tokens: Tokens; cost: number }>();
+  readonly #requests = new Map<string, PhaseDetail>();
+  #tools: Progress = noProgress(0);
+  #lastUpdate: number;
+  #order: Promise<unknown> = Promise.resolve();
+
+  constructor(task: Task) {
+    this.taskId = task.id;
+    this.sessionId = task.sessionId;
+    this.run = task.run.number;
+    this.messageId = task.run.messageId;
+    this.before = task.run.before;
+    this.phase = task.phase;
+    this.#lastUpdate = task.progress.lastUpdate;
+  }
+
+  /** Runs writes about this run one after the other; one that fails does not hold up the next. */
+  inOrder<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#order.then(work);
+    this.#order = done.catch(() => undefined);
+    return done;
+  }
+
+  /** Counts what the event shows; says whether the progress is another one now. */
+  count(event: HostEvent, at: number): boolean {
+    switch (event.type) {
+      case "tool.called":
+        this.#lastUpdate = at;
+        if (this.#calls.has(event.callId)) return true;
+        this.#calls.add(event.callId);
+        this.#tools = countTool(this.#tools, event.name);
+        return true;
+      case "usage.counted":
+        this.#usage.set(event.messageId, { tokens: event.tokens, cost: event.cost });
+        this.#lastUpdate = at;
+        return true;
+      case "text.written":
+        this.#lastUpdate = at;
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  /** Remembers an open request. */
+  ask(detail: Extract<PhaseDetail, { kind: "waiting" }>): void {
+    this.#requests.set(detail.requestId, detail);
+  }
+
+  /** Forgets a request that was answered; gives the one that is still open, if any. */
+  answer(requestId: string): PhaseDetail | null {
+    this.#requests.delete(requestId);
+    return this.#requests.values().next().value ?? null;
+  }
+
+  /** The task's totals so far. */
+  progress(): Progress {
+    let own: Progress = { ...this.#tools, lastUpdate: this.#lastUpdate };
+    for (const { tokens, cost } of this.#usage.values()) {
+      own = addProgress(own, { ...noProgress(0), tokens, cost });
+    }
+    return addProgress(this.before, own);
+  }
+}
