@@ -1,0 +1,77 @@
+/**
+ * Starts the engine of one directory instance on this process's store. The composition root of the plugin: here the
+ * store, the host, the clock and the words meet. Recovery begins once OpenCode can be asked, never before.
+ */
+
+import type { CrashPoint, EngineContext, Log } from "../engine/context.ts";
+import { Engine } from "../engine/engine.ts";
+import { isAlive, ownIdentity } from "../engine/liveness.ts";
+import type { OpenCodeHost } from "../hosts/opencode.ts";
+import type { Task } from "../model/task.ts";
+import { wordNotices } from "./notice-text.ts";
+import { type PluginOptions, settingsOf } from "./options.ts";
+import { holdStore } from "./storage.ts";
+import { TOOL_NAMES } from "./tools.ts";
+
+export interface Instance {
+  engine: Engine;
+  stop(): Promise<void>;
+}
+
+export async function startInstance(input: {
+  storage: string;
+  directory: string;
+  log: Log;
+  options: PluginOptions;
+  host: OpenCodeHost;
+  reach(point: CrashPoint): void;
+  onEnded(task: Task): void;
+}): Promise<Instance> {
+  const { log, options, host } = input;
+  const { store, release } = await holdStore(input.storage, log);
+  const ownTools = TOOL_NAMES.map((name) => `${options.toolPrefix}_${name}`);
+  const context: EngineContext = {
+    store,
+    host,
+    log,
+    instance: {
+      id: newId("ins"),
+      ...ownIdentity(),
+      host: host.kind,
+      directory: input.directory,
+      startedAt: Date.now(),
+    },
+    settings: settingsOf(options, ownTools),
+    now: Date.now,
+    newId,
+    isAlive,
+    reach: input.reach,
+    wordNotices: (views) =>
+      wordNotices(views, {
+        toolPrefix: options.toolPrefix,
+        resultChars: options.noticeResultChars,
+        development: isDevelopment(),
+        now: Date.now(),
+      }),
+  };
+  const engine = new Engine(context);
+  engine.onEnded(input.onEnded);
+  await engine.start();
+  void engine.recover();
+  return {
+    engine,
+    async stop() {
+      await engine.stop();
+      await release();
+    },
+  };
+}
+
+/** Read by a computed key: OpenCode replaces the literal by "development" when it loads a plugin. */
+function isDevelopment(): boolean {
+  return process.env[["NODE", "ENV"].join("_")] === "development";
+}
+
+function newId(prefix: string): string {
+  return `${prefix}_${crypto.randomUUID().replaceAll("-", "")}`;
+}

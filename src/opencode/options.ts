@@ -1,0 +1,54 @@
+/**
+ * The plugin's options, as a person writes them in opencode.json. Wrong ones are refused with what is wrong; unknown
+ * ones are ignored, so that an older plugin still starts with a newer configuration.
+ */
+import { z } from "zod";
+import { DEFAULT_SETTINGS, type Settings } from "../engine/context.ts";
+import { AsyncAgentsError } from "../model/errors.ts";
+
+const fork = DEFAULT_SETTINGS.fork;
+
+const schema = z.object({
+  /** `asyncagents` or, for the older names, `background`. */
+  toolPrefix: z
+    .string()
+    .regex(/^[a-z][a-z0-9_]{0,31}$/)
+    .default("asyncagents"),
+  resumable: z.array(z.enum(["error", "cancelled"])).default([]),
+  maxDepth: z.number().int().min(1).max(8).default(DEFAULT_SETTINGS.maxDepth),
+  noticeResultChars: z.number().int().min(0).max(100_000).default(DEFAULT_SETTINGS.noticeResultChars),
+  forkTokens: z.number().int().min(1000).default(fork.tokens),
+  forkWholeOutputs: z.number().int().min(0).default(fork.wholeOutputs),
+  forkRecentOutputs: z.number().int().min(0).default(fork.recentOutputs),
+  forkRecentChars: z.number().int().min(0).default(fork.recentChars),
+  forkOlderChars: z.number().int().min(0).default(fork.olderChars),
+  /** Cancel the tasks of a turn that a person aborts. */
+  cancelOnAbort: z.boolean().default(false),
+  toasts: z.boolean().default(true),
+});
+
+export type PluginOptions = z.infer<typeof schema>;
+
+export function readOptions(given: unknown): PluginOptions {
+  const parsed = schema.safeParse(given ?? {});
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; ");
+  throw new AsyncAgentsError("invalid_input", `The options of the asyncagents plugin are wrong: ${problems}`);
+}
+
+export function settingsOf(options: PluginOptions, ownTools: readonly string[]): Settings {
+  return {
+    resumable: options.resumable,
+    maxDepth: options.maxDepth,
+    noticeResultChars: options.noticeResultChars,
+    fork: {
+      tokens: options.forkTokens,
+      wholeOutputs: options.forkWholeOutputs,
+      recentOutputs: options.forkRecentOutputs,
+      recentChars: options.forkRecentChars,
+      olderChars: options.forkOlderChars,
+    },
+    pollMs: DEFAULT_SETTINGS.pollMs,
+    ownTools,
+  };
+}

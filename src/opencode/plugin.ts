@@ -1,0 +1,129 @@
+/**
+ * The plugin of one directory instance: hands OpenCode's hooks to an engine and its tools to OpenCode. Returns at once:
+ * OpenCode waits for it at start, and may not be asked anything until it has returned. Prints nothing.
+ */
+import type { Hooks, PluginInput, ToolContext } from "@opencode-ai/plugin";
+import type { CrashPoint, Log } from "../engine/context.ts";
+import type { Caller } from "../engine/launch.ts";
+import { openCodeHost } from "../hosts/opencode.ts";
+import { call, type OpenCodeSend, pluginSend } from "../hosts/opencode-transport.ts";
+import { messageOf } from "../model/errors.ts";
+import { type Instance, startInstance } from "./instance.ts";
+import { type PluginOptions, readOptions } from "./options.ts";
+import { openLog, storageDirectory } from "./storage.ts";
+import { endToast, launchToast, Toasts } from "./toasts.ts";
+import { tools } from "./tools.ts";
+
+/** What a test may put in place of the real thing. */
+export interface PluginSeams {
+  reach?(point: CrashPoint): void;
+}
+
+type Seen = Pick<Caller, "agent" | "model" | "variant">;
+
+const SEEN = 500;
+
+export async function createPlugin(input: PluginInput, given: unknown, seams: PluginSeams = {}): Promise<Hooks> {
+  const storage = storageDirectory();
+  const log = openLog(storage);
+  const options = optionsOrDefaults(given, log);
+  const send = pluginSend(input.client);
+  const host = openCodeHost({ send });
+  const toasts = new Toasts(send, options.toasts);
+  const seen = new Map<string, Seen>();
+  let running: Promise<Instance> | null = null;
+  const start = (): Promise<Instance> => {
+    running ??= startInstance({
+      storage,
+      directory: input.directory,
+      log,
+      options,
+      host,
+      reach: seams.reach ?? (() => undefined),
+      onEnded: (task) => toasts.show(endToast(task)),
+    });
+    running.catch((thrown: unknown) => {
+      running = null;
+      log.error("the engine did not start; the next call tries again", { error: messageOf(thrown) });
+    });
+    return running;
+  };
+  start().catch(() => undefined);
+
+  return {
+    tool: tools({
+      prefix: options.toolPrefix,
+      engine: async () => (await start()).engine,
+      caller: async (context) => callerOf(context, seen.get(context.sessionID) ?? (await readSeen(send, context))),
+      waits: isOneShot(process.argv),
+      onLaunched: (task) => toasts.show(launchToast(task)),
+    }),
+    event: async ({ event }) => host.take(event),
+    "chat.message": async (message, output) => {
+      const session = seenOf(message, output.message);
+      remember(seen, message.sessionID, session);
+      const noted = { sessionId: message.sessionID, messageId: output.message.id, ...session };
+      start()
+        .then(({ engine }) => engine.handles(noted))
+        .catch((thrown: unknown) => log.error("a parent could not be noted", { error: messageOf(thrown) }));
+    },
+    dispose: async () => {
+      toasts.stop();
+      const started = running;
+      running = null;
+      await started?.then(
+        (instance) => instance.stop(),
+        () => undefined,
+      );
+    },
+  };
+}
+
+/** Wrong options must not keep OpenCode from starting: they are logged, and the defaults hold. */
+function optionsOrDefaults(given: unknown, log: Log): PluginOptions {
+  try {
+    return readOptions(given);
+  } catch (thrown) {
+    log.error("the defaults are used instead", { error: messageOf(thrown) });
+    return readOptions({});
+  }
+}
+
+/** `opencode run` ends after its reply, and everything in the process with it. */
+export function isOneShot(argv: readonly string[]): boolean {
+  return argv.slice(1, 4).includes("run");
+}
+
+function seenOf(
+  message: { agent?: string; variant?: string; model?: { providerID: string; modelID: string } },
+  stored: { agent?: string; model?: { providerID: string; modelID: string } },
+): Seen {
+  const model = stored.model ?? message.model;
+  return {
+    agent: stored.agent ?? message.agent ?? "",
+    model: model ? `${model.providerID}/${model.modelID}` : null,
+    variant: message.variant ?? null,
+  };
+}
+
+function remember(seen: Map<string, Seen>, sessionId: string, session: Seen): void {
+  seen.delete(sessionId);
+  seen.set(sessionId, session);
+  const oldest = seen.keys().next().value;
+  if (seen.size > SEEN && oldest !== undefined) seen.delete(oldest);
+}
+
+/** For a message that came before this instance began: what OpenCode stored about it. */
+async function readSeen(send: OpenCodeSend, context: ToolContext): Promise<Seen> {
+  const answer = await call(send, {
+    method: "GET",
+    path: "/session/{sessionID}/message/{messageID}",
+    parameters: { sessionID: context.sessionID, messageID: context.messageID },
+  });
+  const { providerID, modelID } = (answer.data as { info: { providerID?: string; modelID?: string } }).info;
+  return { agent: context.agent, model: providerID && modelID ? `${providerID}/${modelID}` : null, variant: null };
+}
+
+function callerOf(context: ToolContext, session: Seen): Caller {
+  return { ...session, sessionId: context.sessionID, messageId: context.messageID, agent: context.agent };
+}

@@ -1,0 +1,71 @@
+/**
+ * The words of the tools' answers: a task in a list, a task in detail, a long text in pages. Pure; written for a model
+ * to read, so short and without decoration.
+ */
+import { isLive, runDuration, type Task } from "../model/task.ts";
+import { durationText } from "./duration.ts";
+
+/** Bytes of one page of a result. */
+export const PAGE_BYTES = 16_000;
+
+export function listLine(task: Task, now: number): string {
+  const marks = `${task.run.number > 0 ? " (resumed)" : ""}${task.isForked ? " (forked)" : ""}`;
+  const fields = [
+    `${task.id}${marks}`,
+    stateText(task),
+    durationText(runDuration(task, now)),
+    `${task.agent}: "${task.description}"`,
+    toolsText(task),
+    `batch ${task.batchId}`,
+  ];
+  return `- ${fields.join(" | ")}`;
+}
+
+export function stateText(task: Task): string {
+  if (!isLive(task.status)) return task.status;
+  const detail = task.phaseDetail;
+  if (detail?.kind === "waiting") return `${task.status}, waiting for an answer to a ${detail.asks}: ${detail.text}`;
+  if (detail?.kind === "retrying") return `${task.status}, retrying (attempt ${detail.count}): ${detail.reason}`;
+  return `${task.status}, ${task.phase}`;
+}
+
+function toolsText({ progress }: Task): string {
+  if (progress.toolCalls === 0) return "no tool calls";
+  return `${progress.toolCalls} tool calls (last: ${progress.lastTools.join(", ")})`;
+}
+
+/** The head of a task's output: what it is and how it stands. */
+export function headText(task: Task, now: number): string {
+  const { progress, run } = task;
+  const lines = [
+    `Task ${task.id}: ${stateText(task)}`,
+    `Agent ${task.agent}: "${task.description}"${run.number > 0 ? ` (resume #${run.number})` : ""}`,
+    `Duration: ${durationText(runDuration(task, now))}`,
+    `Progress: ${toolsText(task)}${byName(task)}; last update ${new Date(progress.lastUpdate).toISOString()}`,
+    `Tokens: ${progress.tokens.input} in, ${progress.tokens.output} out; cost ${progress.cost.toFixed(4)}`,
+  ];
+  return lines.join("\n");
+}
+
+function byName({ progress }: Task): string {
+  const names = Object.entries(progress.toolCallsByName).sort(([, a], [, b]) => b - a);
+  if (names.length === 0) return "";
+  return `; by name: ${names
+    .slice(0, 8)
+    .map(([name, count]) => `${name} ${count}`)
+    .join(", ")}`;
+}
+
+/** One page of a text, cut between characters; null when there is no such page. */
+export function pageOf(text: string, page: number): { text: string; pages: number } | null {
+  const bytes = new TextEncoder().encode(text);
+  const starts = [0];
+  while ((starts.at(-1) ?? 0) + PAGE_BYTES < bytes.length) {
+    let next = (starts.at(-1) ?? 0) + PAGE_BYTES;
+    while (((bytes[next] ?? 0) & 0b1100_0000) === 0b1000_0000) next--;
+    starts.push(next);
+  }
+  const start = starts[page - 1];
+  if (start === undefined) return null;
+  return { text: new TextDecoder().decode(bytes.subarray(start, starts[page] ?? bytes.length)), pages: starts.length };
+}

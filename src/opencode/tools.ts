@@ -1,0 +1,210 @@
+/**
+ * The tools that a model sees. Each one parses its input, calls the engine and words the answer; an expected error
+ * becomes an answer that says what to do. Descriptions are short: they cost tokens in every request.
+ */
+import type { ToolContext, ToolDefinition } from "@opencode-ai/plugin";
+import { z } from "zod";
+import type { Engine } from "../engine/engine.ts";
+import type { Caller } from "../engine/launch.ts";
+import { AsyncAgentsError } from "../model/errors.ts";
+import { isLive, type Task } from "../model/task.ts";
+import { headText, listLine, pageOf, stateText } from "./task-text.ts";
+
+const LISTED = 50;
+export const TOOL_NAMES = ["task", "output", "list", "cancel", "clear"] as const;
+
+export interface ToolHost {
+  prefix: string;
+  /** The engine once it is ready; rejects with what is wrong when it cannot be. */
+  engine(): Promise<Engine>;
+  /** The session, agent and model that make the call. */
+  caller(context: ToolContext): Promise<Caller>;
+  /** The process ends with the turn: a launch waits for its task. */
+  waits: boolean;
+  onLaunched(task: Task): void;
+}
+
+interface TaskArguments {
+  description?: string;
+  prompt: string;
+  agent?: string;
+  fork?: boolean;
+  resume?: string;
+  batch?: string;
+}
+
+export function tools(host: ToolHost): Record<string, ToolDefinition> {
+  const { prefix } = host;
+  const taskId = z.string().describe("Task id");
+  return Object.fromEntries(
+    Object.entries({
+      task: define(
+        "Launch an agent in the background and go on: you are told when it ends, so do not poll. Or continue a completed one with resume.",
+        {
+          description: z.string().optional().describe("3-6 words; required unless resume"),
+          prompt: z.string().describe("What to do, self-contained"),
+          agent: z.string().optional().describe("Agent name; required unless resume"),
+          fork: z.boolean().optional().describe("Give it this conversation"),
+          resume: z.string().optional().describe("Id of a completed task to continue"),
+          batch: z.string().optional().describe("Group name"),
+        },
+        (input: TaskArguments, context) => launchOrResume(host, input, context),
+      ),
+      output: define(
+        "State or result of a task.",
+        {
+          task_id: taskId,
+          block: z.boolean().optional().describe("Wait until it ends or needs an answer"),
+          timeout: z.number().optional().describe("Longest wait in ms"),
+          page: z.number().optional().describe("Page of a long result"),
+        },
+        (input: OutputArguments, context) => output(host, input, context),
+      ),
+      list: define("Your background tasks.", {}, (_input: object, context) => list(host, context)),
+      cancel: define(
+        "Cancel a task, a batch, or all your tasks.",
+        {
+          task_id: taskId.optional(),
+          batch: z.string().optional().describe("Batch name or id"),
+          all: z.boolean().optional(),
+        },
+        (input: CancelArguments, context) => cancel(host, input, context),
+      ),
+      clear: define(
+        "Cancel what runs and empty the list. Cleared tasks can still be resumed.",
+        {},
+        async (_input: object, context) => {
+          const { cleared, cancelled } = await (await host.engine()).clear(context.sessionID);
+          return `Cleared ${cleared} tasks (${cancelled} were running and are cancelled). They can still be resumed by id.`;
+        },
+      ),
+    }).map(([name, definition]) => [`${prefix}_${name}`, definition]),
+  );
+}
+
+function define<Input>(
+  description: string,
+  args: z.ZodRawShape,
+  run: (input: Input, context: ToolContext) => Promise<string>,
+): ToolDefinition {
+  const execute = async (input: unknown, context: ToolContext): Promise<string> => {
+    try {
+      return await run(input as Input, context);
+    } catch (thrown) {
+      if (!AsyncAgentsError.isInstance(thrown)) throw thrown;
+      return `Error (${thrown.code}): ${thrown.message}`;
+    }
+  };
+  return { description, args, execute } as unknown as ToolDefinition;
+}
+
+async function launchOrResume(host: ToolHost, input: TaskArguments, context: ToolContext): Promise<string> {
+  if (input.fork === true && input.resume !== undefined) {
+    throw new AsyncAgentsError(
+      "modes_exclusive",
+      "fork and resume are mutually exclusive: fork starts a new task with this conversation, resume continues an old one. Give one of them.",
+    );
+  }
+  const engine = await host.engine();
+  const caller = await host.caller(context);
+  const task =
+    input.resume === undefined
+      ? await launch(engine, caller, input, context)
+      : await engine.resume(caller, input.resume, input.prompt);
+  host.onLaunched(task);
+  context.metadata({ title: task.description, metadata: { taskId: task.id, sessionId: task.sessionId } });
+  if (!host.waits) return launched(task);
+  const ended = await engine.untilTold(task, context.abort);
+  return `Task ${task.id} ran to its end here (${ended.status}), because this process ends with your reply. Its notice follows as a message.`;
+}
+
+async function launch(engine: Engine, caller: Caller, input: TaskArguments, context: ToolContext): Promise<Task> {
+  const request = {
+    description: (input.description ?? "").replaceAll(/\s+/g, " "),
+    prompt: input.prompt,
+    agent: input.agent ?? "",
+    fork: input.fork ?? false,
+    batch: input.batch ?? null,
+  };
+  const agent = await engine.checkLaunch(caller, request);
+  await context.ask({
+    permission: "task",
+    patterns: [agent.name],
+    always: ["*"],
+    metadata: { description: request.description, subagent_type: agent.name },
+  });
+  return engine.launch(caller, request, agent);
+}
+
+function launched(task: Task): string {
+  const what = task.run.number > 0 ? `resumed (resume #${task.run.number})` : "launched";
+  return `Task ${task.id} ${what}: status ${task.status}, agent ${task.agent}, batch ${task.batchId}. You will be told when it ends.`;
+}
+
+interface OutputArguments {
+  task_id: string;
+  block?: boolean;
+  timeout?: number;
+  page?: number;
+}
+
+async function output(host: ToolHost, input: OutputArguments, context: ToolContext): Promise<string> {
+  const engine = await host.engine();
+  if (input.timeout !== undefined && !(input.timeout >= 0)) {
+    throw new AsyncAgentsError("invalid_input", "timeout must be a number of milliseconds, 0 or more.");
+  }
+  const timeout = input.timeout === undefined ? undefined : Math.min(input.timeout, 2_147_483_647);
+  const wait = input.block === true ? { timeout, signal: context.abort } : null;
+  const { task, waited } = await engine.output(context.sessionID, input.task_id, wait);
+  const head = headText(task, Date.now());
+  const note = waited === "timeout" ? `\nTime ran out after ${timeout} ms; the task goes on.` : "";
+  const text = task.status === "completed" ? task.run.result : task.run.error;
+  if (isLive(task.status) || text === null) return head + note;
+  return `${head}${note}\n\n${pageText(host.prefix, task, text, input.page ?? 1)}`;
+}
+
+function pageText(prefix: string, task: Task, text: string, page: number): string {
+  const label = task.status === "completed" ? "Result" : task.status === "error" ? "Error" : "Reason";
+  const found = pageOf(text, page);
+  if (!found)
+    throw new AsyncAgentsError("invalid_input", `There is no page ${page}; leave page out to read from the start.`);
+  if (found.pages === 1) return `${label}:\n${found.text}`;
+  const next = page < found.pages ? `; next: ${prefix}_output(task_id="${task.id}", page=${page + 1})` : "";
+  return `${label} (page ${page} of ${found.pages}${next}):\n${found.text}`;
+}
+
+async function list(host: ToolHost, context: ToolContext): Promise<string> {
+  const { tasks, total } = await (await host.engine()).list(context.sessionID, { limit: LISTED, offset: 0 });
+  if (total === 0) return "No background tasks found";
+  const now = Date.now();
+  const rest = total > tasks.length ? [`… and ${total - tasks.length} older ones`] : [];
+  return [...tasks.map((task) => listLine(task, now)), ...rest].join("\n");
+}
+
+interface CancelArguments {
+  task_id?: string;
+  batch?: string;
+  all?: boolean;
+}
+
+async function cancel(host: ToolHost, input: CancelArguments, context: ToolContext): Promise<string> {
+  const given = [input.task_id, input.batch, input.all === true ? "all" : undefined].filter(
+    (value) => value !== undefined,
+  );
+  if (given.length !== 1) throw new AsyncAgentsError("invalid_input", "Give one of task_id, batch, or all: true.");
+  const engine = await host.engine();
+  const results =
+    input.task_id !== undefined
+      ? [await engine.cancel(context.sessionID, input.task_id)]
+      : input.batch !== undefined
+        ? await engine.cancelBatch(context.sessionID, input.batch)
+        : await engine.cancelAll(context.sessionID);
+  if (results.length === 0) return "Nothing was running; nothing was cancelled.";
+  return results
+    .map(({ task, asked }) =>
+      asked
+        ? `Task ${task.id}: the process that runs it was asked to cancel it`
+        : `Task ${task.id}: ${stateText(task)}`,
+    )
+    .join("\n");
+}
