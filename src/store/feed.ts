@@ -1,0 +1,38 @@
+/**
+ * The feed: every event in commit order. Writes are serialised by the driver, so a lower seq never appears after a higher
+ * one was read. Does not tell anybody: the driver's change signal does.
+ */
+import { type Kysely, sql } from "kysely";
+import { bounded } from "./bounds.ts";
+import type { Schema } from "./schema.ts";
+import type { FeedEntry } from "./store.ts";
+
+export async function appendEvent(
+  kysely: Kysely<Schema>,
+  taskId: string,
+  type: string,
+  event: string,
+): Promise<number> {
+  const row = await kysely
+    .insertInto("events")
+    .values({ task_id: taskId, type, event })
+    .returning("seq")
+    .executeTakeFirstOrThrow();
+  return Number(row.seq);
+}
+
+export async function readFeed(kysely: Kysely<Schema>, after: number, limit?: number): Promise<FeedEntry[]> {
+  const rows = await kysely
+    .selectFrom("events")
+    .select(["seq", "task_id", "event"])
+    .where("seq", ">", after)
+    .orderBy("seq")
+    .limit(bounded(limit, 500, 5_000))
+    .execute();
+  return rows.map((row) => ({ seq: Number(row.seq), taskId: row.task_id, event: JSON.parse(row.event) }));
+}
+
+export async function readLastSeq(kysely: Kysely<Schema>): Promise<number> {
+  const row = await kysely.selectFrom("events").select(sql<number | null>`max(seq)`.as("seq")).executeTakeFirst();
+  return Number(row?.seq ?? 0);
+}

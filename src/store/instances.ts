@@ -1,0 +1,51 @@
+/**
+ * Instances: processes that have said that they began and not that they ended. Does not judge whether one still lives:
+ * whoever can see the machine's processes does.
+ */
+import type { Kysely } from "kysely";
+import type { InstanceRow, Schema } from "./schema.ts";
+import type { Instance } from "./store.ts";
+
+const COLUMNS = ["id", "pid", "process_start", "boot_id", "host", "directory", "started_at"] as const;
+
+export async function putInstance(kysely: Kysely<Schema>, instance: Instance): Promise<void> {
+  const { id, ...rest } = instanceRow(instance);
+  await kysely
+    .insertInto("instances")
+    .values({ id, ...rest })
+    .onConflict((conflict) => conflict.column("id").doUpdateSet(rest))
+    .execute();
+}
+
+export async function removeInstance(kysely: Kysely<Schema>, id: string): Promise<void> {
+  await kysely.deleteFrom("instances").where("id", "=", id).execute();
+}
+
+export async function readInstances(kysely: Kysely<Schema>): Promise<Instance[]> {
+  const rows = await kysely.selectFrom("instances").select(COLUMNS).orderBy("started_at").orderBy("id").execute();
+  return rows.map(instanceOf);
+}
+
+function instanceRow(instance: Instance): InstanceRow {
+  return {
+    id: instance.id,
+    pid: instance.pid,
+    process_start: instance.processStart,
+    boot_id: instance.bootId,
+    host: instance.host,
+    directory: instance.directory,
+    started_at: instance.startedAt,
+  };
+}
+
+function instanceOf(row: InstanceRow): Instance {
+  return {
+    id: row.id,
+    pid: row.pid,
+    processStart: row.process_start,
+    bootId: row.boot_id,
+    host: row.host,
+    directory: row.directory,
+    startedAt: row.started_at,
+  };
+}

@@ -1,0 +1,73 @@
+/**
+ * The Store on a Database: puts the nouns' queries together, and keeps an older process from writing to a newer store.
+ * Holds no state and no SQL of its own.
+ */
+import type { Kysely } from "kysely";
+import type { Database } from "./database.ts";
+import { readFeed, readLastSeq } from "./feed.ts";
+import { putInstance, readInstances, removeInstance } from "./instances.ts";
+import { addLaunch, readLaunches, removeLaunch } from "./launches.ts";
+import { refuseIfNewer } from "./migrations.ts";
+import { claimNotices, dropNotices, readNotices, readParentsWithNotices, settleNotices } from "./notices.ts";
+import { readParent, writeParent } from "./parents.ts";
+import type { Schema } from "./schema.ts";
+import type { Store, Transaction } from "./store.ts";
+import { readBatchCounts, readBatchOf, readRun, readRuns, readTask, readTasks } from "./task-reads.ts";
+import { applyEvent } from "./task-writes.ts";
+
+export function kyselyStore(database: Database): Store {
+  const read = database.read;
+  const write = <T>(work: (kysely: Kysely<Schema>) => Promise<T>) =>
+    database.write(async (kysely) => {
+      await refuseIfNewer(kysely);
+      return work(kysely);
+    });
+
+  return {
+    write: (work) => write((kysely) => work(transactionOn(kysely))),
+    apply: (id, event) => write((kysely) => applyEvent(kysely, id, event)),
+
+    task: (id) => read((kysely) => readTask(kysely, id)),
+    tasks: (query) => read((kysely) => readTasks(kysely, query)),
+    batchCounts: (batchId) => read((kysely) => readBatchCounts(kysely, batchId)),
+    runs: (taskId, limit) => read((kysely) => readRuns(kysely, taskId, limit)),
+    run: (taskId, number) => read((kysely) => readRun(kysely, taskId, number)),
+
+    feed: (after, limit) => read((kysely) => readFeed(kysely, after, limit)),
+    lastSeq: () => read(readLastSeq),
+    onChange: (listener) => database.onChange(listener),
+
+    addInstance: (instance) => write((kysely) => putInstance(kysely, instance)),
+    endInstance: (id) => write((kysely) => removeInstance(kysely, id)),
+    instances: () => read(readInstances),
+
+    launches: () => read(readLaunches),
+    closeLaunch: (id) => write((kysely) => removeLaunch(kysely, id)),
+
+    putParent: (parent) => write((kysely) => writeParent(kysely, parent)),
+    parent: (sessionId) => read((kysely) => readParent(kysely, sessionId)),
+
+    parentsWithNotices: () => read(readParentsWithNotices),
+    notices: (parent, state, limit) => read((kysely) => readNotices(kysely, parent, state, limit)),
+    async claimNotices(parent, claim) {
+      // Mostly there is nothing to claim: that is found without taking the write lock.
+      const pending = await read((kysely) => readNotices(kysely, parent, "pending", 1));
+      return pending.length === 0 ? [] : write((kysely) => claimNotices(kysely, parent, claim));
+    },
+    settleNotices: (messageId, outcome) => write((kysely) => settleNotices(kysely, messageId, outcome)),
+    dropNotices: (parent, reason, at) => write((kysely) => dropNotices(kysely, parent, reason, at)),
+
+    close: () => database.close(),
+  };
+}
+
+function transactionOn(kysely: Kysely<Schema>): Transaction {
+  return {
+    task: (id) => readTask(kysely, id),
+    apply: (id, event) => applyEvent(kysely, id, event),
+    batchOf: (parentSessionId, among) => readBatchOf(kysely, parentSessionId, among),
+    openLaunch: (launch) => addLaunch(kysely, launch),
+    closeLaunch: (id) => removeLaunch(kysely, id),
+    putParent: (parent) => writeParent(kysely, parent),
+  };
+}

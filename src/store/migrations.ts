@@ -1,0 +1,48 @@
+/**
+ * The ordered list of what made the schema. Migrations only add and are never edited once released; the version is a row
+ * in `meta`. They run in one write transaction, so any number of processes may open a store at once. A process that is
+ * older than the store may read it, and refuses to write.
+ */
+import type { Kysely } from "kysely";
+import { AsyncAgentsError } from "../model/errors.ts";
+import type { Database, Dialect } from "./database.ts";
+import { putMeta, readMeta } from "./meta.ts";
+import { firstTables } from "./migration-1-tables.ts";
+import type { Schema } from "./schema.ts";
+
+export type Migration = (kysely: Kysely<Schema>, dialect: Dialect) => Promise<void>;
+
+const MIGRATIONS: readonly Migration[] = [firstTables];
+
+/** The version that this code reads and writes. */
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+export async function migrate(database: Database): Promise<void> {
+  // No table yet, or nothing readable: the write below makes it, or meets the true error.
+  const known = await database.read(storedVersion).catch(() => 0);
+  if (known >= SCHEMA_VERSION) return;
+  await database.write(async (kysely) => {
+    await kysely.schema
+      .createTable("meta")
+      .ifNotExists()
+      .addColumn("key", "text", (column) => column.primaryKey())
+      .addColumn("value", "text", (column) => column.notNull())
+      .execute();
+    for (let version = await storedVersion(kysely); version < SCHEMA_VERSION; version++) {
+      await MIGRATIONS[version]?.(kysely, database.dialect);
+      await putMeta(kysely, "schema_version", String(version + 1));
+    }
+  });
+}
+
+/** Throws where a newer asyncagents has changed the store: what this one would write may be wrong there. */
+export async function refuseIfNewer(kysely: Kysely<Schema>): Promise<void> {
+  const version = await storedVersion(kysely);
+  if (version <= SCHEMA_VERSION) return;
+  const message = `The task store was written by a newer asyncagents (schema ${version}, this one knows ${SCHEMA_VERSION}). Upgrade asyncagents and restart this program; until then it can only read.`;
+  throw new AsyncAgentsError("store_too_new", message, { details: { version, known: SCHEMA_VERSION } });
+}
+
+async function storedVersion(kysely: Kysely<Schema>): Promise<number> {
+  return Number((await readMeta(kysely, "schema_version")) ?? 0);
+}

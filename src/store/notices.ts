@@ -1,0 +1,164 @@
+/**
+ * Notices: written once per task, run and topic in the transaction of the event that caused them, claimed as one group per
+ * parent, settled once. Does not send anything and does not judge whether a sender still lives.
+ */
+import { type Kysely, sql } from "kysely";
+import type { Task } from "../model/task.ts";
+import type { NoticeIntent } from "../model/transition.ts";
+import { bounded } from "./bounds.ts";
+import type { NoticeRow, Schema } from "./schema.ts";
+import type { Notice, NoticeState, Store } from "./store.ts";
+
+type Claim = Parameters<Store["claimNotices"]>[1];
+type Outcome = Parameters<Store["settleNotices"]>[1];
+
+const UNSETTLED = sql<boolean>`state in ('pending', 'sending')`;
+
+const COLUMNS = [
+  "id",
+  "task_id",
+  "run",
+  "kind",
+  "topic",
+  "parent_session_id",
+  "created_at",
+  "batch_ended",
+  "batch_total",
+  "batch_live",
+  "state",
+  "message_id",
+  "sender",
+  "attempts",
+  "reason",
+  "settled_at",
+] as const;
+
+/** A second notice on the same topic of a run is silently not written. */
+export async function addNotice(kysely: Kysely<Schema>, task: Task, intent: NoticeIntent, at: number): Promise<void> {
+  const batch = await kysely
+    .selectFrom("tasks")
+    .select([sql<number>`count(*)`.as("total"), sql<number | null>`sum(live)`.as("live")])
+    .where("batch_id", "=", task.batchId)
+    .where("parent_session_id", "=", task.parentSessionId)
+    .executeTakeFirstOrThrow();
+  const total = Number(batch.total);
+  const live = Number(batch.live ?? 0);
+  await kysely
+    .insertInto("notices")
+    .values({
+      task_id: task.id,
+      run: task.run.number,
+      kind: intent.kind,
+      topic: intent.topic,
+      parent_session_id: task.parentSessionId,
+      created_at: at,
+      batch_ended: total - live,
+      batch_total: total,
+      batch_live: live,
+      state: "pending",
+      attempts: 0,
+    })
+    .onConflict((conflict) => conflict.columns(["task_id", "run", "topic"]).doNothing())
+    .execute();
+}
+
+export async function readNotices(
+  kysely: Kysely<Schema>,
+  parentSessionId: string,
+  state: NoticeState,
+  limit?: number,
+): Promise<Notice[]> {
+  const rows = await kysely
+    .selectFrom("notices")
+    .select(COLUMNS)
+    .where("parent_session_id", "=", parentSessionId)
+    .where("state", "=", state)
+    .orderBy("id")
+    .limit(bounded(limit, 100, 1_000))
+    .execute();
+  return rows.map(noticeOf);
+}
+
+export async function readParentsWithNotices(kysely: Kysely<Schema>): Promise<string[]> {
+  const rows = await kysely
+    .selectFrom("notices")
+    .select("parent_session_id")
+    .distinct()
+    .where(UNSETTLED)
+    .orderBy("parent_session_id")
+    .limit(200)
+    .execute();
+  return rows.map((row) => row.parent_session_id);
+}
+
+export async function claimNotices(kysely: Kysely<Schema>, parentSessionId: string, claim: Claim): Promise<Notice[]> {
+  if ((await readNotices(kysely, parentSessionId, "sending", 1)).length > 0) return [];
+  const pending = await readNotices(kysely, parentSessionId, "pending", claim.limit);
+  const last = pending.at(-1);
+  if (last === undefined) return [];
+  await kysely
+    .updateTable("notices")
+    .set((row) => ({
+      state: "sending",
+      message_id: claim.messageId,
+      sender: claim.sender,
+      attempts: row("attempts", "+", 1),
+    }))
+    .where("parent_session_id", "=", parentSessionId)
+    .where("state", "=", "pending")
+    .where("id", "<=", last.id)
+    .execute();
+  return pending.map((notice) => ({
+    ...notice,
+    state: "sending",
+    messageId: claim.messageId,
+    sender: claim.sender,
+    attempts: notice.attempts + 1,
+  }));
+}
+
+export async function settleNotices(kysely: Kysely<Schema>, messageId: string, outcome: Outcome): Promise<void> {
+  const { state, reason, at } = outcome;
+  const group = state === "pending" ? { message_id: null, sender: null, settled_at: null } : { settled_at: at };
+  await kysely
+    .updateTable("notices")
+    .set({ state, reason, ...group })
+    .where("message_id", "=", messageId)
+    .where("state", "=", "sending")
+    .execute();
+}
+
+export async function dropNotices(
+  kysely: Kysely<Schema>,
+  parentSessionId: string,
+  reason: string,
+  at: number,
+): Promise<void> {
+  await kysely
+    .updateTable("notices")
+    .set({ state: "dropped", reason, settled_at: at })
+    .where("parent_session_id", "=", parentSessionId)
+    .where("state", "=", "pending")
+    .execute();
+}
+
+function noticeOf(row: NoticeRow): Notice {
+  return {
+    id: Number(row.id),
+    taskId: row.task_id,
+    run: row.run,
+    kind: row.kind as Notice["kind"],
+    topic: row.topic,
+    parentSessionId: row.parent_session_id,
+    createdAt: row.created_at,
+    batchEnded: row.batch_ended,
+    batchTotal: row.batch_total,
+    batchLive: row.batch_live,
+    state: row.state as NoticeState,
+    messageId: row.message_id,
+    sender: row.sender,
+    attempts: row.attempts,
+    reason: row.reason,
+    settledAt: row.settled_at,
+  };
+}

@@ -1,0 +1,45 @@
+/**
+ * Parents: sessions that have launched tasks, with who saw their last message. The newest word replaces the older one.
+ * Does not know whether the session still exists.
+ */
+import type { Kysely } from "kysely";
+import type { ParentRow, Schema } from "./schema.ts";
+import type { Parent } from "./store.ts";
+
+const COLUMNS = ["session_id", "handler", "agent", "model", "variant", "seen_at"] as const;
+
+export async function writeParent(kysely: Kysely<Schema>, parent: Parent): Promise<void> {
+  const { session_id, ...rest } = parentRow(parent);
+  await kysely
+    .insertInto("parents")
+    .values({ session_id, ...rest })
+    .onConflict((conflict) => conflict.column("session_id").doUpdateSet(rest))
+    .execute();
+}
+
+export async function readParent(kysely: Kysely<Schema>, sessionId: string): Promise<Parent | null> {
+  const row = await kysely.selectFrom("parents").select(COLUMNS).where("session_id", "=", sessionId).executeTakeFirst();
+  return row === undefined ? null : parentOf(row);
+}
+
+function parentRow(parent: Parent): ParentRow {
+  return {
+    session_id: parent.sessionId,
+    handler: parent.handler,
+    agent: parent.agent,
+    model: parent.model,
+    variant: parent.variant,
+    seen_at: parent.seenAt,
+  };
+}
+
+function parentOf(row: ParentRow): Parent {
+  return {
+    sessionId: row.session_id,
+    handler: row.handler,
+    agent: row.agent,
+    model: row.model,
+    variant: row.variant,
+    seenAt: row.seen_at,
+  };
+}

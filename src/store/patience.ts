@@ -1,0 +1,26 @@
+/**
+ * Trying again while a database is busy: short sleeps with jitter that give the thread back, bounded in time.
+ * Does not decide what counts as busy, and never swallows the last error.
+ */
+
+export interface Patience {
+  /** Whether this error is worth another try. */
+  again: (thrown: unknown) => boolean;
+  /** For how long to try, in ms. */
+  limit?: number;
+}
+
+const LIMIT = 15_000;
+const LONGEST_SLEEP = 250;
+
+export async function patiently<T>(attempt: () => T | Promise<T>, { again, limit = LIMIT }: Patience): Promise<T> {
+  const deadline = performance.now() + limit;
+  for (let sleep = 2; ; sleep = Math.min(sleep * 2, LONGEST_SLEEP)) {
+    try {
+      return await attempt();
+    } catch (thrown) {
+      if (!again(thrown) || performance.now() >= deadline) throw thrown;
+      await Bun.sleep(sleep * (0.5 + Math.random()));
+    }
+  }
+}

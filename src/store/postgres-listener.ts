@@ -1,0 +1,49 @@
+/**
+ * One connection that LISTENs, kept up with bounded backoff. After each (re)connection it calls back once, since something
+ * may have been missed meanwhile. Never throws; never keeps the process alive.
+ */
+import type { Client } from "pg";
+
+const FIRST_PAUSE = 100;
+const LONGEST_PAUSE = 5_000;
+
+/** `connect` makes a client that is not connected yet. Returns the way to stop. */
+export function postgresListener(connect: () => Client, channel: string, changed: () => void): () => void {
+  let stopped = false;
+  let pause = FIRST_PAUSE;
+  let client: Client | null = null;
+  let timer: ReturnType<typeof setTimeout> | null = null;
+
+  const again = (lost: Client) => {
+    if (stopped || client !== lost) return;
+    client = null;
+    lost.end().catch(() => {});
+    timer = setTimeout(start, pause * (0.5 + Math.random()));
+    timer.unref();
+    pause = Math.min(pause * 2, LONGEST_PAUSE);
+  };
+  const start = () => {
+    const next = connect();
+    client = next;
+    next.on("error", () => again(next));
+    next.on("end", () => again(next));
+    next.on("notification", changed);
+    next
+      .connect()
+      .then(() => next.query(`listen "${channel}"`))
+      .then(() => {
+        // Missing from the types.
+        (next as Client & { unref?: () => void }).unref?.();
+        pause = FIRST_PAUSE;
+        changed();
+      })
+      .catch(() => again(next));
+  };
+  start();
+
+  return () => {
+    stopped = true;
+    if (timer !== null) clearTimeout(timer);
+    client?.end().catch(() => {});
+  };
+}

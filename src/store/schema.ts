@@ -1,0 +1,137 @@
+/**
+ * The tables as Kysely sees them, the same on SQLite and PostgreSQL: numbers and text only, JSON as text, times in
+ * milliseconds since the epoch, truth values as 0 and 1. `migrations.ts` makes them; this file holds no behaviour.
+ */
+import type { Generated, Selectable } from "kysely";
+
+export interface Schema {
+  meta: MetaTable;
+  tasks: TasksTable;
+  runs: RunsTable;
+  events: EventsTable;
+  notices: NoticesTable;
+  launches: LaunchesTable;
+  instances: InstancesTable;
+  parents: ParentsTable;
+}
+
+/** Facts about the store itself: its schema's version, and how far the mirror file has come. */
+export interface MetaTable {
+  key: string;
+  value: string;
+}
+
+/** A task but for its runs; the newest run is `(id, run)` in `runs`. */
+export interface TasksTable {
+  id: string;
+  session_id: string;
+  host: string;
+  directory: string;
+  parent_session_id: string;
+  parent_message_id: string;
+  parent_agent: string;
+  description: string;
+  /** The description in lower case, for the search. */
+  description_search: string;
+  agent: string;
+  model: string | null;
+  batch_id: string;
+  is_forked: number;
+  status: string;
+  /** 1 while running or resumed: what the partial index of live tasks is made on. */
+  live: number;
+  phase: string | null;
+  phase_detail: string | null;
+  run: number;
+  started_at: number;
+  /** The seq of the event that made it: keeps the order of tasks that started in the same millisecond. */
+  created_seq: number;
+  completed_at: number | null;
+  result_retrieved_at: number | null;
+  cleared_at: number | null;
+  cancel_requested_at: number | null;
+  owner: string | null;
+  progress: string;
+}
+
+export interface RunsTable {
+  task_id: string;
+  number: number;
+  prompt: string;
+  message_id: string;
+  started_at: number;
+  ended_at: number | null;
+  outcome: string | null;
+  result: string | null;
+  error: string | null;
+  before: string;
+}
+
+export interface EventsTable {
+  seq: Generated<number>;
+  task_id: string;
+  type: string;
+  /** The whole event: all events of a task, folded with `transition`, give the task. */
+  event: string;
+}
+
+export interface NoticesTable {
+  id: Generated<number>;
+  task_id: string;
+  run: number;
+  kind: string;
+  topic: string;
+  parent_session_id: string;
+  created_at: number;
+  batch_ended: number;
+  batch_total: number;
+  batch_live: number;
+  state: string;
+  message_id: string | null;
+  sender: string | null;
+  attempts: number;
+  reason: string | null;
+  settled_at: number | null;
+}
+
+export interface LaunchesTable {
+  id: string;
+  owner: string;
+  at: number;
+  parent_session_id: string;
+  parent_message_id: string;
+  parent_agent: string;
+  host: string;
+  directory: string;
+  description: string;
+  prompt: string;
+  message_id: string;
+  agent: string;
+  model: string | null;
+  batch_id: string;
+  is_forked: number;
+}
+
+export interface InstancesTable {
+  id: string;
+  pid: number;
+  process_start: string;
+  boot_id: string;
+  host: string;
+  directory: string;
+  started_at: number;
+}
+
+export interface ParentsTable {
+  session_id: string;
+  handler: string | null;
+  agent: string | null;
+  model: string | null;
+  variant: string | null;
+  seen_at: number;
+}
+
+export type NoticeRow = Selectable<NoticesTable>;
+export type LaunchRow = Selectable<LaunchesTable>;
+export type InstanceRow = Selectable<InstancesTable>;
+export type ParentRow = Selectable<ParentsTable>;

@@ -1,0 +1,69 @@
+/**
+ * Opens a SQLite store: folder, presence, two connections (a read must not see an open write), and damage on the way.
+ * Either everything is open afterwards or nothing is. Does not make tables.
+ */
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { checkForDamage, damagedAndInUse, isSuspect, lockFileOf } from "./damage.ts";
+import type { Log } from "./database.ts";
+import { patiently } from "./patience.ts";
+import { type Lock, takeLock } from "./presence.ts";
+import { makePrivateFile, type SqliteConnection, sqliteConnection } from "./sqlite-connection.ts";
+import { isBusy, isDamage } from "./sqlite-failure.ts";
+
+export interface SqliteConnections {
+  writer: SqliteConnection;
+  reader: SqliteConnection;
+  close(): void;
+}
+
+/** How long to wait for another process that may just be setting the damaged file aside, in ms. */
+const DAMAGE_PATIENCE = 3_000;
+
+export async function openSqlite(file: string, log: Log): Promise<SqliteConnections> {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  if (isSuspect(file)) checkForDamage(file, log);
+  const deadline = performance.now() + DAMAGE_PATIENCE;
+  for (;;) {
+    const presence = await enter(file);
+    try {
+      return await patiently(() => connect(file, presence), { again: isBusy });
+    } catch (thrown) {
+      presence.release();
+      if (!isDamage(thrown)) throw thrown;
+      if (checkForDamage(file, log)) continue;
+      if (performance.now() >= deadline) throw damagedAndInUse(file, thrown);
+      await Bun.sleep(100);
+    }
+  }
+}
+
+async function enter(file: string): Promise<Lock> {
+  const busy = Object.assign(new Error("the store is being checked by another process"), { code: "SQLITE_BUSY" });
+  return patiently(
+    () => {
+      const lock = takeLock(lockFileOf(file), "present");
+      if (lock === null) throw busy;
+      return lock;
+    },
+    { again: isBusy },
+  );
+}
+
+function connect(file: string, presence: Lock): SqliteConnections {
+  makePrivateFile(file);
+  const writer = sqliteConnection(file, "write");
+  try {
+    const reader = sqliteConnection(file, "read");
+    reader.handle.query("select count(*) from sqlite_schema").get();
+    const close = () => {
+      reader.close();
+      writer.close();
+      presence.release();
+    };
+    return { writer, reader, close };
+  } catch (thrown) {
+    writer.close();
+    throw thrown;
+  }
+}

@@ -1,0 +1,173 @@
+/**
+ * The seam to the store: the truth about tasks and the bus between processes. Every change of a task goes through
+ * `apply`, which commits the new row, its run, the event and the notice in one transaction. Every read is bounded.
+ * Does not decide rules: `transition` in the model does, and the engine decides what to ask for.
+ */
+import type { TaskEvent } from "../model/events.ts";
+import type { Run, Status, Task } from "../model/task.ts";
+import type { Transition } from "../model/transition.ts";
+
+/** Which tasks to read. Fields that are given are all required to match. */
+export interface TaskQuery {
+  parentSessionId?: string;
+  batchId?: string;
+  status?: readonly Status[];
+  agent?: string;
+  /** Part of the description, without regard to case. */
+  search?: string;
+  /** The beginning of an id. */
+  idPrefix?: string;
+  owner?: string;
+  /** True: only those that left the view; false: only those in it; absent: both. */
+  cleared?: boolean;
+  /** At most 200; 50 when absent. */
+  limit?: number;
+  offset?: number;
+  /** Newest first (by start) when absent. */
+  order?: "newest" | "oldest";
+  /** How many characters of the result each task carries; all when absent. */
+  resultChars?: number;
+}
+
+export interface TaskPage {
+  tasks: Task[];
+  /** How many match, without limit and offset. */
+  total: number;
+}
+
+/** A process and directory that launches, drives or delivers. `bootId` and `processStart` make a pid unambiguous. */
+export interface Instance {
+  id: string;
+  pid: number;
+  processStart: string;
+  bootId: string;
+  host: string;
+  directory: string;
+  startedAt: number;
+}
+
+/** A session that has launched tasks, with the instance that saw its last message. */
+export interface Parent {
+  sessionId: string;
+  handler: string | null;
+  agent: string | null;
+  /** `provider/model`, and its variant where there is one. */
+  model: string | null;
+  variant: string | null;
+  seenAt: number;
+}
+
+/** What was about to be launched when its session was not known yet; gone once the task's row is there. */
+export interface Launch {
+  id: string;
+  owner: string;
+  at: number;
+  parentSessionId: string;
+  parentMessageId: string;
+  parentAgent: string;
+  host: string;
+  directory: string;
+  description: string;
+  prompt: string;
+  messageId: string;
+  agent: string;
+  model: string | null;
+  batchId: string;
+  isForked: boolean;
+}
+
+export type NoticeState = "pending" | "sending" | "delivered" | "dropped";
+
+/** What a parent is to be told about one run. */
+export interface Notice {
+  id: number;
+  taskId: string;
+  run: number;
+  kind: "ended" | "waiting" | "retrying";
+  topic: string;
+  parentSessionId: string;
+  createdAt: number;
+  /** Ended and all tasks of the batch, and its live ones, when the notice was written. */
+  batchEnded: number;
+  batchTotal: number;
+  batchLive: number;
+  state: NoticeState;
+  /** The message that carries it, fixed before it is sent; several notices may share one. */
+  messageId: string | null;
+  sender: string | null;
+  attempts: number;
+  reason: string | null;
+  settledAt: number | null;
+}
+
+export interface FeedEntry {
+  /** Rises with each commit, without one appearing below another that was already read. */
+  seq: number;
+  taskId: string;
+  event: TaskEvent;
+}
+
+/** What can be done inside one write transaction. Nothing in it may wait for anything but the store. */
+export interface Transaction {
+  task(id: string): Promise<Task | null>;
+  /** Runs `transition` on the stored task and writes what follows from it. A refusal writes nothing. */
+  apply(id: string, event: TaskEvent): Promise<Transition>;
+  /** The newest batch of a parent: among the tasks and launches of one message, or among those that live. */
+  batchOf(parentSessionId: string, among: { messageId: string } | "live"): Promise<string | null>;
+  openLaunch(launch: Launch): Promise<void>;
+  closeLaunch(id: string): Promise<void>;
+  putParent(parent: Parent): Promise<void>;
+}
+
+export interface Store {
+  /** Runs `work` in one write transaction; it may run again from its start when the database was busy. */
+  write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
+  /** `write` for a single event. */
+  apply(id: string, event: TaskEvent): Promise<Transition>;
+
+  task(id: string): Promise<Task | null>;
+  tasks(query: TaskQuery): Promise<TaskPage>;
+  /** How many tasks a batch has in each status. */
+  batchCounts(batchId: string): Promise<Record<Status, number>>;
+  /** The runs of a task from the newest down; at most `limit` (20 when absent). */
+  runs(taskId: string, limit?: number): Promise<Run[]>;
+  /** One run of a task. */
+  run(taskId: string, number: number): Promise<Run | null>;
+
+  /** Entries after `seq` in order; at most `limit` (500 when absent). */
+  feed(after: number, limit?: number): Promise<FeedEntry[]>;
+  lastSeq(): Promise<number>;
+  /** Calls back, soon and merged, after commits of this or any other process. Returns the way to stop. */
+  onChange(listener: () => void): () => void;
+
+  addInstance(instance: Instance): Promise<void>;
+  endInstance(id: string): Promise<void>;
+  /** Instances that have not said that they ended; some of them may be dead. */
+  instances(): Promise<Instance[]>;
+
+  /** Launches that have no task yet, oldest first; at most 200. */
+  launches(): Promise<Launch[]>;
+  closeLaunch(id: string): Promise<void>;
+
+  putParent(parent: Parent): Promise<void>;
+  parent(sessionId: string): Promise<Parent | null>;
+
+  /** Parents that have notices in `pending` or `sending`; at most 200. */
+  parentsWithNotices(): Promise<string[]>;
+  /** Notices of a parent in one state, oldest first; at most `limit` (100 when absent). */
+  notices(parentSessionId: string, state: NoticeState, limit?: number): Promise<Notice[]>;
+  /**
+   * Takes pending notices of a parent (oldest first, at most `limit`) for one message. Empty when there are none, or
+   * when another group of this parent is being sent.
+   */
+  claimNotices(parentSessionId: string, claim: { sender: string; messageId: string; limit: number }): Promise<Notice[]>;
+  /** Ends the sending of a group: delivered, dropped with its reason, or pending again for a later try. */
+  settleNotices(
+    messageId: string,
+    outcome: { state: "delivered" | "dropped" | "pending"; reason: string | null; at: number },
+  ): Promise<void>;
+  /** Drops what is pending for a parent that will never read it. */
+  dropNotices(parentSessionId: string, reason: string, at: number): Promise<void>;
+
+  close(): Promise<void>;
+}

@@ -1,0 +1,162 @@
+/**
+ * Between a task and its rows: one in `tasks`, one in `runs` for its newest run. Exact in both directions: what is
+ * written reads back equal. Reads select these columns by name, so that a newer store's further columns do no harm.
+ */
+import { type Insertable, type Kysely, type Selectable, sql, type Updateable } from "kysely";
+import { isLive, type Run, type Task } from "../model/task.ts";
+import type { RunsTable, Schema, TasksTable } from "./schema.ts";
+
+export const RUN_COLUMNS = [
+  "number",
+  "prompt",
+  "message_id",
+  "started_at",
+  "ended_at",
+  "outcome",
+  "result",
+  "error",
+  "before",
+] as const;
+
+type RunRow = Pick<Selectable<RunsTable>, (typeof RUN_COLUMNS)[number]>;
+
+const TASK_COLUMNS = [
+  "tasks.id",
+  "tasks.session_id",
+  "tasks.host",
+  "tasks.directory",
+  "tasks.parent_session_id",
+  "tasks.parent_message_id",
+  "tasks.parent_agent",
+  "tasks.description",
+  "tasks.agent",
+  "tasks.model",
+  "tasks.batch_id",
+  "tasks.is_forked",
+  "tasks.status",
+  "tasks.phase",
+  "tasks.phase_detail",
+  "tasks.started_at",
+  "tasks.completed_at",
+  "tasks.result_retrieved_at",
+  "tasks.cleared_at",
+  "tasks.cancel_requested_at",
+  "tasks.owner",
+  "tasks.progress",
+  "runs.number",
+  "runs.prompt",
+  "runs.message_id",
+  "runs.started_at as run_started_at",
+  "runs.ended_at",
+  "runs.outcome",
+  "runs.error",
+  "runs.before",
+] as const;
+
+type TaskRow = Awaited<ReturnType<ReturnType<typeof selectTasks>["execute"]>>[number];
+
+/** Tasks with their newest run; the result is cut to `resultChars` where given. */
+export function selectTasks(kysely: Kysely<Schema>, resultChars?: number) {
+  const result = sql.ref<string | null>("runs.result");
+  const cut = resultChars === undefined ? result : sql<string | null>`substr(${result}, 1, ${sql.lit(resultChars)})`;
+  return kysely
+    .selectFrom("tasks")
+    .innerJoin("runs", (join) => join.onRef("runs.task_id", "=", "tasks.id").onRef("runs.number", "=", "tasks.run"))
+    .select(TASK_COLUMNS)
+    .select(cut.as("result"));
+}
+
+export function taskOf(row: TaskRow): Task {
+  return {
+    id: row.id,
+    sessionId: row.session_id,
+    host: row.host,
+    directory: row.directory,
+    parentSessionId: row.parent_session_id,
+    parentMessageId: row.parent_message_id,
+    parentAgent: row.parent_agent,
+    description: row.description,
+    agent: row.agent,
+    model: row.model,
+    batchId: row.batch_id,
+    isForked: row.is_forked === 1,
+    status: row.status as Task["status"],
+    phase: row.phase as Task["phase"],
+    phaseDetail: row.phase_detail === null ? null : JSON.parse(row.phase_detail),
+    run: runOf({ ...row, started_at: row.run_started_at }),
+    startedAt: row.started_at,
+    completedAt: row.completed_at,
+    resultRetrievedAt: row.result_retrieved_at,
+    clearedAt: row.cleared_at,
+    cancelRequestedAt: row.cancel_requested_at,
+    owner: row.owner,
+    progress: JSON.parse(row.progress),
+  };
+}
+
+export function runOf(row: RunRow): Run {
+  return {
+    number: row.number,
+    prompt: row.prompt,
+    messageId: row.message_id,
+    startedAt: row.started_at,
+    endedAt: row.ended_at,
+    outcome: row.outcome as Run["outcome"],
+    result: row.result,
+    error: row.error,
+    before: JSON.parse(row.before),
+  };
+}
+
+/** What can change in a task after it was made. */
+export function changingColumns(task: Task) {
+  return {
+    status: task.status,
+    live: isLive(task.status) ? 1 : 0,
+    phase: task.phase,
+    phase_detail: task.phaseDetail === null ? null : JSON.stringify(task.phaseDetail),
+    run: task.run.number,
+    completed_at: task.completedAt,
+    result_retrieved_at: task.resultRetrievedAt,
+    cleared_at: task.clearedAt,
+    cancel_requested_at: task.cancelRequestedAt,
+    owner: task.owner,
+    progress: JSON.stringify(task.progress),
+  } satisfies Updateable<TasksTable>;
+}
+
+export function taskRow(task: Task, createdSeq: number): Insertable<TasksTable> {
+  return {
+    id: task.id,
+    session_id: task.sessionId,
+    host: task.host,
+    directory: task.directory,
+    parent_session_id: task.parentSessionId,
+    parent_message_id: task.parentMessageId,
+    parent_agent: task.parentAgent,
+    description: task.description,
+    description_search: task.description.toLowerCase(),
+    agent: task.agent,
+    model: task.model,
+    batch_id: task.batchId,
+    is_forked: task.isForked ? 1 : 0,
+    started_at: task.startedAt,
+    created_seq: createdSeq,
+    ...changingColumns(task),
+  };
+}
+
+export function runRow(taskId: string, run: Run): Insertable<RunsTable> {
+  return {
+    task_id: taskId,
+    number: run.number,
+    prompt: run.prompt,
+    message_id: run.messageId,
+    started_at: run.startedAt,
+    ended_at: run.endedAt,
+    outcome: run.outcome,
+    result: run.result,
+    error: run.error,
+    before: JSON.stringify(run.before),
+  };
+}

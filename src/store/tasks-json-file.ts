@@ -1,0 +1,95 @@
+/**
+ * Writes tasks.json from the store: page by page into a temporary file, fsync, rename. Whatever happens, the file is the
+ * one before or the new one, whole. The caller holds the `mirroring` lock, so the temporary file has one writer; one that
+ * a killed writer left behind is written over.
+ */
+import { type FileHandle, open, rename } from "node:fs/promises";
+import { dirname } from "node:path";
+import { type Kysely, sql } from "kysely";
+import type { Status } from "../model/task.ts";
+import type { Database } from "./database.ts";
+import type { Schema, TasksTable } from "./schema.ts";
+import { entryOf, type MirroredTask } from "./tasks-json.ts";
+
+/** The newest tasks are in the file; older ones are only in the store. */
+export const MIRRORED_TASKS = 5_000;
+/** Few enough that reading them does not hold the thread for long. */
+const PAGE = 200;
+
+type Position = Pick<TasksTable, "started_at" | "created_seq">;
+
+export async function writeTasksJson(database: Database, file: string): Promise<void> {
+  const temporary = `${file}.tmp`;
+  const handle = await open(temporary, "w", 0o600);
+  try {
+    await writeEntries(database, handle);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(temporary, file);
+  await syncFolder(dirname(file));
+}
+
+async function writeEntries(database: Database, handle: FileHandle): Promise<void> {
+  let last: Position | null = null;
+  let written = 0;
+  await handle.write("{");
+  while (written < MIRRORED_TASKS) {
+    const after: Position | null = last;
+    const rows: Row[] = await database.read((kysely) => page(kysely, after));
+    const lines = rows.map((row) => `${JSON.stringify(row.session_id)}: ${JSON.stringify(entryOf(taskOf(row)))}`);
+    if (lines.length > 0) await handle.write(`${written === 0 ? "\n" : ",\n"}${lines.join(",\n")}`);
+    written += rows.length;
+    last = rows.at(-1) ?? null;
+    if (rows.length < PAGE) break;
+  }
+  await handle.write("\n}\n");
+}
+
+type Row = Awaited<ReturnType<typeof page>>[number];
+
+function page(kysely: Kysely<Schema>, after: Position | null) {
+  const rows = kysely
+    .selectFrom("tasks")
+    .innerJoin("runs", (join) => join.onRef("runs.task_id", "=", "tasks.id").onRef("runs.number", "=", "tasks.run"))
+    .select(["tasks.id", "tasks.session_id", "tasks.host", "tasks.directory", "tasks.parent_session_id"])
+    .select(["tasks.parent_message_id", "tasks.parent_agent", "tasks.description", "tasks.agent", "tasks.model"])
+    .select(["tasks.batch_id", "tasks.is_forked", "tasks.status", "tasks.run", "tasks.started_at", "tasks.created_seq"])
+    .select(["tasks.completed_at", "tasks.progress", "runs.error"])
+    .orderBy("tasks.started_at", "desc")
+    .orderBy("tasks.created_seq", "desc")
+    .limit(PAGE);
+  if (after === null) return rows.execute();
+  const older = sql<boolean>`(tasks.started_at, tasks.created_seq) < (${after.started_at}, ${after.created_seq})`;
+  return rows.where(older).execute();
+}
+
+function taskOf(row: Row): MirroredTask {
+  return {
+    id: row.id,
+    sessionId: row.session_id,
+    host: row.host,
+    directory: row.directory,
+    parentSessionId: row.parent_session_id,
+    parentMessageId: row.parent_message_id,
+    parentAgent: row.parent_agent,
+    description: row.description,
+    agent: row.agent,
+    model: row.model,
+    batchId: row.batch_id,
+    isForked: row.is_forked === 1,
+    status: row.status as Status,
+    run: { number: row.run, error: row.error },
+    startedAt: row.started_at,
+    completedAt: row.completed_at,
+    progress: JSON.parse(row.progress),
+  };
+}
+
+/** Makes the rename itself last. Some file systems cannot; the file is whole all the same. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r").catch(() => null);
+  await handle?.sync().catch(() => {});
+  await handle?.close();
+}

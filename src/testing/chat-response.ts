@@ -1,0 +1,117 @@
+/**
+ * Owns the wire format of the scripted model's answers: chat-completion SSE chunks, the non-streamed form, and OpenAI-like errors.
+ * Invariant: a complete stream has content, then one finish reason, then usage, then `[DONE]`; a cut one has none of the last three.
+ * It decides nothing about which answer is due.
+ */
+import type { ModelRequest } from "./chat-request.ts";
+import { type Answer, resolve } from "./script.ts";
+
+export interface Usage {
+  prompt_tokens: number;
+  completion_tokens: number;
+}
+
+interface Call {
+  id: string;
+  name: string;
+  arguments: string;
+}
+
+/** An answer with all its functions evaluated. */
+export interface Rendered {
+  pieces: string[];
+  calls: Call[];
+  cut: boolean;
+}
+
+export function render(
+  answer: Exclude<Answer, { type: "httpFailure" }>,
+  request: ModelRequest,
+  newId: () => string,
+): Rendered {
+  switch (answer.type) {
+    case "text":
+      return { pieces: split(resolve(answer.text, request), answer.chunks), calls: [], cut: false };
+    case "toolCalls": {
+      const calls = answer.calls.map(({ name, input }) => ({
+        id: `call_${newId()}`,
+        name,
+        arguments: JSON.stringify(resolve(input, request)),
+      }));
+      return { pieces: split(resolve(answer.text, request), 1), calls, cut: false };
+    }
+    case "empty":
+      return { pieces: [], calls: [], cut: false };
+    case "huge":
+      return {
+        pieces: split("0123456789abcdef".repeat(Math.ceil(answer.bytes / 16)).slice(0, answer.bytes), 16),
+        calls: [],
+        cut: false,
+      };
+    case "cut":
+      return { pieces: split(answer.text, 1), calls: [], cut: true };
+  }
+}
+
+function split(text: string, count: number): string[] {
+  const characters = Array.from(text);
+  const size = Math.max(1, Math.ceil(characters.length / count));
+  const pieces: string[] = [];
+  for (let start = 0; start < characters.length; start += size)
+    pieces.push(characters.slice(start, start + size).join(""));
+  return pieces;
+}
+
+export function errorResponse(status: number, message: string, retryAfter?: number): Response {
+  // Clients read the type as well as the status: OpenCode tries again on "server_error" even when the status is 400.
+  const type = status === 429 ? "rate_limit_exceeded" : status >= 500 ? "server_error" : "invalid_request_error";
+  const headers = retryAfter === undefined ? {} : { headers: { "retry-after": String(retryAfter) } };
+  return Response.json({ error: { message, type, param: null, code: null } }, { status, ...headers });
+}
+
+export function completion(rendered: Rendered, model: string, id: string, usage: Usage): Response {
+  const { pieces, calls } = rendered;
+  const message = {
+    role: "assistant",
+    content: pieces.join("") || null,
+    ...(calls.length > 0 ? { tool_calls: calls.map(toolCall) } : {}),
+  };
+  const choice = { index: 0, message, finish_reason: finishReason(rendered) };
+  return Response.json({ id, object: "chat.completion", created: 0, model, choices: [choice], usage: total(usage) });
+}
+
+export function stream(rendered: Rendered, model: string, id: string, usage: Usage): Response {
+  const encoder = new TextEncoder();
+  const chunk = (fields: object) =>
+    encoder.encode(
+      `data: ${JSON.stringify({ id, object: "chat.completion.chunk", created: 0, model, ...fields })}\n\n`,
+    );
+  const delta = (content: object, reason: string | null = null) =>
+    chunk({ choices: [{ index: 0, delta: content, finish_reason: reason }] });
+  async function* chunks() {
+    yield delta({ role: "assistant", content: "" });
+    for (const content of rendered.pieces) yield delta({ content });
+    for (const [index, call] of rendered.calls.entries()) yield delta({ tool_calls: [{ index, ...toolCall(call) }] });
+    if (rendered.cut) {
+      // Without a turn of the event loop the text would still sit in the buffer that the error throws away.
+      await Bun.sleep(20);
+      throw new Error("cut by the script");
+    }
+    yield delta({}, finishReason(rendered));
+    yield chunk({ choices: [], usage: total(usage) });
+    yield encoder.encode("data: [DONE]\n\n");
+  }
+  return new Response(chunks(), { headers: { "content-type": "text/event-stream", "cache-control": "no-cache" } });
+}
+
+function toolCall(call: Call) {
+  return { id: call.id, type: "function", function: { name: call.name, arguments: call.arguments } };
+}
+
+function finishReason(rendered: Rendered): string {
+  return rendered.calls.length > 0 ? "tool_calls" : "stop";
+}
+
+function total(usage: Usage) {
+  return { ...usage, total_tokens: usage.prompt_tokens + usage.completion_tokens };
+}

@@ -1,0 +1,16 @@
+/**
+ * Owns message ids in OpenCode's own form, so that a test knows the id of its prompt before it sends it.
+ * Invariant: ids made here sort by time between OpenCode's own. The 48 bits of time wrap every 2^36 ms (about 26 months),
+ * as OpenCode's do. It makes no other kinds of ids: session ids are OpenCode's alone to give.
+ */
+const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+let lastTime = 0;
+let counter = 0;
+
+export function newMessageId(now: number = Date.now()): string {
+  counter = now === lastTime ? counter + 1 : 1;
+  lastTime = now;
+  const time = BigInt.asUintN(48, BigInt(now) * 4096n + BigInt(counter));
+  const random = Array.from(crypto.getRandomValues(new Uint8Array(14)), (byte) => alphabet[byte % alphabet.length]);
+  return `msg_${time.toString(16).padStart(12, "0")}${random.join("")}`;
+}
