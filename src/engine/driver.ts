@@ -125,7 +125,9 @@ export class Driver {
         void this.#settle(tracker, false);
         return;
       case "session.deleted":
-        void this.#end(tracker, { outcome: "error", error: SESSION_DELETED }, null);
+        // A host may go on working in a session that is gone, so it is stopped all the same.
+        void this.#context.host.abort(tracker.sessionId).catch(this.#logFailure("a deleted session was not stopped"));
+        void this.#end(tracker, { outcome: "cancelled", reason: SESSION_DELETED }, tracker.progress());
         return;
       case "session.working":
         if (tracker.phase === "retrying") this.#phase(tracker, "working", null);

@@ -92,8 +92,9 @@ export class Recovery {
   }
 
   async #recoverLaunch(launch: Launch): Promise<void> {
-    const { store, host, now, log } = this.#context;
-    if (launch.host !== host.kind) return;
+    const { store, host, now, log, instance } = this.#context;
+    // A host finds sessions of its own directory only.
+    if (launch.host !== host.kind || launch.directory !== instance.directory) return;
     const { id: launchId, owner, at, ...task } = launch;
     try {
       const sessionId = (await host.findLaunched?.({ launchId, parentSessionId: launch.parentSessionId, at })) ?? null;

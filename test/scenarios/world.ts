@@ -1,0 +1,218 @@
+/**
+ * What a scenario needs: the real OpenCode with our plugin and the scripted model, the store as another process sees
+ * it, and parents that call tools. Waits follow events and are bounded; nothing here knows how the plugin works.
+ */
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { Changes } from "../../src/engine/changes.ts";
+import { Waiter } from "../../src/engine/waiter.ts";
+import type { Task } from "../../src/model/task.ts";
+import { sqliteStore } from "../../src/store/open.ts";
+import type { Store } from "../../src/store/store.ts";
+import { type OpenAiModel, startOpenAiModel } from "../../src/testing/openai-model.ts";
+import type { RecordedEvent } from "../../src/testing/opencode-events.ts";
+import { type OpenCode, type OpenCodeOptions, startOpenCode } from "../../src/testing/opencode-harness.ts";
+import { call, type Script, type ScriptedCall, say, scriptMarker } from "../../src/testing/script.ts";
+
+export const PLUGIN = pathToFileURL(join(import.meta.dir, "../../src/opencode/server.ts")).href;
+const LIMIT_MS = 30_000;
+const NOTICE = /^[✓✗⊘⏸↻]/u;
+
+export interface WorldOptions extends Omit<OpenCodeOptions, "model" | "plugin"> {
+  /** Options of the plugin. */
+  options?: Record<string, unknown>;
+  /** A plugin file in place of the real one. */
+  plugin?: string;
+  /** A model to share with another world. */
+  model?: OpenAiModel;
+}
+
+/** A message of ours in a parent's session. */
+export interface SeenNotice {
+  messageId: string;
+  visible: string;
+  hidden: string;
+}
+
+export class World {
+  readonly model: OpenAiModel;
+  readonly opencode: OpenCode;
+  readonly prefix: string;
+  readonly storage: string;
+  readonly store: Store;
+  readonly #waiter: Waiter;
+  readonly #ownsModel: boolean;
+  #scripts = 0;
+
+  private constructor(
+    parts: Pick<World, "model" | "opencode" | "prefix" | "storage" | "store">,
+    more: [Waiter, boolean],
+  ) {
+    this.model = parts.model;
+    this.opencode = parts.opencode;
+    this.prefix = parts.prefix;
+    this.storage = parts.storage;
+    this.store = parts.store;
+    [this.#waiter, this.#ownsModel] = more;
+  }
+
+  static async start({ options = {}, plugin = PLUGIN, model: given, ...rest }: WorldOptions = {}): Promise<World> {
+    const model = given ?? startOpenAiModel();
+    const opencode = await startOpenCode({ ...rest, model, plugin: [[plugin, options]] });
+    const storage = rest.env?.ASYNCAGENTS_HOME ?? join(opencode.home, ".opencode", "plugins", "background-agent");
+    const store = await sqliteStore({ directory: storage });
+    const changes = new Changes(store, { info() {}, error: (message, details) => console.error(message, details) });
+    await changes.start();
+    const prefix = typeof options.toolPrefix === "string" ? options.toolPrefix : "asyncagents";
+    return new World({ model, opencode, prefix, storage, store }, [new Waiter(store, changes), given === undefined]);
+  }
+
+  async stop(): Promise<void> {
+    await this.store.close();
+    await this.opencode.stop();
+    if (this.#ownsModel) await this.model.stop();
+  }
+
+  /** Registers a script under a name of its own; gives the marker that binds a session to it. */
+  script(...steps: Script): string {
+    const name = `s${process.pid}-${Math.random().toString(36).slice(2, 8)}-${this.#scripts++}`;
+    this.model.script(name, steps);
+    return scriptMarker(name);
+  }
+
+  tool(name: string): string {
+    return `${this.prefix}_${name}`;
+  }
+
+  async parent(input: Parameters<OpenCode["createSession"]>[0] = {}): Promise<Parent> {
+    return new Parent(this, (await this.opencode.createSession({ title: "parent", ...input })).id);
+  }
+
+  /** The task once `reached` holds for it. */
+  async until(taskId: string, reached: (task: Task) => boolean, what = "a state"): Promise<Task> {
+    const { reason, task } = await this.#waiter.until(taskId, reached, { timeout: LIMIT_MS });
+    if (reason !== "reached" || !task) throw new Error(`${taskId} did not reach ${what}: ${JSON.stringify(task)}`);
+    return task;
+  }
+
+  async ended(taskId: string): Promise<Task> {
+    return this.until(taskId, (task) => task.status !== "running" && task.status !== "resumed", "its end");
+  }
+
+  async task(taskId: string): Promise<Task> {
+    const task = await this.store.task(taskId);
+    if (!task) throw new Error(`the store has no task ${taskId}`);
+    return task;
+  }
+}
+
+export class Parent {
+  readonly sessionId: string;
+  readonly #world: World;
+
+  constructor(world: World, sessionId: string) {
+    this.#world = world;
+    this.sessionId = sessionId;
+  }
+
+  /** One turn in which the model calls one of our tools; gives the tool's answer. */
+  async ask(tool: string, input: ScriptedCall["input"] = {}, options: { agent?: string } = {}): Promise<string> {
+    const [answer] = await this.askAll([{ name: tool, input }], options);
+    return answer ?? "";
+  }
+
+  /** One turn with several calls in one step. */
+  async askAll(list: ScriptedCall[], options: { agent?: string } = {}): Promise<string[]> {
+    const named = list.map(({ name, input }) => ({ name: this.#world.tool(name), input }));
+    const first = named[0];
+    const step =
+      named.length === 1 && first
+        ? call(first.name, first.input)
+        : { type: "toolCalls" as const, text: "", calls: named };
+    const text = `${this.#world.script(step, say("done"))} go`;
+    const { opencode } = this.#world;
+    const from = opencode.events.length;
+    const answers = new Map<string, string | null>();
+    await opencode.promptAsync(this.sessionId, text, options);
+    await opencode.waitForEvent(
+      (event) => collectAnswer(event, this.sessionId, answers) === list.length,
+      LIMIT_MS,
+      from,
+    );
+    await opencode.waitIdle(this.sessionId);
+    return [...answers.values()].map((answer) => answer ?? "");
+  }
+
+  /** Launches a task that follows these steps; gives its id. */
+  async launch(steps: Script, input: Record<string, unknown> = {}): Promise<string> {
+    const [id] = await this.launchAll([steps], input);
+    return id ?? "";
+  }
+
+  /** Launches a task for each list of steps in one model step. */
+  async launchAll(scripts: readonly Script[], input: Record<string, unknown> = {}): Promise<string[]> {
+    const answers = await this.askAll(
+      scripts.map((steps, index) => ({
+        name: "task",
+        input: {
+          description: `task ${index + 1}`,
+          prompt: `${this.#world.script(...steps)} work`,
+          agent: "general",
+          ...input,
+        },
+      })),
+    );
+    return answers.map((answer) => {
+      const id = /ses_\w+/.exec(answer)?.[0];
+      if (!id) throw new Error(`no task was launched: ${answer}`);
+      return id;
+    });
+  }
+
+  async notices(): Promise<SeenNotice[]> {
+    const messages = await this.#world.opencode.messages(this.sessionId);
+    return messages.flatMap(({ info, parts }) => {
+      const texts = parts.flatMap((part) => (part.type === "text" ? [part] : []));
+      const [visible, hidden] = texts;
+      if (info.role !== "user" || !visible || !NOTICE.test(visible.text)) return [];
+      return [{ messageId: info.id, visible: visible.text, hidden: hidden?.synthetic ? hidden.text : "" }];
+    });
+  }
+
+  /** The notice whose visible or hidden part holds the text, once it is in the session. */
+  async notice(holds: string): Promise<SeenNotice> {
+    await this.#world.opencode.waitForEventOf(
+      "message.part.updated",
+      ({ part }) =>
+        part.sessionID === this.sessionId && part.type === "text" && part.text.includes(holds) && isNoticePart(part),
+      { timeoutMs: LIMIT_MS },
+    );
+    const found = (await this.notices()).find(({ visible, hidden }) => `${visible}\n${hidden}`.includes(holds));
+    if (!found) throw new Error(`no notice with ${holds}`);
+    return found;
+  }
+
+  /** How often the model was asked with this message as the newest of the user's. */
+  turnsOf(notice: SeenNotice): number {
+    return this.#world.model
+      .requestsOf(this.sessionId)
+      .filter((request) => request.request.lastUserText.includes(notice.hidden)).length;
+  }
+}
+
+/** Notes the answers of the calls in one session, in the order of the calls; gives how many are there. */
+function collectAnswer(event: RecordedEvent, sessionId: string, answers: Map<string, string | null>): number {
+  if (event.type === "message.part.updated" && event.properties.part.sessionID === sessionId) {
+    const { part } = event.properties;
+    if (part.type === "tool") {
+      const { state } = part;
+      const answer = state.status === "completed" ? state.output : state.status === "error" ? state.error : null;
+      answers.set(part.callID, answer);
+    }
+  }
+  return [...answers.values()].filter((answer) => answer !== null).length;
+}
+
+function isNoticePart(part: { text: string; synthetic?: boolean }): boolean {
+  return part.synthetic === true || NOTICE.test(part.text);
+}
