@@ -1,5 +1,5 @@
 /** The demo as people run it, and the judgement behind its exit code. */
-import { describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -12,10 +12,13 @@ import type { Run, Task } from "../../src/model/task.ts";
 import { transition } from "../../src/model/transition.ts";
 import type { ChatBody } from "../../src/testing/chat-request.ts";
 import { startOpenAiModel } from "../../src/testing/openai-model.ts";
+import { prepareHome } from "../../src/testing/opencode-home.ts";
 import { scriptMarker } from "../../src/testing/script.ts";
 
 const root = dirname(dirname(import.meta.dir));
 const temporary = await mkdtemp(join(tmpdir(), "demo-test-"));
+
+afterAll(() => rm(temporary, { recursive: true, force: true }));
 
 async function runDemo(args: string[], env: Record<string, string> = {}) {
   const folder = await mkdtemp(join(temporary, "run-"));
@@ -62,9 +65,12 @@ describe("npm start", () => {
     const config = join(home, ".config", "opencode", "opencode.json");
     const provider = { npm: "@ai-sdk/openai-compatible", options: { baseURL: `${proxy.url}v1`, apiKey: "none" } };
     const models = { clever: { tool_call: true, limit: { context: 200_000, output: 32_000 } } };
-    const text = JSON.stringify({ provider: { own: { ...provider, models } }, permission: { "*": "ask" } });
+    const $schema = "https://opencode.ai/config.json";
+    const text = JSON.stringify({ $schema, provider: { own: { ...provider, models } }, permission: { "*": "ask" } });
     await mkdir(dirname(config), { recursive: true });
     await writeFile(config, text);
+    // Keeps the configuration, and spares OpenCode the installation of its plugin package.
+    await prepareHome(home, { model });
     const env = { HOME: home, OPENCODE_DISABLE_MODELS_FETCH: "1", XDG_CONFIG_HOME: "", XDG_DATA_HOME: "" };
     const { out, code, left } = await runDemo(["--once", "--model", "own/clever"], env);
     await proxy.stop(true);
@@ -74,7 +80,7 @@ describe("npm start", () => {
     expect(out).toContain('My second suggestion was "Plum & Sons"');
     expect(await Bun.file(config).text()).toBe(text);
     expect(existsSync(join(home, ".local", "share", "opencode", "opencode.db"))).toBe(false);
-    expect(existsSync(join(home, ".opencode"))).toBe(false);
+    expect(existsSync(join(home, ".opencode", "plugins"))).toBe(false);
     const offered = model.requests.find((request) => request.kind === "turn")?.request.toolNames ?? [];
     expect(offered).toContain("asyncagents_task");
     expect(offered.filter((name) => /bash|edit|write|webfetch/.test(name))).toEqual([]);
@@ -262,5 +268,3 @@ describe("the screen of the demo", () => {
     expect(wrap("a b c d e f", 1, 2)).toEqual(["a", "…"]);
   });
 });
-
-process.on("exit", () => void rm(temporary, { recursive: true, force: true }));
