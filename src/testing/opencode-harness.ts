@@ -20,7 +20,7 @@ import {
   startProcess,
 } from "./opencode-process.ts";
 import { Turns } from "./opencode-turns.ts";
-import { defaultTimeoutMs, Recorder } from "./recorder.ts";
+import { bounded, defaultTimeoutMs, Recorder } from "./recorder.ts";
 
 export interface OpenCodeOptions extends OpenCodeSettings {
   /** A HOME to share with another process; it is not removed by `stop`. */
@@ -174,6 +174,12 @@ export class OpenCode {
    */
   waitIdle(sessionId: string, timeoutMs = defaultTimeoutMs, directory?: string): Promise<void> {
     return this.#explained(this.#turns.idle(sessionId, timeoutMs, directory));
+  }
+
+  /** Waits for a process that ends by itself. */
+  async exited(timeoutMs = defaultTimeoutMs): Promise<ProcessExit> {
+    if (this.#process === undefined) throw new Error("OpenCode was not started.");
+    return bounded(this.#process.exited, timeoutMs, () => `OpenCode (pid ${this.pid}) to end by itself.`);
   }
 
   kill(signal: NodeJS.Signals = "SIGKILL", timeoutMs?: number): Promise<ProcessExit> {

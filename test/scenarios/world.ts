@@ -99,6 +99,27 @@ export class World {
     return this.until(taskId, (task) => task.status !== "running" && task.status !== "resumed", "its end");
   }
 
+  /** Resolves when nothing lives and nothing is left to be told. */
+  async settled(): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const look = async () => {
+      const { total } = await this.store.tasks({ status: ["running", "resumed"], limit: 1 });
+      const open = [...(await this.store.parentsWithNotices()), ...(await this.store.launches())];
+      if (total === 0 && open.length === 0) resolve();
+    };
+    const stop = this.store.onChange(() => void look().catch(reject));
+    const timer = setTimeout(async () => {
+      const { tasks } = await this.store.tasks({ status: ["running", "resumed"] });
+      const left = { tasks, parents: await this.store.parentsWithNotices(), launches: await this.store.launches() };
+      reject(new Error(`not settled: ${JSON.stringify(left)}`));
+    }, LIMIT_MS);
+    look().catch(reject);
+    await promise.finally(() => {
+      clearTimeout(timer);
+      stop();
+    });
+  }
+
   async task(taskId: string): Promise<Task> {
     const task = await this.store.task(taskId);
     if (!task) throw new Error(`the store has no task ${taskId}`);
@@ -190,6 +211,17 @@ export class Parent {
     const found = (await this.notices()).find(({ visible, hidden }) => `${visible}\n${hidden}`.includes(holds));
     if (!found) throw new Error(`no notice with ${holds}`);
     return found;
+  }
+
+  /** How often each task was told of, over all notices. */
+  async told(): Promise<Map<string, number>> {
+    const counts = new Map<string, number>();
+    for (const { hidden } of await this.notices()) {
+      for (const [, id] of hidden.matchAll(/^(?:--- result of task|Error of task|Task) (ses_\w+)/gm)) {
+        if (id) counts.set(id, (counts.get(id) ?? 0) + 1);
+      }
+    }
+    return counts;
   }
 
   /** How often the model was asked with this message as the newest of the user's. */

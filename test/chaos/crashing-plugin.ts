@@ -1,0 +1,26 @@
+/**
+ * The real plugin in a process that kills itself (SIGKILL) at a named point: the one that the file `crashFile` names.
+ * The file is removed first, so that it happens once.
+ */
+import { readFileSync, rmSync } from "node:fs";
+import type { Plugin } from "@opencode-ai/plugin";
+import { createPlugin } from "../../src/opencode/plugin.ts";
+
+const crashing: Plugin = (input, options) => {
+  const file = String(options?.crashFile);
+  return createPlugin(input, options, {
+    reach(point) {
+      let wanted = "";
+      try {
+        wanted = readFileSync(file, "utf8");
+      } catch {
+        return;
+      }
+      if (wanted !== point) return;
+      rmSync(file);
+      process.kill(process.pid, "SIGKILL");
+    },
+  });
+};
+
+export default crashing;
