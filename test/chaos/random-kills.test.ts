@@ -12,8 +12,9 @@ test(`${KILLS} kills at random moments with 5 tasks running`, async () => {
   const world = await World.start();
   try {
     const parent = await world.parent();
-    const moments: number[] = [];
+    const moments: string[] = [];
     for (let round = 0; round < KILLS; round++) {
+      const before = (await world.store.tasks({ parentSessionId: parent.sessionId, limit: 1 })).total;
       const calls = Array.from({ length: 5 }, (_, index) => {
         const steps = [call("read", { filePath: "README.md" }), pause(index * 120), say(`answer ${round}.${index}`)];
         const input = {
@@ -27,18 +28,20 @@ test(`${KILLS} kills at random moments with 5 tasks running`, async () => {
         parent.sessionId,
         `${world.script({ type: "toolCalls", text: "", calls }, say("ok"))} go`,
       );
-      const moment = Math.floor(Math.random() * 2500);
-      moments.push(moment);
+      const begun = 1 + Math.floor(Math.random() * 5);
+      const moment = Math.floor(Math.random() * 1200);
+      moments.push(`${moment} ms after task ${begun}`);
+      await world.launched(parent.sessionId, before + begun);
       await Bun.sleep(moment);
       await world.opencode.kill("SIGKILL");
       await world.opencode.restart();
       await world.settled();
     }
-    const where = `kills after ${moments.join(", ")} ms`;
+    const where = `kills: ${moments.join(", ")}`;
     const sessions = (await world.opencode.client.children(parent.sessionId)).map((session) => session.id).sort();
     const { tasks, total } = await world.store.tasks({ parentSessionId: parent.sessionId, limit: 200 });
     expect(tasks.map((task) => task.id).sort(), where).toEqual(sessions);
-    expect(total, where).toBeGreaterThan(0);
+    expect(total, where).toBeGreaterThanOrEqual(KILLS);
     const told = await parent.told();
     for (const task of tasks) {
       expect(["completed", "error"], where).toContain(task.status);

@@ -100,20 +100,32 @@ export class World {
   }
 
   /** Resolves when nothing lives and nothing is left to be told. */
-  async settled(): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const look = async () => {
+  settled(): Promise<void> {
+    return this.#untilStored("nothing live, nothing to be told", async () => {
       const { total } = await this.store.tasks({ status: ["running", "resumed"], limit: 1 });
       const open = [...(await this.store.parentsWithNotices()), ...(await this.store.launches())];
-      if (total === 0 && open.length === 0) resolve();
-    };
-    const stop = this.store.onChange(() => void look().catch(reject));
+      return total === 0 && open.length === 0;
+    });
+  }
+
+  /** Resolves when a parent has at least that many tasks. */
+  launched(parentSessionId: string, count: number): Promise<void> {
+    return this.#untilStored(`${count} tasks`, async () => {
+      return (await this.store.tasks({ parentSessionId, limit: 1 })).total >= count;
+    });
+  }
+
+  /** Looks again at each change of the store, until it holds. */
+  async #untilStored(what: string, holds: () => Promise<boolean>): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const look = () => void holds().then((held) => held && resolve(), reject);
+    const stop = this.store.onChange(look);
     const timer = setTimeout(async () => {
       const { tasks } = await this.store.tasks({ status: ["running", "resumed"] });
       const left = { tasks, parents: await this.store.parentsWithNotices(), launches: await this.store.launches() };
-      reject(new Error(`not settled: ${JSON.stringify(left)}`));
+      reject(new Error(`the store did not come to hold ${what}: ${JSON.stringify(left)}`));
     }, LIMIT_MS);
-    look().catch(reject);
+    look();
     await promise.finally(() => {
       clearTimeout(timer);
       stop();

@@ -1,0 +1,95 @@
+import { expect, test } from "bun:test";
+import {
+  median,
+  medianEstimate,
+  type Pair,
+  quantile,
+  ratioEstimate,
+  ratioOfMedians,
+  seededChance,
+} from "../../bench/statistics.ts";
+
+const numbers = (count: number, make: (chance: () => number) => number, seed = 1) => {
+  const chance = seededChance(seed);
+  return Array.from({ length: count }, () => make(chance));
+};
+
+test("the median is the middle value, or the mean of the two in the middle, in any order", () => {
+  expect(median([3, 1, 2])).toBe(2);
+  expect(median([4, 1, 3, 2])).toBe(2.5);
+  expect(median([7])).toBe(7);
+});
+
+test("a median leaves its values as they were", () => {
+  const values = [3, 1, 2];
+  median(values);
+  expect(values).toEqual([3, 1, 2]);
+});
+
+test("a quantile lies between its neighbours, and reaches the ends", () => {
+  expect(quantile([10, 20, 30], 0)).toBe(10);
+  expect(quantile([10, 20, 30], 0.25)).toBe(15);
+  expect(quantile([10, 20, 30], 1)).toBe(30);
+});
+
+test("there is no median of nothing", () => {
+  expect(() => median([])).toThrow("no values");
+});
+
+test("the same seed gives the same chance, another one gives another", () => {
+  const three = (seed: number) => numbers(3, (chance) => chance(), seed);
+  expect(three(5)).toEqual(three(5));
+  expect(three(5)).not.toEqual(three(6));
+});
+
+test("chance is even from 0 to below 1", () => {
+  const tenths = new Array<number>(10).fill(0);
+  for (const value of numbers(100_000, (chance) => chance())) {
+    const tenth = Math.floor(value * 10);
+    tenths[tenth] = (tenths[tenth] ?? Number.NaN) + 1;
+  }
+  for (const count of tenths) expect(Math.abs(count - 10_000)).toBeLessThan(400);
+});
+
+test("values that are all the same leave no doubt", () => {
+  expect(medianEstimate([5, 5, 5, 5], seededChance(1))).toEqual({ value: 5, low: 5, high: 5 });
+});
+
+test("an estimate is the same again with the same seed, and holds its value between its bounds", () => {
+  const values = numbers(40, (chance) => 10 + chance() * 5);
+  const estimate = medianEstimate(values, seededChance(1));
+  expect(medianEstimate(values, seededChance(1))).toEqual(estimate);
+  expect(estimate.value).toBe(median(values));
+  expect(estimate.low).toBeLessThan(estimate.value);
+  expect(estimate.high).toBeGreaterThan(estimate.value);
+});
+
+test("the interval of a median holds the true one about 95 times in 100", () => {
+  let held = 0;
+  for (let round = 0; round < 100; round++) {
+    const { low, high } = medianEstimate(
+      numbers(30, (chance) => chance(), 100 + round),
+      seededChance(round),
+      500,
+    );
+    if (low <= 0.5 && 0.5 <= high) held++;
+  }
+  expect(held).toBeGreaterThanOrEqual(88);
+});
+
+test("the ratio is that of the medians, ours over theirs", () => {
+  const pairs: Pair[] = [
+    { ours: 3, theirs: 1 },
+    { ours: 6, theirs: 2 },
+    { ours: 600, theirs: 3 },
+  ];
+  expect(ratioOfMedians(pairs)).toBe(3);
+  expect(ratioEstimate(pairs, seededChance(1)).value).toBe(3);
+});
+
+test("pairs are drawn whole: what both sides share does not widen the interval", () => {
+  const loads = numbers(30, (chance) => 1 + chance() * 9);
+  const pairs = loads.map((load) => ({ ours: 2 * load, theirs: load }));
+  const { value, low, high } = ratioEstimate(pairs, seededChance(1));
+  for (const bound of [value, low, high]) expect(bound).toBeCloseTo(2, 9);
+});

@@ -1,0 +1,219 @@
+/** Engines on one real store and the scripted host, each as a process of its own; with a clock that only calls move. */
+import { afterEach } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DEFAULT_SETTINGS, type EngineContext, type Settings } from "../../src/engine/context.ts";
+import { Engine } from "../../src/engine/engine.ts";
+import type { Caller, LaunchRequest } from "../../src/engine/launch.ts";
+import type { Host } from "../../src/hosts/host.ts";
+import { type ScriptedHost, scriptedHost } from "../../src/hosts/scripted.ts";
+import { markerOf, type ScriptedScript } from "../../src/hosts/scripted-script.ts";
+import { type ScriptedMessage, ScriptedSessions } from "../../src/hosts/scripted-sessions.ts";
+import { isLive, type Task } from "../../src/model/task.ts";
+import { sqliteStore } from "../../src/store/open.ts";
+import type { Notice, NoticeState, Store } from "../../src/store/store.ts";
+import { eventually } from "../../src/testing/eventually.ts";
+
+export const NEVER = 3_600_000;
+
+export interface SideOptions {
+  settings?: Partial<Settings>;
+  /** Puts members of its own in place of the scripted host's. */
+  host?(host: ScriptedHost): Partial<Host>;
+  reach?: EngineContext["reach"];
+  /** False leaves the start (and the recovery) to the test. */
+  started?: boolean;
+}
+
+/** One process: an engine, its host, its handle on the store. */
+export interface Side {
+  id: string;
+  engine: Engine;
+  host: ScriptedHost;
+  store: Store;
+  logged: string[];
+  /** Dies as by kill -9: writes no farewell, and its host dies with it. */
+  kill(): Promise<void>;
+}
+
+export class World {
+  readonly directory = mkdtempSync(join(tmpdir(), "asyncagents-engine-"));
+  readonly sessions = new ScriptedSessions();
+  readonly sides: Side[] = [];
+  readonly #dead = new Set<string>();
+  #at = 1_700_000_000_000;
+  #scripts = 0;
+
+  /** Each look at the clock is a millisecond later than the one before. */
+  now = (): number => ++this.#at;
+
+  pass(ms: number): void {
+    this.#at += ms;
+  }
+
+  async side(options: SideOptions = {}): Promise<Side> {
+    const real = await sqliteStore({ directory: this.directory });
+    const scripted = scriptedHost({ sessions: this.sessions, now: this.now, agents: ["general", "explore"] });
+    const host = { ...scripted, ...options.host?.(scripted) } as ScriptedHost;
+    const id = `ins_${this.sides.length + 1}`;
+    const store: Store = {
+      ...real,
+      endInstance: async (other) => {
+        if (other !== id || !this.#dead.has(id)) await real.endInstance(other);
+      },
+    };
+    const logged: string[] = [];
+    const engine = new Engine(this.#context(id, store, host, logged, options));
+    const side: Side = {
+      id,
+      engine,
+      host,
+      store,
+      logged,
+      kill: async () => {
+        this.#dead.add(id);
+        scripted.crash();
+        await engine.stop();
+      },
+    };
+    this.sides.push(side);
+    if (options.started !== false) await engine.start();
+    return side;
+  }
+
+  async close(): Promise<void> {
+    for (const side of this.sides) {
+      await side.engine.stop();
+      side.host.crash();
+    }
+    for (const side of this.sides) await side.store.close();
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  script(...steps: ScriptedScript): string {
+    const name = `script-${++this.#scripts}`;
+    this.sessions.script(name, steps);
+    return markerOf(name);
+  }
+
+  parent(): string {
+    return this.sessions.add({ title: "parent" }).id;
+  }
+
+  messages(sessionId: string): ScriptedMessage[] {
+    return this.sessions.get(sessionId).messages;
+  }
+
+  /** What the parent was told, message by message. */
+  told(parentSessionId: string): string[] {
+    return this.messages(parentSessionId).flatMap((message) =>
+      message.role === "user" && message.text.startsWith("told ") ? [message.text] : [],
+    );
+  }
+
+  /** Turns that the parent's agent took. */
+  turns(parentSessionId: string): number {
+    return this.messages(parentSessionId).filter((message) => message.role === "assistant").length;
+  }
+
+  #context(id: string, store: Store, host: Host, logged: string[], options: SideOptions): EngineContext {
+    let ids = 0;
+    return {
+      store,
+      host,
+      instance: {
+        id,
+        pid: this.sides.length,
+        processStart: "0",
+        bootId: "boot",
+        host: host.kind,
+        directory: "/work",
+        startedAt: this.now(),
+      },
+      settings: { ...DEFAULT_SETTINGS, pollMs: NEVER, ...options.settings },
+      log: {
+        info: (message, details) => logged.push(`${message} ${JSON.stringify(details ?? {})}`),
+        error: (message, details) => logged.push(`${message} ${JSON.stringify(details ?? {})}`),
+      },
+      now: this.now,
+      newId: (prefix) => `${prefix}_${id}_${++ids}`,
+      isAlive: (instance) => !this.#dead.has(instance.id),
+      wordNotices: (views) => ({
+        visible: `told ${views.map(({ notice, task, run }) => `${task.description}#${run.number} ${notice.kind}`).join(", ")}`,
+        hidden: "hint",
+      }),
+      reach: options.reach ?? (() => undefined),
+    };
+  }
+}
+
+let worlds: World[] = [];
+
+export function newWorld(): World {
+  const world = new World();
+  worlds.push(world);
+  return world;
+}
+
+afterEach(async () => {
+  for (const world of worlds) await world.close();
+  worlds = [];
+});
+
+let messages = 0;
+
+export function callerOf(sessionId: string, messageId = `msg_calling_${++messages}`): Caller {
+  return { sessionId, messageId, agent: "general", model: null, variant: null };
+}
+
+export async function launch(
+  side: Side,
+  caller: string | Caller,
+  prompt: string,
+  fields: Partial<LaunchRequest> = {},
+): Promise<Task> {
+  const from = typeof caller === "string" ? callerOf(caller) : caller;
+  const request = { description: "task", prompt, agent: "general", fork: false, batch: null, ...fields };
+  return side.engine.launch(from, request, await side.engine.checkLaunch(from, request));
+}
+
+/** The task once it fits. */
+export function when(side: Side, task: Task, fits: (task: Task) => boolean): Promise<Task> {
+  return eventually(side.store, async () => {
+    const now = await side.store.task(task.id);
+    return now && fits(now) ? now : null;
+  });
+}
+
+/** The task once the run that it is given with has ended. */
+export function ended(side: Side, task: Task): Promise<Task> {
+  return when(side, task, (now) => now.run.number > task.run.number || !isLive(now.status));
+}
+
+/** The notices of a parent once there are so many in that state. */
+export function notices(side: Side, parent: string, state: NoticeState, count: number): Promise<Notice[]> {
+  return eventually(side.store, async () => {
+    const found = await side.store.notices(parent, state);
+    return found.length >= count ? found : null;
+  });
+}
+
+/** Resolves when the session's turn has ended: the next idle that its host announces. */
+export function idle(side: Side, sessionId: string): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = side.host.onEvent((event) => {
+      if (event.type !== "session.idle" || event.sessionId !== sessionId) return;
+      stop();
+      resolve();
+    });
+  });
+}
+
+/** The code of the error that the work is refused with. */
+export async function codeOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => "none",
+    (thrown: { code?: unknown }) => thrown.code,
+  );
+}

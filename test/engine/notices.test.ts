@@ -1,0 +1,195 @@
+import { describe, expect, test } from "bun:test";
+import type { HostEvent, NotifyInput } from "../../src/hosts/host.ts";
+import type { ScriptedHost } from "../../src/hosts/scripted.ts";
+import { gate, say } from "../../src/hosts/scripted-script.ts";
+import { AsyncAgentsError } from "../../src/model/errors.ts";
+import { callerOf, ended, idle, launch, newWorld, notices, type Side } from "./engine-bed.ts";
+
+/** A message of a person in the parent's session, as the plugin hands it on. */
+function handles(side: Side, sessionId: string): Promise<void> {
+  return side.engine.handles({ sessionId, messageId: "msg_person", agent: "general", model: null, variant: null });
+}
+
+describe("notices", () => {
+  test("each ended run is told once, however many engines look after the parent", async () => {
+    const world = newWorld();
+    const [one, two] = [await world.side(), await world.side()];
+    const parent = world.parent();
+    const names = Array.from({ length: 12 }, (_, index) => `t${index}`);
+    const tasks = await Promise.all(
+      names.map((description) => launch(one, parent, world.script(say("done")), { description })),
+    );
+    await Promise.all(tasks.map((task) => ended(two, task)));
+    await notices(two, parent, "delivered", names.length);
+    const words = world.told(parent).flatMap((text) => text.slice(5).split(", "));
+    expect(words.toSorted()).toEqual(names.map((name) => `${name}#0 ended`).toSorted());
+    expect(await one.store.parentsWithNotices()).toEqual([]);
+  });
+
+  test("a turn is caused for each message, and none without one", async () => {
+    const world = newWorld();
+    const side = await world.side();
+    const parent = world.parent();
+    const woken = idle(side, parent);
+    await ended(side, await launch(side, parent, world.script(say("done"))));
+    await woken;
+    expect([world.told(parent), world.turns(parent)]).toEqual([["told task#0 ended"], 1]);
+  });
+
+  test("what comes while a delivery is in flight goes into the next one", async () => {
+    const world = newWorld();
+    const side = await world.side();
+    const parent = world.parent();
+    const busy = { messageId: side.host.newMessageId(), text: world.script(gate("busy"), say("hm")) };
+    await side.host.prompt(parent, { ...busy, agent: "general", model: null });
+    await side.host.gate("busy").reachedBy(1);
+    const start = (description: string) => launch(side, parent, world.script(say("done")), { description });
+    await ended(side, await start("a"));
+    await notices(side, parent, "delivered", 1);
+    await ended(side, await start("b"));
+    await ended(side, await start("c"));
+    expect(world.told(parent)).toEqual(["told a#0 ended"]);
+    expect(await side.store.notices(parent, "pending")).toHaveLength(2);
+    side.host.gate("busy").open();
+    await notices(side, parent, "delivered", 3);
+    expect(world.told(parent)).toEqual(["told a#0 ended", "told b#0 ended, c#0 ended"]);
+  });
+
+  test("one delivery is on its way for a parent at a time; other parents do not wait for it", async () => {
+    const world = newWorld();
+    const door = Promise.withResolvers<void>();
+    const calls: string[] = [];
+    const held = (host: ScriptedHost) => ({
+      async notify(sessionId: string, input: NotifyInput) {
+        calls.push(sessionId);
+        if (sessionId === slow) await door.promise;
+        await host.notify(sessionId, input);
+      },
+    });
+    const [slow, quick] = [world.parent(), world.parent()];
+    const [one, two] = [await world.side({ host: held }), await world.side({ host: held })];
+    for (const parent of [slow, slow, slow, quick]) await ended(one, await launch(one, parent, world.script(say("x"))));
+    await notices(two, quick, "delivered", 1);
+    await handles(two, slow);
+    expect(calls.filter((sessionId) => sessionId === slow)).toHaveLength(1);
+    door.resolve();
+    await notices(one, slow, "delivered", 3);
+    expect(world.told(slow).join().match(/ended/g)).toHaveLength(3);
+  });
+
+  test("a delivery that fails is tried again", async () => {
+    const world = newWorld();
+    let failures = 1;
+    const side = await world.side({
+      host: (host) => ({
+        notify(sessionId, input) {
+          if (failures-- > 0) throw new AsyncAgentsError("host_failed", "not now");
+          return host.notify(sessionId, input);
+        },
+      }),
+    });
+    const parent = world.parent();
+    await ended(side, await launch(side, parent, world.script(say("x"))));
+    const [delivered] = await notices(side, parent, "delivered", 1);
+    expect(delivered?.attempts).toBe(2);
+    expect(world.told(parent)).toHaveLength(1);
+  }, 20_000);
+
+  test("what can never arrive is dropped with its reason", async () => {
+    const world = newWorld();
+    const side = await world.side({
+      host: () => ({ notify: () => Promise.reject(new AsyncAgentsError("session_gone", "no such session")) }),
+    });
+    const parent = world.parent();
+    await ended(side, await launch(side, parent, world.script(say("x"))));
+    const [dropped] = await notices(side, parent, "dropped", 1);
+    expect(dropped).toMatchObject({ attempts: 1, reason: "the parent session does not exist any more" });
+  });
+
+  test("a notice is given up after eight attempts, with the last reason", async () => {
+    const world = newWorld();
+    const side = await world.side({
+      host: () => ({ notify: () => Promise.reject(new AsyncAgentsError("host_failed", "never")) }),
+    });
+    const parent = world.parent();
+    await ended(side, await launch(side, parent, world.script(say("x"))));
+    const attempts = async () => (await notices(side, parent, "pending", 1))[0]?.attempts ?? 0;
+    while ((await attempts()) === 0) await new Promise((resolve) => setImmediate(resolve));
+    const dropped = notices(side, parent, "dropped", 1);
+    // A word of the person's is a reason to try at once.
+    for (let kicked = 0; kicked < 7; kicked++) {
+      const before = world.now();
+      await handles(side, parent);
+      while (before && (await side.store.notices(parent, "sending")).length > 0) await Promise.resolve();
+    }
+    expect((await dropped)[0]).toMatchObject({ attempts: 8, reason: "never" });
+  }, 20_000);
+
+  test("without a living handler the notice is added, and wakes nobody", async () => {
+    const world = newWorld();
+    const [one, two] = [await world.side(), await world.side()];
+    const parent = world.parent();
+    await launch(one, parent, world.script(gate("held"), say("x")));
+    await one.host.gate("held").reachedBy(1);
+    await one.kill();
+    await two.engine.recover();
+    await notices(two, parent, "delivered", 1);
+    expect([world.told(parent), world.turns(parent)]).toEqual([["told task#0 ended"], 0]);
+    expect(await two.host.statuses()).toEqual(new Map());
+  });
+
+  test("the process that saw the parent's last message delivers, and wakes it", async () => {
+    const world = newWorld();
+    const [one, two] = [await world.side(), await world.side()];
+    const parent = world.parent();
+    const task = await launch(one, parent, world.script(gate("held"), say("x")));
+    await handles(two, parent);
+    const senders: string[] = [];
+    const hear = (name: string) => (event: HostEvent) => {
+      if (event.type === "message.added" && event.sessionId === parent) senders.push(name);
+    };
+    one.host.onEvent(hear("one"));
+    two.host.onEvent(hear("two"));
+    const woken = idle(two, parent);
+    one.host.gate("held").open();
+    await ended(one, task);
+    await woken;
+    expect([senders, world.turns(parent)]).toEqual([["two"], 1]);
+  });
+
+  for (const arrives of [true, false]) {
+    test(`a group whose sender died on the way is told once (it had ${arrives ? "" : "not "}arrived)`, async () => {
+      const world = newWorld();
+      const sent = Promise.withResolvers<void>();
+      const one = await world.side({
+        host: (host) => ({
+          async notify(sessionId, input) {
+            if (arrives) await host.notify(sessionId, { ...input, wake: false });
+            sent.resolve();
+            await new Promise(() => undefined);
+          },
+        }),
+      });
+      const parent = world.parent();
+      await ended(one, await launch(one, parent, world.script(say("x"))));
+      await sent.promise;
+      await one.kill();
+      const two = await world.side();
+      await two.engine.recover();
+      const [delivered] = await notices(two, parent, "delivered", 1);
+      expect(delivered?.attempts).toBe(arrives ? 1 : 2);
+      expect(world.told(parent)).toEqual(["told task#0 ended"]);
+    });
+  }
+
+  test("a resume is told as a run of its own", async () => {
+    const world = newWorld();
+    const side = await world.side();
+    const parent = world.parent();
+    const task = await ended(side, await launch(side, parent, world.script(say("one"))));
+    await notices(side, parent, "delivered", 1);
+    await ended(side, await side.engine.resume(callerOf(parent), task.id, world.script(say("two"))));
+    await notices(side, parent, "delivered", 2);
+    expect(world.told(parent)).toEqual(["told task#0 ended", "told task#1 ended"]);
+  });
+});

@@ -1,0 +1,158 @@
+import { describe, expect, test } from "bun:test";
+import { SESSION_DELETED } from "../../src/engine/driver.ts";
+import { call, gate, say } from "../../src/hosts/scripted-script.ts";
+import { INTERRUPTED } from "../../src/model/evidence.ts";
+import { callerOf, codeOf, ended, launch, newWorld, notices, when } from "./engine-bed.ts";
+
+const deaf = () => ({ onEvent: () => () => undefined });
+
+describe("recovery of what a dead process drove", () => {
+  test("a run that had finished counts as it was", async () => {
+    const world = newWorld();
+    const one = await world.side({ host: deaf });
+    const parent = world.parent();
+    const task = await launch(one, parent, world.script(call("bash"), say("found it")));
+    const answered = async () => (await one.host.inspect(task.sessionId, task.run.messageId)).answer !== null;
+    while (!(await answered())) await new Promise((resolve) => setImmediate(resolve));
+    await one.kill();
+    const two = await world.side();
+    await two.engine.recover();
+    expect(await two.store.task(task.id)).toMatchObject({ status: "completed", run: { result: "found it" } });
+    expect((await two.store.task(task.id))?.progress.toolCalls).toBe(1);
+    await notices(two, parent, "delivered", 1);
+    expect([world.told(parent).length, world.turns(parent)]).toEqual([1, 0]);
+  });
+
+  test("a run in the middle was interrupted, is told, and is not prompted again", async () => {
+    const world = newWorld();
+    const one = await world.side();
+    const parent = world.parent();
+    const task = await launch(one, parent, world.script(call("bash"), gate("held"), say("unheard")));
+    await one.host.gate("held").reachedBy(1);
+    await one.kill();
+    const two = await world.side();
+    await two.engine.recover();
+    expect(await two.store.task(task.id)).toMatchObject({ status: "error", owner: null, run: { error: INTERRUPTED } });
+    await notices(two, parent, "delivered", 1);
+    expect(world.messages(task.sessionId).filter((message) => message.role === "user")).toHaveLength(1);
+    expect((await two.store.instances()).map(({ id }) => id)).toEqual([two.id]);
+  });
+
+  test("a run whose session is gone says so", async () => {
+    const world = newWorld();
+    const one = await world.side();
+    const task = await launch(one, world.parent(), world.script(gate("held"), say("unheard")));
+    await one.host.gate("held").reachedBy(1);
+    await one.kill();
+    world.sessions.remove(task.sessionId);
+    const two = await world.side();
+    await two.engine.recover();
+    expect((await two.store.task(task.id))?.run.error).toBe(SESSION_DELETED);
+  });
+
+  test("a run that is at work in this host is taken over and brought to its end", async () => {
+    const world = newWorld();
+    const one = await world.side({ host: () => ({ prompt: async () => undefined }) });
+    const parent = world.parent();
+    const task = await launch(one, parent, world.script(gate("held"), say("after all")));
+    await one.kill();
+    const two = await world.side();
+    const { messageId, prompt: text } = task.run;
+    await two.host.prompt(task.sessionId, { messageId, text, agent: task.agent, model: null });
+    await two.host.gate("held").reachedBy(1);
+    await two.engine.recover();
+    expect(await two.store.task(task.id)).toMatchObject({ status: "running", owner: two.id });
+    two.host.gate("held").open();
+    expect(await ended(two, task)).toMatchObject({ status: "completed", run: { result: "after all" } });
+  });
+
+  test("a living process's tasks are left alone, and recovered once it dies", async () => {
+    const world = newWorld();
+    const one = await world.side();
+    const two = await world.side({ settings: { pollMs: 10 } });
+    const task = await launch(one, world.parent(), world.script(gate("held"), say("x")));
+    await one.host.gate("held").reachedBy(1);
+    await two.engine.recover();
+    expect(await two.store.task(task.id)).toMatchObject({ status: "running", owner: one.id });
+    await one.kill();
+    expect((await ended(two, task)).run.error).toBe(INTERRUPTED);
+  });
+
+  test("two that recover at once make one end and one notice of it", async () => {
+    const world = newWorld();
+    const one = await world.side();
+    const parent = world.parent();
+    const task = await launch(one, parent, world.script(gate("held"), say("x")));
+    await one.host.gate("held").reachedBy(1);
+    await one.kill();
+    const others = [await world.side(), await world.side(), await world.side()];
+    await Promise.all(others.map((side) => side.engine.recover()));
+    const [first] = others;
+    if (!first) throw new Error("no side");
+    await notices(first, parent, "delivered", 1);
+    const ends = (await first.store.feed(0)).filter((entry) => entry.event.type === "run.failed");
+    expect([ends.length, world.told(parent).length]).toEqual([1, 1]);
+    expect((await first.store.task(task.id))?.status).toBe("error");
+  });
+});
+
+describe("recovery of a launch that has no task", () => {
+  test("its session is found by the launch's id: the task is listed, interrupted, and told", async () => {
+    const world = newWorld();
+    const one = await world.side({
+      reach: (point) => {
+        if (point === "session-made") throw new Error("killed here");
+      },
+    });
+    const parent = world.parent();
+    const refused = launch(one, parent, world.script(say("never")), { description: "lost" });
+    await expect(refused).rejects.toThrow("killed here");
+    await one.kill();
+    const two = await world.side();
+    await two.engine.recover();
+    const { tasks } = await two.engine.list(parent, { limit: 10, offset: 0 });
+    expect(tasks).toMatchObject([{ description: "lost", status: "error", run: { error: INTERRUPTED } }]);
+    expect(world.sessions.get(tasks[0]?.sessionId ?? "").messages).toEqual([]);
+    await notices(two, parent, "delivered", 1);
+    expect(await two.store.launches()).toEqual([]);
+  });
+
+  test("one whose session was never made leaves nothing", async () => {
+    const world = newWorld();
+    const asked = Promise.withResolvers<void>();
+    const one = await world.side({
+      host: () => ({
+        start: () => {
+          asked.resolve();
+          return new Promise<string>(() => undefined);
+        },
+      }),
+    });
+    void launch(one, world.parent(), "never");
+    await asked.promise;
+    await one.kill();
+    const two = await world.side();
+    expect(await two.store.launches()).toHaveLength(1);
+    await two.engine.recover();
+    expect([(await two.store.launches()).length, (await two.store.tasks({})).total]).toEqual([0, 0]);
+  });
+
+  test("a launch that the host refused is closed at once", async () => {
+    const world = newWorld();
+    const side = await world.side();
+    expect(await codeOf(launch(side, callerOf("ses_gone"), "x"))).toBe("session_gone");
+    expect(await side.store.launches()).toEqual([]);
+  });
+});
+
+test("an engine that stops leaves its tasks to the next one", async () => {
+  const world = newWorld();
+  const one = await world.side();
+  const task = await launch(one, world.parent(), world.script(gate("held"), say("x")));
+  await when(one, task, (now) => now.phase === "working");
+  await one.engine.stop();
+  one.host.crash();
+  const two = await world.side();
+  await two.engine.recover();
+  expect((await two.store.task(task.id))?.run.error).toBe(INTERRUPTED);
+});

@@ -1,0 +1,129 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { TaskEvent } from "../../src/model/events.ts";
+import { isLive, STATUSES, type Task } from "../../src/model/task.ts";
+import { type Transition, transition } from "../../src/model/transition.ts";
+import { anyTask, anyTaskEvent } from "../../src/testing/any-event.ts";
+import { newTask } from "../../src/testing/new-task.ts";
+
+const ID = "task";
+const RUNS = { numRuns: 1_000 };
+const task = anyTask(ID);
+const event = anyTaskEvent(ID);
+const born: TaskEvent = { type: "task.created", at: 1, task: newTask(ID) };
+
+/** Every step of a life: the task before, the event, and what came of it. */
+function live(events: TaskEvent[]): { before: Task | null; event: TaskEvent; outcome: Transition }[] {
+  let current: Task | null = null;
+  return events.map((each) => {
+    const before = current;
+    const outcome = transition(before, each);
+    current = outcome.task;
+    return { before, event: each, outcome };
+  });
+}
+
+const lives = fc.array(event, { maxLength: 40 }).map((events) => live([born, ...events]));
+
+describe("transition", () => {
+  test("is total and pure: every event on every state gives an answer and changes neither", () => {
+    fc.assert(
+      fc.property(fc.option(task, { nil: null }), event, (state, fact) => {
+        const copies = structuredClone([state, fact]);
+        const outcome = transition(state, fact);
+        expect([state, fact]).toEqual(copies as [Task | null, TaskEvent]);
+        if (outcome.changed) expect(STATUSES).toContain(outcome.task.status);
+        else expect(outcome.task).toBe(state);
+        expect(transition(state, fact)).toEqual(outcome);
+      }),
+      RUNS,
+    );
+  });
+
+  test("an ended task stays as it ended but for a resume", () => {
+    fc.assert(
+      fc.property(task, event, (state, fact) => {
+        fc.pre(!isLive(state.status) && fact.type !== "task.resumed");
+        const { task: after } = transition(state, fact);
+        expect(after?.status).toBe(state.status);
+        expect(after?.run).toBe(state.run);
+        expect(after?.completedAt).toBe(state.completedAt);
+      }),
+      RUNS,
+    );
+  });
+
+  test("only a completed task is resumed, unless the caller allows error or cancelled", () => {
+    fc.assert(
+      fc.property(task, fc.subarray(["error", "cancelled"] as const), (state, allow) => {
+        const may = state.status === "completed" || (allow as readonly string[]).includes(state.status);
+        const asked = { prompt: "go on", messageId: "m", owner: null, allow: [...allow] };
+        const outcome = transition(state, { type: "task.resumed", at: 1, ...asked });
+        expect(outcome.changed).toBe(may);
+        if (outcome.changed) {
+          expect(outcome.task).toMatchObject({
+            status: "resumed",
+            run: { number: state.run.number + 1, result: null },
+          });
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  test("a word about another run changes nothing", () => {
+    fc.assert(
+      fc.property(task, event, (state, fact) => {
+        fc.pre("run" in fact && fact.run !== state.run.number);
+        expect(transition(state, fact).changed).toBe(false);
+      }),
+      RUNS,
+    );
+  });
+
+  test("a run is told to have ended at most once, exactly when it ends", () => {
+    fc.assert(
+      fc.property(lives, (steps) => {
+        const told = new Set<number>();
+        for (const { before, outcome } of steps) {
+          if (!outcome.changed) continue;
+          const ends = before !== null && isLive(before.status) && !isLive(outcome.task.status);
+          expect(outcome.notice?.kind === "ended").toBe(ends);
+          if (!ends) continue;
+          expect(told.has(outcome.task.run.number)).toBe(false);
+          told.add(outcome.task.run.number);
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  test("the fields agree with the status at every step of a life", () => {
+    fc.assert(
+      fc.property(lives, (steps) => {
+        for (const { outcome } of steps) {
+          if (outcome.task === null) continue;
+          const { status, run, phase, completedAt, owner, cancelRequestedAt } = outcome.task;
+          expect(run.outcome).toBe(isLive(status) ? null : (status as "completed" | "error" | "cancelled"));
+          expect(run.endedAt === null).toBe(isLive(status));
+          expect(completedAt).toBe(run.endedAt);
+          expect(phase === null).toBe(!isLive(status));
+          if (!isLive(status)) expect([owner, cancelRequestedAt]).toEqual([null, null]);
+          expect(status === "running").toBe(isLive(status) && run.number === 0);
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  test("an import brings in an ended task as it is and tells nobody; a live one is refused", () => {
+    fc.assert(
+      fc.property(task, (imported) => {
+        const outcome = transition(null, { type: "task.imported", at: 1, task: imported });
+        if (isLive(imported.status)) expect(outcome).toEqual({ changed: false, task: null, reason: "live" });
+        else expect(outcome).toEqual({ changed: true, task: imported, notice: null });
+      }),
+      RUNS,
+    );
+  });
+});

@@ -1,0 +1,83 @@
+import { describe, expect, test } from "bun:test";
+import { Client } from "pg";
+import { postgresStore } from "../../src/store/open.ts";
+import type { Store } from "../../src/store/store.ts";
+import { eventually } from "../../src/testing/eventually.ts";
+import { create, newTask } from "../../src/testing/new-task.ts";
+import { storeConformance } from "../../src/testing/store-conformance.ts";
+import { freePort, startPostgres } from "./postgres-server.ts";
+
+const connectionString = await startPostgres();
+let schemas = 0;
+
+function freshSchema(): () => Promise<Store> {
+  const schema = `Store "${schemas++}"`;
+  return () => postgresStore({ connectionString, schema });
+}
+
+async function asAdministrator(sql: string): Promise<Record<string, unknown>[]> {
+  const client = new Client({ connectionString });
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+storeConformance("postgres", async () => freshSchema());
+
+describe("postgres driver", () => {
+  test("many may open and make a new store at once", async () => {
+    const open = freshSchema();
+    const stores = await Promise.all(Array.from({ length: 4 }, open));
+    await Promise.all(stores.map((store, index) => create(store, `t${index}`)));
+    expect((await stores[0]?.tasks({}))?.total).toBe(4);
+    await Promise.all(stores.map((store) => store.close()));
+  });
+
+  test("a listening connection that is lost comes back, and what changed meanwhile is heard", async () => {
+    const open = freshSchema();
+    const [listener, writer] = (await Promise.all([open(), open()])) as [Store, Store];
+    // The first call says that it listens now.
+    await new Promise<void>((resolve) => listener.onChange(resolve));
+    const afterLoss = eventually(listener, () => listener.task("after"));
+    const ended = await asAdministrator(
+      "select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen %' and pid <> pg_backend_pid()",
+    );
+    expect(ended.length).toBeGreaterThan(0);
+    await create(writer, "after");
+    expect((await afterLoss).id).toBe("after");
+    await Promise.all([listener.close(), writer.close()]);
+  });
+
+  test("a write inside a transaction that the server broke off is not there, and the next one works", async () => {
+    const store = await freshSchema()();
+    const broken = store.write(async (transaction) => {
+      await transaction.apply("a", { type: "task.created", at: 1, task: newTask("a") });
+      await asAdministrator(
+        "select pg_terminate_backend(pid) from pg_stat_activity where state = 'idle in transaction' and application_name = 'asyncagents'",
+      );
+      return transaction.task("a");
+    });
+    await expect(broken).rejects.toMatchObject({ code: "store_unavailable" });
+    expect(await store.task("a")).toBeNull();
+    await create(store, "a");
+    await store.close();
+  });
+
+  test("a server that is not there is store_unavailable and says what to do, without the password", async () => {
+    const nowhere = `postgres://someone:secret-word@127.0.0.1:${await freePort()}/none`;
+    const refused = await postgresStore({ connectionString: nowhere }).catch((thrown) => thrown);
+    expect(refused).toMatchObject({ code: "store_unavailable" });
+    expect(refused.message).toContain("Check that the server runs");
+    expect(refused.message).not.toContain("secret-word");
+  });
+
+  test("a wrong password is store_unavailable and says where to look", async () => {
+    const wrong = connectionString.replace("password@", "guess@");
+    const refused = await postgresStore({ connectionString: wrong }).catch((thrown) => thrown);
+    expect(refused).toMatchObject({ code: "store_unavailable" });
+    expect(refused.message).toContain("connection string");
+  });
+});

@@ -1,0 +1,162 @@
+import { Database as Sqlite } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { messageOf } from "../../src/model/errors.ts";
+import { sqliteStore } from "../../src/store/open.ts";
+import { sqliteDatabase } from "../../src/store/sqlite.ts";
+import { storeFailure } from "../../src/store/sqlite-failure.ts";
+import { selectPage } from "../../src/store/task-reads.ts";
+import { create } from "../../src/testing/new-task.ts";
+import { storeConformance } from "../../src/testing/store-conformance.ts";
+import { temporaryFolders } from "./temporary-folder.ts";
+
+const temporaryFolder = temporaryFolders();
+
+storeConformance("sqlite", async () => {
+  const directory = temporaryFolder();
+  return () => sqliteStore({ directory });
+});
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+describe("sqlite files", () => {
+  test("the folder is made, and nobody else can read what is in it", async () => {
+    const directory = join(temporaryFolder(), "deep", "home");
+    const store = await sqliteStore({ directory });
+    await create(store, "a");
+    const modes = readdirSync(directory).map((name) => [name, statSync(join(directory, name)).mode & 0o777] as const);
+    expect(Object.fromEntries(modes)).toEqual({
+      "asyncagents.db": 0o600,
+      "asyncagents.db-shm": 0o600,
+      "asyncagents.db-wal": 0o600,
+      "asyncagents.lock": 0o600,
+    });
+    expect(statSync(directory).mode & 0o777).toBe(0o700);
+    await store.close();
+    expect(readdirSync(directory).sort()).toEqual(["asyncagents.db", "asyncagents.lock", "tasks.json"]);
+  });
+
+  test("a place that cannot hold a store gives an error that names the folder and what to do", async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, "file"), "");
+    mkdirSync(join(folder, "taken", "asyncagents.db"), { recursive: true });
+    for (const directory of [join(folder, "file", "home"), join(folder, "file"), join(folder, "taken")]) {
+      const refused = await sqliteStore({ directory }).catch((thrown) => thrown);
+      expect(refused).toMatchObject({ code: "store_unavailable" });
+      expect(refused.message).toContain(`Make ${directory} a folder that you may write to`);
+    }
+  });
+
+  test("a full disk is store_unavailable and says which folder needs space", () => {
+    const small = new Sqlite(":memory:");
+    small.run("create table t (a)");
+    small.run("pragma max_page_count = 2");
+    const full = catching(() => small.run("insert into t values (zeroblob(100000))"));
+    const failure = storeFailure(full, "/home/someone/asyncagents.db");
+    expect(failure).toMatchObject({ code: "store_unavailable" });
+    expect(messageOf(failure)).toContain("Free some space on the disk that holds /home/someone,");
+  });
+});
+
+describe("sqlite locks", () => {
+  test("a lock that another holds is waited for without blocking the thread, and given up with what to do", async () => {
+    const file = join(temporaryFolder(), "asyncagents.db");
+    const database = await sqliteDatabase({ file, patience: 300 });
+    const other = new Sqlite(file);
+    other.run("begin immediate");
+    let turns = 0;
+    const timer = setInterval(() => turns++, 1);
+    const refused = await database.write(async () => {}).catch((thrown) => thrown);
+    clearInterval(timer);
+    expect(refused).toMatchObject({ code: "store_unavailable" });
+    expect(refused.message).toContain("Another process keeps it locked");
+    expect(turns).toBeGreaterThan(2);
+
+    const waiting = database.write(async () => "written");
+    await nextTurn();
+    other.run("rollback");
+    expect(await waiting).toBe("written");
+    other.close();
+    await database.close();
+  });
+
+  test("many writes in a row let timers run in between", async () => {
+    const store = await sqliteStore({ directory: temporaryFolder() });
+    let turns = 0;
+    const timer = setInterval(() => turns++, 1);
+    for (let index = 0; index < 200; index++) await create(store, `t${index}`);
+    clearInterval(timer);
+    expect(turns).toBeGreaterThan(2);
+    await store.close();
+  });
+
+  test("a write that changes nothing is no change", async () => {
+    const store = await sqliteStore({ directory: temporaryFolder() });
+    let changes = 0;
+    store.onChange(() => changes++);
+    await store.closeLaunch("nothing");
+    await store.apply("nothing", { type: "task.cleared", at: 1 });
+    await nextTurn();
+    expect(changes).toBe(0);
+    await create(store, "a");
+    await nextTurn();
+    expect(changes).toBe(1);
+    await store.close();
+  });
+});
+
+describe("sqlite schema", () => {
+  test("a process that is older than the store reads, and refuses to write with a word about upgrading", async () => {
+    const directory = temporaryFolder();
+    const store = await sqliteStore({ directory });
+    await create(store, "a");
+    const newer = new Sqlite(join(directory, "asyncagents.db"));
+    newer.run("update meta set value = '99' where key = 'schema_version'");
+    newer.run("alter table tasks add column later text");
+    newer.close();
+    const late = await sqliteStore({ directory });
+    for (const older of [store, late]) {
+      expect((await older.task("a"))?.id).toBe("a");
+      const refused = await create(older, "b").catch((thrown) => thrown);
+      expect(refused).toMatchObject({ code: "store_too_new" });
+      expect(refused.message).toContain("Upgrade asyncagents");
+      expect((await older.tasks({})).total).toBe(1);
+    }
+    await Promise.all([store.close(), late.close()]);
+  });
+
+  test("each filter has its index; live and owned tasks are found through partial ones", async () => {
+    const directory = temporaryFolder();
+    await (await sqliteStore({ directory })).close();
+    const file = join(directory, "asyncagents.db");
+    const database = await sqliteDatabase({ file });
+    const raw = new Sqlite(file);
+    const plan = (query: Parameters<typeof selectPage>[1]) =>
+      database.read(async (kysely) => {
+        const { sql, parameters } = selectPage(kysely, query).compile();
+        const rows = raw
+          .query<{ detail: string }, never[]>(`explain query plan ${sql}`)
+          .all(...(parameters as never[]));
+        return rows.map((row) => row.detail).join("; ");
+      });
+    expect(await plan({ status: ["running", "resumed"] })).toContain("USING INDEX tasks_live");
+    expect(await plan({ owner: "i" })).toContain("USING INDEX tasks_owned");
+    expect(await plan({ parentSessionId: "p" })).toContain("USING INDEX tasks_by_parent");
+    expect(await plan({ batchId: "b" })).toContain("USING INDEX tasks_by_batch");
+    expect(await plan({ agent: "a" })).toContain("USING INDEX tasks_by_agent");
+    expect(await plan({ status: ["completed"] })).toContain("USING INDEX tasks_by_status");
+    expect(await plan({})).toContain("USING INDEX tasks_by_start");
+    expect(await plan({})).not.toContain("TEMP B-TREE");
+    raw.close();
+    await database.close();
+  });
+});
+
+function catching(work: () => unknown): unknown {
+  try {
+    return work();
+  } catch (thrown) {
+    return thrown;
+  }
+}

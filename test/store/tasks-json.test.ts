@@ -1,0 +1,282 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync, statSync, watch, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { noProgress } from "../../src/model/progress.ts";
+import type { Task } from "../../src/model/task.ts";
+import { transition } from "../../src/model/transition.ts";
+import { sqliteStore } from "../../src/store/open.ts";
+import type { TasksJsonEntry } from "../../src/store/tasks-json.ts";
+import { MIRRORED_TASKS } from "../../src/store/tasks-json-file.ts";
+import { completed, create, newTask } from "../../src/testing/new-task.ts";
+import { children } from "./child.ts";
+import { temporaryFolders } from "./temporary-folder.ts";
+
+const temporaryFolder = temporaryFolders();
+const startChild = children();
+
+type TasksJson = Record<string, TasksJsonEntry>;
+
+const at = (time: number) => new Date(time).toISOString();
+
+function mirrorIn(directory: string): TasksJson {
+  return JSON.parse(readFileSync(join(directory, "tasks.json"), "utf8"));
+}
+
+/** Resolves with the mirror once it is as wanted, looked at whenever something happens in the folder. */
+function mirrored(directory: string, wanted: (tasks: TasksJson) => boolean): Promise<TasksJson> {
+  return new Promise((resolve) => {
+    const look = () => {
+      if (!existsSync(join(directory, "tasks.json"))) return;
+      const tasks = mirrorIn(directory);
+      if (!wanted(tasks)) return;
+      watcher.close();
+      resolve(tasks);
+    };
+    const watcher = watch(directory, look);
+    look();
+  });
+}
+
+async function storeFrom(text: string) {
+  const directory = temporaryFolder();
+  writeFileSync(join(directory, "tasks.json"), text);
+  const lines: string[] = [];
+  const store = await sqliteStore({ directory, log: (line) => lines.push(line) });
+  const aside = () => readdirSync(directory).filter((name) => name.startsWith("tasks.json.damaged-"));
+  return { directory, store, lines, aside };
+}
+
+describe("the mirror", () => {
+  test("maps each session to its task in the documented shape, without prompts and results [PD-02]", async () => {
+    const directory = temporaryFolder();
+    const store = await sqliteStore({ directory });
+    await create(store, "ses_a", { description: "Research", agent: "explore", parentSessionId: "ses_p" }, 1_000);
+    await store.apply("ses_a", completed(2_000, 0, "a secret result"));
+    await store.apply("ses_a", {
+      type: "task.resumed",
+      at: 3_000,
+      prompt: "x",
+      messageId: "m",
+      owner: null,
+      allow: [],
+    });
+    await store.apply("ses_a", { type: "run.failed", at: 4_000, run: 1, error: "broke", progress: null });
+    await create(store, "other", { sessionId: "ses_b", model: "provider/model" }, 1_500);
+    await store.close();
+    const common = { isForked: false, parentMessageID: "message", parentAgent: "build", directory: "/work" };
+    expect(mirrorIn(directory)).toEqual({
+      ses_a: {
+        description: "Research",
+        agent: "explore",
+        parentSessionID: "ses_p",
+        createdAt: "1970-01-01T00:00:01.000Z",
+        status: "error",
+        resumeCount: 1,
+        completedAt: "1970-01-01T00:00:04.000Z",
+        error: "broke",
+        batchId: "batch",
+        host: "scripted",
+        progress: { ...noProgress(1_000), lastUpdate: 3_000 },
+        ...common,
+      },
+      ses_b: {
+        id: "other",
+        description: "Task other",
+        agent: "explore",
+        parentSessionID: "parent",
+        createdAt: "1970-01-01T00:00:01.500Z",
+        status: "running",
+        resumeCount: 0,
+        batchId: "batch",
+        host: "scripted",
+        model: "provider/model",
+        progress: noProgress(1_500),
+        ...common,
+      },
+    });
+    expect(statSync(join(directory, "tasks.json")).mode & 0o777).toBe(0o600);
+  });
+
+  test("follows the changes by itself, and holds the newest of very many", async () => {
+    const directory = temporaryFolder();
+    const store = await sqliteStore({ directory });
+    await store.write(async (transaction) => {
+      for (let index = 0; index < MIRRORED_TASKS + 3; index++) {
+        await transaction.apply(`t${index}`, { type: "task.created", at: index, task: newTask(`t${index}`) });
+      }
+    });
+    const first = await mirrored(directory, (tasks) => Object.keys(tasks).length > 0);
+    expect(Object.keys(first)).toEqual(Array.from({ length: MIRRORED_TASKS }, (_, index) => `t${index + 3}`));
+    await store.apply("t9", completed(9_999));
+    const second = await mirrored(directory, (tasks) => tasks.t9?.status === "completed");
+    expect(second.t9?.completedAt).toBe(at(9_999));
+    await store.close();
+  }, 60_000);
+
+  test("two processes' last changes both get into the file", async () => {
+    const directory = temporaryFolder();
+    const children = ["a", "b"].map((name) => startChild("write", directory, name));
+    const [store] = await Promise.all([sqliteStore({ directory }), ...children.map((child) => child.exited)]);
+    const ids = Object.keys(mirrorIn(directory));
+    expect(ids).toContain("a-124");
+    expect(ids).toContain("b-124");
+    expect(ids.length).toBe(250);
+    await store.close();
+  }, 60_000);
+
+  test("a writer killed at any moment leaves the file before or the new one, whole [PD-06]", async () => {
+    const directory = temporaryFolder();
+    const seen: number[] = [];
+    const look = () => {
+      if (!existsSync(join(directory, "tasks.json"))) return;
+      const entries = Object.values(mirrorIn(directory));
+      const rounds = new Set(entries.map((entry) => entry.progress?.toolCalls));
+      expect([entries.length, rounds.size]).toEqual([300, 1]);
+      seen.push([...rounds][0] ?? -1);
+    };
+    for (let kill = 0; kill < 12; kill++) {
+      const child = startChild("mirror", directory, "m");
+      await child.said();
+      // Killed at the n-th thing that happens to a file, which is mostly in the middle of a write.
+      await happenings(directory, 1 + Math.floor(Math.random() * 12), look);
+      await child.kill();
+      look();
+    }
+    expect(seen).toEqual([...seen].sort((a, b) => a - b));
+    expect(new Set(seen).size).toBeGreaterThan(5);
+
+    const store = await sqliteStore({ directory });
+    await store.apply("m-0", completed(1));
+    await store.close();
+    expect(mirrorIn(directory)["m-0"]?.status).toBe("completed");
+    expect(readdirSync(directory).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+  }, 120_000);
+
+  test("what a killed process still owed is written by the next one that opens the store", async () => {
+    const directory = temporaryFolder();
+    await startChild("die", directory, "a").exited;
+    expect(existsSync(join(directory, "tasks.json"))).toBe(false);
+    const store = await sqliteStore({ directory });
+    expect(Object.keys(await mirrored(directory, () => true))).toEqual(["a"]);
+    await store.close();
+  });
+});
+
+function happenings(directory: string, count: number, each: () => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let left = count;
+    const watcher = watch(directory, (_event, name) => {
+      if (!name?.startsWith("tasks.json")) return;
+      try {
+        each();
+      } catch (thrown) {
+        watcher.close();
+        reject(thrown);
+      }
+      left--;
+      if (left > 0) return;
+      watcher.close();
+      resolve();
+    });
+  });
+}
+
+describe("the import", () => {
+  const seed = { description: "Research task", agent: "explore", parentSessionID: "ses_p", createdAt: at(5_000) };
+
+  test("brings in the minimal shape; what ran is interrupted; nobody is told; replay holds [PD-02]", async () => {
+    const { store, aside } = await storeFrom(
+      JSON.stringify({
+        ses_done: { ...seed, status: "completed", resumeCount: 2 },
+        ses_ran: { ...seed, status: "running", createdAt: at(6_000) },
+        ses_again: { ...seed, status: "resumed", resumeCount: 1, createdAt: at(7_000) },
+      }),
+    );
+    const { tasks } = await store.tasks({ order: "oldest" });
+    expect(tasks.map((task) => [task.id, task.status, task.run.number, task.run.error, task.startedAt])).toEqual([
+      ["ses_done", "completed", 2, null, 5_000],
+      ["ses_ran", "error", 0, "interrupted", 6_000],
+      ["ses_again", "error", 1, "interrupted", 7_000],
+    ]);
+    expect(await store.parentsWithNotices()).toEqual([]);
+    const folded = new Map<string, Task | null>();
+    for (const { taskId, event } of await store.feed(0)) {
+      folded.set(taskId, transition(folded.get(taskId) ?? null, event).task);
+    }
+    expect([...folded.values()]).toEqual(tasks);
+    expect(aside()).toEqual([]);
+
+    const again = await store.apply("ses_done", {
+      type: "task.resumed",
+      at: 9_000,
+      prompt: "go on",
+      messageId: "m",
+      owner: "i",
+      allow: [],
+    });
+    expect(again).toMatchObject({ changed: true, task: { status: "resumed", run: { number: 3 } } });
+    await store.close();
+  });
+
+  test("brings back all that the mirror itself wrote", async () => {
+    const directory = temporaryFolder();
+    const store = await sqliteStore({ directory });
+    await create(store, "ses_a", { isForked: true, model: "p/m", batchId: "b7" }, 1_000);
+    await store.apply("ses_a", {
+      type: "run.cancelled",
+      at: 2_000,
+      run: 0,
+      reason: "enough",
+      progress: { ...noProgress(1_500), toolCalls: 3, toolCallsByName: { read: 3 }, lastTools: ["read"], cost: 0.5 },
+    });
+    const before = await store.task("ses_a");
+    await store.close();
+    const copy = await storeFrom(readFileSync(join(directory, "tasks.json"), "utf8"));
+    const after = await copy.store.task("ses_a");
+    expect(after).toEqual({ ...before, run: { ...before?.run, prompt: "", messageId: "" } } as Task);
+    expect(copy.aside()).toEqual([]);
+    await copy.store.close();
+  });
+
+  test("happens once, and never where the store has tasks", async () => {
+    const { directory, store } = await storeFrom(JSON.stringify({ ses_a: { ...seed, status: "completed" } }));
+    await store.close();
+    writeFileSync(join(directory, "tasks.json"), JSON.stringify({ ses_b: { ...seed, status: "completed" } }));
+    const later = await sqliteStore({ directory });
+    expect((await later.tasks({})).tasks.map((task) => task.id)).toEqual(["ses_a"]);
+    await later.close();
+  });
+
+  test.each([
+    ["not JSON", '{"ses_a": {"descr'],
+    ["empty", ""],
+    ["a list", "[]"],
+    ["null", "null"],
+  ])("a file that is damaged (%s) is set aside as it was, with a log line", async (_what, text) => {
+    const { directory, store, lines, aside } = await storeFrom(text);
+    expect((await store.tasks({})).total).toBe(0);
+    expect(aside().length).toBe(1);
+    expect(readFileSync(join(directory, aside()[0] ?? ""), "utf8")).toBe(text);
+    expect(existsSync(join(directory, "tasks.json"))).toBe(false);
+    expect(lines[0]).toContain("is damaged and was set aside");
+    await store.close();
+  });
+
+  test("entries that are wrong are left out and the file is kept aside; the sound ones come in", async () => {
+    const { store, lines, aside } = await storeFrom(
+      JSON.stringify({
+        ses_good: { ...seed, status: "cancelled" },
+        ses_extra: { ...seed, status: "completed", progress: "much", completedAt: 7 },
+        ses_status: { ...seed, status: "asleep" },
+        ses_time: { ...seed, status: "completed", createdAt: "yesterday" },
+        ses_text: { ...seed, status: "completed", description: 7 },
+        ses_null: null,
+        "": { ...seed, status: "completed" },
+      }),
+    );
+    expect((await store.tasks({})).tasks.map((task) => task.id).sort()).toEqual(["ses_extra", "ses_good"]);
+    expect(aside().length).toBe(1);
+    expect(lines.length).toBe(2);
+    await store.close();
+  });
+});
