@@ -39,8 +39,8 @@ export interface NoticeView {
   notice: Notice;
   task: Task;
   run: Run;
-  /** Live tasks of its batch at the time of sending. */
-  live: number;
+  /** Tasks of its batch that live, or whose end is told in a later message. */
+  open: number;
 }
 
 export interface NoticeText {

@@ -108,7 +108,8 @@ export class Driver {
       this.#context.reach("prompt-sent");
       tracker.acceptedAt = now();
       if (tracker.cancelling !== null) await host.abort(task.sessionId);
-      else this.#phase(tracker, "working", null);
+      // A request or a retry may have come while the prompt was on its way: it still holds.
+      else if (tracker.phase === "starting") this.#phase(tracker, "working", null);
       this.#pollLater();
     } catch (thrown) {
       await this.#end(tracker, { outcome: "error", error: messageOf(thrown) }, null);

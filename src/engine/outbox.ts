@@ -121,7 +121,7 @@ export class Outbox {
     const messageId = host.newMessageId();
     const notices = await store.claimNotices(parentSessionId, { sender: instance.id, messageId, limit: GROUP });
     if (notices.length === 0) return false;
-    const text = wordNotices(await this.#views(notices));
+    const text = wordNotices(await this.#views(parentSessionId, notices));
     remember(this.#sent, messageId);
     const { agent = null, model = null, variant = null } = parent ?? {};
     const taken = this.#wait([messageId, parentSessionId], ["taken", "idle"], TAKEN_MS);
@@ -140,21 +140,33 @@ export class Outbox {
     return true;
   }
 
-  async #views(notices: readonly Notice[]): Promise<NoticeView[]> {
+  async #views(parentSessionId: string, notices: readonly Notice[]): Promise<NoticeView[]> {
     const { store } = this.#context;
+    const untold = await this.#untold(parentSessionId);
     const views: NoticeView[] = [];
-    const live = new Map<string, number>();
+    const open = new Map<string, number>();
     for (const notice of notices) {
       const task = await store.task(notice.taskId);
       const run = await store.run(notice.taskId, notice.run);
       if (!task || !run) continue;
-      if (!live.has(task.batchId)) {
+      if (!open.has(task.batchId)) {
         const counts = await store.batchCounts(task.batchId);
-        live.set(task.batchId, counts.running + counts.resumed);
+        open.set(task.batchId, counts.running + counts.resumed + (untold.get(task.batchId) ?? 0));
       }
-      views.push({ notice, task, run, live: live.get(task.batchId) ?? 0 });
+      views.push({ notice, task, run, open: open.get(task.batchId) ?? 0 });
     }
     return views;
+  }
+
+  /** Ends that wait for the next message, by batch. */
+  async #untold(parentSessionId: string): Promise<Map<string, number>> {
+    const { store } = this.#context;
+    const counts = new Map<string, number>();
+    for (const notice of await store.notices(parentSessionId, "pending")) {
+      const task = notice.kind === "ended" ? await store.task(notice.taskId) : null;
+      if (task) counts.set(task.batchId, (counts.get(task.batchId) ?? 0) + 1);
+    }
+    return counts;
   }
 
   async #failed(parent: string, messageId: string, notices: readonly Notice[], thrown: unknown): Promise<boolean> {

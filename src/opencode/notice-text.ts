@@ -49,9 +49,9 @@ function progressLine({ notice }: NoticeView): string {
 function hints(views: readonly NoticeView[], prefix: string): string[] {
   const lines: string[] = [];
   const done = new Set<string>();
-  for (const { notice, task, live } of views) {
+  for (const { notice, task, open } of views) {
     if (notice.kind !== "ended") continue;
-    if (live > 0) {
+    if (open > 0) {
       lines.push(
         `If you need results immediately, use ${prefix}_output(task_id="${task.id}").`,
         "You can continue working or just say 'waiting' and halt.",

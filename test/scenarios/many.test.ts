@@ -1,0 +1,118 @@
+/**
+ * Many tasks and many processes, on the real OpenCode: one store, nothing lost, nothing doubled.
+ */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { startOpenAiModel } from "../../src/testing/openai-model.ts";
+import { fail, gate, say } from "../../src/testing/script.ts";
+import { type Parent, World } from "./world.ts";
+
+const model = startOpenAiModel();
+let first: World;
+let second: World;
+beforeAll(async () => {
+  first = await World.start({ model });
+  second = await World.start({ model, home: first.opencode.home });
+});
+afterAll(async () => {
+  await second?.stop();
+  await first?.stop();
+  await model.stop();
+});
+
+test("60 tasks in one step, three of them failing: all end right, all are announced once", async () => {
+  const parent = await first.parent();
+  const fails = new Set([7, 30, 59]);
+  const scripts = Array.from({ length: 60 }, (_, index) =>
+    fails.has(index) ? [fail(400, `no to ${index}`)] : [say(`answer ${index}`)],
+  );
+  const ids = await parent.launchAll(scripts);
+  await first.settled();
+  await first.opencode.waitIdle(parent.sessionId);
+  const told = await parent.told();
+  for (const [index, id] of ids.entries()) {
+    const task = await first.task(id);
+    expect([index, task.status]).toEqual([index, fails.has(index) ? "error" : "completed"]);
+    expect(task.run.result ?? task.run.error).toContain(fails.has(index) ? `no to ${index}` : `answer ${index}`);
+    expect([index, told.get(id)]).toEqual([index, 1]);
+  }
+  const notices = await parent.notices();
+  expect(notices.filter(({ hidden }) => hidden.includes("All 60 tasks finished.")).length).toBe(1);
+  expect(notices.at(-1)?.visible).toContain("Task Progress: 60/60");
+  for (const notice of notices) expect(parent.turnsOf(notice)).toBeLessThanOrEqual(1);
+});
+
+test("two processes on one home with 20 tasks each at once: 40 in the store and the mirror; a third lists them all", async () => {
+  const known = (await first.store.tasks({ limit: 1 })).total;
+  const launch = async (world: World, parent: Parent) =>
+    parent.launchAll(
+      Array.from({ length: 20 }, (_, index) => [gate("both"), index === 0 ? fail(400, "no") : say(`${index}`)]),
+      {
+        description: world === first ? "of the first" : "of the second",
+      },
+    );
+  const [one, two] = [await first.parent(), await second.parent()];
+  const both = Promise.all([launch(first, one), launch(second, two)]);
+  await model.gate("both").reachedBy(40, 60_000);
+  model.gate("both").open();
+  const [mine, theirs] = await both;
+  await first.settled();
+  for (const [parent, ids] of [
+    [one, mine],
+    [two, theirs],
+  ] as const) {
+    const told = await parent.told();
+    for (const [index, id] of ids.entries()) {
+      expect((await first.task(id)).status).toBe(index === 0 ? "error" : "completed");
+      expect(told.get(id)).toBe(1);
+    }
+  }
+  const third = await World.start({ model, home: first.opencode.home });
+  try {
+    const { tasks, total } = await third.store.tasks({ limit: 200 });
+    expect(total).toBe(known + 40);
+    const listed = new Set(tasks.map((task) => task.id));
+    for (const id of [...mine, ...theirs]) expect(listed.has(id)).toBe(true);
+    await third.opencode.client.session(mine[0] ?? "");
+  } finally {
+    await third.stop();
+  }
+  const mirror = JSON.parse(readFileSync(join(first.storage, "tasks.json"), "utf8"));
+  for (const id of [...mine, ...theirs]) expect(mirror[id]?.status).toMatch(/^(completed|error)$/);
+});
+
+test("a task of another process is cancelled through the store", async () => {
+  const parent = await first.parent();
+  const id = await parent.launch([gate("far"), say("never")]);
+  await model.gate("far").reached;
+  const elsewhere = await second.opencode.client.session(parent.sessionId);
+  expect(elsewhere.id).toBe(parent.sessionId);
+  const script = second.script(
+    { type: "toolCalls", text: "", calls: [{ name: "asyncagents_cancel", input: { task_id: id } }] },
+    say("ok"),
+  );
+  await second.opencode.prompt(parent.sessionId, `${script} stop it`);
+  expect((await first.task(id)).status).toBe("cancelled");
+  model.gate("far").open();
+  await first.opencode.waitIdle(id);
+  expect(model.requestsOf(id).length).toBe(1);
+});
+
+test("when a process dies, another one on the home puts its tasks right", async () => {
+  const dying = await World.start({ model, home: first.opencode.home });
+  const parent = await dying.parent();
+  const id = await parent.launch([gate("dying"), say("never")]);
+  await model.gate("dying").reached;
+  await dying.opencode.kill("SIGKILL");
+  const task = await first.ended(id);
+  expect([task.status, task.run.error?.split(":")[0]]).toEqual(["error", "interrupted"]);
+  await first.settled();
+  const messages = await first.opencode.messages(parent.sessionId);
+  const told = messages.flatMap(({ parts }) =>
+    parts.filter((part) => part.type === "text" && part.text.includes(`Error of task ${id}`)),
+  );
+  expect(told.length).toBe(1);
+  model.gate("dying").open();
+  await dying.stop();
+});
