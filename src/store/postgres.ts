@@ -32,8 +32,9 @@ export async function postgresDatabase(options: PostgresOptions): Promise<Databa
   const { Pool, Client } = await loadDriver();
   const settings = { connectionString, keepAlive: true, application_name: "asyncagents", ...TIMES };
   const pool = new Pool({ ...settings, max: 5, allowExitOnIdle: true });
-  // An idle connection that breaks is replaced by the pool; the next query tells whether the server is there.
+  // A connection that breaks, idle or in use, must not end the process: the query on it fails, the pool makes a new one.
   pool.on("error", () => {});
+  pool.on("connect", (client) => client.on("error", () => {}));
   const kysely = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }), plugins: [storablePlugin] });
   const inSchema = kysely.withSchema(schema);
   const channel = `asyncagents_${Bun.hash(schema).toString(36)}`;

@@ -55,7 +55,7 @@ function connect(file: string, presence: Lock): SqliteConnections {
   const writer = sqliteConnection(file, "write");
   try {
     const reader = sqliteConnection(file, "read");
-    reader.handle.query("select count(*) from sqlite_schema").get();
+    meetDamage(reader);
     const close = () => {
       reader.close();
       writer.close();
@@ -66,4 +66,15 @@ function connect(file: string, presence: Lock): SqliteConnections {
     writer.close();
     throw thrown;
   }
+}
+
+/** Reads a little of the header and of the tables that every use begins with: a damaged file mostly shows here. */
+function meetDamage({ handle }: SqliteConnection): void {
+  const made = handle.query<{ tables: number }, []>(
+    "select count(*) as tables from sqlite_schema where name = 'tasks'",
+  );
+  if (made.get()?.tables !== 1) return;
+  handle.query("select value from meta where key = 'schema_version'").get();
+  handle.query("select max(seq) from events").get();
+  handle.query("select id from tasks where live = 1 limit 1").get();
 }

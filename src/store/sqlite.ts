@@ -8,14 +8,22 @@ import { changeSignal } from "./change-signal.ts";
 import { suspectDamage } from "./damage.ts";
 import type { Database, Log } from "./database.ts";
 import { patiently } from "./patience.ts";
-import { isBusy, isDamage, storeFailure } from "./sqlite-failure.ts";
+import { codeOf, isBusy, isDamage, storeFailure } from "./sqlite-failure.ts";
 import { openSqlite } from "./sqlite-open.ts";
 import { turns } from "./turns.ts";
 
 /** How often to look for commits of other processes, in ms. */
 const WATCH_INTERVAL = 100;
 
-export async function sqliteDatabase({ file, log = () => {} }: { file: string; log?: Log }): Promise<Database> {
+export interface SqliteDatabaseOptions {
+  file: string;
+  log?: Log;
+  /** For how long to wait while another process holds the lock, in ms; 15 s when absent. */
+  patience?: number;
+}
+
+export async function sqliteDatabase(options: SqliteDatabaseOptions): Promise<Database> {
+  const { file, log = () => {}, patience: limit } = options;
   const connections = await openSqlite(file, log).catch((thrown) => {
     throw storeFailure(thrown, file);
   });
@@ -27,7 +35,8 @@ export async function sqliteDatabase({ file, log = () => {} }: { file: string; l
 
   const fail = (thrown: unknown): never => {
     if (isDamage(thrown)) suspectDamage(file);
-    throw storeFailure(thrown, file);
+    // Only SQLite's own errors: a file that the work itself did not find says nothing about the store.
+    throw codeOf(thrown).startsWith("SQLITE_") ? storeFailure(thrown, file) : thrown;
   };
   const ensureOpen = () => {
     if (closed) throw new AsyncAgentsError("store_unavailable", "The task store was closed. Open it again.");
@@ -37,12 +46,12 @@ export async function sqliteDatabase({ file, log = () => {} }: { file: string; l
     dialect: "sqlite",
     async read(work) {
       ensureOpen();
-      return patiently(() => work(reader.kysely), { again: isBusy }).catch(fail);
+      return patiently(() => work(reader.kysely), { again: isBusy, limit }).catch(fail);
     },
     async write(work) {
       ensureOpen();
       return queue.take(async () => {
-        await patiently(() => writer.handle.run("begin immediate"), { again: isBusy }).catch(fail);
+        await patiently(() => writer.handle.run("begin immediate"), { again: isBusy, limit }).catch(fail);
         const before = changes();
         try {
           const result = await work(writer.kysely);

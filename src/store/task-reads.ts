@@ -11,6 +11,8 @@ import { RUN_COLUMNS, runOf, selectTasks, taskOf } from "./task-rows.ts";
 
 /** Higher than any character that can follow a prefix. */
 const LAST_CHARACTER = "\u{10FFFF}";
+/** What PostgreSQL's substr can count. */
+const MOST_CHARACTERS = 2 ** 31 - 1;
 
 export async function readTask(kysely: Kysely<Schema>, id: string): Promise<Task | null> {
   const row = await selectTasks(kysely).where("tasks.id", "=", id).executeTakeFirst();
@@ -18,16 +20,20 @@ export async function readTask(kysely: Kysely<Schema>, id: string): Promise<Task
 }
 
 export async function readTasks(kysely: Kysely<Schema>, query: TaskQuery): Promise<TaskPage> {
+  const rows = await selectPage(kysely, query).execute();
+  const count = await filtered(kysely.selectFrom("tasks").select(sql<number>`count(*)`.as("total")), query).execute();
+  return { tasks: rows.map(taskOf), total: Number(count[0]?.total ?? 0) };
+}
+
+/** The statement behind a page of tasks; its own function so that a test can ask the database how it would run. */
+export function selectPage(kysely: Kysely<Schema>, query: TaskQuery) {
   const direction = query.order === "oldest" ? "asc" : "desc";
-  const chars = query.resultChars === undefined ? undefined : bounded(query.resultChars, 0, Number.MAX_SAFE_INTEGER);
-  const rows = await filtered(selectTasks(kysely, chars), query)
+  const chars = query.resultChars === undefined ? undefined : bounded(query.resultChars, 0, MOST_CHARACTERS);
+  return filtered(selectTasks(kysely, chars), query)
     .orderBy("tasks.started_at", direction)
     .orderBy("tasks.created_seq", direction)
     .limit(bounded(query.limit, 50, 200))
-    .offset(bounded(query.offset, 0, Number.MAX_SAFE_INTEGER))
-    .execute();
-  const count = await filtered(kysely.selectFrom("tasks").select(sql<number>`count(*)`.as("total")), query).execute();
-  return { tasks: rows.map(taskOf), total: Number(count[0]?.total ?? 0) };
+    .offset(bounded(query.offset, 0, Number.MAX_SAFE_INTEGER));
 }
 
 function filtered<Tables extends keyof Schema, Row>(
@@ -49,12 +55,12 @@ function filtered<Tables extends keyof Schema, Row>(
 }
 
 function withStatus<Row>(rows: SelectQueryBuilder<Schema, "tasks", Row>, status: readonly Status[]) {
-  if (status.length === 0) return rows.where(sql<boolean>`1 = 0`);
+  const wanted = STATUSES.filter((each) => status.includes(each));
+  if (wanted.length === 0) return rows.where(sql<boolean>`1 = 0`);
+  if (!wanted.every(isLive)) return rows.where("tasks.status", "in", wanted);
   // The literal (not a parameter) is what lets SQLite choose the partial index.
-  const narrowed = status.every(isLive) ? rows.where(sql<boolean>`tasks.live = 1`) : rows;
-  return status.length === 1
-    ? narrowed.where("tasks.status", "=", status[0] as string)
-    : narrowed.where("tasks.status", "in", [...status]);
+  const live = rows.where(sql<boolean>`tasks.live = 1`);
+  return wanted.length === STATUSES.filter(isLive).length ? live : live.where("tasks.status", "in", wanted);
 }
 
 function like(column: string, text: string) {

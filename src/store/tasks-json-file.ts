@@ -1,5 +1,5 @@
 /**
- * Writes tasks.json from the store: page by page into a temporary file, fsync, rename. Whatever happens, the file is the
+ * Writes tasks.json from the store, oldest task first: page by page into a temporary file, fsync, rename. Whatever happens, the file is the
  * one before or the new one, whole. The caller holds the `mirroring` lock, so the temporary file has one writer; one that
  * a killed writer left behind is written over.
  */
@@ -32,19 +32,32 @@ export async function writeTasksJson(database: Database, file: string): Promise<
 }
 
 async function writeEntries(database: Database, handle: FileHandle): Promise<void> {
-  let last: Position | null = null;
-  let written = 0;
+  let after: Position | null = await database.read(beforeFirst);
+  let separator = "\n";
   await handle.write("{");
-  while (written < MIRRORED_TASKS) {
-    const after: Position | null = last;
-    const rows: Row[] = await database.read((kysely) => page(kysely, after));
-    const lines = rows.map((row) => `${JSON.stringify(row.session_id)}: ${JSON.stringify(entryOf(taskOf(row)))}`);
-    if (lines.length > 0) await handle.write(`${written === 0 ? "\n" : ",\n"}${lines.join(",\n")}`);
-    written += rows.length;
-    last = rows.at(-1) ?? null;
+  for (;;) {
+    const from: Position | null = after;
+    const rows: Row[] = await database.read((kysely) => page(kysely, from));
+    const lines = rows.map((row) => `  ${JSON.stringify(row.session_id)}: ${JSON.stringify(entryOf(taskOf(row)))}`);
+    if (lines.length > 0) await handle.write(`${separator}${lines.join(",\n")}`);
+    separator = ",\n";
+    after = rows.at(-1) ?? null;
     if (rows.length < PAGE) break;
   }
   await handle.write("\n}\n");
+}
+
+/** The newest task that is too old for the file; null when all fit. */
+async function beforeFirst(kysely: Kysely<Schema>): Promise<Position | null> {
+  const row = await kysely
+    .selectFrom("tasks")
+    .select(["started_at", "created_seq"])
+    .orderBy("started_at", "desc")
+    .orderBy("created_seq", "desc")
+    .limit(1)
+    .offset(MIRRORED_TASKS)
+    .executeTakeFirst();
+  return row ?? null;
 }
 
 type Row = Awaited<ReturnType<typeof page>>[number];
@@ -57,12 +70,12 @@ function page(kysely: Kysely<Schema>, after: Position | null) {
     .select(["tasks.parent_message_id", "tasks.parent_agent", "tasks.description", "tasks.agent", "tasks.model"])
     .select(["tasks.batch_id", "tasks.is_forked", "tasks.status", "tasks.run", "tasks.started_at", "tasks.created_seq"])
     .select(["tasks.completed_at", "tasks.progress", "runs.error"])
-    .orderBy("tasks.started_at", "desc")
-    .orderBy("tasks.created_seq", "desc")
+    .orderBy("tasks.started_at")
+    .orderBy("tasks.created_seq")
     .limit(PAGE);
   if (after === null) return rows.execute();
-  const older = sql<boolean>`(tasks.started_at, tasks.created_seq) < (${after.started_at}, ${after.created_seq})`;
-  return rows.where(older).execute();
+  const later = sql<boolean>`(tasks.started_at, tasks.created_seq) > (${after.started_at}, ${after.created_seq})`;
+  return rows.where(later).execute();
 }
 
 function taskOf(row: Row): MirroredTask {

@@ -1,0 +1,111 @@
+/**
+ * Arbitraries for property tests: every event that the model knows, with texts and numbers of any shape. Which event meets
+ * which state is left to chance; few run numbers and short sequences make real lives of tasks likely.
+ */
+import fc from "fast-check";
+import type { TaskEvent, TaskEventType } from "../model/events.ts";
+import type { Progress } from "../model/progress.ts";
+import { PHASES, type PhaseDetail, STATUSES, type Task } from "../model/task.ts";
+
+const text = fc.oneof(
+  fc.string(),
+  fc.string({ unit: "binary" }),
+  fc.constantFrom("", "a\0b", "\ud800", "🌍", "' or 1=1"),
+);
+const time = fc.integer({ min: 0, max: 2 ** 45 });
+const count = fc.nat({ max: 2 ** 31 });
+const run = fc.integer({ min: 0, max: 2 });
+
+/** A task's id of any shape. */
+export const anyId = text;
+
+export const anyProgress: fc.Arbitrary<Progress> = fc.record({
+  toolCalls: count,
+  toolCallsByName: fc.dictionary(text, count, { maxKeys: 3 }),
+  lastTools: fc.array(text, { maxLength: 3 }),
+  lastUpdate: time,
+  tokens: fc.record({ input: count, output: count, reasoning: count, cacheRead: count, cacheWrite: count }),
+  cost: fc.double({ min: 0, max: 1e6, noNaN: true }),
+});
+
+const detail: fc.Arbitrary<PhaseDetail | null> = fc.oneof(
+  fc.constant(null),
+  fc.record({ kind: fc.constant("retrying" as const), reason: text, count: fc.integer({ min: 0, max: 4 }) }),
+  fc.record({
+    kind: fc.constant("waiting" as const),
+    requestId: text,
+    asks: fc.constantFrom("permission" as const, "question" as const),
+    text,
+  }),
+);
+
+const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
+
+const about = {
+  host: text,
+  directory: text,
+  parentSessionId: text,
+  parentMessageId: text,
+  parentAgent: text,
+  description: text,
+  agent: text,
+  model: maybe(text),
+  batchId: text,
+  isForked: fc.boolean(),
+  owner: maybe(text),
+};
+
+/** A task in any state, also in such as `transition` would never make. */
+export function anyTask(id: string): fc.Arbitrary<Task> {
+  return fc.record({
+    id: fc.constant(id),
+    sessionId: text,
+    ...about,
+    status: fc.constantFrom(...STATUSES),
+    phase: maybe(fc.constantFrom(...PHASES)),
+    phaseDetail: detail,
+    run: fc.record({
+      number: run,
+      prompt: text,
+      messageId: text,
+      startedAt: time,
+      endedAt: maybe(time),
+      outcome: fc.constantFrom("completed" as const, "error" as const, "cancelled" as const, null),
+      result: maybe(text),
+      error: maybe(text),
+      before: anyProgress,
+    }),
+    startedAt: time,
+    completedAt: maybe(time),
+    resultRetrievedAt: maybe(time),
+    clearedAt: maybe(time),
+    cancelRequestedAt: maybe(time),
+    progress: anyProgress,
+  });
+}
+
+/** Any event for the task `id`. */
+export function anyTaskEvent(id: string): fc.Arbitrary<TaskEvent> {
+  const newTask = fc.record({ id: fc.constant(id), sessionId: text, prompt: text, messageId: text, ...about });
+  const allow = fc.subarray(["error", "cancelled"] as ("error" | "cancelled")[]);
+  const progress = maybe(anyProgress);
+  const events: { [Type in TaskEventType]: fc.Arbitrary<Omit<Extract<TaskEvent, { type: Type }>, "type">> } = {
+    "task.created": fc.record({ at: time, task: newTask }),
+    "task.imported": fc.record({ at: time, task: anyTask(id) }),
+    "task.adopted": fc.record({ at: time, owner: text }),
+    "task.resumed": fc.record({ at: time, prompt: text, messageId: text, owner: maybe(text), allow }),
+    "run.progressed": fc.record({ at: time, run, progress: anyProgress }),
+    "run.phased": fc.record({ at: time, run, phase: fc.constantFrom(...PHASES), detail }),
+    "run.completed": fc.record({ at: time, run, result: text, progress }),
+    "run.failed": fc.record({ at: time, run, error: text, progress }),
+    "run.cancelled": fc.record({ at: time, run, reason: text, progress }),
+    "cancel.requested": fc.record({ at: time }),
+    "result.retrieved": fc.record({ at: time }),
+    "task.cleared": fc.record({ at: time }),
+  };
+  return fc.oneof(
+    ...Object.entries(events).map(([type, fields]) =>
+      (fields as fc.Arbitrary<object>).map((values) => ({ type, ...values }) as TaskEvent),
+    ),
+  );
+}
