@@ -56,7 +56,7 @@ describe("npm start", () => {
     for (const line of essential) expect(out).toMatch(line);
     expect(out).not.toContain("\x1b");
     expect(Math.max(...out.split("\n").map((line) => Bun.stringWidth(line)))).toBeLessThanOrEqual(100);
-  }, 120_000);
+  }, 240_000);
 
   test("--model runs on a provider of one's own, without writing to its HOME's configuration", async () => {
     const model = startOpenAiModel({ scripts });
@@ -84,7 +84,7 @@ describe("npm start", () => {
     const offered = model.requests.find((request) => request.kind === "turn")?.request.toolNames ?? [];
     expect(offered).toContain("asyncagents_task");
     expect(offered.filter((name) => /bash|edit|write|webfetch/.test(name))).toEqual([]);
-  }, 180_000);
+  }, 240_000);
 
   test("a wrong argument is answered with what is possible", async () => {
     const { out, code } = await runDemo(["--modle", "x"]);
