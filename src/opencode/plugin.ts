@@ -89,9 +89,10 @@ function optionsOrDefaults(given: unknown, log: Log): PluginOptions {
   }
 }
 
-/** `opencode run` ends after its reply, and everything in the process with it. */
+/** `opencode run` ends after its reply, and everything in the process with it; its interactive form does not. */
 export function isOneShot(argv: readonly string[]): boolean {
-  return argv.slice(1, 4).includes("run");
+  const command = argv.slice(1).find((word) => !word.startsWith("-") && !/[/\\]/.test(word));
+  return command === "run" && !argv.includes("-i") && !argv.includes("--interactive");
 }
 
 function seenOf(
