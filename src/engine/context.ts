@@ -21,6 +21,8 @@ export interface Settings {
   fork: CondenseLimits;
   /** The least time between two status calls, and the longest that a missed event goes unnoticed. */
   pollMs: number;
+  /** Cancel a parent's tasks when somebody aborts its turn; else they go on. */
+  cancelOnAbort: boolean;
   /** The tools that a child session does not get once `maxDepth` is reached. */
   ownTools: readonly string[];
 }
@@ -31,6 +33,7 @@ export const DEFAULT_SETTINGS: Settings = {
   noticeResultChars: 8192,
   fork: { tokens: 100_000, wholeOutputs: 5, recentOutputs: 15, recentChars: 3000, olderChars: 500 },
   pollMs: 5000,
+  cancelOnAbort: false,
   ownTools: [],
 };
 

@@ -219,8 +219,11 @@ export class Engine {
   #take(event: HostEvent): void {
     this.#driver.take(event);
     this.#outbox.take(event);
-    if (event.type === "session.deleted")
+    if (event.type === "session.deleted") {
       this.#try(this.#parentDeleted(event.sessionId), "a deleted parent was not seen to");
+    } else if (event.type === "session.failed" && event.aborted && this.#context.settings.cancelOnAbort) {
+      this.#try(this.cancelAll(event.sessionId), "the tasks of an aborted turn were not cancelled");
+    }
   }
 
   async #parentDeleted(sessionId: string): Promise<void> {

@@ -16,7 +16,7 @@ export interface StartInput {
   model: string | null;
   /** Found again on the session after a crash between its making and the task's row. */
   launchId: string;
-  /** Tools that the session must not have. */
+  /** Tools that the session must not have: those that launch tasks, once it is deep enough; empty where it may. */
   denyTools: readonly string[];
 }
 
@@ -71,7 +71,7 @@ export interface MessagePage {
 export type HostEvent =
   | { type: "session.idle"; sessionId: string }
   | { type: "session.working"; sessionId: string }
-  | { type: "session.failed"; sessionId: string; error: string }
+  | { type: "session.failed"; sessionId: string; error: string; aborted: boolean }
   | { type: "session.retrying"; sessionId: string; reason: string; count: number }
   | { type: "session.asked"; sessionId: string; requestId: string; asks: "permission" | "question"; text: string }
   | { type: "session.answered"; sessionId: string; requestId: string }

@@ -1,42 +1,38 @@
 /**
- * Translates OpenCode's events into the host's own. Events that say nothing about tasks give null; a malformed event
- * gives null too: it can never break the stream. Keeps no state.
+ * Translates OpenCode's events into the host's own. Events that say nothing about tasks give none, and so does a
+ * malformed one: it can never break the stream. Keeps no state. OpenCode writes an event some time after it happened,
+ * with what the message has become since: the first word about an answer may already say that it is finished.
  */
 import type { HostEvent } from "./host.ts";
-import {
-  errorText,
-  retryOf,
-  type WireError,
-  type WireInfo,
-  type WirePart,
-  type WireSession,
-  type WireStatus,
-} from "./opencode-wire.ts";
+import { errorText, isAbort, retryOf, type WireError, type WireStatus } from "./opencode-wire.ts";
 
-type Reader = (properties: Record<string, unknown>) => HostEvent | null;
+type Fields = Record<string, unknown>;
+type Reader = (properties: Fields) => HostEvent | HostEvent[] | null;
 
 const READERS: Record<string, Reader> = {
   "session.idle": (p) => ({ type: "session.idle", sessionId: text(p.sessionID) }),
   "session.status": readStatus,
-  "session.error": (p) =>
-    p.sessionID
-      ? { type: "session.failed", sessionId: text(p.sessionID), error: errorText((p.error ?? {}) as WireError) }
-      : null,
+  "session.error": (p) => ({
+    type: "session.failed",
+    sessionId: text(p.sessionID),
+    error: errorText(errorOf(p.error)),
+    aborted: isAbort(errorOf(p.error)),
+  }),
   "session.created": (p) => {
-    const info = p.info as WireSession | undefined;
-    if (!info?.parentID) return null;
-    return { type: "session.opened", sessionId: info.id, parentSessionId: info.parentID };
+    const info = fieldsOf(p.info);
+    const [sessionId, parentSessionId] = [text(info.id), text(info.parentID)];
+    return parentSessionId === "" ? null : { type: "session.opened", sessionId, parentSessionId };
   },
-  "session.deleted": (p) => {
-    const info = p.info as { id?: string } | undefined;
-    return { type: "session.deleted", sessionId: text(p.sessionID ?? info?.id) };
-  },
+  "session.deleted": (p) => ({
+    type: "session.deleted",
+    sessionId: text(p.sessionID) || text(fieldsOf(p.info).id),
+  }),
   "permission.asked": (p) => ({
     type: "session.asked",
     sessionId: text(p.sessionID),
     requestId: text(p.id),
     asks: "permission",
-    text: `${text(p.permission)}: ${list(p.patterns).join(", ")}`,
+    text: `${text(p.permission)}: ${list(p.patterns).map(text).join(", ")}`,
   }),
   "question.asked": (p) => ({
     type: "session.asked",
@@ -44,7 +40,7 @@ const READERS: Record<string, Reader> = {
     requestId: text(p.id),
     asks: "question",
     text: list(p.questions)
-      .map((question) => text((question as { question?: unknown }).question))
+      .map((question) => text(fieldsOf(question).question))
       .join(" / "),
   }),
   "permission.replied": readAnswered,
@@ -55,58 +51,83 @@ const READERS: Record<string, Reader> = {
   "message.part.delta": (p) => ({ type: "text.written", sessionId: text(p.sessionID) }),
 };
 
-export function readEvent(event: unknown): HostEvent | null {
-  const { type, properties } = (event ?? {}) as { type?: string; properties?: Record<string, unknown> };
-  if (type === undefined || !Object.hasOwn(READERS, type)) return null;
-  const read = READERS[type]?.(properties ?? {}) ?? null;
-  return read && read.sessionId !== "" ? read : null;
+/** What one event of OpenCode says, in order. */
+export function readEvents(event: unknown): HostEvent[] {
+  const { type, properties } = fieldsOf(event);
+  if (typeof type !== "string" || !Object.hasOwn(READERS, type)) return [];
+  const read = READERS[type]?.(fieldsOf(properties)) ?? [];
+  return [read].flat().filter((each) => each.sessionId !== "");
 }
 
-function readStatus(p: Record<string, unknown>): HostEvent | null {
-  const status = p.status as WireStatus | undefined;
+function readStatus(p: Fields): HostEvent | null {
   const sessionId = text(p.sessionID);
-  if (status?.type === "busy") return { type: "session.working", sessionId };
-  if (status?.type !== "retry") return null;
+  const { type, attempt, message } = fieldsOf(p.status);
+  if (type === "busy") return { type: "session.working", sessionId };
+  if (type !== "retry") return null;
+  const status: WireStatus = {
+    ...(typeof attempt === "number" ? { attempt } : {}),
+    ...(typeof message === "string" ? { message } : {}),
+  };
   return { type: "session.retrying", sessionId, ...retryOf(status) };
 }
 
-function readAnswered(p: Record<string, unknown>): HostEvent {
-  return { type: "session.answered", sessionId: text(p.sessionID), requestId: text(p.requestID ?? p.permissionID) };
-}
-
-function readMessage(p: Record<string, unknown>): HostEvent | null {
-  const info = p.info as WireInfo | undefined;
-  if (!info) return null;
-  const sessionId = text(info.sessionID);
-  if (info.role === "user") return { type: "message.added", sessionId, messageId: info.id };
-  if (info.time?.completed === undefined) return { type: "message.taken", sessionId, messageId: text(info.parentID) };
-  const { tokens } = info;
+function readAnswered(p: Fields): HostEvent {
   return {
-    type: "usage.counted",
-    sessionId,
-    messageId: info.id,
-    cost: info.cost ?? 0,
-    tokens: {
-      input: tokens?.input ?? 0,
-      output: tokens?.output ?? 0,
-      reasoning: tokens?.reasoning ?? 0,
-      cacheRead: tokens?.cache?.read ?? 0,
-      cacheWrite: tokens?.cache?.write ?? 0,
-    },
+    type: "session.answered",
+    sessionId: text(p.sessionID),
+    requestId: text(p.requestID) || text(p.permissionID),
   };
 }
 
-function readPart(p: Record<string, unknown>): HostEvent | null {
-  const part = p.part as (WirePart & { sessionID?: string }) | undefined;
-  if (!part) return null;
+function readMessage(p: Fields): HostEvent | HostEvent[] | null {
+  const info = fieldsOf(p.info);
+  const [sessionId, id, parentId] = [text(info.sessionID), text(info.id), text(info.parentID)];
+  if (info.role === "user") return { type: "message.added", sessionId, messageId: id };
+  if (info.role !== "assistant") return null;
+  const taken: HostEvent = { type: "message.taken", sessionId, messageId: parentId };
+  if (fieldsOf(info.time).completed === undefined) return taken;
+  const tokens = fieldsOf(info.tokens);
+  const cache = fieldsOf(tokens.cache);
+  const usage: HostEvent = {
+    type: "usage.counted",
+    sessionId,
+    messageId: id,
+    cost: number(info.cost),
+    tokens: {
+      input: number(tokens.input),
+      output: number(tokens.output),
+      reasoning: number(tokens.reasoning),
+      cacheRead: number(cache.read),
+      cacheWrite: number(cache.write),
+    },
+  };
+  return [taken, usage];
+}
+
+function readPart(p: Fields): HostEvent | null {
+  const part = fieldsOf(p.part);
   const sessionId = text(part.sessionID);
   if (part.type === "text") return { type: "text.written", sessionId };
-  if (part.type !== "tool" || part.state?.status === "pending") return null;
-  return { type: "tool.called", sessionId, callId: text(part.callID), name: part.tool ?? "tool" };
+  if (part.type !== "tool" || fieldsOf(part.state).status === "pending") return null;
+  return { type: "tool.called", sessionId, callId: text(part.callID), name: text(part.tool) || "tool" };
+}
+
+function errorOf(value: unknown): WireError {
+  const { name, message, data } = fieldsOf(value);
+  const said = text(fieldsOf(data).message) || text(message);
+  return { ...(text(name) ? { name: text(name) } : {}), ...(said ? { message: said } : {}) };
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === "object" && value !== null ? (value as Fields) : {};
 }
 
 function text(value: unknown): string {
   return typeof value === "string" ? value : "";
+}
+
+function number(value: unknown): number {
+  return typeof value === "number" && Number.isFinite(value) ? value : 0;
 }
 
 function list(value: unknown): unknown[] {

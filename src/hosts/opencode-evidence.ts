@@ -4,7 +4,7 @@
  */
 import type { Evidence } from "../model/evidence.ts";
 import { countTool, noProgress, type Progress } from "../model/progress.ts";
-import { errorText, type WireInfo, type WireMessage, type WirePart } from "./opencode-wire.ts";
+import { errorText, isAbort, type WireInfo, type WireMessage, type WirePart } from "./opencode-wire.ts";
 
 /** Messages after the run's prompt, oldest first. */
 export function evidenceOf(messages: readonly WireMessage[], prompted: boolean): Evidence {
@@ -17,9 +17,12 @@ export function evidenceOf(messages: readonly WireMessage[], prompted: boolean):
     stoppedAt: null,
     progress: noProgress(0),
   };
+  let isOver = false;
   for (const { info, parts } of messages) {
+    if (evidence.answer || (isOver && info.role === "user")) break;
     if (info.role !== "assistant") continue;
-    if (evidence.answer) break;
+    // After an error, or a message that its process never finished, the next prompt is somebody else's.
+    isOver = info.error !== undefined || info.time.completed === undefined;
     evidence.progress = addUsage(parts.reduce(countPart, evidence.progress), info);
     if (info.summary === true) continue;
     readAnswer(evidence, info, parts);
@@ -34,9 +37,7 @@ function readAnswer(evidence: Evidence, info: WireInfo, parts: readonly WirePart
   evidence.begun = true;
   evidence.worked ||=
     text.some((piece) => piece.trim() !== "") || tools.some((part) => part.state?.status === "completed");
-  evidence.error = info.error
-    ? { message: errorText(info.error), aborted: info.error.name === "MessageAbortedError" }
-    : null;
+  evidence.error = info.error ? { message: errorText(info.error), aborted: isAbort(info.error) } : null;
   evidence.stoppedAt = failed ? { tool: failed.tool ?? "a tool", message: failed.state?.error ?? "failed" } : null;
   const finished = info.time.completed !== undefined && info.finish !== undefined && info.finish !== "tool-calls";
   if (finished && !info.error && tools.length === 0) evidence.answer = { text: text.join("\n").trim() };

@@ -2,15 +2,16 @@
  * Cuts the history of a forked OpenCode session to its limits and tells the agent about it. Reads the whole history
  * once, in pages; what to cut is planned by the model. Does not make the fork.
  */
-import { type CondenseLimits, type CondenseMessage, type CondensePart, planCondense } from "../model/condense.ts";
+import {
+  type CondenseLimits,
+  type CondenseMessage,
+  type CondensePart,
+  FORK_PREAMBLE,
+  planCondense,
+} from "../model/condense.ts";
 import { newOpenCodeId } from "./opencode-ids.ts";
 import { call, type OpenCodeSend } from "./opencode-transport.ts";
 import type { WireMessage, WirePart } from "./opencode-wire.ts";
-
-export const FORK_PREAMBLE =
-  "You are a background agent working on a copy of the conversation above. Parts of it may be truncated: older tool " +
-  "outputs are shortened and the oldest messages may be missing. If you need the complete content of a file or an " +
-  "output, read it again instead of relying on what is shown. Your task follows in the next message.";
 
 export async function condenseSession(
   send: OpenCodeSend,

@@ -25,7 +25,8 @@ export function childRules(input: {
     else
       fromAgent.push(...input.parentAgent.filter((rule) => rule.permission === permission && rule.action === "deny"));
   }
-  const ownTasks = input.childAgent.some((rule) => rule.permission === "task") ? [] : [deny("task")];
+  const mayLaunch = input.denyTools.length === 0 || input.childAgent.some((rule) => rule.permission === "task");
+  const ownTasks = mayLaunch ? [] : [deny("task")];
   return [...fromAgent, ...fromSession, ...ownTasks, ...input.denyTools.map(deny)];
 }
 

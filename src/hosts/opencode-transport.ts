@@ -49,6 +49,37 @@ export function pluginSend(client: object): OpenCodeSend {
   };
 }
 
+/** Over HTTP, to the instance of one directory. */
+export function httpSend({ url, directory }: { url: string; directory: string }): OpenCodeSend {
+  return async ({ method, path, parameters = {}, query = {}, body }) => {
+    const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(parameters[name] ?? ""));
+    const target = new URL(filled, url);
+    target.searchParams.set("directory", directory);
+    for (const [name, value] of Object.entries(query)) {
+      if (value !== undefined) target.searchParams.set(name, String(value));
+    }
+    const response = await fetch(target, {
+      method,
+      ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } }),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    return {
+      status: response.status,
+      data: dataOf(await response.text()),
+      header: (name) => response.headers.get(name),
+    };
+  };
+}
+
+/** What a body says: JSON where it is, the text where it is not. */
+function dataOf(text: string): unknown {
+  try {
+    return text === "" ? undefined : JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
 /** Sends, waits at most 30 s, and turns what went wrong into an error that says where. */
 export async function call(send: OpenCodeSend, request: OpenCodeRequest): Promise<OpenCodeAnswer> {
   const what = `${request.method} ${request.path}`;

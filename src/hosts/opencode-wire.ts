@@ -72,6 +72,11 @@ export interface WireAgent {
   permission?: WireRule[];
 }
 
+/** Somebody stopped the turn. */
+export function isAbort(error: WireError): boolean {
+  return error.name === "MessageAbortedError";
+}
+
 /** What an OpenCode error says, in one line. */
 export function errorText(error: WireError): string {
   const said = error.data?.message ?? error.message ?? error.name ?? "unknown error";

@@ -18,7 +18,7 @@ import {
   type StartInput,
   splitModel,
 } from "./host.ts";
-import { readEvent } from "./opencode-events.ts";
+import { readEvents } from "./opencode-events.ts";
 import { evidenceOf } from "./opencode-evidence.ts";
 import { condenseSession } from "./opencode-fork.ts";
 import { newOpenCodeId } from "./opencode-ids.ts";
@@ -41,7 +41,7 @@ const MAX_DESCENDANTS = 200;
 
 export interface OpenCodeHost extends Host {
   readonly kind: "opencode";
-  /** Takes one raw event of OpenCode. Never throws. */
+  /** Takes one raw event of OpenCode; a malformed one says nothing. */
   take(event: unknown): void;
   fork(input: ForkInput): Promise<string>;
   condense(sessionId: string, limits: CondenseLimits): Promise<void>;
@@ -175,8 +175,7 @@ class OpenCodeDriver implements OpenCodeHost {
   }
 
   take(event: unknown): void {
-    const read = readEvent(event);
-    if (read) for (const listener of this.#listeners) listener(read);
+    for (const read of readEvents(event)) for (const listener of this.#listeners) listener(read);
   }
 
   #session(sessionID: string, method: OpenCodeRequest["method"], tail = "", body?: unknown) {

@@ -33,6 +33,12 @@ export interface CondensePlan {
   rewrite: { messageId: string; partId: string; text: string }[];
 }
 
+/** What the agent of a fork is told about the history that it finds. */
+export const FORK_PREAMBLE =
+  "You are a background agent working on a copy of the conversation above. Parts of it may be truncated: older tool " +
+  "outputs are shortened and the oldest messages may be missing. If you need the complete content of a file or an " +
+  "output, read it again instead of relying on what is shown. Your task follows in the next message.";
+
 const CHARS_PER_TOKEN = 4;
 
 /** Keeps head and tail of a text that is over the limit and says how much is missing. */
@@ -70,7 +76,9 @@ function shortenOutputs(messages: readonly CondenseMessage[], limits: CondenseLi
   for (const [age, part] of outputs.entries()) {
     if (age < limits.wholeOutputs) continue;
     const limit = age < limits.wholeOutputs + limits.recentOutputs ? limits.recentChars : limits.olderChars;
-    if (part.text.length > limit) texts.set(part.id, shorten(part.text, limit));
+    const cut = shorten(part.text, limit);
+    // Little over the limit, the mark of the cut would take more than the cut gives.
+    if (cut.length < part.text.length) texts.set(part.id, cut);
   }
   return texts;
 }

@@ -10,13 +10,16 @@ const MAX_BYTES = 1_000_000;
 const MAX_LINE = 4000;
 const MAX_WAITING = 1000;
 
-export function fileLog(file: string): Log {
+export interface FileLog extends Log {
+  /** Resolves when every line so far is in the file. */
+  written(): Promise<void>;
+}
+
+export function fileLog(file: string): FileLog {
   const waiting: string[] = [];
-  let writing = false;
+  let writing: Promise<void> | null = null;
 
   async function drain(): Promise<void> {
-    if (writing) return;
-    writing = true;
     while (waiting.length > 0) {
       const text = waiting.splice(0).join("");
       const size = await stat(file).then(
@@ -26,18 +29,19 @@ export function fileLog(file: string): Log {
       if (size + text.length > MAX_BYTES) await rename(file, `${file}.1`).catch(() => undefined);
       await appendFile(file, text, { mode: 0o600 }).catch(() => undefined);
     }
-    writing = false;
+    writing = null;
   }
 
   function write(level: string, message: string, details: Record<string, unknown> = {}): void {
     if (waiting.length >= MAX_WAITING) return;
     const line = `${new Date().toISOString()} ${level} ${process.pid} ${message} ${JSON.stringify(details)}`;
     waiting.push(`${line.replaceAll("\n", " ").slice(0, MAX_LINE)}\n`);
-    void drain();
+    writing ??= drain();
   }
 
   return {
     info: (message, details) => write("info", message, details),
     error: (message, details) => write("error", message, details),
+    written: async () => void (await writing),
   };
 }

@@ -22,7 +22,6 @@ const schema = z.object({
   forkRecentOutputs: z.number().int().min(0).default(fork.recentOutputs),
   forkRecentChars: z.number().int().min(0).default(fork.recentChars),
   forkOlderChars: z.number().int().min(0).default(fork.olderChars),
-  /** Cancel the tasks of a turn that a person aborts. */
   cancelOnAbort: z.boolean().default(false),
   toasts: z.boolean().default(true),
 });
@@ -49,6 +48,7 @@ export function settingsOf(options: PluginOptions, ownTools: readonly string[]):
       olderChars: options.forkOlderChars,
     },
     pollMs: DEFAULT_SETTINGS.pollMs,
+    cancelOnAbort: options.cancelOnAbort,
     ownTools,
   };
 }

@@ -29,7 +29,7 @@ export async function createPlugin(input: PluginInput, given: unknown, seams: Pl
   const options = optionsOrDefaults(given, log);
   const send = pluginSend(input.client);
   const host = openCodeHost({ send });
-  const toasts = new Toasts(send, options.toasts);
+  const toasts = new Toasts((body) => send({ method: "POST", path: "/tui/show-toast", body }), options.toasts);
   const seen = new Map<string, Seen>();
   let running: Promise<Instance> | null = null;
   const start = (): Promise<Instance> => {

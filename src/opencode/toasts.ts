@@ -2,7 +2,6 @@
  * Short words on OpenCode's screen when tasks begin and end. Never more than one a second: what comes in between is
  * said together. Purely for the eye: a toast that cannot be shown is forgotten.
  */
-import type { OpenCodeSend } from "../hosts/opencode-transport.ts";
 import { isLive, type Task } from "../model/task.ts";
 
 export interface Toast {
@@ -12,23 +11,25 @@ export interface Toast {
 
 const GAP_MS = 1000;
 const SHOWN = 3;
+const MAX_WAITING = 200;
+const URGENCY: readonly Toast["variant"][] = ["error", "warning", "success", "info"];
 
 export class Toasts {
-  readonly #send: OpenCodeSend;
+  readonly #post: (body: object) => Promise<unknown>;
   #waiting: Toast[] = [];
   #timer: ReturnType<typeof setTimeout> | null = null;
   #last = 0;
 
   readonly #enabled: boolean;
 
-  constructor(send: OpenCodeSend, enabled: boolean) {
-    this.#send = send;
+  constructor(post: (body: object) => Promise<unknown>, enabled: boolean) {
+    this.#post = post;
     this.#enabled = enabled;
   }
 
   show(toast: Toast): void {
     if (!this.#enabled) return;
-    this.#waiting.push(toast);
+    if (this.#waiting.length < MAX_WAITING) this.#waiting.push(toast);
     if (this.#timer) return;
     this.#timer = setTimeout(() => this.#flush(), Math.max(0, this.#last + GAP_MS - Date.now()));
   }
@@ -43,12 +44,11 @@ export class Toasts {
     this.#waiting = [];
     this.#timer = null;
     this.#last = Date.now();
-    const more = toasts.length - SHOWN;
-    const lines = toasts.slice(0, SHOWN).map((toast) => toast.message);
-    if (more > 0) lines.push(`… and ${more} more`);
-    const worst = toasts.find((toast) => toast.variant === "error") ?? toasts.at(-1);
-    const body = { title: "Background tasks", message: lines.join("\n"), variant: worst?.variant ?? "info" };
-    this.#send({ method: "POST", path: "/tui/show-toast", body }).catch(() => undefined);
+    const urgent = toasts.toSorted((a, b) => URGENCY.indexOf(a.variant) - URGENCY.indexOf(b.variant));
+    const lines = urgent.slice(0, SHOWN).map((toast) => toast.message);
+    if (urgent.length > SHOWN) lines.push(`… and ${urgent.length - SHOWN} more`);
+    const body = { title: "Background tasks", message: lines.join("\n"), variant: urgent[0]?.variant ?? "info" };
+    this.#post(body).catch(() => undefined);
   }
 }
 

@@ -5,7 +5,7 @@
 import { expect, test } from "bun:test";
 import type { FeedEntry, Store } from "../store/store.ts";
 import { eventually } from "./eventually.ts";
-import { completed, create, resumed } from "./new-task.ts";
+import { completed, create, resumed } from "./sample-task.ts";
 import { type Bed, PATIENCE } from "./store-conformance.ts";
 
 export function noticeSuite(bed: Bed): void {

@@ -4,7 +4,7 @@
  */
 import { expect, test } from "bun:test";
 import type { Store } from "../store/store.ts";
-import { completed, create, newTask, resumed } from "./new-task.ts";
+import { completed, create, newTask, resumed } from "./sample-task.ts";
 import type { Bed } from "./store-conformance.ts";
 
 export function taskSuite(bed: Bed): void {

@@ -11,7 +11,7 @@ import type { Task } from "../model/task.ts";
 import { transition } from "../model/transition.ts";
 import type { Instance, Launch, Parent, Store } from "../store/store.ts";
 import { anyId, anyTaskEvent } from "./any-event.ts";
-import { completed, create, newTask } from "./new-task.ts";
+import { completed, create, newTask } from "./sample-task.ts";
 import { feedSuite, noticeSuite } from "./store-conformance-notices.ts";
 import { batchSuite, querySuite, taskSuite, transactionSuite } from "./store-conformance-tasks.ts";
 

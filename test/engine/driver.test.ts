@@ -159,13 +159,34 @@ describe("phases", () => {
     expect(waiting.phaseDetail).toMatchObject({ kind: "waiting", asks: "permission", text: "rm -r" });
     const [notice] = await notices(side, parent, "delivered", 1);
     expect(notice?.kind).toBe("waiting");
-    const { reason } = { reason: (await side.engine.output(parent, task.id, { timeout: 60_000 })).waited };
-    expect(reason).toBe("reached");
+    expect((await side.engine.output(parent, task.id, {})).waited).toBe("reached");
     const detail = waiting.phaseDetail;
     if (detail?.kind === "waiting") expect(side.host.answer(detail.requestId, "accept")).toBe(true);
     expect((await ended(side, task)).run.result).toBe("thanks");
     await notices(side, parent, "delivered", 2);
     expect(world.told(parent)).toEqual(["told task#0 waiting", "told task#0 ended"]);
+  });
+
+  test("a request that comes while the prompt is still being handed over holds", async () => {
+    const world = newWorld();
+    const handed = Promise.withResolvers<void>();
+    const side = await world.side({
+      host: (host) => ({
+        async prompt(sessionId, input) {
+          const asked = Promise.withResolvers<void>();
+          host.onEvent((event) => event.type === "session.asked" && asked.resolve());
+          await host.prompt(sessionId, input);
+          await asked.promise;
+          handed.resolve();
+        },
+      }),
+    });
+    const parent = world.parent();
+    const task = await launch(side, parent, world.script(ask("permission", "rm -r"), say("thanks")));
+    await handed.promise;
+    // The notice is written after whatever the handing over wrote.
+    await notices(side, parent, "delivered", 1);
+    expect((await side.store.task(task.id))?.phase).toBe("waiting");
   });
 
   test("two requests are two notices, and the phase is that of the one that is open", async () => {

@@ -62,7 +62,7 @@ describe("the import detector", () => {
     ["src/store/store.ts", 'import type { Task } from "../model/task.ts"'],
     ["src/store/store.ts", 'import { Database } from "bun:sqlite"'],
     ["src/hosts/claude.ts", 'import { run } from "../claude/index.ts"'],
-    ["src/opencode/server.ts", 'import { sqliteStore } from "../store/sqlite.ts"'],
+    ["src/opencode/storage.ts", 'import { sqliteStore } from "../store/sqlite.ts"'],
     ["src/cli/main.ts", 'import pkg from "../../package.json"'],
     ["src/testing/suite.ts", 'import { engine } from "../engine/engine.ts"'],
     ["src/claude/task.ts", 'import { join } from "node:path"'],

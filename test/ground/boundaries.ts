@@ -49,11 +49,9 @@ export const arrows: Arrow[] = [
   { from: "http", to: ["model", "engine", "board"], reason: "a door: parses, calls the rules, formats" },
   { from: "mcp", to: ["model", "engine", "board"], reason: "a door: parses, calls the rules, formats" },
   { from: "opencode", to: ["model", "engine", "board"], reason: "a door: parses, calls the rules, formats" },
-  {
-    from: "opencode/server.ts",
-    to: ["store", "hosts", "worktree", "http"],
-    reason: "a composition root: opens the store and the host, and serves the status API from the plugin",
-  },
+  { from: "opencode/plugin.ts", to: ["hosts"], reason: "a composition root: makes the host of OpenCode's own client" },
+  { from: "opencode/instance.ts", to: ["hosts"], reason: "a composition root: gives the host to the engine" },
+  { from: "opencode/storage.ts", to: ["store"], reason: "a composition root: opens the store once per process" },
   {
     from: "cli",
     to: ["model", "engine", "board", "store", "hosts", "worktree", "http", "mcp", "client"],

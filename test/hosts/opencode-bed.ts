@@ -6,7 +6,7 @@ import { openCodeHost } from "../../src/hosts/opencode.ts";
 import { httpSend } from "../../src/hosts/opencode-transport.ts";
 import type { WireMessage } from "../../src/hosts/opencode-wire.ts";
 import { markerOf, type ScriptedScript, type ScriptedStep } from "../../src/hosts/scripted-script.ts";
-import type { HostBed } from "../../src/testing/host-conformance.ts";
+import type { HostBed } from "../../src/testing/host-conformance-stage.ts";
 import { type OpenAiModel, startOpenAiModel } from "../../src/testing/openai-model.ts";
 import { type OpenCode, startOpenCode } from "../../src/testing/opencode-harness.ts";
 import * as model from "../../src/testing/script.ts";

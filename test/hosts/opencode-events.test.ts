@@ -28,7 +28,7 @@ const known: [string, object, HostEvent[]][] = [
   [
     "an error",
     event("session.error", { sessionID, error: { name: "APIError", data: { message: "no credit" } } }),
-    [{ type: "session.failed", sessionId: sessionID, error: "APIError: no credit" }],
+    [{ type: "session.failed", sessionId: sessionID, error: "APIError: no credit", aborted: false }],
   ],
   ["an error of no session", event("session.error", { error: { name: "APIError" } }), []],
   [
@@ -162,6 +162,7 @@ describe("OpenCode's events", () => {
           for (const [field, value] of Object.entries(read)) {
             if (field === "tokens") for (const count of Object.values(value)) expect(count).toBeNumber();
             else if (field === "count" || field === "cost") expect(value).toBeNumber();
+            else if (field === "aborted") expect(value).toBeBoolean();
             else expect(value).toBeString();
           }
         }

@@ -4,7 +4,7 @@ import type { TaskEvent } from "../../src/model/events.ts";
 import { isLive, STATUSES, type Task } from "../../src/model/task.ts";
 import { type Transition, transition } from "../../src/model/transition.ts";
 import { anyTask, anyTaskEvent } from "../../src/testing/any-event.ts";
-import { newTask } from "../../src/testing/new-task.ts";
+import { newTask } from "../../src/testing/sample-task.ts";
 
 const ID = "task";
 const RUNS = { numRuns: 1_000 };

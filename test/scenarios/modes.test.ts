@@ -110,5 +110,5 @@ test("only the one-shot form of `run` counts as one", () => {
   expect(isOneShot(["bun", "/$bunfs/root/opencode", "run", "hello"])).toBe(true);
   expect(isOneShot(["opencode", "run", "-i"])).toBe(false);
   expect(isOneShot(["opencode", "serve", "--port", "1", "run"])).toBe(false);
-  expect(isOneShot(["bun", "/$bunfs/root/opencode", "/home/run"])).toBe(false);
+  expect(isOneShot(["bun", "/$bunfs/root/opencode", "/srv/run"])).toBe(false);
 });

@@ -3,7 +3,7 @@ import { closeSync, openSync, readdirSync, readFileSync, statSync, writeFileSync
 import { join } from "node:path";
 import { sqliteStore } from "../../src/store/open.ts";
 import { takeLock } from "../../src/store/presence.ts";
-import { create } from "../../src/testing/new-task.ts";
+import { create } from "../../src/testing/sample-task.ts";
 import { children } from "./child.ts";
 import { temporaryFolders } from "./temporary-folder.ts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { sqliteStore } from "../../src/store/open.ts";
 import type { FeedEntry } from "../../src/store/store.ts";
 import { eventually } from "../../src/testing/eventually.ts";
-import { create } from "../../src/testing/new-task.ts";
+import { create } from "../../src/testing/sample-task.ts";
 import { children } from "./child.ts";
 import { temporaryFolders } from "./temporary-folder.ts";
 

@@ -3,7 +3,7 @@ import { Client } from "pg";
 import { postgresStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { eventually } from "../../src/testing/eventually.ts";
-import { create, newTask } from "../../src/testing/new-task.ts";
+import { create, newTask } from "../../src/testing/sample-task.ts";
 import { storeConformance } from "../../src/testing/store-conformance.ts";
 import { freePort, startPostgres } from "./postgres-server.ts";
 

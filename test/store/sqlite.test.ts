@@ -7,7 +7,7 @@ import { sqliteStore } from "../../src/store/open.ts";
 import { sqliteDatabase } from "../../src/store/sqlite.ts";
 import { storeFailure } from "../../src/store/sqlite-failure.ts";
 import { selectPage } from "../../src/store/task-reads.ts";
-import { create } from "../../src/testing/new-task.ts";
+import { create } from "../../src/testing/sample-task.ts";
 import { storeConformance } from "../../src/testing/store-conformance.ts";
 import { temporaryFolders } from "./temporary-folder.ts";
 
@@ -53,9 +53,9 @@ describe("sqlite files", () => {
     small.run("create table t (a)");
     small.run("pragma max_page_count = 2");
     const full = catching(() => small.run("insert into t values (zeroblob(100000))"));
-    const failure = storeFailure(full, "/home/someone/asyncagents.db");
+    const failure = storeFailure(full, "/srv/someone/asyncagents.db");
     expect(failure).toMatchObject({ code: "store_unavailable" });
-    expect(messageOf(failure)).toContain("Free some space on the disk that holds /home/someone,");
+    expect(messageOf(failure)).toContain("Free some space on the disk that holds /srv/someone,");
   });
 });
 

@@ -5,7 +5,7 @@
 import { noProgress } from "../../src/model/progress.ts";
 import { sqliteStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
-import { create, newTask } from "../../src/testing/new-task.ts";
+import { create, newTask } from "../../src/testing/sample-task.ts";
 
 export type Work = "write" | "mirror" | "hold" | "die";
 

@@ -7,7 +7,7 @@ import { transition } from "../../src/model/transition.ts";
 import { sqliteStore } from "../../src/store/open.ts";
 import type { TasksJsonEntry } from "../../src/store/tasks-json.ts";
 import { MIRRORED_TASKS } from "../../src/store/tasks-json-file.ts";
-import { completed, create, newTask } from "../../src/testing/new-task.ts";
+import { completed, create, newTask } from "../../src/testing/sample-task.ts";
 import { children } from "./child.ts";
 import { temporaryFolders } from "./temporary-folder.ts";
 

@@ -8,7 +8,7 @@ export function newTask(id: string, fields: Partial<NewTask> = {}): NewTask {
     id,
     sessionId: id,
     host: "scripted",
-    directory: "/work",
+    directory: "/repo",
     parentSessionId: "parent",
     parentMessageId: "message",
     parentAgent: "build",

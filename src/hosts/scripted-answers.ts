@@ -1,0 +1,135 @@
+/**
+ * Writes one message of a scripted agent: takes the next answer of the session's script, holds it up as the script says,
+ * and does what it asks for. Returns early when the turn is aborted, with the message as far as it came; what becomes of
+ * the turn then is not decided here.
+ */
+import type { HostEvent, HostStatus } from "./host.ts";
+import { elapse, type ScriptedGate, unlessAborted } from "./scripted-gates.ts";
+import { markerOf, type ScriptedAnswer, type ScriptedDelay, say } from "./scripted-script.ts";
+import type { AgentMessage, ScriptedCall, ScriptedSession, ScriptedSessions } from "./scripted-sessions.ts";
+
+export type Reply = "accept" | "reject";
+
+export interface Turn {
+  session: ScriptedSession;
+  signal: AbortSignal;
+  state: HostStatus;
+}
+
+export interface AnswersInput {
+  sessions: ScriptedSessions;
+  gate(name: string): ScriptedGate;
+  emit(event: HostEvent): void;
+  now(): number;
+  /** Has a session answer a message; resolves at the end of the turn. */
+  wake(session: ScriptedSession, messageId: string): Promise<void>;
+}
+
+export class ScriptedAnswers {
+  readonly #input: AnswersInput;
+  readonly #requests = new Map<string, (reply: Reply) => void>();
+
+  constructor(input: AnswersInput) {
+    this.#input = input;
+  }
+
+  /** Answers an open request; false when there is none of that id. */
+  reply(requestId: string, reply: Reply): boolean {
+    const give = this.#requests.get(requestId);
+    give?.(reply);
+    return give !== undefined;
+  }
+
+  async write(turn: Turn, message: AgentMessage): Promise<void> {
+    const { delays, answer } = this.#input.sessions.nextAnswer(turn.session);
+    for (const delay of delays) await this.#hold(turn, delay);
+    if (turn.signal.aborted) return;
+    if (turn.state.state === "retrying") {
+      turn.state = { state: "busy" };
+      this.#input.emit({ type: "session.working", sessionId: turn.session.id });
+    }
+    message.tokens = { ...message.tokens, input: 100, output: 20 };
+    message.cost = 0.01;
+    await this.#answer(turn, message, answer ?? say("ok"));
+  }
+
+  fail(turn: Turn, message: AgentMessage, error: string, aborted = false): void {
+    message.error = { message: error, aborted };
+    message.last = true;
+    this.#input.emit({ type: "session.failed", sessionId: turn.session.id, error, aborted });
+  }
+
+  async #hold(turn: Turn, delay: ScriptedDelay): Promise<void> {
+    if (turn.signal.aborted) return;
+    if (delay.type === "gate") return this.#input.gate(delay.name).pass(turn.signal);
+    if (delay.type === "pause") return elapse(delay.ms, turn.signal);
+    const { reason, times } = delay;
+    for (let count = 1; count <= times; count++) {
+      turn.state = { state: "retrying", reason, count };
+      this.#input.emit({ type: "session.retrying", sessionId: turn.session.id, reason, count });
+    }
+  }
+
+  async #answer(turn: Turn, message: AgentMessage, answer: ScriptedAnswer): Promise<void> {
+    switch (answer.type) {
+      case "say":
+        message.text = answer.text;
+        message.last = true;
+        this.#input.emit({ type: "text.written", sessionId: turn.session.id });
+        return;
+      case "empty":
+        message.last = true;
+        return;
+      case "fail":
+        return this.fail(turn, message, answer.message);
+      case "call": {
+        const call = this.#call(turn, message, answer.name);
+        if (answer.fails === null) call.output = answer.output;
+        else call.error = answer.fails;
+        return;
+      }
+      case "delegate":
+        return this.#delegate(turn, this.#call(turn, message, "task"), answer.script);
+      case "ask":
+        return this.#ask(turn, message, answer);
+    }
+  }
+
+  #call(turn: Turn, message: AgentMessage, name: string): ScriptedCall {
+    const call: ScriptedCall = { id: this.#input.sessions.newId("call"), name, output: null, error: null };
+    message.calls.push(call);
+    this.#input.emit({ type: "tool.called", sessionId: turn.session.id, callId: call.id, name });
+    return call;
+  }
+
+  async #delegate(turn: Turn, call: ScriptedCall, script: string): Promise<void> {
+    const { sessions, emit, now, wake } = this.#input;
+    const child = sessions.add({ parentId: turn.session.id, title: script, agent: turn.session.agent });
+    emit({ type: "session.opened", sessionId: child.id, parentSessionId: turn.session.id });
+    const messageId = sessions.newId("msg");
+    sessions.addUserMessage(child, { id: messageId, role: "user", at: now(), text: markerOf(script), hidden: null });
+    emit({ type: "message.added", sessionId: child.id, messageId });
+    await unlessAborted(wake(child, messageId), turn.signal);
+    if (turn.signal.aborted) return;
+    const last = child.messages.at(-1);
+    if (last?.role === "assistant" && last.error) call.error = last.error.message;
+    else call.output = last?.role === "assistant" ? last.text : "";
+  }
+
+  async #ask(turn: Turn, message: AgentMessage, { asks, text }: Extract<ScriptedAnswer, { type: "ask" }>) {
+    const { sessions, emit } = this.#input;
+    const sessionId = turn.session.id;
+    const call = this.#call(turn, message, asks);
+    const requestId = sessions.newId("req");
+    const { promise, resolve } = Promise.withResolvers<Reply>();
+    this.#requests.set(requestId, resolve);
+    emit({ type: "session.asked", sessionId, requestId, asks, text });
+    const reply = await unlessAborted(promise, turn.signal);
+    this.#requests.delete(requestId);
+    if (reply === undefined) return;
+    emit({ type: "session.answered", sessionId, requestId });
+    if (reply === "accept") call.output = "accepted";
+    else call.error = "a person refused";
+    message.last = reply === "reject";
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * The places where scripted agents stand still: named gates that somebody opens, and requests that somebody answers.
+ * An opened gate stays open. A wait ends early when its signal aborts; the caller looks at the signal afterwards.
+ */
+
+export interface ScriptedGate {
+  /** Resolves when so many have come here, whether or not they still wait. */
+  reachedBy(count: number): Promise<void>;
+  /** Lets all through, those to come as well. */
+  open(): void;
+  pass(signal: AbortSignal): Promise<void>;
+}
+
+export function scriptedGate(): ScriptedGate {
+  const opened = Promise.withResolvers<void>();
+  const watchers = new Set<() => void>();
+  let arrivals = 0;
+  return {
+    reachedBy(count) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const check = () => {
+        if (arrivals < count) return;
+        watchers.delete(check);
+        resolve();
+      };
+      watchers.add(check);
+      check();
+      return promise;
+    },
+    open: () => opened.resolve(),
+    async pass(signal) {
+      arrivals++;
+      for (const check of [...watchers]) check();
+      await unlessAborted(opened.promise, signal);
+    },
+  };
+}
+
+/** Named gates, made when they are first mentioned. */
+export function scriptedGates(): (name: string) => ScriptedGate {
+  const gates = new Map<string, ScriptedGate>();
+  return (name) => {
+    const known = gates.get(name) ?? scriptedGate();
+    gates.set(name, known);
+    return known;
+  };
+}
+
+/** The result of the work, or undefined once the signal aborts. */
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  if (signal.aborted) return undefined;
+  const aborted = Promise.withResolvers<undefined>();
+  const onAbort = () => aborted.resolve(undefined);
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+/** Resolves after that time, or when the signal aborts. */
+export async function elapse(ms: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await unlessAborted(promise, signal);
+  clearTimeout(timer);
+}

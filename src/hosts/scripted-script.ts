@@ -1,0 +1,83 @@
+/**
+ * The step language of the scripted host: what an agent does in the turns of one session. Plain data, shared by any
+ * number of sessions. An answer is one message of the agent; what is written before it (gates, pauses, retries) holds
+ * it up. A `call` or an `ask` lets the turn go on; every other answer ends it.
+ */
+
+export type ScriptedAnswer =
+  | { type: "say"; text: string }
+  /** `fails` is the error of a call that does not succeed; the turn goes on either way. */
+  | { type: "call"; name: string; output: string; fails: string | null }
+  /** Asks a person. A refusal ends the turn at this call. */
+  | { type: "ask"; asks: "permission" | "question"; text: string }
+  /** Opens a session below, has it follow that script, and waits for it. */
+  | { type: "delegate"; script: string }
+  | { type: "fail"; message: string }
+  | { type: "empty" };
+
+export type ScriptedDelay =
+  | { type: "gate"; name: string }
+  | { type: "pause"; ms: number }
+  | { type: "retry"; reason: string; times: number };
+
+export type ScriptedStep = ScriptedAnswer | ScriptedDelay;
+export type ScriptedScript = readonly ScriptedStep[];
+
+/** Writes a text and ends the turn. */
+export function say(text: string): ScriptedAnswer {
+  return { type: "say", text };
+}
+
+/** Calls a tool, which gives that output or fails with that error. */
+export function call(name: string, result: { output?: string; fails?: string } = {}): ScriptedAnswer {
+  return { type: "call", name, output: result.output ?? "", fails: result.fails ?? null };
+}
+
+/** Asks for a permission, or a question, and stands still until somebody answers. */
+export function ask(asks: "permission" | "question", text: string): ScriptedAnswer {
+  return { type: "ask", asks, text };
+}
+
+/** Hands work to a session that it opens itself. */
+export function delegate(script: string): ScriptedAnswer {
+  return { type: "delegate", script };
+}
+
+/** Ends the turn with an error. */
+export function fail(message: string): ScriptedAnswer {
+  return { type: "fail", message };
+}
+
+/** Ends the turn with nothing. */
+export function empty(): ScriptedAnswer {
+  return { type: "empty" };
+}
+
+/** Holds the next answer until the gate of that name is opened. */
+export function gate(name: string): ScriptedDelay {
+  return { type: "gate", name };
+}
+
+/** Holds the next answer for that long. */
+export function pause(ms: number): ScriptedDelay {
+  return { type: "pause", ms };
+}
+
+/** The provider fails that often before the next answer. */
+export function retry(reason: string, times = 1): ScriptedDelay {
+  return { type: "retry", reason, times };
+}
+
+/** The text to put into a prompt so that its session follows the script of that name from its beginning. */
+export function markerOf(script: string): string {
+  return `[[script:${script}]]`;
+}
+
+/** The script that a text names, the last one if several. */
+export function scriptIn(text: string): string | null {
+  return [...text.matchAll(/\[\[script:([^\]]+)\]\]/g)].at(-1)?.[1] ?? null;
+}
+
+export function isDelay(step: ScriptedStep): step is ScriptedDelay {
+  return step.type === "gate" || step.type === "pause" || step.type === "retry";
+}

@@ -1,0 +1,111 @@
+/**
+ * What people may set, on the real OpenCode: the abort rule, what can be resumed, depth, toasts, and wrong options.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { startOpenAiModel } from "../../src/testing/openai-model.ts";
+import { call, fail, gate, say } from "../../src/testing/script.ts";
+import { type Parent, World } from "./world.ts";
+
+const model = startOpenAiModel();
+afterAll(() => model.stop());
+
+/** A parent that launched a task and is held in its own turn by a gate. */
+async function busyParent(world: World, name: string): Promise<{ parent: Parent; task: string }> {
+  const parent = await world.parent();
+  const task = await parent.launch([gate(`${name}-task`), say("done anyway")]);
+  await world.opencode.promptAsync(parent.sessionId, `${world.script(gate(`${name}-turn`), say("never"))} hold`);
+  await model.gate(`${name}-turn`).reached;
+  await model.gate(`${name}-task`).reached;
+  return { parent, task };
+}
+
+describe("with the defaults", () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await World.start({ model, options: { toolPrefix: 7 } });
+  });
+  afterAll(() => world?.stop());
+
+  test("wrong options are logged, and the defaults hold", async () => {
+    expect(await (await world.parent()).ask("list")).toBe("No background tasks found");
+    expect(readFileSync(join(world.storage, "asyncagents.log"), "utf8")).toContain(
+      "options of the asyncagents plugin are wrong",
+    );
+  });
+
+  test("tasks go on when the parent's turn is aborted", async () => {
+    const { parent, task } = await busyParent(world, "goes-on");
+    await world.opencode.abort(parent.sessionId);
+    await world.opencode.waitIdle(parent.sessionId);
+    expect((await world.task(task)).status).toBe("running");
+    model.gate("goes-on-task").open();
+    expect((await world.ended(task)).status).toBe("completed");
+    expect((await parent.notice(task)).hidden).toContain("done anyway");
+    model.gate("goes-on-turn").open();
+  });
+
+  test("toasts tell of launches and ends, at most one a second", async () => {
+    const from = world.opencode.events.length;
+    const parent = await world.parent();
+    await parent.launchAll([[say("a")], [say("b")], [fail(400, "c")]]);
+    await world.opencode.waitForEventOf("tui.toast.show", ({ message }) => message.includes("Failed: task 3"), {
+      from,
+    });
+    const shown = world.opencode.events
+      .slice(from)
+      .flatMap((event) => (event.type === "tui.toast.show" ? [event] : []));
+    expect(shown.map((event) => event.properties.message).join("\n")).toContain("Launched: task 1");
+    for (const [index, event] of shown.entries()) {
+      const before = shown[index - 1];
+      if (before) expect(event.at - before.at).toBeGreaterThan(900);
+    }
+  });
+});
+
+describe("with everything allowed", () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await World.start({
+      model,
+      options: { cancelOnAbort: true, resumable: ["error"], maxDepth: 2, toasts: false },
+    });
+  });
+  afterAll(() => world?.stop());
+
+  test("aborting the parent's turn cancels its tasks", async () => {
+    const { parent, task } = await busyParent(world, "stops");
+    await world.opencode.abort(parent.sessionId);
+    expect((await world.ended(task)).status).toBe("cancelled");
+    model.gate("stops-task").open();
+    model.gate("stops-turn").open();
+  });
+
+  test("a failed task can be resumed, a cancelled one still not", async () => {
+    const parent = await world.parent();
+    const failed = await parent.launch([fail(400, "first try")]);
+    await world.ended(failed);
+    await parent.ask("task", { resume: failed, prompt: `${world.script(say("second try"))} again` });
+    const task = await world.ended(failed);
+    expect([task.status, task.run.result]).toEqual(["completed", "second try"]);
+    const cancelled = await parent.launch([gate("no"), say("x")]);
+    await model.gate("no").reached;
+    await parent.ask("cancel", { task_id: cancelled });
+    expect(await parent.ask("task", { resume: cancelled, prompt: "p" })).toContain('status "cancelled"');
+  });
+
+  test("a task may launch tasks down to the depth, which have no such tools any more", async () => {
+    const parent = await world.parent();
+    const below = { description: "below", prompt: `${world.script(say("from below"))} go`, agent: "general" };
+    const id = await parent.launch([call("asyncagents_task", below), say("launched one myself"), say("told")]);
+    await world.ended(id);
+    const { tasks } = await world.store.tasks({ parentSessionId: id });
+    expect(tasks.length).toBe(1);
+    const child = await world.ended(tasks[0]?.id ?? "");
+    expect(child.run.result).toBe("from below");
+    expect(model.requestsOf(child.id)[0]?.request.toolNames).not.toContain("asyncagents_task");
+    await model.waitForRequest((seen) => seen.sessionId === id && seen.request.lastUserText.includes("finished in"));
+    expect((await world.task(id)).run.result).toBe("launched one myself");
+  });
+});
