@@ -6,7 +6,7 @@
 import type { HostEvent, HostStatus } from "../hosts/host.ts";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import { judge, type Verdict } from "../model/evidence.ts";
-import { addProgress, type Progress } from "../model/progress.ts";
+import { addProgress, fullerProgress, type Progress } from "../model/progress.ts";
 import type { Phase, PhaseDetail, Task } from "../model/task.ts";
 import type { EngineContext } from "./context.ts";
 import { RunTracker } from "./tracker.ts";
@@ -110,6 +110,7 @@ export class Driver {
       if (tracker.cancelling !== null) await host.abort(task.sessionId);
       // A request or a retry may have come while the prompt was on its way: it still holds.
       else if (tracker.phase === "starting") this.#phase(tracker, "working", null);
+      if (tracker.idleEarly) void this.#settle(tracker, false);
       this.#pollLater();
     } catch (thrown) {
       await this.#end(tracker, { outcome: "error", error: messageOf(thrown) }, null);
@@ -185,7 +186,10 @@ export class Driver {
    * then the status call decides, and `certain` says that it did.
    */
   async #settle(tracker: RunTracker, certain: boolean): Promise<void> {
-    if (tracker.acceptedAt === null && !certain) return;
+    if (tracker.acceptedAt === null && !certain) {
+      tracker.idleEarly = true;
+      return;
+    }
     try {
       const evidence = await this.#context.host.inspect(tracker.sessionId, tracker.messageId);
       if (!certain && !evidence.answer && !evidence.error) return this.#pollSoon();
@@ -194,7 +198,8 @@ export class Driver {
         tracker.cancelling === null
           ? judge(evidence, tracker.announced)
           : { outcome: "cancelled", reason: tracker.cancelling };
-      await this.#end(tracker, verdict, addProgress(tracker.before, evidence.progress));
+      const shown = addProgress(tracker.before, evidence.progress);
+      await this.#end(tracker, verdict, fullerProgress(tracker.progress(), shown));
     } catch (thrown) {
       if (isGone(thrown)) return this.#end(tracker, { outcome: "error", error: SESSION_DELETED }, null);
       this.#logFailure("a run could not be inspected; the next poll tries again")(thrown);

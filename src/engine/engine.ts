@@ -41,7 +41,7 @@ export class Engine {
     this.#changes = new Changes(context.store, context.log);
     this.#waiter = new Waiter(context.store, this.#changes);
     this.#driver = new Driver(context, onEnded);
-    this.#outbox = new Outbox(context);
+    this.#outbox = new Outbox(context, () => this.#sweepLater());
     this.#launcher = new Launcher(context, this.#driver);
     this.#canceller = new Canceller(context, this.#driver, this.#waiter, onEnded);
     this.#recovery = new Recovery(context, this.#driver, onEnded);
@@ -53,6 +53,8 @@ export class Engine {
     await store.addInstance(instance);
     await this.#changes.start();
     this.#changes.onEntry((entry) => {
+      if ("owner" in entry.event && entry.event.owner !== instance.id) this.#sweepLater();
+      if (entry.event.type === "task.created" && entry.event.task.owner !== instance.id) this.#sweepLater();
       if (entry.event.type === "cancel.requested") this.#try(this.#canceller.obey(entry.taskId), "a cancel failed");
       else if (TELLING.has(entry.event.type)) this.#try(this.#outbox.kickAll(), "the outbox could not be read");
     });
@@ -176,7 +178,7 @@ export class Engine {
     const { messageId, ...session } = message;
     if (this.#outbox.sent(messageId) || (await store.parent(session.sessionId)) === null) return;
     await store.putParent({ ...session, handler: instance.id, seenAt: now() });
-    this.#outbox.kick(session.sessionId);
+    this.#outbox.hurry(session.sessionId);
   }
 
   /** The caller's own child by its id or a unique beginning of it. */

@@ -106,9 +106,10 @@ export class Launcher {
     }
     const messageId = host.newMessageId();
     const resumed = await store.write(async (transaction) => {
-      await transaction.putParent(this.#parentOf(caller));
       const event = { type: "task.resumed", at: now(), prompt, messageId, owner: instance.id } as const;
-      return transaction.apply(task.id, { ...event, allow: settings.resumable });
+      const applied = await transaction.apply(task.id, { ...event, allow: settings.resumable });
+      if (applied.changed) await transaction.putParent(this.#parentOf(caller));
+      return applied;
     });
     if (!resumed.changed) {
       refuseResume(resumed.task ?? task, settings.resumable);

@@ -7,6 +7,7 @@ import type { HostEvent } from "../hosts/host.ts";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import type { Instance, Notice, Parent } from "../store/store.ts";
 import type { EngineContext, NoticeView } from "./context.ts";
+import { Signals } from "./signals.ts";
 
 const GROUP = 20;
 const MAX_ATTEMPTS = 8;
@@ -15,20 +16,24 @@ const ARRIVAL_MS = 5000;
 const TAKEN_MS = 60_000;
 const RETRY_MS = 1000;
 
-type Signal = "added" | "taken" | "idle" | "quiet";
+type Word = "added" | "taken" | "idle" | "quiet";
 
 export class Outbox {
   readonly #context: EngineContext;
+  readonly #onForeign: () => void;
   readonly #busy = new Set<string>();
   readonly #again = new Set<string>();
-  readonly #signals = new Map<string, Set<(signal: Signal) => void>>();
+  readonly #signals = new Signals<Word>();
   /** Messages of our own, so that they are not taken for a person's. */
   readonly #sent = new Set<string>();
-  readonly #timers = new Set<ReturnType<typeof setTimeout>>();
+  /** Parents whose last delivery failed, until they are tried again. */
+  readonly #pausing = new Map<string, ReturnType<typeof setTimeout>>();
   #stopped = false;
 
-  constructor(context: EngineContext) {
+  /** `onForeign` is called when a notice waits for another living instance, which may die before it delivers. */
+  constructor(context: EngineContext, onForeign: () => void) {
     this.#context = context;
+    this.#onForeign = onForeign;
   }
 
   /** Looks after every parent that has something waiting. */
@@ -36,13 +41,20 @@ export class Outbox {
     for (const parent of await this.#context.store.parentsWithNotices()) this.kick(parent);
   }
 
-  /** Looks after one parent; when a delivery is in flight, once more after it. */
+  /** Looks after one parent; when a delivery is in flight, once more after it. Does not shorten the pause after a failure. */
   kick(parentSessionId: string): void {
-    if (this.#stopped) return;
+    if (this.#stopped || this.#pausing.has(parentSessionId)) return;
     this.#again.add(parentSessionId);
     if (this.#busy.has(parentSessionId)) return;
     this.#busy.add(parentSessionId);
     void this.#serve(parentSessionId);
+  }
+
+  /** As `kick`, at once: somebody is there. */
+  hurry(parentSessionId: string): void {
+    clearTimeout(this.#pausing.get(parentSessionId));
+    this.#pausing.delete(parentSessionId);
+    this.kick(parentSessionId);
   }
 
   /** Whether the message is one that this outbox sent. */
@@ -51,9 +63,9 @@ export class Outbox {
   }
 
   take(event: HostEvent): void {
-    if (event.type === "message.added") this.#signal(event.messageId, "added");
-    else if (event.type === "message.taken") this.#signal(event.messageId, "taken");
-    else if (event.type === "session.idle") this.#signal(event.sessionId, "idle");
+    if (event.type === "message.added") this.#signals.say(event.messageId, "added");
+    else if (event.type === "message.taken") this.#signals.say(event.messageId, "taken");
+    else if (event.type === "session.idle") this.#signals.say(event.sessionId, "idle");
   }
 
   /** Resolves when nothing is pending or on its way for the parent. */
@@ -65,14 +77,14 @@ export class Outbox {
         ...(await store.notices(parentSessionId, "sending", 1)),
       ];
       if (open.length === 0) return;
-      await this.#wait([`quiet:${parentSessionId}`], ["quiet"], ARRIVAL_MS);
+      await this.#signals.wait([`quiet:${parentSessionId}`], ["quiet"], ARRIVAL_MS);
     }
   }
 
   stop(): void {
     this.#stopped = true;
-    for (const timer of this.#timers) clearTimeout(timer);
-    for (const key of [...this.#signals.keys()]) this.#signal(key, "idle");
+    for (const timer of this.#pausing.values()) clearTimeout(timer);
+    this.#signals.stop();
   }
 
   async #serve(parentSessionId: string): Promise<void> {
@@ -91,7 +103,7 @@ export class Outbox {
     const parent = await store.parent(parentSessionId);
     const instances = new Map((await store.instances()).map((known) => [known.id, known]));
     const isMine = parent?.handler === instance.id;
-    if (!isMine && this.#lives(parent?.handler ?? null, instances)) return;
+    if (!isMine && this.#lives(parent?.handler ?? null, instances)) return this.#onForeign();
     await this.#settleOrphans(parentSessionId, instances);
     while (!this.#stopped && (await this.#deliver(parentSessionId, parent, isMine))) {}
   }
@@ -117,27 +129,32 @@ export class Outbox {
 
   /** Sends one message; false when nothing was left to send. */
   async #deliver(parentSessionId: string, parent: Parent | null, wake: boolean): Promise<boolean> {
-    const { store, host, now, instance, wordNotices } = this.#context;
+    const { store, host, instance, wordNotices } = this.#context;
     const messageId = host.newMessageId();
     const notices = await store.claimNotices(parentSessionId, { sender: instance.id, messageId, limit: GROUP });
     if (notices.length === 0) return false;
     const text = wordNotices(await this.#views(parentSessionId, notices));
     remember(this.#sent, messageId);
     const { agent = null, model = null, variant = null } = parent ?? {};
-    const taken = this.#wait([messageId, parentSessionId], ["taken", "idle"], TAKEN_MS);
+    const taken = this.#signals.wait([messageId, parentSessionId], ["taken", "idle"], TAKEN_MS);
     try {
-      const added = this.#wait([messageId], ["added", "taken"], ARRIVAL_MS);
+      const added = this.#signals.wait([messageId], ["added", "taken"], ARRIVAL_MS);
       await host.notify?.(parentSessionId, { messageId, ...text, wake, agent, model, variant });
       this.#context.reach("notice-sent");
-      const arrived = (await added) || (await host.hasMessage?.(parentSessionId, messageId));
+      const arrived = (await added) ?? (await host.hasMessage?.(parentSessionId, messageId));
       if (!arrived) throw new AsyncAgentsError("host_failed", "the message did not appear in the parent's session");
-      await store.settleNotices(messageId, { state: "delivered", reason: null, at: now() });
-      this.#signal(`quiet:${parentSessionId}`, "quiet");
+      await this.#settle(parentSessionId, messageId, "delivered", null);
     } catch (thrown) {
+      this.#signals.say(messageId, null);
       return this.#failed(parentSessionId, messageId, notices, thrown);
     }
     if (wake) await taken;
     return true;
+  }
+
+  async #settle(parent: string, messageId: string, state: "delivered" | "dropped" | "pending", reason: string | null) {
+    await this.#context.store.settleNotices(messageId, { state, reason, at: this.#context.now() });
+    this.#signals.say(`quiet:${parent}`, "quiet");
   }
 
   async #views(parentSessionId: string, notices: readonly Notice[]): Promise<NoticeView[]> {
@@ -169,13 +186,18 @@ export class Outbox {
     return counts;
   }
 
+  /** A send that failed may have arrived all the same: the session decides. Says whether to go on with this parent. */
   async #failed(parent: string, messageId: string, notices: readonly Notice[], thrown: unknown): Promise<boolean> {
-    const { store, now, log } = this.#context;
+    const { host, log } = this.#context;
     const gone = AsyncAgentsError.isInstance(thrown) && thrown.code === "session_gone";
+    if (!gone && (await host.hasMessage?.(parent, messageId))) {
+      await this.#settle(parent, messageId, "delivered", null);
+      return true;
+    }
     const attempts = Math.max(...notices.map((notice) => notice.attempts));
     const reason = gone ? "the parent session does not exist any more" : messageOf(thrown);
     const state = gone || attempts >= MAX_ATTEMPTS ? "dropped" : "pending";
-    await store.settleNotices(messageId, { state, reason, at: now() });
+    await this.#settle(parent, messageId, state, reason);
     log.error("a notice was not delivered", { parent, state, reason, attempts });
     if (state === "pending") this.#later(parent, Math.min(60_000, RETRY_MS * 2 ** attempts));
     return state === "dropped";
@@ -183,41 +205,12 @@ export class Outbox {
 
   #later(parentSessionId: string, delay: number): void {
     if (this.#stopped) return;
+    clearTimeout(this.#pausing.get(parentSessionId));
     const timer = setTimeout(() => {
-      this.#timers.delete(timer);
+      this.#pausing.delete(parentSessionId);
       this.kick(parentSessionId);
     }, delay);
-    this.#timers.add(timer);
-  }
-
-  /** Resolves true at the first of these signals about one of the keys, false when none came in time. */
-  #wait(keys: readonly string[], signals: readonly Signal[], limit: number): Promise<boolean> {
-    return new Promise((resolve) => {
-      const finish = (came: boolean) => {
-        clearTimeout(timer);
-        this.#timers.delete(timer);
-        for (const key of keys) {
-          const waiting = this.#signals.get(key);
-          waiting?.delete(listen);
-          if (waiting?.size === 0) this.#signals.delete(key);
-        }
-        resolve(came);
-      };
-      const listen = (signal: Signal) => {
-        if (this.#stopped || signals.includes(signal)) finish(signals.includes(signal));
-      };
-      const timer = setTimeout(() => finish(false), limit);
-      this.#timers.add(timer);
-      for (const key of keys) {
-        const waiting = this.#signals.get(key) ?? new Set();
-        waiting.add(listen);
-        this.#signals.set(key, waiting);
-      }
-    });
-  }
-
-  #signal(key: string, signal: Signal): void {
-    for (const listen of [...(this.#signals.get(key) ?? [])]) listen(signal);
+    this.#pausing.set(parentSessionId, timer);
   }
 }
 

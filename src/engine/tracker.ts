@@ -12,8 +12,10 @@ export class RunTracker {
   readonly run: number;
   readonly messageId: string;
   readonly before: Progress;
-  /** When the host took the prompt; an idle before that is not this run's. */
+  /** When the host took the prompt. */
   acceptedAt: number | null = null;
+  /** An idle came before the host said that it took the prompt: it is looked at once it has. */
+  idleEarly = false;
   /** The phase that was last written. */
   phase: Phase | null;
   /** Why it is being cancelled, while it is. */

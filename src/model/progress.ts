@@ -69,3 +69,25 @@ export function addProgress(before: Progress, run: Progress): Progress {
     cost: before.cost + run.cost,
   };
 }
+
+/** The more complete of two accounts of the same work, field by field: each may have missed something. */
+export function fullerProgress(one: Progress, other: Progress): Progress {
+  const more = (a: Record<string, number>, b: Record<string, number>) =>
+    Object.fromEntries(
+      [...new Set([...Object.keys(a), ...Object.keys(b)])].map((key) => [key, Math.max(a[key] ?? 0, b[key] ?? 0)]),
+    );
+  return {
+    toolCalls: Math.max(one.toolCalls, other.toolCalls),
+    toolCallsByName: more(one.toolCallsByName, other.toolCallsByName),
+    lastTools: one.toolCalls >= other.toolCalls ? one.lastTools : other.lastTools,
+    lastUpdate: Math.max(one.lastUpdate, other.lastUpdate),
+    tokens: {
+      input: Math.max(one.tokens.input, other.tokens.input),
+      output: Math.max(one.tokens.output, other.tokens.output),
+      reasoning: Math.max(one.tokens.reasoning, other.tokens.reasoning),
+      cacheRead: Math.max(one.tokens.cacheRead, other.tokens.cacheRead),
+      cacheWrite: Math.max(one.tokens.cacheWrite, other.tokens.cacheWrite),
+    },
+    cost: Math.max(one.cost, other.cost),
+  };
+}

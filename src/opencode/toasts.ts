@@ -9,6 +9,13 @@ export interface Toast {
   variant: "info" | "success" | "error" | "warning";
 }
 
+/** Time, so that a test can be the one who lets it pass. */
+export interface ToastClock {
+  now(): number;
+  later(work: () => void, ms: number): ReturnType<typeof setTimeout>;
+}
+
+const REAL: ToastClock = { now: Date.now, later: (work, ms) => setTimeout(work, ms) };
 const GAP_MS = 1000;
 const SHOWN = 3;
 const MAX_WAITING = 200;
@@ -21,17 +28,20 @@ export class Toasts {
   #last = 0;
 
   readonly #enabled: boolean;
+  readonly #clock: ToastClock;
 
-  constructor(post: (body: object) => Promise<unknown>, enabled: boolean) {
+  constructor(post: (body: object) => Promise<unknown>, enabled: boolean, clock: ToastClock = REAL) {
     this.#post = post;
     this.#enabled = enabled;
+    this.#clock = clock;
   }
 
   show(toast: Toast): void {
     if (!this.#enabled) return;
     if (this.#waiting.length < MAX_WAITING) this.#waiting.push(toast);
     if (this.#timer) return;
-    this.#timer = setTimeout(() => this.#flush(), Math.max(0, this.#last + GAP_MS - Date.now()));
+    const wait = Math.max(0, this.#last + GAP_MS - this.#clock.now());
+    this.#timer = this.#clock.later(() => this.#flush(), wait);
   }
 
   stop(): void {
@@ -43,7 +53,7 @@ export class Toasts {
     const toasts = this.#waiting;
     this.#waiting = [];
     this.#timer = null;
-    this.#last = Date.now();
+    this.#last = this.#clock.now();
     const urgent = toasts.toSorted((a, b) => URGENCY.indexOf(a.variant) - URGENCY.indexOf(b.variant));
     const lines = urgent.slice(0, SHOWN).map((toast) => toast.message);
     if (urgent.length > SHOWN) lines.push(`… and ${urgent.length - SHOWN} more`);

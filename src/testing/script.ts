@@ -5,6 +5,8 @@
  */
 import type { ModelRequest } from "./chat-request.ts";
 
+export { markerOf as scriptMarker } from "../hosts/scripted-script.ts";
+
 /** A value, or how to make it from the request that is being answered (to use ids from earlier tool results). */
 export type FromRequest<T extends string | number | object> = T | ((request: ModelRequest) => T);
 
@@ -74,11 +76,6 @@ export function huge(bytes: number): Answer {
 /** Streams the text, then breaks the connection without a finish reason. */
 export function cut(text: string): Answer {
   return { type: "cut", text };
-}
-
-/** The text to put into a prompt so that its session follows the script of that name. */
-export function scriptMarker(name: string): string {
-  return `[[script:${name}]]`;
 }
 
 export function resolve<T extends string | number | object>(value: FromRequest<T>, request: ModelRequest): T {

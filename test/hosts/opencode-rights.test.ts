@@ -58,8 +58,15 @@ describe("the rights of a child session", () => {
   });
 
   test("the task tool is for agents whose own rules speak of it", () => {
-    expect(rulesFor({})).toEqual([rule("task", "deny")]);
-    expect(rulesFor({ childAgent: [rule("task", "allow", "explore")] })).toEqual([]);
+    const denyTools = ["asyncagents_task"];
+    expect(rulesFor({ denyTools })).toContainEqual(rule("task", "deny"));
+    expect(rulesFor({ denyTools, childAgent: [rule("task", "allow", "explore")] })).not.toContainEqual(
+      rule("task", "deny"),
+    );
+  });
+
+  test("a child that may launch tasks may also use the task tool, which their launch asks for", () => {
+    expect(rulesFor({})).toEqual([]);
   });
 
   test("denied tools come last, so that nothing gives them back", () => {

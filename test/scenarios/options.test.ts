@@ -46,7 +46,7 @@ describe("with the defaults", () => {
     model.gate("goes-on-turn").open();
   });
 
-  test("toasts tell of launches and ends, at most one a second", async () => {
+  test("toasts tell of launches and ends", async () => {
     const from = world.opencode.events.length;
     const parent = await world.parent();
     await parent.launchAll([[say("a")], [say("b")], [fail(400, "c")]]);
@@ -57,10 +57,6 @@ describe("with the defaults", () => {
       .slice(from)
       .flatMap((event) => (event.type === "tui.toast.show" ? [event] : []));
     expect(shown.map((event) => event.properties.message).join("\n")).toContain("Launched: task 1");
-    for (const [index, event] of shown.entries()) {
-      const before = shown[index - 1];
-      if (before) expect(event.at - before.at).toBeGreaterThan(900);
-    }
   });
 });
 
