@@ -39,13 +39,13 @@ export class Toasts {
   show(toast: Toast): void {
     if (!this.#enabled) return;
     if (this.#waiting.length < MAX_WAITING) this.#waiting.push(toast);
-    if (this.#timer) return;
+    if (this.#timer !== null) return;
     const wait = Math.max(0, this.#last + GAP_MS - this.#clock.now());
     this.#timer = this.#clock.later(() => this.#flush(), wait);
   }
 
   stop(): void {
-    if (this.#timer) clearTimeout(this.#timer);
+    if (this.#timer !== null) clearTimeout(this.#timer);
     this.#waiting = [];
   }
 
