@@ -44,6 +44,7 @@ export class Driver {
     const adopted = await store.apply(task.id, { type: "task.adopted", at: now(), owner: instance.id });
     if (!adopted.changed) return;
     const tracker = this.#track(adopted.task);
+    tracker.counting = true;
     tracker.acceptedAt = now();
     this.#pollSoon();
   }
@@ -103,6 +104,7 @@ export class Driver {
     try {
       if (task.isForked && task.run.number === 0) await host.condense?.(task.sessionId, settings.fork);
       if (tracker.cancelling !== null) return;
+      tracker.counting = true;
       const { messageId, prompt: text } = task.run;
       await host.prompt(task.sessionId, { messageId, text, agent: task.agent, model: task.model });
       this.#context.reach("prompt-sent");

@@ -12,6 +12,8 @@ export class RunTracker {
   readonly run: number;
   readonly messageId: string;
   readonly before: Progress;
+  /** From the prompt on: what a host shows of a fork before that is the parent's work. */
+  counting = false;
   /** When the host took the prompt. */
   acceptedAt: number | null = null;
   /** An idle came before the host said that it took the prompt: it is looked at once it has. */
@@ -48,6 +50,7 @@ export class RunTracker {
 
   /** Counts what the event shows; says whether the progress is another one now. */
   count(event: HostEvent, at: number): boolean {
+    if (!this.counting) return false;
     switch (event.type) {
       case "tool.called":
         this.#lastUpdate = at;

@@ -48,15 +48,14 @@ describe("with the defaults", () => {
 
   test("toasts tell of launches and ends", async () => {
     const from = world.opencode.events.length;
+    const shown = (text: string) =>
+      world.opencode.waitForEventOf("tui.toast.show", ({ message }) => message.includes(text), { from });
     const parent = await world.parent();
-    await parent.launchAll([[say("a")], [say("b")], [fail(400, "c")]]);
-    await world.opencode.waitForEventOf("tui.toast.show", ({ message }) => message.includes("Failed: task 3"), {
-      from,
-    });
-    const shown = world.opencode.events
-      .slice(from)
-      .flatMap((event) => (event.type === "tui.toast.show" ? [event] : []));
-    expect(shown.map((event) => event.properties.message).join("\n")).toContain("Launched: task 1");
+    const id = await parent.launch([gate("toast"), fail(400, "no")], { description: "burns" });
+    expect((await shown("Launched: burns")).properties.variant).toBe("info");
+    model.gate("toast").open();
+    expect((await shown("Failed: burns")).properties.variant).toBe("error");
+    await world.ended(id);
   });
 });
 

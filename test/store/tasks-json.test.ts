@@ -63,7 +63,7 @@ describe("the mirror", () => {
     await store.apply("ses_a", { type: "run.failed", at: 4_000, run: 1, error: "broke", progress: null });
     await create(store, "other", { sessionId: "ses_b", model: "provider/model" }, 1_500);
     await store.close();
-    const common = { isForked: false, parentMessageID: "message", parentAgent: "build", directory: "/work" };
+    const common = { isForked: false, parentMessageID: "message", parentAgent: "build", directory: "/repo" };
     expect(mirrorIn(directory)).toEqual({
       ses_a: {
         description: "Research",
