@@ -1,5 +1,5 @@
 /**
- * The feed: every event in commit order. Writes are serialised by the driver, so a lower seq never appears after a higher
+ * The feed: the events in commit order. Writes are serialised by the driver, so a lower seq never appears after a higher
  * one was read. Does not tell anybody: the driver's change signal does.
  */
 import { type Kysely, sql } from "kysely";
@@ -19,6 +19,19 @@ export async function appendEvent(
     .returning("seq")
     .executeTakeFirstOrThrow();
   return Number(row.seq);
+}
+
+/**
+ * Progress is told in full each time, so an earlier word of it says nothing any more: a task that works for hours does
+ * not fill the feed, and replaying what is left gives the same task.
+ */
+export async function dropEarlierProgress(kysely: Kysely<Schema>, taskId: string, seq: number): Promise<void> {
+  await kysely
+    .deleteFrom("events")
+    .where("task_id", "=", taskId)
+    .where("seq", "<", seq)
+    .where("type", "=", "run.progressed")
+    .execute();
 }
 
 export async function readFeed(kysely: Kysely<Schema>, after: number, limit?: number): Promise<FeedEntry[]> {

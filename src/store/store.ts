@@ -134,7 +134,7 @@ export interface Store {
   /** One run of a task. */
   run(taskId: string, number: number): Promise<Run | null>;
 
-  /** Entries after `seq` in order; at most `limit` (500 when absent). */
+  /** Entries after `seq` in order; at most `limit` (500 when absent). Progress that was told again since is left out. */
   feed(after: number, limit?: number): Promise<FeedEntry[]>;
   lastSeq(): Promise<number>;
   /** Calls back, soon and merged, after commits of this or any other process. Returns the way to stop. */

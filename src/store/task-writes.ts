@@ -7,7 +7,7 @@ import { AsyncAgentsError } from "../model/errors.ts";
 import type { TaskEvent } from "../model/events.ts";
 import type { Task } from "../model/task.ts";
 import { type Transition, transition } from "../model/transition.ts";
-import { appendEvent } from "./feed.ts";
+import { appendEvent, dropEarlierProgress } from "./feed.ts";
 import { addNotice } from "./notices.ts";
 import type { Schema } from "./schema.ts";
 import { storableEvent, storableText } from "./storable.ts";
@@ -24,6 +24,7 @@ export async function applyEvent(kysely: Kysely<Schema>, taskId: string, input: 
   const outcome = transition(before, event);
   if (!outcome.changed) return outcome;
   const seq = await appendEvent(kysely, id, event.type, json);
+  if ("progress" in event && event.progress !== null) await dropEarlierProgress(kysely, id, seq);
   if (before === null) {
     await kysely.insertInto("tasks").values(taskRow(outcome.task, seq)).execute();
   } else {

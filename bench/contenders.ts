@@ -1,0 +1,71 @@
+/**
+ * The two sides of the comparison: how a model launches a background task on each, and which scripts it follows.
+ * Both get the same description, the same prompt and the same answer of the child.
+ */
+import { call, gate, pause, type Script, say, scriptMarker } from "../src/testing/script.ts";
+
+export type Side = "ours" | "theirs";
+
+export interface Contender {
+  side: Side;
+  label: string;
+  /** The tool that launches. */
+  tool: string;
+  /** Whether a tool of this name belongs to this side. */
+  owns(toolName: string): boolean;
+  /** The tool's arguments. */
+  input(prompt: string): Record<string, unknown>;
+}
+
+export const CHILD_ANSWER =
+  "The module has three callers; two of them pass a limit, one relies on the default. ".repeat(5);
+
+const description = "find the callers";
+const agent = "general";
+
+export const contenders: Record<Side, Contender> = {
+  ours: {
+    side: "ours",
+    label: "asyncagents",
+    tool: "asyncagents_task",
+    owns: (name) => name.startsWith("asyncagents_"),
+    input: (prompt) => ({ description, prompt, agent }),
+  },
+  theirs: {
+    side: "theirs",
+    label: "OpenCode's task",
+    tool: "task",
+    owns: (name) => name === "task",
+    input: (prompt) => ({ description, prompt, subagent_type: agent, background: true }),
+  },
+};
+
+/** What a person asks of the parent in one trial; the trial's name finds its child again. */
+export function parentPrompt(contender: Contender, trial: string): string {
+  return `${scriptMarker(contender.side)} Launch trial <${trial}>.`;
+}
+
+export function childPrompt(trial: string): string {
+  return `${scriptMarker("child")} Find the callers of the module and how they set the limit (trial <${trial}>).`;
+}
+
+/**
+ * How long everything rests before a step that is timed. Each HTTP request to OpenCode, the benchmark's own too, is followed by
+ * about 100 ms in which it collects garbage again and again; no model answers faster than that anyway.
+ */
+export const REST_MS = 250;
+
+/** The child's answer waits at the gate that is named as its session. */
+export function scripts(): Record<string, Script> {
+  const parent = ({ tool, input }: Contender): Script => [
+    pause(REST_MS),
+    call(tool, ({ lastUserText }) => input(childPrompt(/<([^>]+)>/.exec(lastUserText)?.[1] ?? "?"))),
+    say("Launched. I wait."),
+    say("Noted."),
+  ];
+  return {
+    ours: parent(contenders.ours),
+    theirs: parent(contenders.theirs),
+    child: [gate((request) => request.sessionId), say(CHILD_ANSWER)],
+  };
+}

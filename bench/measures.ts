@@ -1,0 +1,45 @@
+/**
+ * What is judged, and how: each measure with its limit, its figures from the pairs, and the verdict. Pure but for the seed
+ * that it fixes, so that the same pairs are always judged the same.
+ */
+import type { Side } from "./contenders.ts";
+import { type Estimate, medianEstimate, ratioEstimate, seededChance } from "./statistics.ts";
+import type { Trial } from "./trial.ts";
+
+type Timed = Exclude<keyof Trial, "requests">;
+
+export interface Measure {
+  key: Timed;
+  title: string;
+  /** The most that ours may take, as a multiple of theirs; null where it is only shown. */
+  limit: number | null;
+}
+
+export interface Judged extends Measure {
+  ours: Estimate;
+  theirs: Estimate;
+  ratio: Estimate;
+  /** Null where there is no limit. */
+  passed: boolean | null;
+}
+
+export const measures: Measure[] = [
+  { key: "launchCall", title: "the launching call", limit: 1.2 },
+  { key: "launchPath", title: "… and to the model's next request", limit: null },
+  { key: "told", title: "child's last token to parent told", limit: 1.2 },
+];
+
+const SEED = 20_261_115;
+
+export function judge(measure: Measure, trials: readonly Record<Side, Pick<Trial, Timed>>[]): Judged {
+  const pairs = trials.map((pair) => ({ ours: pair.ours[measure.key], theirs: pair.theirs[measure.key] }));
+  const of = (side: Side) => pairs.map((pair) => pair[side]);
+  const ratio = ratioEstimate(pairs, seededChance(SEED));
+  return {
+    ...measure,
+    ours: medianEstimate(of("ours"), seededChance(SEED)),
+    theirs: medianEstimate(of("theirs"), seededChance(SEED)),
+    ratio,
+    passed: measure.limit === null ? null : ratio.value <= measure.limit,
+  };
+}

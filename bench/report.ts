@@ -1,0 +1,64 @@
+/**
+ * The printed report: tables side by side and one verdict line for each limit. Pure: gives text, prints nothing.
+ */
+import type { Comparison } from "./background-task.ts";
+import { contenders } from "./contenders.ts";
+import type { ContextBytes } from "./context-bytes.ts";
+import type { Judged } from "./measures.ts";
+import type { Estimate } from "./statistics.ts";
+
+type Row = readonly string[];
+
+export function timesTable(judged: readonly Judged[]): string {
+  const head = ["median [95% interval]", contenders.ours.label, contenders.theirs.label, "ratio", "limit", ""];
+  const rows = judged.map(({ title, ours, theirs, ratio, limit, passed }) => [
+    title,
+    `${estimate(ours, 1)} ms`,
+    `${estimate(theirs, 1)} ms`,
+    estimate(ratio, 2),
+    limit === null ? "" : limit.toFixed(2),
+    passed === null ? "" : passed ? "✓" : "✗",
+  ]);
+  return table([head, ...rows]);
+}
+
+export function bytesTable({ bytes: { ours, theirs }, plainDefinition }: Comparison): string {
+  const extra = theirs.definitions - plainDefinition;
+  const row = (title: string, key: keyof ContextBytes): Row => [title, count(ours[key]), count(theirs[key])];
+  const task = ({ launch, notice }: ContextBytes) => count(launch + notice);
+  return table([
+    ["bytes in the parent's context", contenders.ours.label, contenders.theirs.label],
+    row("definitions, in every request", "definitions"),
+    ["  of these for background tasks", count(ours.definitions), count(extra)],
+    row("launch: the call and its result", "launch"),
+    row("notice, with the result", "notice"),
+    ["one task: launch and notice", task(ours), task(theirs)],
+  ]);
+}
+
+export function verdictLine({ title, limit, ratio, passed }: Judged): string {
+  const interval = `95% interval ${ratio.low.toFixed(2)} to ${ratio.high.toFixed(2)}`;
+  const word = passed ? "PASS" : "FAIL";
+  const sign = passed ? "at most" : "more than";
+  return `${word}  ${title}: ${ratio.value.toFixed(2)} times theirs (${interval}), ${sign} ${limit?.toFixed(2)}`;
+}
+
+function table(rows: readonly Row[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length)));
+  const line = (row: Row) =>
+    row
+      .map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
+      .join("   ")
+      .trimEnd();
+  const [head = [], ...rest] = rows;
+  const rule = "─".repeat(Math.max(...rows.map((row) => line(row).length)));
+  return [line(head), rule, ...rest.map(line)].join("\n");
+}
+
+function estimate({ value, low, high }: Estimate, digits: number): string {
+  return `${value.toFixed(digits)} [${low.toFixed(digits)}, ${high.toFixed(digits)}]`;
+}
+
+function count(bytes: number): string {
+  return bytes.toLocaleString("en-US");
+}

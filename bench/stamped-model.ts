@@ -1,0 +1,81 @@
+/**
+ * A scripted model that stamps when each request arrives and when the last byte of its answer is handed to the socket.
+ * Invariant: arrival is stamped before the body is read, so that a longer context does not count as a later request.
+ * It refuses nothing and cannot fail: the scripted model of the tests does that.
+ */
+import { type ChatBody, ModelRequest } from "../src/testing/chat-request.ts";
+import { render, stream } from "../src/testing/chat-response.ts";
+import { Gate } from "../src/testing/gates.ts";
+import { Recorder } from "../src/testing/recorder.ts";
+import { resolve, type Script, say } from "../src/testing/script.ts";
+import { ScriptBook } from "../src/testing/script-book.ts";
+
+export interface Exchange {
+  sessionId: string;
+  request: ModelRequest;
+  /** Both from `performance.now()`, in ms. */
+  arrivedAt: number;
+  answeredAt: number | null;
+}
+
+export interface StampedModel {
+  url: string;
+  gate(name: string): Gate;
+  /** The first so many requests of a session, past or to come. */
+  exchanges(sessionId: string, count: number): Promise<Exchange[]>;
+  /** The first request whose last user message holds the text. */
+  exchangeWith(text: string): Promise<Exchange>;
+  stop(): Promise<void>;
+}
+
+const PATIENCE_MS = 30_000;
+const USAGE = { prompt_tokens: 100, completion_tokens: 20 };
+
+export function startStampedModel(scripts: Record<string, Script>): StampedModel {
+  const book = new ScriptBook(say("ok"));
+  for (const [name, steps] of Object.entries(scripts)) book.register(name, steps);
+  const gates = new Map<string, Gate>();
+  const record = new Recorder<Exchange>(
+    ({ sessionId, request }) => `${sessionId} "${request.lastUserText.slice(0, 80)}"`,
+  );
+  const gate = (name: string): Gate => {
+    const known = gates.get(name) ?? new Gate(name);
+    gates.set(name, known);
+    return known;
+  };
+
+  async function answer(http: Request): Promise<Response> {
+    const arrivedAt = performance.now();
+    const sessionId = http.headers.get("x-session-affinity") ?? "";
+    const request = new ModelRequest(sessionId, (await http.json()) as ChatBody);
+    const exchange: Exchange = { sessionId, request, arrivedAt, answeredAt: null };
+    record.push(exchange);
+    const { modifiers, answer: planned } = book.next(request);
+    for (const modifier of modifiers) {
+      if (modifier.type === "gate") await gate(resolve(modifier.name, request)).pass(http.signal);
+      else await Bun.sleep(modifier.ms);
+    }
+    if (planned.type === "httpFailure") throw new Error("The scripts of a benchmark do not fail.");
+    const rendered = render(planned, request, () => crypto.randomUUID().slice(0, 8));
+    const response = stream(rendered, request.body.model, `chatcmpl-${record.items.length}`, USAGE);
+    return new Response(stamped(response, exchange), { headers: response.headers });
+  }
+
+  const server = Bun.serve({ hostname: "127.0.0.1", port: 0, idleTimeout: 0, development: false, fetch: answer });
+  const wait = { timeoutMs: PATIENCE_MS, what: "model requests" };
+  return {
+    url: `http://127.0.0.1:${server.port}/v1`,
+    gate,
+    exchanges: (id, count) => record.waitForCount((exchange) => exchange.sessionId === id, count, wait),
+    exchangeWith: (text) => record.waitFor((exchange) => exchange.request.lastUserText.includes(text), wait),
+    async stop() {
+      for (const each of gates.values()) each.open();
+      await server.stop(true);
+    },
+  };
+}
+
+async function* stamped(response: Response, exchange: Exchange): AsyncGenerator<Uint8Array> {
+  for await (const chunk of response.body ?? []) yield chunk;
+  exchange.answeredAt = performance.now();
+}

@@ -1,0 +1,78 @@
+/**
+ * The figures of a comparison: medians, and percentile bootstrap intervals of a median and of a ratio of medians.
+ * Pure: chance is a seeded generator that is passed in, so that the same samples give the same interval.
+ */
+
+/** A figure with the bounds between which it lies with 95% confidence. */
+export interface Estimate {
+  value: number;
+  low: number;
+  high: number;
+}
+
+/** One pair: what each side took in it. */
+export interface Pair {
+  ours: number;
+  theirs: number;
+}
+
+/** Gives numbers from 0 up to, but not including, 1. */
+export type Chance = () => number;
+
+const RESAMPLES = 10_000;
+const TAIL = 0.025;
+
+/** The generator mulberry32: small, fast, and good enough to resample with. */
+export function seededChance(seed: number): Chance {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** The middle of the values; of the two in the middle, their mean. */
+export function median(values: readonly number[]): number {
+  return quantile(values, 0.5);
+}
+
+/** The value below which that share of the values lies, interpolated between neighbours. */
+export function quantile(values: readonly number[], share: number): number {
+  if (values.length === 0) throw new RangeError("There is no quantile of no values.");
+  const sorted = [...values].sort((a, b) => a - b);
+  const position = share * (sorted.length - 1);
+  const below = sorted[Math.floor(position)] ?? Number.NaN;
+  const above = sorted[Math.ceil(position)] ?? Number.NaN;
+  return below + (above - below) * (position - Math.floor(position));
+}
+
+export function medianEstimate(values: readonly number[], chance: Chance, resamples = RESAMPLES): Estimate {
+  return bootstrap(values, median, { chance, resamples });
+}
+
+/** The ratio of the medians. Whole pairs are drawn, since both sides of a pair saw the same moment of the machine. */
+export function ratioEstimate(pairs: readonly Pair[], chance: Chance): Estimate {
+  return bootstrap(pairs, ratioOfMedians, { chance, resamples: RESAMPLES });
+}
+
+export function ratioOfMedians(pairs: readonly Pair[]): number {
+  return median(pairs.map((pair) => pair.ours)) / median(pairs.map((pair) => pair.theirs));
+}
+
+function bootstrap<T>(
+  items: readonly T[],
+  figure: (drawn: readonly T[]) => number,
+  { chance, resamples }: { chance: Chance; resamples: number },
+): Estimate {
+  const value = figure(items);
+  const drawn = [...items];
+  const figures = Array.from({ length: resamples }, () => {
+    for (let index = 0; index < drawn.length; index++) {
+      drawn[index] = items[Math.floor(chance() * items.length)] as T;
+    }
+    return figure(drawn);
+  });
+  return { value, low: quantile(figures, TAIL), high: quantile(figures, 1 - TAIL) };
+}
