@@ -35,7 +35,8 @@ export class Driver {
   /** Begins a run whose row is written; what goes wrong from here on ends the task with the truth. */
   begin(task: Task): void {
     const tracker = this.#track(task);
-    void this.#start(tracker, task);
+    // After the caller has its answer: a host that works on the prompt would hold it up.
+    setTimeout(() => void this.#start(tracker, task), 0);
   }
 
   /** Takes over a run that is already at work in this host. */
@@ -103,7 +104,7 @@ export class Driver {
     const { host, settings, now } = this.#context;
     try {
       if (task.isForked && task.run.number === 0) await host.condense?.(task.sessionId, settings.fork);
-      if (tracker.cancelling !== null) return;
+      if (tracker.cancelling !== null || this.#stopped) return;
       tracker.counting = true;
       const { messageId, prompt: text } = task.run;
       await host.prompt(task.sessionId, { messageId, text, agent: task.agent, model: task.model });

@@ -19,6 +19,7 @@ import { Waiter, type WaitOptions } from "./waiter.ts";
 const PAGE = 200;
 /** Events that may have left a notice. */
 const TELLING: ReadonlySet<TaskEventType> = new Set(["run.completed", "run.failed", "run.cancelled", "run.phased"]);
+const KICK_MS = 100;
 const PARENT_DELETED = "the parent session was deleted";
 
 export class Engine {
@@ -33,6 +34,7 @@ export class Engine {
   readonly #endListeners = new Set<(task: Task) => void>();
   #stopEvents: (() => void) | null = null;
   #sweep: ReturnType<typeof setTimeout> | null = null;
+  #kick: ReturnType<typeof setTimeout> | null = null;
   #stopped = false;
 
   constructor(context: EngineContext) {
@@ -56,7 +58,7 @@ export class Engine {
       if ("owner" in entry.event && entry.event.owner !== instance.id) this.#sweepLater();
       if (entry.event.type === "task.created" && entry.event.task.owner !== instance.id) this.#sweepLater();
       if (entry.event.type === "cancel.requested") this.#try(this.#canceller.obey(entry.taskId), "a cancel failed");
-      else if (TELLING.has(entry.event.type)) this.#try(this.#outbox.kickAll(), "the outbox could not be read");
+      else if (TELLING.has(entry.event.type)) this.#kickLater();
     });
     this.#stopEvents = host.onEvent((event) => this.#take(event));
   }
@@ -78,6 +80,7 @@ export class Engine {
   async stop(): Promise<void> {
     this.#stopped = true;
     if (this.#sweep) clearTimeout(this.#sweep);
+    if (this.#kick) clearTimeout(this.#kick);
     this.#stopEvents?.();
     this.#changes.stop();
     this.#driver.stop();
@@ -238,6 +241,15 @@ export class Engine {
   #told(task: Task): void {
     this.#outbox.kick(task.parentSessionId);
     for (const listener of this.#endListeners) listener(task);
+  }
+
+  /** What this instance ended itself is on its way already; this is for what others wrote. */
+  #kickLater(): void {
+    if (this.#kick || this.#stopped) return;
+    this.#kick = setTimeout(() => {
+      this.#kick = null;
+      this.#try(this.#outbox.kickAll(), "the outbox could not be read");
+    }, KICK_MS);
   }
 
   #sweepLater(): void {

@@ -55,7 +55,7 @@ export class Launcher {
     if (request.fork && !this.#context.host.fork) {
       throw new AsyncAgentsError("host_unsupported", `${this.#context.host.kind} cannot fork. Launch without fork.`);
     }
-    const [agents, depth] = await Promise.all([this.#context.host.agents(), this.#depth(caller.sessionId)]);
+    const [agent, depth] = await Promise.all([this.#context.host.agent(request.agent), this.#depth(caller.sessionId)]);
     const { maxDepth } = this.#context.settings;
     if (depth >= maxDepth) {
       throw new AsyncAgentsError(
@@ -63,9 +63,8 @@ export class Launcher {
         `A background task may not launch tasks at this depth (limit ${maxDepth}). Do the work yourself, or ask for a higher maxDepth.`,
       );
     }
-    const agent = agents.find((candidate) => candidate.name === request.agent);
     if (agent) return agent;
-    const known = agents.map((candidate) => candidate.name).join(", ");
+    const known = (await this.#context.host.agents()).map((candidate) => candidate.name).join(", ");
     const what =
       request.agent.trim() === "" ? "agent is missing" : `There is no agent "${request.agent.slice(0, 100)}"`;
     throw new AsyncAgentsError("unknown_agent", `${what}. Known agents: ${known}.`);

@@ -15,6 +15,8 @@ const ARRIVAL_MS = 5000;
 /** How long a delivered message may wait for the parent's model before the next one is sent behind it. */
 const TAKEN_MS = 60_000;
 const RETRY_MS = 1000;
+/** How long the books wait for a turn that is about to begin. */
+const SETTLE_MS = 150;
 
 type Word = "added" | "taken" | "idle" | "quiet";
 
@@ -143,13 +145,22 @@ export class Outbox {
       this.#context.reach("notice-sent");
       const arrived = (await added) ?? (await host.hasMessage?.(parentSessionId, messageId));
       if (!arrived) throw new AsyncAgentsError("host_failed", "the message did not appear in the parent's session");
-      await this.#settle(parentSessionId, messageId, "delivered", null);
     } catch (thrown) {
       this.#signals.say(messageId, null);
       return this.#failed(parentSessionId, messageId, notices, thrown);
     }
-    if (wake) await taken;
+    if (wake) await this.#outOfTheWay(taken);
+    await this.#settle(parentSessionId, messageId, "delivered", null);
     return true;
+  }
+
+  /**
+   * The parent's model is asked first, the books are kept after: until then the group is on its way, and should we die,
+   * the session itself shows that it arrived.
+   */
+  async #outOfTheWay(taken: Promise<unknown>): Promise<void> {
+    await taken;
+    if (!this.#stopped) await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
   }
 
   async #settle(parent: string, messageId: string, state: "delivered" | "dropped" | "pending", reason: string | null) {

@@ -102,6 +102,8 @@ export interface Host {
   messages(sessionId: string, page: { limit: number; before: string | null }): Promise<MessagePage>;
   /** Whether the session exists. */
   exists(sessionId: string): Promise<boolean>;
+  /** One agent by its name; null where there is none. */
+  agent(name: string): Promise<AgentInfo | null>;
   agents(): Promise<AgentInfo[]>;
   /** Calls back in order of arrival. Returns the way to stop. */
   onEvent(listener: (event: HostEvent) => void): () => void;

@@ -4,7 +4,16 @@
  * with what the message has become since: the first word about an answer may already say that it is finished.
  */
 import type { HostEvent } from "./host.ts";
-import { errorText, isAbort, retryOf, type WireError, type WireStatus } from "./opencode-wire.ts";
+import {
+  errorText,
+  isAbort,
+  retryOf,
+  type WireError,
+  type WireInfo,
+  type WirePart,
+  type WireSession,
+  type WireStatus,
+} from "./opencode-wire.ts";
 
 type Fields = Record<string, unknown>;
 type Reader = (properties: Fields) => HostEvent | HostEvent[] | null;
@@ -57,6 +66,31 @@ export function readEvents(event: unknown): HostEvent[] {
   if (typeof type !== "string" || !Object.hasOwn(READERS, type)) return [];
   const read = READERS[type]?.(fieldsOf(properties)) ?? [];
   return [read].flat().filter((each) => each.sessionId !== "");
+}
+
+/** A record of OpenCode's that an event carries whole. */
+export type WireRecord =
+  | { kind: "session"; session: WireSession }
+  | { kind: "deleted"; sessionId: string }
+  | { kind: "info"; info: WireInfo }
+  | { kind: "part"; sessionId: string; messageId: string; part: WirePart };
+
+export function readRecord(event: unknown): WireRecord | null {
+  const { type, properties } = fieldsOf(event);
+  const { info, part, sessionID } = fieldsOf(properties);
+  const id = text(fieldsOf(info).id);
+  if (type === "session.deleted") return { kind: "deleted", sessionId: text(sessionID) || id };
+  if (type === "message.part.updated") {
+    const { sessionID: sessionId, messageID: messageId, id: partId } = fieldsOf(part);
+    if (typeof sessionId !== "string" || typeof messageId !== "string" || typeof partId !== "string") return null;
+    return { kind: "part", sessionId, messageId, part: part as WirePart };
+  }
+  if (id === "") return null;
+  if (type === "session.created" || type === "session.updated")
+    return { kind: "session", session: info as WireSession };
+  const { time, sessionID: owner } = fieldsOf(info);
+  if (type !== "message.updated" || typeof owner !== "string" || typeof time !== "object") return null;
+  return { kind: "info", info: info as WireInfo };
 }
 
 function readStatus(p: Fields): HostEvent | null {

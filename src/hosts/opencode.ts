@@ -18,11 +18,13 @@ import {
   type StartInput,
   splitModel,
 } from "./host.ts";
-import { readEvents } from "./opencode-events.ts";
+import { readEvents, readRecord } from "./opencode-events.ts";
 import { evidenceOf } from "./opencode-evidence.ts";
 import { condenseSession } from "./opencode-fork.ts";
 import { newOpenCodeId } from "./opencode-ids.ts";
 import { childRules } from "./opencode-rights.ts";
+import { launchIdOf, SeenSessions } from "./opencode-sessions.ts";
+import { Transcripts } from "./opencode-transcript.ts";
 import { call, type OpenCodeRequest, type OpenCodeSend } from "./opencode-transport.ts";
 import {
   retryOf,
@@ -57,6 +59,10 @@ class OpenCodeDriver implements OpenCodeHost {
   readonly kind = "opencode";
   readonly #send: OpenCodeSend;
   readonly #listeners = new Set<(event: HostEvent) => void>();
+  readonly #transcripts = new Transcripts();
+  readonly #sessions = new SeenSessions();
+  /** An instance reads its agents once, when it starts; so do we. */
+  #knownAgents: WireAgent[] | null = null;
 
   constructor(send: OpenCodeSend) {
     this.#send = send;
@@ -72,7 +78,10 @@ class OpenCodeDriver implements OpenCodeHost {
       metadata: markOf(input),
       permission: await this.#rulesFor(input),
     };
-    return sessionIdOf((await call(this.#send, { method: "POST", path: "/session", body })).data);
+    // The event comes before the answer, which OpenCode takes its time to send.
+    const seen = this.#sessions.launched(input.launchId);
+    const answered = call(this.#send, { method: "POST", path: "/session", body }).then(({ data }) => sessionIdOf(data));
+    return Promise.race([answered, seen]).finally(() => this.#sessions.forgetLaunch(input.launchId));
   }
 
   async fork(input: ForkInput): Promise<string> {
@@ -90,6 +99,7 @@ class OpenCodeDriver implements OpenCodeHost {
 
   async prompt(sessionId: string, input: PromptInput): Promise<void> {
     const model = splitModel(input.model);
+    this.#transcripts.begin(sessionId, input.messageId);
     await this.#session(sessionId, "POST", "/prompt_async", {
       messageID: input.messageId,
       agent: input.agent,
@@ -109,6 +119,11 @@ class OpenCodeDriver implements OpenCodeHost {
   }
 
   async inspect(sessionId: string, runMessageId: string): Promise<Evidence> {
+    const known = this.#transcripts.after(sessionId, runMessageId);
+    if (known) {
+      const evidence = evidenceOf(known, true);
+      if (evidence.answer) return evidence;
+    }
     const { messages, found } = await this.#messagesAfter(sessionId, runMessageId);
     return evidenceOf(messages, found);
   }
@@ -140,8 +155,14 @@ class OpenCodeDriver implements OpenCodeHost {
     return isThere(call(this.#send, { method: "GET", path, parameters: { sessionID, messageID } }));
   }
 
+  async agent(name: string): Promise<AgentInfo | null> {
+    const find = (agents: readonly WireAgent[]) => agents.find((agent) => agent.name === name && agent.hidden !== true);
+    const known = find(await this.#agents()) ?? find(await this.#readAgents());
+    return known ? toAgentInfo(known) : null;
+  }
+
   async agents(): Promise<AgentInfo[]> {
-    return (await this.#agents()).filter((agent) => agent.hidden !== true).map(toAgentInfo);
+    return (await this.#readAgents()).filter((agent) => agent.hidden !== true).map(toAgentInfo);
   }
 
   async notify(sessionId: string, input: NotifyInput): Promise<void> {
@@ -175,6 +196,7 @@ class OpenCodeDriver implements OpenCodeHost {
   }
 
   take(event: unknown): void {
+    this.#remember(event);
     for (const read of readEvents(event)) for (const listener of this.#listeners) listener(read);
   }
 
@@ -182,15 +204,38 @@ class OpenCodeDriver implements OpenCodeHost {
     return call(this.#send, { method, path: `/session/{sessionID}${tail}`, parameters: { sessionID }, body });
   }
 
+  /** Keeps what later calls would have to ask for. */
+  #remember(event: unknown): void {
+    const record = readRecord(event);
+    if (record?.kind === "session") this.#sessions.take(record.session);
+    else if (record?.kind === "info") this.#transcripts.takeInfo(record.info);
+    else if (record?.kind === "part") this.#transcripts.takePart(record.sessionId, record.messageId, record.part);
+    else if (record?.kind === "deleted") {
+      this.#sessions.forget(record.sessionId);
+      this.#transcripts.end(record.sessionId);
+    }
+  }
+
+  async #readAgents(): Promise<WireAgent[]> {
+    const agents = (await call(this.#send, { method: "GET", path: "/agent" })).data as WireAgent[];
+    this.#knownAgents = agents;
+    return agents;
+  }
+
   async #agents(): Promise<WireAgent[]> {
-    return (await call(this.#send, { method: "GET", path: "/agent" })).data as WireAgent[];
+    return this.#knownAgents ?? this.#readAgents();
+  }
+
+  async #permissionOf(sessionId: string): Promise<readonly WireRule[]> {
+    const seen = this.#sessions.permissionOf(sessionId);
+    return seen ?? ((await this.#session(sessionId, "GET")).data as WireSession).permission ?? [];
   }
 
   async #rulesFor(input: StartInput): Promise<WireRule[]> {
-    const [parent, agents] = await Promise.all([this.#session(input.parentSessionId, "GET"), this.#agents()]);
+    const [parentSession, agents] = await Promise.all([this.#permissionOf(input.parentSessionId), this.#agents()]);
     const rules = (name: string) => agents.find((agent) => agent.name === name)?.permission ?? [];
     return childRules({
-      parentSession: (parent.data as WireSession).permission ?? [],
+      parentSession,
       parentAgent: rules(input.parentAgent),
       childAgent: rules(input.agent),
       denyTools: input.denyTools,
@@ -260,9 +305,4 @@ function sessionIdOf(data: unknown): string {
     throw new AsyncAgentsError("host_failed", "OpenCode made a session without an id");
   }
   return id;
-}
-
-function launchIdOf(candidate: WireSession): string | null {
-  const mark = candidate.metadata?.asyncagents as { launchId?: unknown } | undefined;
-  return typeof mark?.launchId === "string" ? mark.launchId : null;
 }

@@ -97,6 +97,7 @@ export function scriptedHost(options: ScriptedHostOptions = {}): ScriptedHost {
       };
     },
     exists: async (sessionId) => sessions.has(sessionId),
+    agent: async (name) => (agents.includes(name) ? { name, description: null, model: null } : null),
     agents: async () => agents.map((name) => ({ name, description: null, model: null })),
     onEvent(listener) {
       listeners.add(listener);

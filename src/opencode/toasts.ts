@@ -17,6 +17,8 @@ export interface ToastClock {
 
 const REAL: ToastClock = { now: Date.now, later: (work, ms) => setTimeout(work, ms) };
 const GAP_MS = 1000;
+/** A toast is a request to OpenCode: it waits until what it tells of is out of the way. */
+const PAUSE_MS = 300;
 const SHOWN = 3;
 const MAX_WAITING = 200;
 const URGENCY: readonly Toast["variant"][] = ["error", "warning", "success", "info"];
@@ -40,7 +42,7 @@ export class Toasts {
     if (!this.#enabled) return;
     if (this.#waiting.length < MAX_WAITING) this.#waiting.push(toast);
     if (this.#timer !== null) return;
-    const wait = Math.max(0, this.#last + GAP_MS - this.#clock.now());
+    const wait = Math.max(PAUSE_MS, this.#last + GAP_MS - this.#clock.now());
     this.#timer = this.#clock.later(() => this.#flush(), wait);
   }
 

@@ -2,7 +2,7 @@
  * The tools that a model sees. Each one parses its input, calls the engine and words the answer; an expected error
  * becomes an answer that says what to do. Descriptions are short: they cost tokens in every request.
  */
-import type { ToolContext, ToolDefinition } from "@opencode-ai/plugin";
+import type { ToolContext, ToolDefinition, ToolResult } from "@opencode-ai/plugin";
 import { z } from "zod";
 import type { Engine } from "../engine/engine.ts";
 import type { Caller } from "../engine/launch.ts";
@@ -85,9 +85,9 @@ export function tools(host: ToolHost): Record<string, ToolDefinition> {
 function define<Input>(
   description: string,
   args: z.ZodRawShape,
-  run: (input: Input, context: ToolContext) => Promise<string>,
+  run: (input: Input, context: ToolContext) => Promise<ToolResult>,
 ): ToolDefinition {
-  const execute = async (input: unknown, context: ToolContext): Promise<string> => {
+  const execute = async (input: unknown, context: ToolContext): Promise<ToolResult> => {
     try {
       return await run(input as Input, context);
     } catch (thrown) {
@@ -98,7 +98,7 @@ function define<Input>(
   return { description, args, execute } as unknown as ToolDefinition;
 }
 
-async function launchOrResume(host: ToolHost, input: TaskArguments, context: ToolContext): Promise<string> {
+async function launchOrResume(host: ToolHost, input: TaskArguments, context: ToolContext): Promise<ToolResult> {
   if (input.fork === true && input.resume !== undefined) {
     throw new AsyncAgentsError(
       "modes_exclusive",
@@ -112,10 +112,11 @@ async function launchOrResume(host: ToolHost, input: TaskArguments, context: Too
       ? await launch(engine, caller, input, context)
       : await engine.resume(caller, input.resume, input.prompt);
   host.onLaunched(task);
-  context.metadata({ title: task.description, metadata: { taskId: task.id, sessionId: task.sessionId } });
-  if (!host.waits) return launched(task);
+  const shown = { title: task.description, metadata: { taskId: task.id, sessionId: task.sessionId } };
+  if (!host.waits) return { ...shown, output: launched(task) };
   const ended = await engine.untilTold(task, context.abort);
-  return `Task ${task.id} ran to its end here (${ended.status}), because this process ends with your reply. Its notice follows as a message.`;
+  const output = `Task ${task.id} ran to its end here (${ended.status}), because this process ends with your reply. Its notice follows as a message.`;
+  return { ...shown, output };
 }
 
 async function launch(engine: Engine, caller: Caller, input: TaskArguments, context: ToolContext): Promise<Task> {

@@ -1,0 +1,88 @@
+/**
+ * What the sessions that we prompted wrote since, kept from OpenCode's events so that the end of a run is known without
+ * asking for it: a request costs OpenCode far more than the events that it hands over anyway. Bounded; a session that
+ * outgrows the bound, or whose prompt was not seen, is simply not known here, and is asked for.
+ */
+import type { WireInfo, WireMessage, WirePart } from "./opencode-wire.ts";
+
+const MAX_SESSIONS = 500;
+const MAX_CHARS = 1_000_000;
+
+interface Transcript {
+  /** The prompt that it begins after. */
+  messageId: string;
+  /** The prompt itself was seen. */
+  prompted: boolean;
+  messages: Map<string, { info: WireInfo | null; parts: Map<string, WirePart> }>;
+  chars: number;
+}
+
+export class Transcripts {
+  readonly #sessions = new Map<string, Transcript>();
+
+  /** Begins anew with a prompt that is about to be sent. */
+  begin(sessionId: string, messageId: string): void {
+    this.#sessions.delete(sessionId);
+    this.#sessions.set(sessionId, { messageId, prompted: false, messages: new Map(), chars: 0 });
+    const oldest = this.#sessions.keys().next().value;
+    if (this.#sessions.size > MAX_SESSIONS && oldest !== undefined) this.#sessions.delete(oldest);
+  }
+
+  /** Forgets a session. */
+  end(sessionId: string): void {
+    this.#sessions.delete(sessionId);
+  }
+
+  /** The messages after that prompt, oldest first; null where they are not known for certain. */
+  after(sessionId: string, messageId: string): WireMessage[] | null {
+    const transcript = this.#sessions.get(sessionId);
+    if (!transcript?.prompted || transcript.messageId !== messageId) return null;
+    const messages: WireMessage[] = [];
+    for (const { info, parts } of transcript.messages.values()) {
+      if (info === null) return null;
+      messages.push({ info, parts: [...parts.values()] });
+    }
+    return messages;
+  }
+
+  takeInfo(info: WireInfo): void {
+    const transcript = this.#sessions.get(info.sessionID);
+    if (!transcript) return;
+    if (info.id === transcript.messageId) transcript.prompted = true;
+    else if (transcript.prompted) messageOf(transcript, info.id).info = info;
+  }
+
+  takePart(sessionId: string, messageId: string, part: WirePart): void {
+    const transcript = this.#sessions.get(sessionId);
+    if (!transcript?.prompted || messageId === transcript.messageId) return;
+    const { parts } = messageOf(transcript, messageId);
+    const kept = essence(part);
+    transcript.chars += size(kept) - size(parts.get(part.id));
+    parts.set(part.id, kept);
+    if (transcript.chars > MAX_CHARS) this.#sessions.delete(sessionId);
+  }
+}
+
+function messageOf(transcript: Transcript, id: string) {
+  const known = transcript.messages.get(id) ?? { info: null, parts: new Map<string, WirePart>() };
+  transcript.messages.set(id, known);
+  return known;
+}
+
+/** What evidence is read from; inputs and outputs of tools are not. */
+function essence({ id, type, text, synthetic, ignored, tool, callID, state }: WirePart): WirePart {
+  return {
+    id,
+    type,
+    text,
+    synthetic,
+    ignored,
+    tool,
+    callID,
+    ...(state ? { state: { status: state.status, error: state.error } } : {}),
+  };
+}
+
+function size(part: WirePart | undefined): number {
+  return part ? 200 + (part.text?.length ?? 0) + (part.state?.error?.length ?? 0) : 0;
+}
