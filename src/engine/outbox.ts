@@ -11,14 +11,15 @@ import { Signals } from "./signals.ts";
 
 const GROUP = 20;
 const MAX_ATTEMPTS = 8;
-const ARRIVAL_MS = 5000;
+const QUIET_MS = 5000;
 /** How long a delivered message may wait for the parent's model before the next one is sent behind it. */
 const TAKEN_MS = 60_000;
 const RETRY_MS = 1000;
-/** How long the books wait for a turn that is about to begin. */
+/** How long the books wait for a turn that is about to begin, and for an idle parent to begin it. */
 const SETTLE_MS = 150;
+const BUSY_MS = 500;
 
-type Word = "added" | "taken" | "idle" | "quiet";
+type Word = "taken" | "idle" | "quiet";
 
 export class Outbox {
   readonly #context: EngineContext;
@@ -26,6 +27,8 @@ export class Outbox {
   readonly #busy = new Set<string>();
   readonly #again = new Set<string>();
   readonly #signals = new Signals<Word>();
+  /** Parents that somebody waits for to have been told everything. */
+  readonly #waitedFor = new Map<string, number>();
   /** Messages of our own, so that they are not taken for a person's. */
   readonly #sent = new Set<string>();
   /** Parents whose last delivery failed, until they are tried again. */
@@ -65,22 +68,29 @@ export class Outbox {
   }
 
   take(event: HostEvent): void {
-    if (event.type === "message.added") this.#signals.say(event.messageId, "added");
-    else if (event.type === "message.taken") this.#signals.say(event.messageId, "taken");
+    if (event.type === "message.taken") this.#signals.say(event.messageId, "taken");
     else if (event.type === "session.idle") this.#signals.say(event.sessionId, "idle");
   }
 
-  /** Resolves when nothing is pending or on its way for the parent. */
+  /**
+   * Resolves when nothing is pending or on its way for the parent. The parent itself may be waiting here, and then takes
+   * nothing up: so meanwhile no delivery waits for the one before it to be taken.
+   */
   async untilQuiet(parentSessionId: string, signal: AbortSignal): Promise<void> {
     const { store } = this.#context;
+    this.#waitedFor.set(parentSessionId, (this.#waitedFor.get(parentSessionId) ?? 0) + 1);
+    this.#signals.say(parentSessionId, "idle");
     while (!signal.aborted && !this.#stopped) {
       const open = [
         ...(await store.notices(parentSessionId, "pending", 1)),
         ...(await store.notices(parentSessionId, "sending", 1)),
       ];
-      if (open.length === 0) return;
-      await this.#signals.wait([`quiet:${parentSessionId}`], ["quiet"], ARRIVAL_MS);
+      if (open.length === 0) break;
+      await this.#signals.wait([`quiet:${parentSessionId}`], ["quiet"], QUIET_MS);
     }
+    const others = (this.#waitedFor.get(parentSessionId) ?? 1) - 1;
+    if (others > 0) this.#waitedFor.set(parentSessionId, others);
+    else this.#waitedFor.delete(parentSessionId);
   }
 
   stop(): void {
@@ -140,27 +150,25 @@ export class Outbox {
     const { agent = null, model = null, variant = null } = parent ?? {};
     const taken = this.#signals.wait([messageId, parentSessionId], ["taken", "idle"], TAKEN_MS);
     try {
-      const added = this.#signals.wait([messageId], ["added", "taken"], ARRIVAL_MS);
       await host.notify?.(parentSessionId, { messageId, ...text, wake, agent, model, variant });
       this.#context.reach("notice-sent");
-      const arrived = (await added) ?? (await host.hasMessage?.(parentSessionId, messageId));
-      if (!arrived) throw new AsyncAgentsError("host_failed", "the message did not appear in the parent's session");
     } catch (thrown) {
       this.#signals.say(messageId, null);
       return this.#failed(parentSessionId, messageId, notices, thrown);
     }
     if (wake) await this.#outOfTheWay(taken);
     await this.#settle(parentSessionId, messageId, "delivered", null);
+    if (wake && !this.#waitedFor.has(parentSessionId)) await taken;
     return true;
   }
 
   /**
    * The parent's model is asked first, the books are kept after: until then the group is on its way, and should we die,
-   * the session itself shows that it arrived.
+   * the session itself shows that it arrived. A parent that is busy takes it up later; the books do not wait for that.
    */
   async #outOfTheWay(taken: Promise<unknown>): Promise<void> {
-    await taken;
-    if (!this.#stopped) await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+    await Promise.race([taken, Bun.sleep(BUSY_MS)]);
+    if (!this.#stopped) await Bun.sleep(SETTLE_MS);
   }
 
   async #settle(parent: string, messageId: string, state: "delivered" | "dropped" | "pending", reason: string | null) {

@@ -11,8 +11,10 @@ const MAX_CHARS = 1_000_000;
 interface Transcript {
   /** The prompt that it begins after. */
   messageId: string;
-  /** The prompt itself was seen. */
-  prompted: boolean;
+  /** When the prompt was added; null until it was seen. */
+  promptedAt: number | null;
+  /** Messages of an earlier prompt that the session was still at work on. */
+  earlier: Set<string>;
   messages: Map<string, { info: WireInfo | null; parts: Map<string, WirePart> }>;
   chars: number;
 }
@@ -23,7 +25,7 @@ export class Transcripts {
   /** Begins anew with a prompt that is about to be sent. */
   begin(sessionId: string, messageId: string): void {
     this.#sessions.delete(sessionId);
-    this.#sessions.set(sessionId, { messageId, prompted: false, messages: new Map(), chars: 0 });
+    this.#sessions.set(sessionId, { messageId, promptedAt: null, earlier: new Set(), messages: new Map(), chars: 0 });
     const oldest = this.#sessions.keys().next().value;
     if (this.#sessions.size > MAX_SESSIONS && oldest !== undefined) this.#sessions.delete(oldest);
   }
@@ -36,7 +38,7 @@ export class Transcripts {
   /** The messages after that prompt, oldest first; null where they are not known for certain. */
   after(sessionId: string, messageId: string): WireMessage[] | null {
     const transcript = this.#sessions.get(sessionId);
-    if (!transcript?.prompted || transcript.messageId !== messageId) return null;
+    if (!transcript || transcript.promptedAt === null || transcript.messageId !== messageId) return null;
     const messages: WireMessage[] = [];
     for (const { info, parts } of transcript.messages.values()) {
       if (info === null) return null;
@@ -48,13 +50,17 @@ export class Transcripts {
   takeInfo(info: WireInfo): void {
     const transcript = this.#sessions.get(info.sessionID);
     if (!transcript) return;
-    if (info.id === transcript.messageId) transcript.prompted = true;
-    else if (transcript.prompted) messageOf(transcript, info.id).info = info;
+    if (info.id === transcript.messageId) transcript.promptedAt ??= info.time.created;
+    else if (transcript.promptedAt === null || info.time.created < transcript.promptedAt) {
+      transcript.earlier.add(info.id);
+      transcript.messages.delete(info.id);
+    } else messageOf(transcript, info.id).info = info;
   }
 
   takePart(sessionId: string, messageId: string, part: WirePart): void {
     const transcript = this.#sessions.get(sessionId);
-    if (!transcript?.prompted || messageId === transcript.messageId) return;
+    if (!transcript || transcript.promptedAt === null) return;
+    if (messageId === transcript.messageId || transcript.earlier.has(messageId)) return;
     const { parts } = messageOf(transcript, messageId);
     const kept = essence(part);
     transcript.chars += size(kept) - size(parts.get(part.id));

@@ -61,6 +61,8 @@ class OpenCodeDriver implements OpenCodeHost {
   readonly #listeners = new Set<(event: HostEvent) => void>();
   readonly #transcripts = new Transcripts();
   readonly #sessions = new SeenSessions();
+  /** Messages of ours that are on their way. */
+  readonly #arrivals = new Map<string, () => void>();
   /** An instance reads its agents once, when it starts; so do we. */
   #knownAgents: WireAgent[] | null = null;
 
@@ -167,7 +169,9 @@ class OpenCodeDriver implements OpenCodeHost {
 
   async notify(sessionId: string, input: NotifyInput): Promise<void> {
     const model = splitModel(input.model);
-    await this.#session(sessionId, "POST", input.wake ? "/prompt_async" : "/message", {
+    const added = new Promise<void>((resolve) => this.#arrivals.set(input.messageId, resolve));
+    // Answered at the end of the turn that it starts; nobody waits for that, and who hangs up does not stop the turn.
+    const answered = this.#session(sessionId, "POST", "/message", {
       messageID: input.messageId,
       noReply: !input.wake,
       ...(input.agent ? { agent: input.agent } : {}),
@@ -178,6 +182,7 @@ class OpenCodeDriver implements OpenCodeHost {
         { id: partIdOf(input.messageId, 1), type: "text", text: input.hidden, synthetic: true },
       ],
     });
+    await Promise.race([added, answered]).finally(() => this.#arrivals.delete(input.messageId));
   }
 
   async findLaunched(launch: { launchId: string; at: number }): Promise<string | null> {
@@ -208,8 +213,10 @@ class OpenCodeDriver implements OpenCodeHost {
   #remember(event: unknown): void {
     const record = readRecord(event);
     if (record?.kind === "session") this.#sessions.take(record.session);
-    else if (record?.kind === "info") this.#transcripts.takeInfo(record.info);
-    else if (record?.kind === "part") this.#transcripts.takePart(record.sessionId, record.messageId, record.part);
+    else if (record?.kind === "info") {
+      this.#transcripts.takeInfo(record.info);
+      this.#arrivals.get(record.info.id)?.();
+    } else if (record?.kind === "part") this.#transcripts.takePart(record.sessionId, record.messageId, record.part);
     else if (record?.kind === "deleted") {
       this.#sessions.forget(record.sessionId);
       this.#transcripts.end(record.sessionId);

@@ -28,8 +28,10 @@ export interface MirrorOptions {
   log: Log;
 }
 
-/** From the first change to the write, and at least between two writes, in ms. */
-const DEBOUNCE = 200;
+/** Quiet before a write, so that it comes when nothing else does; but never later than this after the first change. */
+const DEBOUNCE = 400;
+const LONGEST_WAIT = 2_000;
+/** At least between two writes, in ms. */
 const LEAST_GAP = 1_000;
 /** A long file is written less often: at most one part in so many of the time goes into it. */
 const GAP_PER_DURATION = 20;
@@ -41,6 +43,7 @@ export function tasksJsonMirror(options: MirrorOptions): Mirror {
   const { log } = options;
   let timer: ReturnType<typeof setTimeout> | null = null;
   let notBefore = 0;
+  let firstChange: number | null = null;
   let touched = false;
   let closed = false;
   let running: Promise<boolean> = Promise.resolve(true);
@@ -68,6 +71,7 @@ export function tasksJsonMirror(options: MirrorOptions): Mirror {
     const wait = Math.max(pause, notBefore - performance.now());
     timer = setTimeout(async () => {
       timer = null;
+      firstChange = null;
       if (!(await run()) || touched) schedule(LOCKED_PAUSE);
     }, wait);
     timer.unref();
@@ -86,6 +90,11 @@ export function tasksJsonMirror(options: MirrorOptions): Mirror {
   return {
     touch() {
       touched = true;
+      firstChange ??= performance.now();
+      if (timer !== null && performance.now() - firstChange < LONGEST_WAIT - DEBOUNCE) {
+        clearTimeout(timer);
+        timer = null;
+      }
       schedule(DEBOUNCE);
     },
     flush,

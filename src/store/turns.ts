@@ -14,22 +14,20 @@ export interface Turns {
 
 export function turns(): Turns {
   let last: Promise<unknown> = Promise.resolve();
-  let waiting = 0;
-  /** When the work that follows upon work began; work that finds the queue empty begins anew. */
-  let streak = 0;
+  /** When work began to follow upon work; null once the event loop has had a turn. */
+  let streak: number | null = null;
   const breathe = async () => {
-    if (performance.now() - streak < STREAK) return;
-    await new Promise((resolve) => setImmediate(resolve));
+    if (streak !== null && performance.now() - streak >= STREAK) await new Promise((resolve) => setImmediate(resolve));
+    if (streak !== null) return;
     streak = performance.now();
+    setImmediate(() => {
+      streak = null;
+    });
   };
   return {
     take(work) {
-      if (waiting++ === 0) streak = performance.now();
       const done = last.then(breathe).then(work);
-      last = done.then(
-        () => waiting--,
-        () => waiting--,
-      );
+      last = done.catch(() => {});
       return done;
     },
     async idle() {

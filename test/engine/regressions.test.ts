@@ -86,3 +86,24 @@ test("an idle that comes before the prompt call returns is looked at when it has
   });
   expect((await ended(side, await launch(side, world.parent(), world.script(say("y"))))).status).toBe("completed");
 });
+
+test("a parent that waits for its tasks in its own turn is told of all of them", async () => {
+  const world = newWorld();
+  const side = await world.side();
+  const parent = world.parent();
+  const turn = { messageId: side.host.newMessageId(), text: world.script(gate("turn"), say("over")) };
+  await side.host.prompt(parent, { ...turn, agent: "general", model: null });
+  await side.host.gate("turn").reachedBy(1);
+  const start = async (name: string) => {
+    const task = await launch(side, parent, world.script(gate(name), say(name)), { description: name });
+    return side.engine.untilTold(task, new AbortController().signal);
+  };
+  const waiting = [start("one"), start("two")];
+  for (const name of ["one", "two"]) {
+    await side.host.gate(name).reachedBy(1);
+    side.host.gate(name).open();
+  }
+  expect((await Promise.all(waiting)).map((task) => task.status)).toEqual(["completed", "completed"]);
+  expect(world.told(parent).join()).toContain("two#0");
+  side.host.gate("turn").open();
+});
