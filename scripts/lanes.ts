@@ -3,11 +3,18 @@
  * Weights are fixed by folder and not measured: a run on another machine splits alike. Pure: it starts nothing.
  */
 
-/** Roughly the seconds that a file takes. Files that start real programs are heavy. */
+/** Roughly the seconds that a file takes, by the beginning of its path; the first that fits counts. */
 export const weights: { folder: string; weight: number }[] = [
-  { folder: "test/chaos/", weight: 40 },
+  { folder: "test/chaos/", weight: 45 },
+  { folder: "test/scenarios/lifecycle", weight: 40 },
+  { folder: "test/scenarios/many", weight: 40 },
+  { folder: "test/scenarios/evidence", weight: 35 },
+  { folder: "test/scenarios/demo", weight: 30 },
+  { folder: "test/scenarios/rights", weight: 10 },
   { folder: "test/scenarios/", weight: 20 },
+  { folder: "test/hosts/opencode.", weight: 15 },
   { folder: "test/testing/", weight: 10 },
+  { folder: "test/store/", weight: 6 },
 ];
 
 export function weightOf(file: string): number {
