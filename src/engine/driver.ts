@@ -5,7 +5,7 @@
  */
 import type { HostEvent, HostStatus } from "../hosts/host.ts";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
-import { judge, type Verdict } from "../model/evidence.ts";
+import { endOf, judge, type Verdict } from "../model/evidence.ts";
 import { addProgress, fullerProgress, type Progress } from "../model/progress.ts";
 import type { Phase, PhaseDetail, Task } from "../model/task.ts";
 import type { EngineContext } from "./context.ts";
@@ -217,18 +217,9 @@ export class Driver {
 
   async #end(tracker: RunTracker, verdict: Verdict, progress: Progress | null): Promise<void> {
     const { store, now } = this.#context;
-    const base = { at: now(), run: tracker.run, progress };
+    const event = endOf(verdict, { at: now(), run: tracker.run, progress });
     try {
-      const applied = await tracker.inOrder(() =>
-        store.apply(
-          tracker.taskId,
-          verdict.outcome === "completed"
-            ? { type: "run.completed", ...base, result: verdict.result }
-            : verdict.outcome === "error"
-              ? { type: "run.failed", ...base, error: verdict.error }
-              : { type: "run.cancelled", ...base, reason: verdict.reason },
-        ),
-      );
+      const applied = await tracker.inOrder(() => store.apply(tracker.taskId, event));
       this.#forget(tracker);
       if (applied.changed) {
         this.#context.reach("outbox-written");

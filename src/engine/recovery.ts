@@ -5,7 +5,7 @@
  */
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import type { TaskEvent } from "../model/events.ts";
-import { INTERRUPTED, judgeInterrupted } from "../model/evidence.ts";
+import { endOf, INTERRUPTED, judgeInterrupted } from "../model/evidence.ts";
 import { addProgress } from "../model/progress.ts";
 import type { Task } from "../model/task.ts";
 import type { Launch } from "../store/store.ts";
@@ -68,7 +68,7 @@ export class Recovery {
           await this.#driver.adopt(task);
           continue;
         }
-        const applied = await store.apply(task.id, await this.#verdict(task));
+        const applied = await store.apply(task.id, await this.#endOf(task));
         if (applied.changed) this.#onEnded(applied.task);
       } catch (thrown) {
         log.error("a task could not be recovered; it is tried again", { task: task.id, error: messageOf(thrown) });
@@ -76,18 +76,16 @@ export class Recovery {
     }
   }
 
-  async #verdict(task: Task): Promise<TaskEvent> {
+  /** How the run of an orphan ended, by what its session shows. */
+  async #endOf(task: Task): Promise<TaskEvent> {
     const base = { at: this.#context.now(), run: task.run.number };
     try {
       const evidence = await this.#context.host.inspect(task.sessionId, task.run.messageId);
-      const verdict = judgeInterrupted(evidence);
       const progress = addProgress(task.run.before, evidence.progress);
-      if (verdict.outcome === "completed") return { type: "run.completed", ...base, progress, result: verdict.result };
-      if (verdict.outcome === "error") return { type: "run.failed", ...base, progress, error: verdict.error };
-      return { type: "run.cancelled", ...base, progress, reason: verdict.reason };
+      return endOf(judgeInterrupted(evidence), { ...base, progress });
     } catch (thrown) {
       if (!AsyncAgentsError.isInstance(thrown) || thrown.code !== "session_gone") throw thrown;
-      return { type: "run.failed", ...base, progress: null, error: SESSION_DELETED };
+      return endOf({ outcome: "error", error: SESSION_DELETED }, { ...base, progress: null });
     }
   }
 

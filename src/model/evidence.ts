@@ -2,6 +2,7 @@
  * Completion by evidence: what a host can show about one run, and the verdict on it. Pure. Idle alone is no success:
  * a run completed only when it has a finished answer of its own that carries no error and something was done.
  */
+import type { TaskEvent } from "./events.ts";
 import type { Progress } from "./progress.ts";
 
 /** What the session's messages after the run's own prompt show. */
@@ -48,4 +49,16 @@ export function judge(evidence: Evidence, announced: string | null): Verdict {
 export function judgeInterrupted(evidence: Evidence): Verdict {
   if (evidence.answer || evidence.error) return judge(evidence, null);
   return { outcome: "error", error: INTERRUPTED };
+}
+
+/** The event that ends a run with this verdict. */
+export function endOf(verdict: Verdict, run: { at: number; run: number; progress: Progress | null }): TaskEvent {
+  switch (verdict.outcome) {
+    case "completed":
+      return { type: "run.completed", ...run, result: verdict.result };
+    case "error":
+      return { type: "run.failed", ...run, error: verdict.error };
+    case "cancelled":
+      return { type: "run.cancelled", ...run, reason: verdict.reason };
+  }
 }
