@@ -3,26 +3,13 @@
  * Events of a run carry its number, so that a late word about an earlier run changes nothing.
  */
 import type { Progress } from "./progress.ts";
-import type { Phase, PhaseDetail, Task } from "./task.ts";
+import type { Phase, PhaseDetail, Run, Task } from "./task.ts";
 
 /** What must be known to make a task. */
-export interface NewTask {
-  id: string;
-  sessionId: string;
-  host: string;
-  directory: string;
-  parentSessionId: string;
-  parentMessageId: string;
-  parentAgent: string;
-  description: string;
-  prompt: string;
-  messageId: string;
-  agent: string;
-  model: string | null;
-  batchId: string;
-  isForked: boolean;
-  owner: string | null;
-}
+export interface NewTask
+  extends Pick<Task, "id" | "sessionId" | "host" | "directory" | "parentSessionId" | "parentMessageId" | "parentAgent">,
+    Pick<Task, "description" | "agent" | "model" | "batchId" | "isForked" | "owner">,
+    Pick<Run, "prompt" | "messageId"> {}
 
 export type TaskEvent =
   | { type: "task.created"; at: number; task: NewTask }

@@ -3,7 +3,7 @@
  * `apply`, which commits the new row, its run, the event and the notice in one transaction. Every read is bounded.
  * Does not decide rules: `transition` in the model does, and the engine decides what to ask for.
  */
-import type { TaskEvent } from "../model/events.ts";
+import type { NewTask, TaskEvent } from "../model/events.ts";
 import type { Run, Status, Task } from "../model/task.ts";
 import type { Transition } from "../model/transition.ts";
 
@@ -58,22 +58,10 @@ export interface Parent {
 }
 
 /** What was about to be launched when its session was not known yet; gone once the task's row is there. */
-export interface Launch {
+export interface Launch extends Omit<NewTask, "id" | "sessionId" | "owner"> {
   id: string;
   owner: string;
   at: number;
-  parentSessionId: string;
-  parentMessageId: string;
-  parentAgent: string;
-  host: string;
-  directory: string;
-  description: string;
-  prompt: string;
-  messageId: string;
-  agent: string;
-  model: string | null;
-  batchId: string;
-  isForked: boolean;
 }
 
 export type NoticeState = "pending" | "sending" | "delivered" | "dropped";
