@@ -117,7 +117,7 @@ export interface Host {
   condense?(sessionId: string, limits: CondenseLimits): Promise<void>;
   /** Adds a message to a parent's session; resolves once it is there. The same id again replaces it. */
   notify?(sessionId: string, input: NotifyInput): Promise<void>;
-  /** Whether the session holds this message. */
+  /** Whether the session holds this message of ours, whole. */
   hasMessage?(sessionId: string, messageId: string): Promise<boolean>;
 }
 

@@ -61,7 +61,7 @@ class OpenCodeDriver implements OpenCodeHost {
   readonly #listeners = new Set<(event: HostEvent) => void>();
   readonly #transcripts = new Transcripts();
   readonly #sessions = new SeenSessions();
-  /** Messages of ours that are on their way. */
+  /** Messages of ours that are on their way, by their last part. */
   readonly #arrivals = new Map<string, () => void>();
   /** An instance reads its agents once, when it starts; so do we. */
   #knownAgents: WireAgent[] | null = null;
@@ -149,12 +149,14 @@ class OpenCodeDriver implements OpenCodeHost {
   }
 
   exists(sessionId: string): Promise<boolean> {
-    return isThere(this.#session(sessionId, "GET"));
+    return ifThere(this.#session(sessionId, "GET")).then((found) => found !== null);
   }
 
-  hasMessage(sessionID: string, messageID: string): Promise<boolean> {
+  async hasMessage(sessionID: string, messageID: string): Promise<boolean> {
     const path = "/session/{sessionID}/message/{messageID}";
-    return isThere(call(this.#send, { method: "GET", path, parameters: { sessionID, messageID } }));
+    const read = call(this.#send, { method: "GET", path, parameters: { sessionID, messageID } });
+    const message = await ifThere(read.then(({ data }) => data as WireMessage));
+    return message !== null && message.parts.length > 1;
   }
 
   async agent(name: string): Promise<AgentInfo | null> {
@@ -169,7 +171,9 @@ class OpenCodeDriver implements OpenCodeHost {
 
   async notify(sessionId: string, input: NotifyInput): Promise<void> {
     const model = splitModel(input.model);
-    const added = new Promise<void>((resolve) => this.#arrivals.set(input.messageId, resolve));
+    // A message is there before its parts are: only with its last part has it arrived.
+    const lastPart = partIdOf(input.messageId, 1);
+    const arrived = new Promise<void>((resolve) => this.#arrivals.set(lastPart, resolve));
     // Answered at the end of the turn that it starts; nobody waits for that, and who hangs up does not stop the turn.
     const answered = this.#session(sessionId, "POST", "/message", {
       messageID: input.messageId,
@@ -179,10 +183,10 @@ class OpenCodeDriver implements OpenCodeHost {
       ...(input.variant ? { variant: input.variant } : {}),
       parts: [
         { id: partIdOf(input.messageId, 0), type: "text", text: input.visible },
-        { id: partIdOf(input.messageId, 1), type: "text", text: input.hidden, synthetic: true },
+        { id: lastPart, type: "text", text: input.hidden, synthetic: true },
       ],
     });
-    await Promise.race([added, answered]).finally(() => this.#arrivals.delete(input.messageId));
+    await Promise.race([arrived, answered]).finally(() => this.#arrivals.delete(lastPart));
   }
 
   async findLaunched(launch: { launchId: string; at: number }): Promise<string | null> {
@@ -275,12 +279,11 @@ class OpenCodeDriver implements OpenCodeHost {
   }
 }
 
-async function isThere(request: Promise<unknown>): Promise<boolean> {
+async function ifThere<T>(request: Promise<T>): Promise<T | null> {
   try {
-    await request;
-    return true;
+    return await request;
   } catch (thrown) {
-    if (AsyncAgentsError.isInstance(thrown) && thrown.code === "session_gone") return false;
+    if (AsyncAgentsError.isInstance(thrown) && thrown.code === "session_gone") return null;
     throw thrown;
   }
 }

@@ -43,6 +43,15 @@ async function crashAt(point: CrashPoint, open?: string): Promise<Parent> {
   return parent;
 }
 
+/** The notice is the last word in the session: it started no turn. Another session's turn goes by first, to be sure. */
+async function expectNoTurn(parent: Parent): Promise<void> {
+  await (await world.parent()).ask("list");
+  const [notice] = await parent.notices();
+  const messages = await world.opencode.messages(parent.sessionId);
+  expect(messages.at(-1)?.info.id).toBe(notice?.messageId ?? "a notice");
+  expect(notice && parent.turnsOf(notice)).toBe(0);
+}
+
 async function onlyTask(parent: Parent) {
   const { tasks } = await world.store.tasks({ parentSessionId: parent.sessionId });
   expect(tasks.length).toBe(1);
@@ -57,11 +66,10 @@ async function onlyTask(parent: Parent) {
 for (const point of ["session-made", "row-written"] as const) {
   test(`after ${point}: the task was interrupted before its prompt, and nothing was prompted`, async () => {
     const parent = await crashAt(point);
+    await expectNoTurn(parent);
     const task = await onlyTask(parent);
     expect([task.status, task.run.error?.split(":")[0]]).toEqual(["error", "interrupted"]);
     expect(world.model.requestsOf(task.id).length).toBe(0);
-    const [notice] = await parent.notices();
-    expect(notice && parent.turnsOf(notice)).toBe(0);
   });
 }
 
@@ -76,8 +84,7 @@ test("after prompt-sent: interrupted or finished, never run again", async () => 
 
 test("after outbox-written: the end is told after the restart, without starting a turn that nobody watches", async () => {
   const parent = await crashAt("outbox-written", "outbox");
-  const [notice] = await parent.notices();
-  expect(notice && parent.turnsOf(notice)).toBe(0);
+  await expectNoTurn(parent);
   const task = await onlyTask(parent);
   expect([task.status, task.run.result]).toEqual(["completed", "finished before the crash"]);
   const seen = world.model.requestsOf(parent.sessionId).at(-1)?.request.userTexts.join("\n");
