@@ -23,6 +23,9 @@ export interface Settings {
   pollMs: number;
   /** Cancel a parent's tasks when somebody aborts its turn; else they go on. */
   cancelOnAbort: boolean;
+  /** What launches a task, and what lists them, in the words of the door. */
+  launchTool: string;
+  listTool: string;
   /** The tools that a child session does not get once `maxDepth` is reached. */
   ownTools: readonly string[];
 }
@@ -34,6 +37,8 @@ export const DEFAULT_SETTINGS: Settings = {
   fork: { tokens: 100_000, wholeOutputs: 5, recentOutputs: 15, recentChars: 3000, olderChars: 500 },
   pollMs: 5000,
   cancelOnAbort: false,
+  launchTool: "task",
+  listTool: "the list of tasks",
   ownTools: [],
 };
 

@@ -147,7 +147,7 @@ export class Engine {
     }
     throw new AsyncAgentsError(
       "task_not_found",
-      `None of your tasks is in a batch "${batch.slice(0, 100)}". List your tasks to see their batches.`,
+      `None of your tasks is in a batch "${batch.slice(0, 100)}". ${this.#context.settings.listTool} shows your batches.`,
     );
   }
 
@@ -187,7 +187,11 @@ export class Engine {
   /** The caller's own child by its id or a unique beginning of it. */
   async find(callerSessionId: string, id: string): Promise<Task> {
     const text = id.trim();
-    if (text === "") throw new AsyncAgentsError("invalid_input", "task_id is empty. List your tasks to see their ids.");
+    if (text === "")
+      throw new AsyncAgentsError(
+        "invalid_input",
+        `task_id is empty. ${this.#context.settings.listTool} shows the ids of your tasks.`,
+      );
     const exact = await this.#context.store.task(text);
     if (exact?.parentSessionId === callerSessionId) return exact;
     if (exact) {
@@ -208,7 +212,7 @@ export class Engine {
     if (only) return only;
     throw new AsyncAgentsError(
       "task_not_found",
-      `You have no task "${text.slice(0, 100)}". List your tasks to see their ids.`,
+      `You have no task "${text.slice(0, 100)}". ${this.#context.settings.listTool} shows the ids of your tasks.`,
     );
   }
 

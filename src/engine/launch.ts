@@ -7,7 +7,7 @@ import { AsyncAgentsError } from "../model/errors.ts";
 import { isLive, type Task } from "../model/task.ts";
 import { isResumable } from "../model/transition.ts";
 import type { Launch, Parent, Transaction } from "../store/store.ts";
-import type { EngineContext } from "./context.ts";
+import type { EngineContext, Settings } from "./context.ts";
 import type { Driver } from "./driver.ts";
 
 export const MAX_DESCRIPTION = 500;
@@ -96,11 +96,11 @@ export class Launcher {
   async resume(caller: Caller, task: Task, prompt: string): Promise<Task> {
     requireText("prompt", prompt, MAX_PROMPT);
     const { store, host, now, settings, instance, reach } = this.#context;
-    refuseResume(task, settings.resumable);
+    refuseResume(task, settings);
     if (!(await host.exists(task.sessionId))) {
       throw new AsyncAgentsError(
         "session_gone",
-        `The session of task ${task.id} no longer exists, so it cannot be resumed. Start a new task instead.`,
+        `The session of task ${task.id} no longer exists, so it cannot be resumed. Start a new ${settings.launchTool} instead.`,
       );
     }
     const messageId = host.newMessageId();
@@ -111,7 +111,7 @@ export class Launcher {
       return applied;
     });
     if (!resumed.changed) {
-      refuseResume(resumed.task ?? task, settings.resumable);
+      refuseResume(resumed.task ?? task, settings);
       throw new AsyncAgentsError("task_not_found", `There is no task ${task.id} any more.`);
     }
     reach("row-written");
@@ -208,8 +208,8 @@ function requireText(name: string, text: string, limit: number): void {
   );
 }
 
-function refuseResume(task: Task, allow: EngineContext["settings"]["resumable"]): void {
-  if (!isLive(task.status) && isResumable(task, allow)) return;
+function refuseResume(task: Task, { resumable, launchTool }: Settings): void {
+  if (!isLive(task.status) && isResumable(task, resumable)) return;
   const only = "Only completed tasks can be resumed";
   if (task.status === "resumed") {
     throw new AsyncAgentsError(
@@ -225,6 +225,6 @@ function refuseResume(task: Task, allow: EngineContext["settings"]["resumable"])
   }
   throw new AsyncAgentsError(
     "task_not_resumable",
-    `${only}; task ${task.id} has status "${task.status}". Start a new task instead.`,
+    `${only}; task ${task.id} has status "${task.status}". Start a new ${launchTool} instead.`,
   );
 }

@@ -49,6 +49,8 @@ export function settingsOf(options: PluginOptions, ownTools: readonly string[]):
     },
     pollMs: DEFAULT_SETTINGS.pollMs,
     cancelOnAbort: options.cancelOnAbort,
+    launchTool: `${options.toolPrefix}_task`,
+    listTool: `${options.toolPrefix}_list`,
     ownTools,
   };
 }

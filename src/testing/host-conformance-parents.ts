@@ -24,8 +24,8 @@ export function noticeSuite(stage: Stage): void {
     const messageId = stage.host.newMessageId();
     expect(await stage.host.hasMessage?.(session, messageId)).toBe(false);
     await notify(session, messageId, "for the person", false);
-    await stage.event("message.added", (event) => event.messageId === messageId);
     expect(await stage.host.hasMessage?.(session, messageId)).toBe(true);
+    await stage.event("message.added", (event) => event.messageId === messageId);
     expect((await stage.host.statuses()).has(session)).toBe(false);
     // The answer to a later prompt is the only one: the notice itself caused none.
     await stage.run(session, stage.script(say("hello")));
@@ -38,6 +38,7 @@ export function noticeSuite(stage: Stage): void {
     const session = await stage.bed.openSession();
     const messageId = stage.host.newMessageId();
     await notify(session, messageId, `wake up ${stage.script(say("awake"))}`, true);
+    expect(await stage.host.hasMessage?.(session, messageId)).toBe(true);
     await stage.idle(session, messageId);
     expect(await stage.roles(session)).toBe("user assistant");
     expect((await stage.shown(session))[1]).toBe("awake");

@@ -55,7 +55,12 @@ describe("ids", () => {
   test("unknown, empty, with path characters", async () => {
     const parent = await world.parent();
     for (const tool of ["output", "cancel"]) {
-      await refuses(parent, tool, { task_id: "ses_nothing" }, /You have no task "ses_nothing".*List your tasks/);
+      await refuses(
+        parent,
+        tool,
+        { task_id: "ses_nothing" },
+        /You have no task "ses_nothing".*asyncagents_list shows the ids/,
+      );
       await refuses(parent, tool, { task_id: "../../../etc/passwd" }, /You have no task/);
       await refuses(parent, tool, { task_id: " " }, /task_id is empty/);
     }
@@ -104,7 +109,7 @@ describe("resume", () => {
       parent,
       "task",
       { resume: failed, prompt: "p" },
-      /Only completed tasks can be resumed.*status "error".*Start a new task/,
+      /Only completed tasks can be resumed.*status "error".*Start a new asyncagents_task/,
     );
     expect((await world.task(failed)).run.number).toBe(0);
   });

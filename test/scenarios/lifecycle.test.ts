@@ -192,7 +192,7 @@ for (const prefix of ["asyncagents", "background"]) {
       await world.opencode.deleteSession(id);
       const answer = await parent.ask("task", { resume: id, prompt: "again" });
       expect(answer).toContain("no longer exists");
-      expect(answer).toContain("Start a new task");
+      expect(answer).toContain(`Start a new ${prefix}_task`);
       expect((await world.task(id)).status).toBe("completed");
     });
 
