@@ -50,10 +50,10 @@ export function childPrompt(trial: string): string {
 }
 
 /**
- * How long everything rests before a step that is timed. Each HTTP request to OpenCode, the benchmark's own too, is followed by
- * about 100 ms in which it collects garbage again and again; no model answers faster than that anyway.
+ * How long everything rests before a step that is timed. A toast follows a launch and an end by 300 ms, and each HTTP request to
+ * OpenCode is followed by about 100 ms in which it collects garbage again and again; a real task takes longer than both.
  */
-export const REST_MS = 250;
+export const REST_MS = 600;
 
 /** The child's answer waits at the gate that is named as its session. */
 export function scripts(): Record<string, Script> {

@@ -5,9 +5,9 @@ import { mkdir } from "node:fs/promises";
 import { availableParallelism, cpus, loadavg } from "node:os";
 import { dirname, join } from "node:path";
 import { type Arguments, type Benchmark, HELP, readArguments } from "./arguments.ts";
-import { type Comparison, compareBackgroundTasks } from "./background-task.ts";
-import { type Judged, judge, measures } from "./measures.ts";
-import { bytesTable, timesTable, verdictLine } from "./report.ts";
+import { type Comparison, compareBackgroundTasks, plainDefinitionBytes } from "./background-task.ts";
+import { type Judged, judge, measuresOn } from "./measures.ts";
+import { bytesTable, MODE_LABELS, timesTable, verdictLine } from "./report.ts";
 import type { Trial } from "./trial.ts";
 
 const FEW = 30;
@@ -47,39 +47,51 @@ async function main(args: string[]): Promise<number> {
   return outcomes.every(({ passed }) => passed) ? 0 : 1;
 }
 
-async function backgroundTask({ pairs, warmUps }: Run, started: number) {
+/** A comparison with its verdicts. */
+type JudgedComparison = Comparison & { judged: Judged[] };
+
+async function backgroundTask({ pairs, warmUps, on }: Run, started: number) {
   const onProgress = (line: string) => console.error(`${seconds(started).padStart(6)}  ${line}`);
-  const comparison = await compareBackgroundTasks({ pairs, warmUps, onProgress });
-  const judged = measures.map((measure) => judge(measure, comparison.pairs));
-  print(comparison, judged, started);
-  return { passed: judged.every(({ passed }) => passed !== false), figures: figuresOf(comparison, judged, warmUps) };
-}
-
-function print(comparison: Comparison, judged: readonly Judged[], started: number): void {
-  const { pairs, openCodeVersion } = comparison;
-  const about = `OpenCode ${openCodeVersion}, ${pairs.length} interleaved pairs, ${availableParallelism()} cores, ${seconds(started)}`;
-  console.log(`\nBackground tasks, side by side (${about})\n`);
-  console.log(`${timesTable(judged)}\n\n${bytesTable(comparison)}\n`);
-  for (const each of judged) if (each.passed !== null) console.log(verdictLine(each));
-  const load = loadavg()[0] ?? 0;
-  if (load > BUSY_LOAD * availableParallelism()) {
-    console.log(
-      `\nThe load was ${load.toFixed(1)}: others were at work here, and the side that does more feels it more.`,
-    );
+  onProgress("OpenCode without background tasks: the size of its plain definition");
+  const plainDefinition = await plainDefinitionBytes();
+  const comparisons: JudgedComparison[] = [];
+  for (const mode of on) {
+    onProgress(`${MODE_LABELS[mode]}: OpenCode with the plugin and with its own background tasks`);
+    const comparison = await compareBackgroundTasks(mode, { pairs, warmUps, onProgress });
+    comparisons.push({ ...comparison, judged: measuresOn(mode).map((measure) => judge(measure, comparison.pairs)) });
   }
-  if (pairs.length < FEW) console.log(`\nOnly ${pairs.length} pairs: ${FEW} or more make a result.`);
+  print(comparisons, plainDefinition, started);
+  const passed = comparisons.every(({ judged }) => judged.every((each) => each.passed !== false));
+  return { passed, figures: figuresOf(comparisons, plainDefinition, warmUps) };
 }
 
-function figuresOf(comparison: Comparison, judged: readonly Judged[], warmUps: number): object {
-  const { pairs, bytes, plainDefinition, openCodeVersion } = comparison;
+function print(comparisons: readonly JudgedComparison[], plainDefinition: number, started: number): void {
+  const cores = availableParallelism();
+  console.log(`\nBackground tasks, side by side (${cores} cores, ${seconds(started)})`);
+  for (const { mode, judged, pairs, openCodeVersion, load } of comparisons) {
+    const about = `OpenCode ${openCodeVersion}, ${pairs.length} interleaved pairs, load ${load.toFixed(1)}`;
+    console.log(`\n${MODE_LABELS[mode]} (${about})\n\n${timesTable(judged)}`);
+    if (load > BUSY_LOAD * cores) console.log("Others were at work here, and the side that does more feels it more.");
+    if (pairs.length < FEW) console.log(`Only ${pairs.length} pairs: ${FEW} or more make a result.`);
+  }
+  const [first] = comparisons;
+  if (first) console.log(`\n${bytesTable(first.bytes, plainDefinition)}\n`);
+  for (const { mode, judged } of comparisons) {
+    for (const each of judged) if (each.passed !== null) console.log(verdictLine(mode, each));
+  }
+}
+
+function figuresOf(comparisons: readonly JudgedComparison[], plainDefinition: number, warmUps: number): object {
   const times = ({ launchCall, launchPath, told }: Trial) => ({ launchCall, launchPath, told });
   return {
     name: "background-task" satisfies Benchmark,
-    openCodeVersion,
     warmUps,
-    measures: judged,
-    bytes: { ...bytes, theirsWithoutBackground: plainDefinition },
-    pairs: pairs.map(({ ours, theirs }) => ({ ours: times(ours), theirs: times(theirs) })),
+    theirDefinitionWithoutBackground: plainDefinition,
+    on: comparisons.map(({ judged, pairs, ...about }) => ({
+      ...about,
+      measures: judged,
+      pairs: pairs.map(({ ours, theirs }) => ({ ours: times(ours), theirs: times(theirs) })),
+    })),
   };
 }
 

@@ -2,6 +2,7 @@
  * What is judged, and how: each measure with its limit, its figures from the pairs, and the verdict. Pure but for the seed
  * that it fixes, so that the same pairs are always judged the same.
  */
+import type { Mode } from "./bed.ts";
 import type { Side } from "./contenders.ts";
 import { type Estimate, medianEstimate, ratioEstimate, seededChance } from "./statistics.ts";
 import type { Trial } from "./trial.ts";
@@ -23,11 +24,16 @@ export interface Judged extends Measure {
   passed: boolean | null;
 }
 
-export const measures: Measure[] = [
-  { key: "launchCall", title: "the launching call", limit: 1.2 },
-  { key: "launchPath", title: "… and to the model's next request", limit: null },
-  { key: "told", title: "child's last token to parent told", limit: 1.2 },
-];
+const LIMIT = 1.2;
+
+/** Headless, a plugin's requests go over HTTP to its own process, which OpenCode's own tool is spared: there `told` is shown. */
+export function measuresOn(mode: Mode): Measure[] {
+  return [
+    { key: "launchCall", title: "the launching call", limit: LIMIT },
+    { key: "launchPath", title: "… and to the model's next request", limit: null },
+    { key: "told", title: "child's last token to parent told", limit: mode === "tui" ? LIMIT : null },
+  ];
+}
 
 const SEED = 20_261_115;
 

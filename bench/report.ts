@@ -2,12 +2,15 @@
  * The printed report: tables side by side and one verdict line for each limit. Pure: gives text, prints nothing.
  */
 import type { Comparison } from "./background-task.ts";
+import type { Mode } from "./bed.ts";
 import { contenders } from "./contenders.ts";
 import type { ContextBytes } from "./context-bytes.ts";
 import type { Judged } from "./measures.ts";
 import type { Estimate } from "./statistics.ts";
 
 type Row = readonly string[];
+
+export const MODE_LABELS: Record<Mode, string> = { tui: "TUI", serve: "headless serve, over HTTP" };
 
 export function timesTable(judged: readonly Judged[]): string {
   const head = ["median [95% interval]", contenders.ours.label, contenders.theirs.label, "ratio", "limit", ""];
@@ -22,7 +25,7 @@ export function timesTable(judged: readonly Judged[]): string {
   return table([head, ...rows]);
 }
 
-export function bytesTable({ bytes: { ours, theirs }, plainDefinition }: Comparison): string {
+export function bytesTable({ ours, theirs }: Comparison["bytes"], plainDefinition: number): string {
   const extra = theirs.definitions - plainDefinition;
   const row = (title: string, key: keyof ContextBytes): Row => [title, count(ours[key]), count(theirs[key])];
   const task = ({ launch, notice }: ContextBytes) => count(launch + notice);
@@ -36,11 +39,11 @@ export function bytesTable({ bytes: { ours, theirs }, plainDefinition }: Compari
   ]);
 }
 
-export function verdictLine({ title, limit, ratio, passed }: Judged): string {
+export function verdictLine(mode: Mode, { title, limit, ratio, passed }: Judged): string {
   const interval = `95% interval ${ratio.low.toFixed(2)} to ${ratio.high.toFixed(2)}`;
   const word = passed ? "PASS" : "FAIL";
   const sign = passed ? "at most" : "more than";
-  return `${word}  ${title}: ${ratio.value.toFixed(2)} times theirs (${interval}), ${sign} ${limit?.toFixed(2)}`;
+  return `${word}  ${MODE_LABELS[mode]}: ${title}: ${ratio.value.toFixed(2)} times theirs (${interval}), ${sign} ${limit?.toFixed(2)}`;
 }
 
 function table(rows: readonly Row[]): string {

@@ -1,7 +1,7 @@
 /**
  * A scripted model that stamps when each request arrives and when the last byte of its answer is handed to the socket.
  * Invariant: arrival is stamped before the body is read, so that a longer context does not count as a later request.
- * It refuses nothing and cannot fail: the scripted model of the tests does that.
+ * It refuses nothing and cannot fail: the scripted model of the tests does that. Requests for a title are answered and forgotten.
  */
 import { type ChatBody, ModelRequest } from "../src/testing/chat-request.ts";
 import { render, stream } from "../src/testing/chat-response.ts";
@@ -24,11 +24,12 @@ export interface StampedModel {
   /** The first so many requests of a session, past or to come. */
   exchanges(sessionId: string, count: number): Promise<Exchange[]>;
   /** The first request whose last user message holds the text. */
-  exchangeWith(text: string): Promise<Exchange>;
+  exchangeWith(text: string, timeoutMs?: number): Promise<Exchange>;
   stop(): Promise<void>;
 }
 
 const PATIENCE_MS = 30_000;
+const TITLE = { type: "text", text: "A title", chunks: 1 } as const;
 const USAGE = { prompt_tokens: 100, completion_tokens: 20 };
 
 export function startStampedModel(scripts: Record<string, Script>): StampedModel {
@@ -48,6 +49,7 @@ export function startStampedModel(scripts: Record<string, Script>): StampedModel
     const arrivedAt = performance.now();
     const sessionId = http.headers.get("x-session-affinity") ?? "";
     const request = new ModelRequest(sessionId, (await http.json()) as ChatBody);
+    if (request.kind === "title") return streamed(TITLE, request);
     const exchange: Exchange = { sessionId, request, arrivedAt, answeredAt: null };
     record.push(exchange);
     const { modifiers, answer: planned } = book.next(request);
@@ -56,23 +58,28 @@ export function startStampedModel(scripts: Record<string, Script>): StampedModel
       else await Bun.sleep(modifier.ms);
     }
     if (planned.type === "httpFailure") throw new Error("The scripts of a benchmark do not fail.");
-    const rendered = render(planned, request, () => crypto.randomUUID().slice(0, 8));
-    const response = stream(rendered, request.body.model, `chatcmpl-${record.items.length}`, USAGE);
+    const response = streamed(planned, request);
     return new Response(stamped(response, exchange), { headers: response.headers });
   }
 
   const server = Bun.serve({ hostname: "127.0.0.1", port: 0, idleTimeout: 0, development: false, fetch: answer });
-  const wait = { timeoutMs: PATIENCE_MS, what: "model requests" };
+  const waiting = (timeoutMs = PATIENCE_MS) => ({ timeoutMs, what: "model requests" });
   return {
     url: `http://127.0.0.1:${server.port}/v1`,
     gate,
-    exchanges: (id, count) => record.waitForCount((exchange) => exchange.sessionId === id, count, wait),
-    exchangeWith: (text) => record.waitFor((exchange) => exchange.request.lastUserText.includes(text), wait),
+    exchanges: (id, count) => record.waitForCount((exchange) => exchange.sessionId === id, count, waiting()),
+    exchangeWith: (text, timeoutMs) =>
+      record.waitFor((exchange) => exchange.request.lastUserText.includes(text), waiting(timeoutMs)),
     async stop() {
       for (const each of gates.values()) each.open();
       await server.stop(true);
     },
   };
+}
+
+function streamed(planned: Parameters<typeof render>[0], request: ModelRequest): Response {
+  const id = () => crypto.randomUUID().slice(0, 8);
+  return stream(render(planned, request, id), request.body.model, `chatcmpl-${id()}`, USAGE);
 }
 
 async function* stamped(response: Response, exchange: Exchange): AsyncGenerator<Uint8Array> {

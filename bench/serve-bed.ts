@@ -1,0 +1,18 @@
+/**
+ * `opencode serve` as a bed: sessions are made and prompted over HTTP. The plugin's own client goes over HTTP too here.
+ */
+import { startOpenCode } from "../src/testing/opencode-harness.ts";
+import type { BedSettings, RunningOpenCode } from "./bed.ts";
+
+export async function serveBed(settings: BedSettings): Promise<RunningOpenCode> {
+  const opencode = await startOpenCode(settings);
+  return {
+    home: opencode.home,
+    async begin(prompt) {
+      const { id } = await opencode.createSession();
+      await opencode.promptAsync(id, prompt);
+      return settings.model.exchangeWith(prompt);
+    },
+    stop: () => opencode.stop(),
+  };
+}
