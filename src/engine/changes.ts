@@ -7,6 +7,7 @@ import type { FeedEntry, Store } from "../store/store.ts";
 import type { Log } from "./context.ts";
 
 const PAGE = 200;
+const PAUSE_MS = 50;
 
 export class Changes {
   readonly #store: Store;
@@ -14,6 +15,7 @@ export class Changes {
   readonly #listeners = new Set<(entry: FeedEntry) => void>();
   #seq = 0;
   #stop: (() => void) | null = null;
+  #timer: ReturnType<typeof setTimeout> | null = null;
   #reading = false;
   #again = false;
 
@@ -24,7 +26,11 @@ export class Changes {
 
   async start(): Promise<void> {
     this.#seq = await this.#store.lastSeq();
-    this.#stop = this.#store.onChange(() => void this.#read());
+    const stop = this.#store.onChange(() => this.#readSoon());
+    this.#stop = () => {
+      stop();
+      clearTimeout(this.#timer ?? undefined);
+    };
   }
 
   stop(): void {
@@ -35,6 +41,14 @@ export class Changes {
   onEntry(listener: (entry: FeedEntry) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** A moment later, and once for all that was written meanwhile: who wrote is busy with what follows from it. */
+  #readSoon(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null;
+      void this.#read();
+    }, PAUSE_MS);
   }
 
   async #read(): Promise<void> {

@@ -47,8 +47,6 @@ export interface NoticeView {
   notice: Notice;
   task: Task;
   run: Run;
-  /** Tasks of its batch that live, or whose end is told in a later message. */
-  open: number;
 }
 
 export interface NoticeText {

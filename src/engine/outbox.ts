@@ -113,11 +113,18 @@ export class Outbox {
   async #deliverAll(parentSessionId: string): Promise<void> {
     const { store, instance } = this.#context;
     const parent = await store.parent(parentSessionId);
-    const instances = new Map((await store.instances()).map((known) => [known.id, known]));
     const isMine = parent?.handler === instance.id;
-    if (!isMine && this.#lives(parent?.handler ?? null, instances)) return this.#onForeign();
-    await this.#settleOrphans(parentSessionId, instances);
-    while (!this.#stopped && (await this.#deliver(parentSessionId, parent, isMine))) {}
+    if (!isMine) {
+      const instances = await this.#instances();
+      if (this.#lives(parent?.handler ?? null, instances)) return this.#onForeign();
+    }
+    do {
+      while (!this.#stopped && (await this.#deliver(parentSessionId, parent, isMine))) {}
+    } while (!this.#stopped && (await this.#settleOrphans(parentSessionId)));
+  }
+
+  async #instances(): Promise<Map<string, Instance>> {
+    return new Map((await this.#context.store.instances()).map((known) => [known.id, known]));
   }
 
   #lives(id: string | null, instances: Map<string, Instance>): boolean {
@@ -125,18 +132,23 @@ export class Outbox {
     return known !== undefined && this.#context.isAlive(known);
   }
 
-  /** A group whose sender is gone either arrived, or goes back to be sent again. */
-  async #settleOrphans(parentSessionId: string, instances: Map<string, Instance>): Promise<void> {
+  /** A group whose sender is gone either arrived, or goes back to be sent again. Says whether there was one. */
+  async #settleOrphans(parentSessionId: string): Promise<boolean> {
     const { store, host, now, instance } = this.#context;
     const groups = new Map<string, Notice>();
     for (const notice of await store.notices(parentSessionId, "sending")) {
       if (notice.messageId !== null) groups.set(notice.messageId, notice);
     }
+    if (groups.size === 0) return false;
+    const instances = await this.#instances();
+    let settled = false;
     for (const [messageId, { sender }] of groups) {
       if (sender !== instance.id && this.#lives(sender, instances)) continue;
       const arrived = await host.hasMessage?.(parentSessionId, messageId);
       await store.settleNotices(messageId, { state: arrived ? "delivered" : "pending", reason: null, at: now() });
+      settled = true;
     }
+    return settled;
   }
 
   /** Sends one message; false when nothing was left to send. */
@@ -145,7 +157,7 @@ export class Outbox {
     const messageId = host.newMessageId();
     const notices = await store.claimNotices(parentSessionId, { sender: instance.id, messageId, limit: GROUP });
     if (notices.length === 0) return false;
-    const text = wordNotices(await this.#views(parentSessionId, notices));
+    const text = wordNotices(await this.#views(notices));
     remember(this.#sent, messageId);
     const { agent = null, model = null, variant = null } = parent ?? {};
     const taken = this.#signals.wait([messageId, parentSessionId], ["taken", "idle"], TAKEN_MS);
@@ -176,33 +188,15 @@ export class Outbox {
     this.#signals.say(`quiet:${parent}`, "quiet");
   }
 
-  async #views(parentSessionId: string, notices: readonly Notice[]): Promise<NoticeView[]> {
+  async #views(notices: readonly Notice[]): Promise<NoticeView[]> {
     const { store } = this.#context;
-    const untold = await this.#untold(parentSessionId);
     const views: NoticeView[] = [];
-    const open = new Map<string, number>();
     for (const notice of notices) {
       const task = await store.task(notice.taskId);
-      const run = await store.run(notice.taskId, notice.run);
-      if (!task || !run) continue;
-      if (!open.has(task.batchId)) {
-        const counts = await store.batchCounts(task.batchId);
-        open.set(task.batchId, counts.running + counts.resumed + (untold.get(task.batchId) ?? 0));
-      }
-      views.push({ notice, task, run, open: open.get(task.batchId) ?? 0 });
+      const run = task?.run.number === notice.run ? task.run : await store.run(notice.taskId, notice.run);
+      if (task && run) views.push({ notice, task, run });
     }
     return views;
-  }
-
-  /** Ends that wait for the next message, by batch. */
-  async #untold(parentSessionId: string): Promise<Map<string, number>> {
-    const { store } = this.#context;
-    const counts = new Map<string, number>();
-    for (const notice of await store.notices(parentSessionId, "pending")) {
-      const task = notice.kind === "ended" ? await store.task(notice.taskId) : null;
-      if (task) counts.set(task.batchId, (counts.get(task.batchId) ?? 0) + 1);
-    }
-    return counts;
   }
 
   /** A send that failed may have arrived all the same: the session decides. Says whether to go on with this parent. */

@@ -45,25 +45,26 @@ function progressLine({ notice }: NoticeView): string {
   return `Task Progress: ${notice.batchEnded}/${notice.batchTotal}`;
 }
 
-/** The hints of each task whose batch still works, and the all-done hint once for each batch that does not. */
+/**
+ * The hints of each task whose batch still works, and the all-done hint once for each batch that does not. Notices go
+ * out in the order of the ends, so the one that was written when nothing of its batch lived any more is the last.
+ */
 function hints(views: readonly NoticeView[], prefix: string): string[] {
   const lines: string[] = [];
-  const done = new Set<string>();
-  for (const { notice, task, open } of views) {
-    if (notice.kind !== "ended") continue;
-    if (open > 0) {
-      lines.push(
-        `If you need results immediately, use ${prefix}_output(task_id="${task.id}").`,
-        "You can continue working or just say 'waiting' and halt.",
-        "WATCH OUT for leftovers, you will likely WANT to wait for all agents to complete.",
-      );
-    } else if (!done.has(task.batchId)) {
-      done.add(task.batchId);
-      const total = Math.max(
-        ...views.filter((view) => view.task.batchId === task.batchId).map((view) => view.notice.batchTotal),
-      );
-      lines.push(`All ${total} tasks finished.`, `Use ${prefix}_output tools to see agent responses.`);
-    }
+  const ends = views.filter(({ notice }) => notice.kind === "ended");
+  const done = new Map(
+    ends.filter(({ notice }) => notice.batchLive === 0).map(({ task, notice }) => [task.batchId, notice]),
+  );
+  for (const { task } of ends) {
+    if (done.has(task.batchId)) continue;
+    lines.push(
+      `If you need results immediately, use ${prefix}_output(task_id="${task.id}").`,
+      "You can continue working or just say 'waiting' and halt.",
+      "WATCH OUT for leftovers, you will likely WANT to wait for all agents to complete.",
+    );
+  }
+  for (const { batchTotal } of done.values()) {
+    lines.push(`All ${batchTotal} tasks finished.`, `Use ${prefix}_output tools to see agent responses.`);
   }
   return lines;
 }

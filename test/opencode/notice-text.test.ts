@@ -6,7 +6,7 @@ import { newTask } from "../../src/testing/sample-task.ts";
 
 const wording = { toolPrefix: "asyncagents", resultChars: 8192, development: false, now: 10_000 };
 
-function view(id: string, options: { open: number; ended: number; result?: string }): NoticeView {
+function view(id: string, options: { live: number; ended: number; result?: string }): NoticeView {
   const created = transition(null, {
     type: "task.created",
     at: 0,
@@ -22,15 +22,15 @@ function view(id: string, options: { open: number; ended: number; result?: strin
   if (!ended.changed) throw new Error("not ended");
   const notice: NoticeView["notice"] = {
     ...{ id: 1, taskId: id, run: 0, kind: "ended", topic: "ended", parentSessionId: "p", createdAt: 0 },
-    ...{ batchEnded: options.ended, batchTotal: 3, batchLive: options.open, state: "sending", messageId: "m" },
+    ...{ batchEnded: options.ended, batchTotal: 3, batchLive: options.live, state: "sending", messageId: "m" },
     ...{ sender: "i", attempts: 1, reason: null, settledAt: null },
   };
-  return { notice, task: ended.task, run: ended.task.run, open: options.open };
+  return { notice, task: ended.task, run: ended.task.run };
 }
 
 test("several notices are one message: their blocks one after the other, the all-done hint once", () => {
   const { visible, hidden } = wordNotices(
-    [view("a", { open: 0, ended: 2 }), view("b", { open: 0, ended: 3 })],
+    [view("a", { live: 1, ended: 2 }), view("b", { live: 0, ended: 3 })],
     wording,
   );
   expect(visible).toBe(
@@ -40,15 +40,15 @@ test("several notices are one message: their blocks one after the other, the all
   expect(hidden).not.toContain("WATCH OUT");
 });
 
-test("while tasks are open, each has its own hints", () => {
-  const { hidden } = wordNotices([view("a", { open: 1, ended: 1 }), view("b", { open: 1, ended: 2 })], wording);
+test("while tasks live, each has its own hints", () => {
+  const { hidden } = wordNotices([view("a", { live: 2, ended: 1 }), view("b", { live: 1, ended: 2 })], wording);
   expect(hidden.match(/If you need results immediately, use asyncagents_output\(task_id="[ab]"\)\./g)?.length).toBe(2);
   expect(hidden).not.toContain("tasks finished.");
 });
 
 test("the results of one message are bounded together", () => {
   const views = Array.from({ length: 20 }, (_, index) =>
-    view(`t${index}`, { open: 0, ended: 3, result: "x".repeat(50_000) }),
+    view(`t${index}`, { live: 0, ended: 3, result: "x".repeat(50_000) }),
   );
   expect(wordNotices(views, wording).hidden.length).toBeLessThan(4 * 8192 + 20 * 300);
   expect(wordNotices(views.slice(0, 1), wording).hidden.length).toBeLessThan(8192 + 400);
