@@ -217,11 +217,11 @@ class OpenCodeDriver implements OpenCodeHost {
   #remember(event: unknown): void {
     const record = readRecord(event);
     if (record?.kind === "session") this.#sessions.take(record.session);
-    else if (record?.kind === "info") {
-      this.#transcripts.takeInfo(record.info);
-      this.#arrivals.get(record.info.id)?.();
-    } else if (record?.kind === "part") this.#transcripts.takePart(record.sessionId, record.messageId, record.part);
-    else if (record?.kind === "deleted") {
+    else if (record?.kind === "info") this.#transcripts.takeInfo(record.info);
+    else if (record?.kind === "part") {
+      this.#transcripts.takePart(record.sessionId, record.messageId, record.part);
+      this.#arrivals.get(record.part.id)?.();
+    } else if (record?.kind === "deleted") {
       this.#sessions.forget(record.sessionId);
       this.#transcripts.end(record.sessionId);
     }

@@ -3,7 +3,7 @@
  * session by the launch that made it.
  */
 import { expect } from "bun:test";
-import { call, say } from "../hosts/scripted-script.ts";
+import { call, gate, say } from "../hosts/scripted-script.ts";
 import { type CondenseLimits, FORK_PREAMBLE } from "../model/condense.ts";
 import { check, codeOf, type Stage } from "./host-conformance-stage.ts";
 
@@ -42,6 +42,17 @@ export function noticeSuite(stage: Stage): void {
     await stage.idle(session, messageId);
     expect(await stage.roles(session)).toBe("user assistant");
     expect((await stage.shown(session))[1]).toBe("awake");
+  });
+
+  check("a notice that wakes resolves when it is there, not when its turn ends", async () => {
+    const session = await stage.bed.openSession();
+    const messageId = stage.host.newMessageId();
+    await notify(session, messageId, `wake up ${stage.script(gate("its turn"), say("awake"))}`, true);
+    expect(await stage.host.hasMessage?.(session, messageId)).toBe(true);
+    await stage.bed.gate("its turn").reachedBy(1);
+    expect((await stage.host.statuses()).has(session)).toBe(true);
+    stage.bed.gate("its turn").open();
+    await stage.idle(session, messageId);
   });
 
   for (const wake of [false, true]) {

@@ -168,7 +168,7 @@ export class Parent {
     const answers = new Map<string, string | null>();
     await opencode.promptAsync(this.sessionId, text, options);
     await opencode.waitForEvent(
-      (event) => collectAnswer(event, this.sessionId, answers) === list.length,
+      (event) => collectAnswer(event, this.sessionId, named, answers) === list.length,
       LIMIT_MS,
       from,
     );
@@ -245,10 +245,15 @@ export class Parent {
 }
 
 /** Notes the answers of the calls in one session, in the order of the calls; gives how many are there. */
-function collectAnswer(event: RecordedEvent, sessionId: string, answers: Map<string, string | null>): number {
+function collectAnswer(
+  event: RecordedEvent,
+  sessionId: string,
+  calls: readonly ScriptedCall[],
+  answers: Map<string, string | null>,
+): number {
   if (event.type === "message.part.updated" && event.properties.part.sessionID === sessionId) {
     const { part } = event.properties;
-    if (part.type === "tool") {
+    if (part.type === "tool" && calls.some(({ name }) => name === part.tool)) {
       const { state } = part;
       const answer = state.status === "completed" ? state.output : state.status === "error" ? state.error : null;
       answers.set(part.callID, answer);
