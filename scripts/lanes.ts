@@ -5,16 +5,17 @@
 
 /** Roughly the seconds that a file takes, by the beginning of its path; the first that fits counts. */
 export const weights: { folder: string; weight: number }[] = [
-  { folder: "test/chaos/", weight: 45 },
-  { folder: "test/scenarios/lifecycle", weight: 40 },
-  { folder: "test/scenarios/many", weight: 40 },
-  { folder: "test/scenarios/evidence", weight: 35 },
-  { folder: "test/scenarios/demo", weight: 30 },
+  { folder: "test/scenarios/lifecycle", weight: 51 },
+  { folder: "test/scenarios/many", weight: 45 },
+  { folder: "test/chaos/crash-points", weight: 42 },
+  { folder: "test/chaos/", weight: 25 },
+  { folder: "test/scenarios/attention", weight: 11 },
   { folder: "test/scenarios/rights", weight: 10 },
-  { folder: "test/scenarios/", weight: 20 },
-  { folder: "test/hosts/opencode.", weight: 15 },
-  { folder: "test/testing/", weight: 10 },
-  { folder: "test/store/", weight: 6 },
+  { folder: "test/scenarios/options", weight: 21 },
+  { folder: "test/scenarios/", weight: 30 },
+  { folder: "test/hosts/opencode.", weight: 19 },
+  { folder: "test/testing/", weight: 8 },
+  { folder: "test/store/", weight: 7 },
 ];
 
 export function weightOf(file: string): number {
