@@ -2,21 +2,13 @@
  * Reads the evidence about one run from a session's messages: what comes after the run's own prompt, up to the first
  * answer that ended the turn. What a person types afterwards is no part of it. Pure; the verdict is the model's.
  */
-import type { Evidence } from "../model/evidence.ts";
-import { countTool, noProgress, type Progress } from "../model/progress.ts";
+import { type Evidence, noEvidence } from "../model/evidence.ts";
+import { countTool, type Progress } from "../model/progress.ts";
 import { errorText, isAbort, type WireInfo, type WireMessage, type WirePart } from "./opencode-wire.ts";
 
 /** Messages after the run's prompt, oldest first. */
 export function evidenceOf(messages: readonly WireMessage[], prompted: boolean): Evidence {
-  const evidence: Evidence = {
-    prompted,
-    answer: null,
-    error: null,
-    begun: false,
-    worked: false,
-    stoppedAt: null,
-    progress: noProgress(0),
-  };
+  const evidence = noEvidence(prompted);
   let isOver = false;
   for (const { info, parts } of messages) {
     if (evidence.answer || (isOver && info.role === "user")) break;

@@ -2,21 +2,13 @@
  * Reads the evidence about one run from a scripted session: what comes after the run's own prompt, up to the end of its
  * turn. What follows that end belongs to somebody else. Pure.
  */
-import type { Evidence } from "../model/evidence.ts";
+import { type Evidence, noEvidence } from "../model/evidence.ts";
 import { addProgress, countTool, noProgress, type Progress } from "../model/progress.ts";
 import type { AgentMessage, ScriptedMessage } from "./scripted-sessions.ts";
 
 export function scriptedEvidence(messages: readonly ScriptedMessage[], runMessageId: string): Evidence {
   const prompt = messages.findIndex((message) => message.id === runMessageId);
-  const evidence: Evidence = {
-    prompted: prompt !== -1,
-    answer: null,
-    error: null,
-    begun: false,
-    worked: false,
-    stoppedAt: null,
-    progress: noProgress(0),
-  };
+  const evidence = noEvidence(prompt !== -1);
   if (prompt === -1) return evidence;
   let isCut = false;
   for (const message of messages.slice(prompt + 1)) {

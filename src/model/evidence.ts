@@ -3,7 +3,7 @@
  * a run completed only when it has a finished answer of its own that carries no error and something was done.
  */
 import type { TaskEvent } from "./events.ts";
-import type { Progress } from "./progress.ts";
+import { noProgress, type Progress } from "./progress.ts";
 
 /** What the session's messages after the run's own prompt show. */
 export interface Evidence {
@@ -21,6 +21,19 @@ export interface Evidence {
   stoppedAt: { tool: string; message: string } | null;
   /** What this run alone has used and done. */
   progress: Progress;
+}
+
+/** Nothing seen yet. */
+export function noEvidence(prompted: boolean): Evidence {
+  return {
+    prompted,
+    answer: null,
+    error: null,
+    begun: false,
+    worked: false,
+    stoppedAt: null,
+    progress: noProgress(0),
+  };
 }
 
 export type Verdict =

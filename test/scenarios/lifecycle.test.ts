@@ -7,7 +7,7 @@ import { call, calls, fail, gate, say } from "../../src/testing/script.ts";
 import { World } from "./world.ts";
 
 for (const prefix of ["asyncagents", "background"]) {
-  const cite = (suffix: string) => `[${prefix === "background" ? "BT" : "AT"}-${suffix}]`;
+  const cite = (asyncagents: string, background: string) => `[${prefix === "background" ? background : asyncagents}]`;
 
   describe(`with ${prefix}_* tools`, () => {
     let world: World;
@@ -16,7 +16,7 @@ for (const prefix of ["asyncagents", "background"]) {
     });
     afterAll(() => world?.stop());
 
-    test(`a launch makes a running task with its parent's session and message ${cite("01.1")}`, async () => {
+    test(`a launch makes a running task with its parent's session and message ${cite("AT-01.1", "BT-01.1")}`, async () => {
       const parent = await world.parent();
       const [first, second] = await parent.launchAll([[gate(`${prefix}-launch`), say("one")], [say("two")]]);
       const task = await world.task(first ?? "");
@@ -31,14 +31,14 @@ for (const prefix of ["asyncagents", "background"]) {
       await world.ended(task.id);
     });
 
-    test(`a new task has resumeCount 0 ${cite("07.2")}`, async () => {
+    test(`a new task has resumeCount 0 ${cite("AT-07.2", "BT-07.2")}`, async () => {
       const parent = await world.parent();
       const id = await parent.launch([say("x")]);
       expect((await world.task(id)).run.number).toBe(0);
       await world.ended(id);
     });
 
-    test(`an end is recorded with its time and its result ${cite("02.1")}`, async () => {
+    test(`an end is recorded with its time and its result ${cite("AT-02.1", "BT-02.1")}`, async () => {
       const parent = await world.parent();
       const id = await parent.launch([say("the whole answer")]);
       const task = await world.ended(id);
@@ -47,7 +47,7 @@ for (const prefix of ["asyncagents", "background"]) {
       expect(task.run.result).toBe("the whole answer");
     });
 
-    test(`a failure is recorded with what went wrong ${cite("02.2")}`, async () => {
+    test(`a failure is recorded with what went wrong ${cite("AT-02.2", "BT-02.2")}`, async () => {
       const parent = await world.parent();
       const id = await parent.launch([fail(400, "the provider says no")]);
       const task = await world.ended(id);
@@ -56,7 +56,7 @@ for (const prefix of ["asyncagents", "background"]) {
       expect(await parent.ask("output", { task_id: id })).toContain("the provider says no");
     });
 
-    test(`a running task is cancelled and its work stops ${cite("02.3")}`, async () => {
+    test(`a running task is cancelled and its work stops ${cite("AT-02.3", "BT-02.3")}`, async () => {
       const parent = await world.parent();
       const name = `${prefix}-cancel`;
       const id = await parent.launch([
@@ -74,7 +74,7 @@ for (const prefix of ["asyncagents", "background"]) {
       expect((await world.task(id)).status).toBe("cancelled");
     });
 
-    test(`a resumed task is "resumed" while it works and "completed" after ${cite("02.4")}`, async () => {
+    test(`a resumed task is "resumed" while it works and "completed" after ${cite("AT-02.4", "BT-02.4")}`, async () => {
       const parent = await world.parent();
       const id = await parent.launch([say("first")]);
       await world.ended(id);
@@ -87,7 +87,7 @@ for (const prefix of ["asyncagents", "background"]) {
       expect(task.run.result).toBe("second");
     });
 
-    test(`the result is returned at once and its retrieval is recorded ${cite("03.1")}`, async () => {
+    test(`the result is returned at once and its retrieval is recorded ${cite("AT-03.1", "BT-03.1")}`, async () => {
       const parent = await world.parent();
       const id = await parent.launch([say("the stored result")]);
       expect((await world.ended(id)).resultRetrievedAt).toBeNull();
@@ -95,7 +95,7 @@ for (const prefix of ["asyncagents", "background"]) {
       expect((await world.task(id)).resultRetrievedAt).toBeGreaterThan(0);
     });
 
-    test(`the output of a running task tells its state and progress at once ${cite("03.2")}`, async () => {
+    test(`the output of a running task tells its state and progress at once ${cite("AT-03.2", "BT-03.2")}`, async () => {
       const parent = await world.parent();
       const name = `${prefix}-output`;
       const id = await parent.launch([call("read", { filePath: "README.md" }), gate(name), say("done")]);
@@ -108,7 +108,7 @@ for (const prefix of ["asyncagents", "background"]) {
       await world.ended(id);
     });
 
-    test(`progress counts calls by name and the last tools, with the time of the last sign ${cite("04.1")}`, async () => {
+    test(`progress counts calls by name and the last tools, with the time of the last sign ${cite("AT-04.1", "BT-04.1")}`, async () => {
       const parent = await world.parent();
       const name = `${prefix}-progress`;
       const read = { name: "read", input: { filePath: "README.md" } };
@@ -124,7 +124,7 @@ for (const prefix of ["asyncagents", "background"]) {
       expect(ended.progress.toolCalls).toBe(3);
     });
 
-    test(`tasks of one message share a batch, which can be cancelled as one ${cite("05.1")}`, async () => {
+    test(`tasks of one message share a batch, which can be cancelled as one ${cite("AT-05.1", "BT-05.1")}`, async () => {
       const parent = await world.parent();
       const name = `${prefix}-batch`;
       const together = await parent.launchAll([
@@ -142,7 +142,7 @@ for (const prefix of ["asyncagents", "background"]) {
       await world.ended(other);
     });
 
-    test(`a resume goes to the same session with its full history and returns at once ${cite("06.1")}`, async () => {
+    test(`a resume goes to the same session with its full history and returns at once ${cite("AT-06.1", "BT-06.1")}`, async () => {
       const parent = await world.parent();
       const id = await parent.launch([call("read", { filePath: "README.md" }), say("first answer")]);
       await world.ended(id);
@@ -164,7 +164,7 @@ for (const prefix of ["asyncagents", "background"]) {
       await world.ended(id);
     });
 
-    test(`block waits for the answer of a resume ${cite(prefix === "background" ? "06.3" : "06.2")}`, async () => {
+    test(`block waits for the answer of a resume ${cite("AT-06.2", "BT-06.3")}`, async () => {
       const parent = await world.parent();
       const id = await parent.launch([say("first")]);
       await world.ended(id);
@@ -185,7 +185,7 @@ for (const prefix of ["asyncagents", "background"]) {
       expect(await waiting).toContain("the awaited answer");
     });
 
-    test(`a task whose session is gone cannot be resumed, and the answer says what to do ${cite(prefix === "background" ? "06.6" : "06.3")}`, async () => {
+    test(`a task whose session is gone cannot be resumed, and the answer says what to do ${cite("AT-06.3", "BT-06.6")}`, async () => {
       const parent = await world.parent();
       const id = await parent.launch([say("x")]);
       await world.ended(id);
@@ -196,7 +196,7 @@ for (const prefix of ["asyncagents", "background"]) {
       expect((await world.task(id)).status).toBe("completed");
     });
 
-    test(`each resume counts one ${cite("07.1")}`, async () => {
+    test(`each resume counts one ${cite("AT-07.1", "BT-07.1")}`, async () => {
       const parent = await world.parent();
       const id = await parent.launch([say("x")]);
       for (const count of [1, 2]) {
@@ -207,7 +207,7 @@ for (const prefix of ["asyncagents", "background"]) {
       await world.ended(id);
     });
 
-    test(`the list marks resumed tasks after their id ${cite("09.1")}`, async () => {
+    test(`the list marks resumed tasks after their id ${cite("AT-09.1", "BT-09.1")}`, async () => {
       const parent = await world.parent();
       const id = await parent.launch([say("x")]);
       await world.ended(id);
@@ -216,7 +216,7 @@ for (const prefix of ["asyncagents", "background"]) {
       expect(await parent.ask("list")).toContain(`${id} (resumed)`);
     });
 
-    test(`the list shows other tasks without a mark ${cite(prefix === "background" ? "09.2" : "09.3")}`, async () => {
+    test(`the list shows other tasks without a mark ${cite("AT-09.3", "BT-09.2")}`, async () => {
       const parent = await world.parent();
       const id = await parent.launch([say("x")]);
       await world.ended(id);
@@ -226,7 +226,7 @@ for (const prefix of ["asyncagents", "background"]) {
       expect(listed).not.toContain("(forked)");
     });
 
-    test(`a completed task stays until it is cleared ${cite("03.3")}`, async () => {
+    test(`a completed task stays until it is cleared ${cite("AT-03.3", "BT-03.3")}`, async () => {
       const parent = await world.parent();
       const id = await parent.launch([say("kept")]);
       await world.ended(id);
@@ -236,7 +236,7 @@ for (const prefix of ["asyncagents", "background"]) {
       expect(await parent.ask("list")).toBe("No background tasks found");
     });
 
-    test(`the end of a session's work completes its task and tells the parent the whole result ${cite("08.1")}`, async () => {
+    test(`the end of a session's work completes its task and tells the parent the whole result ${cite("AT-08.1", "BT-08.1")}`, async () => {
       const parent = await world.parent();
       const id = await parent.launch([say("everything that was found")]);
       const notice = await parent.notice(id);

@@ -40,20 +40,21 @@ export class World {
   readonly prefix: string;
   readonly storage: string;
   readonly store: Store;
+  readonly #changes: Changes;
   readonly #waiter: Waiter;
   readonly #ownsModel: boolean;
   #scripts = 0;
 
   private constructor(
     parts: Pick<World, "model" | "opencode" | "prefix" | "storage" | "store">,
-    more: [Waiter, boolean],
+    more: [Changes, Waiter, boolean],
   ) {
     this.model = parts.model;
     this.opencode = parts.opencode;
     this.prefix = parts.prefix;
     this.storage = parts.storage;
     this.store = parts.store;
-    [this.#waiter, this.#ownsModel] = more;
+    [this.#changes, this.#waiter, this.#ownsModel] = more;
   }
 
   static async start({ options = {}, plugin = PLUGIN, model: given, ...rest }: WorldOptions = {}): Promise<World> {
@@ -64,10 +65,15 @@ export class World {
     const changes = new Changes(store, { info() {}, error: (message, details) => console.error(message, details) });
     await changes.start();
     const prefix = typeof options.toolPrefix === "string" ? options.toolPrefix : "asyncagents";
-    return new World({ model, opencode, prefix, storage, store }, [new Waiter(store, changes), given === undefined]);
+    return new World({ model, opencode, prefix, storage, store }, [
+      changes,
+      new Waiter(store, changes),
+      given === undefined,
+    ]);
   }
 
   async stop(): Promise<void> {
+    this.#changes.stop();
     await this.store.close();
     await this.opencode.stop();
     if (this.#ownsModel) await this.model.stop();
