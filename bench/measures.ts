@@ -2,7 +2,6 @@
  * What is judged, and how: each measure with its limit, its figures from the pairs, and the verdict. Pure but for the seed
  * that it fixes, so that the same pairs are always judged the same.
  */
-import type { Mode } from "./bed.ts";
 import type { Side } from "./contenders.ts";
 import { type Estimate, medianEstimate, ratioEstimate, seededChance } from "./statistics.ts";
 import type { Trial } from "./trial.ts";
@@ -26,14 +25,11 @@ export interface Judged extends Measure {
 
 const LIMIT = 1.2;
 
-/** Headless, a plugin's requests go over HTTP to its own process, which OpenCode's own tool is spared: there `told` is shown. */
-export function measuresOn(mode: Mode): Measure[] {
-  return [
-    { key: "launchCall", title: "the launching call", limit: LIMIT },
-    { key: "launchPath", title: "… and to the model's next request", limit: null },
-    { key: "told", title: "child's last token to parent told", limit: mode === "tui" ? LIMIT : null },
-  ];
-}
+export const measures: Measure[] = [
+  { key: "launchCall", title: "the launching call", limit: LIMIT },
+  { key: "launchPath", title: "… and to the model's next request", limit: null },
+  { key: "told", title: "child's last token to parent told", limit: LIMIT },
+];
 
 const SEED = 20_261_115;
 

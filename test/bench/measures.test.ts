@@ -1,19 +1,16 @@
 import { expect, test } from "bun:test";
-import { judge, measuresOn } from "../../bench/measures.ts";
+import { judge, measures } from "../../bench/measures.ts";
 
-const trial = (told: number, launchCall: number) => ({ told, launchCall, launchPath: 1 });
-const pairs = [{ ours: trial(300, 10), theirs: trial(100, 10) }];
-
-test("the parent is told within its limit in the TUI; headless it is only shown", () => {
-  const verdicts = (mode: "tui" | "serve") => measuresOn(mode).map((measure) => judge(measure, pairs).passed);
-  expect(verdicts("tui")).toEqual([true, null, false]);
-  expect(verdicts("serve")).toEqual([true, null, null]);
+const pair = (ours: number) => ({
+  ours: { launchCall: ours, launchPath: ours, told: ours },
+  theirs: { launchCall: 100, launchPath: 100, told: 100 },
 });
 
-test("the launching call has its limit in both", () => {
-  const slow = [{ ours: trial(1, 13), theirs: trial(1, 10) }];
-  for (const mode of ["tui", "serve"] as const) {
-    const [launchCall] = measuresOn(mode);
-    expect(launchCall && judge(launchCall, slow).passed).toBe(false);
-  }
+function verdicts(ours: number) {
+  return Object.fromEntries(measures.map((measure) => [measure.key, judge(measure, [pair(ours), pair(ours)]).passed]));
+}
+
+test("the launching call and telling the parent have their limit, the path to the next request is only shown", () => {
+  expect(verdicts(119)).toEqual({ launchCall: true, launchPath: null, told: true });
+  expect(verdicts(121)).toEqual({ launchCall: false, launchPath: null, told: false });
 });
