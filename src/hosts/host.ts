@@ -5,9 +5,11 @@
  */
 import type { CondenseLimits } from "../model/condense.ts";
 import type { Evidence } from "../model/evidence.ts";
+import type { Message } from "../model/message.ts";
 import type { Tokens } from "../model/progress.ts";
 
 export interface StartInput {
+  /** Empty where a person launches: then the session has no parent. */
   parentSessionId: string;
   parentAgent: string;
   title: string;
@@ -52,18 +54,9 @@ export interface AgentInfo {
   model: string | null;
 }
 
-/** One message of a session, as people and doors read it. */
-export interface HostMessage {
-  id: string;
-  role: "user" | "assistant";
-  at: number;
-  /** The host's own record, unmasked. */
-  raw: unknown;
-}
-
 export interface MessagePage {
   /** Oldest first. */
-  messages: HostMessage[];
+  messages: Message[];
   /** Give it back to read the page before this one; null at the beginning. */
   before: string | null;
 }

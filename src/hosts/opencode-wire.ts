@@ -28,7 +28,10 @@ export interface WireInfo {
   tokens?: WireTokens;
   cost?: number;
   agent?: string;
+  /** Of a prompt; an answer has it as two fields of its own. */
   model?: { providerID: string; modelID: string; variant?: string };
+  providerID?: string;
+  modelID?: string;
 }
 
 export interface WirePart {
@@ -39,7 +42,17 @@ export interface WirePart {
   ignored?: boolean;
   tool?: string;
   callID?: string;
-  state?: { status?: string; input?: unknown; output?: string; error?: string };
+  state?: {
+    status?: string;
+    input?: unknown;
+    output?: string;
+    error?: string;
+    title?: string;
+    time?: { start?: number; end?: number };
+  };
+  filename?: string;
+  mime?: string;
+  url?: string;
 }
 
 export interface WireMessage {

@@ -22,6 +22,7 @@ import { readEvents, readRecord } from "./opencode-events.ts";
 import { evidenceOf } from "./opencode-evidence.ts";
 import { condenseSession } from "./opencode-fork.ts";
 import { newOpenCodeId } from "./opencode-ids.ts";
+import { messageOf } from "./opencode-messages.ts";
 import { childRules } from "./opencode-rights.ts";
 import { launchIdOf, SeenSessions } from "./opencode-sessions.ts";
 import { Transcripts } from "./opencode-transcript.ts";
@@ -73,7 +74,7 @@ class OpenCodeDriver implements OpenCodeHost {
   async start(input: StartInput): Promise<string> {
     const model = splitModel(input.model);
     const body = {
-      parentID: input.parentSessionId,
+      ...(input.parentSessionId === "" ? {} : { parentID: input.parentSessionId }),
       title: titleOf(input),
       agent: input.agent,
       ...(model ? { model: { id: model.modelID, providerID: model.providerID } } : {}),
@@ -142,10 +143,7 @@ class OpenCodeDriver implements OpenCodeHost {
 
   async messages(sessionId: string, request: { limit: number; before: string | null }): Promise<MessagePage> {
     const read = await this.#page(sessionId, request.limit, request.before);
-    return {
-      messages: read.messages.map((raw) => ({ id: raw.info.id, role: raw.info.role, at: raw.info.time.created, raw })),
-      before: read.before,
-    };
+    return { messages: read.messages.map(messageOf), before: read.before };
   }
 
   exists(sessionId: string): Promise<boolean> {
@@ -238,6 +236,7 @@ class OpenCodeDriver implements OpenCodeHost {
   }
 
   async #permissionOf(sessionId: string): Promise<readonly WireRule[]> {
+    if (sessionId === "") return [];
     const seen = this.#sessions.permissionOf(sessionId);
     return seen ?? ((await this.#session(sessionId, "GET")).data as WireSession).permission ?? [];
   }

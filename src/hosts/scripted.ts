@@ -8,6 +8,7 @@ import type { Reply } from "./scripted-answers.ts";
 import { scriptedEvidence } from "./scripted-evidence.ts";
 import { condenseScripted, forkScripted } from "./scripted-fork.ts";
 import { type ScriptedGate, scriptedGates } from "./scripted-gates.ts";
+import { scriptedMessage } from "./scripted-messages.ts";
 import type { ScriptedScript } from "./scripted-script.ts";
 import { type ScriptedSession, ScriptedSessions } from "./scripted-sessions.ts";
 import { ScriptedTurns } from "./scripted-turns.ts";
@@ -71,9 +72,9 @@ export function scriptedHost(options: ScriptedHostOptions = {}): ScriptedHost {
     },
     async start(input: StartInput) {
       const { parentSessionId, title, agent, launchId, denyTools } = input;
-      const parent = sessions.get(parentSessionId);
-      const session = sessions.add({ parentId: parent.id, title, agent, launchId, denyTools });
-      emit({ type: "session.opened", sessionId: session.id, parentSessionId });
+      const parentId = parentSessionId === "" ? null : sessions.get(parentSessionId).id;
+      const session = sessions.add({ parentId, title, agent, launchId, denyTools });
+      if (parentId !== null) emit({ type: "session.opened", sessionId: session.id, parentSessionId });
       return session.id;
     },
     async prompt(sessionId, { messageId, text }: PromptInput) {
@@ -92,7 +93,7 @@ export function scriptedHost(options: ScriptedHostOptions = {}): ScriptedHost {
       const start = Math.max(0, end - limit);
       const page = messages.slice(start, end);
       return {
-        messages: page.map((raw) => ({ id: raw.id, role: raw.role, at: raw.at, raw: structuredClone(raw) })),
+        messages: page.map(scriptedMessage),
         before: start > 0 ? (page[0]?.id ?? null) : null,
       };
     },

@@ -37,6 +37,7 @@ export interface Task {
   sessionId: string;
   host: string;
   directory: string;
+  /** Empty where a person launched the task: then nobody is told how it ended, and everybody can see it. */
   parentSessionId: string;
   parentMessageId: string;
   parentAgent: string;

@@ -59,8 +59,9 @@ export function transition(task: Task | null, event: TaskEvent): Transition {
   }
 }
 
+/** A task without a parent has nobody to tell. */
 function changed(task: Task, notice: NoticeIntent | null = null): Transition {
-  return { changed: true, task, notice };
+  return { changed: true, task, notice: task.parentSessionId === "" ? null : notice };
 }
 
 function refused(task: Task | null, reason: Refusal): Transition {

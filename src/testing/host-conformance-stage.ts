@@ -3,10 +3,11 @@
  * an event and bounded. Holds no expectations.
  */
 import { test } from "bun:test";
-import type { Host, HostEvent, HostMessage, StartInput } from "../hosts/host.ts";
+import type { Host, HostEvent, StartInput } from "../hosts/host.ts";
 import { markerOf, type ScriptedScript } from "../hosts/scripted-script.ts";
 import { AsyncAgentsError, type ErrorCode } from "../model/errors.ts";
 import type { Evidence } from "../model/evidence.ts";
+import type { Message } from "../model/message.ts";
 import { Recorder } from "./recorder.ts";
 
 export const PATIENCE = 60_000;
@@ -22,8 +23,6 @@ export interface HostBed {
   openSession(): Promise<string>;
   deleteSession(sessionId: string): Promise<void>;
   answer(requestId: string, reply: "accept" | "reject"): Promise<void>;
-  /** What the agent is shown of a message: texts and tool outputs. */
-  shown(message: HostMessage): string;
   close(): Promise<void>;
 }
 
@@ -113,17 +112,25 @@ export class Stage {
     return this.host.inspect(session, await this.run(session, this.script(...steps)));
   }
 
-  async messages(sessionId: string): Promise<HostMessage[]> {
+  async messages(sessionId: string): Promise<Message[]> {
     return (await this.host.messages(sessionId, { limit: 100, before: null })).messages;
   }
 
   async shown(sessionId: string): Promise<string[]> {
-    return (await this.messages(sessionId)).map((message) => this.bed.shown(message));
+    return (await this.messages(sessionId)).map(shown);
   }
 
   async roles(sessionId: string): Promise<string> {
     return (await this.messages(sessionId)).map((message) => message.role).join(" ");
   }
+}
+
+/** What the agent is shown of a message: texts and tool outputs. */
+function shown(message: Message): string {
+  return message.parts
+    .map((part) => ("text" in part ? part.text : part.type === "tool" ? (part.output ?? "") : ""))
+    .filter((text) => text !== "")
+    .join("\n");
 }
 
 /** The code that the work is refused with. */

@@ -4,7 +4,7 @@
  * the scripted host's step language; the bed of a real host puts them into its own terms. Waits for events, not for time.
  */
 import { afterAll, beforeAll, describe, expect } from "bun:test";
-import { gate, say } from "../hosts/scripted-script.ts";
+import { call, gate, say } from "../hosts/scripted-script.ts";
 import { forkSuite, launchSuite, noticeSuite } from "./host-conformance-parents.ts";
 import { abortSuite, evidenceSuite, requestSuite, runSuite } from "./host-conformance-runs.ts";
 import { check, codeOf, type HostBed, PATIENCE, Stage } from "./host-conformance-stage.ts";
@@ -47,6 +47,13 @@ function sessionSuite(stage: Stage): void {
     expect(await stage.messages(session)).toEqual([]);
   });
 
+  check("a session for a person has no parent, and works as others do", async () => {
+    const session = await stage.host.start(stage.startInput("", { parentAgent: "" }));
+    await stage.run(session, stage.script(say("alone")));
+    expect((await stage.shown(session)).at(-1)).toBe("alone");
+    expect(stage.events.some((event) => event.type === "session.opened" && event.sessionId === session)).toBe(false);
+  });
+
   check("a parent that does not exist is refused", async () => {
     expect(await codeOf(stage.host.start(stage.startInput("ses_unknown")))).toBe("session_gone");
   });
@@ -86,6 +93,26 @@ function sessionSuite(stage: Stage): void {
       before = page.before;
     } while (before !== null);
     expect(pages).toEqual([all.slice(0, 2), all.slice(2)]);
+  });
+
+  check("a message shows what was said and what tools did, whole", async () => {
+    const session = await stage.session();
+    const output = `sk-secret ${"A".repeat(5000)} end`;
+    const prompt = stage.script(
+      call("read", { output }),
+      call("read", { fails: "there is no such file" }),
+      say("said"),
+    );
+    await stage.run(session, prompt);
+    const messages = await stage.messages(session);
+    const parts = messages.flatMap((message) => message.parts);
+    const tools = parts.flatMap((part) => (part.type === "tool" ? [part] : []));
+    expect(messages[0]?.parts).toEqual([{ type: "text", text: prompt, hidden: false }]);
+    expect(tools.map(({ state }) => state)).toEqual(["completed", "error"]);
+    expect([tools[0]?.output, tools[0]?.error]).toEqual([expect.stringContaining(output), null]);
+    expect([tools[1]?.output, tools[1]?.error]).toEqual([null, expect.stringMatching(/\S/)]);
+    expect(parts).toContainEqual({ type: "text", text: "said", hidden: false });
+    expect(messages.map(({ endedAt }) => endedAt !== null)).toEqual(messages.map(({ role }) => role === "assistant"));
   });
 
   check("agents are listed by name", async () => {

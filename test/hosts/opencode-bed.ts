@@ -1,10 +1,8 @@
 /** The real OpenCode as a bed for the suite of hosts: scripted steps become answers of a scripted model. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { HostMessage } from "../../src/hosts/host.ts";
 import { openCodeHost } from "../../src/hosts/opencode.ts";
 import { httpSend } from "../../src/hosts/opencode-transport.ts";
-import type { WireMessage } from "../../src/hosts/opencode-wire.ts";
 import { markerOf, type ScriptedScript, type ScriptedStep } from "../../src/hosts/scripted-script.ts";
 import type { HostBed } from "../../src/testing/host-conformance-stage.ts";
 import { type OpenAiModel, startOpenAiModel } from "../../src/testing/openai-model.ts";
@@ -46,7 +44,6 @@ export async function openCodeBed(): Promise<OpenCodeBed> {
       if (questions.has(requestId)) await opencode.client.replyQuestion(requestId, [["yes"]]);
       else await opencode.client.replyPermission(requestId, reply === "accept" ? "once" : "reject");
     },
-    shown,
     async close() {
       feed.stop();
       await opencode.stop();
@@ -114,12 +111,4 @@ function toStep(step: ScriptedStep, directory: string): model.Step {
 
 function bash(command: string): model.Answer {
   return model.call("bash", { command, description: "Runs a command" });
-}
-
-function shown({ raw }: HostMessage): string {
-  const { parts } = raw as WireMessage;
-  return parts
-    .flatMap((part) => [part.type === "text" ? (part.text ?? "") : "", part.state?.output ?? ""])
-    .filter((text) => text !== "")
-    .join("\n");
 }

@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
-import type { HostEvent, HostMessage } from "../../src/hosts/host.ts";
+import type { HostEvent } from "../../src/hosts/host.ts";
 import { scriptedHost } from "../../src/hosts/scripted.ts";
 import { call, gate, markerOf, pause, say } from "../../src/hosts/scripted-script.ts";
-import type { ScriptedMessage } from "../../src/hosts/scripted-sessions.ts";
 import { hostConformance } from "../../src/testing/host-conformance.ts";
 
 hostConformance("scripted", async () => {
@@ -15,16 +14,9 @@ hostConformance("scripted", async () => {
     openSession: async () => host.openSession(),
     deleteSession: host.deleteSession,
     answer: async (requestId, reply) => expect(host.answer(requestId, reply)).toBe(true),
-    shown,
     close: async () => host.crash(),
   };
 });
-
-function shown({ raw }: HostMessage): string {
-  const message = raw as ScriptedMessage;
-  if (message.role === "user") return [message.text, message.hidden ?? ""].join("\n").trim();
-  return [message.text, ...message.calls.map((each) => each.output ?? "")].filter((text) => text !== "").join("\n");
-}
 
 const prompt = { text: "", agent: "general", model: null };
 
