@@ -7,21 +7,26 @@ import type { FeedEntry, Store } from "../store/store.ts";
 import type { Log } from "./context.ts";
 
 const PAGE = 200;
+/** Who wrote is busy with what follows from it: reading waits a moment, unless somebody is watching live. */
 const PAUSE_MS = 50;
+
+type Listener = (entries: readonly FeedEntry[]) => void | Promise<void>;
 
 export class Changes {
   readonly #store: Store;
   readonly #log: Log;
-  readonly #listeners = new Set<(entry: FeedEntry) => void>();
+  readonly #pauseMs: number;
+  readonly #listeners = new Set<Listener>();
   #seq = 0;
   #stop: (() => void) | null = null;
   #timer: ReturnType<typeof setTimeout> | null = null;
   #reading = false;
   #again = false;
 
-  constructor(store: Store, log: Log) {
+  constructor(store: Store, log: Log, pauseMs = PAUSE_MS) {
     this.#store = store;
     this.#log = log;
+    this.#pauseMs = pauseMs;
   }
 
   async start(): Promise<void> {
@@ -38,17 +43,18 @@ export class Changes {
     this.#stop = null;
   }
 
-  onEntry(listener: (entry: FeedEntry) => void): () => void {
+  /** Called with some entries at a time; the next are read when every listener is done with these. */
+  onEntries(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** A moment later, and once for all that was written meanwhile: who wrote is busy with what follows from it. */
+  /** A moment later, and once for all that was written meanwhile. */
   #readSoon(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = null;
       void this.#read();
-    }, PAUSE_MS);
+    }, this.#pauseMs);
   }
 
   async #read(): Promise<void> {
@@ -59,10 +65,8 @@ export class Changes {
       while (this.#again && this.#stop) {
         this.#again = false;
         const entries = await this.#store.feed(this.#seq, PAGE);
-        for (const entry of entries) {
-          this.#seq = entry.seq;
-          for (const listener of this.#listeners) listener(entry);
-        }
+        if (entries.length > 0) for (const listener of this.#listeners) await listener(entries);
+        this.#seq = entries.at(-1)?.seq ?? this.#seq;
         if (entries.length === PAGE) this.#again = true;
       }
     } catch (thrown) {

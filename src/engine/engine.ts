@@ -1,17 +1,18 @@
 /**
- * The engine of one instance: puts the parts together and offers what doors call. Every operation is for a caller, who
- * sees and touches only its own children. Holds no rules of its own beyond finding a task by what the caller wrote.
+ * The engine of one instance: puts the parts together and offers what doors call. An operation for a caller sees and
+ * touches only that session's own children; one on a task is for people (`desk.ts` finds the engine for it). Holds no
+ * rules of its own beyond finding a task by what the caller wrote.
  */
-import type { AgentInfo, HostEvent } from "../hosts/host.ts";
+import type { AgentInfo, HostEvent, MessagePage } from "../hosts/host.ts";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import type { TaskEventType } from "../model/events.ts";
 import { isLive, type Task } from "../model/task.ts";
-import type { Parent, TaskPage } from "../store/store.ts";
+import type { FeedEntry, Instance, Parent, TaskPage } from "../store/store.ts";
 import { Canceller, type CancelResult } from "./cancel.ts";
 import { Changes } from "./changes.ts";
 import type { EngineContext } from "./context.ts";
 import { Driver } from "./driver.ts";
-import { batchIdOf, type Caller, Launcher, type LaunchRequest } from "./launch.ts";
+import { batchIdOf, type Caller, Launcher, type LaunchRequest, PERSON } from "./launch.ts";
 import { Outbox } from "./outbox.ts";
 import { Recovery } from "./recovery.ts";
 import { Waiter, type WaitOptions } from "./waiter.ts";
@@ -19,6 +20,8 @@ import { Waiter, type WaitOptions } from "./waiter.ts";
 const PAGE = 200;
 /** Events that may have left a notice. */
 const TELLING: ReadonlySet<TaskEventType> = new Set(["run.completed", "run.failed", "run.cancelled", "run.phased"]);
+/** What a list shows of an error; results are read one by one. */
+const LIST_CHARS = 1000;
 const KICK_MS = 100;
 const PARENT_DELETED = "the parent session was deleted";
 
@@ -54,11 +57,8 @@ export class Engine {
     const { store, host, instance } = this.#context;
     await store.addInstance(instance);
     await this.#changes.start();
-    this.#changes.onEntry((entry) => {
-      if ("owner" in entry.event && entry.event.owner !== instance.id) this.#sweepLater();
-      if (entry.event.type === "task.created" && entry.event.task.owner !== instance.id) this.#sweepLater();
-      if (entry.event.type === "cancel.requested") this.#try(this.#canceller.obey(entry.taskId), "a cancel failed");
-      else if (TELLING.has(entry.event.type)) this.#kickLater();
+    this.#changes.onEntries((entries) => {
+      for (const entry of entries) this.#heed(entry);
     });
     this.#stopEvents = host.onEvent((event) => this.#take(event));
   }
@@ -94,6 +94,10 @@ export class Engine {
     return () => this.#endListeners.delete(listener);
   }
 
+  get instance(): Instance {
+    return this.#context.instance;
+  }
+
   agents(): Promise<AgentInfo[]> {
     return this.#context.host.agents();
   }
@@ -113,7 +117,12 @@ export class Engine {
 
   /** The caller's tasks in its view, newest first. */
   list(callerSessionId: string, page: { limit: number; offset: number }): Promise<TaskPage> {
-    return this.#context.store.tasks({ parentSessionId: callerSessionId, cleared: false, resultChars: 0, ...page });
+    return this.#context.store.tasks({
+      parentSessionId: callerSessionId,
+      cleared: false,
+      textChars: LIST_CHARS,
+      ...page,
+    });
   }
 
   /** The task, after waiting for it where that is asked for; its retrieval is recorded once it has completed. */
@@ -129,14 +138,27 @@ export class Engine {
   }
 
   async cancel(callerSessionId: string, taskId: string): Promise<CancelResult> {
-    const task = await this.find(callerSessionId, taskId);
+    return this.cancelTask(await this.find(callerSessionId, taskId), "cancelled by its parent");
+  }
+
+  /** Cancels any task, also one that another process drives. */
+  async cancelTask(task: Task, reason: string): Promise<CancelResult> {
     if (!isLive(task.status)) {
       throw new AsyncAgentsError(
         "task_not_live",
         `Task ${task.id} has already ended (${task.status}); nothing to cancel.`,
       );
     }
-    return this.#canceller.cancel(task, "cancelled by its parent");
+    return this.#canceller.cancel(task, reason);
+  }
+
+  /** Resumes any task of this instance's directory for a person; its parent, if it has one, is told as always. */
+  resumeTask(task: Task, prompt: string): Promise<Task> {
+    return this.#launcher.resume(PERSON, task, prompt);
+  }
+
+  messages(sessionId: string, page: { limit: number; before: string | null }): Promise<MessagePage> {
+    return this.#context.host.messages(sessionId, page);
   }
 
   /** Cancels the live tasks of one of the caller's batches, by id or by the name that it was given. */
@@ -219,10 +241,19 @@ export class Engine {
   async #all(query: Parameters<EngineContext["store"]["tasks"]>[0]): Promise<Task[]> {
     const found: Task[] = [];
     for (;;) {
-      const page = await this.#context.store.tasks({ ...query, resultChars: 0, limit: PAGE, offset: found.length });
+      const page = await this.#context.store.tasks({ ...query, textChars: 0, limit: PAGE, offset: found.length });
       found.push(...page.tasks);
       if (page.tasks.length < PAGE) return found;
     }
+  }
+
+  /** What another process may have written that is for this one to act on. */
+  #heed({ taskId, event }: FeedEntry): void {
+    const { id } = this.#context.instance;
+    if ("owner" in event && event.owner !== id) this.#sweepLater();
+    if (event.type === "task.created" && event.task.owner !== id) this.#sweepLater();
+    if (event.type === "cancel.requested") this.#try(this.#canceller.obey(taskId), "a cancel failed");
+    else if (TELLING.has(event.type)) this.#kickLater();
   }
 
   #take(event: HostEvent): void {

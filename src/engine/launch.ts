@@ -24,6 +24,9 @@ export interface Caller {
   variant: string | null;
 }
 
+/** A person who asks through a door of their own: no session, so nobody is told. */
+export const PERSON: Caller = { sessionId: "", messageId: "", agent: "", model: null, variant: null };
+
 export interface LaunchRequest {
   description: string;
   prompt: string;
@@ -76,7 +79,7 @@ export class Launcher {
     const launch = this.#launchOf(caller, request, agent);
     await store.write(async (transaction) => {
       launch.batchId = await batchFor(transaction, caller, request.batch, () => newId("bat"));
-      await transaction.putParent(this.#parentOf(caller));
+      if (caller.sessionId !== "") await transaction.putParent(this.#parentOf(caller));
       await transaction.openLaunch(launch);
     });
     const sessionId = await this.#makeSession(caller, request, launch);
@@ -107,7 +110,7 @@ export class Launcher {
     const resumed = await store.write(async (transaction) => {
       const event = { type: "task.resumed", at: now(), prompt, messageId, owner: instance.id } as const;
       const applied = await transaction.apply(task.id, { ...event, allow: settings.resumable });
-      if (applied.changed) await transaction.putParent(this.#parentOf(caller));
+      if (applied.changed && caller.sessionId !== "") await transaction.putParent(this.#parentOf(caller));
       return applied;
     });
     if (!resumed.changed) {
@@ -186,6 +189,7 @@ async function batchFor(
   newBatchId: () => string,
 ): Promise<string> {
   if (name !== null) return batchIdOf(name, caller.sessionId);
+  if (caller.sessionId === "") return newBatchId();
   return (
     (await transaction.batchOf(caller.sessionId, { messageId: caller.messageId })) ??
     (await transaction.batchOf(caller.sessionId, "live")) ??
@@ -193,9 +197,9 @@ async function batchFor(
   );
 }
 
-/** A batch that a parent named: unique to that parent. */
+/** A batch that a parent named: unique to that parent. People share theirs. */
 export function batchIdOf(name: string, parentSessionId: string): string {
-  return `${name}-${parentSessionId.slice(-8)}`;
+  return parentSessionId === "" ? name : `${name}-${parentSessionId.slice(-8)}`;
 }
 
 function requireText(name: string, text: string, limit: number): void {

@@ -48,8 +48,8 @@ export class Waiter {
         }, reject);
       };
       const abort = () => give("aborted");
-      const stop = this.#changes.onEntry((entry) => {
-        if (entry.taskId === taskId) look();
+      const stop = this.#changes.onEntries((entries) => {
+        if (entries.some((entry) => entry.taskId === taskId)) look();
       });
       const timer = options.timeout === undefined ? undefined : setTimeout(() => give("timeout"), options.timeout);
       options.signal?.addEventListener("abort", abort, { once: true });

@@ -3,8 +3,11 @@
  * Holds no state and no SQL of its own.
  */
 import type { Kysely } from "kysely";
+import { readAgentTotals } from "./agent-totals.ts";
+import { readBatchCounts, readBatchOf, readBatchRuns } from "./batches.ts";
 import type { Database } from "./database.ts";
 import { readFeed, readLastSeq } from "./feed.ts";
+import { readHistory } from "./history.ts";
 import { putInstance, readInstances, removeInstance } from "./instances.ts";
 import { addLaunch, readLaunches, removeLaunch } from "./launches.ts";
 import { refuseIfNewer } from "./migrations.ts";
@@ -12,11 +15,12 @@ import { claimNotices, dropNotices, readNotices, readParentsWithNotices, settleN
 import { readParent, writeParent } from "./parents.ts";
 import type { Schema } from "./schema.ts";
 import type { Store, Transaction } from "./store.ts";
-import { readBatchCounts, readBatchOf, readRun, readRuns, readTask, readTasks } from "./task-reads.ts";
+import { readTasks } from "./task-list.ts";
+import { readRun, readRuns, readTask, readTasksById } from "./task-reads.ts";
 import { applyEvent } from "./task-writes.ts";
 
 export function kyselyStore(database: Database): Store {
-  const read = database.read;
+  const { read, dialect } = database;
   const write = <T>(work: (kysely: Kysely<Schema>) => Promise<T>) =>
     database.write(async (kysely) => {
       await refuseIfNewer(kysely);
@@ -28,10 +32,14 @@ export function kyselyStore(database: Database): Store {
     apply: (id, event) => write((kysely) => applyEvent(kysely, id, event)),
 
     task: (id) => read((kysely) => readTask(kysely, id)),
-    tasks: (query) => read((kysely) => readTasks(kysely, query)),
+    tasks: (query) => read((kysely) => readTasks(kysely, dialect, query)),
+    tasksById: (ids) => read((kysely) => readTasksById(kysely, ids)),
     batchCounts: (batchId) => read((kysely) => readBatchCounts(kysely, batchId)),
+    batchRuns: (batchId, limit) => read((kysely) => readBatchRuns(kysely, batchId, limit)),
     runs: (taskId, limit) => read((kysely) => readRuns(kysely, taskId, limit)),
     run: (taskId, number) => read((kysely) => readRun(kysely, taskId, number)),
+    agentTotals: () => read(readAgentTotals),
+    history: (query) => read((kysely) => readHistory(kysely, query)),
 
     feed: (after, limit) => read((kysely) => readFeed(kysely, after, limit)),
     lastSeq: () => read(readLastSeq),

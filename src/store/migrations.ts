@@ -8,11 +8,12 @@ import { AsyncAgentsError } from "../model/errors.ts";
 import type { Database, Dialect } from "./database.ts";
 import { putMeta, readMeta } from "./meta.ts";
 import { firstTables } from "./migration-1-tables.ts";
+import { statusTables } from "./migration-2-status.ts";
 import type { Schema } from "./schema.ts";
 
 export type Migration = (kysely: Kysely<Schema>, dialect: Dialect) => Promise<void>;
 
-const MIGRATIONS: readonly Migration[] = [firstTables];
+const MIGRATIONS: readonly Migration[] = [firstTables, statusTables];
 
 /** The version that this code reads and writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -13,6 +13,8 @@ export interface Schema {
   launches: LaunchesTable;
   instances: InstancesTable;
   parents: ParentsTable;
+  agent_totals: AgentTotalsTable;
+  task_search: TaskSearchTable;
 }
 
 /** Facts about the store itself: its schema's version, and how far the mirror file has come. */
@@ -129,6 +131,34 @@ export interface ParentsTable {
   model: string | null;
   variant: string | null;
   seen_at: number;
+}
+
+/** The sums over all tasks and runs of one agent, written with every event that changes them. */
+export interface AgentTotalsTable {
+  agent: string;
+  running: number;
+  completed: number;
+  error: number;
+  cancelled: number;
+  resumed: number;
+  ended_runs: number;
+  duration_sum: number;
+  /** Null where no run has ended. */
+  duration_min: number | null;
+  duration_max: number | null;
+  tool_calls: number;
+  input_tokens: number;
+  output_tokens: number;
+  reasoning_tokens: number;
+  cache_read_tokens: number;
+  cache_write_tokens: number;
+  cost: number;
+}
+
+/** SQLite only: the index of the keyword search; triggers on `tasks` keep it. */
+export interface TaskSearchTable {
+  /** The task's `created_seq`. */
+  rowid: number;
 }
 
 export type NoticeRow = Selectable<NoticesTable>;

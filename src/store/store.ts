@@ -1,9 +1,10 @@
 /**
  * The seam to the store: the truth about tasks and the bus between processes. Every change of a task goes through
- * `apply`, which commits the new row, its run, the event and the notice in one transaction. Every read is bounded.
+ * `apply`, which commits the new row, its run, the totals, the event and the notice in one transaction. Every read is bounded.
  * Does not decide rules: `transition` in the model does, and the engine decides what to ask for.
  */
 import type { NewTask, TaskEvent } from "../model/events.ts";
+import type { Tokens } from "../model/progress.ts";
 import type { Run, Status, Task } from "../model/task.ts";
 import type { Transition } from "../model/transition.ts";
 
@@ -25,14 +26,55 @@ export interface TaskQuery {
   offset?: number;
   /** Newest first (by start) when absent. */
   order?: "newest" | "oldest";
-  /** How many characters of the result each task carries; all when absent. */
-  resultChars?: number;
+  /** How many characters of its run's prompt, result and error each task carries; all when absent. */
+  textChars?: number;
 }
 
 export interface TaskPage {
   tasks: Task[];
   /** How many match, without limit and offset. */
   total: number;
+}
+
+/** When one run of a task began and ended, without its result. */
+export interface RunSpan extends Pick<Run, "number" | "startedAt" | "endedAt" | "outcome"> {
+  taskId: string;
+  /** The first 2,048 characters. */
+  prompt: string;
+  /** The first 2,048 characters. */
+  error: string | null;
+}
+
+/** What all tasks of an agent add up to. */
+export interface AgentTotals {
+  agent: string;
+  /** Its tasks in each status. */
+  byStatus: Record<Status, number>;
+  endedRuns: number;
+  /** How long its ended runs took, in ms; 0 where none has ended. */
+  durationSum: number;
+  durationMin: number;
+  durationMax: number;
+  toolCalls: number;
+  tokens: Tokens;
+  cost: number;
+}
+
+/** A window of time, from `from` to just before `to` (ms since the epoch). */
+export interface HistoryQuery {
+  from: number;
+  to: number;
+  /** The length of a bucket; a window has at most 500 of them. */
+  bucketMs: number;
+  /** Upper bounds of durations in ms, rising, at most 100. */
+  durationBounds: readonly number[];
+}
+
+export interface History {
+  /** Tasks that started in the window, by bucket and by their status now; the oldest first, none that is empty. */
+  buckets: { at: number; status: Status; count: number }[];
+  /** Runs that ended in the window: how many took less than each bound (and not less than the one before), then longer. */
+  durations: { below: number | null; runs: number }[];
 }
 
 /** A process and directory that launches, drives or delivers. `bootId` and `processStart` make a pid unambiguous. */
@@ -114,13 +156,23 @@ export interface Store {
   apply(id: string, event: TaskEvent): Promise<Transition>;
 
   task(id: string): Promise<Task | null>;
+  /** A page of tasks. What it costs depends on the page, not on how many tasks are stored. */
   tasks(query: TaskQuery): Promise<TaskPage>;
+  /** The tasks with these ids, in their order, at most 500; those that are not there are left out. */
+  tasksById(ids: readonly string[]): Promise<Task[]>;
   /** How many tasks a batch has in each status. */
   batchCounts(batchId: string): Promise<Record<Status, number>>;
+  /** The runs of all tasks of a batch, oldest start first; at most `limit` (5,000 when absent, and at the most). */
+  batchRuns(batchId: string, limit?: number): Promise<RunSpan[]>;
   /** The runs of a task from the newest down; at most `limit` (20 when absent). */
   runs(taskId: string, limit?: number): Promise<Run[]>;
   /** One run of a task. */
   run(taskId: string, number: number): Promise<Run | null>;
+
+  /** What the tasks of each agent add up to, by the agent's name; at most 1,000 agents. Cheap: it is kept, not counted. */
+  agentTotals(): Promise<AgentTotals[]>;
+  /** What started and ended in a window of time. Refuses one with more than 500 buckets (`invalid_input`). */
+  history(query: HistoryQuery): Promise<History>;
 
   /** Entries after `seq` in order; at most `limit` (500 when absent). Progress that was told again since is left out. */
   feed(after: number, limit?: number): Promise<FeedEntry[]>;

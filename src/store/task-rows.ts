@@ -2,7 +2,7 @@
  * Between a task and its rows: one in `tasks`, one in `runs` for its newest run. Exact in both directions: what is
  * written reads back equal. Reads select these columns by name, so that a newer store's further columns do no harm.
  */
-import { type Insertable, type Kysely, type Selectable, sql, type Updateable } from "kysely";
+import { type Insertable, type Selectable, type SelectQueryBuilder, sql, type Updateable } from "kysely";
 import { isLive, type Run, type Task } from "../model/task.ts";
 import type { RunsTable, Schema, TasksTable } from "./schema.ts";
 
@@ -44,26 +44,38 @@ const TASK_COLUMNS = [
   "tasks.owner",
   "tasks.progress",
   "runs.number",
-  "runs.prompt",
   "runs.message_id",
   "runs.started_at as run_started_at",
   "runs.ended_at",
   "runs.outcome",
-  "runs.error",
   "runs.before",
 ] as const;
 
-type TaskRow = Awaited<ReturnType<ReturnType<typeof selectTasks>["execute"]>>[number];
+export interface TaskRow
+  extends Omit<Selectable<TasksTable>, "description_search" | "live" | "run" | "created_seq">,
+    Omit<RunRow, "started_at"> {
+  run_started_at: number;
+}
 
-/** Tasks with their newest run; the result is cut to `resultChars` where given. */
-export function selectTasks(kysely: Kysely<Schema>, resultChars?: number) {
-  const result = sql.ref<string | null>("runs.result");
-  const cut = resultChars === undefined ? result : sql<string | null>`substr(${result}, 1, ${sql.lit(resultChars)})`;
-  return kysely
-    .selectFrom("tasks")
-    .innerJoin("runs", (join) => join.onRef("runs.task_id", "=", "tasks.id").onRef("runs.number", "=", "tasks.run"))
-    .select(TASK_COLUMNS)
-    .select(cut.as("result"));
+/** Adds the newest run of each task. */
+export function withNewestRun(tasks: SelectQueryBuilder<Schema, "tasks", object>) {
+  return tasks.innerJoin("runs", (join) =>
+    join.onRef("runs.task_id", "=", "tasks.id").onRef("runs.number", "=", "tasks.run"),
+  );
+}
+
+/** All of a task and its newest run; the texts of the run are cut to so many characters, unless null. */
+export function taskColumns(characters: number | null) {
+  const text = <Value>(column: "prompt" | "result" | "error") => {
+    const whole = sql.ref<Value>(`runs.${column}`);
+    return (characters === null ? whole : sql<Value>`substr(${whole}, 1, ${characters})`).as(column);
+  };
+  return [
+    ...TASK_COLUMNS,
+    text<string>("prompt"),
+    text<string | null>("result"),
+    text<string | null>("error"),
+  ] as const;
 }
 
 export function taskOf(row: TaskRow): Task {
@@ -83,7 +95,17 @@ export function taskOf(row: TaskRow): Task {
     status: row.status as Task["status"],
     phase: row.phase as Task["phase"],
     phaseDetail: row.phase_detail === null ? null : JSON.parse(row.phase_detail),
-    run: runOf({ ...row, started_at: row.run_started_at }),
+    run: {
+      number: row.number,
+      prompt: row.prompt,
+      messageId: row.message_id,
+      startedAt: row.run_started_at,
+      endedAt: row.ended_at,
+      outcome: row.outcome as Run["outcome"],
+      result: row.result,
+      error: row.error,
+      before: JSON.parse(row.before),
+    },
     startedAt: row.started_at,
     completedAt: row.completed_at,
     resultRetrievedAt: row.result_retrieved_at,

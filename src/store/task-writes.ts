@@ -1,5 +1,5 @@
 /**
- * How an event becomes rows: the task, its run, the event and the notice in the caller's transaction. `transition` alone
+ * How an event becomes rows: the task, its run, the totals, the event and the notice in the caller's transaction. `transition` alone
  * decides; a refusal writes nothing. Does not open transactions.
  */
 import type { Kysely } from "kysely";
@@ -7,6 +7,7 @@ import { AsyncAgentsError } from "../model/errors.ts";
 import type { TaskEvent } from "../model/events.ts";
 import type { Task } from "../model/task.ts";
 import { type Transition, transition } from "../model/transition.ts";
+import { addToTotals } from "./agent-totals.ts";
 import { appendEvent, dropEarlierProgress } from "./feed.ts";
 import { addNotice } from "./notices.ts";
 import type { Schema } from "./schema.ts";
@@ -31,6 +32,7 @@ export async function applyEvent(kysely: Kysely<Schema>, taskId: string, input: 
     await kysely.updateTable("tasks").set(changingColumns(outcome.task)).where("id", "=", id).execute();
   }
   await writeRun(kysely, before, outcome.task);
+  await addToTotals(kysely, before, outcome.task);
   if (outcome.notice !== null) await addNotice(kysely, outcome.task, outcome.notice, event.at);
   return outcome;
 }

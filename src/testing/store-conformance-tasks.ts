@@ -23,8 +23,8 @@ export function taskSuite(bed: Bed): void {
     await create(store, "a");
     await store.apply("a", completed(2_000, 0, result));
     expect((await store.task("a"))?.run.result).toBe(result);
-    expect((await store.tasks({ resultChars: 7 })).tasks[0]?.run.result).toBe("héllo 🌍");
-    expect((await store.tasks({ resultChars: 0 })).tasks[0]?.run.result).toBe("");
+    expect((await store.tasks({ textChars: 7 })).tasks[0]?.run.result).toBe("héllo 🌍");
+    expect((await store.tasks({ textChars: 0 })).tasks[0]?.run.result).toBe("");
     expect((await store.tasks({})).tasks[0]?.run.result).toBe(result);
   });
 

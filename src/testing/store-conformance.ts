@@ -12,7 +12,9 @@ import { transition } from "../model/transition.ts";
 import type { Instance, Launch, Parent, Store } from "../store/store.ts";
 import { anyId, anyTaskEvent } from "./any-event.ts";
 import { completed, create, newTask } from "./sample-task.ts";
+import { historySuite, spanSuite, totalsSuite } from "./store-conformance-figures.ts";
 import { feedSuite, noticeSuite } from "./store-conformance-notices.ts";
+import { pageSuite } from "./store-conformance-pages.ts";
 import { batchSuite, querySuite, taskSuite, transactionSuite } from "./store-conformance-tasks.ts";
 
 /** Opens one more handle on the same store. */
@@ -52,7 +54,11 @@ export function storeConformance(name: string, makeStore: () => Promise<OpenStor
     describe("tasks", () => taskSuite(bed));
     describe("transactions", () => transactionSuite(bed));
     describe("queries", () => querySuite(bed));
+    describe("pages", () => pageSuite(bed));
     describe("batches", () => batchSuite(bed));
+    describe("runs of a batch", () => spanSuite(bed));
+    describe("totals", () => totalsSuite(bed));
+    describe("history", () => historySuite(bed));
     describe("notices", () => noticeSuite(bed));
     describe("feed", () => feedSuite(bed));
     describe("writers", () => writerSuite(bed));

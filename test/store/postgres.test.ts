@@ -1,11 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { Client } from "pg";
 import { postgresStore } from "../../src/store/open.ts";
+import { postgresDatabase } from "../../src/store/postgres.ts";
 import type { Store } from "../../src/store/store.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { create, newTask } from "../../src/testing/sample-task.ts";
 import { storeConformance } from "../../src/testing/store-conformance.ts";
 import { freePort, startPostgres } from "./postgres-server.ts";
+import { expectMigrated } from "./schema-1.ts";
 
 const connectionString = await startPostgres();
 let schemas = 0;
@@ -28,6 +30,12 @@ async function asAdministrator(sql: string): Promise<Record<string, unknown>[]> 
 storeConformance("postgres", async () => freshSchema());
 
 describe("postgres driver", () => {
+  test("a store of schema 1 gets its totals, its search and its history", async () => {
+    const schema = "Schema one";
+    const first = await postgresDatabase({ connectionString, schema });
+    await expectMigrated(first, () => postgresStore({ connectionString, schema }));
+  });
+
   test("many may open and make a new store at once", async () => {
     const open = freshSchema();
     const stores = await Promise.all(Array.from({ length: 4 }, open));

@@ -6,9 +6,9 @@ import { messageOf } from "../../src/model/errors.ts";
 import { sqliteStore } from "../../src/store/open.ts";
 import { sqliteDatabase } from "../../src/store/sqlite.ts";
 import { storeFailure } from "../../src/store/sqlite-failure.ts";
-import { selectPage } from "../../src/store/task-reads.ts";
 import { create } from "../../src/testing/sample-task.ts";
 import { storeConformance } from "../../src/testing/store-conformance.ts";
+import { expectMigrated } from "./schema-1.ts";
 import { temporaryFolders } from "./temporary-folder.ts";
 
 const temporaryFolder = temporaryFolders();
@@ -126,30 +126,24 @@ describe("sqlite schema", () => {
     await Promise.all([store.close(), late.close()]);
   });
 
-  test("each filter has its index; live and owned tasks are found through partial ones", async () => {
+  test("a store of schema 1 gets its totals, its search and its history", async () => {
     const directory = temporaryFolder();
-    await (await sqliteStore({ directory })).close();
-    const file = join(directory, "asyncagents.db");
-    const database = await sqliteDatabase({ file });
-    const raw = new Sqlite(file);
-    const plan = (query: Parameters<typeof selectPage>[1]) =>
-      database.read(async (kysely) => {
-        const { sql, parameters } = selectPage(kysely, query).compile();
-        const rows = raw
-          .query<{ detail: string }, never[]>(`explain query plan ${sql}`)
-          .all(...(parameters as never[]));
-        return rows.map((row) => row.detail).join("; ");
-      });
-    expect(await plan({ status: ["running", "resumed"] })).toContain("USING INDEX tasks_live");
-    expect(await plan({ owner: "i" })).toContain("USING INDEX tasks_owned");
-    expect(await plan({ parentSessionId: "p" })).toContain("USING INDEX tasks_by_parent");
-    expect(await plan({ batchId: "b" })).toContain("USING INDEX tasks_by_batch");
-    expect(await plan({ agent: "a" })).toContain("USING INDEX tasks_by_agent");
-    expect(await plan({ status: ["completed"] })).toContain("USING INDEX tasks_by_status");
-    expect(await plan({})).toContain("USING INDEX tasks_by_start");
-    expect(await plan({})).not.toContain("TEMP B-TREE");
+    const first = await sqliteDatabase({ file: join(directory, "asyncagents.db") });
+    await expectMigrated(first, () => sqliteStore({ directory }));
+  });
+
+  test("the search forgets a task that somebody removed from the file, and the file stays sound", async () => {
+    const directory = temporaryFolder();
+    const store = await sqliteStore({ directory });
+    for (const id of ["one", "two"]) await create(store, id, { description: "wanted" });
+    const raw = new Sqlite(join(directory, "asyncagents.db"));
+    raw.run("delete from tasks where id = 'one'");
+    expect(raw.query("select count(*) as found from task_search where task_search match 'wanted'").get()).toEqual({
+      found: 1,
+    });
+    expect(raw.query("pragma integrity_check").all()).toEqual([{ integrity_check: "ok" }]);
     raw.close();
-    await database.close();
+    await store.close();
   });
 });
 

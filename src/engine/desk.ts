@@ -1,0 +1,114 @@
+/**
+ * What people may do to any task, over the engines of one process: launch, cancel, resume, read the conversation. Finds
+ * the engine that can, or the process that can; how that process is asked is the door's matter. No rules of its own.
+ */
+import type { AgentInfo } from "../hosts/host.ts";
+import { AsyncAgentsError } from "../model/errors.ts";
+import { isLive, type Task } from "../model/task.ts";
+import type { Instance, Store } from "../store/store.ts";
+import type { Engine } from "./engine.ts";
+import { type LaunchRequest, PERSON } from "./launch.ts";
+
+export interface DeskContext {
+  store: Store;
+  /** Those of this process. */
+  engines(): readonly Engine[];
+  isAlive(instance: Instance): boolean;
+}
+
+/** Who can do something: an engine of this process, or another process. */
+export type Place = { engine: Engine } | { pid: number };
+
+export class Desk {
+  readonly #context: DeskContext;
+
+  constructor(context: DeskContext) {
+    this.#context = context;
+  }
+
+  /** Where this process can launch, with the agents there. */
+  instances(): Promise<{ instance: Instance; agents: AgentInfo[] }[]> {
+    return Promise.all(
+      this.#context.engines().map(async (engine) => ({ instance: engine.instance, agents: await engine.agents() })),
+    );
+  }
+
+  async launch(engine: Engine, request: Omit<LaunchRequest, "fork">): Promise<Task> {
+    const launch = { ...request, fork: false };
+    return engine.launch(PERSON, launch, await engine.checkLaunch(PERSON, launch));
+  }
+
+  /** Any engine can: a wish for a task of another process goes through the store. */
+  async cancel(task: Task): Promise<Task> {
+    const engines = this.#context.engines();
+    const engine = engines.find(({ instance }) => instance.id === task.owner) ?? sameDirectory(engines, task);
+    if (engine) return (await engine.cancelTask(task, "cancelled by a person")).task;
+    const [any] = engines;
+    if (any && (await this.#driver(task))) return (await any.cancelTask(task, "cancelled by a person")).task;
+    throw unavailable(task.directory);
+  }
+
+  /** A launch works in a directory; without one it is this process's only one. */
+  async placeOfLaunch(directory: string | null): Promise<Place> {
+    const engines = this.#context.engines();
+    const [only, ...others] = engines;
+    if (directory === null && only && others.length === 0) return { engine: only };
+    const served = engines.map(({ instance }) => instance.directory);
+    if (directory === null) {
+      const which = served.length === 0 ? "none is open yet" : `one of ${served.join(", ")}`;
+      throw new AsyncAgentsError("invalid_input", `directory is missing: ${which}.`, {
+        details: { parameter: "directory" },
+      });
+    }
+    const engine = engines.find(({ instance }) => instance.directory === directory);
+    if (engine) return { engine };
+    const other = (await this.#living()).find((instance) => instance.directory === directory);
+    if (other) return { pid: other.pid };
+    throw unavailable(directory);
+  }
+
+  /** A resume runs in the task's own directory. */
+  async placeOfResume(task: Task): Promise<Place> {
+    const engine = sameDirectory(this.#context.engines(), task);
+    if (engine) return { engine };
+    const other = (await this.#living()).find((each) => each.directory === task.directory && each.host === task.host);
+    if (other) return { pid: other.pid };
+    throw unavailable(task.directory);
+  }
+
+  /** Who can show a task's conversation, best first: who drives it, then whoever has the same host. */
+  async placesOfMessages(task: Task): Promise<Place[]> {
+    const engines = this.#context.engines().filter(({ instance }) => instance.host === task.host);
+    const own =
+      engines.find(({ instance }) => instance.id === task.owner) ?? sameDirectory(engines, task) ?? engines[0];
+    const driver = await this.#driver(task);
+    const others = (await this.#living()).filter(({ host, pid }) => host === task.host && pid !== process.pid);
+    const other = others.find(({ directory }) => directory === task.directory) ?? others[0];
+    const places: Place[] = [];
+    if (driver) places.push({ pid: driver.pid });
+    if (own) places.push({ engine: own });
+    if (other && other.pid !== driver?.pid) places.push({ pid: other.pid });
+    if (places.length > 0) return places;
+    throw unavailable(task.directory);
+  }
+
+  /** The other living process that drives the task. */
+  async #driver(task: Task): Promise<Instance | null> {
+    if (!isLive(task.status) || task.owner === null) return null;
+    const living = await this.#living();
+    return living.find(({ id, pid }) => id === task.owner && pid !== process.pid) ?? null;
+  }
+
+  async #living(): Promise<Instance[]> {
+    return (await this.#context.store.instances()).filter((instance) => this.#context.isAlive(instance));
+  }
+}
+
+function sameDirectory(engines: readonly Engine[], task: Task): Engine | undefined {
+  return engines.find(({ instance }) => instance.directory === task.directory && instance.host === task.host);
+}
+
+function unavailable(directory: string): AsyncAgentsError {
+  const message = `No living program can do this for ${directory || "this task"}. Open the agent there (for example: opencode), then try again.`;
+  return new AsyncAgentsError("host_unavailable", message, { details: { directory } });
+}

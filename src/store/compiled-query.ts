@@ -1,0 +1,47 @@
+/**
+ * Queries that are built and compiled once for each shape and then only filled in: for a short read, building takes as long
+ * as the database does. The shape must say everything that changes the SQL; what a call brings stands in slots.
+ */
+import type { Compilable, CompiledQuery, Kysely } from "kysely";
+import type { Schema } from "./schema.ts";
+import { storableText } from "./storable.ts";
+
+/** More shapes than a program uses; those beyond are compiled again. */
+const KEPT_SHAPES = 100;
+
+class Slot {
+  readonly read: (input: never) => unknown;
+
+  constructor(read: (input: never) => unknown) {
+    this.read = read;
+  }
+}
+
+/** Stands in a query for a value that each call brings. */
+export function given<Input, Value>(read: (input: Input) => Value): Value {
+  return new Slot(read) as Value;
+}
+
+export type Compiled<Shape, Input, Row> = (kysely: Kysely<Schema>, shape: Shape, input: Input) => CompiledQuery<Row>;
+
+export function compiledOnce<Shape, Input, Row>(
+  build: (kysely: Kysely<Schema>, shape: Shape) => Compilable<Row>,
+): Compiled<Shape, Input, Row> {
+  const known = new WeakMap<Kysely<Schema>, Map<string, CompiledQuery<Row>>>();
+  return (kysely, shape, input) => {
+    const shapes = known.get(kysely) ?? new Map<string, CompiledQuery<Row>>();
+    known.set(kysely, shapes);
+    const key = JSON.stringify(shape);
+    const query = shapes.get(key) ?? build(kysely, shape).compile();
+    shapes.set(key, query);
+    if (shapes.size > KEPT_SHAPES) shapes.delete(shapes.keys().next().value ?? key);
+    return { ...query, parameters: query.parameters.map((parameter) => filled(parameter, input)) };
+  };
+}
+
+/** What is filled in passes by the plugins that make a query's values storable, so it is made so here. */
+function filled(parameter: unknown, input: unknown): unknown {
+  if (!(parameter instanceof Slot)) return parameter;
+  const value = parameter.read(input as never);
+  return typeof value === "string" ? storableText(value) : value;
+}

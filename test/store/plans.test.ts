@@ -1,0 +1,139 @@
+import { Database as Sqlite } from "bun:sqlite";
+import { afterAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import type { CompiledQuery, Kysely, KyselyPlugin, RootOperationNode } from "kysely";
+import { selectBatchRuns } from "../../src/store/batches.ts";
+import { selectDurations, selectStarted } from "../../src/store/history.ts";
+import { sqliteStore } from "../../src/store/open.ts";
+import type { Schema } from "../../src/store/schema.ts";
+import { sqliteDatabase } from "../../src/store/sqlite.ts";
+import type { TaskQuery } from "../../src/store/store.ts";
+import { shapeOf } from "../../src/store/task-filters.ts";
+import { countQuery, pageStatement, readTasks } from "../../src/store/task-list.ts";
+import { create } from "../../src/testing/sample-task.ts";
+import { temporaryFolders } from "./temporary-folder.ts";
+
+const temporaryFolder = temporaryFolders();
+const directory = temporaryFolder();
+await (await sqliteStore({ directory })).close();
+const file = join(directory, "asyncagents.db");
+const database = await sqliteDatabase({ file });
+const raw = new Sqlite(file);
+afterAll(async () => {
+  raw.close();
+  await database.close();
+});
+
+/** How SQLite would run a statement, one step a line. */
+function plan(make: (kysely: Kysely<Schema>) => CompiledQuery<unknown>): Promise<string> {
+  return database.read(async (kysely) => {
+    const { sql, parameters } = make(kysely);
+    const steps = raw.query<{ detail: string }, never[]>(`explain query plan ${sql}`).all(...(parameters as never[]));
+    return steps.map((step) => step.detail).join("\n");
+  });
+}
+const page = (query: TaskQuery) => plan((kysely) => pageStatement(kysely, shapeOf("sqlite", query), query));
+const count = (query: TaskQuery) => plan((kysely) => countQuery(kysely, shapeOf("sqlite", query), query));
+
+const ALL_OF_A_TABLE = /SCAN (tasks|runs)(?! USING)/;
+const SORTED = "TEMP B-TREE";
+const window = { from: 0, to: 1_000, bucketMs: 10, durationBounds: [1, 5] };
+
+describe("how SQLite reads", () => {
+  test("each filter has its index, in the order of the page; live and owned tasks are found through partial ones", async () => {
+    const indexes: [TaskQuery, string][] = [
+      [{}, "tasks_by_start"],
+      [{ cleared: false }, "tasks_by_start"],
+      [{ status: ["running", "resumed"] }, "tasks_live"],
+      [{ status: ["completed"] }, "tasks_by_status"],
+      [{ agent: "a" }, "tasks_by_agent"],
+      [{ agent: "a", status: ["error"] }, "tasks_by_agent_status"],
+      [{ owner: "i" }, "tasks_owned"],
+      [{ parentSessionId: "p" }, "tasks_by_parent"],
+      [{ batchId: "b" }, "tasks_by_batch"],
+    ];
+    for (const [query, index] of indexes) {
+      const steps = await page({ ...query, textChars: 10 });
+      expect([query, steps.split("\n")[0]]).toEqual([
+        query,
+        expect.stringMatching(new RegExp(`USING INDEX ${index}\\b`)),
+      ]);
+      expect(steps).not.toMatch(ALL_OF_A_TABLE);
+      expect(steps).not.toContain(SORTED);
+      expect(steps).toContain("SEARCH runs USING INDEX sqlite_autoindex_runs_1 (task_id=? AND number=?)");
+    }
+  });
+
+  test("the filter that leaves the fewest tasks decides, whatever else is asked for", async () => {
+    for (const [query, index] of [
+      [{ batchId: "b", agent: "a", status: ["completed"] }, "tasks_by_batch"],
+      [{ parentSessionId: "p", agent: "a", status: ["completed", "error"] }, "tasks_by_parent"],
+      [{ batchId: "b", search: "word" }, "tasks_by_batch"],
+      [{ status: ["running", "resumed"], agent: "a", search: "word" }, "tasks_live"],
+    ] as [TaskQuery, string][]) {
+      expect([query, (await page(query)).split("\n")[0]]).toEqual([query, expect.stringContaining(`INDEX ${index}`)]);
+      expect([query, await count(query)]).toEqual([query, expect.stringContaining(`INDEX ${index}`)]);
+    }
+  });
+
+  test("several statuses are merged in order, and what a page leaves out is passed over in the index alone", async () => {
+    const merged = await page({ status: ["completed", "error"], limit: 10 });
+    expect(merged.match(/SEARCH tasks USING COVERING INDEX tasks_by_status \(status=\?\)/g)?.length).toBe(2);
+    expect(merged).toContain("MERGE (UNION ALL)");
+    // Only the page itself is put in order again, at the end.
+    expect(merged.split(SORTED).length).toBe(2);
+    expect(await page({ offset: 10 })).toContain("SCAN tasks USING COVERING INDEX tasks_by_start");
+    expect(await page({ agent: "a", status: ["completed", "error"], offset: 10 })).toContain(
+      "SEARCH tasks USING COVERING INDEX tasks_by_agent_status (agent=? AND status=?)",
+    );
+  });
+
+  test("a keyword is found in its index, and what it finds is ordered and filtered in another", async () => {
+    for (const query of [{ search: "word" }, { search: "word", status: ["completed", "error"], agent: "a" }] as const) {
+      const steps = await page(query);
+      expect(steps).toMatch(/SCAN task_search VIRTUAL TABLE INDEX \S*M/);
+      expect(steps).toContain("SEARCH tasks USING COVERING INDEX tasks_by_creation (created_seq=?)");
+      expect(steps).not.toMatch(ALL_OF_A_TABLE);
+      expect(await count(query)).toContain("SEARCH tasks USING COVERING INDEX tasks_by_creation (created_seq=?)");
+    }
+    expect(await page({ search: "wo" })).toContain("SCAN tasks USING INDEX tasks_by_start");
+  });
+
+  test("the history and the runs of a batch are ranges of indexes", async () => {
+    const started = await plan((kysely) => selectStarted(kysely, window, 100).compile());
+    expect(
+      started.match(/SEARCH tasks USING COVERING INDEX tasks_by_status \(status=\? AND started_at>\?/g)?.length,
+    ).toBe(5);
+    const durations = await plan((kysely) => selectDurations(kysely, window).compile());
+    expect(durations).toContain("SEARCH runs USING COVERING INDEX runs_by_end (ended_at>? AND ended_at<?)");
+    const runs = await plan((kysely) => selectBatchRuns(kysely, "b").compile());
+    expect(runs).toContain("SEARCH tasks USING INDEX tasks_by_batch (batch_id=?)");
+    expect(runs).toContain("SEARCH runs USING INDEX sqlite_autoindex_runs_1 (task_id=?)");
+    for (const steps of [started, durations, runs]) expect(steps).not.toMatch(ALL_OF_A_TABLE);
+  });
+
+  test("a frequent word is looked for in the page's order, a rare one in its index", async () => {
+    const folder = temporaryFolder();
+    const store = await sqliteStore({ directory: folder });
+    for (let index = 0; index < 60; index++) {
+      await create(store, `t${index}`, { description: index % 20 === 0 ? "common and rare" : "common" }, index);
+    }
+    await store.close();
+    const own = await sqliteDatabase({ file: join(folder, "asyncagents.db") });
+    const ways = async (search: string) => {
+      const built: string[] = [];
+      const record = ({ node }: { node: RootOperationNode }) => {
+        built.push(JSON.stringify(node));
+        return node;
+      };
+      const transformResult: KyselyPlugin["transformResult"] = async ({ result }) => result;
+      const page = await own.read((kysely) =>
+        readTasks(kysely.withPlugin({ transformQuery: record, transformResult }), "sqlite", { search, limit: 1 }),
+      );
+      return [page.tasks[0]?.id, page.total, built.some((query) => query.includes("instr("))];
+    };
+    expect(await ways("common")).toEqual(["t59", 60, true]);
+    expect(await ways("rare")).toEqual(["t40", 3, false]);
+    await own.close();
+  });
+});
