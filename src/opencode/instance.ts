@@ -10,7 +10,7 @@ import type { OpenCodeHost } from "../hosts/opencode.ts";
 import type { Task } from "../model/task.ts";
 import { wordNotices } from "./notice-text.ts";
 import { type PluginOptions, settingsOf } from "./options.ts";
-import { holdStore } from "./storage.ts";
+import { holdStorage } from "./storage.ts";
 import { TOOL_NAMES } from "./tools.ts";
 
 export interface Instance {
@@ -28,7 +28,7 @@ export async function startInstance(input: {
   onEnded(task: Task): void;
 }): Promise<Instance> {
   const { log, options, host } = input;
-  const { store, release } = await holdStore(input.storage, log);
+  const { store, add, release } = await holdStorage(input.storage, log);
   const ownTools = TOOL_NAMES.map((name) => `${options.toolPrefix}_${name}`);
   const context: EngineContext = {
     store,
@@ -56,13 +56,19 @@ export async function startInstance(input: {
   };
   const engine = new Engine(context);
   engine.onEnded(input.onEnded);
-  await engine.start();
+  try {
+    await engine.start();
+  } catch (thrown) {
+    await release(null);
+    throw thrown;
+  }
+  add(engine);
   void engine.recover();
   return {
     engine,
     async stop() {
       await engine.stop();
-      await release();
+      await release(engine);
     },
   };
 }

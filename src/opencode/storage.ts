@@ -1,22 +1,40 @@
 /**
- * What exists once per process: the storage folder's store and log. OpenCode runs the plugin once for each directory
- * and may hold two copies of this module, so it hangs on `globalThis`. Closed when the last instance lets go.
+ * What exists once per process: the storage folder's store, its log and the status API. OpenCode runs the plugin once for
+ * each directory and may hold two copies of this module, so it hangs on `globalThis`. Closed when the last instance lets go.
  */
 import { mkdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Log } from "../engine/context.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { ApiServer } from "../http/server.ts";
+import { apiSettings } from "../http/settings.ts";
+import { messageOf } from "../model/errors.ts";
 import type { Store } from "../store/store.ts";
 import { fileLog } from "./log-file.ts";
+import { atProcessEnd } from "./process-end.ts";
 
 const SHARED = Symbol.for("asyncagents.storage.1");
 
 interface Shared {
-  store: Promise<Store>;
+  opened: Promise<Opened>;
   holders: number;
+  /** Of the instances that hold it: what people ask for over HTTP is done by one of these. */
+  engines: Set<Engine>;
+}
+
+interface Opened {
+  store: Store;
+  close(): Promise<void>;
 }
 
 type Registry = Map<string, Shared>;
+
+export interface Held {
+  store: Store;
+  add(engine: Engine): void;
+  release(engine: Engine | null): Promise<void>;
+}
 
 /** `ASYNCAGENTS_HOME`, else the folder that the plugin has always used. */
 export function storageDirectory(): string {
@@ -32,29 +50,74 @@ export function openLog(directory: string): Log {
   return fileLog(join(directory, "asyncagents.log"));
 }
 
-/** Opens the store, or shares the one that this process has open. A failed opening is tried again at the next call. */
-export async function holdStore(directory: string, log: Log): Promise<{ store: Store; release(): Promise<void> }> {
+/** Opens what the process shares, or joins it. A failed opening is tried again at the next call. */
+export async function holdStorage(directory: string, log: Log): Promise<Held> {
   const root = globalThis as { [SHARED]?: Registry };
   root[SHARED] ??= new Map();
   const registry = root[SHARED];
-  const shared = registry.get(directory) ?? { store: openStore(directory, log), holders: 0 };
+  const shared = registry.get(directory) ?? openShared(directory, log);
   registry.set(directory, shared);
   shared.holders++;
-  const release = async () => {
+  const release = async (engine: Engine | null) => {
+    if (engine) shared.engines.delete(engine);
     shared.holders--;
     if (shared.holders > 0) return;
     if (registry.get(directory) === shared) registry.delete(directory);
-    await (await shared.store).close();
+    await (await shared.opened).close();
   };
   try {
-    return { store: await shared.store, release };
+    const { store } = await shared.opened;
+    return { store, release, add: (engine) => shared.engines.add(engine) };
   } catch (thrown) {
     if (registry.get(directory) === shared) registry.delete(directory);
     throw thrown;
   }
 }
 
-async function openStore(directory: string, log: Log): Promise<Store> {
-  const { sqliteStore } = await import("../store/open.ts");
-  return sqliteStore({ directory, log: (line) => log.info(line) });
+function openShared(directory: string, log: Log): Shared {
+  const engines = new Set<Engine>();
+  const open = async (): Promise<Opened> => {
+    const { sqliteStore } = await import("../store/open.ts");
+    const store = await sqliteStore({ directory, log: (line) => log.info(line) });
+    const server = await startApi(store, directory, engines, log);
+    return {
+      store,
+      async close() {
+        await server?.stop();
+        await store.close();
+      },
+    };
+  };
+  return { opened: open(), holders: 0, engines };
+}
+
+/** Without it everything else still works: a failure is logged, and that is all. */
+async function startApi(
+  store: Store,
+  directory: string,
+  engines: ReadonlySet<Engine>,
+  log: Log,
+): Promise<Pick<ApiServer, "stop"> | null> {
+  const settings = apiSettings(process.env, log);
+  if (!settings.enabled) return null;
+  try {
+    const [{ startApiServer }, { Overview }, { Desk }, { isAlive }] = await Promise.all([
+      import("../http/server.ts"),
+      import("../engine/overview.ts"),
+      import("../engine/desk.ts"),
+      import("../engine/liveness.ts"),
+    ]);
+    const desk = new Desk({ store, isAlive, engines: () => [...engines] });
+    const server = startApiServer({ overview: new Overview(store), desk, directory, log, ...settings });
+    const forget = atProcessEnd(server);
+    return {
+      async stop() {
+        forget();
+        await server.stop();
+      },
+    };
+  } catch (thrown) {
+    log.error("the status API did not start; tasks work without it", { error: messageOf(thrown) });
+    return null;
+  }
 }

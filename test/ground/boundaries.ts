@@ -46,12 +46,20 @@ export const arrows: Arrow[] = [
     to: ["model", "store", "engine", "hosts", "worktree"],
     reason: "work items are kept in the store, tried in worktrees, and run as tasks of the engine",
   },
-  { from: "http", to: ["model", "engine", "board"], reason: "a door: parses, calls the rules, formats" },
+  {
+    from: "http",
+    to: ["model", "engine", "board", "client"],
+    reason: "a door: parses, calls the rules, formats; the client owns the words of the wire",
+  },
   { from: "mcp", to: ["model", "engine", "board"], reason: "a door: parses, calls the rules, formats" },
   { from: "opencode", to: ["model", "engine", "board"], reason: "a door: parses, calls the rules, formats" },
   { from: "opencode/plugin.ts", to: ["hosts"], reason: "a composition root: makes the host of OpenCode's own client" },
   { from: "opencode/instance.ts", to: ["hosts"], reason: "a composition root: gives the host to the engine" },
-  { from: "opencode/storage.ts", to: ["store"], reason: "a composition root: opens the store once per process" },
+  {
+    from: "opencode/storage.ts",
+    to: ["store", "http"],
+    reason: "a composition root: opens the store and starts the status API, once per process",
+  },
   {
     from: "cli",
     to: ["model", "engine", "board", "store", "hosts", "worktree", "http", "mcp", "client"],

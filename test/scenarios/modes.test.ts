@@ -3,7 +3,7 @@
  * reply, and the TUI, where the plugin lives in a Worker.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isOneShot } from "../../src/opencode/plugin.ts";
 import { sqliteStore } from "../../src/store/open.ts";
@@ -21,12 +21,16 @@ let root: string;
 let directory: string;
 let home: string;
 let store: Store;
+/** Where the status API announces itself. */
+let announced: string;
 beforeAll(async () => {
   root = await createTemporaryRoot();
   home = join(root, "home");
   await prepareHome(home, { model, plugin: [[PLUGIN, {}]] });
   directory = await createProject(join(root, "project"));
-  store = await sqliteStore({ directory: join(home, ".opencode", "plugins", "background-agent") });
+  const storage = join(home, ".opencode", "plugins", "background-agent");
+  store = await sqliteStore({ directory: storage });
+  announced = join(storage, "server.json");
 });
 afterAll(async () => {
   await store?.close();
@@ -48,7 +52,7 @@ test("`opencode run` waits for its tasks, tells the model, and prints nothing of
   model.script("run", launches("one", "two"));
   const child = Bun.spawn([openCodeBinary(), "run", "[[script:run]] go"], {
     cwd: directory,
-    env: cleanEnvironment(home),
+    env: cleanEnvironment(home, { ASYNCAGENTS_API_PORT: "0" }),
     stdio: ["ignore", "pipe", "pipe"],
   });
   const [stdout, stderr, code] = await Promise.all([
@@ -67,6 +71,7 @@ test("`opencode run` waits for its tasks, tells the model, and prints nothing of
     "because this process ends with your reply",
   );
   expect(await store.parentsWithNotices()).toEqual([]);
+  expect(existsSync(announced)).toBe(false);
   expect(`${stdout}${stderr}`).not.toMatch(/asyncagents:|kysely|Error:/);
 });
 
@@ -77,7 +82,7 @@ test("in the TUI a task is launched, told and put away on quit", async () => {
   const { promise: shown, resolve: show } = Promise.withResolvers<void>();
   const child = Bun.spawn([openCodeBinary(), "--prompt", "[[script:tui]] go"], {
     cwd: directory,
-    env: cleanEnvironment(home, { TERM: "xterm-256color" }),
+    env: cleanEnvironment(home, { TERM: "xterm-256color", ASYNCAGENTS_API_PORT: "0" }),
     terminal: {
       cols: 120,
       rows: 40,
@@ -98,9 +103,12 @@ test("in the TUI a task is launched, told and put away on quit", async () => {
       (seen) => seen.sessionId === task.parentSessionId && seen.request.lastUserText.includes("finished in"),
     );
     expect((await store.instances()).length).toBe(1);
+    const { url } = JSON.parse(readFileSync(announced, "utf8"));
+    expect((await fetch(`${url}/v1/tasks/${task.id}`)).status).toBe(200);
     child.kill("SIGTERM");
     await child.exited;
     expect((await store.instances()).length).toBe(0);
+    expect(existsSync(announced)).toBe(false);
   } finally {
     child.kill("SIGKILL");
   }

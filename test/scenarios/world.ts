@@ -2,8 +2,10 @@
  * What a scenario needs: the real OpenCode with our plugin and the scripted model, the store as another process sees
  * it, and parents that call tools. Waits follow events and are bounded; nothing here knows how the plugin works.
  */
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { type Client, createClient } from "../../src/client/client.ts";
 import { Changes } from "../../src/engine/changes.ts";
 import { Waiter } from "../../src/engine/waiter.ts";
 import type { Task } from "../../src/model/task.ts";
@@ -34,6 +36,13 @@ export interface SeenNotice {
   hidden: string;
 }
 
+export interface Api {
+  url: string;
+  token: string;
+  port: number;
+  client: Client;
+}
+
 export class World {
   readonly model: OpenAiModel;
   readonly opencode: OpenCode;
@@ -59,7 +68,9 @@ export class World {
 
   static async start({ options = {}, plugin = PLUGIN, model: given, ...rest }: WorldOptions = {}): Promise<World> {
     const model = given ?? startOpenAiModel();
-    const opencode = await startOpenCode({ ...rest, model, plugin: [[plugin, options]] });
+    // Any port: the usual ones belong to the person at this machine, and to the tests of them.
+    const env = { ASYNCAGENTS_API_PORT: "0", ...rest.env };
+    const opencode = await startOpenCode({ ...rest, env, model, plugin: [[plugin, options]] });
     const storage = rest.env?.ASYNCAGENTS_HOME ?? join(opencode.home, ".opencode", "plugins", "background-agent");
     const store = await sqliteStore({ directory: storage });
     const changes = new Changes(store, { info() {}, error: (message, details) => console.error(message, details) });
@@ -112,6 +123,21 @@ export class World {
       const open = [...(await this.store.parentsWithNotices()), ...(await this.store.launches())];
       return total === 0 && open.length === 0;
     });
+  }
+
+  /** Resolves when the plugin in this OpenCode has started its engine. */
+  begun(): Promise<void> {
+    return this.#untilStored("this OpenCode's instance", async () =>
+      (await this.store.instances()).some(({ pid }) => pid === this.opencode.pid),
+    );
+  }
+
+  /** The status API of this OpenCode, as its file announces it. */
+  async api(): Promise<Api> {
+    await this.begun();
+    const file = join(this.storage, "servers", `${this.opencode.pid}.json`);
+    const { url, token, port } = JSON.parse(readFileSync(file, "utf8"));
+    return { url, token, port, client: createClient({ url, token }) };
   }
 
   /** Resolves when a parent has at least that many tasks. */

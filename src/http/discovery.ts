@@ -1,0 +1,99 @@
+/**
+ * How others find a server: `servers/<pid>.json` for each process and `server.json` for the newest that lives, in the
+ * data folder, readable by their owner only (they hold the token). Whoever ends removes its own and hands `server.json`
+ * on. Everything here is synchronous: it must also work while the process exits.
+ */
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { isAlive, ownIdentity } from "../engine/liveness.ts";
+
+const recordSchema = z.object({
+  port: z.number().int(),
+  pid: z.number().int(),
+  startedAt: z.iso.datetime(),
+  url: z.string(),
+  token: z.string(),
+  version: z.string(),
+  processStart: z.string(),
+  bootId: z.string(),
+});
+
+export type ServerRecord = z.infer<typeof recordSchema>;
+
+const FOLDER = "servers";
+const MAIN = "server.json";
+
+/** Writes this process's files; gives the way to remove them, which may be called twice. */
+export function announce(
+  directory: string,
+  server: Omit<ServerRecord, "pid" | "processStart" | "bootId">,
+): { withdraw(): void } {
+  const record: ServerRecord = { ...server, ...ownIdentity() };
+  mkdirSync(join(directory, FOLDER), { recursive: true, mode: 0o700 });
+  sweep(directory);
+  write(ownFile(directory, record), record);
+  write(join(directory, MAIN), record);
+  return { withdraw: () => withdraw(directory, record) };
+}
+
+/** The servers whose processes live, newest first. */
+export function livingServers(directory: string): ServerRecord[] {
+  return recordFiles(directory)
+    .flatMap((file) => read(file) ?? [])
+    .filter((record) => isAlive(record))
+    .sort((one, other) => other.startedAt.localeCompare(one.startedAt));
+}
+
+function withdraw(directory: string, record: ServerRecord): void {
+  rmSync(ownFile(directory, record), { force: true });
+  const main = join(directory, MAIN);
+  // Another process may end at the same time: who was chosen must still be there afterwards.
+  while (read(main)?.pid === record.pid) {
+    const next = livingServers(directory).find(({ pid }) => pid !== record.pid);
+    if (!next) {
+      rmSync(main, { force: true });
+      return;
+    }
+    write(main, next);
+    if (read(ownFile(directory, next)) === null) write(main, record);
+  }
+}
+
+/** Removes what dead processes left. */
+function sweep(directory: string): void {
+  for (const file of recordFiles(directory)) {
+    const record = read(file);
+    if (record === null || !isAlive(record)) rmSync(file, { force: true });
+  }
+}
+
+function recordFiles(directory: string): string[] {
+  try {
+    return readdirSync(join(directory, FOLDER), { withFileTypes: true })
+      .filter((entry) => entry.isFile() && /^\d+\.json$/.test(entry.name))
+      .map(({ name }) => join(directory, FOLDER, name));
+  } catch {
+    return [];
+  }
+}
+
+function ownFile(directory: string, { pid }: ServerRecord): string {
+  return join(directory, FOLDER, `${pid}.json`);
+}
+
+function read(file: string): ServerRecord | null {
+  try {
+    return recordSchema.parse(JSON.parse(readFileSync(file, "utf8")));
+  } catch {
+    return null;
+  }
+}
+
+/** Never half a file, and never one that others can read. */
+function write(file: string, record: ServerRecord): void {
+  const temporary = `${file}.${process.pid}.tmp`;
+  rmSync(temporary, { force: true });
+  writeFileSync(temporary, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600, flag: "wx" });
+  renameSync(temporary, file);
+}

@@ -1,0 +1,51 @@
+/**
+ * A task's conversation: read here where this process can, else fetched from the process that can. All of it by default,
+ * up to a bound; what is before that, and before any page, is behind the cursor.
+ */
+import type { Engine } from "../engine/engine.ts";
+import { AsyncAgentsError } from "../model/errors.ts";
+import type { Message } from "../model/message.ts";
+import { isForwarded } from "./peers.ts";
+import { replyJson } from "./reply.ts";
+import type { ApiContext, Call } from "./routes.ts";
+import { wireMessage } from "./wire.ts";
+
+const PAGE = 100;
+/** Far above what a session holds before it is compacted. */
+const MAX_MESSAGES = 10_000;
+
+interface LogsQuery {
+  limit?: number | undefined;
+  before?: string | undefined;
+}
+
+export async function readLogs(context: ApiContext, { request, id }: Call, query: LogsQuery): Promise<Response> {
+  const { overview, desk, peers } = context;
+  const task = await overview.task(id);
+  let failure: unknown = null;
+  for (const place of await desk.placesOfMessages(task)) {
+    try {
+      if ("engine" in place) return await replyLogs(place.engine, task.sessionId, query);
+      if (!isForwarded(request)) return await peers.forward(place.pid, request);
+    } catch (thrown) {
+      // Somebody else may still be able to; a session that is gone is gone for all.
+      if (!AsyncAgentsError.isInstance(thrown) || thrown.code === "session_gone") throw thrown;
+      failure ??= thrown;
+    }
+  }
+  throw failure ?? new AsyncAgentsError("host_unavailable", `Nobody can read the conversation of task ${task.id} now.`);
+}
+
+async function replyLogs(engine: Engine, sessionId: string, query: LogsQuery): Promise<Response> {
+  const pages: Message[][] = [];
+  let before = query.before ?? null;
+  let count = 0;
+  do {
+    const page = await engine.messages(sessionId, { limit: query.limit ?? PAGE, before });
+    pages.unshift(page.messages);
+    count += page.messages.length;
+    before = page.before;
+  } while (before !== null && query.limit === undefined && count < MAX_MESSAGES);
+  const headers: Record<string, string> = before === null ? {} : { "x-next-cursor": before };
+  return replyJson(pages.flat().map(wireMessage), 200, headers);
+}

@@ -1,0 +1,75 @@
+/**
+ * The dashboard's files, read once from its build and kept in memory: a request chooses among them by name and never makes
+ * a path. Strict content policy: nothing but this server's own scripts and styles, and no page around it.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { CORS, replyJson } from "./reply.ts";
+
+const BUILD = new URL("../../dashboard/dist/", import.meta.url);
+
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const TYPES: Record<string, string> = {
+  html: "text/html; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  svg: "image/svg+xml",
+  png: "image/png",
+  woff2: "font/woff2",
+};
+
+/** Paths that the page itself tells apart. */
+const PAGES = /^\/(tasks\/[^/]+|batches\/[^/]+|stats)?$/;
+
+export class Page {
+  #files: Map<string, Uint8Array<ArrayBuffer>> | null = null;
+
+  /** The file for a path; null where there is none. */
+  answer(path: string): Response | null {
+    this.#files ??= readBuild();
+    const name = PAGES.test(path) ? "index.html" : path.slice(1);
+    const file = this.#files.get(name);
+    if (!file) return name === "index.html" ? notBuilt() : null;
+    const forever = name.startsWith("assets/");
+    return new Response(file, {
+      headers: {
+        ...CORS,
+        "content-type": TYPES[name.slice(name.lastIndexOf(".") + 1)] ?? "application/octet-stream",
+        "content-security-policy": POLICY,
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "no-referrer",
+        "cache-control": forever ? "public, max-age=31536000, immutable" : "no-cache",
+      },
+    });
+  }
+}
+
+function readBuild(): Map<string, Uint8Array<ArrayBuffer>> {
+  const files = new Map<string, Uint8Array<ArrayBuffer>>();
+  try {
+    for (const entry of readdirSync(BUILD, { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile()) continue;
+      const file = `${entry.parentPath}/${entry.name}`;
+      files.set(file.slice(fileURLToPath(BUILD).length).replace(/^\//, ""), new Uint8Array(readFileSync(file)));
+    }
+  } catch {
+    // Not built: said to whoever asks for the page.
+  }
+  return files;
+}
+
+function notBuilt(): Response {
+  const message = "The dashboard is not built. Run `npm run build` where asyncagents is installed from source.";
+  return replyJson({ error: { code: "no_such_path", message } }, 404);
+}

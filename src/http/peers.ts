@@ -1,0 +1,58 @@
+/**
+ * The other servers on this store: a request that only another process can answer is sent on to it, once. Knows them by
+ * their files (`discovery.ts`), never by a name that came with a request.
+ */
+import { AsyncAgentsError } from "../model/errors.ts";
+import type { ServerRecord } from "./discovery.ts";
+import { CORS } from "./reply.ts";
+
+const FORWARDED = "x-asyncagents-forwarded";
+const PATIENCE_MS = 30_000;
+
+export function isForwarded(request: Request): boolean {
+  return request.headers.has(FORWARDED);
+}
+
+export class Peers {
+  readonly #servers: () => ServerRecord[];
+
+  constructor(servers: () => ServerRecord[]) {
+    this.#servers = servers;
+  }
+
+  /** Sends the request to the server of that process, with `body` in place of what was read; gives its answer. */
+  async forward(pid: number, request: Request, body?: unknown): Promise<Response> {
+    const peer = this.#servers().find((server) => server.pid === pid);
+    if (!peer || isForwarded(request)) throw unavailable(pid);
+    const { pathname, search } = new URL(request.url);
+    const headers: Record<string, string> = { [FORWARDED]: "1" };
+    if (body !== undefined) {
+      headers["content-type"] = "application/json";
+      headers.authorization = `Bearer ${peer.token}`;
+    }
+    try {
+      const answer = await fetch(`http://127.0.0.1:${peer.port}${pathname}${search}`, {
+        method: request.method,
+        headers,
+        signal: AbortSignal.timeout(PATIENCE_MS),
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      return new Response(await answer.arrayBuffer(), { status: answer.status, headers: passedOn(answer.headers) });
+    } catch (cause) {
+      throw unavailable(pid, cause);
+    }
+  }
+}
+
+function passedOn(headers: Headers): Record<string, string> {
+  const kept = ["content-type", "x-next-cursor"].flatMap((name) => {
+    const value = headers.get(name);
+    return value === null ? [] : [[name, value] as const];
+  });
+  return { ...CORS, "cache-control": "no-store", ...Object.fromEntries(kept) };
+}
+
+function unavailable(pid: number, cause?: unknown): AsyncAgentsError {
+  const message = `Only process ${pid} can do this, and its server does not answer (is ASYNCAGENTS_API_ENABLED=false there?). Try again when it does.`;
+  return new AsyncAgentsError("host_unavailable", message, { details: { pid }, cause });
+}

@@ -1,0 +1,39 @@
+/**
+ * How an answer is made: JSON with the CORS headers that every response carries, and errors as one shape without stack
+ * traces. Does not know the routes.
+ */
+
+import type { Log } from "../engine/context.ts";
+import { AsyncAgentsError, ERROR_CODES, type ErrorCode, messageOf } from "../model/errors.ts";
+
+/** Exactly what was promised, on every response; who may read what is the guard's matter. */
+export const CORS = {
+  "access-control-allow-origin": "*",
+  "access-control-allow-methods": "GET, OPTIONS",
+  "access-control-allow-headers": "Content-Type",
+} as const;
+
+const JSON_HEADERS = { ...CORS, "content-type": "application/json; charset=utf-8", "cache-control": "no-store" };
+
+/** Refused before the body was read: its connection is good for nothing more, and would hold up the server's end. */
+const UNREAD: ReadonlySet<ErrorCode> = new Set(["too_large", "not_authorized", "not_allowed"]);
+
+export function replyJson(body: unknown, status = 200, headers?: Record<string, string>): Response {
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: headers ? { ...JSON_HEADERS, ...headers } : JSON_HEADERS,
+  });
+}
+
+/** What went wrong, for the caller. What nobody foresaw goes to the log; the caller learns only that it did. */
+export function replyError(thrown: unknown, log: Log, headers?: Record<string, string>): Response {
+  if (!AsyncAgentsError.isInstance(thrown)) {
+    log.error("a request failed", { error: thrown instanceof Error ? (thrown.stack ?? "") : messageOf(thrown) });
+    const message = "Something went wrong in the server. asyncagents.log in its data folder says what.";
+    return replyJson({ error: { code: "internal", message } }, ERROR_CODES.internal, headers);
+  }
+  const { code, message, details } = thrown;
+  const given = Object.keys(details).length === 0 ? {} : { details };
+  const ending: Record<string, string> = UNREAD.has(code) ? { connection: "close" } : {};
+  return replyJson({ error: { code, message, ...given } }, ERROR_CODES[code], { ...headers, ...ending });
+}

@@ -1,0 +1,261 @@
+/**
+ * The operations of the status API as one table: what Hono serves and what the OpenAPI document says are made from it. A
+ * handler parses, asks the overview or the desk, and puts the answer into the wire's words; rules live in the engine.
+ */
+import { z } from "zod";
+import {
+  groupSchema,
+  healthSchema,
+  historySchema,
+  instanceSchema,
+  launchBodySchema,
+  messageSchema,
+  resumeBodySchema,
+  runSchema,
+  snapshotSchema,
+  statsSchema,
+  taskListSchema,
+  taskSchema,
+} from "../client/schemas.ts";
+import type { Log } from "../engine/context.ts";
+import type { Desk } from "../engine/desk.ts";
+import type { Overview } from "../engine/overview.ts";
+import type { ErrorCode } from "../model/errors.ts";
+import { STATUSES } from "../model/task.ts";
+import type { Guard } from "./guard.ts";
+import { readLogs } from "./logs.ts";
+import { openApiDocument } from "./openapi.ts";
+import { historyQuery, listQuery, logsQuery, readBody, readQuery } from "./parameters.ts";
+import type { Peers } from "./peers.ts";
+import { replyJson } from "./reply.ts";
+import { iso, READ_CHARS, TEXT_CHARS, wireGroup, wireRun, wireStats, wireTask } from "./wire.ts";
+
+export interface ApiContext {
+  overview: Overview;
+  desk: Desk;
+  peers: Peers;
+  guard: Guard;
+  log: Log;
+  token: string;
+  version: string;
+  startedAt: number;
+  now(): number;
+  /** Opens the event stream. */
+  stream(request: Request): Promise<Response>;
+}
+
+export interface Call {
+  request: Request;
+  url: URL;
+  /** The id in the path; empty where it has none. */
+  id: string;
+}
+
+export interface Route {
+  method: "GET" | "POST";
+  /** With `:id` where an id stands. */
+  path: string;
+  summary: string;
+  query?: z.ZodObject;
+  body?: z.ZodType;
+  answer: z.ZodType;
+  /** 200 when absent. */
+  status?: number;
+  type?: "text/event-stream";
+  /** The error codes that belong to it, besides those of the guard. */
+  fails?: readonly ErrorCode[];
+  /** `open` to every caller, or only to who holds the `token`; else whoever the guard admits. */
+  access?: "open" | "token";
+  handle(context: ApiContext, call: Call): Promise<Response>;
+}
+
+const DAY_MS = 86_400_000;
+
+const reads: Route[] = [
+  {
+    method: "GET",
+    path: "/v1/tasks",
+    summary: "Tasks of all processes, newest first",
+    query: listQuery,
+    answer: taskListSchema,
+    fails: ["invalid_input"],
+    async handle({ overview }, { url }) {
+      const { limit, offset, parent, group, ...filters } = readQuery(listQuery, url.searchParams);
+      const scope = { ...filters, parentSessionId: parent, batchId: group };
+      const page = await overview.tasks({ ...scope, limit, offset, textChars: READ_CHARS });
+      return replyJson({
+        tasks: page.tasks.map((task) => wireTask(task, TEXT_CHARS)),
+        total: page.total,
+        limit,
+        offset,
+      });
+    },
+  },
+  {
+    method: "GET",
+    path: "/v1/tasks/:id",
+    summary: "One task with its whole result",
+    answer: taskSchema,
+    fails: ["task_not_found"],
+    handle: async ({ overview }, { id }) => replyJson(wireTask(await overview.task(id))),
+  },
+  {
+    method: "GET",
+    path: "/v1/tasks/:id/runs",
+    summary: "The runs of a task, newest first; at most 200",
+    answer: z.array(runSchema),
+    fails: ["task_not_found"],
+    handle: async ({ overview }, { id }) => replyJson((await overview.runs(id)).map((run) => wireRun(run, id))),
+  },
+  {
+    method: "GET",
+    path: "/v1/tasks/:id/logs",
+    summary: "The conversation of a task, oldest first, nothing masked",
+    query: logsQuery,
+    answer: z.array(messageSchema),
+    fails: ["task_not_found", "session_gone", "host_unavailable", "host_failed", "invalid_input"],
+    handle: (context, call) => readLogs(context, call, readQuery(logsQuery, call.url.searchParams)),
+  },
+  {
+    method: "GET",
+    path: "/v1/task-groups/:id",
+    summary: "The tasks of a batch with their totals",
+    answer: groupSchema,
+    fails: ["group_not_found"],
+    handle: async ({ overview, now }, { id }) => replyJson(wireGroup(await overview.group(id, READ_CHARS), now())),
+  },
+  {
+    method: "GET",
+    path: "/v1/stats",
+    summary: "Counts by status and agent, durations, tokens and cost",
+    answer: statsSchema,
+    handle: async ({ overview }) => replyJson(wireStats(await overview.figures())),
+  },
+  {
+    method: "GET",
+    path: "/v1/stats/history",
+    summary: "Tasks over time, and how long runs took",
+    query: historyQuery,
+    answer: historySchema,
+    fails: ["invalid_input"],
+    handle: readHistory,
+  },
+  {
+    method: "GET",
+    path: "/v1/events",
+    summary: "A snapshot, then every change as a server-sent event",
+    answer: snapshotSchema,
+    type: "text/event-stream",
+    handle: ({ stream }, { request }) => stream(request),
+  },
+  {
+    method: "GET",
+    path: "/v1/health",
+    summary: "Whether the server lives",
+    answer: healthSchema,
+    access: "open",
+    async handle({ overview, version, startedAt, now }) {
+      const uptime = (now() - startedAt) / 1000;
+      return replyJson({ status: "ok", uptime, version, taskCount: await overview.taskCount(), pid: process.pid });
+    },
+  },
+  {
+    method: "GET",
+    path: "/v1/instances",
+    summary: "Where this process can launch tasks, with the agents there",
+    answer: z.array(instanceSchema),
+    async handle({ desk }) {
+      const instances = (await desk.instances()).map(({ instance: { id, host, directory }, agents }) => {
+        return { id, host, directory, agents: agents.map(({ name, description }) => ({ name, description })) };
+      });
+      return replyJson(instances);
+    },
+  },
+  {
+    method: "GET",
+    path: "/v1/openapi.json",
+    summary: "This API as an OpenAPI document",
+    answer: z.record(z.string(), z.unknown()),
+    handle: async ({ version }) => replyJson(openApiDocument(ROUTES, version)),
+  },
+  {
+    method: "GET",
+    path: "/v1/token",
+    summary: "The token, for this server's own page only",
+    answer: z.object({ token: z.string() }),
+    async handle({ guard, token }, { request }) {
+      guard.admitOwnPage(request);
+      return replyJson({ token });
+    },
+  },
+];
+
+const controls: Route[] = [
+  {
+    method: "POST",
+    path: "/v1/tasks",
+    summary: "Launch a task",
+    body: launchBodySchema,
+    answer: taskSchema,
+    status: 201,
+    access: "token",
+    fails: ["invalid_input", "unknown_agent", "too_large", "host_unavailable", "host_failed"],
+    async handle({ desk, peers }, { request }) {
+      const { directory = null, batch = null, ...rest } = await readBody(launchBodySchema, request);
+      const place = await desk.placeOfLaunch(directory);
+      if ("pid" in place) return peers.forward(place.pid, request, { directory, batch: batch ?? undefined, ...rest });
+      return replyJson(wireTask(await desk.launch(place.engine, { ...rest, batch })), 201);
+    },
+  },
+  {
+    method: "POST",
+    path: "/v1/tasks/:id/cancel",
+    summary: "Cancel a live task",
+    answer: taskSchema,
+    access: "token",
+    fails: ["task_not_found", "task_not_live", "host_unavailable", "host_failed"],
+    handle: async ({ overview, desk }, { id }) => replyJson(wireTask(await desk.cancel(await overview.task(id)))),
+  },
+  {
+    method: "POST",
+    path: "/v1/tasks/:id/resume",
+    summary: "Continue a completed task with a new prompt",
+    body: resumeBodySchema,
+    answer: taskSchema,
+    access: "token",
+    fails: [
+      ...(["invalid_input", "too_large", "task_not_found", "session_gone", "host_unavailable", "host_failed"] as const),
+      ...(["task_running", "task_resuming", "task_not_resumable"] as const),
+    ],
+    async handle({ overview, desk, peers }, { request, id }) {
+      const body = await readBody(resumeBodySchema, request);
+      const task = await overview.task(id);
+      const place = await desk.placeOfResume(task);
+      if ("pid" in place) return peers.forward(place.pid, request, body);
+      return replyJson(wireTask(await place.engine.resumeTask(task, body.prompt)));
+    },
+  },
+];
+
+export const ROUTES: readonly Route[] = [...reads, ...controls];
+
+async function readHistory({ overview, now }: ApiContext, { url }: Call): Promise<Response> {
+  const query = readQuery(historyQuery, url.searchParams);
+  const to = query.to ?? now();
+  const from = query.from ?? to - DAY_MS;
+  const bucketMs = Math.max(1, Math.ceil((to - from) / query.buckets));
+  const { buckets, durations } = await overview.history({ from, to, bucketMs });
+  const byTime = new Map<number, Record<string, number>>();
+  for (const { at, status, count } of buckets) byTime.set(at, { ...(byTime.get(at) ?? noCounts()), [status]: count });
+  return replyJson({
+    from: iso(from),
+    to: iso(to),
+    bucketMs,
+    buckets: [...byTime].map(([at, byStatus]) => ({ at: iso(at), byStatus })),
+    durations,
+  });
+}
+
+function noCounts(): Record<string, number> {
+  return Object.fromEntries(STATUSES.map((status) => [status, 0]));
+}

@@ -1,0 +1,118 @@
+/**
+ * The status API's server: binds to this machine only, on the wanted port or one of the next, else on any; announces
+ * itself; and stops without cutting off answers that are on their way. One per process; composition roots start it.
+ */
+import type { Server } from "bun";
+import manifest from "../../package.json" with { type: "json" };
+import type { Log } from "../engine/context.ts";
+import type { Desk } from "../engine/desk.ts";
+import type { Overview } from "../engine/overview.ts";
+import { messageOf } from "../model/errors.ts";
+import { createApp } from "./app.ts";
+import { announce, livingServers } from "./discovery.ts";
+import { EventStreams } from "./event-streams.ts";
+import { Guard } from "./guard.ts";
+import { Page } from "./page.ts";
+import { Peers } from "./peers.ts";
+import { replyError } from "./reply.ts";
+
+const PORTS = 10;
+/** How long answers on their way may take when the server stops. */
+const LAST_ANSWERS_MS = 2000;
+/** A conversation of another process may take its time. */
+const IDLE_SECONDS = 60;
+
+export interface ApiServerOptions {
+  overview: Overview;
+  desk: Desk;
+  /** The data folder, where the server announces itself. */
+  directory: string;
+  log: Log;
+  /** The first port to try; 0 for any. */
+  port: number;
+  origins: readonly string[];
+  heartbeatMs?: number;
+}
+
+export interface ApiServer {
+  readonly url: string;
+  readonly port: number;
+  /** Takes back the announcement, at once; for a process that is about to end. */
+  withdraw(): void;
+  stop(): Promise<void>;
+}
+
+export function startApiServer(options: ApiServerOptions): ApiServer {
+  const { overview, desk, directory, log, heartbeatMs } = options;
+  const streams = new EventStreams({ overview, log, heartbeatMs });
+  const token = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url");
+  const startedAt = Date.now();
+  const app = createApp(
+    {
+      overview,
+      desk,
+      peers: new Peers(() => livingServers(directory)),
+      guard: new Guard({ token, origins: options.origins }),
+      ...{ log, token, startedAt, version: manifest.version, now: Date.now },
+      stream: (request) => streams.open(request),
+    },
+    new Page(),
+  );
+  const server = bind(options.port, (request) => app.fetch(request), log);
+  streams.attach(server);
+  const port = server.port ?? 0;
+  const url = `http://127.0.0.1:${port}`;
+  const record = { port, url, token, version: manifest.version, startedAt: new Date(startedAt).toISOString() };
+  const { withdraw } = announceOrStop(directory, record, server);
+  return {
+    url,
+    port,
+    withdraw,
+    async stop() {
+      withdraw();
+      // Without force it waits for answers on their way; a reader that stands still must not hold up the end.
+      const patience = Promise.withResolvers<void>();
+      const timer = setTimeout(patience.resolve, LAST_ANSWERS_MS);
+      await Promise.race([server.stop(), patience.promise]);
+      clearTimeout(timer);
+      await server.stop(true);
+    },
+  };
+}
+
+/** A server that nobody can find is not left behind. */
+function announceOrStop(directory: string, record: Parameters<typeof announce>[1], server: Server<unknown>) {
+  try {
+    return announce(directory, record);
+  } catch (thrown) {
+    void server.stop(true);
+    throw thrown;
+  }
+}
+
+function bind(first: number, fetch: (request: Request) => Response | Promise<Response>, log: Log): Server<undefined> {
+  const ports = first === 0 ? [0] : [...Array.from({ length: PORTS }, (_, index) => first + index), 0];
+  for (const port of ports.filter((each) => each <= 65_535)) {
+    try {
+      return Bun.serve({
+        hostname: "127.0.0.1",
+        port,
+        idleTimeout: IDLE_SECONDS,
+        // What is too large is refused in our own words (`parameters.ts`): Bun's answer would have none of our headers.
+        maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+        development: false,
+        fetch,
+        error: (thrown) => replyError(thrown, log),
+      });
+    } catch (thrown) {
+      if (!isTaken(thrown) || port === 0) throw thrown;
+      log.info("a port is taken; the next one is tried", { port, error: messageOf(thrown) });
+    }
+  }
+  throw new Error("There is no port to listen on.");
+}
+
+function isTaken(thrown: unknown): boolean {
+  const code = (thrown as { code?: unknown } | null)?.code;
+  return code === "EADDRINUSE" || code === "EACCES";
+}

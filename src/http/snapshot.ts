@@ -1,0 +1,78 @@
+/**
+ * What a stream begins with: the tasks and the figures as of one point in the feed. All tasks while they fit; beyond that
+ * the live ones and the newest. Made once per state of the store, however many connect.
+ */
+import type { BackgroundTask } from "../client/schemas.ts";
+import type { Overview } from "../engine/overview.ts";
+import type { Task } from "../model/task.ts";
+import { READ_CHARS, TEXT_CHARS, wireSnapshot, wireTask } from "./wire.ts";
+
+const BUDGET_BYTES = 300 * 1024;
+const PAGE = 200;
+const MAX_LIVE = 1000;
+/** A store that changes at every look is read like this: what was changed meanwhile comes again as an event. */
+const TRIES = 5;
+
+export interface SnapshotBytes {
+  seq: number;
+  json: string;
+}
+
+export class Snapshots {
+  readonly #overview: Overview;
+  #making: Promise<SnapshotBytes> | null = null;
+  #made: SnapshotBytes | null = null;
+
+  constructor(overview: Overview) {
+    this.#overview = overview;
+  }
+
+  /** As of now or later. */
+  async read(): Promise<SnapshotBytes> {
+    const seq = await this.#overview.lastSeq();
+    if (this.#made?.seq === seq) return this.#made;
+    this.#making ??= this.#make().finally(() => {
+      this.#making = null;
+    });
+    const made = await this.#making;
+    // What was in the making when we asked may be older than what we asked for.
+    return made.seq >= seq ? made : this.read();
+  }
+
+  async #make(): Promise<SnapshotBytes> {
+    for (let attempt = 1; ; attempt++) {
+      const seq = await this.#overview.lastSeq();
+      const json = JSON.stringify(await this.#collect());
+      if (attempt < TRIES && (await this.#overview.lastSeq()) !== seq) continue;
+      this.#made = { seq, json };
+      return this.#made;
+    }
+  }
+
+  async #collect() {
+    const chosen = new Map<string, BackgroundTask>();
+    let bytes = 0;
+    const take = (task: Task) => {
+      if (chosen.has(task.id)) return;
+      const wire = wireTask(task, TEXT_CHARS);
+      chosen.set(task.id, wire);
+      bytes += Buffer.byteLength(JSON.stringify(wire));
+    };
+    const live = { status: ["running", "resumed"] as const, limit: PAGE, textChars: READ_CHARS };
+    for (let read = PAGE; read === PAGE && chosen.size < MAX_LIVE; ) {
+      const page = await this.#overview.tasks({ ...live, offset: chosen.size });
+      page.tasks.forEach(take);
+      read = page.tasks.length;
+    }
+    let total = 0;
+    for (let offset = 0, read = PAGE; read === PAGE && bytes < BUDGET_BYTES; offset += PAGE) {
+      const page = await this.#overview.tasks({ limit: PAGE, offset, textChars: READ_CHARS });
+      for (const task of page.tasks) if (bytes < BUDGET_BYTES) take(task);
+      total = page.total;
+      read = page.tasks.length;
+    }
+    if (total === 0) total = await this.#overview.taskCount();
+    const newestFirst = [...chosen.values()].sort((one, other) => other.startedAt.localeCompare(one.startedAt));
+    return wireSnapshot(newestFirst, total, await this.#overview.figures());
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * From the model's words to the wire's (`src/client/schemas.ts`): ISO times, the documented field names, texts cut where
+ * a list or an event carries them. Pure; decides nothing.
+ */
+import type { BackgroundTask, LogMessage, LogPart, Snapshot, Stats, TaskGroup, TaskRun } from "../client/schemas.ts";
+import type { Figures, Group } from "../engine/overview.ts";
+import type { Message, MessagePart } from "../model/message.ts";
+import type { Run, Task } from "../model/task.ts";
+
+/** Characters of a prompt, a result or an error in lists and events. */
+export const TEXT_CHARS = 8192;
+/** What a list asks the store for: one more, to know that there is more. */
+export const READ_CHARS = TEXT_CHARS + 1;
+const RUN_CHARS = 2048;
+/** The years 0 to 9999: what ISO 8601 writes with four digits, and every reader takes. */
+const FIRST_TIME = -62_167_219_200_000;
+const LAST_TIME = 253_402_300_799_999;
+
+export function wireTask(task: Task, textChars = Number.POSITIVE_INFINITY): BackgroundTask {
+  const { run, progress } = task;
+  const shortened: BackgroundTask["shortened"] = [];
+  const cut = (name: "prompt" | "result" | "error", text: string) => {
+    if (text.length <= textChars) return text;
+    shortened.push(name);
+    return beginning(text, textChars);
+  };
+  return {
+    id: task.id,
+    sessionID: task.sessionId,
+    parentSessionID: task.parentSessionId || null,
+    parentMessageID: task.parentMessageId || null,
+    parentAgent: task.parentAgent || null,
+    description: task.description,
+    prompt: cut("prompt", run.prompt),
+    agent: task.agent,
+    model: task.model,
+    status: task.status,
+    phase: task.phase,
+    phaseDetail: task.phaseDetail,
+    startedAt: iso(task.startedAt),
+    completedAt: isoOrNull(task.completedAt),
+    resultRetrievedAt: isoOrNull(task.resultRetrievedAt),
+    result: run.result === null ? null : cut("result", run.result),
+    error: run.error === null ? null : cut("error", run.error),
+    shortened,
+    progress: {
+      toolCalls: progress.toolCalls,
+      toolCallsByName: progress.toolCallsByName,
+      lastTools: progress.lastTools,
+      lastUpdate: iso(progress.lastUpdate),
+      tokens: progress.tokens,
+      cost: progress.cost,
+    },
+    batchId: task.batchId,
+    resumeCount: run.number,
+    isForked: task.isForked,
+    run: { number: run.number, startedAt: iso(run.startedAt), endedAt: isoOrNull(run.endedAt) },
+    host: task.host,
+    directory: task.directory,
+    clearedAt: isoOrNull(task.clearedAt),
+    cancelRequestedAt: isoOrNull(task.cancelRequestedAt),
+  };
+}
+
+export function wireRun(
+  run: Pick<Run, "number" | "prompt" | "startedAt" | "endedAt" | "outcome" | "error">,
+  taskId: string,
+): TaskRun {
+  return {
+    taskId,
+    number: run.number,
+    prompt: beginning(run.prompt, RUN_CHARS),
+    startedAt: iso(run.startedAt),
+    endedAt: isoOrNull(run.endedAt),
+    outcome: run.outcome,
+    error: run.error === null ? null : beginning(run.error, RUN_CHARS),
+  };
+}
+
+export function wireGroup(group: Group, now: number): TaskGroup {
+  const { byStatus, total, startedAt, endedAt } = group;
+  return {
+    id: group.id,
+    tasks: group.tasks.map((task) => wireTask(task, TEXT_CHARS)),
+    runs: group.runs.map((run) => wireRun(run, run.taskId)),
+    truncated: group.truncated,
+    completed: byStatus.completed,
+    running: byStatus.running + byStatus.resumed,
+    error: byStatus.error,
+    cancelled: byStatus.cancelled,
+    total,
+    completionRate: byStatus.completed / total,
+    totalToolCalls: group.toolCalls,
+    tokens: group.tokens,
+    cost: group.cost,
+    startedAt: iso(startedAt),
+    endedAt: isoOrNull(endedAt),
+    duration: Math.max(0, (endedAt ?? now) - startedAt),
+  };
+}
+
+export function wireStats(figures: Figures): Stats {
+  return figures;
+}
+
+export function wireSnapshot(tasks: Snapshot["tasks"], total: number, figures: Figures): Snapshot {
+  return { tasks, total, truncated: tasks.length < total, stats: wireStats(figures) };
+}
+
+export function wireMessage(message: Message): LogMessage {
+  return {
+    ...message,
+    at: iso(message.at),
+    endedAt: isoOrNull(message.endedAt),
+    parts: message.parts.map(wirePart),
+  };
+}
+
+function wirePart(part: MessagePart): LogPart {
+  if (part.type !== "tool") return part;
+  return { ...part, startedAt: isoOrNull(part.startedAt), endedAt: isoOrNull(part.endedAt) };
+}
+
+/** At most so many characters, without half of one. */
+function beginning(text: string, chars: number): string {
+  const cut = text.slice(0, chars);
+  return cut.isWellFormed() ? cut : cut.slice(0, -1);
+}
+
+/** A time that no calendar has must not make a whole list unreadable. */
+export function iso(time: number): string {
+  return new Date(Math.min(Math.max(time, FIRST_TIME), LAST_TIME)).toISOString();
+}
+
+function isoOrNull(time: number | null): string | null {
+  return time === null ? null : iso(time);
+}

@@ -1,0 +1,174 @@
+/**
+ * The event stream of the real OpenCode, read by a real EventSource: snapshot, changes, heartbeat, reconnection.
+ */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { EventSource } from "eventsource";
+import { type BackgroundTask, snapshotSchema, taskSchema } from "../../src/client/schemas.ts";
+import { Recorder } from "../../src/testing/recorder.ts";
+import { call, fail, gate, say } from "../../src/testing/script.ts";
+import { type Api, type Parent, World } from "./world.ts";
+
+const NAMES = [
+  "snapshot",
+  "task.created",
+  "task.updated",
+  "task.completed",
+  "task.error",
+  "task.cancelled",
+  "heartbeat",
+];
+
+interface Heard {
+  name: string;
+  id: string;
+  at: number;
+  // biome-ignore lint/suspicious/noExplicitAny: what came over the wire; the tests parse it.
+  data: any;
+}
+
+/** Everything that one EventSource hears, in order. */
+class Listener {
+  readonly record = new Recorder<Heard>(({ name, id }) => `${id} ${name}`);
+  readonly source: EventSource;
+
+  constructor(url: string) {
+    this.source = new EventSource(`${url}/v1/events`);
+    for (const name of NAMES) {
+      this.source.addEventListener(name, ({ data, lastEventId }) => {
+        this.record.push({ name, id: lastEventId, at: Date.now(), data: JSON.parse(data) });
+      });
+    }
+  }
+
+  hear(
+    name: string,
+    fits: (data: Heard["data"]) => boolean = () => true,
+    timeoutMs?: number,
+    from = 0,
+  ): Promise<Heard> {
+    return this.record.waitFor((heard) => heard.name === name && fits(heard.data), { what: name, timeoutMs, from });
+  }
+
+  of(taskId: string): Heard[] {
+    return this.record.items.filter(({ name, data }) => name.startsWith("task.") && data.id === taskId);
+  }
+}
+
+let world: World;
+let api: Api;
+let parent: Parent;
+let listener: Listener;
+let connectedAt = 0;
+
+beforeAll(async () => {
+  world = await World.start({ env: { ASYNCAGENTS_API_PORT: String(freePort()) } });
+  api = await world.api();
+  parent = await world.parent();
+  await world.ended(await parent.launch([say("from before")], { description: "from before" }));
+  await world.settled();
+  connectedAt = Date.now();
+  listener = new Listener(api.url);
+});
+afterAll(async () => {
+  listener?.source.close();
+  await world?.stop();
+});
+
+function freePort(): number {
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const port = server.port ?? 0;
+  server.stop(true);
+  return port;
+}
+
+const task = (heard: Heard): BackgroundTask => taskSchema.parse(heard.data);
+
+test("a connection begins with a snapshot of all tasks and the figures [AT-21.1]", async () => {
+  const heard = await listener.hear("snapshot");
+  const snapshot = snapshotSchema.parse(heard.data);
+  expect(listener.record.items[0]).toBe(heard);
+  expect(snapshot.tasks.map(({ description, status }) => [description, status])).toEqual([
+    ["from before", "completed"],
+  ]);
+  expect(snapshot).toMatchObject({ total: 1, truncated: false, stats: { totalTasks: 1, byStatus: { completed: 1 } } });
+  expect(Number(heard.id)).toBeGreaterThan(0);
+});
+
+test("a launch, its progress and its completion are told as they happen [AT-21.2, AT-21.3, AT-21.4]", async () => {
+  await listener.hear("snapshot");
+  const id = await parent.launch([call("read", { filePath: "notes.txt" }), gate("events-held"), say("well done")]);
+  const created = task(await listener.hear("task.created", (data) => data.id === id));
+  expect(created).toMatchObject({ id, status: "running", parentSessionID: parent.sessionId, result: null });
+  const updated = task(await listener.hear("task.updated", (data) => data.id === id && data.progress.toolCalls === 1));
+  expect(updated).toMatchObject({ status: "running", progress: { lastTools: ["read"] } });
+  world.model.gate("events-held").open();
+  const completed = task(await listener.hear("task.completed", (data) => data.id === id));
+  expect(completed).toMatchObject({ status: "completed", result: "well done", progress: { toolCalls: 1 } });
+  const names = listener.of(id).map(({ name }) => name);
+  expect([names[0], names.filter((name) => name !== "task.updated")]).toEqual([
+    "task.created",
+    ["task.created", "task.completed"],
+  ]);
+});
+
+test("a failure is told with what went wrong [AT-21.5]", async () => {
+  const id = await parent.launch([fail(400, "the provider says no")]);
+  const heard = task(await listener.hear("task.error", (data) => data.id === id));
+  expect(heard).toMatchObject({ status: "error", error: expect.stringContaining("the provider says no") });
+});
+
+test("a cancellation is told [AT-21.6]", async () => {
+  const id = await parent.launch([gate("events-never"), say("x")]);
+  await world.model.gate("events-never").reachedBy(1);
+  await parent.ask("cancel", { task_id: id });
+  expect(task(await listener.hear("task.cancelled", (data) => data.id === id))).toMatchObject({ status: "cancelled" });
+});
+
+test("what another process does is told too, and its log is fetched from it", async () => {
+  const other = await World.start({ model: world.model, home: world.opencode.home });
+  try {
+    const theirs = await other.parent();
+    const id = await theirs.launch([
+      call("bash", { command: "echo elsewhere", description: "x" }),
+      gate("events-other"),
+      say("theirs"),
+    ]);
+    expect(task(await listener.hear("task.created", (data) => data.id === id))).toMatchObject({
+      directory: other.opencode.directory,
+    });
+    await other.model.gate("events-other").reachedBy(1);
+    const { messages } = await api.client.logs(id);
+    expect(JSON.stringify(messages)).toContain("elsewhere\\n");
+    other.model.gate("events-other").open();
+    expect(task(await listener.hear("task.completed", (data) => data.id === id)).result).toBe("theirs");
+  } finally {
+    await other.stop();
+  }
+});
+
+test("every event has an id, and ids rise", () => {
+  const ids = listener.record.items.filter(({ name }) => name !== "heartbeat").map(({ id }) => Number(id));
+  expect(ids.length).toBeGreaterThan(8);
+  expect(ids).toEqual([...new Set(ids)].toSorted((one, other) => one - other));
+});
+
+test("a heartbeat comes after 30 seconds, in real time, with its time [AT-21.7]", async () => {
+  const { data, at } = await listener.hear("heartbeat", () => true, 40_000);
+  expect(new Date(data.ts).toISOString()).toBe(data.ts);
+  // Not sooner: the timer began with this stream, the server's first.
+  expect(at - connectedAt).toBeGreaterThanOrEqual(29_000);
+}, 60_000);
+
+test("after a lost connection the client begins with a fresh snapshot and goes on from there [AT-21.8]", async () => {
+  const from = listener.record.items.length;
+  await world.settled();
+  await world.opencode.waitIdle(parent.sessionId);
+  await world.opencode.restart();
+  await world.begun();
+  const again = await listener.hear("snapshot", () => true, 30_000, from);
+  const total = (await world.store.tasks({ limit: 1 })).total;
+  expect(snapshotSchema.parse(again.data).tasks).toHaveLength(total);
+  const id = await (await world.parent()).launch([say("after")]);
+  const told = await listener.hear("task.completed", (data) => data.id === id);
+  expect(Number(told.id)).toBeGreaterThan(Number(again.id));
+});

@@ -1,0 +1,218 @@
+/**
+ * How the status API's server lives and dies with the real OpenCode: ports, discovery, signals, the switch that turns it off.
+ */
+import { afterAll, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { join } from "node:path";
+import { startOpenAiModel } from "../../src/testing/openai-model.ts";
+import { startOpenCode } from "../../src/testing/opencode-harness.ts";
+import { say } from "../../src/testing/script.ts";
+import { type Api, World, type WorldOptions } from "./world.ts";
+
+const DEFAULT_PORT = 5165;
+const model = startOpenAiModel();
+const worlds: World[] = [];
+const servers: Server[] = [];
+afterAll(async () => {
+  for (const world of worlds) await world.stop();
+  for (const server of servers) server.close();
+  await model.stop();
+});
+
+async function start(options: WorldOptions = {}): Promise<World> {
+  const world = await World.start({ model, ...options });
+  worlds.push(world);
+  return world;
+}
+
+function discovery(world: World): { port: number; pid: number; startedAt: string; url: string } {
+  return JSON.parse(readFileSync(join(world.storage, "server.json"), "utf8"));
+}
+
+/** Takes a port; false where somebody has it. */
+async function take(port: number): Promise<boolean> {
+  const server = createServer((socket) => socket.destroy());
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  server.once("error", () => resolve(false));
+  server.listen({ port, host: "127.0.0.1", exclusive: true }, () => resolve(true));
+  const taken = await promise;
+  if (taken) servers.push(server);
+  return taken;
+}
+
+/** Takes so many ports in a row; gives the first. */
+async function takeInARow(count: number): Promise<number> {
+  for (let first = 20_000 + (process.pid % 20_000); ; first += count) {
+    let got = 0;
+    while (got < count && (await take(first + got))) got++;
+    if (got === count) return first;
+  }
+}
+
+function isRefused(port: number, host: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host });
+    socket.once("error", () => resolve(true));
+    socket.once("connect", () => resolve(!socket.destroy()));
+  });
+}
+
+test("by default it listens on 127.0.0.1 at 5165, before any tool call is worked off [AT-16.1, AT-F-01]", async () => {
+  const free = await take(DEFAULT_PORT);
+  await new Promise((resolve) => (free ? servers.pop()?.close(resolve) : resolve(null)));
+  const world = await start({ env: { ASYNCAGENTS_API_PORT: "" } });
+  const id = await (await world.parent()).launch([say("x")]);
+  const { port, url, startedAt } = discovery(world);
+  expect(Date.parse(startedAt)).toBeLessThanOrEqual((await world.task(id)).startedAt);
+  expect(url).toBe(`http://127.0.0.1:${port}`);
+  // Where somebody else has the port, the server is at one of the next: that is the other test's matter.
+  if (free) expect(port).toBe(DEFAULT_PORT);
+  else expect(port).toBeGreaterThan(DEFAULT_PORT);
+  expect((await fetch(`${url}/v1/health`)).status).toBe(200);
+  if (process.platform === "linux") expect(await isRefused(port, "127.0.0.2")).toBe(true);
+  await world.ended(id);
+});
+
+test("the port can be set; a taken one is passed over, and after ten the system chooses [AT-16.2, AT-F-01]", async () => {
+  const first = await takeInARow(10);
+  servers.splice(-8).map((server) => server.close());
+  const world = await start({ env: { ASYNCAGENTS_API_PORT: String(first) } });
+  expect((await world.api()).port).toBe(first + 2);
+  const last = await takeInARow(10);
+  const other = await start({ env: { ASYNCAGENTS_API_PORT: String(last) } });
+  const { port, client } = await other.api();
+  expect(port < last || port > last + 9).toBe(true);
+  expect((await client.health()).pid).toBe(other.opencode.pid);
+});
+
+test("server.json tells others where it is, and that it lives [AT-16.3, AT-24.1, AT-24.3]", async () => {
+  const world = await start();
+  await world.api();
+  const file = join(world.storage, "server.json");
+  const { port, pid, startedAt, url } = discovery(world);
+  expect([typeof port, pid, new Date(startedAt).toISOString(), url]).toEqual([
+    "number",
+    world.opencode.pid,
+    startedAt,
+    `http://127.0.0.1:${port}`,
+  ]);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  const health = (await (await fetch(`${url}/v1/health`)).json()) as { pid: number; status: string };
+  expect(health).toMatchObject({ status: "ok", pid });
+});
+
+test("two processes: server.json is the newest's, and is handed on when that one ends [AT-24.2]", async () => {
+  const older = await start();
+  const { url } = await older.api();
+  const newer = await start({ home: older.opencode.home });
+  await newer.api();
+  expect(discovery(older).pid).toBe(newer.opencode.pid);
+  expect(readdirSync(join(older.storage, "servers")).toSorted()).toEqual(
+    [older, newer].map(({ opencode }) => `${opencode.pid}.json`).toSorted(),
+  );
+  await newer.opencode.kill("SIGTERM");
+  expect(discovery(older)).toMatchObject({ pid: older.opencode.pid, url });
+});
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  test(`${signal}: no new connections, answers on their way are finished, server.json is gone, OpenCode ends as ever [AT-16.4, AT-24.2]`, async () => {
+    const plain = await startOpenCode({ model });
+    const asEver = await plain.kill(signal).finally(() => plain.stop());
+    const world = await start();
+    const api = await world.api();
+    const stream = await fetch(`${api.url}/v1/events`);
+    const halfway = await sendHalf(api);
+    const ending = world.opencode.kill(signal);
+    // The stream's end shows that the server has begun to stop.
+    await drained(stream);
+    expect(await isRefused(api.port, "127.0.0.1")).toBe(true);
+    const answer = await halfway.finish();
+    expect(answer).toStartWith("HTTP/1.1 404");
+    expect(JSON.parse(answer.slice(answer.indexOf("\r\n\r\n") + 4))).toMatchObject({
+      error: { code: "task_not_found" },
+    });
+    expect(await ending).toEqual(asEver);
+    expect([existsSync(join(world.storage, "server.json")), readdirSync(join(world.storage, "servers"))]).toEqual([
+      false,
+      [],
+    ]);
+  });
+}
+
+test("a process that was killed leaves a file that the next one replaces", async () => {
+  const world = await start();
+  await world.api();
+  const { pid } = discovery(world);
+  await world.opencode.kill("SIGKILL");
+  expect(discovery(world).pid).toBe(pid);
+  await world.opencode.restart();
+  await world.api();
+  expect(discovery(world).pid).toBe(world.opencode.pid);
+  expect(readdirSync(join(world.storage, "servers"))).toEqual([`${world.opencode.pid}.json`]);
+});
+
+test("switched off: no server, no file, and everything else works [AT-16.5]", async () => {
+  const world = await start({ env: { ASYNCAGENTS_API_ENABLED: "false", ASYNCAGENTS_API_PORT: "" } });
+  const parent = await world.parent();
+  const id = await parent.launch([say("without a server")]);
+  expect((await world.ended(id)).run.result).toBe("without a server");
+  expect((await parent.notice("without a server")).visible).toContain("finished");
+  expect(existsSync(join(world.storage, "server.json")) || existsSync(join(world.storage, "servers"))).toBe(false);
+  expect(listening(world.opencode.pid)).toEqual([Number(new URL(world.opencode.url).port)]);
+});
+
+/** Sends a request but for the last byte of its body; `finish` sends that and gives the whole answer. */
+async function sendHalf(api: Api): Promise<{ finish(): Promise<string> }> {
+  const body = JSON.stringify({ prompt: "go on" });
+  const socket: Socket = connect({ port: api.port, host: "127.0.0.1" });
+  const head = [
+    "POST /v1/tasks/ses_unknown/resume HTTP/1.1",
+    `Host: 127.0.0.1:${api.port}`,
+    `Authorization: Bearer ${api.token}`,
+    "Content-Type: application/json",
+    `Content-Length: ${body.length}`,
+    "Connection: close",
+  ];
+  let received = "";
+  socket.on("data", (data) => {
+    received += data.toString();
+  });
+  const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  await new Promise<void>((resolve) => socket.once("connect", () => resolve()));
+  await new Promise<unknown>((resolve) => socket.write(`${head.join("\r\n")}\r\n\r\n${body.slice(0, -1)}`, resolve));
+  // An answer to a later request shows that the server has taken what came before.
+  await fetch(`${api.url}/v1/health`);
+  return {
+    async finish() {
+      socket.write(body.slice(-1));
+      await closed;
+      return received;
+    },
+  };
+}
+
+async function drained(response: Response): Promise<void> {
+  const reader = response.body?.getReader();
+  while (reader && !(await reader.read()).done) {}
+}
+
+/** The ports at which a process listens, as the kernel says; only the known one where it cannot be asked. */
+function listening(pid: number): number[] {
+  if (process.platform !== "linux") return [Number(new URL(worlds.at(-1)?.opencode.url ?? "http://x:0").port)];
+  const sockets = new Set(
+    readdirSync(`/proc/${pid}/fd`).flatMap((name) => {
+      try {
+        return /socket:\[(\d+)\]/.exec(readlinkSync(`/proc/${pid}/fd/${name}`))?.[1] ?? [];
+      } catch {
+        return [];
+      }
+    }),
+  );
+  return readFileSync(`/proc/${pid}/net/tcp`, "utf8")
+    .split("\n")
+    .slice(1)
+    .map((line) => line.trim().split(/\s+/))
+    .filter((fields) => fields[3] === "0A" && sockets.has(fields[9] ?? ""))
+    .map((fields) => Number.parseInt(fields[1]?.split(":")[1] ?? "", 16));
+}
