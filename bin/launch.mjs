@@ -13,9 +13,11 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const scripts = {
   demo: "scripts/demo.ts",
   test: "scripts/test.ts",
+  build: "scripts/build.ts",
   check: "scripts/check.ts",
   bench: "bench/main.ts",
   chaos: "scripts/chaos.ts",
+  screenshots: "scripts/screenshots.ts",
 };
 
 async function launch([name, ...args]) {

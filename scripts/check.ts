@@ -12,10 +12,11 @@ export interface CheckResult {
 
 const root = dirname(import.meta.dir);
 
-// Both are scripts in node_modules; started by this Bun they need neither a shell nor a .cmd file.
+// All are scripts in node_modules; started by this Bun they need neither a shell nor a .cmd file.
 const checks = [
   { name: "format and lint", command: ["node_modules/@biomejs/biome/bin/biome", "check", "."] },
   { name: "types", command: ["node_modules/typescript/bin/tsc", "--noEmit", "-p", "."] },
+  { name: "types of the dashboard", command: ["node_modules/typescript/bin/tsc", "--noEmit", "-p", "dashboard"] },
 ];
 
 export function runChecks(): Promise<CheckResult[]> {

@@ -2,6 +2,8 @@
  * `npm start`: a parent in the real OpenCode hands work to three background agents, is told how each one ended, and has one of
  * them resumed. Nothing is left behind, however it ends: no process, no folder. Exit code 0 only if everything went as it should.
  */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { isLive, type Task } from "../src/model/task.ts";
 import { durationText } from "../src/opencode/duration.ts";
 import { sqliteStore } from "../src/store/open.ts";
@@ -9,6 +11,7 @@ import type { Store } from "../src/store/store.ts";
 import { openCodeBinary } from "../src/testing/opencode-binary.ts";
 import type { MessageWithParts } from "../src/testing/opencode-client.ts";
 import type { OpenCode } from "../src/testing/opencode-harness.ts";
+import { build } from "./build.ts";
 import { endedRuns, problemsOf, type Seen, type SeenNotice } from "./demo-check.ts";
 import { ownStage, type Stage, scriptedStage } from "./demo-opencode.ts";
 import { Screen, standardTerminal } from "./demo-screen.ts";
@@ -50,6 +53,15 @@ function readArguments(args: string[]): Options | { say: string; code: number } 
     } else return wrong(`Unknown argument: ${arg}`);
   }
   return options;
+}
+
+/** Where the plugin serves its page. */
+function dashboardOf(storage: string): string {
+  try {
+    return JSON.parse(readFileSync(join(storage, "server.json"), "utf8")).url;
+  } catch {
+    return "switched off (ASYNCAGENTS_API_ENABLED=false)";
+  }
 }
 
 class Demo {
@@ -100,6 +112,7 @@ class Demo {
   showWhereToLook(): void {
     const { opencode, storage, root } = this.#stage as Stage;
     this.#screen.phase("Look further");
+    this.#screen.fact("dashboard", dashboardOf(storage));
     this.#screen.fact("tasks", `${storage}/`);
     this.#screen.fact("", "tasks.json is for reading, asyncagents.db is the truth");
     this.#screen.fact("HOME of OpenCode", opencode.home);
@@ -138,6 +151,7 @@ class Demo {
       "✓",
       "green",
     );
+    await build({ say: (line) => this.#screen.note(line) });
     const finish = this.#screen.progress("starting OpenCode with the plugin; this takes some seconds");
     try {
       await opencode.start();

@@ -1,11 +1,13 @@
 /**
- * Everything that must hold: the checks, then all tests in two lanes, then what the tests prove.
+ * Everything that must hold: the build, the checks, then all tests in two lanes, then what the tests prove.
  * Arguments are parts of paths (`npm test -- store`): only those files run, and nothing is said to be unproven.
  * The last line is always `N passed, N failed`.
  */
 import { mkdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Glob } from "bun";
+import { ensureBrowser } from "./browser.ts";
+import { build } from "./build.ts";
 import { printChecks, runChecks } from "./check.ts";
 import { type Lane, type LaneReport, startLane } from "./lane-run.ts";
 import { splitIntoLanes } from "./lanes.ts";
@@ -19,6 +21,9 @@ const reports = join(root, ".test-report");
 
 async function main(filters: string[]): Promise<boolean> {
   const started = Date.now();
+  const say = (line: string) => console.log(`… ${line}`);
+  await build({ say });
+  await ensureBrowser(say);
   const checks = await runChecks();
   printChecks(checks);
   const lanes = await runLanes(await testFiles(filters));

@@ -1,0 +1,107 @@
+/**
+ * The page as a whole: the bar, the state of the connection, and the view that the address names. Each view has an error
+ * boundary of its own, so that a broken one leaves the way out.
+ */
+import { lazy, type RefObject, Suspense, useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { BatchPage } from "./batch/batch-page.tsx";
+import { ListPage } from "./list/list-page.tsx";
+import type { TaskPages } from "./list/task-pages.ts";
+import type { LiveFeed } from "./live/live-feed.ts";
+import { ErrorBoundary } from "./parts/error-boundary.tsx";
+import { Link } from "./routing/link.tsx";
+import { navigateToList, useRoute } from "./routing/location.ts";
+import type { Route } from "./routing/route.ts";
+import { useStats } from "./server/queries.ts";
+import { ConnectionBanner } from "./shell/connection-banner.tsx";
+import { useShortcuts } from "./shell/shortcuts.ts";
+import { ShortcutsDialog } from "./shell/shortcuts-dialog.tsx";
+import { TopBar } from "./shell/top-bar.tsx";
+import { StatsPage } from "./stats/stats-page.tsx";
+import { TaskPage } from "./task/task-page.tsx";
+
+const LaunchDialog = lazy(async () => ({ default: (await import("./launch/launch-dialog.tsx")).LaunchDialog }));
+
+interface AppProps {
+  feed: LiveFeed;
+  allTasks: TaskPages;
+}
+
+export function App({ feed, allTasks }: AppProps) {
+  const route = useRoute();
+  const connection = useSyncExternalStore(feed.subscribeConnection, feed.connection);
+  const [dialog, setDialog] = useState<"launch" | "shortcuts" | null>(null);
+  const scroller = useRef<HTMLElement>(null);
+  const openLaunch = () => setDialog("launch");
+  const openShortcuts = () => setDialog("shortcuts");
+  const close = () => setDialog(null);
+  useShortcuts({
+    n: openLaunch,
+    "?": openShortcuts,
+    ...(route.view !== "list" && { Escape: navigateToList }),
+  });
+  useTitle(route);
+  return (
+    <div className="flex h-full flex-col">
+      <TopBar route={route} connection={connection} onLaunch={openLaunch} onShortcuts={openShortcuts} />
+      <ConnectionBanner connection={connection} />
+      <main
+        ref={scroller}
+        className={`flex min-h-0 flex-1 flex-col ${route.view === "list" ? "overflow-hidden" : "overflow-y-auto [overflow-anchor:none]"}`}
+      >
+        <ErrorBoundary title="This view could not be drawn" resetKey={JSON.stringify(route)}>
+          <View route={route} feed={feed} allTasks={allTasks} scroller={scroller} onLaunch={openLaunch} />
+        </ErrorBoundary>
+      </main>
+      {dialog === "launch" && (
+        <Suspense fallback={null}>
+          <LaunchDialog onClose={close} />
+        </Suspense>
+      )}
+      {dialog === "shortcuts" && <ShortcutsDialog onClose={close} />}
+    </div>
+  );
+}
+
+interface ViewProps extends AppProps {
+  route: Route;
+  scroller: RefObject<HTMLElement | null>;
+  onLaunch: () => void;
+}
+
+function View({ route, feed, allTasks, scroller, onLaunch }: ViewProps) {
+  switch (route.view) {
+    case "list":
+      return <ListPage filters={route.filters} feed={feed} allTasks={allTasks} onLaunch={onLaunch} />;
+    case "task":
+      return <TaskPage id={route.id} scroller={scroller} />;
+    case "batch":
+      return <BatchPage id={route.id} />;
+    case "stats":
+      return <StatsPage />;
+    case "unknown":
+      return (
+        <div className="p-6 text-muted">
+          There is nothing at this address.{" "}
+          <Link href="/" className="text-accent underline underline-offset-2">
+            All tasks
+          </Link>
+        </div>
+      );
+  }
+}
+
+const TITLES: Record<Route["view"], string> = {
+  list: "Tasks",
+  task: "Task",
+  batch: "Batch",
+  stats: "Stats",
+  unknown: "Not found",
+};
+
+/** The number of active tasks comes first, where a narrow tab still shows it. */
+function useTitle(route: Route): void {
+  const active = useStats().data?.activeTasks ?? 0;
+  useEffect(() => {
+    document.title = `${active > 0 ? `(${active}) ` : ""}${TITLES[route.view]} · asyncagents`;
+  }, [active, route.view]);
+}

@@ -1,0 +1,90 @@
+/**
+ * One task on the timeline: its name, a bar for each run, and how long the newest took. Each bar is a link to the task.
+ */
+import type { FocusEvent, PointerEvent } from "react";
+import { Icon } from "../parts/icons.tsx";
+import { StatusIcon } from "../parts/status-mark.tsx";
+import { Link } from "../routing/link.tsx";
+import { taskPath } from "../routing/route.ts";
+import { durationText } from "../wording/durations.ts";
+import { phaseText } from "../wording/phase.ts";
+import type { ShownRun } from "./run-tooltip.tsx";
+import type { TimeScale } from "./time-scale.ts";
+import { TIMELINE_COLUMNS } from "./timeline.tsx";
+import type { RunBar, TimelineRow } from "./timeline-rows.ts";
+
+interface TimelineRowProps {
+  row: TimelineRow;
+  scale: TimeScale;
+  now: number;
+  onShow: (shown: ShownRun | null) => void;
+}
+
+export function TimelineRowView({ row, scale, now, onShow }: TimelineRowProps) {
+  const { task, bars } = row;
+  const newest = bars.at(-1);
+  const { needsAttention, text, kind } = phaseText(task);
+  return (
+    <li
+      data-task-id={task.id}
+      data-status={task.status}
+      className={`${TIMELINE_COLUMNS} relative items-center rounded-md py-1 hover:bg-raised/60 md:h-9 md:py-0`}
+    >
+      <div className="flex min-w-0 items-center gap-2">
+        <StatusIcon status={task.status} />
+        <span className="sr-only">{task.status}</span>
+        <Link
+          href={taskPath(task.id)}
+          title={task.description}
+          className="foreign min-w-0 truncate font-medium hover:underline"
+        >
+          {task.description || task.id}
+        </Link>
+        {needsAttention && kind !== "plain" && (
+          <span title={text} className="text-attention">
+            <Icon name={kind} className="size-3.5" />
+            <span className="sr-only">{text}</span>
+          </span>
+        )}
+        <span className="ml-auto shrink-0 text-xs text-muted md:hidden">{newest && lengthText(newest, now)}</span>
+      </div>
+      <div className="relative h-6">
+        {bars.map((bar) => (
+          <Bar key={bar.number} row={row} bar={bar} scale={scale} now={now} onShow={onShow} />
+        ))}
+      </div>
+      <span className="hidden text-right text-muted md:block">{newest && lengthText(newest, now)}</span>
+    </li>
+  );
+}
+
+function Bar({ row, bar, scale, now, onShow }: TimelineRowProps & { bar: RunBar }) {
+  const left = scale.place(bar.from);
+  const width = Math.max(0, scale.place(Math.max(bar.from, bar.to ?? now)) - left);
+  const show = (event: PointerEvent<HTMLElement> | FocusEvent<HTMLElement>) => {
+    onShow({ task: row.task, bar, box: event.currentTarget.getBoundingClientRect() });
+  };
+  const hide = () => onShow(null);
+  const which = bar.number === 0 ? "launch" : `resume ${bar.number}`;
+  return (
+    <Link
+      href={taskPath(row.task.id)}
+      data-status={bar.status}
+      data-run={bar.number}
+      aria-label={`${row.task.description}, ${which}: ${bar.status}, ${lengthText(bar, now)}`}
+      onPointerEnter={show}
+      onPointerLeave={hide}
+      onFocus={show}
+      onBlur={hide}
+      className="bar absolute inset-y-1 flex min-w-1.5 items-center overflow-hidden rounded-[5px] hover:brightness-110"
+      // A bar at the very end keeps its least width inside the track.
+      style={{ left: `min(${left * 100}%, calc(100% - 6px))`, width: `${width * 100}%` }}
+    >
+      {width > 0.08 && <Icon name={bar.status} className="ml-1 size-3" />}
+    </Link>
+  );
+}
+
+function lengthText(bar: RunBar, now: number): string {
+  return durationText((bar.to ?? now) - bar.from);
+}

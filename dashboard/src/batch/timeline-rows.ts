@@ -1,0 +1,45 @@
+/**
+ * What the timeline draws: one row for each task, in the order they started, with a bar for each run. Pure.
+ */
+import type { BackgroundTask, TaskGroup, TaskStatus } from "../../../src/client/schemas.ts";
+
+export interface RunBar {
+  number: number;
+  from: number;
+  /** Null while the run lives. */
+  to: number | null;
+  status: TaskStatus;
+  error: string | null;
+}
+
+export interface TimelineRow {
+  task: BackgroundTask;
+  bars: RunBar[];
+}
+
+export function timelineRows(group: TaskGroup): TimelineRow[] {
+  const barsOfTask = new Map<string, RunBar[]>();
+  const taskOfId = new Map(group.tasks.map((task) => [task.id, task]));
+  for (const run of group.runs) {
+    const task = taskOfId.get(run.taskId);
+    if (!task) continue;
+    const bars = barsOfTask.get(run.taskId) ?? [];
+    bars.push({
+      number: run.number,
+      from: Date.parse(run.startedAt),
+      to: run.endedAt === null ? endOf(task, run.number) : Date.parse(run.endedAt),
+      status: run.outcome ?? task.status,
+      error: run.error,
+    });
+    barsOfTask.set(run.taskId, bars);
+  }
+  return group.tasks
+    .map((task) => ({ task, bars: barsOfTask.get(task.id) ?? [] }))
+    .sort((one, other) => one.task.startedAt.localeCompare(other.task.startedAt));
+}
+
+/** The stream tells of a task's end before the runs have been fetched again. */
+function endOf(task: BackgroundTask, runNumber: number): number | null {
+  const { number, endedAt } = task.run;
+  return number === runNumber && endedAt !== null ? Date.parse(endedAt) : null;
+}

@@ -1,0 +1,98 @@
+/**
+ * The virtual grid: as tall as the whole list, with only the rows in view drawn. The grid is one stop for the keyboard;
+ * the selected row is told to screen readers as its active descendant.
+ */
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type RefObject, useEffect, useLayoutEffect, useRef } from "react";
+import { useIsNarrow } from "../parts/media.ts";
+import { GridHead } from "./grid-head.tsx";
+import { recallList, rememberList } from "./list-memory.ts";
+import type { TaskPages } from "./task-pages.ts";
+import { rowId, TaskRow } from "./task-row.tsx";
+import { useSelection } from "./use-selection.ts";
+
+const WIDE_ROW = 44;
+const NARROW_ROW = 60;
+const LOOKAHEAD = 40;
+
+interface TaskGridProps {
+  path: string;
+  pages: TaskPages;
+  onClear: () => void;
+}
+
+export function TaskGrid({ path, pages, onClear }: TaskGridProps) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const isNarrow = useIsNarrow();
+  const rowHeight = isNarrow ? NARROW_ROW : WIDE_ROW;
+  const virtualizer = useVirtualizer({
+    count: pages.total ?? 0,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    overscan: 6,
+    initialOffset: recallList(path).offset,
+    useFlushSync: false,
+  });
+  useEffect(() => virtualizer.measure(), [virtualizer, rowHeight]);
+  const { selectedIndex, select } = useSelection(path, pages, (index) => virtualizer.scrollToIndex(index), onClear);
+  useKeptPlace(scroller, pages, rowHeight);
+  // Before the element goes: afterwards it no longer knows where it was.
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    return () => rememberList(path, { ...recallList(path), offset: element?.scrollTop ?? 0 });
+  }, [path]);
+
+  const items = virtualizer.getVirtualItems();
+  const first = items[0]?.index ?? 0;
+  const last = items.at(-1)?.index ?? 0;
+  useEffect(() => pages.show(Math.max(0, first - LOOKAHEAD), last + LOOKAHEAD), [pages, first, last, pages.total]);
+
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: only the rows in view exist, which a table element cannot say
+    <div
+      role="grid"
+      aria-label="Tasks"
+      aria-rowcount={(pages.total ?? 0) + 1}
+      aria-busy={pages.total === null}
+      aria-activedescendant={selectedIndex === -1 ? undefined : rowId(selectedIndex)}
+      tabIndex={0}
+      className="live-data flex min-h-0 flex-1 flex-col border-t border-line bg-surface focus-visible:outline-offset-[-2px]"
+    >
+      <GridHead isNarrow={isNarrow} />
+      <div
+        ref={scroller}
+        tabIndex={-1}
+        className="min-h-0 flex-1 overflow-x-hidden overflow-y-auto [scrollbar-gutter:stable]"
+      >
+        {pages.total === null && <p className="p-5 text-muted">Loading tasks…</p>}
+        {/* biome-ignore lint/a11y/useSemanticElements: see above */}
+        <div role="rowgroup" className="relative" style={{ height: virtualizer.getTotalSize() }}>
+          {items.map(({ index, start }) => (
+            <TaskRow
+              key={index}
+              index={index}
+              top={start}
+              height={rowHeight}
+              task={pages.row(index)}
+              isSelected={index === selectedIndex}
+              isNarrow={isNarrow}
+              onSelect={select}
+            />
+          ))}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+/** A list that is scrolled down stays where it is when tasks come in on top. */
+function useKeptPlace(scroller: RefObject<HTMLDivElement | null>, pages: TaskPages, rowHeight: number): void {
+  const seen = useRef(pages.inserted);
+  const { inserted } = pages;
+  useLayoutEffect(() => {
+    const added = inserted - seen.current;
+    seen.current = inserted;
+    const element = scroller.current;
+    if (element && added > 0 && element.scrollTop > rowHeight / 2) element.scrollTop += added * rowHeight;
+  }, [scroller, inserted, rowHeight]);
+}

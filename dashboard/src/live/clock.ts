@@ -1,0 +1,37 @@
+/**
+ * One clock for everything that ticks: it runs only while something shows it. Coarse readers are drawn again only when
+ * their own step has passed.
+ */
+import { useSyncExternalStore } from "react";
+
+const TICK_MS = 1000;
+
+const listeners = new Set<() => void>();
+let now = Date.now();
+let timer: ReturnType<typeof setInterval> | undefined;
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  if (timer === undefined) {
+    now = Date.now();
+    timer = setInterval(tick, TICK_MS);
+  }
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+function tick(): void {
+  now = Date.now();
+  for (const listener of listeners) listener();
+}
+
+const still = () => () => {};
+
+/** The time now, to the step; it stands still where nothing moves. */
+export function useNow({ moves = true, stepMs = TICK_MS } = {}): number {
+  return useSyncExternalStore(moves ? subscribe : still, () => Math.floor(now / stepMs) * stepMs);
+}

@@ -1,0 +1,51 @@
+/**
+ * The page's one event stream: holds how the connection stands and hands each snapshot and change to who listens. Keeps
+ * no tasks itself; the list's pages and the query cache do, each within its own bounds.
+ */
+import type { Client } from "../../../src/client/client.ts";
+import type { TaskChange } from "../../../src/client/events.ts";
+import type { BackgroundTask, Snapshot } from "../../../src/client/schemas.ts";
+
+export type Connection = { kind: "connecting" } | { kind: "live" } | { kind: "reconnecting"; attempt: number };
+
+export interface FeedListener {
+  onSnapshot(snapshot: Snapshot): void;
+  onChange(type: TaskChange, task: BackgroundTask): void;
+}
+
+export class LiveFeed {
+  #connection: Connection = { kind: "connecting" };
+  readonly #connectionListeners = new Set<() => void>();
+  readonly #listeners = new Set<FeedListener>();
+
+  readonly subscribeConnection = (listener: () => void) => {
+    this.#connectionListeners.add(listener);
+    return () => this.#connectionListeners.delete(listener);
+  };
+
+  readonly connection = (): Connection => this.#connection;
+
+  listen(listener: FeedListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Reads for as long as the page is open. */
+  async read(client: Client, signal: AbortSignal): Promise<void> {
+    for await (const event of client.events({ signal })) {
+      if (event.type === "reconnecting") {
+        this.#stand({ kind: "reconnecting", attempt: event.attempt });
+      } else if (event.type === "snapshot") {
+        for (const listener of this.#listeners) listener.onSnapshot(event.snapshot);
+        this.#stand({ kind: "live" });
+      } else if (event.type !== "heartbeat") {
+        for (const listener of this.#listeners) listener.onChange(event.type, event.task);
+      }
+    }
+  }
+
+  #stand(connection: Connection): void {
+    this.#connection = connection;
+    for (const listener of this.#connectionListeners) listener();
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * Carries the stream into the query cache: what a change says is shown at once, what it only hints at is fetched again at
+ * a pace. Queries that nothing shows are marked stale and not fetched.
+ */
+import type { QueryClient } from "@tanstack/react-query";
+import type { TaskChange } from "../../../src/client/events.ts";
+import type { BackgroundTask, Snapshot, TaskGroup } from "../../../src/client/schemas.ts";
+import { queryKeys } from "../server/query-keys.ts";
+import { isLive } from "../wording/statuses.ts";
+import type { FeedListener } from "./live-feed.ts";
+import { keyedPacers, pacer } from "./pacer.ts";
+
+const PACE_MS = 1000;
+const SLOW_PACE_MS = 5000;
+
+export function queryUpdates(queries: QueryClient): FeedListener {
+  const invalidate = (queryKey: readonly string[]) => queries.invalidateQueries({ queryKey: [...queryKey] });
+  const stats = pacer(PACE_MS, () => invalidate(queryKeys.stats));
+  const history = pacer(SLOW_PACE_MS, () => invalidate(queryKeys.history));
+  const task = keyedPacers(PACE_MS, (id) => invalidate(queryKeys.task(id)));
+  const runs = keyedPacers(PACE_MS, (id) => invalidate(queryKeys.runs(id)));
+  const logs = keyedPacers(PACE_MS, (id) => invalidate(queryKeys.logs(id)));
+  const group = keyedPacers(PACE_MS, (id) => invalidate(queryKeys.group(id)));
+  const children = keyedPacers(PACE_MS, (id) => invalidate(queryKeys.children(id)));
+  /** Of live tasks only, so that it stays small. */
+  const standings = new Map<string, string>();
+  const hasTurned = (changed: BackgroundTask) => {
+    const before = standings.get(changed.id);
+    if (isLive(changed)) standings.set(changed.id, standingOf(changed));
+    else standings.delete(changed.id);
+    return before !== standingOf(changed);
+  };
+  let isFirst = true;
+
+  return {
+    onSnapshot(snapshot: Snapshot) {
+      if (!isFirst) void queries.invalidateQueries();
+      isFirst = false;
+      standings.clear();
+      for (const live of snapshot.tasks.filter(isLive)) standings.set(live.id, standingOf(live));
+      queries.setQueryData(queryKeys.stats, snapshot.stats);
+    },
+    onChange(type: TaskChange, changed: BackgroundTask) {
+      queries.setQueryData<BackgroundTask>(queryKeys.task(changed.id), (known) => known && mergedTask(known, changed));
+      queries.setQueryData<TaskGroup>(queryKeys.group(changed.batchId), (known) => known && withTask(known, changed));
+      if (changed.shortened.length > 0) task(changed.id);
+      logs(changed.id);
+      group(changed.batchId);
+      // Only a turn changes a count, a run or a family; the many updates in between do not.
+      if (!hasTurned(changed) && type === "task.updated") return;
+      runs(changed.id);
+      stats();
+      history();
+      if (changed.parentSessionID !== null) children(changed.parentSessionID);
+    },
+  };
+}
+
+function standingOf({ status, run }: BackgroundTask): string {
+  return `${status} ${run.number}`;
+}
+
+/** Texts that the stream has cut keep their full form until it is fetched again. */
+export function mergedTask(known: BackgroundTask, changed: BackgroundTask): BackgroundTask {
+  const merged = { ...changed };
+  for (const field of changed.shortened) {
+    const full = known[field];
+    const cut = changed[field] ?? "";
+    if (full !== null && !known.shortened.includes(field) && full.length > cut.length) {
+      if (field === "prompt") merged.prompt = full;
+      else merged[field] = full;
+      merged.shortened = merged.shortened.filter((other) => other !== field);
+    }
+  }
+  return merged;
+}
+
+function withTask(group: TaskGroup, changed: BackgroundTask): TaskGroup {
+  const tasks = group.tasks.map((task) => (task.id === changed.id ? changed : task));
+  return { ...group, tasks };
+}

@@ -1,0 +1,37 @@
+/**
+ * Where the page begins: puts the stream, the caches and the views together. Nothing else starts anything.
+ */
+import { QueryClientProvider } from "@tanstack/react-query";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { App } from "./app.tsx";
+import { TaskPages } from "./list/task-pages.ts";
+import { LiveFeed } from "./live/live-feed.ts";
+import { queryUpdates } from "./live/query-updates.ts";
+import { NO_FILTERS } from "./routing/filters.ts";
+import { readingClient } from "./server/page-client.ts";
+import { pageQueries } from "./server/queries.ts";
+import { notifications } from "./shell/notifications.ts";
+import { followTheme } from "./shell/theme.ts";
+import "./styles.css";
+
+followTheme();
+
+const queries = pageQueries();
+const feed = new LiveFeed();
+feed.listen(queryUpdates(queries));
+feed.listen(notifications);
+const allTasks = new TaskPages(NO_FILTERS, readingClient);
+feed.listen(allTasks);
+void feed.read(readingClient, new AbortController().signal);
+
+const root = document.getElementById("root");
+if (root) {
+  createRoot(root).render(
+    <StrictMode>
+      <QueryClientProvider client={queries}>
+        <App feed={feed} allTasks={allTasks} />
+      </QueryClientProvider>
+    </StrictMode>,
+  );
+}

@@ -1,0 +1,25 @@
+/**
+ * A status as icon and word in its colour: the colour is never the only sign.
+ */
+import type { TaskStatus } from "../../../src/client/schemas.ts";
+import { Icon } from "./icons.tsx";
+
+interface StatusProps {
+  status: TaskStatus;
+  /** For a status that is named rather than happening. */
+  isStill?: boolean;
+}
+
+export function StatusIcon({ status, isStill = false }: StatusProps) {
+  const motion = status === "running" && !isStill ? "animate-[spin_1.6s_linear_infinite]" : "";
+  return <Icon name={status} className={`text-tone ${motion}`} />;
+}
+
+export function StatusMark({ status, isStill = false }: StatusProps) {
+  return (
+    <span data-status={status} className="inline-flex items-center gap-1.5 font-medium text-tone">
+      <StatusIcon status={status} isStill={isStill} />
+      {status}
+    </span>
+  );
+}

@@ -1,0 +1,36 @@
+/**
+ * What the list is narrowed to, and how that is written in the address bar. Unknown statuses in an address are left out.
+ * Does not fetch; the list's pages do.
+ */
+import type { TaskStatus } from "../../../src/client/schemas.ts";
+import { isTaskStatus } from "../wording/statuses.ts";
+
+export interface Filters {
+  statuses: readonly TaskStatus[];
+  agent: string;
+  search: string;
+}
+
+export const NO_FILTERS: Filters = { statuses: [], agent: "", search: "" };
+
+export function filtersOf(search: string): Filters {
+  const given = new URLSearchParams(search);
+  return {
+    statuses: [...new Set((given.get("status") ?? "").split(",").filter(isTaskStatus))],
+    agent: given.get("agent") ?? "",
+    search: given.get("search") ?? "",
+  };
+}
+
+export function listPath({ statuses, agent, search }: Filters): string {
+  const parts = [
+    ...(statuses.length > 0 ? [`status=${statuses.join(",")}`] : []),
+    ...(agent ? [`agent=${encodeURIComponent(agent)}`] : []),
+    ...(search ? [`search=${encodeURIComponent(search)}`] : []),
+  ];
+  return parts.length === 0 ? "/" : `/?${parts.join("&")}`;
+}
+
+export function isFiltered({ statuses, agent, search }: Filters): boolean {
+  return statuses.length > 0 || agent !== "" || search !== "";
+}

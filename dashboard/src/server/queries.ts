@@ -1,0 +1,60 @@
+/**
+ * What the views read, as hooks: one for each answer of the server. The stream keeps them fresh, so nothing is polled but
+ * what no event tells.
+ */
+import { QueryClient, useQuery } from "@tanstack/react-query";
+import type { BackgroundTask } from "../../../src/client/schemas.ts";
+import { isFinal } from "./failure.ts";
+import { readingClient } from "./page-client.ts";
+import { queryKeys } from "./query-keys.ts";
+
+const CHILDREN_LIMIT = 100;
+
+export function pageQueries(): QueryClient {
+  return new QueryClient({
+    defaultOptions: {
+      queries: {
+        staleTime: 2000,
+        gcTime: 60_000,
+        refetchOnWindowFocus: false,
+        refetchOnReconnect: false,
+        // A page that is open on this machine needs no network to reach its server.
+        networkMode: "always",
+        retry: (count, failure) => count < 1 && !isFinal(failure),
+      },
+      mutations: { networkMode: "always" },
+    },
+  });
+}
+
+export function useStats() {
+  return useQuery({ queryKey: queryKeys.stats, queryFn: ({ signal }) => readingClient.stats(signal) });
+}
+
+export function useTask(id: string) {
+  return useQuery({ queryKey: queryKeys.task(id), queryFn: ({ signal }) => readingClient.task(id, signal) });
+}
+
+/** Asked anew for each run and each end, whoever learns of it first. */
+export function useRuns({ id, run, status }: BackgroundTask) {
+  return useQuery({
+    queryKey: queryKeys.runsAt(id, `${run.number} ${status}`),
+    queryFn: ({ signal }) => readingClient.runs(id, signal),
+    placeholderData: (previous) => previous,
+  });
+}
+
+export function useGroup(id: string) {
+  return useQuery({ queryKey: queryKeys.group(id), queryFn: ({ signal }) => readingClient.group(id, signal) });
+}
+
+export function useChildren(id: string) {
+  return useQuery({
+    queryKey: queryKeys.children(id),
+    queryFn: ({ signal }) => readingClient.tasks({ parent: id, limit: CHILDREN_LIMIT }, signal),
+  });
+}
+
+export function useInstances() {
+  return useQuery({ queryKey: queryKeys.instances, queryFn: ({ signal }) => readingClient.instances(signal) });
+}

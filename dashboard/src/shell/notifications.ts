@@ -1,0 +1,52 @@
+/**
+ * Tells on the desktop how tasks ended while the page is hidden, if the person asked for it. Asks the browser's
+ * permission only on that click.
+ */
+import type { TaskChange } from "../../../src/client/events.ts";
+import type { BackgroundTask } from "../../../src/client/schemas.ts";
+import type { FeedListener } from "../live/live-feed.ts";
+import { StoredChoice } from "../parts/stored-choice.ts";
+import { navigate } from "../routing/location.ts";
+import { taskPath } from "../routing/route.ts";
+
+export const notificationChoice = new StoredChoice("asyncagents.notifications", ["off", "on"], "off");
+
+const ENDS: Partial<Record<TaskChange, string>> = {
+  "task.completed": "Completed",
+  "task.error": "Failed",
+  "task.cancelled": "Cancelled",
+};
+
+/** Null when they are on now; otherwise why not. */
+export async function turnNotificationsOn(): Promise<string | null> {
+  if (!("Notification" in window)) return "This browser has no notifications.";
+  const permission = await Notification.requestPermission();
+  if (permission !== "granted") return "The browser does not allow notifications for this page.";
+  notificationChoice.choose("on");
+  return null;
+}
+
+export function areNotificationsOn(choice: string): boolean {
+  return choice === "on" && "Notification" in window && Notification.permission === "granted";
+}
+
+export const notifications: FeedListener = {
+  onSnapshot() {},
+  onChange(type, task) {
+    const word = ENDS[type];
+    if (!word || !document.hidden || !areNotificationsOn(notificationChoice.value())) return;
+    notify(word, task);
+  },
+};
+
+function notify(word: string, task: BackgroundTask): void {
+  const shown = new Notification(`${word}: ${task.description}`, {
+    body: (task.error ?? task.result ?? task.agent).slice(0, 160),
+    tag: `${task.id}/${task.run.number}`,
+  });
+  shown.onclick = () => {
+    window.focus();
+    navigate(taskPath(task.id));
+    shown.close();
+  };
+}

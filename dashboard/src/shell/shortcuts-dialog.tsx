@@ -1,0 +1,39 @@
+/**
+ * The list of keys, for "?".
+ */
+import { Dialog } from "../parts/dialog.tsx";
+
+const KEYS = [
+  [["/"], "Search"],
+  [["j", "↓"], "Next task"],
+  [["k", "↑"], "Previous task"],
+  [["Enter"], "Open the selected task"],
+  [["b"], "Open the selected task's batch"],
+  [["Esc"], "Clear the search, the selection, the filters; go back to the list"],
+  [["n"], "Launch a task"],
+  [["?"], "This list"],
+] as const;
+
+export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
+  return (
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
+      <dl className="grid grid-cols-[auto_1fr] items-center gap-x-5 gap-y-2.5">
+        {KEYS.map(([keys, meaning]) => (
+          <div key={meaning} className="contents">
+            <dt className="flex gap-1">
+              {keys.map((key) => (
+                <kbd
+                  key={key}
+                  className="min-w-6 rounded-md border border-strong-line bg-raised px-1.5 py-0.5 text-center font-mono text-xs"
+                >
+                  {key}
+                </kbd>
+              ))}
+            </dt>
+            <dd className="text-muted">{meaning}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  );
+}

@@ -1,0 +1,23 @@
+/**
+ * The button that goes round the three themes and says which one holds.
+ */
+import { Button } from "../parts/button.tsx";
+import { Icon } from "../parts/icons.tsx";
+import { useChoice } from "../parts/stored-choice.ts";
+import { THEMES, themeChoice } from "./theme.ts";
+
+export function ThemeToggle() {
+  const theme = useChoice(themeChoice);
+  const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? "auto";
+  return (
+    <Button
+      weight="quiet"
+      className="w-8 px-0"
+      aria-label={`Theme: ${theme}. Change to ${next}`}
+      title={`Theme: ${theme}`}
+      onClick={() => themeChoice.choose(next)}
+    >
+      <Icon name={theme} />
+    </Button>
+  );
+}

@@ -1,0 +1,28 @@
+/**
+ * Something folded away under one line. Its inside is drawn when it is first opened: a long conversation has thousands.
+ */
+import { type ReactNode, useState } from "react";
+import { Icon } from "../parts/icons.tsx";
+
+interface FoldProps {
+  line: ReactNode;
+  isOpenAtFirst?: boolean;
+  children: () => ReactNode;
+}
+
+export function Fold({ line, isOpenAtFirst = false, children }: FoldProps) {
+  const [isOpen, setIsOpen] = useState(isOpenAtFirst);
+  return (
+    <details
+      open={isOpen}
+      onToggle={(event) => setIsOpen(event.currentTarget.open)}
+      className="group/fold min-w-0 rounded-lg border border-line bg-surface"
+    >
+      <summary className="flex min-h-8 list-none items-center gap-2 rounded-lg px-2.5 py-1.5 hover:bg-raised [&::-webkit-details-marker]:hidden">
+        <Icon name="chevron" className="size-3 text-faint transition-transform group-open/fold:rotate-90" />
+        {line}
+      </summary>
+      {isOpen && <div className="flex flex-col gap-2 border-t border-line p-2.5">{children()}</div>}
+    </details>
+  );
+}

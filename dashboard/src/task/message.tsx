@@ -1,0 +1,113 @@
+/**
+ * One message of a conversation: who, when, and its parts in order. Drawn again only when the message itself changed.
+ */
+import { memo } from "react";
+import type { LogMessage, LogPart } from "../../../src/client/schemas.ts";
+import { ErrorBoundary } from "../parts/error-boundary.tsx";
+import { Icon } from "../parts/icons.tsx";
+import { compactText, costText, tokensTitle, totalTokens } from "../wording/amounts.ts";
+import { clockText, exactText } from "../wording/durations.ts";
+import { Fold } from "./fold.tsx";
+import { LongText } from "./long-text.tsx";
+import { RichText } from "./rich-text.tsx";
+import { ToolCall } from "./tool-call.tsx";
+
+export const Message = memo(function Message({ message }: { message: LogMessage }) {
+  const isUser = message.role === "user";
+  const shown = message.parts.filter((part) => part.type !== "other");
+  const keys = partKeys(shown);
+  return (
+    <article
+      aria-label={`${message.role} message`}
+      data-role={message.role}
+      data-message-id={message.id}
+      className={`flex min-w-0 flex-col gap-2 border-l-2 py-1 pl-3.5 ${isUser ? "border-accent" : "border-line"}`}
+    >
+      <MessageHead message={message} />
+      <ErrorBoundary title="This message could not be drawn" resetKey={message.id}>
+        {shown.map((part, index) => (
+          <Part key={keys[index]} part={part} />
+        ))}
+        <HostRecords parts={message.parts} />
+      </ErrorBoundary>
+      {message.error !== null && <LongText label="Error of the message" text={message.error} isError />}
+    </article>
+  );
+});
+
+function MessageHead({ message }: { message: LogMessage }) {
+  const who = message.role === "user" ? "user" : (message.agent ?? "assistant");
+  return (
+    <header className="flex flex-wrap items-baseline gap-x-2.5 text-xs text-faint">
+      <span className="foreign text-[13px] font-semibold text-ink">{who}</span>
+      <time dateTime={message.at} title={exactText(message.at)}>
+        {clockText(message.at)}
+      </time>
+      {message.model !== null && <span className="foreign hidden sm:inline">{message.model}</span>}
+      {message.tokens !== null && (
+        <span title={tokensTitle(message.tokens)}>{compactText(totalTokens(message.tokens))} tokens</span>
+      )}
+      {message.cost !== null && message.cost > 0 && <span>{costText(message.cost)}</span>}
+      {message.role === "assistant" && message.endedAt === null && message.error === null && (
+        <span className="animate-pulse text-[var(--running)]">writing…</span>
+      )}
+    </header>
+  );
+}
+
+function Part({ part }: { part: LogPart }) {
+  switch (part.type) {
+    case "text":
+      if (part.text.trim() === "") return null;
+      return part.hidden ? <Folded name="For the model" text={part.text} /> : <RichText text={part.text} />;
+    case "reasoning":
+      return part.text.trim() === "" ? null : <Folded name="Reasoning" text={part.text} />;
+    case "tool":
+      return <ToolCall part={part} />;
+    case "file":
+      return (
+        <p className="flex items-center gap-2 text-muted">
+          <Icon name="file" />
+          <span className="foreign">{part.name ?? part.url.slice(0, 120)}</span>
+          <span className="foreign text-xs text-faint">{part.mime}</span>
+        </p>
+      );
+    case "other":
+      return null;
+  }
+}
+
+/** The host's own bookkeeping (where a step began and ended, and the like): there for who looks for it, out of the way. */
+function HostRecords({ parts }: { parts: readonly LogPart[] }) {
+  const records = parts.flatMap((part) => (part.type === "other" ? [part.raw] : []));
+  if (records.length === 0) return null;
+  return (
+    <details className="text-xs text-faint">
+      <summary className="w-fit">
+        {records.length} {records.length === 1 ? "record" : "records"} of the host
+      </summary>
+      <LongText label="Records of the host" text={JSON.stringify(records, null, 2)} />
+    </details>
+  );
+}
+
+interface FoldedProps {
+  name: string;
+  text: string;
+}
+
+function Folded({ name, text }: FoldedProps) {
+  const line = (
+    <>
+      <Icon name="thought" className="size-3.5 text-faint" />
+      <span className="shrink-0 font-medium text-muted">{name}</span>
+      <span className="foreign min-w-0 flex-1 truncate text-faint">{text.trim().slice(0, 160)}</span>
+    </>
+  );
+  return <Fold line={line}>{() => <RichText text={text} />}</Fold>;
+}
+
+/** Parts have no ids of their own, but they are only ever added at the end. */
+function partKeys(parts: readonly LogPart[]): string[] {
+  return parts.map((part, index) => (part.type === "tool" ? `tool ${part.callId} ${index}` : `${part.type} ${index}`));
+}

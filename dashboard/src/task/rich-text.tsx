@@ -1,0 +1,21 @@
+/**
+ * Text of a message: as markdown when that has loaded, as plain text until then and where it is too long to be parsed
+ * without the page stopping.
+ */
+import { lazy, memo, Suspense } from "react";
+import { ErrorBoundary } from "../parts/error-boundary.tsx";
+import { LongText } from "./long-text.tsx";
+
+const Markdown = lazy(() => import("./markdown.tsx"));
+const LONGEST = 60_000;
+
+export const RichText = memo(function RichText({ text }: { text: string }) {
+  if (text.length > LONGEST) return <LongText text={text} label="text" />;
+  return (
+    <ErrorBoundary title="This text could not be drawn" resetKey={text}>
+      <Suspense fallback={<p className="foreign whitespace-pre-wrap">{text}</p>}>
+        <Markdown text={text} />
+      </Suspense>
+    </ErrorBoundary>
+  );
+});

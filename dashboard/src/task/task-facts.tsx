@@ -1,0 +1,72 @@
+/**
+ * The facts of a task: where it runs, with what, and what it has used so far.
+ */
+import type { ReactNode } from "react";
+import type { BackgroundTask } from "../../../src/client/schemas.ts";
+import { costText, countText } from "../wording/amounts.ts";
+import { Fold } from "./fold.tsx";
+import { LongText } from "./long-text.tsx";
+
+export function TaskFacts({ task }: { task: BackgroundTask }) {
+  const { tokens, cost, toolCalls } = task.progress;
+  return (
+    <section aria-label="Facts" className="flex flex-col gap-3">
+      <dl className="grid grid-cols-[6.5rem_minmax(0,1fr)] gap-x-3 gap-y-1.5">
+        <Fact name="Agent">{task.agent}</Fact>
+        <Fact name="Model">{task.model ?? "the host’s choice"}</Fact>
+        <Fact name="Host">{task.host}</Fact>
+        <Fact name="Directory" isMono>
+          {task.directory}
+        </Fact>
+        <Fact name="Tokens in">{countText(tokens.input)}</Fact>
+        <Fact name="Tokens out">
+          {countText(tokens.output)}
+          {tokens.reasoning > 0 && <span className="text-muted"> + {countText(tokens.reasoning)} reasoning</span>}
+        </Fact>
+        <Fact name="Cache">
+          {countText(tokens.cacheRead)} read, {countText(tokens.cacheWrite)} written
+        </Fact>
+        <Fact name="Cost">{costText(cost)}</Fact>
+        <Fact name="Tool calls">
+          {countText(toolCalls)}
+          <ToolCounts counts={task.progress.toolCallsByName} />
+        </Fact>
+        <Fact name="Id" isMono>
+          {task.id}
+        </Fact>
+      </dl>
+      <Fold line={<span className="font-medium text-muted">Prompt</span>}>
+        {() => <LongText label="Prompt" text={task.prompt} />}
+      </Fold>
+    </section>
+  );
+}
+
+interface FactProps {
+  name: string;
+  isMono?: boolean;
+  children: ReactNode;
+}
+
+function Fact({ name, isMono = false, children }: FactProps) {
+  return (
+    <>
+      <dt className="text-faint">{name}</dt>
+      <dd className={`foreign min-w-0 ${isMono ? "font-mono text-xs leading-5" : ""}`}>{children}</dd>
+    </>
+  );
+}
+
+function ToolCounts({ counts }: { counts: Record<string, number> }) {
+  const most = Object.entries(counts).sort(([, one], [, other]) => other - one);
+  if (most.length === 0) return null;
+  return (
+    <ul aria-label="Tool calls by name" className="mt-1 flex flex-wrap gap-1">
+      {most.map(([name, count]) => (
+        <li key={name} className="foreign rounded bg-raised px-1.5 py-0.5 font-mono text-[11px]">
+          {name} <span className="text-faint">{countText(count)}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}

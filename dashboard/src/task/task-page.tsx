@@ -1,0 +1,123 @@
+/**
+ * One task: what it is and how it stands, what it said and did, and what can be done with it.
+ */
+import { type RefObject, useEffect } from "react";
+import type { BackgroundTask } from "../../../src/client/schemas.ts";
+import { Button } from "../parts/button.tsx";
+import { FailureNote } from "../parts/failure-note.tsx";
+import { useMedia } from "../parts/media.ts";
+import { Link } from "../routing/link.tsx";
+import { codeOf } from "../server/failure.ts";
+import { useTask } from "../server/queries.ts";
+import { costText, counted } from "../wording/amounts.ts";
+import { isLive } from "../wording/statuses.ts";
+import { Conversation } from "./conversation.tsx";
+import { Fold } from "./fold.tsx";
+import { LongText } from "./long-text.tsx";
+import { ResumeForm } from "./resume-form.tsx";
+import { RichText } from "./rich-text.tsx";
+import { RunList } from "./run-list.tsx";
+import { TaskFacts } from "./task-facts.tsx";
+import { TaskFamily } from "./task-family.tsx";
+import { TaskHeader } from "./task-header.tsx";
+
+interface TaskPageProps {
+  id: string;
+  scroller: RefObject<HTMLElement | null>;
+}
+
+export function TaskPage({ id, scroller }: TaskPageProps) {
+  const { data: task, error, isPending, refetch } = useTask(id);
+  useEffect(() => {
+    scroller.current?.scrollTo(0, 0);
+  }, [scroller, id]);
+  if (task) return <LoadedTask key={id} task={task} scroller={scroller} onReload={() => void refetch()} />;
+  return (
+    <div className="mx-auto flex w-full max-w-3xl flex-col gap-4 p-5">
+      {isPending ? (
+        <p className="text-muted">Loading the task…</p>
+      ) : (
+        <FailureNote
+          title={codeOf(error) === "task_not_found" ? "There is no such task" : "The task could not be loaded"}
+          failure={error}
+          {...(codeOf(error) === "task_not_found" ? {} : { onRetry: () => void refetch() })}
+        />
+      )}
+      <Link href="/" className="self-start text-accent underline underline-offset-2">
+        All tasks
+      </Link>
+    </div>
+  );
+}
+
+interface LoadedTaskProps {
+  task: BackgroundTask;
+  scroller: RefObject<HTMLElement | null>;
+  onReload: () => void;
+}
+
+function LoadedTask({ task, scroller, onReload }: LoadedTaskProps) {
+  return (
+    <div className="mx-auto w-full max-w-7xl px-3 py-4 sm:px-5 sm:py-6">
+      <TaskHeader task={task} />
+      <div className="mt-5 grid min-w-0 gap-x-10 gap-y-6 lg:grid-cols-[minmax(0,1fr)_20rem]">
+        <Details task={task} />
+        <div className="flex min-w-0 flex-col gap-6 lg:order-1">
+          <Outcome task={task} onReload={onReload} />
+          {task.status === "completed" && <ResumeForm task={task} />}
+          <Conversation id={task.id} isTaskLive={isLive(task)} scroller={scroller} />
+        </div>
+      </div>
+    </div>
+  );
+}
+
+/** Where there is no room beside the conversation, the details would push it out of sight. */
+function Details({ task }: { task: BackgroundTask }) {
+  const isFolded = useMedia("(max-width: 1023px)");
+  const details = (
+    <div className="flex min-w-0 flex-col gap-6">
+      <TaskFacts task={task} />
+      <TaskFamily task={task} />
+      <RunList task={task} />
+    </div>
+  );
+  const summary = [task.agent, counted(task.progress.toolCalls, "tool call"), costText(task.progress.cost)].join(" · ");
+  const line = (
+    <>
+      <span className="font-medium">Details</span>
+      <span className="foreign min-w-0 truncate text-muted">{summary}</span>
+    </>
+  );
+  return (
+    <aside aria-label="Details" className="live-data min-w-0 lg:order-2">
+      {isFolded ? <Fold line={line}>{() => details}</Fold> : details}
+    </aside>
+  );
+}
+
+function Outcome({ task, onReload }: { task: BackgroundTask; onReload: () => void }) {
+  return (
+    <>
+      {task.error !== null && (
+        <section aria-label="Error">
+          <h2 className="mb-2 text-[15px] font-semibold text-error">Error</h2>
+          <LongText label="Error" text={task.error} isError />
+        </section>
+      )}
+      {task.result !== null && task.result !== "" && (
+        <section aria-label="Result">
+          <h2 className="mb-2 text-[15px] font-semibold">Result</h2>
+          <div className="rounded-lg border border-line bg-surface px-4 py-3">
+            <RichText text={task.result} />
+          </div>
+        </section>
+      )}
+      {task.shortened.length > 0 && (
+        <p className="flex flex-wrap items-center gap-2 text-muted">
+          Shown shortened: {task.shortened.join(", ")}.<Button onClick={onReload}>Load in full</Button>
+        </p>
+      )}
+    </>
+  );
+}

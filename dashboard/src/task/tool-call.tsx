@@ -1,0 +1,58 @@
+/**
+ * One tool call: its name, what it was about, how it stands and how long it took in one line; input and output under it.
+ * A failed one shows its error without being opened.
+ */
+import type { LogPart } from "../../../src/client/schemas.ts";
+import { useNow } from "../live/clock.ts";
+import { Icon, type IconName } from "../parts/icons.tsx";
+import { fineDurationText } from "../wording/durations.ts";
+import { Fold } from "./fold.tsx";
+import { LongText } from "./long-text.tsx";
+
+export type ToolPart = Extract<LogPart, { type: "tool" }>;
+
+const LOOKS: Record<ToolPart["state"], { icon: IconName; colour: string }> = {
+  pending: { icon: "stalled", colour: "text-muted" },
+  running: { icon: "running", colour: "text-[var(--running)] animate-[spin_1.6s_linear_infinite]" },
+  completed: { icon: "completed", colour: "text-[var(--completed)]" },
+  error: { icon: "error", colour: "text-error" },
+};
+
+export function ToolCall({ part }: { part: ToolPart }) {
+  const { icon, colour } = LOOKS[part.state];
+  const input = part.input === undefined || part.input === null ? "" : JSON.stringify(part.input, null, 2);
+  const line = (
+    <>
+      <Icon name={icon} className={`size-3.5 ${colour}`} />
+      <span className="foreign shrink-0 font-mono text-xs font-semibold">{part.name}</span>
+      <span className="foreign min-w-0 flex-1 truncate text-muted" title={part.title ?? undefined}>
+        {part.title}
+      </span>
+      {part.state !== "completed" && (
+        <span className={part.state === "error" ? "text-error" : "text-muted"}>{part.state}</span>
+      )}
+      <ToolDuration part={part} />
+    </>
+  );
+  return (
+    <div data-tool-state={part.state} className="flex min-w-0 flex-col gap-1.5">
+      <Fold line={line}>
+        {() => (
+          <>
+            {input !== "" && <LongText label={`Input of ${part.name}`} text={input} />}
+            {part.output !== null && <LongText label={`Output of ${part.name}`} text={part.output || "(empty)"} />}
+            {input === "" && part.output === null && <p className="text-muted">Nothing yet.</p>}
+          </>
+        )}
+      </Fold>
+      {part.error !== null && <LongText label={`Error of ${part.name}`} text={part.error} isError />}
+    </div>
+  );
+}
+
+function ToolDuration({ part }: { part: ToolPart }) {
+  const now = useNow({ moves: part.state === "running" });
+  if (part.startedAt === null || (part.endedAt === null && part.state !== "running")) return null;
+  const end = part.endedAt === null ? now : Date.parse(part.endedAt);
+  return <span className="shrink-0 text-xs text-faint">{fineDurationText(end - Date.parse(part.startedAt))}</span>;
+}

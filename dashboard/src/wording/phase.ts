@@ -1,0 +1,47 @@
+/**
+ * What a task is doing, in words, and whether a person should look. Pure; the mark that shows it lives in parts.
+ */
+import type { BackgroundTask } from "../../../src/client/schemas.ts";
+import { counted } from "./amounts.ts";
+import { isLive } from "./statuses.ts";
+
+export type Phased = Pick<
+  BackgroundTask,
+  "status" | "phase" | "phaseDetail" | "progress" | "error" | "cancelRequestedAt"
+>;
+
+export interface PhaseText {
+  text: string;
+  /** A person has to act, or something is not going as it should. */
+  needsAttention: boolean;
+  kind: "waiting" | "retrying" | "stalled" | "plain";
+}
+
+export function phaseText(task: Phased): PhaseText {
+  const attention = (kind: PhaseText["kind"], text: string): PhaseText => ({ kind, text, needsAttention: true });
+  if (!isLive(task)) return { kind: "plain", text: endText(task), needsAttention: false };
+  if (task.cancelRequestedAt !== null) return { kind: "plain", text: "cancelling…", needsAttention: false };
+  const detail = task.phaseDetail;
+  if (detail?.kind === "waiting") return attention("waiting", `waiting for ${waitsFor(detail.asks)}: ${detail.text}`);
+  if (detail?.kind === "retrying") return attention("retrying", `retrying (${detail.count}): ${detail.reason}`);
+  if (task.phase === "waiting") return attention("waiting", "waiting for a person");
+  if (task.phase === "retrying") return attention("retrying", "retrying");
+  if (task.phase === "stalled") return attention("stalled", "stalled: no sign of work lately");
+  return { kind: "plain", text: workText(task), needsAttention: false };
+}
+
+function waitsFor(asks: "permission" | "question"): string {
+  return asks === "permission" ? "permission" : "an answer";
+}
+
+function workText(task: Phased): string {
+  if (task.phase === "queued" || task.phase === "starting") return task.phase;
+  const newest = task.progress.lastTools.at(-1);
+  const calls = task.progress.toolCalls === 0 ? "working" : counted(task.progress.toolCalls, "tool call");
+  return newest ? `${calls} · ${newest}` : calls;
+}
+
+function endText(task: Phased): string {
+  if (task.error) return task.error;
+  return task.progress.toolCalls === 0 ? "" : counted(task.progress.toolCalls, "tool call");
+}

@@ -1,0 +1,23 @@
+/**
+ * The five statuses and which of them are live, for the page. The server's schema is the source; the type check fails
+ * when this list and the schema differ.
+ */
+import type { TaskStatus } from "../../../src/client/schemas.ts";
+
+const LIVE: Record<TaskStatus, boolean> = {
+  running: true,
+  resumed: true,
+  completed: false,
+  error: false,
+  cancelled: false,
+};
+
+export const TASK_STATUSES = Object.keys(LIVE) as TaskStatus[];
+
+export function isTaskStatus(word: string): word is TaskStatus {
+  return Object.hasOwn(LIVE, word);
+}
+
+export function isLive(task: { status: TaskStatus }): boolean {
+  return LIVE[task.status];
+}

@@ -1,0 +1,137 @@
+/**
+ * `npm run screenshots`: makes the pictures in docs/images from the real thing: the real OpenCode with the plugin, tasks that
+ * really run, and the page in Chromium. Nothing is drawn; nothing is left behind.
+ */
+import { mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Browser, Page } from "playwright-core";
+import { type Client, createClient } from "../src/client/client.ts";
+import { startChromium } from "../src/testing/chromium.ts";
+import { type OpenAiModel, startOpenAiModel } from "../src/testing/openai-model.ts";
+import { type OpenCode, startOpenCode } from "../src/testing/opencode-harness.ts";
+import { openCodeConfig } from "../src/testing/opencode-home.ts";
+import { calls, say, scriptMarker } from "../src/testing/script.ts";
+import { ensureBrowser } from "./browser.ts";
+import { build } from "./build.ts";
+import { agents, files, first, later, type Part } from "./screenshots-story.ts";
+
+const root = dirname(import.meta.dir);
+const plugin = pathToFileURL(join(root, "src", "opencode", "server.ts")).href;
+const images = join(root, "docs", "images");
+const WIDE = { width: 1280, height: 800 };
+
+async function main(): Promise<void> {
+  await build();
+  await ensureBrowser(console.log);
+  const model = startOpenAiModel({
+    usage: ({ body }) => ({ prompt_tokens: JSON.stringify(body).length >> 2, completion_tokens: 140 }),
+  });
+  const opencode = await startOpenCode({
+    model,
+    plugin: [plugin],
+    files,
+    config: configFor(model),
+    env: { ASYNCAGENTS_API_PORT: "0" },
+  });
+  let browser: Browser | null = null;
+  try {
+    const { client, url } = await findServer(opencode);
+    const ids = await playStory(opencode, model, client);
+    browser = await startChromium();
+    await mkdir(images, { recursive: true });
+    await takePictures(browser, url, ids, await client.task(ids.reviewed));
+  } finally {
+    await browser?.close();
+    await opencode.stop();
+    await model.stop();
+  }
+}
+
+/** With a price, so that the cost column has something to say. */
+function configFor(model: OpenAiModel): Record<string, unknown> {
+  const { provider } = openCodeConfig({ model }) as { provider: Record<string, { models: Record<string, object> }> };
+  for (const { models } of Object.values(provider)) {
+    for (const [id, each] of Object.entries(models)) models[id] = { ...each, cost: { input: 3, output: 15 } };
+  }
+  return { provider, agent: agents };
+}
+
+async function findServer(opencode: OpenCode): Promise<{ client: Client; url: string }> {
+  const file = Bun.file(join(opencode.home, ".opencode", "plugins", "background-agent", "server.json"));
+  for (let tries = 0; tries < 200 && !(await file.exists()); tries++) await Bun.sleep(50);
+  const { url, token } = await file.json();
+  return { client: createClient({ url, token }), url };
+}
+
+interface Ids {
+  reviewed: string;
+  batch: string;
+}
+
+async function playStory(opencode: OpenCode, model: OpenAiModel, client: Client): Promise<Ids> {
+  const parent = await opencode.createSession({ title: "Look after the shop" });
+  await launchAll(opencode, model, parent.id, "first", first);
+  const find = async (description: string) => (await client.tasks({ search: description })).tasks[0];
+  const held = await find("Try the shop");
+  await model.gate("cancelled").reachedBy(1);
+  const tests = await find("Write tests");
+  const reviewed = await find("Find mistakes");
+  if (!held || !tests || !reviewed) throw new Error("The story's tasks are not listed.");
+  await untilEnded(client, first.length - 1);
+  await client.cancel(held.id);
+  await client.resume(tests.id, "Add a test for a negative count.");
+  await untilEnded(client, first.length);
+  await launchAll(opencode, model, parent.id, "later", later);
+  await model.gate("working").reachedBy(later.length);
+  return { reviewed: reviewed.id, batch: reviewed.batchId };
+}
+
+async function launchAll(opencode: OpenCode, model: OpenAiModel, parentId: string, name: string, parts: Part[]) {
+  const inputs = parts.map(({ description, agent, prompt, steps }, index) => {
+    model.script(`${name}-${index}`, steps);
+    return {
+      name: "asyncagents_task",
+      input: { description, agent, prompt: `${prompt}${hidden(`${name}-${index}`)}` },
+    };
+  });
+  model.script(name, [calls(inputs), say("They are at work.")]);
+  await opencode.prompt(parentId, `Please see to it. ${scriptMarker(name)}`);
+}
+
+/** A marker that Markdown does not show, below what a short look shows of a prompt. */
+function hidden(script: string): string {
+  return `\n\n\n[//]: # (${scriptMarker(script)})`;
+}
+
+async function untilEnded(client: Client, count: number): Promise<void> {
+  for await (const event of client.events()) {
+    if (event.type === "reconnecting") throw new Error("The server is gone.");
+    const { byStatus } = await client.stats();
+    if (byStatus.completed + byStatus.error + byStatus.cancelled >= count) return;
+  }
+}
+
+async function takePictures(browser: Browser, url: string, ids: Ids, reviewed: { id: string }): Promise<void> {
+  const views = { list: "/", timeline: `/batches/${ids.batch}`, task: `/tasks/${reviewed.id}`, stats: "/stats" };
+  for (const theme of ["light", "dark"] as const) {
+    const context = await browser.newContext({ viewport: WIDE, colorScheme: theme, deviceScaleFactor: 1 });
+    const page = await context.newPage();
+    for (const [name, path] of Object.entries(views)) await picture(page, `${url}${path}`, `${name}-${theme}`);
+    await context.close();
+  }
+  const phone = await browser.newContext({ viewport: { width: 390, height: 780 }, colorScheme: "light" });
+  await picture(await phone.newPage(), `${url}/`, "list-phone");
+  await phone.close();
+}
+
+async function picture(page: Page, address: string, name: string): Promise<void> {
+  await page.goto(address);
+  await page.locator("[data-connection=live]").first().waitFor({ state: "attached" });
+  await page.waitForLoadState("networkidle", { timeout: 1500 }).catch(() => undefined);
+  const path = join(images, `${name}.png`);
+  await page.screenshot({ path });
+  console.log(path.slice(root.length + 1));
+}
+
+await main();

@@ -1,0 +1,54 @@
+/** A page of the dashboard in a real Chromium, with what went wrong on it: console errors, broken policy, dialogs. */
+import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
+import { startChromium } from "../../src/testing/chromium.ts";
+
+const PATIENCE_MS = 20_000;
+
+export interface View {
+  page: Page;
+  /** What a person would call broken; answers of 4xx that the test provoked are not among it. */
+  problems: string[];
+  row(taskId: string): Locator;
+}
+
+export class Chromium {
+  readonly #browser: Browser;
+  readonly #contexts: BrowserContext[] = [];
+
+  private constructor(browser: Browser) {
+    this.#browser = browser;
+  }
+
+  static async start(): Promise<Chromium> {
+    return new Chromium(await startChromium());
+  }
+
+  async open(address: string, options: { width?: number } = {}): Promise<View> {
+    const context = await this.#browser.newContext({ viewport: { width: options.width ?? 1280, height: 800 } });
+    this.#contexts.push(context);
+    context.setDefaultTimeout(PATIENCE_MS);
+    const page = await context.newPage();
+    const problems: string[] = [];
+    page.on("pageerror", (error) => problems.push(`page error: ${error.message}`));
+    page.on("dialog", (dialog) => {
+      problems.push(`dialog: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+    page.on("console", (message) => {
+      const isAnswer = /Failed to load resource|net::ERR_/.test(message.text());
+      if (message.type() === "error" && !isAnswer) problems.push(`console: ${message.text()}`);
+    });
+    page.on("request", (request) => {
+      if (new URL(request.url()).origin !== new URL(address).origin)
+        problems.push(`left this server: ${request.url()}`);
+    });
+    await page.goto(address);
+    await page.locator("[data-connection=live]").first().waitFor({ state: "attached" });
+    return { page, problems, row: (taskId) => page.locator(`[role=row][data-task-id="${taskId}"]`) };
+  }
+
+  async close(): Promise<void> {
+    for (const context of this.#contexts) await context.close();
+    await this.#browser.close();
+  }
+}
