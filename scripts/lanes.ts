@@ -5,13 +5,18 @@
 
 /** Roughly the seconds that a file takes, by the beginning of its path; the first that fits counts. */
 export const weights: { folder: string; weight: number }[] = [
+  { folder: "test/scenarios/status-server", weight: 55 },
   { folder: "test/scenarios/lifecycle", weight: 51 },
+  { folder: "test/browser/dashboard", weight: 45 },
+  { folder: "test/scenarios/status-events", weight: 42 },
   { folder: "test/scenarios/many", weight: 45 },
   { folder: "test/chaos/crash-points", weight: 42 },
   { folder: "test/chaos/", weight: 25 },
   { folder: "test/scenarios/attention", weight: 11 },
   { folder: "test/scenarios/rights", weight: 10 },
   { folder: "test/scenarios/options", weight: 21 },
+  { folder: "test/scenarios/status-api", weight: 17 },
+  { folder: "test/browser/", weight: 14 },
   { folder: "test/scenarios/", weight: 30 },
   { folder: "test/hosts/opencode.", weight: 19 },
   { folder: "test/testing/", weight: 8 },

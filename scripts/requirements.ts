@@ -18,7 +18,7 @@ export const capabilities: Capability[] = [
     ids: [/^AT-(0\d|1[0-5])\./, /^AT-F-(0[7-9]|10)$/, /^BT-/, /^PD-/],
     done: true,
   },
-  { name: "status-api", ids: [/^AT-(1[6-9]|2[0-5])\./, /^AT-F-0[1-6]$/], done: false },
+  { name: "status-api", ids: [/^AT-(1[6-9]|2[0-5])\./, /^AT-F-0[1-6]$/], done: true },
   { name: "claude", ids: [/^CT-/], done: false },
   { name: "board", ids: [/^MT-/], done: false },
 ];
