@@ -20,8 +20,8 @@ export type StreamEvent =
   | { type: "snapshot"; id: string; snapshot: Snapshot }
   | { type: TaskChange; id: string; task: BackgroundTask }
   | { type: "heartbeat"; ts: string }
-  /** Made by the client: the connection was lost, and it will try again after `waitMs`. */
-  | { type: "reconnecting"; attempt: number; waitMs: number };
+  /** Made by the client: there is no connection, for this reason, and it will try again after `waitMs`. */
+  | { type: "reconnecting"; attempt: number; waitMs: number; reason: string };
 
 export interface StreamOptions {
   signal?: AbortSignal;
@@ -42,18 +42,19 @@ export async function* streamEvents(
 ): AsyncGenerator<StreamEvent, void> {
   const { signal, maxWaitMs = 10_000, silenceMs = 75_000 } = options;
   for (let attempt = 0; !signal?.aborted; ) {
+    let reason = "The server closed the stream.";
     try {
       for await (const event of connection(fetcher, url, silenceMs, signal)) {
         attempt = 0;
         yield event;
       }
-    } catch {
-      // Told below, as the end of a connection is.
+    } catch (thrown) {
+      reason = thrown instanceof Error ? thrown.message : String(thrown);
     }
     if (signal?.aborted) return;
     attempt++;
     const waitMs = Math.min(maxWaitMs, FIRST_WAIT_MS * 2 ** Math.min(attempt - 1, 10));
-    yield { type: "reconnecting", attempt, waitMs };
+    yield { type: "reconnecting", attempt, waitMs, reason };
     await pause(waitMs, signal);
   }
 }
@@ -70,7 +71,7 @@ async function* connection(
   let timer = setTimeout(hangUp, silenceMs);
   try {
     const response = await fetcher(url, { headers: { accept: "text/event-stream" }, signal: silence.signal });
-    if (!response.ok || !response.body) return;
+    if (!response.ok || !response.body) throw new Error(`The server answered with ${response.status}.`);
     const reader = response.body.getReader();
     const parser = new EventParser();
     for (;;) {

@@ -64,9 +64,12 @@ export class Changes {
     try {
       while (this.#again && this.#stop) {
         this.#again = false;
+        const session = this.#stop;
         const entries = await this.#store.feed(this.#seq, PAGE);
         if (entries.length > 0) for (const listener of this.#listeners) await listener(entries);
-        this.#seq = entries.at(-1)?.seq ?? this.#seq;
+        // It was stopped, and perhaps begun again further on: this page belongs to the past.
+        if (this.#stop !== session) this.#again = true;
+        else this.#seq = entries.at(-1)?.seq ?? this.#seq;
         if (entries.length === PAGE) this.#again = true;
       }
     } catch (thrown) {

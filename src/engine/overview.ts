@@ -81,7 +81,7 @@ export class Overview {
   }
 
   /** Calls back with what happens from when it is started, in order, whichever process did it. */
-  watch(log: Log, listener: (changes: readonly TaskChange[]) => void): TaskChanges {
+  watch(log: Log, listener: (changes: readonly TaskChange[]) => void | Promise<void>): TaskChanges {
     return new TaskChanges(this.#store, log, listener);
   }
 

@@ -18,12 +18,15 @@ export interface TaskChange {
 /** People watch: what was committed is read almost at once, and merged with what follows directly. */
 const WATCHING_PAUSE_MS = 5;
 
+/** Entries of earlier days that are read at once. */
+const PAGE = 500;
+
 export class TaskChanges {
   readonly #store: Store;
   readonly #changes: Changes;
-  readonly #known = new Map<string, Task>();
+  #known = new Map<string, Task>();
 
-  constructor(store: Store, log: Log, listener: (changes: readonly TaskChange[]) => void) {
+  constructor(store: Store, log: Log, listener: (changes: readonly TaskChange[]) => void | Promise<void>) {
     this.#store = store;
     this.#changes = new Changes(store, log, WATCHING_PAUSE_MS);
     this.#changes.onEntries(async (entries) => listener(await this.#fold(entries)));
@@ -35,29 +38,38 @@ export class TaskChanges {
 
   stop(): void {
     this.#changes.stop();
-    this.#known.clear();
+    // A new one: what is being folded now must not leave its tasks behind.
+    this.#known = new Map();
   }
 
   async #fold(entries: readonly FeedEntry[]): Promise<TaskChange[]> {
-    const missing = new Set(entries.filter((entry) => !makes(entry)).map((entry) => entry.taskId));
-    for (const id of this.#known.keys()) missing.delete(id);
-    for (const task of missing.size === 0 ? [] : await this.#store.tasksById([...missing])) {
-      this.#known.set(task.id, task);
-    }
+    const known = this.#known;
+    await this.#recall(known, entries);
     const changes = entries.flatMap(({ seq, taskId, event }) => {
-      const before = event.type === "task.created" || event.type === "task.imported" ? null : this.#known.get(taskId);
-      // A row that was read just now may hold this event already: then it is shown as it is.
-      const { task } = transition(before ?? null, event);
+      const { task } = transition(known.get(taskId) ?? null, event);
       if (task === null) return [];
-      this.#known.set(taskId, task);
+      known.set(taskId, task);
       return [{ seq, type: event.type, task }];
     });
-    for (const { task } of changes)
-      if (!isLive(this.#known.get(task.id)?.status ?? "error")) this.#known.delete(task.id);
+    for (const { taskId } of entries) if (!isLive(known.get(taskId)?.status ?? "error")) known.delete(taskId);
     return changes;
   }
-}
 
-function makes({ event }: FeedEntry): boolean {
-  return event.type === "task.created" || event.type === "task.imported";
+  /**
+   * Brings tasks that nobody watched so far to where they stood before these entries. Not from their rows: those may be
+   * further already.
+   */
+  async #recall(known: Map<string, Task>, entries: readonly FeedEntry[]): Promise<void> {
+    const before = entries[0]?.seq ?? 0;
+    const unknown = [...new Set(entries.map(({ taskId }) => taskId))].filter((id) => !known.has(id));
+    for (let after = 0, read = PAGE; read === PAGE; ) {
+      const earlier = await this.#store.entriesOf(unknown, { after, before }, PAGE);
+      for (const { seq, taskId, event } of earlier) {
+        const { task } = transition(known.get(taskId) ?? null, event);
+        if (task) known.set(taskId, task);
+        after = seq;
+      }
+      read = earlier.length;
+    }
+  }
 }

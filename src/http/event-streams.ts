@@ -49,6 +49,8 @@ interface Reader {
   request: Request;
   /** What it was told last. */
   seq: number;
+  /** Bytes of its snapshot: a large one is no sign of a slow reader. */
+  allowance: number;
   /** Changes that came while its snapshot was being made; null once it follows live. */
   waiting: Chunk[] | null;
 }
@@ -92,7 +94,7 @@ export class EventStreams {
     const body = new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
-          reader = { controller, request, seq: 0, waiting: [] };
+          reader = { controller, request, seq: 0, allowance: 0, waiting: [] };
           this.#readers.add(reader);
         },
         cancel: () => {
@@ -119,8 +121,10 @@ export class EventStreams {
       this.#listening ??= this.#listen();
       await this.#listening;
       const { seq, json } = await this.#snapshots.read();
+      const bytes = this.#bytes("snapshot", seq, json);
       reader.seq = seq;
-      this.#send(reader, this.#bytes("snapshot", seq, json));
+      this.#send(reader, bytes);
+      reader.allowance = bytes.byteLength;
       const waiting = reader.waiting ?? [];
       reader.waiting = null;
       for (const chunk of waiting) this.#sendOnce(reader, chunk);
@@ -186,7 +190,7 @@ export class EventStreams {
   #send(reader: Reader, bytes: Uint8Array): void {
     if (!this.#readers.has(reader)) return;
     try {
-      if ((reader.controller.desiredSize ?? 0) <= 0) this.#letGo(reader);
+      if ((reader.controller.desiredSize ?? 0) <= -reader.allowance) this.#letGo(reader);
       else reader.controller.enqueue(bytes);
     } catch {
       this.#drop(reader);

@@ -70,6 +70,7 @@ export function startApiServer(options: ApiServerOptions): ApiServer {
     withdraw,
     async stop() {
       withdraw();
+      streams.close();
       // Without force it waits for answers on their way; a reader that stands still must not hold up the end.
       const patience = Promise.withResolvers<void>();
       const timer = setTimeout(patience.resolve, LAST_ANSWERS_MS);

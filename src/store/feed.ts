@@ -35,14 +35,31 @@ export async function dropEarlierProgress(kysely: Kysely<Schema>, taskId: string
 }
 
 export async function readFeed(kysely: Kysely<Schema>, after: number, limit?: number): Promise<FeedEntry[]> {
-  const rows = await kysely
+  return (await selectEntries(kysely, after, limit).execute()).map(entryOf);
+}
+
+export async function readEntriesOf(
+  kysely: Kysely<Schema>,
+  taskIds: readonly string[],
+  { after, before }: { after: number; before: number },
+  limit?: number,
+): Promise<FeedEntry[]> {
+  if (taskIds.length === 0) return [];
+  const ofTasks = selectEntries(kysely, after, limit).where("task_id", "in", taskIds).where("seq", "<", before);
+  return (await ofTasks.execute()).map(entryOf);
+}
+
+function selectEntries(kysely: Kysely<Schema>, after: number, limit: number | undefined) {
+  return kysely
     .selectFrom("events")
     .select(["seq", "task_id", "event"])
     .where("seq", ">", after)
     .orderBy("seq")
-    .limit(bounded(limit, 500, 5_000))
-    .execute();
-  return rows.map((row) => ({ seq: Number(row.seq), taskId: row.task_id, event: JSON.parse(row.event) }));
+    .limit(bounded(limit, 500, 5_000));
+}
+
+function entryOf(row: { seq: number; task_id: string; event: string }): FeedEntry {
+  return { seq: Number(row.seq), taskId: row.task_id, event: JSON.parse(row.event) };
 }
 
 export async function readLastSeq(kysely: Kysely<Schema>): Promise<number> {

@@ -6,7 +6,7 @@ import type { Kysely } from "kysely";
 import { readAgentTotals } from "./agent-totals.ts";
 import { readBatchCounts, readBatchOf, readBatchRuns } from "./batches.ts";
 import type { Database } from "./database.ts";
-import { readFeed, readLastSeq } from "./feed.ts";
+import { readEntriesOf, readFeed, readLastSeq } from "./feed.ts";
 import { readHistory } from "./history.ts";
 import { putInstance, readInstances, removeInstance } from "./instances.ts";
 import { addLaunch, readLaunches, removeLaunch } from "./launches.ts";
@@ -16,7 +16,7 @@ import { readParent, writeParent } from "./parents.ts";
 import type { Schema } from "./schema.ts";
 import type { Store, Transaction } from "./store.ts";
 import { readTasks } from "./task-list.ts";
-import { readRun, readRuns, readTask, readTasksById } from "./task-reads.ts";
+import { readRun, readRuns, readTask } from "./task-reads.ts";
 import { applyEvent } from "./task-writes.ts";
 
 export function kyselyStore(database: Database): Store {
@@ -33,7 +33,6 @@ export function kyselyStore(database: Database): Store {
 
     task: (id) => read((kysely) => readTask(kysely, id)),
     tasks: (query) => read((kysely) => readTasks(kysely, dialect, query)),
-    tasksById: (ids) => read((kysely) => readTasksById(kysely, ids)),
     batchCounts: (batchId) => read((kysely) => readBatchCounts(kysely, batchId)),
     batchRuns: (batchId, limit) => read((kysely) => readBatchRuns(kysely, batchId, limit)),
     runs: (taskId, limit) => read((kysely) => readRuns(kysely, taskId, limit)),
@@ -42,6 +41,7 @@ export function kyselyStore(database: Database): Store {
     history: (query) => read((kysely) => readHistory(kysely, query)),
 
     feed: (after, limit) => read((kysely) => readFeed(kysely, after, limit)),
+    entriesOf: (taskIds, between, limit) => read((kysely) => readEntriesOf(kysely, taskIds, between, limit)),
     lastSeq: () => read(readLastSeq),
     onChange: (listener) => database.onChange(listener),
 

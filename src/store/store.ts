@@ -158,8 +158,6 @@ export interface Store {
   task(id: string): Promise<Task | null>;
   /** A page of tasks. What it costs depends on the page, not on how many tasks are stored. */
   tasks(query: TaskQuery): Promise<TaskPage>;
-  /** The tasks with these ids, in their order, at most 500; those that are not there are left out. */
-  tasksById(ids: readonly string[]): Promise<Task[]>;
   /** How many tasks a batch has in each status. */
   batchCounts(batchId: string): Promise<Record<Status, number>>;
   /** The runs of all tasks of a batch, oldest start first; at most `limit` (5,000 when absent, and at the most). */
@@ -176,6 +174,12 @@ export interface Store {
 
   /** Entries after `seq` in order; at most `limit` (500 when absent). Progress that was told again since is left out. */
   feed(after: number, limit?: number): Promise<FeedEntry[]>;
+  /** The entries of these tasks after one seq and before another, in order; at most `limit` (500 when absent). */
+  entriesOf(
+    taskIds: readonly string[],
+    between: { after: number; before: number },
+    limit?: number,
+  ): Promise<FeedEntry[]>;
   lastSeq(): Promise<number>;
   /** Calls back, soon and merged, after commits of this or any other process. Returns the way to stop. */
   onChange(listener: () => void): () => void;

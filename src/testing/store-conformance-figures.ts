@@ -79,8 +79,10 @@ function ofAgent(event: TaskEvent, id: string, agent: string): TaskEvent {
 
 async function expectTotals(store: Store, ids: string[]): Promise<void> {
   const tasks: Task[] = [];
-  for (let from = 0; from < ids.length; from += 500)
-    tasks.push(...(await store.tasksById(ids.slice(from, from + 500))));
+  for (const id of ids) {
+    const task = await store.task(id);
+    if (task) tasks.push(task);
+  }
   const runs = new Map<string, Run[]>();
   for (const { id } of tasks) runs.set(id, await store.runs(id, 200));
   const totals = await store.agentTotals();

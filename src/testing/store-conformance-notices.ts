@@ -99,6 +99,14 @@ export function feedSuite(bed: Bed): void {
     expect(await store.feed(all[0]?.seq ?? 0, 1)).toEqual(all.slice(1, 2));
     expect(await store.lastSeq()).toBe(all.at(-1)?.seq ?? 0);
     expect(await store.feed(await store.lastSeq())).toEqual([]);
+    const [first, ...rest] = all.filter(({ taskId }) => taskId === all[0]?.taskId);
+    const ofFirst = (between: { after: number; before: number }, limit?: number) =>
+      store.entriesOf([first?.taskId ?? "", "unknown"], between, limit);
+    expect(await ofFirst({ after: 0, before: Number.MAX_SAFE_INTEGER })).toEqual([...(first ? [first] : []), ...rest]);
+    expect(await ofFirst({ after: 0, before: Number.MAX_SAFE_INTEGER }, 1)).toEqual(first ? [first] : []);
+    expect(await ofFirst({ after: first?.seq ?? 0, before: Number.MAX_SAFE_INTEGER })).toEqual(rest);
+    expect(await ofFirst({ after: 0, before: first?.seq ?? 0 })).toEqual([]);
+    expect(await store.entriesOf([], { after: 0, before: Number.MAX_SAFE_INTEGER })).toEqual([]);
   });
 
   test(

@@ -6,7 +6,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { STATUSES, type Task } from "../model/task.ts";
 import type { Store, TaskQuery } from "../store/store.ts";
-import { completed, create, newTask, resumed } from "./sample-task.ts";
+import { completed, create, resumed } from "./sample-task.ts";
 import { type Bed, PATIENCE } from "./store-conformance.ts";
 
 /** Few different pieces, so that a term is often a part of a description; some are syntax elsewhere. */
@@ -116,27 +116,6 @@ export function pageSuite(bed: Bed): void {
       prompt: "prömpt 🌍",
       error: "érror 🌍",
     });
-  });
-
-  test("tasks are read by their ids, in that order and once; those that are not there are left out", async () => {
-    const store = await bed.fresh();
-    const tasks = [await create(store, "a"), await create(store, "b\0"), await create(store, "c")];
-    await store.apply("c", completed(2_000, 0, "done"));
-    const read = await store.tasksById(["c", "nothing", "b\0", "a", "c"]);
-    expect(read.map(({ id }) => id)).toEqual(["c", "b\ufffd", "a"]);
-    expect(read.at(-1)).toEqual(tasks[0] as Task);
-    expect(read[0]?.run.result).toBe("done");
-    expect(await store.tasksById([])).toEqual([]);
-  });
-
-  test("at most 500 tasks are read by their ids", async () => {
-    const store = await bed.fresh();
-    const ids = Array.from({ length: 501 }, (_, index) => `t${index}`);
-    await store.write(async (transaction) => {
-      for (const id of ids) await transaction.apply(id, { type: "task.created", at: 1, task: newTask(id) });
-    });
-    expect((await store.tasksById(ids)).map(({ id }) => id)).toEqual(ids.slice(0, 500));
-    expect((await store.tasksById(ids.slice(200, 203))).map(({ id }) => id)).toEqual(ids.slice(200, 203));
   });
 }
 

@@ -58,7 +58,7 @@ export async function expectMigrated(first: Database, open: () => Promise<Store>
   const stores = await Promise.all([open(), open()]);
   const [store] = stores;
   expect(await store.agentTotals()).toEqual(TOTALS);
-  expect(await store.tasksById(tasks.map(({ id }) => id))).toEqual(tasks);
+  expect(await Promise.all(tasks.map(({ id }) => store.task(id)))).toEqual(tasks);
   expect((await store.tasks({ limit: 1 })).total).toBe(4);
   const found = async (search: string) => (await store.tasks({ search })).tasks.map(({ id }) => id);
   expect(await found('ärger with "t')).toEqual(["three", "two"]);

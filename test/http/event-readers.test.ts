@@ -1,0 +1,233 @@
+import { describe, expect, test } from "bun:test";
+import { connect } from "node:net";
+import { Overview } from "../../src/engine/overview.ts";
+import { EventStreams } from "../../src/http/event-streams.ts";
+import type { Store } from "../../src/store/store.ts";
+import { create, newTask } from "../../src/testing/sample-task.ts";
+import type { World } from "../engine/engine-bed.ts";
+import { type Api, type ApiOptions, failureOf, startApi } from "./api-bed.ts";
+import { startChild } from "./api-child.ts";
+import { EventReader, snapshotOf } from "./event-reader.ts";
+import { rawRequest, stuckReader } from "./raw-request.ts";
+
+async function open(api: { world: World; url: string }): Promise<EventReader> {
+  const reader = await EventReader.open(api);
+  await reader.next();
+  return reader;
+}
+
+interface Counted extends Api {
+  watchers(): number;
+  until(count: number): Promise<void>;
+}
+
+/** A server whose looks at the store's changes are counted. */
+async function counted(options: ApiOptions = {}): Promise<Counted> {
+  let watchers = 0;
+  let changed = Promise.withResolvers<void>();
+  const count = (by: number) => {
+    watchers += by;
+    changed.resolve();
+    changed = Promise.withResolvers();
+  };
+  const api = await startApi({
+    ...options,
+    store: (store) => ({
+      ...options.store?.(store),
+      onChange(listener) {
+        const stop = store.onChange(listener);
+        count(1);
+        let stopped = false;
+        return () => {
+          stop();
+          if (!stopped) count(-1);
+          stopped = true;
+        };
+      },
+    }),
+  });
+  const until = async (wanted: number) => {
+    while (watchers !== wanted) await changed.promise;
+  };
+  return { ...api, watchers: () => watchers, until };
+}
+
+/** Four megabytes of events in few writes. */
+async function flood(store: Store, round: number): Promise<void> {
+  const directory = "d".repeat(200_000);
+  await store.write(async (transaction) => {
+    for (let index = 0; index < 10; index++) {
+      const id = `flood-${round}-${index}`;
+      await transaction.apply(id, { type: "task.created", at: 1000, task: newTask(id, { directory }) });
+      await transaction.apply(id, { type: "run.completed", at: 2000, run: 0, result: "x", progress: null });
+    }
+  });
+}
+
+describe("when readers leave", () => {
+  test("nothing looks at the store any more, and the next reader works", async () => {
+    const api = await counted();
+    expect(api.watchers()).toBe(0);
+    for (let round = 0; round < 3; round++) {
+      const readers = await Promise.all([open(api), open(api)]);
+      expect(api.watchers()).toBe(1);
+      for (const reader of readers) reader.leave();
+      await api.until(0);
+    }
+    const reader = await open(api);
+    await create(api.store, "after");
+    expect((await reader.next())?.name).toBe("task.created");
+    expect(api.logged).toEqual([]);
+  });
+
+  test("before their snapshot is made, they are forgotten all the same", async () => {
+    const gate = Promise.withResolvers<void>();
+    const reached = Promise.withResolvers<void>();
+    let held = true;
+    const api = await counted({
+      store: (store) => ({
+        async agentTotals() {
+          reached.resolve();
+          if (held) await gate.promise;
+          return store.agentTotals();
+        },
+      }),
+    });
+    const socket = connect(api.server.port, "127.0.0.1", () =>
+      socket.write("GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+    );
+    await reached.promise;
+    expect(api.watchers()).toBe(1);
+    socket.destroy();
+    await api.until(0);
+    held = false;
+    gate.resolve();
+    await open(api);
+    expect(api.watchers()).toBe(1);
+  });
+
+  test("while it begins to listen, nothing keeps listening", async () => {
+    const api = await startApi();
+    const gate = Promise.withResolvers<void>();
+    let watchers = 0;
+    const store: Store = {
+      ...api.store,
+      async lastSeq() {
+        await gate.promise;
+        return api.store.lastSeq();
+      },
+      onChange(listener) {
+        const stop = api.store.onChange(listener);
+        watchers++;
+        return () => {
+          stop();
+          watchers--;
+        };
+      },
+    };
+    const streams = new EventStreams({ overview: new Overview(store), log: { info() {}, error() {} } });
+    const leaving = new AbortController();
+    const first = streams.open(new Request(`${api.url}/v1/events`, { signal: leaving.signal }));
+    leaving.abort();
+    expect(streams.size).toBe(0);
+    gate.resolve();
+    await first;
+    expect([streams.size, watchers]).toEqual([0, 0]);
+    const second = await streams.open(new Request(`${api.url}/v1/events`));
+    expect([streams.size, watchers]).toEqual([1, 1]);
+    await second.body?.cancel();
+    expect([streams.size, watchers]).toEqual([0, 0]);
+  });
+
+  test("a HEAD request opens no stream", async () => {
+    const api = await counted();
+    const answer = await api.ask("/v1/events", { method: "HEAD" });
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/event-stream; charset=utf-8"]);
+    await api.client.health();
+    expect(api.watchers()).toBe(0);
+  });
+
+  test("a store that fails gives a clean error, and works again afterwards", async () => {
+    let broken = true;
+    const api = await counted({
+      store: (store) => ({
+        async lastSeq() {
+          if (broken) throw new Error("disk on fire");
+          return store.lastSeq();
+        },
+      }),
+    });
+    expect(await failureOf(api.ask("/v1/events"))).toMatchObject({ status: 500, code: "internal" });
+    expect(api.watchers()).toBe(0);
+    broken = false;
+    await open(api);
+    expect(api.watchers()).toBe(1);
+  });
+});
+
+describe("a reader that stands still", () => {
+  test("is let go, holds up nobody, and begins anew when it comes back", async () => {
+    const api = await counted();
+    await stuckReader(api.world, api.server.port);
+    const other = await open(api);
+    // Enough for what the sockets hold and what may wait besides.
+    for (let round = 0; round < 4; round++) {
+      await flood(api.store, round);
+      await other.through(await api.store.lastSeq());
+    }
+    other.leave();
+    // Only the one that reads was still known: with it, the last has gone.
+    await api.until(0);
+    const again = await open(api);
+    const [snapshot] = again.events;
+    expect(snapshot && snapshotOf(snapshot)).toMatchObject({ total: 40, truncated: true });
+  });
+
+  test("does not hold up the end of the server", async () => {
+    const api = await startApi();
+    await stuckReader(api.world, api.server.port);
+    for (let round = 0; round < 3; round++) await flood(api.store, round);
+    await api.server.stop();
+    await expect(fetch(`${api.url}/v1/health`)).rejects.toThrow();
+  });
+});
+
+describe("the end of the server", () => {
+  test("ends all streams", async () => {
+    const api = await startApi();
+    const readers = await Promise.all([open(api), open(api)]);
+    const ends = readers.map((reader) => reader.next());
+    await api.server.stop();
+    expect(await Promise.all(ends)).toEqual([null, null]);
+  });
+});
+
+test("a process whose readers leave in every way prints nothing and stays small", async () => {
+  const api = await startApi();
+  const child = await startChild(api.world, "/other", 20);
+  await create(api.store, "one");
+  const there = { world: api.world, url: child.url };
+  const before = await memory(child);
+  const stuck = await Promise.all(Array.from({ length: 10 }, () => stuckReader(api.world, child.port)));
+  const reading = await open(there);
+  for (let round = 0; round < 4; round++) {
+    const passing = await Promise.all(Array.from({ length: 5 }, () => open(there)));
+    await flood(api.store, round);
+    await reading.through(await api.store.lastSeq());
+    for (const [index, reader] of passing.entries()) if (index % 2 === 0) reader.leave();
+  }
+  for (const [index, socket] of stuck.entries()) {
+    if (index % 2 === 0) socket.resetAndDestroy();
+    else socket.destroy();
+  }
+  const cut = await rawRequest(child.port, ["GET /v1/events HTTP/1.0"]);
+  expect(cut.status).toBe(403);
+  // Ten readers with a megabyte each, and room for the runtime.
+  expect((await memory(child)) - before).toBeLessThan(120 * 1024 * 1024);
+  expect(await child.end()).toBe("");
+});
+
+async function memory(child: { tell(line: string): void; said(): Promise<string> }): Promise<number> {
+  child.tell("memory");
+  return Number((await child.said()).replace("memory ", ""));
+}

@@ -1,0 +1,159 @@
+import { describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:net";
+import { networkInterfaces } from "node:os";
+import { join } from "node:path";
+import { Desk } from "../../src/engine/desk.ts";
+import { isAlive } from "../../src/engine/liveness.ts";
+import { Overview } from "../../src/engine/overview.ts";
+import { say } from "../../src/hosts/scripted-script.ts";
+import { startApiServer } from "../../src/http/server.ts";
+import { apiSettings } from "../../src/http/settings.ts";
+import { ended, launch, newWorld, type World } from "../engine/engine-bed.ts";
+import { atEnd, serverRecord, startApi } from "./api-bed.ts";
+import { rawRequest } from "./raw-request.ts";
+
+async function take(world: World, port: number): Promise<Server | null> {
+  const { promise, resolve } = Promise.withResolvers<Server | null>();
+  const server = createServer();
+  server.on("error", () => resolve(null));
+  server.listen(port, "127.0.0.1", () => resolve(server));
+  const taken = await promise;
+  if (taken) atEnd(world, () => new Promise((done) => taken.close(done)));
+  return taken;
+}
+
+/** The first of so many ports in a row that are all free, now taken by us. */
+async function takeRow(world: World, count: number): Promise<number> {
+  for (let first = 21_000 + (process.pid % 1000) * 20; ; first += count) {
+    const servers = [];
+    for (let port = first; port < first + count; port++) servers.push(await take(world, port));
+    if (servers.every((server) => server !== null)) return first;
+  }
+}
+
+describe("the port", () => {
+  test("is the next free one where the wanted one is taken", async () => {
+    const world = newWorld();
+    const first = await takeRow(world, 3);
+    const api = await startApi({ world, port: first });
+    expect(api.server.port).toBeGreaterThan(first + 2);
+    expect(api.server.port).toBeLessThan(first + 10);
+    expect(serverRecord(world.directory).port).toBe(api.server.port);
+    expect(api.logged).toHaveLength(api.server.port - first);
+    expect((await api.client.health()).status).toBe("ok");
+  });
+
+  test("is any where ten in a row are taken", async () => {
+    const world = newWorld();
+    const first = await takeRow(world, 10);
+    const api = await startApi({ world, port: first });
+    expect(api.server.port < first || api.server.port >= first + 10).toBe(true);
+    expect((await api.client.health()).status).toBe("ok");
+  });
+
+  test("does not go beyond the last", async () => {
+    const world = newWorld();
+    await take(world, 65_535);
+    const api = await startApi({ world, port: 65_535 });
+    expect((await api.client.health()).status).toBe("ok");
+  });
+
+  test("is open on this machine's own address only", async () => {
+    const api = await startApi();
+    const others = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
+    for (const { address, family } of others.filter(({ internal }) => !internal)) {
+      const host = family === "IPv6" ? `[${address.split("%")[0]}]` : address;
+      await expect(fetch(`http://${host}:${api.server.port}/v1/health`)).rejects.toThrow();
+    }
+    await expect(fetch(`http://[::1]:${api.server.port}/v1/health`)).rejects.toThrow();
+    expect((await fetch(`http://127.0.0.1:${api.server.port}/v1/health`)).status).toBe(200);
+  });
+});
+
+test("a server that cannot announce itself is not left behind", async () => {
+  const api = await startApi();
+  const { port } = api.server;
+  await api.server.stop();
+  const file = join(api.world.directory, "file");
+  writeFileSync(file, "no folder");
+  const log = { info: () => {}, error: () => {} };
+  const overview = new Overview(api.store);
+  const desk = new Desk({ store: api.store, engines: () => [], isAlive });
+  expect(() => startApiServer({ overview, desk, directory: file, log, port, origins: [] })).toThrow();
+  await expect(fetch(`${api.url}/v1/health`)).rejects.toThrow();
+});
+
+describe("the end", () => {
+  test("lets an answer that is on its way arrive whole, and takes no more", async () => {
+    const reached = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
+    const api = await startApi({
+      side: {
+        host: (host) => ({
+          async messages(session, page) {
+            reached.resolve();
+            await gate.promise;
+            return host.messages(session, page);
+          },
+        }),
+      },
+    });
+    const task = await ended(api.side, await launch(api.side, api.world.parent(), api.world.script(say("x"))));
+    const slow = api.client.logs(task.id);
+    await reached.promise;
+    const stopped = api.server.stop();
+    await expect(rawRequest(api.server.port, ["GET /v1/health HTTP/1.1", "Host: localhost"])).rejects.toThrow();
+    gate.resolve();
+    expect((await slow).messages).toHaveLength(2);
+    await stopped;
+  });
+
+  test("comes also where an answer never does, and twice is once", async () => {
+    const reached = Promise.withResolvers<void>();
+    const api = await startApi({
+      side: {
+        host: () => ({
+          messages() {
+            reached.resolve();
+            return new Promise(() => {});
+          },
+        }),
+      },
+    });
+    const task = await launch(api.side, api.world.parent(), api.world.script(say("x")));
+    const never = api.client.logs(task.id).catch((thrown) => thrown.code);
+    await reached.promise;
+    await Promise.all([api.server.stop(), api.server.stop()]);
+    expect(await never).toBe("host_unavailable");
+  });
+
+  test("is announced at once to those who look for it", async () => {
+    const api = await startApi();
+    api.server.withdraw();
+    expect(() => serverRecord(api.world.directory)).toThrow();
+    expect((await api.client.health()).status).toBe("ok");
+  });
+});
+
+describe("settings", () => {
+  const logged: string[] = [];
+  const log = { info: () => {}, error: (message: string) => logged.push(message) };
+
+  test("have defaults, and a wrong one is logged and not used", () => {
+    expect(apiSettings({}, log)).toEqual({ enabled: true, port: 5165, origins: [] });
+    expect(apiSettings({ ASYNCAGENTS_API_ENABLED: "false", ASYNCAGENTS_API_PORT: "0" }, log)).toMatchObject({
+      enabled: false,
+      port: 0,
+    });
+    expect(apiSettings({ ASYNCAGENTS_API_ORIGINS: " https://a.example/ ,,http://b:1" }, log).origins).toEqual([
+      "https://a.example",
+      "http://b:1",
+    ]);
+    expect(logged).toEqual([]);
+    for (const port of ["65536", "-1", "x", "80.5", "123456"]) {
+      expect(apiSettings({ ASYNCAGENTS_API_PORT: port }, log).port).toBe(5165);
+    }
+    expect(logged).toHaveLength(5);
+  });
+});
