@@ -81,6 +81,13 @@ async function indexes(kysely: Kysely<Schema>): Promise<void> {
   await index("tasks_by_agent_status", "tasks", ["agent", "status", "started_at", "created_seq"]);
   // What the search finds is ordered and filtered without a look at the tasks themselves.
   await index("tasks_by_creation", "tasks", ["created_seq", "started_at", "status", "agent"]);
+  // SQLite passes over a partial index that does not hold the column of its own condition.
+  await kysely.schema
+    .createIndex("notices_open")
+    .on("notices")
+    .columns(["parent_session_id", "state"])
+    .where(sql.ref("state"), "in", [sql.lit("pending"), sql.lit("sending")])
+    .execute();
   await kysely.schema
     .createIndex("runs_by_end")
     .on("runs")

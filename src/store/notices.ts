@@ -80,15 +80,18 @@ export async function readNotices(
 }
 
 export async function readParentsWithNotices(kysely: Kysely<Schema>): Promise<string[]> {
-  const rows = await kysely
+  return (await selectParentsWithNotices(kysely).execute()).map((row) => row.parent_session_id);
+}
+
+/** Its own function so that a test can ask the database how it would run. */
+export function selectParentsWithNotices(kysely: Kysely<Schema>) {
+  return kysely
     .selectFrom("notices")
     .select("parent_session_id")
     .distinct()
     .where(UNSETTLED)
     .orderBy("parent_session_id")
-    .limit(200)
-    .execute();
-  return rows.map((row) => row.parent_session_id);
+    .limit(200);
 }
 
 export async function claimNotices(kysely: Kysely<Schema>, parentSessionId: string, claim: Claim): Promise<Notice[]> {

@@ -24,7 +24,7 @@ export interface TaskQuery {
   /** At most 200; 50 when absent. */
   limit?: number;
   offset?: number;
-  /** Newest first (by start) when absent. */
+  /** Newest first when absent: by start, and by creation where there is a search. */
   order?: "newest" | "oldest";
   /** How many characters of its run's prompt, result and error each task carries; all when absent. */
   textChars?: number;

@@ -56,7 +56,7 @@ export function isOnlySearch(shape: TaskShape): boolean {
 }
 
 /** Whether a filter is there that few tasks pass, however many are stored. */
-function isNarrow({ equal, statuses, byId }: TaskShape): boolean {
+export function isNarrow({ equal, statuses, byId }: TaskShape): boolean {
   return equal.some((name) => name !== "agent") || byId || (statuses?.every(isLive) ?? false);
 }
 
@@ -77,7 +77,7 @@ export function selectMatching(kysely: Kysely<Schema>, shape: TaskShape): Tasks 
  */
 export function rangesOf(shape: TaskShape): TaskShape[] {
   const { statuses } = shape;
-  if (statuses === null || statuses.length < 2 || shape.search === "index" || isNarrow(shape)) return [shape];
+  if (statuses === null || statuses.length < 2 || shape.search !== null || isNarrow(shape)) return [shape];
   return statuses.map((status) => ({ ...shape, statuses: [status] }));
 }
 

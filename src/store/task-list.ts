@@ -12,6 +12,7 @@ import type { Schema } from "./schema.ts";
 import type { TaskPage, TaskQuery } from "./store.ts";
 import {
   isCounted,
+  isNarrow,
   isOnlySearch,
   rangesOf,
   searchFor,
@@ -24,8 +25,6 @@ import { type TaskRow, taskColumns, taskOf, withNewestRun } from "./task-rows.ts
 
 /** What PostgreSQL's substr can count. */
 const MOST_CHARACTERS = 2 ** 31 - 1;
-/** A look at a whole task costs as much as so many looks at what the search found. */
-const LOOK_COST = 2;
 
 interface PageShape extends TaskShape {
   direction: "asc" | "desc";
@@ -37,12 +36,9 @@ interface PageShape extends TaskShape {
 
 export async function readTasks(kysely: Kysely<Schema>, dialect: Dialect, query: TaskQuery): Promise<TaskPage> {
   const shape = shapeOf(dialect, query);
-  const found = shape.search === "index" ? await countFound(kysely, query) : null;
-  const isDense = found !== null && (await isFrequent(kysely, query, found));
-  const page = pageStatement(kysely, isDense ? { ...shape, search: "scan" } : shape, query);
-  const { rows } = await kysely.executeQuery(page);
+  const { rows } = await kysely.executeQuery(pageStatement(kysely, shape, query));
   const tasks: Task[] = rows.map(taskOf);
-  return { tasks, total: totalSeen(rows.length, query) ?? (await readTotal(kysely, shape, query, found)) };
+  return { tasks, total: totalSeen(rows.length, query) ?? (await readTotal(kysely, shape, query)) };
 }
 
 /** The statement behind a page of tasks; its own function so that a test can ask the database how it would run. */
@@ -56,33 +52,14 @@ export function pageStatement(kysely: Kysely<Schema>, matching: TaskShape, query
   return pageQuery(kysely, shape, query);
 }
 
-/** How many descriptions hold the term, whatever else is asked for. */
-async function countFound(kysely: Kysely<Schema>, query: TaskQuery): Promise<number> {
-  const { rows } = await kysely.executeQuery(foundQuery(kysely, null, query));
-  return Number(rows[0]?.total ?? 0);
-}
-
-/** Whether it is shorter to look at tasks in their order until the page is full than to order all that were found. */
-async function isFrequent(kysely: Kysely<Schema>, query: TaskQuery, found: number): Promise<boolean> {
-  const all = await countByStatus(kysely, null, undefined);
-  const looks = ((offsetOf(query) + limitOf(query)) * all) / Math.max(1, found);
-  return found > LOOK_COST * looks;
-}
-
 /** A page that is not full shows the end: nothing needs to be counted. */
 function totalSeen(rows: number, query: TaskQuery): number | null {
   const isLast = rows < limitOf(query) && (rows > 0 || offsetOf(query) === 0);
   return isLast ? offsetOf(query) + rows : null;
 }
 
-async function readTotal(
-  kysely: Kysely<Schema>,
-  shape: TaskShape,
-  query: TaskQuery,
-  found: number | null,
-): Promise<number> {
+async function readTotal(kysely: Kysely<Schema>, shape: TaskShape, query: TaskQuery): Promise<number> {
   if (isCounted(shape)) return countByStatus(kysely, shape.statuses, query.agent);
-  if (found !== null && isOnlySearch(shape)) return found;
   const { rows } = await kysely.executeQuery(countQuery(kysely, shape, query));
   return Number(rows[0]?.total ?? 0);
 }
@@ -91,13 +68,9 @@ const pageQuery = compiledOnce<PageShape, TaskQuery, TaskRow>((kysely, shape) =>
   return shape.keysFirst ? selectByKeys(kysely, shape) : selectInOrder(kysely, shape);
 });
 
-const foundQuery = compiledOnce<null, TaskQuery, { total: number }>((kysely) =>
-  kysely.selectFrom("task_search").select(sql<number>`count(*)`.as("total")).where(searchFor("index")),
-);
-
 /** Exported so that a test can ask the database how it would run. */
 export const countQuery = compiledOnce<TaskShape, TaskQuery, { total: number }>((kysely, shape) =>
-  selectMatching(kysely, shape).select(sql<number>`count(*)`.as("total")),
+  selectKeys(kysely, shape).select(sql<number>`count(*)`.as("total")),
 );
 
 function selectInOrder(kysely: Kysely<Schema>, shape: PageShape): Compilable<TaskRow> {
@@ -105,25 +78,45 @@ function selectInOrder(kysely: Kysely<Schema>, shape: PageShape): Compilable<Tas
 }
 
 function selectByKeys(kysely: Kysely<Schema>, shape: PageShape): Compilable<TaskRow> {
-  const keys = rangesOf(shape)
-    .map((range) => selectMatching(kysely, range).select(["tasks.started_at", "tasks.created_seq"]))
-    .reduce((ranges, range) => ranges.unionAll(range));
-  const page = keys
-    .orderBy("started_at", shape.direction)
-    .orderBy("created_seq", shape.direction)
-    .limit(given(limitOf))
-    .offset(given(offsetOf));
+  const page = ordered(keysOf(kysely, shape), shape).limit(given(limitOf)).offset(given(offsetOf));
   // SQLite joins a cross join in the order in which it is written.
   const tasks = kysely.selectFrom(page.as("page")).crossJoin("tasks");
   return selectRows(tasks.whereRef("tasks.created_seq", "=", "page.created_seq") as unknown as Tasks, shape);
 }
 
-function selectRows(tasks: Tasks, { direction, cut }: PageShape) {
-  const characters = cut ? given((query: TaskQuery) => bounded(query.textChars, 0, MOST_CHARACTERS)) : null;
-  return withNewestRun(tasks)
-    .select(taskColumns(characters))
-    .orderBy("tasks.started_at", direction)
-    .orderBy("tasks.created_seq", direction);
+function keysOf(kysely: Kysely<Schema>, shape: PageShape) {
+  if (shape.search === "index") {
+    // The index's own order: nothing is sorted, and what is behind the page is not looked at.
+    return selectKeys(kysely, shape).select(sql<number>`task_search.rowid`.as("created_seq"));
+  }
+  return rangesOf(shape)
+    .map((range) => selectMatching(kysely, range).select(["tasks.started_at", "tasks.created_seq"]))
+    .reduce((ranges, range) => ranges.unionAll(range)) as unknown as Tasks<{ created_seq: number }>;
+}
+
+/** What the search alone finds needs no look at the tasks. */
+function selectKeys(kysely: Kysely<Schema>, shape: TaskShape): Tasks {
+  if (shape.search !== "index" || !isOnlySearch(shape)) return selectMatching(kysely, shape);
+  return kysely.selectFrom("task_search").where(searchFor("index")) as unknown as Tasks;
+}
+
+function selectRows(tasks: Tasks, shape: PageShape) {
+  const characters = shape.cut ? given((query: TaskQuery) => bounded(query.textChars, 0, MOST_CHARACTERS)) : null;
+  return ordered(withNewestRun(tasks).select(taskColumns(characters)), shape, "tasks.");
+}
+
+/** By start; what a search finds, by creation: the order of its index, and milliseconds apart from the other. */
+function ordered<Rows extends { orderBy(column: never, direction: "asc" | "desc"): Rows }>(
+  rows: Rows,
+  shape: PageShape,
+  table = "",
+): Rows {
+  const { search, direction } = shape;
+  const byStart = search === null ? rows.orderBy(`${table}started_at` as never, direction) : rows;
+  const creation = sql.ref(`${table}created_seq`);
+  // The plus keeps SQLite from reading all tasks in this order where another filter leaves few.
+  const column = search !== null && isNarrow(shape) ? sql`+${creation}` : creation;
+  return byStart.orderBy(column as never, direction);
 }
 
 function limitOf({ limit }: TaskQuery): number {

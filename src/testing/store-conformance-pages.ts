@@ -150,7 +150,7 @@ function filtered(all: readonly Task[], query: TaskQuery): Task[] {
       task.id.startsWith(query.idPrefix ?? "") &&
       (task.clearedAt !== null) === (query.cleared ?? task.clearedAt !== null),
   );
-  const oldest = some.sort((one, other) => one.startedAt - other.startedAt);
+  const oldest = query.search === undefined ? some.sort((one, other) => one.startedAt - other.startedAt) : some;
   return query.order === "oldest" ? oldest : oldest.reverse();
 }
 
