@@ -4,33 +4,48 @@
 import { parseArgs } from "node:util";
 import { MODES, type Mode } from "./bed.ts";
 
-export const BENCHMARKS = ["background-task"] as const;
+export const BENCHMARKS = ["background-task", "status-api"] as const;
+
+/** Of the benchmark of the status API, in the order in which they run: the first needs a store that nobody has written to. */
+export const PARTS = ["start", "list", "events"] as const;
+
+export type Part = (typeof PARTS)[number];
 
 export type Benchmark = (typeof BENCHMARKS)[number];
 
 export type Arguments =
-  | { type: "run"; benchmarks: Benchmark[]; on: Mode[]; pairs: number; warmUps: number }
+  | { type: "run"; benchmarks: Benchmark[]; on: Mode[]; pairs: number; warmUps: number; parts: Part[]; quick: boolean }
   | { type: "help" }
   | { type: "wrong"; problem: string };
 
 const PAIRS = 30;
+const QUICK_PAIRS = 2;
 const MOST_PAIRS = 1_000;
 const WARM_UPS = 4;
+const QUICK_WARM_UPS = 1;
 
-export const HELP = `Usage: npm run bench -- [name] [--on tui|serve|both] [--pairs N] [--warm-ups N]
+export const HELP = `Usage: npm run bench -- [name …] [--quick] [--on tui|serve|both] [--pairs N] [--warm-ups N] [--part start|list|events|all]
 
-Runs the benchmarks side by side with what they are compared with, in one run, and prints ratios.
+Runs the benchmarks side by side with what they are compared with, in one run, and prints ratios. All of them without a name.
 
   background-task   asyncagents and OpenCode's own background \`task\`, in one real OpenCode with a scripted model:
                     the launching call, the time until the parent is told, and the bytes in the parent's context
+  status-api        the status API on a store of 100,000 tasks: lists, search and events against servers of plain
+                    Bun.serve, and the plugin's start against its start with an empty store
 
+  --quick           small sizes: a trial of the benchmarks themselves, not a result
+
+of background-task:
   --on MODE         tui: OpenCode's TUI, as people use it; serve: headless, over HTTP; both, one after the other (both)
   --pairs N         interleaved pairs to measure in each mode (${PAIRS})
   --warm-ups N      pairs to run before and throw away (${WARM_UPS})
+of status-api:
+  --part PART       start: of the plugin; list: lists and search; events: the streams; all of them (all)
+
   --help            this text
 
 The figures are also written to .test-report/bench.json.
-Exit code: 0 when every ratio is within its limit, 1 when one is over it, 2 for wrong arguments.`;
+Exit code: 0 when every figure is within its limit, 1 when one is not, 2 for wrong arguments.`;
 
 export function readArguments(args: readonly string[]): Arguments {
   try {
@@ -41,6 +56,8 @@ export function readArguments(args: readonly string[]): Arguments {
         on: { type: "string" },
         pairs: { type: "string" },
         "warm-ups": { type: "string" },
+        part: { type: "string" },
+        quick: { type: "boolean" },
         help: { type: "boolean", short: "h" },
       },
     });
@@ -48,12 +65,18 @@ export function readArguments(args: readonly string[]): Arguments {
     const unknown = positionals.find((name) => !isBenchmark(name));
     if (unknown !== undefined) throw new Error(`There is no benchmark "${unknown}". Known: ${BENCHMARKS.join(", ")}.`);
     const named = positionals.filter(isBenchmark);
+    const quick = values.quick ?? false;
     return {
       type: "run",
       benchmarks: named.length > 0 ? [...new Set(named)] : [...BENCHMARKS],
-      on: modes(values.on),
-      pairs: wholeNumber("--pairs", values.pairs, { least: 1, otherwise: PAIRS }),
-      warmUps: wholeNumber("--warm-ups", values["warm-ups"], { least: 0, otherwise: WARM_UPS }),
+      on: chosen("--on", values.on, MODES, "both"),
+      pairs: wholeNumber("--pairs", values.pairs, { least: 1, otherwise: quick ? QUICK_PAIRS : PAIRS }),
+      warmUps: wholeNumber("--warm-ups", values["warm-ups"], {
+        least: 0,
+        otherwise: quick ? QUICK_WARM_UPS : WARM_UPS,
+      }),
+      parts: chosen("--part", values.part, PARTS, "all"),
+      quick,
     };
   } catch (thrown) {
     return { type: "wrong", problem: thrown instanceof Error ? thrown.message : String(thrown) };
@@ -64,10 +87,11 @@ function isBenchmark(name: string): name is Benchmark {
   return (BENCHMARKS as readonly string[]).includes(name);
 }
 
-function modes(text = "both"): Mode[] {
-  const chosen = MODES.filter((mode) => text === mode || text === "both");
-  if (chosen.length > 0) return chosen;
-  throw new Error(`--on must be ${MODES.join(", ")} or both, not "${text}".`);
+/** The one that is named, or every one. */
+function chosen<T extends string>(name: string, text: string | undefined, known: readonly T[], every: string): T[] {
+  const found = known.filter((each) => text === undefined || text === every || text === each);
+  if (found.length > 0) return found;
+  throw new Error(`${name} must be ${known.join(", ")} or ${every}, not "${text}".`);
 }
 
 function wholeNumber(name: string, text: string | undefined, range: { least: number; otherwise: number }): number {

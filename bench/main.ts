@@ -7,12 +7,11 @@ import { dirname, join } from "node:path";
 import { type Arguments, type Benchmark, HELP, readArguments } from "./arguments.ts";
 import { type Comparison, compareBackgroundTasks, plainDefinitionBytes } from "./background-task.ts";
 import { type Judged, judge, measures } from "./measures.ts";
-import { bytesTable, MODE_LABELS, timesTable, verdictLine } from "./report.ts";
+import { bytesTable, disturbance, MODE_LABELS, timesTable, verdictLine } from "./report.ts";
+import { statusApi } from "./status-api.ts";
 import type { Trial } from "./trial.ts";
 
 const FEW = 30;
-/** The load for each core above which a run is called disturbed; a run alone stays well below it. */
-const BUSY_LOAD = 1.1;
 const reports = join(dirname(import.meta.dir), ".test-report");
 
 type Run = Extract<Arguments, { type: "run" }>;
@@ -20,6 +19,7 @@ type Run = Extract<Arguments, { type: "run" }>;
 /** Each one prints its report and gives whether it is within its limits, with its figures. */
 const benchmarks: Record<Benchmark, (run: Run, started: number) => Promise<{ passed: boolean; figures: object }>> = {
   "background-task": backgroundTask,
+  "status-api": ({ parts, quick }, started) => statusApi({ parts, quick, onProgress: progressFrom(started) }),
 };
 
 async function main(args: string[]): Promise<number> {
@@ -51,7 +51,7 @@ async function main(args: string[]): Promise<number> {
 type JudgedComparison = Comparison & { judged: Judged[] };
 
 async function backgroundTask({ pairs, warmUps, on }: Run, started: number) {
-  const onProgress = (line: string) => console.error(`${seconds(started).padStart(6)}  ${line}`);
+  const onProgress = progressFrom(started);
   onProgress("OpenCode without background tasks: the size of its plain definition");
   const plainDefinition = await plainDefinitionBytes();
   const comparisons: JudgedComparison[] = [];
@@ -71,7 +71,8 @@ function print(comparisons: readonly JudgedComparison[], plainDefinition: number
   for (const { mode, judged, pairs, openCodeVersion, load } of comparisons) {
     const about = `OpenCode ${openCodeVersion}, ${pairs.length} interleaved pairs, load ${load.toFixed(1)}`;
     console.log(`\n${MODE_LABELS[mode]} (${about})\n\n${timesTable(judged)}`);
-    if (load > BUSY_LOAD * cores) console.log("Others were at work here, and the side that does more feels it more.");
+    const disturbed = disturbance(load, cores);
+    if (disturbed) console.log(disturbed);
     if (pairs.length < FEW) console.log(`Only ${pairs.length} pairs: ${FEW} or more make a result.`);
   }
   const [first] = comparisons;
@@ -93,6 +94,10 @@ function figuresOf(comparisons: readonly JudgedComparison[], plainDefinition: nu
       pairs: pairs.map(({ ours, theirs }) => ({ ours: times(ours), theirs: times(theirs) })),
     })),
   };
+}
+
+function progressFrom(started: number): (line: string) => void {
+  return (line) => console.error(`${seconds(started).padStart(6)}  ${line}`);
 }
 
 function seconds(started: number): string {

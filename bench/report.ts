@@ -12,6 +12,14 @@ type Row = readonly string[];
 
 export const MODE_LABELS: Record<Mode, string> = { tui: "TUI", serve: "headless serve, over HTTP" };
 
+/** The load for each core above which a run is called disturbed; a run alone stays well below it. */
+const BUSY_LOAD = 1.1;
+
+/** What to say of a run at this load; null where it was quiet. */
+export function disturbance(load: number, cores: number): string | null {
+  return load > BUSY_LOAD * cores ? "Others were at work here, and the side that does more feels it more." : null;
+}
+
 export function timesTable(judged: readonly Judged[]): string {
   const head = ["median [95% interval]", contenders.ours.label, contenders.theirs.label, "ratio", "limit", ""];
   const rows = judged.map(({ title, ours, theirs, ratio, limit, passed }) => [
@@ -46,7 +54,7 @@ export function verdictLine(mode: Mode, { title, limit, ratio, passed }: Judged)
   return `${word}  ${MODE_LABELS[mode]}: ${title}: ${ratio.value.toFixed(2)} times theirs (${interval}), ${sign} ${limit?.toFixed(2)}`;
 }
 
-function table(rows: readonly Row[]): string {
+export function table(rows: readonly Row[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length)));
   const line = (row: Row) =>
     row
@@ -58,10 +66,10 @@ function table(rows: readonly Row[]): string {
   return [line(head), rule, ...rest.map(line)].join("\n");
 }
 
-function estimate({ value, low, high }: Estimate, digits: number): string {
+export function estimate({ value, low, high }: Estimate, digits: number): string {
   return `${value.toFixed(digits)} [${low.toFixed(digits)}, ${high.toFixed(digits)}]`;
 }
 
-function count(bytes: number): string {
-  return bytes.toLocaleString("en-US");
+export function count(value: number): string {
+  return value.toLocaleString("en-US");
 }

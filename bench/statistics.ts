@@ -61,6 +61,12 @@ export function ratioOfMedians(pairs: readonly Pair[]): number {
   return median(pairs.map((pair) => pair.ours)) / median(pairs.map((pair) => pair.theirs));
 }
 
+/** The median of what ours is above theirs in each pair. */
+export function differenceEstimate(pairs: readonly Pair[], chance: Chance): Estimate {
+  const differences = pairs.map(({ ours, theirs }) => ours - theirs);
+  return medianEstimate(differences, chance);
+}
+
 function bootstrap<T>(
   items: readonly T[],
   figure: (drawn: readonly T[]) => number,

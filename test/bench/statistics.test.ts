@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import {
+  differenceEstimate,
   median,
   medianEstimate,
   type Pair,
@@ -92,4 +93,13 @@ test("pairs are drawn whole: what both sides share does not widen the interval",
   const pairs = loads.map((load) => ({ ours: 2 * load, theirs: load }));
   const { value, low, high } = ratioEstimate(pairs, seededChance(1));
   for (const bound of [value, low, high]) expect(bound).toBeCloseTo(2, 9);
+});
+
+test("the difference is the median of those of the pairs, not that of the medians", () => {
+  const pairs: Pair[] = [
+    { ours: 11, theirs: 1 },
+    { ours: 4, theirs: 2 },
+    { ours: 6, theirs: 3 },
+  ];
+  expect(differenceEstimate(pairs, seededChance(1)).value).toBe(3);
 });

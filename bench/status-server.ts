@@ -1,0 +1,38 @@
+/**
+ * Child: our status API on the store of a folder, as the plugin starts it, without an OpenCode around it. It also changes a
+ * task when it is asked to, since what a process commits itself reaches its streams first.
+ */
+import { Desk } from "../src/engine/desk.ts";
+import { isAlive } from "../src/engine/liveness.ts";
+import { Overview } from "../src/engine/overview.ts";
+import { startApiServer } from "../src/http/server.ts";
+import type { TaskEvent } from "../src/model/events.ts";
+import { sqliteStore } from "../src/store/open.ts";
+import type { Store } from "../src/store/store.ts";
+import { answerCalls, sharedNow } from "./child-process.ts";
+
+/** Longer than a run: a heartbeat must not be taken for the change that is waited for. */
+const NO_HEARTBEAT_MS = 86_400_000;
+
+let store: Store;
+
+const calls = {
+  async start({ directory }: { directory: string }): Promise<string> {
+    store = await sqliteStore({ directory });
+    const log = { info() {}, error: (message: string, details?: object) => console.error(message, details) };
+    const desk = new Desk({ store, isAlive, engines: () => [] });
+    const settings = { port: 0, origins: [], heartbeatMs: NO_HEARTBEAT_MS };
+    return startApiServer({ overview: new Overview(store), desk, directory, log, ...settings }).url;
+  },
+  /** Gives the time of its commit. */
+  async apply({ id, event }: { id: string; event: TaskEvent }): Promise<number> {
+    const { changed } = await store.apply(id, event);
+    const at = sharedNow();
+    if (!changed) throw new Error(`${event.type} changed nothing of ${id}.`);
+    return at;
+  },
+};
+
+export type StatusServerCalls = typeof calls;
+
+answerCalls(calls);
