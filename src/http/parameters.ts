@@ -14,8 +14,8 @@ const MAX_BODY = 1024 * 1024;
 
 const wholeNumber = z
   .string()
-  .regex(/^\d{1,15}$/, "must be a whole number, 0 or more")
-  .transform(Number);
+  .regex(/^\d+$/, "must be a whole number, 0 or more")
+  .transform((digits) => Math.min(Number(digits), Number.MAX_SAFE_INTEGER));
 const text = z.string().max(MAX_TEXT, `must have at most ${MAX_TEXT} characters`);
 /** Forms send what was left empty. */
 const filter = text.transform((value) => (value === "" ? undefined : value)).optional();

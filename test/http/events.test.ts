@@ -163,7 +163,7 @@ describe("a task that moves on at once", () => {
 });
 
 describe("heartbeats", () => {
-  test("come on a timer of their own, with the time and without an id", async () => {
+  test("come on a timer of their own, with the time and without an id [AT-21.7]", async () => {
     const api = await startApi({ heartbeatMs: 20 });
     const reader = await following(api);
     const beats = [await reader.next(), await reader.next(), await reader.next()];

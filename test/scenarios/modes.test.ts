@@ -48,7 +48,7 @@ function launches(...names: string[]) {
   ];
 }
 
-test("`opencode run` waits for its tasks, tells the model, and prints nothing of ours", async () => {
+test("`opencode run` waits for its tasks, tells the model, and prints nothing of ours [AT-24.2]", async () => {
   model.script("run", launches("one", "two"));
   const child = Bun.spawn([openCodeBinary(), "run", "[[script:run]] go"], {
     cwd: directory,
@@ -75,7 +75,7 @@ test("`opencode run` waits for its tasks, tells the model, and prints nothing of
   expect(`${stdout}${stderr}`).not.toMatch(/asyncagents:|kysely|Error:/);
 });
 
-test("in the TUI a task is launched, told and put away on quit", async () => {
+test("in the TUI a task is launched, told and put away on quit [AT-24.2]", async () => {
   model.script("tui", launches("three"));
   const known = (await store.tasks({ limit: 1 })).total;
   let screen = "";

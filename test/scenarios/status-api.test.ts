@@ -2,6 +2,8 @@
  * The status API on the real OpenCode: lists, details, conversations, groups, figures, and the headers of every answer.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { z } from "zod";
 import {
   groupSchema,
@@ -15,6 +17,10 @@ import { call, fail, gate, say } from "../../src/testing/script.ts";
 import { type Api, type Parent, World } from "./world.ts";
 
 const SECRET = "sk-live-4242424242 password=hunter2";
+/** Longer than what lists and events carry of a text. */
+const LONG = "x".repeat(10_000);
+/** Says the secret, and more than a list would carry. */
+const COMMAND = `echo '${SECRET}'; printf '%020000d' 7`;
 const CORS = {
   "access-control-allow-origin": "*",
   "access-control-allow-methods": "GET, OPTIONS",
@@ -41,6 +47,13 @@ async function json<Schema extends z.ZodType>(path: string, schema: Schema): Pro
 const list = (query = "") => json(`/v1/tasks${query}`, taskListSchema);
 const ids = (page: z.infer<typeof taskListSchema>) => page.tasks.map(({ id }) => id);
 
+/** What a refusal is: its status, its type and its body. */
+async function refusal(path: string): Promise<unknown[]> {
+  const response = await get(path);
+  return [response.status, response.headers.get("content-type"), await response.json()];
+}
+const notFound = (code: string) => [404, expect.stringMatching(/^application\/json\b/), { error: { code } }];
+
 beforeAll(async () => {
   world = await World.start();
   api = await world.api();
@@ -49,9 +62,9 @@ beforeAll(async () => {
   const launches = [
     {
       description: "reads a file",
-      steps: [call("bash", { command: `echo '${SECRET}'`, description: "says it" }), say("All read.")],
+      steps: [call("bash", { command: COMMAND, description: "says it" }), say("All read.")],
     },
-    { description: "fails", steps: [fail(400, "no credit left")] },
+    { description: "fails on a file", steps: [fail(400, "no credit left")] },
     { description: "stopped", steps: [gate("api-never"), say("x")] },
     { ...explore, steps: [call("read", { filePath: "notes.txt" }), gate("api-running"), say("found")] },
     { description: "comes back", steps: [say("first"), gate("api-resumed"), say("second")] },
@@ -59,7 +72,7 @@ beforeAll(async () => {
   const answers = await parent.askAll(
     launches.map(({ steps, ...input }) => ({
       name: "task",
-      input: { agent: "general", prompt: `${world.script(...steps)} work`, ...input },
+      input: { agent: "general", prompt: `${world.script(...steps)} ${SECRET} ${LONG} work`, ...input },
     })),
   );
   const found = answers.map((answer) => /ses_\w+/.exec(answer)?.[0] ?? "");
@@ -80,6 +93,7 @@ describe("the list", () => {
     const page = await list();
     expect(ids(page).toSorted()).toEqual(Object.values(tasks).toSorted());
     expect([page.total, page.limit, page.offset]).toEqual([5, 50, 0]);
+    expect((await list("?limit=1")).total).toBe(5);
     expect(page.tasks.map(({ startedAt }) => startedAt)).toEqual(
       page.tasks
         .map(({ startedAt }) => startedAt)
@@ -99,6 +113,7 @@ describe("the list", () => {
     const explore = await list("?agent=explore");
     expect([ids(explore), explore.total]).toEqual([[tasks.running], 1]);
     expect((await list("?agent=general")).total).toBe(4);
+    expect((await list("?agent=general&limit=1")).total).toBe(4);
   });
 
   test("by a word of the description, in any case [AT-17.4]", async () => {
@@ -108,17 +123,23 @@ describe("the list", () => {
     }
     const found = await list("?search=PARSER");
     expect([ids(found), found.total]).toEqual([[tasks.running], 1]);
-    expect((await list("?search=1000")).total).toBe(0);
+    // A full page: the total is counted, not seen.
+    expect((await list("?search=FILE&limit=1")).total).toBe(2);
+    for (const word of ["1000", "general", "work"])
+      expect([word, (await list(`?search=${word}`)).total]).toEqual([word, 0]);
   });
 
   test("in pages, with the whole total [AT-17.5]", async () => {
     const all = ids(await list());
     const page = await list("?limit=2&offset=3");
     expect([ids(page), page.total, page.limit, page.offset]).toEqual([all.slice(3, 5), 5, 2, 3]);
+    expect(ids(await list("?limit=2&offset=1"))).toEqual(all.slice(1, 3));
   });
 
   test("limits: more than 200 is 200; what is no whole number is refused by name [AT-F-02]", async () => {
-    expect((await list("?limit=201")).limit).toBe(200);
+    expect((await list()).limit).toBe(50);
+    for (const large of ["201", "9".repeat(400)]) expect((await list(`?limit=${large}`)).limit).toBe(200);
+    expect((await list(`?offset=${"9".repeat(400)}`)).tasks).toEqual([]);
     expect((await list("?limit=0")).tasks).toEqual([]);
     for (const name of ["limit", "offset"]) {
       for (const value of ["-1", "ten", "1.5", ""]) {
@@ -153,16 +174,26 @@ describe("one task", () => {
       isForked: false,
       shortened: [],
     });
-    expect(task.prompt).toEndWith(" work");
+    const stored = await world.task(tasks.completed);
+    expect(task).toMatchObject({
+      parentMessageID: stored.parentMessageId,
+      model: stored.model,
+      host: "opencode",
+      directory: world.opencode.directory,
+      phase: null,
+      run: { number: 0, startedAt: task.startedAt, endedAt: task.completedAt },
+    });
+    expect(task.parentMessageID).toStartWith("msg_");
+    expect(task.prompt).toEndWith(` ${LONG} work`);
+    expect(task.progress.tokens).toEqual(stored.progress.tokens);
+    expect(task.progress.tokens.input).toBeGreaterThan(0);
     expect(task.progress).toMatchObject({ toolCalls: 1, toolCallsByName: { bash: 1 }, lastTools: ["bash"] });
     expect(Date.parse(task.completedAt ?? "")).toBeGreaterThanOrEqual(Date.parse(task.startedAt));
     expect((await json(`/v1/tasks/${tasks.error}`, taskSchema)).error).toContain("no credit left");
   });
 
   test("an unknown id is a 404 in JSON [AT-18.2]", async () => {
-    const response = await get("/v1/tasks/ses_unknown");
-    expect(response.status).toBe(404);
-    expect(await response.json()).toMatchObject({ error: { code: "task_not_found" } });
+    expect(await refusal("/v1/tasks/ses_unknown")).toMatchObject(notFound("task_not_found"));
   });
 });
 
@@ -172,6 +203,13 @@ describe("its conversation", () => {
   test("of a running task: what there is so far, unmasked [AT-19.1]", async () => {
     const messages = await logs(tasks.running);
     expect(messages[0]?.role).toBe("user");
+    expect(messages[0]?.parts).toContainEqual(expect.objectContaining({ text: expect.stringContaining(SECRET) }));
+    // The answer that is being written is there too.
+    const theirs = await world.opencode.messages(tasks.running);
+    expect(messages.map(({ id, endedAt }) => [id, endedAt === null])).toEqual(
+      theirs.map(({ info }) => [info.id, info.role === "user" || info.time.completed === undefined]),
+    );
+    expect(messages.at(-1)).toMatchObject({ role: "assistant", endedAt: null });
     const tools = messages.flatMap(({ parts }) => parts.filter((part) => part.type === "tool"));
     expect(tools).toMatchObject([{ name: "read", state: "completed", output: expect.stringContaining("beta") }]);
   });
@@ -180,13 +218,23 @@ describe("its conversation", () => {
     const messages = await logs(tasks.completed);
     const parts = messages.flatMap((message) => message.parts);
     const tool = parts.find((part) => part.type === "tool");
-    expect(tool?.input).toMatchObject({ command: `echo '${SECRET}'` });
+    expect(tool?.input).toMatchObject({ command: COMMAND });
     expect(tool?.output).toContain(SECRET);
+    expect(tool?.output).toContain("7".padStart(20_000, "0"));
     expect(messages.at(-1)?.parts).toContainEqual({ type: "text", text: "All read.", hidden: false });
     const theirs = await world.opencode.messages(tasks.completed);
     expect(messages.map(({ id, parts: own }) => [id, own.length])).toEqual(
       theirs.map(({ info, parts: own }) => [info.id, own.length]),
     );
+  });
+
+  test("of any length [AT-19.2, AT-F-04]", async () => {
+    for (let number = 0; number < 110; number++) {
+      await world.opencode.prompt(tasks.error, `more ${number}`, { noReply: true });
+    }
+    const theirs = await world.opencode.messages(tasks.error);
+    expect(theirs.length).toBeGreaterThan(110);
+    expect((await logs(tasks.error)).map(({ id }) => id)).toEqual(theirs.map(({ info }) => info.id));
   });
 
   test("in pages [AT-19.2]", async () => {
@@ -198,39 +246,42 @@ describe("its conversation", () => {
   });
 
   test("of a task that nobody knows: 404 in JSON [AT-19.3]", async () => {
-    const response = await get("/v1/tasks/ses_unknown/logs");
-    expect([response.status, await response.json()]).toMatchObject([404, { error: { code: "task_not_found" } }]);
+    expect(await refusal("/v1/tasks/ses_unknown/logs")).toMatchObject(notFound("task_not_found"));
   });
 });
 
 describe("a group", () => {
   test("its tasks and totals, with a task in every state [AT-20.1, AT-F-03]", async () => {
+    const asked = Date.now();
     const group = await json(`/v1/task-groups/${batch}`, z.strictObject(groupSchema.shape));
     expect(group.tasks.map(({ id }) => id).toSorted()).toEqual(Object.values(tasks).toSorted());
     expect(group).toMatchObject({ completed: 1, running: 2, error: 1, cancelled: 1, total: 5, completionRate: 0.2 });
     expect(group.totalToolCalls).toBe(2);
     expect(group.runs.filter(({ taskId }) => taskId === tasks.resumed).map(({ number }) => number)).toEqual([0, 1]);
     const first = Math.min(...group.tasks.map(({ startedAt }) => Date.parse(startedAt)));
-    const lastEnd = Math.max(
-      ...group.tasks.map(({ completedAt }) => Date.parse(completedAt ?? "1970-01-01T00:00:00Z")),
-    );
-    expect(group.duration).toBeGreaterThanOrEqual(lastEnd - first);
+    // Some of them live: it lasts until now.
+    expect(group.duration).toBeGreaterThanOrEqual(asked - first);
+    expect(group.duration).toBeLessThanOrEqual(Date.now() - first);
     expect(group.endedAt).toBeNull();
   });
 
   test("an unknown one is a 404 in JSON [AT-20.2]", async () => {
-    const response = await get("/v1/task-groups/bat_unknown");
-    expect([response.status, await response.json()]).toMatchObject([404, { error: { code: "group_not_found" } }]);
+    expect(await refusal("/v1/task-groups/bat_unknown")).toMatchObject(notFound("group_not_found"));
   });
 });
 
 describe("health and figures", () => {
   test("health says that it lives, since when, and how many tasks there are [AT-22.1, AT-F-05]", async () => {
+    const { startedAt } = JSON.parse(readFileSync(join(world.storage, "server.json"), "utf8"));
+    const secondsSince = (time: string) => (Date.now() - Date.parse(time)) / 1000;
+    const least = secondsSince(startedAt);
     const before = await json("/v1/health", z.strictObject(healthSchema.shape));
+    const most = secondsSince(startedAt);
     const after = await json("/v1/health", healthSchema);
     const { version } = (await import("../../package.json")) as { version: string };
     expect(before).toMatchObject({ status: "ok", version, taskCount: 5, pid: world.opencode.pid });
-    expect(before.uptime).toBeGreaterThan(0);
+    expect(before.uptime).toBeGreaterThanOrEqual(least);
+    expect(before.uptime).toBeLessThanOrEqual(most);
     expect(after.uptime).toBeGreaterThanOrEqual(before.uptime);
   });
 
@@ -311,6 +362,23 @@ describe("a person's hand", () => {
   });
 });
 
+describe("a group that has ended", () => {
+  test("lasted from its first start to its last end; tasks of other batches are not in it [AT-20.1, AT-F-03]", async () => {
+    for (const name of ["api-running", "api-resumed"]) world.model.gate(name).open();
+    for (const id of Object.values(tasks)) await world.ended(id);
+    await world.settled();
+    await world.opencode.waitIdle(parent.sessionId);
+    await world.ended(await (await world.parent()).launch([say("elsewhere")]));
+    const group = await json(`/v1/task-groups/${batch}`, groupSchema);
+    expect(group.tasks.map(({ id }) => id).toSorted()).toEqual(Object.values(tasks).toSorted());
+    expect(group).toMatchObject({ completed: 3, running: 0, error: 1, cancelled: 1, total: 5, completionRate: 0.6 });
+    const ends = group.tasks.map(({ completedAt }) => completedAt ?? "");
+    const first = Math.min(...group.tasks.map(({ startedAt }) => Date.parse(startedAt)));
+    expect(group.endedAt).toBe(ends.toSorted().at(-1) ?? "");
+    expect(group.duration).toBe(Date.parse(group.endedAt ?? "") - first);
+  });
+});
+
 describe("after a restart", () => {
   test("the tasks from before are there, whole, beside new ones [AT-25.1, AT-25.2, AT-25.3]", async () => {
     for (const name of ["api-running", "api-resumed"]) world.model.gate(name).open();
@@ -323,11 +391,42 @@ describe("after a restart", () => {
     await world.opencode.restart();
     api = await world.api();
     for (const [id, task] of before) expect(await api.client.task(id)).toEqual(task as never);
+    expect(await api.client.task(tasks.completed)).toMatchObject({
+      status: "completed",
+      result: "All read.",
+      completedAt: expect.any(String),
+      progress: { toolCalls: 1, toolCallsByName: { bash: 1 } },
+    });
+    expect(await api.client.task(tasks.error)).toMatchObject({
+      status: "error",
+      error: expect.stringContaining("no credit left"),
+      completedAt: expect.any(String),
+    });
     const known = (await list()).total;
     const later = await (await world.parent()).launch([say("new")], { description: "after the restart" });
     await world.ended(later);
     const page = await list();
     expect(page.total).toBe(known + 1);
     expect(ids(page)).toEqual(expect.arrayContaining([later, ...Object.values(tasks)]));
+  });
+});
+
+describe("many tasks", () => {
+  test("50 at first, 200 at the most, the 21st to the 30th, and always the whole total [AT-17.1, AT-17.5, AT-17.6, AT-F-02]", async () => {
+    const task = await world.task(tasks.cancelled);
+    await world.store.write(async (transaction) => {
+      for (let number = 0; number < 210; number++) {
+        const id = `ses_many${number}`;
+        await transaction.apply(id, { type: "task.imported", at: Date.now(), task: { ...task, id, sessionId: id } });
+      }
+    });
+    const most = await list("?limit=1000");
+    const { total } = most;
+    expect(total).toBeGreaterThanOrEqual(215);
+    expect([most.tasks.length, most.limit]).toEqual([200, 200]);
+    const page = await list();
+    expect([ids(page), page.total]).toEqual([ids(most).slice(0, 50), total]);
+    const later = await list("?limit=10&offset=20");
+    expect([ids(later), later.total]).toEqual([ids(most).slice(20, 30), total]);
   });
 });

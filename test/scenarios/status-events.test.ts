@@ -66,6 +66,8 @@ beforeAll(async () => {
   parent = await world.parent();
   await world.ended(await parent.launch([say("from before")], { description: "from before" }));
   await world.settled();
+  await (await world.parent()).launch([gate("events-live"), say("x")], { description: "lives" });
+  await world.model.gate("events-live").reachedBy(1);
   connectedAt = Date.now();
   listener = new Listener(api.url);
 });
@@ -88,9 +90,17 @@ test("a connection begins with a snapshot of all tasks and the figures [AT-21.1]
   const snapshot = snapshotSchema.parse(heard.data);
   expect(listener.record.items[0]).toBe(heard);
   expect(snapshot.tasks.map(({ description, status }) => [description, status])).toEqual([
+    ["lives", "running"],
     ["from before", "completed"],
   ]);
-  expect(snapshot).toMatchObject({ total: 1, truncated: false, stats: { totalTasks: 1, byStatus: { completed: 1 } } });
+  expect(snapshot).toMatchObject({ total: 2, truncated: false });
+  const [run] = await world.store.runs(snapshot.tasks[1]?.id ?? "");
+  const took = (run?.endedAt ?? 0) - (run?.startedAt ?? 0);
+  expect(snapshot.stats).toMatchObject({
+    ...{ totalTasks: 2, activeTasks: 1, byAgent: { general: 2 } },
+    byStatus: { running: 1, completed: 1, error: 0, cancelled: 0, resumed: 0 },
+    duration: { avg: took, max: took, min: took, count: 1 },
+  });
   expect(Number(heard.id)).toBeGreaterThan(0);
 });
 
@@ -104,6 +114,11 @@ test("a launch, its progress and its completion are told as they happen [AT-21.2
   world.model.gate("events-held").open();
   const completed = task(await listener.hear("task.completed", (data) => data.id === id));
   expect(completed).toMatchObject({ status: "completed", result: "well done", progress: { toolCalls: 1 } });
+  // Each holds the whole task: what never changes is the same as at the API.
+  const { description, prompt, agent, model, parentMessageID, batchId, directory, host, startedAt } =
+    await api.client.task(id);
+  const fixed = { description, prompt, agent, model, parentMessageID, batchId, directory, host, startedAt };
+  for (const each of [created, updated, completed]) expect(each).toMatchObject(fixed);
   const names = listener.of(id).map(({ name }) => name);
   expect([names[0], names.filter((name) => name !== "task.updated")]).toEqual([
     "task.created",
@@ -155,12 +170,15 @@ test("every event has an id, and ids rise", () => {
 test("a heartbeat comes after 30 seconds, in real time, with its time [AT-21.7]", async () => {
   const { data, at } = await listener.hear("heartbeat", () => true, 40_000);
   expect(new Date(data.ts).toISOString()).toBe(data.ts);
+  expect(Math.abs(at - Date.parse(data.ts))).toBeLessThan(2000);
   // Not sooner: the timer began with this stream, the server's first.
   expect(at - connectedAt).toBeGreaterThanOrEqual(29_000);
+  expect(at - connectedAt).toBeLessThan(34_000);
 }, 60_000);
 
 test("after a lost connection the client begins with a fresh snapshot and goes on from there [AT-21.8]", async () => {
   const from = listener.record.items.length;
+  world.model.gate("events-live").open();
   await world.settled();
   await world.opencode.waitIdle(parent.sessionId);
   await world.opencode.restart();
@@ -171,4 +189,9 @@ test("after a lost connection the client begins with a fresh snapshot and goes o
   const id = await (await world.parent()).launch([say("after")]);
   const told = await listener.hear("task.completed", (data) => data.id === id);
   expect(Number(told.id)).toBeGreaterThan(Number(again.id));
+  // Who comes now is told of that one too: no snapshot is kept from before.
+  const late = new Listener(api.url);
+  const fresh = snapshotSchema.parse((await late.hear("snapshot")).data);
+  late.source.close();
+  expect(fresh.tasks.find((each) => each.id === id)).toMatchObject({ status: "completed", result: "after" });
 });

@@ -2,11 +2,12 @@
  * How the status API's server lives and dies with the real OpenCode: ports, discovery, signals, the switch that turns it off.
  */
 import { afterAll, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { startOpenAiModel } from "../../src/testing/openai-model.ts";
 import { startOpenCode } from "../../src/testing/opencode-harness.ts";
+import { createTemporaryRoot } from "../../src/testing/opencode-home.ts";
 import { say } from "../../src/testing/script.ts";
 import { type Api, World, type WorldOptions } from "./world.ts";
 
@@ -50,6 +51,12 @@ async function takeInARow(count: number): Promise<number> {
   }
 }
 
+/** Frees the port that was taken last. */
+async function giveBack(): Promise<void> {
+  const server = servers.pop();
+  await new Promise((resolve) => (server ? server.close(resolve) : resolve(null)));
+}
+
 function isRefused(port: number, host: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host });
@@ -76,17 +83,20 @@ test("by default it listens on 127.0.0.1 at 5165, before any tool call is worked
 
 test("the port can be set; a taken one is passed over, and after ten the system chooses [AT-16.2, AT-F-01]", async () => {
   const first = await takeInARow(10);
-  servers.splice(-8).map((server) => server.close());
+  await giveBack();
   const world = await start({ env: { ASYNCAGENTS_API_PORT: String(first) } });
-  expect((await world.api()).port).toBe(first + 2);
-  const last = await takeInARow(10);
+  // The tenth is still tried, an eleventh is not.
+  expect((await world.api()).port).toBe(first + 9);
+  const last = await takeInARow(11);
+  await giveBack();
   const other = await start({ env: { ASYNCAGENTS_API_PORT: String(last) } });
   const { port, client } = await other.api();
-  expect(port < last || port > last + 9).toBe(true);
+  expect(port < last || port > last + 10).toBe(true);
   expect((await client.health()).pid).toBe(other.opencode.pid);
 });
 
 test("server.json tells others where it is, and that it lives [AT-16.3, AT-24.1, AT-24.3]", async () => {
+  const began = Date.now();
   const world = await start();
   await world.api();
   const file = join(world.storage, "server.json");
@@ -97,6 +107,8 @@ test("server.json tells others where it is, and that it lives [AT-16.3, AT-24.1,
     startedAt,
     `http://127.0.0.1:${port}`,
   ]);
+  expect(Date.parse(startedAt)).toBeGreaterThanOrEqual(began);
+  expect(Date.parse(startedAt)).toBeLessThanOrEqual(Date.now());
   expect(statSync(file).mode & 0o777).toBe(0o600);
   const health = (await (await fetch(`${url}/v1/health`)).json()) as { pid: number; status: string };
   expect(health).toMatchObject({ status: "ok", pid });
@@ -139,6 +151,20 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
     ]);
   });
 }
+
+test("a process that exits by itself takes its file along [AT-24.2]", async () => {
+  const folder = await createTemporaryRoot();
+  const program = `
+    const { existsSync } = await import("node:fs");
+    const { holdStorage } = await import(${JSON.stringify(join(import.meta.dir, "../../src/opencode/storage.ts"))});
+    await holdStorage(${JSON.stringify(folder)}, { info() {}, error() {} });
+    console.log(existsSync(${JSON.stringify(join(folder, "server.json"))}));
+    process.exit(0);`;
+  const child = Bun.spawn([process.execPath, "-e", program], { env: { ...process.env, ASYNCAGENTS_API_PORT: "0" } });
+  expect([await new Response(child.stdout).text(), await child.exited]).toEqual(["true\n", 0]);
+  expect([existsSync(join(folder, "server.json")), readdirSync(join(folder, "servers"))]).toEqual([false, []]);
+  rmSync(folder, { recursive: true, force: true });
+});
 
 test("a process that was killed leaves a file that the next one replaces", async () => {
   const world = await start();

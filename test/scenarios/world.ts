@@ -66,10 +66,12 @@ export class World {
     [this.#changes, this.#waiter, this.#ownsModel] = more;
   }
 
-  static async start({ options = {}, plugin = PLUGIN, model: given, ...rest }: WorldOptions = {}): Promise<World> {
-    const model = given ?? startOpenAiModel();
+  static async start({ options = {}, plugin = PLUGIN, model: shared, ...rest }: WorldOptions = {}): Promise<World> {
+    const model = shared ?? startOpenAiModel();
     // Any port: the usual ones belong to the person at this machine, and to the tests of them.
-    const env = { ASYNCAGENTS_API_PORT: "0", ...rest.env };
+    const given = Object.entries({ ASYNCAGENTS_API_PORT: "0", ...rest.env });
+    // What is empty is not set at all.
+    const env = Object.fromEntries(given.filter(([, value]) => value !== ""));
     const opencode = await startOpenCode({ ...rest, env, model, plugin: [[plugin, options]] });
     const storage = rest.env?.ASYNCAGENTS_HOME ?? join(opencode.home, ".opencode", "plugins", "background-agent");
     const store = await sqliteStore({ directory: storage });
@@ -79,7 +81,7 @@ export class World {
     return new World({ model, opencode, prefix, storage, store }, [
       changes,
       new Waiter(store, changes),
-      given === undefined,
+      shared === undefined,
     ]);
   }
 
