@@ -127,8 +127,9 @@ describe("the list", () => {
   test("a limit above the most is taken as the most; wrong ones are refused by their names", async () => {
     const api = await withStates();
     expect(await jsonOf(api.ask("/v1/tasks?limit=500"))).toMatchObject({ limit: 200, total: 5 });
+    expect(await jsonOf(api.ask(`/v1/tasks?limit=${"9".repeat(400)}`))).toMatchObject({ limit: 200, total: 5 });
     for (const name of ["limit", "offset"]) {
-      for (const value of ["-1", "abc", "1.5", "", "1e3", "0x10", "%201", "١", "9".repeat(400), "1&limit=2&offset=2"]) {
+      for (const value of ["-1", "abc", "1.5", "", "1e3", "0x10", "%201", "١", "1&limit=2&offset=2"]) {
         const failure = await failureOf(api.ask(`/v1/tasks?${name}=${value}`));
         expect(failure).toMatchObject({ status: 400, code: "invalid_input" });
         expect(failure.details.parameters).toContain(name);
