@@ -40,7 +40,7 @@ async function main(): Promise<void> {
     const ids = await playStory(opencode, model, client);
     browser = await startChromium();
     await mkdir(images, { recursive: true });
-    await takePictures(browser, url, ids, await client.task(ids.reviewed));
+    await takePictures(browser, url, ids);
   } finally {
     await browser?.close();
     await opencode.stop();
@@ -112,17 +112,20 @@ async function untilEnded(client: Client, count: number): Promise<void> {
   }
 }
 
-async function takePictures(browser: Browser, url: string, ids: Ids, reviewed: { id: string }): Promise<void> {
-  const views = { list: "/", timeline: `/batches/${ids.batch}`, task: `/tasks/${reviewed.id}`, stats: "/stats" };
-  for (const theme of ["light", "dark"] as const) {
-    const context = await browser.newContext({ viewport: WIDE, colorScheme: theme, deviceScaleFactor: 1 });
-    const page = await context.newPage();
-    for (const [name, path] of Object.entries(views)) await picture(page, `${url}${path}`, `${name}-${theme}`);
+async function takePictures(browser: Browser, url: string, ids: Ids): Promise<void> {
+  const pictures = [
+    { name: "list-light", path: "/", theme: "light", viewport: WIDE },
+    { name: "list-dark", path: "/", theme: "dark", viewport: WIDE },
+    { name: "timeline-light", path: `/batches/${ids.batch}`, theme: "light", viewport: { width: 1280, height: 620 } },
+    { name: "task-light", path: `/tasks/${ids.reviewed}`, theme: "light", viewport: { width: 1280, height: 1000 } },
+    { name: "stats-dark", path: "/stats", theme: "dark", viewport: WIDE },
+    { name: "list-phone", path: "/", theme: "light", viewport: { width: 390, height: 640 } },
+  ] as const;
+  for (const { name, path, theme, viewport } of pictures) {
+    const context = await browser.newContext({ viewport, colorScheme: theme });
+    await picture(await context.newPage(), `${url}${path}`, name);
     await context.close();
   }
-  const phone = await browser.newContext({ viewport: { width: 390, height: 780 }, colorScheme: "light" });
-  await picture(await phone.newPage(), `${url}/`, "list-phone");
-  await phone.close();
 }
 
 async function picture(page: Page, address: string, name: string): Promise<void> {

@@ -25,7 +25,7 @@ export type StreamEvent =
 
 export interface StreamOptions {
   signal?: AbortSignal;
-  /** The longest pause before the next try; 10 s when absent. */
+  /** The longest pause before the next try; 3 s when absent. */
   maxWaitMs?: number;
   /** Without a byte for this long the connection counts as lost; 75 s when absent. */
   silenceMs?: number;
@@ -40,7 +40,7 @@ export async function* streamEvents(
   url: string,
   options: StreamOptions,
 ): AsyncGenerator<StreamEvent, void> {
-  const { signal, maxWaitMs = 10_000, silenceMs = 75_000 } = options;
+  const { signal, maxWaitMs = 3_000, silenceMs = 75_000 } = options;
   for (let attempt = 0; !signal?.aborted; ) {
     let reason = "The server closed the stream.";
     try {

@@ -17,7 +17,8 @@ import { type OpenCode, type OpenCodeOptions, startOpenCode } from "../../src/te
 import { call, type Script, type ScriptedCall, say, scriptMarker } from "../../src/testing/script.ts";
 
 export const PLUGIN = pathToFileURL(join(import.meta.dir, "../../src/opencode/server.ts")).href;
-const LIMIT_MS = 30_000;
+/** Long: a busy machine takes a while for sixty agents at once. */
+const LIMIT_MS = 60_000;
 const NOTICE = /^[✓✗⊘⏸↻]/u;
 
 export interface WorldOptions extends Omit<OpenCodeOptions, "model" | "plugin"> {
