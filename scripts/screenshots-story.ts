@@ -26,7 +26,7 @@ export const files = {
 
 const bash = (command: string, description: string) => call("bash", { command, description });
 const read = (filePath: string) => call("read", { filePath });
-const search = (pattern: string) => call("grep", { pattern });
+const search = (word: string) => bash(`grep -rn ${word} src`, `Looks for ${word}`);
 
 const FOUND = `Found **one** rounding bug and one gap:
 
@@ -46,7 +46,8 @@ export const first: Part[] = [
   {
     description: "Find mistakes in the cart",
     agent: "reviewer",
-    prompt: "Read the cart and the prices. List every mistake with file and line, worst first.",
+    prompt:
+      "Read the cart and the prices. List every mistake with file and line, worst first, and say which one you would fix today.",
     steps: [read("src/cart.ts"), pause(700), read("src/price.ts"), pause(900), search("TODO"), pause(600), say(FOUND)],
   },
   {
