@@ -114,6 +114,7 @@ export class Outbox {
     const { store, instance } = this.#context;
     const parent = await store.parent(parentSessionId);
     const isMine = parent?.handler === instance.id;
+    if (!this.#context.host.notify) return isMine ? this.#dropAll(parentSessionId) : undefined;
     if (!isMine) {
       const instances = await this.#instances();
       if (this.#lives(parent?.handler ?? null, instances)) return this.#onForeign();
@@ -121,6 +122,13 @@ export class Outbox {
     do {
       while (!this.#stopped && (await this.#deliver(parentSessionId, parent, isMine))) {}
     } while (!this.#stopped && (await this.#settleOrphans(parentSessionId)));
+  }
+
+  /** A parent in a host that cannot be told anything: its tasks' results are there to be read, and nothing is owed. */
+  async #dropAll(parentSessionId: string): Promise<void> {
+    const { store, host, now } = this.#context;
+    await store.dropNotices(parentSessionId, `${host.kind} cannot add a message to a session`, now());
+    this.#signals.say(`quiet:${parentSessionId}`, "quiet");
   }
 
   async #instances(): Promise<Map<string, Instance>> {

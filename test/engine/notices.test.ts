@@ -37,6 +37,16 @@ describe("notices", () => {
     expect([world.told(parent), world.turns(parent)]).toEqual([["told task#0 ended"], 1]);
   });
 
+  test("a host that cannot be told anything owes nothing: the notice is dropped, with the reason", async () => {
+    const world = newWorld();
+    const side = await world.side({ host: () => ({ notify: undefined }) as never });
+    const parent = world.parent();
+    await ended(side, await launch(side, parent, world.script(say("done"))));
+    const [dropped] = await notices(side, parent, "dropped", 1);
+    expect(dropped?.reason).toBe("scripted cannot add a message to a session");
+    expect([world.told(parent), await side.store.parentsWithNotices()]).toEqual([[], []]);
+  });
+
   test("what comes while a delivery is in flight goes into the next one", async () => {
     const world = newWorld();
     const side = await world.side();
