@@ -2,7 +2,7 @@
  * How many bytes a background task adds to its parent's context, read from the parent's own model requests: as JSON, in
  * UTF-8. Counts what the model is sent, not what a person sees.
  */
-import type { ModelRequest } from "../src/testing/chat-request.ts";
+import type { ChatRequest } from "../src/testing/chat-request.ts";
 import type { Contender } from "./contenders.ts";
 import type { Trial } from "./trial.ts";
 
@@ -27,12 +27,12 @@ export function contextBytes(trial: Trial, contender: Contender): ContextBytes {
   };
 }
 
-export function definitionBytes(request: ModelRequest, { owns }: Contender): number {
+export function definitionBytes(request: ChatRequest, { owns }: Contender): number {
   const own = (request.body.tools ?? []).filter((tool) => owns(tool.function.name));
   return own.reduce((sum, tool) => sum + jsonBytes(tool), 0);
 }
 
-function messageBytes(request: ModelRequest, from: number): number {
+function messageBytes(request: ChatRequest, from: number): number {
   return request.messages.slice(from).reduce((sum, message) => sum + jsonBytes(message), 0);
 }
 

@@ -3,16 +3,17 @@
  * Invariant: arrival is stamped before the body is read, so that a longer context does not count as a later request.
  * It refuses nothing and cannot fail: the scripted model of the tests does that. Requests for a title are answered and forgotten.
  */
-import { type ChatBody, ModelRequest } from "../src/testing/chat-request.ts";
-import { render, stream } from "../src/testing/chat-response.ts";
+import { type ChatBody, ChatRequest } from "../src/testing/chat-request.ts";
+import { stream } from "../src/testing/chat-response.ts";
 import { Gate } from "../src/testing/gates.ts";
 import { Recorder } from "../src/testing/recorder.ts";
+import { render } from "../src/testing/rendered-answer.ts";
 import { resolve, type Script, say } from "../src/testing/script.ts";
 import { ScriptBook } from "../src/testing/script-book.ts";
 
 export interface Exchange {
   sessionId: string;
-  request: ModelRequest;
+  request: ChatRequest;
   /** Both from `performance.now()`, in ms. */
   arrivedAt: number;
   answeredAt: number | null;
@@ -48,7 +49,7 @@ export function startStampedModel(scripts: Record<string, Script>): StampedModel
   async function answer(http: Request): Promise<Response> {
     const arrivedAt = performance.now();
     const sessionId = http.headers.get("x-session-affinity") ?? "";
-    const request = new ModelRequest(sessionId, (await http.json()) as ChatBody);
+    const request = new ChatRequest(sessionId, (await http.json()) as ChatBody);
     if (request.kind === "title") return streamed(TITLE, request);
     const exchange: Exchange = { sessionId, request, arrivedAt, answeredAt: null };
     record.push(exchange);
@@ -77,7 +78,7 @@ export function startStampedModel(scripts: Record<string, Script>): StampedModel
   };
 }
 
-function streamed(planned: Parameters<typeof render>[0], request: ModelRequest): Response {
+function streamed(planned: Parameters<typeof render>[0], request: ChatRequest): Response {
   const id = () => crypto.randomUUID().slice(0, 8);
   return stream(render(planned, request, id), request.body.model, `chatcmpl-${id()}`, USAGE);
 }

@@ -2,8 +2,7 @@
  * The story of the demo: the project that the agents look at, what the person asks, and what the scripted model answers.
  * The scripted answers are made from what the model really was sent (tool results, its own history), not from thin air.
  */
-import type { ModelRequest } from "../src/testing/chat-request.ts";
-import { textOf } from "../src/testing/chat-request.ts";
+import type { ModelRequest } from "../src/testing/model-request.ts";
 import { call, calls, fail, pause, type Script, say, scriptMarker } from "../src/testing/script.ts";
 import type { Expected } from "./demo-check.ts";
 
@@ -123,10 +122,8 @@ function reaction(request: ModelRequest): string {
 
 /** From the answer to the call that launched it: the calls and their results are in the same order. */
 function taskIdOf(request: ModelRequest, description: string): string {
-  const launches = request.messages
-    .flatMap((message) => message.tool_calls ?? [])
-    .filter((each) => each.function.name === "asyncagents_task");
-  const position = launches.findIndex((each) => each.function.arguments.includes(description));
+  const launches = request.toolCalls("asyncagents_task");
+  const position = launches.findIndex(({ input }) => input.includes(description));
   return /ses_\w+/.exec(request.toolResults("asyncagents_task")[position] ?? "")?.[0] ?? "unknown";
 }
 
@@ -137,6 +134,5 @@ function todosIn(request: ModelRequest, file: string): string {
 }
 
 function secondSuggestion(request: ModelRequest): string {
-  const history = request.messages.filter((message) => message.role === "assistant").map(textOf);
-  return /^2\. (.+)$/m.exec(history.join("\n"))?.[1] ?? "nothing: my history is gone";
+  return /^2\. (.+)$/m.exec(request.assistantTexts.join("\n"))?.[1] ?? "nothing: my history is gone";
 }

@@ -3,6 +3,7 @@
  * Invariant: `refusal` is no stricter than OpenAI's API; what it refuses would fail there too.
  * It answers nothing and knows no scripts.
  */
+import { ModelRequest, type RequestKind, type Turn } from "./model-request.ts";
 
 export interface ChatToolCall {
   id: string;
@@ -27,22 +28,20 @@ export interface ChatBody {
   [field: string]: unknown;
 }
 
-/** `title` and `summary` are OpenCode's own requests (naming a session, compacting it); they never consume a step. */
-export type RequestKind = "turn" | "title" | "summary";
-
 export function textOf(message: ChatMessage | undefined): string {
   const content = message?.content;
   if (typeof content === "string") return content;
   return (content ?? []).map((part) => part.text ?? "").join("\n");
 }
 
-/** One request as a script's functions see it. */
-export class ModelRequest {
+/** One request of an OpenAI client, as a script's functions see it. */
+export class ChatRequest extends ModelRequest {
   readonly sessionId: string;
   readonly body: ChatBody;
   readonly kind: RequestKind;
 
   constructor(sessionId: string, body: ChatBody) {
+    super();
     this.sessionId = sessionId;
     this.body = body;
     this.kind = kindOf(body.messages);
@@ -52,48 +51,22 @@ export class ModelRequest {
     return this.body.messages;
   }
 
-  /** The names of the tools that the model is offered. */
+  get turns(): Turn[] {
+    return this.messages.map(turnOf);
+  }
+
   get toolNames(): string[] {
     return (this.body.tools ?? []).map((tool) => tool.function.name);
   }
+}
 
-  get userTexts(): string[] {
-    return this.messages.filter((message) => message.role === "user").map(textOf);
+function turnOf(message: ChatMessage): Turn {
+  const calls = (message.tool_calls ?? []).map(({ id, function: { name, arguments: input } }) => ({ id, name, input }));
+  if (message.role === "tool") {
+    return { role: "other", text: "", calls, results: [{ callId: message.tool_call_id ?? "", text: textOf(message) }] };
   }
-
-  get lastUserText(): string {
-    return this.userTexts.at(-1) ?? "";
-  }
-
-  /** The results of a tool so far (of all tools when no name is given), oldest first. */
-  toolResults(name?: string): string[] {
-    const names = new Map<string, string>();
-    const results: string[] = [];
-    for (const message of this.messages) {
-      for (const call of message.tool_calls ?? []) names.set(call.id, call.function.name);
-      if (message.role !== "tool" || message.tool_call_id === undefined) continue;
-      if (name === undefined || names.get(message.tool_call_id) === name) results.push(textOf(message));
-    }
-    return results;
-  }
-
-  /** The newest result of a tool; throws when there is none, since the script would go on with nothing. */
-  toolResult(name?: string): string {
-    const result = this.toolResults(name).at(-1);
-    if (result === undefined) throw new Error(`The request holds no result of ${name ?? "any tool"}.`);
-    return result;
-  }
-
-  /** The first capture (or else the whole match) of a pattern in the newest tool result that matches it. */
-  fromToolResults(pattern: RegExp, name?: string): string {
-    for (const result of this.toolResults(name).reverse()) {
-      const match = pattern.exec(result);
-      if (match) return match[1] ?? match[0];
-    }
-    throw new Error(
-      `No result of ${name ?? "any tool"} matches ${pattern}. Results: ${JSON.stringify(this.toolResults(name))}`,
-    );
-  }
+  const role = message.role === "user" || message.role === "assistant" ? message.role : "other";
+  return { role, text: textOf(message), calls, results: [] };
 }
 
 function kindOf(messages: ChatMessage[]): RequestKind {

@@ -3,63 +3,11 @@
  * Invariant: a complete stream has content, then one finish reason, then usage, then `[DONE]`; a cut one has none of the last three.
  * It decides nothing about which answer is due.
  */
-import type { ModelRequest } from "./chat-request.ts";
-import { type Answer, resolve } from "./script.ts";
+import { cutOff, type Rendered, type RenderedCall } from "./rendered-answer.ts";
 
 export interface Usage {
   prompt_tokens: number;
   completion_tokens: number;
-}
-
-interface Call {
-  id: string;
-  name: string;
-  arguments: string;
-}
-
-/** An answer with all its functions evaluated. */
-export interface Rendered {
-  pieces: string[];
-  calls: Call[];
-  cut: boolean;
-}
-
-export function render(
-  answer: Exclude<Answer, { type: "httpFailure" }>,
-  request: ModelRequest,
-  newId: () => string,
-): Rendered {
-  switch (answer.type) {
-    case "text":
-      return { pieces: split(resolve(answer.text, request), answer.chunks), calls: [], cut: false };
-    case "toolCalls": {
-      const calls = answer.calls.map(({ name, input }) => ({
-        id: `call_${newId()}`,
-        name,
-        arguments: JSON.stringify(resolve(input, request)),
-      }));
-      return { pieces: split(resolve(answer.text, request), 1), calls, cut: false };
-    }
-    case "empty":
-      return { pieces: [], calls: [], cut: false };
-    case "huge":
-      return {
-        pieces: split("0123456789abcdef".repeat(Math.ceil(answer.bytes / 16)).slice(0, answer.bytes), 16),
-        calls: [],
-        cut: false,
-      };
-    case "cut":
-      return { pieces: split(answer.text, 1), calls: [], cut: true };
-  }
-}
-
-function split(text: string, count: number): string[] {
-  const characters = Array.from(text);
-  const size = Math.max(1, Math.ceil(characters.length / count));
-  const pieces: string[] = [];
-  for (let start = 0; start < characters.length; start += size)
-    pieces.push(characters.slice(start, start + size).join(""));
-  return pieces;
 }
 
 export function errorResponse(status: number, message: string, retryAfter?: number): Response {
@@ -92,11 +40,7 @@ export function stream(rendered: Rendered, model: string, id: string, usage: Usa
     yield delta({ role: "assistant", content: "" });
     for (const content of rendered.pieces) yield delta({ content });
     for (const [index, call] of rendered.calls.entries()) yield delta({ tool_calls: [{ index, ...toolCall(call) }] });
-    if (rendered.cut) {
-      // Without a turn of the event loop the text would still sit in the buffer that the error throws away.
-      await Bun.sleep(20);
-      throw new Error("cut by the script");
-    }
+    if (rendered.cut) await cutOff();
     yield delta({}, finishReason(rendered));
     yield chunk({ choices: [], usage: total(usage) });
     yield encoder.encode("data: [DONE]\n\n");
@@ -104,7 +48,7 @@ export function stream(rendered: Rendered, model: string, id: string, usage: Usa
   return new Response(chunks(), { headers: { "content-type": "text/event-stream", "cache-control": "no-cache" } });
 }
 
-function toolCall(call: Call) {
+function toolCall(call: RenderedCall) {
   return { id: call.id, type: "function", function: { name: call.name, arguments: call.arguments } };
 }
 

@@ -19,7 +19,7 @@ export function runSuite(stage: Stage): void {
     expect(own.find((event) => event.type === "message.added")).toMatchObject({ messageId });
     expect(own.find((event) => event.type === "message.taken")).toMatchObject({ messageId });
     const calls = own.flatMap((event) => (event.type === "tool.called" ? [event] : []));
-    expect(new Set(calls.map((event) => event.name))).toEqual(new Set(["bash"]));
+    expect(new Set(calls.map((event) => event.name))).toEqual(new Set([stage.bashTool]));
     expect(new Set(calls.map((event) => event.callId)).size).toBe(1);
   });
 
@@ -64,7 +64,7 @@ export function evidenceSuite(stage: Stage): void {
     const evidence = await stage.evidence(call("bash", { output: "x" }), call("bash"), say("all good"));
     expect(evidence).toMatchObject({ prompted: true, begun: true, worked: true, error: null, stoppedAt: null });
     expect(evidence.answer).toEqual({ text: "all good" });
-    expect(evidence.progress).toMatchObject({ toolCalls: 2, toolCallsByName: { bash: 2 } });
+    expect(evidence.progress).toMatchObject({ toolCalls: 2, toolCallsByName: { [stage.bashTool]: 2 } });
   });
 
   check("each run shows its own answer, whatever a person typed in between", async () => {

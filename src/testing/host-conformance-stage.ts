@@ -17,6 +17,8 @@ export interface HostBed {
   host: Host;
   /** An agent that may call tools, ask, and hand work to a session below. */
   agent: string;
+  /** What the host calls the tool `bash` of the scripts, where it has another name for it. */
+  bashTool?: string;
   script(name: string, steps: ScriptedScript): void;
   gate(name: string): { reachedBy(count: number): Promise<void>; open(): void };
   /** Opens a session as a person does; gives its id. */
@@ -47,6 +49,11 @@ export class Stage {
   get bed(): HostBed {
     if (this.#bed === undefined) throw new Error("the host was not opened");
     return this.#bed;
+  }
+
+  /** The name under which calls of `bash` are told. */
+  get bashTool(): string {
+    return this.bed.bashTool ?? "bash";
   }
 
   get host(): Host {

@@ -1,14 +1,14 @@
 /**
  * Owns which script each session follows, and how far it has come.
- * Invariant: every session has a cursor of its own; a marker in a *new* user message starts its script from the beginning, and
- * an old marker that is merely sent again (next request, fork, restart of OpenCode) does not. It sends no answers itself.
+ * Invariant: every session, and every agent with a context of its own inside one, has a cursor; a marker in a *new* user message starts its script from the beginning, and
+ * an old marker that is merely sent again (next request, restart of the client) does not. It sends no answers itself.
  */
-import { type ModelRequest, textOf } from "./chat-request.ts";
+import type { ModelRequest } from "./model-request.ts";
 import { type Answer, isModifier, type Modifier, type Script, type Step } from "./script.ts";
 
 interface Cursor {
   name: string;
-  /** How many user messages with a marker the last request carried; compaction may lower it. */
+  /** How many markers the last request carried; compaction may lower it. */
   markers: number;
   position: number;
   failuresLeft: number | undefined;
@@ -36,7 +36,7 @@ export class ScriptBook {
     this.#scripts.set(name, steps);
   }
 
-  /** Takes the next answer of the request's session. Throws when the prompt names a script that nobody registered. */
+  /** Takes the next answer of the request's session or agent. Throws when the prompt names a script that nobody registered. */
   next(request: ModelRequest): Planned {
     const cursor = this.#follow(request);
     if (cursor === undefined) return { label: "fallback", modifiers: [], answer: this.#fallback };
@@ -47,16 +47,14 @@ export class ScriptBook {
   }
 
   #follow(request: ModelRequest): Cursor | undefined {
-    const marked = request.messages
-      .filter((message) => message.role === "user")
-      .map((message) => [...textOf(message).matchAll(markerPattern)].at(-1)?.[1])
-      .filter((name) => name !== undefined);
+    const marked = request.userTexts.flatMap((text) => [...text.matchAll(markerPattern)].map((match) => match[1]));
     const name = marked.at(-1);
-    const cursor = this.#cursors.get(request.sessionId);
+    const cursor = this.#cursors.get(request.speaker);
+    // All markers count: Claude's CLI joins a prompt that failed with the next one.
     // Compared by count and name, not by text: OpenCode wraps a queued message in a reminder in some requests and not in others.
     if (name !== undefined && (cursor === undefined || marked.length > cursor.markers || name !== cursor.name)) {
       const fresh: Cursor = { name, markers: marked.length, position: 0, failuresLeft: undefined };
-      this.#cursors.set(request.sessionId, fresh);
+      this.#cursors.set(request.speaker, fresh);
       return fresh;
     }
     if (cursor !== undefined) cursor.markers = marked.length;

@@ -3,7 +3,7 @@
  * Invariant: a request consumes exactly one answer, together with the delays and gates written before it.
  * It does not know HTTP or the wire format, and it keeps no cursor: a script is plain data, shared by any number of sessions.
  */
-import type { ModelRequest } from "./chat-request.ts";
+import type { ModelRequest } from "./model-request.ts";
 
 export { markerOf as scriptMarker } from "../hosts/scripted-script.ts";
 

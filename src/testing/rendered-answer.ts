@@ -1,0 +1,65 @@
+/**
+ * Owns the evaluation of a scripted answer: its functions are called, its text is cut into the pieces that are streamed.
+ * Invariant: the pieces, put together, are the text. It knows no wire format and sends nothing.
+ */
+import type { ModelRequest } from "./model-request.ts";
+import { type Answer, resolve } from "./script.ts";
+
+export interface RenderedCall {
+  id: string;
+  name: string;
+  /** JSON. */
+  arguments: string;
+}
+
+/** An answer with all its functions evaluated. */
+export interface Rendered {
+  pieces: string[];
+  calls: RenderedCall[];
+  cut: boolean;
+}
+
+export function render(
+  answer: Exclude<Answer, { type: "httpFailure" }>,
+  request: ModelRequest,
+  newCallId: () => string,
+): Rendered {
+  switch (answer.type) {
+    case "text":
+      return { pieces: split(resolve(answer.text, request), answer.chunks), calls: [], cut: false };
+    case "toolCalls": {
+      const calls = answer.calls.map(({ name, input }) => ({
+        id: newCallId(),
+        name,
+        arguments: JSON.stringify(resolve(input, request)),
+      }));
+      return { pieces: split(resolve(answer.text, request), 1), calls, cut: false };
+    }
+    case "empty":
+      return { pieces: [], calls: [], cut: false };
+    case "huge":
+      return {
+        pieces: split("0123456789abcdef".repeat(Math.ceil(answer.bytes / 16)).slice(0, answer.bytes), 16),
+        calls: [],
+        cut: false,
+      };
+    case "cut":
+      return { pieces: split(answer.text, 1), calls: [], cut: true };
+  }
+}
+
+function split(text: string, count: number): string[] {
+  const characters = Array.from(text);
+  const size = Math.max(1, Math.ceil(characters.length / count));
+  const pieces: string[] = [];
+  for (let start = 0; start < characters.length; start += size)
+    pieces.push(characters.slice(start, start + size).join(""));
+  return pieces;
+}
+
+/** Breaks a stream off; what was written before still arrives. */
+export async function cutOff(): Promise<never> {
+  // Without a turn of the event loop the text would still sit in the buffer that the error throws away.
+  await Bun.sleep(20);
+  throw new Error("cut by the script");
+}
