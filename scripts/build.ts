@@ -1,6 +1,7 @@
 /**
- * `npm run build`: what the package holds besides its sources: the dashboard (dashboard/dist) and the client for Node and
- * browsers (dist/client). Tests and the demo build what is missing or older than its sources, and nothing else.
+ * `npm run build`: what the package holds besides its sources: the dashboard (dashboard/dist), the client for Node and
+ * browsers (dist/client) and the Claude task library for Node (dist/claude). Tests and the demo build what is missing or
+ * older than its sources, and nothing else.
  */
 import { mkdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -12,7 +13,8 @@ interface Product {
   name: string;
   /** The file that is written last. */
   result: string;
-  sources: string;
+  /** Patterns. One at a time: Bun's Glob finds nothing for braces that hold a slash. */
+  sources: string[];
   make(): Promise<void>;
 }
 
@@ -20,15 +22,28 @@ const products: Product[] = [
   {
     name: "the dashboard",
     result: "dashboard/dist/index.html",
-    sources: "{dashboard/*.*,dashboard/{src,public}/**/*,src/client/*,src/model/*,package.json}",
+    sources: [
+      "dashboard/*.*",
+      "dashboard/src/**/*",
+      "dashboard/public/**/*",
+      "src/client/*",
+      "src/model/*",
+      "package.json",
+    ],
     make: () =>
       run([process.execPath, "node_modules/vite/bin/vite.js", "build", "--config", "dashboard/vite.config.ts"]),
   },
   {
     name: "the client",
     result: "dist/client/client.js",
-    sources: "{src/client/*,src/model/*,package.json}",
-    make: makeClient,
+    sources: ["src/client/*", "src/model/*", "package.json"],
+    make: () => makeLibrary({ folder: "client", entry: "client.ts", target: "browser" }),
+  },
+  {
+    name: "the Claude task library",
+    result: "dist/claude/index.js",
+    sources: ["src/claude/*", "src/model/*", "package.json"],
+    make: () => makeLibrary({ folder: "claude", entry: "index.ts", target: "node", packages: "external" }),
   },
 ];
 
@@ -44,24 +59,36 @@ export async function build(options: { always?: boolean; say?(line: string): voi
 async function isFresh({ result, sources }: Product): Promise<boolean> {
   const made = await stat(join(root, result)).catch(() => null);
   if (!made) return false;
-  const files = await Array.fromAsync(new Glob(sources).scan({ cwd: root }));
+  const found = sources.map((pattern) => Array.fromAsync(new Glob(pattern).scan({ cwd: root })));
+  const files = (await Promise.all(found)).flat();
   const changed = await Promise.all(files.map(async (file) => (await stat(join(root, file))).mtimeMs));
   return Math.max(...changed) <= made.mtimeMs;
 }
 
-async function makeClient(): Promise<void> {
-  const outdir = join(root, "dist");
+interface Library {
+  /** Of src, and of dist. */
+  folder: string;
+  entry: string;
+  target: "browser" | "node";
+  /** External where what it imports is installed beside it. */
+  packages?: "external";
+}
+
+/** One file of JavaScript, and the declarations of all that it is made of. */
+async function makeLibrary({ folder, entry, target, packages }: Library): Promise<void> {
+  const outdir = join(root, "dist", folder);
   await rm(outdir, { recursive: true, force: true });
-  await mkdir(outdir);
-  await run([process.execPath, "node_modules/typescript/bin/tsc", "-p", "src/client/tsconfig.json"]);
+  await mkdir(outdir, { recursive: true });
+  await run([process.execPath, "node_modules/typescript/bin/tsc", "-p", `src/${folder}/tsconfig.json`]);
   const bundle = await Bun.build({
-    entrypoints: [join(root, "src/client/client.ts")],
-    target: "browser",
+    entrypoints: [join(root, "src", folder, entry)],
+    target,
     format: "esm",
+    ...(packages && { packages }),
   });
   const [output] = bundle.outputs;
-  if (!bundle.success || !output) throw new Error(`The client could not be bundled: ${bundle.logs.join("\n")}`);
-  await Bun.write(join(outdir, "client", "client.js"), output);
+  if (!bundle.success || !output) throw new Error(`${folder} could not be bundled: ${bundle.logs.join("\n")}`);
+  await Bun.write(join(outdir, entry.replace(/\.ts$/, ".js")), output);
 }
 
 async function run(command: string[]): Promise<void> {

@@ -18,7 +18,11 @@ export const weights: { folder: string; weight: number }[] = [
   { folder: "test/scenarios/status-api", weight: 17 },
   { folder: "test/browser/", weight: 14 },
   { folder: "test/scenarios/", weight: 30 },
+  { folder: "test/claude/many", weight: 20 },
   { folder: "test/hosts/opencode.", weight: 19 },
+  { folder: "test/hosts/claude", weight: 10 },
+  { folder: "test/claude/", weight: 6 },
+  { folder: "test/http/", weight: 2 },
   { folder: "test/testing/", weight: 8 },
   { folder: "test/store/", weight: 7 },
 ];

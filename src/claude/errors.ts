@@ -1,0 +1,60 @@
+/**
+ * The errors of the Claude task library. Each is an AsyncAgentsError with a code of the shared table, and a class of its
+ * own so that `instanceof` tells them apart. The messages say what to do next.
+ */
+import { AsyncAgentsError } from "../model/errors.ts";
+
+/** A message does not have the form that its type promises. */
+export class MessageParseError extends AsyncAgentsError {
+  /** The path of the first wrong field, such as `patch.status`; empty where the value is no object. */
+  readonly field: string;
+
+  constructor(kind: string, field: string, problem: string) {
+    const where = field === "" ? "the message itself" : `the field ${field}`;
+    super("message_malformed", `The ${kind} message of Claude cannot be read: ${where} is wrong (${problem}).`, {
+      details: { kind, field, problem },
+    });
+    this.name = "MessageParseError";
+    this.field = field;
+  }
+}
+
+/** No task of this id was seen, or it ended so long ago that it was let go. */
+export class TaskNotFoundError extends AsyncAgentsError {
+  readonly taskId: string;
+
+  constructor(taskId: string) {
+    super("task_not_found", `There is no task ${JSON.stringify(taskId)}. list() shows the tasks that are known.`, {
+      details: { taskId },
+    });
+    this.name = "TaskNotFoundError";
+    this.taskId = taskId;
+  }
+}
+
+/** A wait ran out of time. The task goes on. */
+export class TaskTimeoutError extends AsyncAgentsError {
+  readonly taskId: string;
+  /** In milliseconds. */
+  readonly timeout: number;
+
+  constructor(taskId: string, timeout: number, what = "has not ended") {
+    super("task_timeout", `Task ${taskId} ${what} after ${timeout} ms. It goes on: wait again, or cancel() it.`, {
+      details: { taskId, timeout },
+    });
+    this.name = "TaskTimeoutError";
+    this.taskId = taskId;
+    this.timeout = timeout;
+  }
+}
+
+/** The output of a task cannot be read. */
+export class TaskOutputError extends AsyncAgentsError {
+  readonly taskId: string;
+
+  constructor(taskId: string, message: string, cause?: unknown) {
+    super("output_missing", message, { details: { taskId }, cause });
+    this.name = "TaskOutputError";
+    this.taskId = taskId;
+  }
+}

@@ -1,0 +1,89 @@
+/**
+ * Opens a Claude session whose background tasks are followed: starts the SDK's query with an input that stays open, a process
+ * that is owned, and the option's hooks. What a session does then is in `claude-session.ts`.
+ */
+import { AsyncAgentsError, messageOf } from "../model/errors.ts";
+import { type AgentDefinition, checkAgents } from "./agent-definition.ts";
+import { ClaudeProcess } from "./claude-process.ts";
+import { ClaudeSession } from "./claude-session.ts";
+import { loadSdk, type SdkOptions } from "./sdk.ts";
+import { type SubagentHandlers, SubagentHooks } from "./subagent-hooks.ts";
+import { TaskManager, type TaskManagerOptions, type TaskNotificationHandler } from "./task-tracker.ts";
+import { UserInput } from "./user-input.ts";
+
+/** What this library adds to the SDK's options. */
+export interface OwnOptions extends SubagentHandlers {
+  /**
+   * The first prompt. With it the session ends by itself when all is done: the turn, the background tasks, and the turns that
+   * they cause. Without it the session stays open until close().
+   */
+  prompt?: string;
+  /** The agents that Claude can give work to, by name. */
+  agents?: Record<string, AgentDefinition>;
+  /** Called once for each background task that has ended. */
+  onTaskNotification?: TaskNotificationHandler;
+  /** Sets CLAUDE_CODE_ENABLE_TASKS for Claude; the environment decides where it is left out. */
+  enableTasks?: boolean;
+  /** How the tasks are followed. */
+  tasks?: Omit<TaskManagerOptions, "control" | "onTaskNotification">;
+  /** So many messages wait for a slow reader; the oldest are lost then. 10,000 when absent. */
+  messageBuffer?: number;
+}
+
+/** All options of the Claude Agent SDK (model, cwd, permissionMode, maxBudgetUsd, resume, …) and those of this library. */
+export type ClaudeOptions = Omit<SdkOptions, keyof OwnOptions | "spawnClaudeCodeProcess"> & OwnOptions;
+
+/**
+ * Opens a session. Rejects where the SDK is not installed, an agent's definition is wrong, or Claude does not start.
+ * Close it, or leave it to end by itself where a `prompt` is given; leaving the loop over its messages does not end it.
+ */
+export async function openClaude(options: ClaudeOptions = {}): Promise<ClaudeSession> {
+  const { prompt, agents, onTaskNotification, enableTasks, tasks: follow, messageBuffer, ...rest } = options;
+  const { onSubagentStart, onSubagentStop, ...given } = rest as SubagentHandlers & SdkOptions;
+  if (agents) checkAgents(agents);
+  const sdk = await loadSdk();
+
+  const input = new UserInput();
+  const child = new ClaudeProcess(given.stderr);
+  const tasks = new TaskManager({
+    ...follow,
+    ...(onTaskNotification && { onTaskNotification }),
+    control: { stopTask: (id) => query.stopTask(id), send: (text) => session.send(text) },
+  });
+  const handlers = { ...(onSubagentStart && { onSubagentStart }), ...(onSubagentStop && { onSubagentStop }) };
+  const hooks = new SubagentHooks(handlers, (handler, error) =>
+    tasks.report({ type: "handler.failed", handler, error }),
+  );
+  tasks.onEnded((_task, outcome) => hooks.ended(outcome));
+  const added = hooks.added(given.hooks);
+  const query = sdk.query({
+    prompt: input.stream,
+    options: {
+      // An interrupt stops the turn, and no task: those are stopped one by one.
+      perTaskStopAffordance: true,
+      ...given,
+      ...(agents && { agents }),
+      ...(added && { hooks: added }),
+      env: environment(given.env ?? process.env, enableTasks),
+      spawnClaudeCodeProcess: (spawning: Parameters<ClaudeProcess["spawn"]>[0]) => child.spawn(spawning),
+    } as SdkOptions,
+  });
+  const session = new ClaudeSession({ query, input, child, tasks, hooks, messageBuffer: messageBuffer ?? 10_000 });
+  try {
+    await query.initializationResult();
+  } catch (cause) {
+    await session.close();
+    throw new AsyncAgentsError("host_unavailable", `Claude did not start: ${messageOf(cause)}`, { cause });
+  }
+  if (prompt !== undefined) session.sendOnly(prompt);
+  return session;
+}
+
+function environment(given: Record<string, string | undefined>, enableTasks: boolean | undefined) {
+  return {
+    // Says when a turn is over, which no other message does reliably.
+    CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS: "1",
+    ...given,
+    ...(enableTasks !== undefined && { CLAUDE_CODE_ENABLE_TASKS: enableTasks ? "1" : "0" }),
+  };
+}

@@ -1,0 +1,29 @@
+/**
+ * The only door to the Claude Agent SDK, an optional peer: its types, and its code when a session is opened. The types are
+ * `any` where the package is not installed, so that the rest of this library can be used without it.
+ */
+// biome-ignore-all lint/suspicious/noTsIgnore: only where the peer is missing is there an error to expect
+import { AsyncAgentsError } from "../model/errors.ts";
+
+/** @ts-ignore: an optional peer */
+export type SdkModule = typeof import("@anthropic-ai/claude-agent-sdk");
+/** @ts-ignore: an optional peer */
+export type SdkOptions = import("@anthropic-ai/claude-agent-sdk").Options;
+/** @ts-ignore: an optional peer */
+export type SdkMessage = import("@anthropic-ai/claude-agent-sdk").SDKMessage;
+/** @ts-ignore: an optional peer */
+export type SdkUserMessage = import("@anthropic-ai/claude-agent-sdk").SDKUserMessage;
+/** @ts-ignore: an optional peer */
+export type SdkQuery = import("@anthropic-ai/claude-agent-sdk").Query;
+
+const PACKAGE = "@anthropic-ai/claude-agent-sdk";
+
+/** Loads the SDK. Rejects with what to install where it is missing. */
+export async function loadSdk(): Promise<SdkModule> {
+  try {
+    return await import("@anthropic-ai/claude-agent-sdk");
+  } catch (cause) {
+    const message = `openClaude needs the package ${PACKAGE}, and it cannot be loaded. Install it: npm install ${PACKAGE}`;
+    throw new AsyncAgentsError("host_unavailable", message, { details: { package: PACKAGE }, cause });
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * Reads an agent's transcript: one JSON object in each line, which Claude appends to while the agent works. A last line that
+ * is not whole yet is left out; so is everything that is no message.
+ */
+import { z } from "zod";
+
+const blockSchema = z.looseObject({ type: z.string(), text: z.string().optional(), name: z.string().optional() });
+
+const lineSchema = z.looseObject({
+  type: z.enum(["user", "assistant"]),
+  uuid: z.string().optional(),
+  timestamp: z.string().optional(),
+  message: z.looseObject({ role: z.string(), content: z.union([z.string(), z.array(blockSchema)]) }),
+});
+
+/** One message of an agent's conversation. */
+export interface TranscriptMessage {
+  role: "user" | "assistant";
+  /** Its text blocks, joined; empty where it has none. */
+  text: string;
+  /** The tools that it calls, by name. */
+  toolCalls: string[];
+  uuid?: string;
+  /** ISO 8601. */
+  timestamp?: string;
+  /** The message as it is in the Messages API. */
+  message: { role: string; content: unknown };
+}
+
+/** Undefined where the text is no transcript. */
+export function parseTranscript(text: string): TranscriptMessage[] | undefined {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  const values = lines.map(parseLine);
+  const isTranscript = typeof values[0] === "object" && values[0] !== null && "type" in values[0];
+  return isTranscript ? values.flatMap(messageOf) : undefined;
+}
+
+/** What the agent said, without the tools: its texts in their order. */
+export function spokenText(messages: readonly TranscriptMessage[]): string {
+  const said = messages.filter(({ role, text }) => role === "assistant" && text.trim() !== "");
+  return said.map(({ text }) => text).join("\n\n");
+}
+
+function parseLine(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+function messageOf(value: unknown): TranscriptMessage[] {
+  const parsed = lineSchema.safeParse(value);
+  if (!parsed.success) return [];
+  const { type: role, uuid, timestamp, message } = parsed.data;
+  const blocks = typeof message.content === "string" ? [{ type: "text", text: message.content }] : message.content;
+  const texts = blocks.filter(({ type }) => type === "text").map(({ text }) => text ?? "");
+  const toolCalls = blocks.flatMap((block) => (block.type === "tool_use" && "name" in block ? [block.name ?? ""] : []));
+  return [{ role, text: texts.join("\n"), toolCalls, ...(uuid && { uuid }), ...(timestamp && { timestamp }), message }];
+}

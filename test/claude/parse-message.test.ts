@@ -1,0 +1,113 @@
+import { describe, expect, test } from "bun:test";
+import { MessageParseError } from "../../src/claude/errors.ts";
+import { subagentStartSchema, subagentStopSchema } from "../../src/claude/hook-inputs.ts";
+import type { TaskNotificationMessage } from "../../src/claude/message-schemas.ts";
+import { isMessage, isSuccess, parseMessage } from "../../src/claude/parse-message.ts";
+import { AsyncAgentsError } from "../../src/model/errors.ts";
+import { notified, recorded, type Sample, started, updated } from "./sample-messages.ts";
+
+/** The notification of the plan, which is that of an older version. */
+const PLAIN = {
+  type: "system",
+  subtype: "task_notification",
+  task_id: "task_123",
+  status: "completed",
+  output_file: "/tmp/output.txt",
+  summary: "Analysis complete",
+  uuid: "uuid-123",
+  session_id: "sess-456",
+};
+
+function failureOf(value: unknown): MessageParseError {
+  try {
+    parseMessage(value);
+  } catch (thrown) {
+    if (thrown instanceof MessageParseError) return thrown;
+  }
+  throw new Error("It was parsed.");
+}
+
+function changed(sample: Sample, changes: Record<string, unknown>): unknown {
+  return { ...sample, ...changes };
+}
+
+describe("a task notification", () => {
+  test("is parsed to its type, older and newer fields alike [CT-01]", () => {
+    const message = parseMessage(PLAIN);
+    if (!isMessage(message, "task_notification")) throw new Error("It is something else.");
+    const typed: TaskNotificationMessage = message;
+    const { task_id, status, output_file, summary, uuid, session_id } = typed;
+    expect({ task_id, status, output_file, summary, uuid, session_id, ...{ type: typed.type } }).toEqual({
+      ...{ task_id: "task_123", status: "completed", output_file: "/tmp/output.txt", summary: "Analysis complete" },
+      ...{ uuid: "uuid-123", session_id: "sess-456", type: "system" },
+    });
+    const newer = parseMessage(notified("a", "run", { tool_use_id: "toolu_1", brand_new: [1] }));
+    expect(newer).toMatchObject({ run_id: "run", tool_use_id: "toolu_1", usage: { tool_uses: 1 }, brand_new: [1] });
+  });
+
+  test.each([
+    ["completed", true],
+    ["failed", false],
+    ["stopped", false],
+  ])("that says %s is a success: %p [CT-02]", (status, success) => {
+    const message = parseMessage({ ...PLAIN, status });
+    expect(isMessage(message, "task_notification") && isSuccess(message)).toBe(success);
+  });
+});
+
+describe("other messages", () => {
+  test("init and compact_boundary have types of their own, and unknown ones pass through [CT-03]", () => {
+    const base = { type: "system", uuid: "u", session_id: "s" };
+    const init = parseMessage({
+      ...base,
+      subtype: "init",
+      cwd: "/x",
+      tools: ["Bash"],
+      model: "m",
+      permissionMode: "plan",
+    });
+    expect(isMessage(init, "init") && init.tools).toEqual(["Bash"]);
+    const boundary = parseMessage({
+      ...{ ...base, subtype: "compact_boundary" },
+      compact_metadata: { trigger: "auto", pre_tokens: 7, later: true },
+    });
+    expect(isMessage(boundary, "compact_boundary") && boundary.compact_metadata).toEqual({
+      ...{ trigger: "auto", pre_tokens: 7, later: true },
+    });
+    const unknown = { ...base, subtype: "of_tomorrow", task_id: 5 };
+    expect(parseMessage(unknown)).toEqual(unknown);
+    expect(parseMessage({ type: "assistant", message: {} })).toEqual({ type: "assistant", message: {} });
+  });
+
+  test("all that a real CLI sent are parsed, and none loses a field", () => {
+    const messages = [...recorded.values()].flat();
+    expect(messages.length).toBeGreaterThan(100);
+    for (const message of messages) expect(parseMessage(message) as unknown).toEqual(message);
+  });
+});
+
+describe("a malformed message", () => {
+  test.each<[string, unknown, string]>([
+    ["an unknown status", changed(notified("a"), { status: "finished" }), "status"],
+    ["no task id", changed(notified("a"), { task_id: undefined }), "task_id"],
+    ["an empty task id", changed(started("a"), { task_id: "" }), "task_id"],
+    ["a summary that is no text", changed(notified("a"), { summary: 7 }), "summary"],
+    ["a wrong field inside a field", updated("a", "r", { status: "asleep" }), "patch.status"],
+    ["no type", { subtype: "task_notification" }, "type"],
+    ["no object", "task_notification", ""],
+    ["null", null, ""],
+  ])("with %s is an error that names the field [CT-04]", (_what, value, field) => {
+    const error = failureOf(value);
+    expect([error.field, error.code, error.name]).toEqual([field, "message_malformed", "MessageParseError"]);
+    expect(AsyncAgentsError.isInstance(error)).toBe(true);
+    expect(error.message).toContain(field === "" ? "the message itself" : `the field ${field}`);
+  });
+});
+
+test("the inputs of the subagent hooks are parsed, newer fields included", () => {
+  const base = { session_id: "s", transcript_path: "/t", cwd: "/c", agent_id: "a", agent_type: "x", later: 1 };
+  expect(subagentStartSchema.parse({ ...base, hook_event_name: "SubagentStart" })).toMatchObject(base);
+  const stop = { ...base, hook_event_name: "SubagentStop", stop_hook_active: false, agent_transcript_path: "/a" };
+  expect(subagentStopSchema.parse(stop)).toMatchObject(stop);
+  expect(subagentStopSchema.safeParse({ ...stop, agent_id: undefined }).success).toBe(false);
+});
