@@ -1,0 +1,136 @@
+/**
+ * What Claude's own transcript does not keep about a session: for whom it was made, which prompts it was given, and how each
+ * ended. One append-only file for a session and one for a launch, so that a crash at any point leaves what came before.
+ * Holds no messages: those are Claude's.
+ */
+import { appendFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+export interface SessionIdentity {
+  parentSessionId: string;
+  agent: string;
+  title: string;
+  model: string | null;
+  launchId: string;
+  denyTools: readonly string[];
+  at: number;
+}
+
+/** How a prompt ended, as the CLI told it. */
+export interface RunEnd {
+  messageId: string;
+  at: number;
+  /** The answer that ended the run; null where there is none. */
+  text: string | null;
+  error: string | null;
+  aborted: boolean;
+  cost: number;
+  /** What the session has cost so far: the CLI counts on from one process to the next. */
+  totalCost: number;
+}
+
+export interface SessionRecord {
+  identity: SessionIdentity;
+  /** Prompts that were taken, and when. */
+  prompts: Map<string, number>;
+  /** Those of them that the model began to answer. */
+  begun: Set<string>;
+  ends: Map<string, RunEnd>;
+  totalCost: number;
+}
+
+type Line =
+  | ({ type: "session" } & SessionIdentity)
+  | { type: "prompted" | "begun"; messageId: string; at: number }
+  | ({ type: "ended" } & RunEnd);
+
+export class ClaudeLedger {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async create(sessionId: string, identity: SessionIdentity): Promise<void> {
+    await mkdir(join(this.#folder, "sessions"), { recursive: true, mode: 0o700 });
+    await mkdir(join(this.#folder, "launches"), { recursive: true, mode: 0o700 });
+    await writeFile(this.#session(sessionId), lineOf({ type: "session", ...identity }), { flag: "wx", mode: 0o600 });
+    await writeFile(this.#launch(identity.launchId), sessionId, { mode: 0o600 });
+  }
+
+  /** Null where the session was not made here. */
+  async read(sessionId: string): Promise<SessionRecord | null> {
+    const text = await textOf(this.#session(sessionId));
+    const lines = (text ?? "").split("\n").flatMap(parse);
+    const [first, ...rest] = lines;
+    if (first?.type !== "session") return null;
+    const record: SessionRecord = {
+      identity: first,
+      prompts: new Map(),
+      begun: new Set(),
+      ends: new Map(),
+      totalCost: 0,
+    };
+    for (const line of rest) {
+      if (line.type === "prompted") record.prompts.set(line.messageId, line.at);
+      if (line.type === "begun") record.begun.add(line.messageId);
+      if (line.type !== "ended") continue;
+      record.ends.set(line.messageId, line);
+      record.totalCost = Math.max(record.totalCost, line.totalCost);
+    }
+    return record;
+  }
+
+  async prompted(sessionId: string, messageId: string, at: number): Promise<void> {
+    await appendFile(this.#session(sessionId), lineOf({ type: "prompted", messageId, at }));
+  }
+
+  /** Claude's own transcript is some way behind, and lacks it after a crash. */
+  async begun(sessionId: string, messageId: string, at: number): Promise<void> {
+    await appendFile(this.#session(sessionId), lineOf({ type: "begun", messageId, at }));
+  }
+
+  async ended(sessionId: string, end: RunEnd): Promise<void> {
+    await appendFile(this.#session(sessionId), lineOf({ type: "ended", ...end }));
+  }
+
+  async launched(launchId: string): Promise<string | null> {
+    return textOf(this.#launch(launchId));
+  }
+
+  async remove(sessionId: string): Promise<void> {
+    const record = await this.read(sessionId);
+    await rm(this.#session(sessionId), { force: true });
+    if (record) await rm(this.#launch(record.identity.launchId), { force: true });
+  }
+
+  #session(sessionId: string): string {
+    return join(this.#folder, "sessions", `${encodeURIComponent(sessionId)}.jsonl`);
+  }
+
+  #launch(launchId: string): string {
+    return join(this.#folder, "launches", encodeURIComponent(launchId));
+  }
+}
+
+function lineOf(line: Line): string {
+  return `${JSON.stringify(line)}\n`;
+}
+
+/** A line that a crash cut short says nothing. */
+function parse(line: string): Line[] {
+  try {
+    return line === "" ? [] : [JSON.parse(line) as Line];
+  } catch {
+    return [];
+  }
+}
+
+async function textOf(file: string): Promise<string | null> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw thrown;
+  }
+}

@@ -1,0 +1,167 @@
+/**
+ * One session at work: its prompts one after the other, each in a process of its own that has ended before the next begins.
+ * Invariant: at most one process for a session, and the session is idle only when it has ended: then the transcript is whole.
+ * How each run ended is in the ledger before anybody is told. Does not know how a process is started.
+ */
+import { messageOf } from "../model/errors.ts";
+import type { ClaudeLedger, RunEnd } from "./claude-ledger.ts";
+import { RunReader } from "./claude-reader.ts";
+import type { RunningClaude, RunSettings } from "./claude-wire.ts";
+import type { HostEvent, HostStatus, PromptInput } from "./host.ts";
+
+/** A process that has nothing left to do ends at once; one that hangs is ended. */
+const EXIT_MS = 3_000;
+/** Time to write down what it did; it is not waited for. */
+const CLOSE_MS = 300;
+/** So long may a run take to end after an interruption. */
+const INTERRUPT_MS = 5_000;
+
+export interface WorkSurroundings {
+  ledger: ClaudeLedger;
+  open(settings: RunSettings): Promise<RunningClaude>;
+  emit(event: HostEvent): void;
+  /** Whether a person's refusal ended the run. */
+  takeRefusal(sessionId: string): boolean;
+}
+
+export class ClaudeWork {
+  readonly #sessionId: string;
+  readonly #around: WorkSurroundings;
+  #queue: PromptInput[] = [];
+  /** What waited when the run before it was aborted. */
+  #dropped: PromptInput[] = [];
+  #running: RunningClaude | null = null;
+  #reader: RunReader | null = null;
+  #current: string | null = null;
+  #isAborting = false;
+  #isClosed = false;
+  #runOver = Promise.withResolvers<void>();
+  #over: Promise<void> = Promise.resolve();
+
+  constructor(sessionId: string, around: WorkSurroundings) {
+    this.#sessionId = sessionId;
+    this.#around = around;
+  }
+
+  get isWorking(): boolean {
+    return this.#current !== null || this.#queue.length > 0;
+  }
+
+  /** Works off the prompt after those that it has. `over` is called when there was nothing left. */
+  add(input: PromptInput, over: () => void): void {
+    const wasWorking = this.isWorking;
+    this.#queue.push(input);
+    if (!wasWorking) this.#over = this.#workOff().finally(over);
+  }
+
+  has(messageId: string): boolean {
+    return this.#current === messageId || this.#queue.some((input) => input.messageId === messageId);
+  }
+
+  statuses(): [string, HostStatus][] {
+    const retry = this.#reader?.retry;
+    const own: HostStatus = retry ? { state: "retrying", ...retry } : { state: "busy" };
+    const below = [...(this.#reader?.below ?? [])].map((id): [string, HostStatus] => [id, { state: "busy" }]);
+    return [[this.#sessionId, own], ...below];
+  }
+
+  /** Ends the run, the agents inside the session, and what waits behind it. */
+  async abort(): Promise<void> {
+    if (!this.isWorking) return;
+    // A run that is over stays what it is, while its process is on its way out.
+    this.#isAborting = this.#reader?.isOver !== true;
+    this.#dropped.push(...this.#queue.splice(0));
+    const timer = setTimeout(() => void this.#running?.ended(0), INTERRUPT_MS);
+    void this.#running?.interrupt().catch(() => {});
+    await this.#runOver.promise.finally(() => clearTimeout(timer));
+  }
+
+  async stopTask(taskId: string): Promise<void> {
+    await this.#running?.stopTask(taskId);
+  }
+
+  /** Ends the process and says nothing more: as if this program had died. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#queue = [];
+    await this.#running?.ended(CLOSE_MS);
+    await this.#over;
+  }
+
+  async #workOff(): Promise<void> {
+    for (let input = this.#queue.shift(); input !== undefined; input = this.#queue.shift()) {
+      this.#current = input.messageId;
+      this.#runOver = Promise.withResolvers<void>();
+      const end = await this.#run(input);
+      if (this.#isClosed) break;
+      await this.#tell(end);
+      for (const dropped of this.#dropped.splice(0)) await this.#tell(this.#aborted(dropped));
+      this.#isAborting = false;
+      this.#current = null;
+      this.#runOver.resolve();
+    }
+    if (!this.#isClosed) this.#around.emit({ type: "session.idle", sessionId: this.#sessionId });
+  }
+
+  async #run(input: PromptInput): Promise<RunEnd> {
+    const { messageId, agent, model } = input;
+    const reader = new RunReader(this.#sessionId, messageId, (event) => {
+      if (!this.#isClosed) this.#around.emit(event);
+    });
+    this.#reader = reader;
+    let failure: string | null = null;
+    let isNoted = false;
+    try {
+      const running = await this.#around.open({ sessionId: this.#sessionId, agent, model });
+      this.#running = running;
+      if (this.#isAborting || this.#isClosed) return this.#aborted(input);
+      running.send(messageId, input.text);
+      for await (const message of running.messages) {
+        reader.take(message);
+        if (reader.isTaken && !isNoted) {
+          isNoted = true;
+          await this.#around.ledger.begun(this.#sessionId, messageId, Date.now());
+        }
+        if (reader.isOver) running.end();
+      }
+    } catch (thrown) {
+      // After an error result the CLI ends with a code that the SDK throws: the result says more.
+      failure = messageOf(thrown);
+    } finally {
+      const end = await this.#running?.ended(EXIT_MS);
+      if (end?.complaint) failure = `${failure ?? "Claude's process ended"}: ${end.complaint}`;
+      this.#running = null;
+      this.#reader = null;
+      reader.close();
+    }
+    return this.#endOf(input, reader, failure);
+  }
+
+  async #endOf(input: PromptInput, reader: RunReader, failure: string | null): Promise<RunEnd> {
+    const before = (await this.#around.ledger.read(this.#sessionId))?.totalCost ?? 0;
+    const totalCost = reader.totalCost ?? before;
+    const cost = Math.max(0, totalCost - before);
+    if (!this.#isClosed) reader.countCost(cost);
+    const { result } = reader;
+    const wasRefused = this.#around.takeRefusal(this.#sessionId);
+    const end: RunEnd = { ...this.#aborted(input), cost, totalCost };
+    if (this.#isAborting) return end;
+    const nothing = { ...end, text: null, error: null, aborted: false };
+    if (result?.kind === "answered") return { ...nothing, text: result.text };
+    if (result?.kind === "failed") return { ...nothing, error: result.error };
+    if (result?.kind === "interrupted" && wasRefused) return nothing;
+    if (result?.kind === "interrupted") return end;
+    return { ...nothing, error: failure ?? "Claude's process ended before the run did" };
+  }
+
+  #aborted({ messageId }: PromptInput): RunEnd {
+    return { messageId, at: Date.now(), text: null, error: "aborted", aborted: true, cost: 0, totalCost: 0 };
+  }
+
+  async #tell(end: RunEnd): Promise<void> {
+    await this.#around.ledger.ended(this.#sessionId, end);
+    if (end.error === null) return;
+    const { error, aborted } = end;
+    this.#around.emit({ type: "session.failed", sessionId: this.#sessionId, error, aborted });
+  }
+}
