@@ -35,6 +35,7 @@ export class Changes {
     this.#stop = () => {
       stop();
       clearTimeout(this.#timer ?? undefined);
+      this.#timer = null;
     };
   }
 

@@ -2,7 +2,7 @@
  * The dashboard in a real Chromium on the real OpenCode: what happens there shows on the page without a reload, and what a
  * person does on the page happens there.
  */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { eventually } from "../../src/testing/eventually.ts";
 import { call, fail, gate, say } from "../../src/testing/script.ts";
 import { type Api, type Parent, World } from "../scenarios/world.ts";
@@ -23,6 +23,7 @@ beforeAll(async () => {
   api = await world.api();
   parent = await world.parent();
 }, 60_000);
+afterEach(() => chromium.closePages());
 afterAll(async () => {
   await chromium?.close();
   await world?.stop();

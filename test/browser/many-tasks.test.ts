@@ -2,7 +2,7 @@
  * The list with 100,000 tasks in a real Chromium: only what is seen exists on the page, and every place can be reached.
  */
 import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { say } from "../../src/testing/script.ts";
 import { World } from "../scenarios/world.ts";
@@ -22,6 +22,7 @@ beforeAll(async () => {
   await world.settled();
   multiply(join(world.storage, "asyncagents.db"), id);
 }, 60_000);
+afterEach(() => chromium.closePages());
 afterAll(async () => {
   await chromium?.close();
   await world?.stop();

@@ -24,7 +24,9 @@ export class Chromium {
   }
 
   async open(address: string, options: { width?: number } = {}): Promise<View> {
-    const context = await this.#browser.newContext({ viewport: { width: options.width ?? 1280, height: 800 } });
+    const viewport = { width: options.width ?? 1280, height: 800 };
+    // Without a graphics card every turn of a spinner is painted by the processor.
+    const context = await this.#browser.newContext({ viewport, reducedMotion: "reduce" });
     this.#contexts.push(context);
     context.setDefaultTimeout(PATIENCE_MS);
     const page = await context.newPage();
@@ -47,8 +49,13 @@ export class Chromium {
     return { page, problems, row: (taskId) => page.locator(`[role=row][data-task-id="${taskId}"]`) };
   }
 
+  /** Pages that stay open go on following everything. */
+  async closePages(): Promise<void> {
+    for (const context of this.#contexts.splice(0)) await context.close();
+  }
+
   async close(): Promise<void> {
-    for (const context of this.#contexts) await context.close();
+    await this.closePages();
     await this.#browser.close();
   }
 }

@@ -1,7 +1,7 @@
 /**
  * How the status API's server lives and dies with the real OpenCode: ports, discovery, signals, the switch that turns it off.
  */
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, afterEach, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
@@ -15,11 +15,11 @@ const DEFAULT_PORT = 5165;
 const model = startOpenAiModel();
 const worlds: World[] = [];
 const servers: Server[] = [];
-afterAll(async () => {
-  for (const world of worlds) await world.stop();
-  for (const server of servers) server.close();
-  await model.stop();
+afterEach(async () => {
+  for (const world of worlds.splice(0)) await world.stop();
+  for (const server of servers.splice(0)) server.close();
 });
+afterAll(() => model.stop());
 
 async function start(options: WorldOptions = {}): Promise<World> {
   const world = await World.start({ model, ...options });
@@ -95,28 +95,19 @@ test("the port can be set; a taken one is passed over, and after ten the system 
   expect((await client.health()).pid).toBe(other.opencode.pid);
 });
 
-test("server.json tells others where it is, and that it lives [AT-16.3, AT-24.1, AT-24.3]", async () => {
+test("server.json tells others where the newest server is that lives [AT-16.3, AT-24.1, AT-24.2, AT-24.3]", async () => {
   const began = Date.now();
-  const world = await start();
-  await world.api();
-  const file = join(world.storage, "server.json");
-  const { port, pid, startedAt, url } = discovery(world);
-  expect([typeof port, pid, new Date(startedAt).toISOString(), url]).toEqual([
-    "number",
-    world.opencode.pid,
-    startedAt,
-    `http://127.0.0.1:${port}`,
-  ]);
+  const older = await start();
+  await older.api();
+  const own = discovery(older);
+  const { port, pid, startedAt, url } = own;
+  expect([typeof port, pid, url]).toEqual(["number", older.opencode.pid, `http://127.0.0.1:${port}`]);
+  expect(new Date(startedAt).toISOString()).toBe(startedAt);
   expect(Date.parse(startedAt)).toBeGreaterThanOrEqual(began);
   expect(Date.parse(startedAt)).toBeLessThanOrEqual(Date.now());
-  expect(statSync(file).mode & 0o777).toBe(0o600);
-  const health = (await (await fetch(`${url}/v1/health`)).json()) as { pid: number; status: string };
-  expect(health).toMatchObject({ status: "ok", pid });
-});
+  expect(statSync(join(older.storage, "server.json")).mode & 0o777).toBe(0o600);
+  expect(await (await fetch(`${url}/v1/health`)).json()).toMatchObject({ status: "ok", pid });
 
-test("two processes: server.json is the newest's, and is handed on when that one ends [AT-24.2]", async () => {
-  const older = await start();
-  const { url } = await older.api();
   const newer = await start({ home: older.opencode.home });
   await newer.api();
   expect(discovery(older).pid).toBe(newer.opencode.pid);
@@ -124,8 +115,16 @@ test("two processes: server.json is the newest's, and is handed on when that one
     [older, newer].map(({ opencode }) => `${opencode.pid}.json`).toSorted(),
   );
   await newer.opencode.kill("SIGTERM");
-  expect(discovery(older)).toMatchObject({ pid: older.opencode.pid, url });
-});
+  expect(discovery(older)).toEqual(own);
+
+  // Who is killed leaves its file, and the next one replaces it.
+  await older.opencode.kill("SIGKILL");
+  expect(discovery(older)).toEqual(own);
+  await older.opencode.restart();
+  await older.api();
+  expect(discovery(older).pid).toBe(older.opencode.pid);
+  expect(readdirSync(join(older.storage, "servers"))).toEqual([`${older.opencode.pid}.json`]);
+}, 120_000);
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   test(`${signal}: no new connections, answers on their way are finished, server.json is gone, OpenCode ends as ever [AT-16.4, AT-24.2]`, async () => {
@@ -164,18 +163,6 @@ test("a process that exits by itself takes its file along [AT-24.2]", async () =
   expect([await new Response(child.stdout).text(), await child.exited]).toEqual(["true\n", 0]);
   expect([existsSync(join(folder, "server.json")), readdirSync(join(folder, "servers"))]).toEqual([false, []]);
   rmSync(folder, { recursive: true, force: true });
-});
-
-test("a process that was killed leaves a file that the next one replaces", async () => {
-  const world = await start();
-  await world.api();
-  const { pid } = discovery(world);
-  await world.opencode.kill("SIGKILL");
-  expect(discovery(world).pid).toBe(pid);
-  await world.opencode.restart();
-  await world.api();
-  expect(discovery(world).pid).toBe(world.opencode.pid);
-  expect(readdirSync(join(world.storage, "servers"))).toEqual([`${world.opencode.pid}.json`]);
 });
 
 test("switched off: no server, no file, and everything else works [AT-16.5]", async () => {

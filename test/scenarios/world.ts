@@ -18,7 +18,7 @@ import { call, type Script, type ScriptedCall, say, scriptMarker } from "../../s
 
 export const PLUGIN = pathToFileURL(join(import.meta.dir, "../../src/opencode/server.ts")).href;
 /** Long: a busy machine takes a while for sixty agents at once. */
-const LIMIT_MS = 60_000;
+const LIMIT_MS = 100_000;
 const NOTICE = /^[✓✗⊘⏸↻]/u;
 
 export interface WorldOptions extends Omit<OpenCodeOptions, "model" | "plugin"> {

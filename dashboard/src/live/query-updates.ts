@@ -43,7 +43,9 @@ export function queryUpdates(queries: QueryClient): FeedListener {
     onChange(type: TaskChange, changed: BackgroundTask) {
       queries.setQueryData<BackgroundTask>(queryKeys.task(changed.id), (known) => known && mergedTask(known, changed));
       queries.setQueryData<TaskGroup>(queryKeys.group(changed.batchId), (known) => known && withTask(known, changed));
-      if (changed.shortened.length > 0) task(changed.id);
+      // An answer that is on its way may be older than this change.
+      const isOnItsWay = queries.isFetching({ queryKey: [...queryKeys.task(changed.id)] }) > 0;
+      if (isOnItsWay || changed.shortened.length > 0) task(changed.id);
       logs(changed.id);
       group(changed.batchId);
       // Only a turn changes a count, a run or a family; the many updates in between do not.

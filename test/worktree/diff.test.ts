@@ -1,0 +1,150 @@
+import { describe, expect, test } from "bun:test";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { diffOf } from "../../src/worktree/diff.ts";
+import { statusOf } from "../../src/worktree/standing.ts";
+import { commit, gitBed, refusal, sh, tenLines, write } from "./git-bed.ts";
+
+const bed = gitBed();
+const maxBytes = 100_000;
+
+describe("the diff of an attempt", () => {
+  test("has what is committed, staged, changed and untracked, and no ignored or copied files", async () => {
+    const repo = bed.repo();
+    write(repo, ".gitignore", "*.log\n");
+    commit(repo, "ignore");
+    write(repo, ".env", "SECRET");
+    const made = await bed.attempt(repo, { repos: [{ path: repo, targetBranch: "main", copy: [".env"] }] });
+    write(made.path, "committed.txt", "1\n");
+    commit(made.path, "by the agent");
+    sh(made.path, "rm", "--quiet", "--cached", ".env");
+    sh(made.path, "commit", "--quiet", "--amend", "--no-edit");
+    write(made.path, "staged.txt", "1\n2\n");
+    sh(made.path, "add", "staged.txt");
+    write(made.path, "a.txt", tenLines({ 3: "changed" }));
+    write(made.path, "neu ü.txt", "1\n2\n3\n");
+    write(made.path, "x.log", "ignored");
+    const diff = await diffOf(made.path, { maxBytes });
+    expect(diff.files.map(({ path, insertions, deletions }) => [path, insertions, deletions])).toEqual([
+      ["a.txt", 1, 1],
+      ["committed.txt", 1, 0],
+      ["neu ü.txt", 3, 0],
+      ["staged.txt", 2, 0],
+    ]);
+    expect(diff).toMatchObject({ fileCount: 4, insertions: 7, deletions: 1, cut: null, incomplete: null });
+    expect(diff.baseCommit).toBe(made.baseCommit);
+    expect(diff.text).toContain("-line 3\n+changed\n");
+    expect(diff.text).toContain("+++ b/neu ü.txt");
+    expect(diff.text).not.toContain("SECRET");
+    expect(await statusOf(made.path)).toMatchObject({ uncommitted: ["a.txt", "staged.txt", "neu ü.txt"] });
+  });
+
+  test("changes neither the index nor the repository", async () => {
+    const repo = bed.repo();
+    const made = await bed.attempt(repo);
+    write(made.path, "new.txt", "new");
+    write(made.path, "a.txt", "changed");
+    const seen = () => [
+      readFileSync(join(sh(made.path, "rev-parse", "--absolute-git-dir"), "index"), "hex"),
+      readdirSync(join(repo, ".git/objects"), { recursive: true }).sort(),
+      sh(made.path, "--no-optional-locks", "status", "--porcelain"),
+    ];
+    const before = seen();
+    expect((await diffOf(made.path, { maxBytes })).fileCount).toBe(2);
+    await statusOf(made.path);
+    expect(seen()).toEqual(before);
+  });
+
+  test("names binary files only, and follows moved and deleted ones", async () => {
+    const repo = bed.repo();
+    write(repo, "gone.txt", "x\n");
+    commit(repo, "more");
+    const made = await bed.attempt(repo);
+    writeFileSync(join(made.path, "picture"), Buffer.from([0, 1, 2, 0, 255]));
+    renameSync(join(made.path, "a.txt"), join(made.path, "b.txt"));
+    rmSync(join(made.path, "gone.txt"));
+    const diff = await diffOf(made.path, { maxBytes });
+    expect(diff.files).toEqual([
+      { path: "b.txt", from: "a.txt", insertions: 0, deletions: 0, binary: false },
+      { path: "gone.txt", from: null, insertions: 0, deletions: 1, binary: false },
+      { path: "picture", from: null, insertions: 0, deletions: 0, binary: true },
+    ]);
+    expect(diff.text).toContain("Binary files /dev/null and b/picture differ");
+  });
+
+  test("is cut at a line, and says where", async () => {
+    const repo = bed.repo();
+    const made = await bed.attempt(repo);
+    for (const name of ["b", "c", "d"]) write(made.path, name, `diff --git not a heading\n${"ä\n".repeat(200)}`);
+    const whole = await diffOf(made.path, { maxBytes });
+    const cut = await diffOf(made.path, { maxBytes: 1_500 });
+    expect(cut.cut).toEqual({ bytes: Buffer.byteLength(cut.text), file: "c", filesLeft: 1 });
+    expect(Buffer.byteLength(cut.text)).toBeLessThanOrEqual(1_500);
+    expect(cut.text).toEndWith("\n");
+    expect(whole.text).toStartWith(cut.text);
+    expect(cut).toMatchObject({ fileCount: 3, insertions: 603 });
+    expect(await diffOf(made.path, { maxBytes: 0 })).toMatchObject({
+      text: "",
+      cut: { bytes: 0, file: null, filesLeft: 3 },
+    });
+    expect((await diffOf(made.path, { maxBytes: Buffer.byteLength(whole.text) })).cut).toBeNull();
+    expect((await refusal(diffOf(made.path, { maxBytes: -1 }))).code).toBe("invalid_input");
+  });
+
+  test("says what git could not read", async () => {
+    const made = await bed.attempt(bed.repo());
+    mkdirSync(join(made.path, "inner"));
+    sh(join(made.path, "inner"), "init", "--quiet");
+    write(made.path, "b.txt", "b\n");
+    const diff = await diffOf(made.path, { maxBytes });
+    expect(diff.incomplete).toContain("inner");
+    expect(diff.files.map(({ path }) => path)).toEqual(["b.txt"]);
+  });
+
+  test("does not trust the .git file, which is the agent's to change", async () => {
+    const [made, other] = [await bed.attempt(bed.repo()), bed.repo()];
+    const trap = join(bed.folder(), "trapped");
+    sh(other, "config", "filter.trap.clean", `touch ${trap}; cat`);
+    sh(other, "config", "core.fsmonitor", `touch ${trap}; true`);
+    write(made.path, ".git", `gitdir: ${join(other, ".git")}\n`);
+    write(made.path, ".gitattributes", "* filter=trap\n");
+    write(made.path, "b.txt", "b\n");
+    sh(made.path, "add", "b.txt");
+    expect(await Bun.file(trap).exists()).toBe(true);
+    rmSync(trap);
+    expect((await diffOf(made.path, { maxBytes })).files.map(({ path }) => path)).toEqual([".gitattributes", "b.txt"]);
+    expect(await Bun.file(trap).exists()).toBe(false);
+  });
+
+  test("needs a worktree of ours", async () => {
+    const repo = bed.repo();
+    const made = await bed.attempt(repo);
+    for (const path of [repo, bed.folder(), "relative", join(made.path, ".."), join(made.path, "..", "other")]) {
+      expect((await refusal(diffOf(path, { maxBytes }))).code).toBe("worktree_not_ours");
+    }
+    rmSync(made.path, { recursive: true });
+    expect((await refusal(diffOf(made.path, { maxBytes }))).code).toBe("worktree_not_found");
+  });
+});
+
+describe("the standing of an attempt", () => {
+  test("counts commits on both sides", async () => {
+    const repo = bed.repo();
+    const made = await bed.attempt(repo);
+    const fresh = await statusOf(made.path);
+    expect(fresh).toEqual({
+      ...{ branch: made.branch, head: made.baseCommit, uncommitted: [], uncommittedCount: 0, hasTarget: true },
+      ...{ aheadOfBase: 0, aheadOfTarget: 0, behindTarget: 0, merged: false },
+    });
+    write(made.path, "b.txt", "b");
+    const head = commit(made.path, "b");
+    write(repo, "c.txt", "c");
+    commit(repo, "c");
+    expect(await statusOf(made.path)).toMatchObject({ head, aheadOfBase: 1, aheadOfTarget: 1, behindTarget: 1 });
+    sh(repo, "merge", "--quiet", "--no-edit", made.branch);
+    expect(await statusOf(made.path)).toMatchObject({ aheadOfTarget: 0, merged: true, behindTarget: 2 });
+    sh(made.path, "switch", "--quiet", "--detach");
+    sh(repo, "branch", "--move", "main", "trunk");
+    expect(await statusOf(made.path)).toMatchObject({ branch: null, hasTarget: false, merged: false });
+  });
+});

@@ -1,0 +1,203 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { merge } from "../../src/worktree/merge.ts";
+import { removeWorktrees } from "../../src/worktree/remove.ts";
+import { statusOf } from "../../src/worktree/standing.ts";
+import { commit, gitBed, refusal, sh, tenLines, traceOf, write } from "./git-bed.ts";
+
+const bed = gitBed();
+const message = "Do it\n\n-- for good";
+
+/** A repo whose main is checked out nowhere. */
+function parkedRepo(): string {
+  const repo = bed.repo();
+  sh(repo, "switch", "--quiet", "--create", "parked");
+  return repo;
+}
+
+async function attemptWith(repo: string, path: string, text: string) {
+  const made = await bed.attempt(repo);
+  write(made.path, path, text);
+  commit(made.path, `change ${path}`);
+  return made;
+}
+
+describe("a merge", () => {
+  test("moves a branch that is checked out nowhere, and touches no checkout", async () => {
+    const repo = parkedRepo();
+    const made = await attemptWith(repo, "b.txt", "b");
+    write(repo, "c.txt", "dirty");
+    const merged = await merge(made.path, { into: "main", message });
+    expect(merged).toEqual({ into: "main", commit: sh(repo, "rev-parse", "main"), changed: true, checkout: null });
+    expect(sh(repo, "log", "-1", "--format=%B%P", "main")).toBe(
+      `${message}\n${made.baseCommit} ${sh(repo, "rev-parse", made.branch)}`,
+    );
+    expect(readdirSync(repo).sort()).toEqual([".git", "a.txt", "c.txt"]);
+    expect(sh(repo, "branch", "--show-current")).toBe("parked");
+    expect(await statusOf(made.path)).toMatchObject({ merged: true });
+    expect(await merge(made.path, { into: "main", message })).toMatchObject({ changed: false, commit: merged.commit });
+  });
+
+  test("takes a clean checkout of the target along, with untracked files left alone", async () => {
+    const repo = bed.repo();
+    const made = await attemptWith(repo, "b.txt", "b");
+    write(repo, "mine.txt", "untracked");
+    expect(await merge(made.path, { message })).toMatchObject({ into: "main", changed: true, checkout: repo });
+    expect(readFileSync(join(repo, "b.txt"), "utf8")).toBe("b");
+    expect(sh(repo, "status", "--porcelain")).toBe("?? mine.txt");
+    expect(sh(repo, "log", "-1", "--format=%s")).toBe("Do it");
+  });
+
+  test("refuses when the checkout is dirty, or has a file in the way", async () => {
+    const repo = bed.repo();
+    const made = await attemptWith(repo, "b.txt", "b");
+    write(repo, "a.txt", "dirty");
+    const before = traceOf(repo);
+    const dirty = await refusal(merge(made.path, { message }));
+    expect([dirty.code, dirty.message]).toEqual(["worktree_busy", expect.stringContaining("Commit or stash")]);
+    expect(dirty.details).toEqual({ checkout: repo, paths: ["a.txt"] });
+    expect(traceOf(repo)).toEqual(before);
+    sh(repo, "checkout", "--quiet", "a.txt");
+    write(repo, "b.txt", "in the way");
+    const inTheWay = await refusal(merge(made.path, { message }));
+    expect([inTheWay.code, inTheWay.message]).toEqual(["worktree_busy", expect.stringContaining("b.txt")]);
+    expect(readFileSync(join(repo, "b.txt"), "utf8")).toBe("in the way");
+    expect(sh(repo, "rev-parse", "main")).toBe(made.baseCommit);
+  });
+
+  test("refuses while the target is in the middle of a rebase", async () => {
+    const repo = bed.repo();
+    const made = await attemptWith(repo, "b.txt", "b");
+    sh(repo, "branch", "other");
+    write(repo, "a.txt", "x\n");
+    const tip = commit(repo, "x");
+    expect(() => sh(repo, "rebase", "--quiet", "--exec", "false", "HEAD^")).toThrow();
+    const refused = await refusal(merge(made.path, { message }));
+    expect([refused.code, refused.message]).toEqual(["worktree_busy", expect.stringContaining("rebase")]);
+    expect(sh(repo, "rev-parse", "main")).toBe(tip);
+    expect(await merge(made.path, { into: "other", message })).toMatchObject({ changed: true });
+  });
+
+  test("reports conflicts with their files, and changes nothing", async () => {
+    for (const repo of [bed.repo(), parkedRepo()]) {
+      const made = await attemptWith(repo, "a.txt", tenLines({ 5: "theirs" }));
+      write(made.path, "fine.txt", "x");
+      commit(made.path, "fine");
+      const here = sh(repo, "branch", "--show-current");
+      sh(repo, "switch", "--quiet", "main");
+      write(repo, "a.txt", tenLines({ 5: "ours" }));
+      commit(repo, "ours");
+      sh(repo, "switch", "--quiet", here);
+      const before = traceOf(repo);
+      const refused = await refusal(merge(made.path, { message }));
+      expect([refused.code, refused.details]).toEqual(["merge_conflict", { files: ["a.txt"] }]);
+      expect(refused.message).toContain(made.path);
+      expect(traceOf(repo)).toEqual(before);
+      expect(sh(made.path, "status", "--porcelain")).toBe("");
+    }
+  });
+
+  test("refuses uncommitted work, and commits it when told to, without the copied files", async () => {
+    const repo = parkedRepo();
+    write(repo, ".env", "SECRET");
+    const made = await bed.attempt(repo, { repos: [{ path: repo, targetBranch: "main", copy: [".env"] }] });
+    write(made.path, "b.txt", "b");
+    write(made.path, "a.txt", "changed\n");
+    const refused = await refusal(merge(made.path, { message }));
+    expect([refused.code, refused.details]).toEqual(["worktree_dirty", { paths: ["a.txt", "b.txt"] }]);
+    expect(sh(repo, "rev-parse", "main")).toBe(made.baseCommit);
+    await merge(made.path, { message, commit: true });
+    expect(sh(repo, "ls-tree", "-r", "--name-only", "main")).toBe("a.txt\nb.txt");
+    expect(sh(made.path, "status", "--porcelain")).toBe("?? .env");
+    expect(sh(made.path, "log", "-1", "--format=%B")).toBe(message);
+  });
+
+  test("commits no half of what is there", async () => {
+    const made = await bed.attempt(parkedRepo());
+    write(made.path, "inner/x", "x");
+    sh(join(made.path, "inner"), "init", "--quiet");
+    const empty = await refusal(merge(made.path, { message, commit: true }));
+    expect([empty.code, empty.message]).toEqual(["worktree_dirty", expect.stringContaining("inner")]);
+    commit(join(made.path, "inner"), "x");
+    const nested = await refusal(merge(made.path, { message, commit: true }));
+    expect([nested.code, nested.message]).toEqual(["worktree_dirty", expect.stringContaining("inner")]);
+    expect(sh(made.path, "status", "--porcelain")).toBe("?? inner/");
+  });
+
+  test("commits no conflict that an agent left unsolved", async () => {
+    const repo = parkedRepo();
+    const made = await attemptWith(repo, "a.txt", tenLines({ 5: "theirs" }));
+    write(repo, "a.txt", tenLines({ 5: "ours" }));
+    commit(repo, "ours");
+    expect(() => sh(made.path, "merge", "--quiet", "parked")).toThrow();
+    const refused = await refusal(merge(made.path, { message, commit: true }));
+    expect([refused.code, refused.message]).toEqual(["worktree_dirty", expect.stringContaining("conflicts")]);
+  });
+
+  test("as a squash is one commit, can be followed by another, and counts as merged", async () => {
+    const repo = parkedRepo();
+    const made = await attemptWith(repo, "a.txt", tenLines({ 5: "one" }));
+    write(made.path, "b.txt", "b");
+    commit(made.path, "b");
+    const squash = await merge(made.path, { message, squash: true });
+    expect(sh(repo, "log", "--format=%H", "main")).toBe(`${squash.commit}\n${made.baseCommit}`);
+    expect(await statusOf(made.path)).toMatchObject({ merged: true, aheadOfTarget: 2 });
+    // The same line again: git by itself would call this a conflict.
+    write(made.path, "a.txt", tenLines({ 5: "two" }));
+    commit(made.path, "again");
+    expect(await statusOf(made.path)).toMatchObject({ merged: false });
+    expect(() => sh(repo, "merge-tree", "--write-tree", "main", made.branch)).toThrow();
+    const second = await merge(made.path, { message: "Again", squash: true });
+    expect(sh(repo, "log", "--format=%s", "main")).toBe("Again\nDo it\nfirst");
+    expect(sh(repo, "show", "main:a.txt")).toBe(tenLines({ 5: "two" }).trim());
+    expect(await merge(made.path, { message, squash: true })).toMatchObject({ changed: false, commit: second.commit });
+    // The target goes on over the same line: what was squashed is still merged.
+    sh(repo, "switch", "--quiet", "main");
+    write(repo, "a.txt", tenLines({ 5: "three" }));
+    commit(repo, "three");
+    expect(await statusOf(made.path)).toMatchObject({ merged: true });
+    sh(repo, "reset", "--quiet", "--hard", made.baseCommit);
+    expect(await statusOf(made.path)).toMatchObject({ merged: false });
+  });
+
+  test("of ten attempts at once brings all of them", async () => {
+    for (const repo of [bed.repo(), parkedRepo()]) {
+      const names = Array.from({ length: 10 }, (_, i) => `file-${i}`);
+      const made = [];
+      for (const name of names) made.push(await attemptWith(repo, name, name));
+      await Promise.all(made.map(({ path }, i) => merge(path, { message: `merge ${i}`, squash: i % 2 === 0 })));
+      expect(sh(repo, "ls-tree", "--name-only", "main").split("\n")).toEqual(["a.txt", ...names]);
+      expect(sh(repo, "status", "--porcelain")).toBe("");
+    }
+  }, 120_000);
+
+  test("asks for what it needs", async () => {
+    const repo = parkedRepo();
+    const made = await attemptWith(repo, "b.txt", "b");
+    expect((await refusal(merge(made.path, { message: " \n" }))).code).toBe("invalid_input");
+    expect((await refusal(merge(made.path, { message: "a\0b" }))).code).toBe("invalid_input");
+    expect((await refusal(merge(made.path, { message, into: made.branch }))).code).toBe("invalid_input");
+    for (const into of ["nothing", "--all", "HEAD", "a b"]) {
+      expect((await refusal(merge(made.path, { message, into }))).code).toBe("branch_not_found");
+    }
+    sh(made.path, "switch", "--quiet", "--create", "elsewhere");
+    expect((await refusal(merge(made.path, { message }))).message).toContain("branch elsewhere");
+    expect((await refusal(merge(repo, { message }))).code).toBe("worktree_not_ours");
+    expect(sh(repo, "rev-parse", "main")).toBe(made.baseCommit);
+  });
+
+  test("is the way to clean up: merged work is removed with its branch", async () => {
+    const repo = bed.repo();
+    for (const squash of [false, true]) {
+      const made = await attemptWith(repo, `${squash}.txt`, "x");
+      const request = { base: join(made.path, "../.."), attemptId: made.attemptId };
+      expect((await refusal(removeWorktrees(request))).code).toBe("worktree_unmerged");
+      await merge(made.path, { message, squash });
+      expect(await removeWorktrees(request)).toMatchObject([{ branchRemoved: true }]);
+      expect(existsSync(made.path)).toBe(false);
+    }
+    expect(sh(repo, "branch", "--format=%(refname:short)")).toBe("main");
+    expect(sh(repo, "ls-files")).toBe("a.txt\nfalse.txt\ntrue.txt");
+  });
+});
