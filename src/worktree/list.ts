@@ -1,0 +1,35 @@
+/**
+ * Finds our worktrees again: after a restart, after a crash in the middle, after somebody deleted a folder by hand.
+ * The marks are the list; git and the disk say what became of each. Reads only.
+ */
+import { existsSync } from "node:fs";
+import { isRegistered } from "./discard.ts";
+import { type Worktree, worktreeOf } from "./make.ts";
+import { isRunning } from "./maker.ts";
+import { type Marked, marksIn } from "./mark.ts";
+import { isRealFolder } from "./owned.ts";
+
+/**
+ * `ready`: complete. `making`: a process is at it. `unfinished`: whoever made it died. `removing`: a removal was
+ * interrupted. `missing`: the folder is gone. `repo_missing`: the repository is gone. `foreign`: something is there that git does
+ * not know as ours.
+ */
+export type Condition = "ready" | "making" | "unfinished" | "removing" | "missing" | "repo_missing" | "foreign";
+
+export interface ListedWorktree extends Worktree {
+  condition: Condition;
+}
+
+/** All worktrees in a base folder that carry our mark. */
+export function listWorktrees(base: string): ListedWorktree[] {
+  return marksIn(base).map((marked) => ({ ...worktreeOf(marked), condition: conditionOf(marked) }));
+}
+
+export function conditionOf(marked: Marked): Condition {
+  const { path, mark } = marked;
+  if (mark.stage === "making") return isRunning(mark.maker) ? "making" : "unfinished";
+  if (mark.stage === "removing") return "removing";
+  if (!existsSync(mark.gitDir)) return "repo_missing";
+  if (!existsSync(path)) return "missing";
+  return isRealFolder(path) && isRegistered(marked) ? "ready" : "foreign";
+}

@@ -1,0 +1,168 @@
+/**
+ * Makes the worktrees of an attempt: one for each repo, each on the same new branch, with copied files and setup done.
+ * Invariant: all or nothing. When one fails, those already made go again, and what a crash leaves carries a mark.
+ */
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { AsyncAgentsError, messageOf } from "../model/errors.ts";
+import { assertPatterns, type CopyReport, copyFiles } from "./copied-files.ts";
+import { discard } from "./discard.ts";
+import { attemptFolder, repoFolders } from "./folder-names.ts";
+import { git } from "./git.ts";
+import { ownMaker } from "./maker.ts";
+import { claim, type Mark, type Marked, marksIn, openBase, rewrite } from "./mark.ts";
+import { repoPlace } from "./owned.ts";
+import { findTip, inspectRepo, isBranchName, type Repo, tipOf } from "./repo.ts";
+import { runSetup } from "./setup-script.ts";
+
+export interface RepoRequest {
+  path: string;
+  /** The local branch to start from, and to merge into later. */
+  targetBranch: string;
+  /** Untracked files to copy: paths or git's patterns, relative to the repository. */
+  copy?: string[];
+  /** A bash script that is run in the worktree, with ASYNCAGENTS_REPO naming the repository. */
+  setup?: string;
+}
+
+export interface AttemptRequest {
+  attemptId: string;
+  /** The folder for all worktrees; made when there is none. */
+  base: string;
+  /** What people call the attempt; a part of folder and branch. */
+  name: string;
+  repos: RepoRequest[];
+  /** What comes before the slash in the name of the branch. */
+  branchPrefix?: string;
+  /** Milliseconds for each setup script; ten minutes unless told. */
+  setupTimeLimit?: number;
+  now?: () => Date;
+}
+
+export interface Worktree
+  extends Pick<Mark, "attemptId" | "repo" | "branch" | "targetBranch" | "baseCommit" | "createdAt"> {
+  path: string;
+}
+
+export interface MadeWorktree extends Worktree, CopyReport {
+  /** The end of what the setup script printed. */
+  setupOutput: string;
+}
+
+interface Plan extends Marked {
+  repo: Repo;
+  request: RepoRequest;
+}
+
+const SETUP_TIME_LIMIT = 600_000;
+const CHECKOUT_TIME_LIMIT = 600_000;
+
+export async function makeWorktrees(attempt: AttemptRequest): Promise<MadeWorktree[]> {
+  const plans = await planned(attempt);
+  const begun: Marked[] = [];
+  try {
+    const made: MadeWorktree[] = [];
+    for (const plan of plans) {
+      if (!claim(plan)) throw alreadyThere(attempt.attemptId);
+      begun.push(plan);
+      made.push(await makeOne(plan, attempt.setupTimeLimit ?? SETUP_TIME_LIMIT));
+    }
+    // Only now is the attempt there: a crash before this line leaves nothing that looks complete.
+    for (const plan of plans) rewrite({ path: plan.path, mark: { ...plan.mark, stage: "ready" } });
+    return made;
+  } catch (thrown) {
+    throw await rolledBack(begun, thrown);
+  }
+}
+
+/** Everything that can be refused is refused here, before anything is made. */
+async function planned(attempt: AttemptRequest): Promise<Plan[]> {
+  if (attempt.attemptId === "") throw new AsyncAgentsError("invalid_input", "An attempt needs an id.");
+  if (attempt.repos.length === 0) {
+    throw new AsyncAgentsError("invalid_input", "An attempt needs at least one repo. Name one with its target branch.");
+  }
+  for (const { copy } of attempt.repos) assertPatterns(copy ?? []);
+  const repos: Repo[] = [];
+  for (const { path } of attempt.repos) repos.push(await inspectRepo(path));
+  assertDifferent(repos);
+  const base = openBase(attempt.base);
+  if (marksIn(base).some(({ mark }) => mark.attemptId === attempt.attemptId)) throw alreadyThere(attempt.attemptId);
+  const folder = attemptFolder(attempt.attemptId, attempt.name);
+  const branch = `${attempt.branchPrefix ?? "asyncagents"}/${folder}`;
+  const folders = repoFolders(repos.map(({ root }) => root));
+  const createdAt = (attempt.now?.() ?? new Date()).toISOString();
+  const plans: Plan[] = [];
+  for (const [i, repo] of repos.entries()) {
+    const request = attempt.repos[i] as RepoRequest;
+    const path = join(base, folder, folders[i] ?? "");
+    await assertFree(repo, branch, path);
+    const mark: Mark = {
+      ...{ attemptId: attempt.attemptId, repo: repo.root, gitDir: repo.gitDir },
+      ...{ branch, targetBranch: request.targetBranch, createdAt, copied: [] },
+      ...{ stage: "making", maker: ownMaker, merged: null },
+      baseCommit: await tipOf({ cwd: repo.root }, request.targetBranch),
+    };
+    plans.push({ repo, request, mark, path });
+  }
+  return plans;
+}
+
+async function makeOne(plan: Plan, timeLimit: number): Promise<MadeWorktree> {
+  const { path, mark, repo, request } = plan;
+  mkdirSync(join(path, ".."), { recursive: true, mode: 0o700 });
+  // The branch first, and by itself: `worktree add -b` that loses a race leaves it behind, and cannot be tried again.
+  await git(repoPlace(mark), ["update-ref", `refs/heads/${mark.branch}`, mark.baseCommit, ""]);
+  const args = ["worktree", "add", "--quiet", "--", path, mark.branch];
+  await git(repoPlace(mark), args, { timeLimit: CHECKOUT_TIME_LIMIT });
+  const report = await copyFiles(repo, path, request.copy ?? []);
+  mark.copied = report.copied;
+  rewrite(plan);
+  const setupOutput = request.setup?.trim()
+    ? await runSetup({ script: request.setup, worktree: path, repo: repo.root, timeLimit })
+    : "";
+  return { ...worktreeOf(plan), ...report, setupOutput };
+}
+
+export function worktreeOf({ path, mark }: Marked): Worktree {
+  const { attemptId, repo, branch, targetBranch, baseCommit, createdAt } = mark;
+  return { path, attemptId, repo, branch, targetBranch, baseCommit, createdAt };
+}
+
+async function rolledBack(begun: Marked[], thrown: unknown): Promise<unknown> {
+  const left: string[] = [];
+  for (const marked of begun.toReversed()) {
+    await discard(marked).catch((failure) => left.push(`${marked.path} (${messageOf(failure)})`));
+  }
+  if (left.length === 0) return thrown;
+  const code = AsyncAgentsError.isInstance(thrown) ? thrown.code : "internal";
+  const message = `${messageOf(thrown)} Not everything could be taken back: ${left.join("; ")}. Remove the attempt.`;
+  return new AsyncAgentsError(code, message, { cause: thrown, details: { left } });
+}
+
+function assertDifferent(repos: readonly Repo[]): void {
+  const twice = repos.find(({ gitDir }, i) => repos.findIndex((other) => other.gitDir === gitDir) !== i);
+  if (!twice) return;
+  throw new AsyncAgentsError("invalid_input", `${twice.root} is named twice. Name each repo of an attempt once.`);
+}
+
+async function assertFree(repo: Repo, branch: string, path: string): Promise<void> {
+  const place = { cwd: repo.root };
+  if (!(await isBranchName(place, branch))) {
+    const message = `${JSON.stringify(branch)} cannot be the name of a branch. Choose another prefix.`;
+    throw new AsyncAgentsError("invalid_input", message);
+  }
+  if (existsSync(path)) {
+    throw new AsyncAgentsError("worktree_exists", `${path} exists, and is not ours. Move it away, then try again.`);
+  }
+  if (!(await findTip(place, branch))) return;
+  const message = `${repo.root} has a branch ${branch} already. Rename or delete it, or use another attempt id.`;
+  throw new AsyncAgentsError("worktree_exists", message, { details: { branch } });
+}
+
+function alreadyThere(attemptId: string): AsyncAgentsError {
+  return new AsyncAgentsError(
+    "worktree_exists",
+    `The attempt ${JSON.stringify(attemptId)} has worktrees already. Use them, or remove them first.`,
+    { details: { attemptId } },
+  );
+}

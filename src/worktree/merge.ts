@@ -1,0 +1,175 @@
+/**
+ * Brings an attempt's branch into its target branch. The merge is computed without any checkout, then the branch is moved
+ * from the very commit it was computed on. Invariant: on a conflict nothing has changed but the commit that was asked
+ * for; a checkout of the target branch is only ever moved forward, and only when it is clean.
+ */
+import { AsyncAgentsError } from "../model/errors.ts";
+import { commitAll, uncommittedPaths } from "./changes.ts";
+import { git, gitFailure, type Place, tryGit } from "./git.ts";
+import { rewrite } from "./mark.ts";
+import { type Owned, ownedAt } from "./owned.ts";
+import { holderOf } from "./registered.ts";
+import { isAncestor, tipOf } from "./repo.ts";
+import { branchOf, headOf, squashed } from "./standing.ts";
+import { inTurn } from "./turn.ts";
+
+export interface MergeRequest {
+  /** A local branch; the attempt's target branch unless told. */
+  into?: string;
+  /** Of the commit on the target branch, and of the one before it when there is uncommitted work. */
+  message: string;
+  /** One commit without the attempt's history. */
+  squash?: boolean;
+  /** Commits what is uncommitted first; without it, uncommitted work is refused. */
+  commit?: boolean;
+}
+
+export interface Merged {
+  into: string;
+  /** The tip of the target branch afterwards. */
+  commit: string;
+  /** False when the target branch had everything already. */
+  changed: boolean;
+  /** The checkout that was moved forward with the branch. */
+  checkout: string | null;
+}
+
+const ROUNDS = 10;
+
+/** Merges the branch of the worktree at `path`. */
+export async function merge(path: string, request: MergeRequest): Promise<Merged> {
+  const owned = ownedAt(path);
+  const into = request.into ?? owned.mark.targetBranch;
+  await assertMergeable(owned, into, request);
+  if ((await uncommittedPaths(owned)).length > 0) await commitAll(owned, request.message);
+  const head = await headOf(owned);
+  // A person may commit at the same time: then the merge is computed anew on what there is.
+  for (let round = 0; round < ROUNDS; round++) {
+    const merged = await inTurn(owned.mark.gitDir, () => mergeOnce(owned, { ...request, into }, head));
+    if (!merged) continue;
+    const mark = { ...owned.mark, merged: { head, commit: merged.commit, into } };
+    rewrite({ path, mark });
+    return merged;
+  }
+  throw new AsyncAgentsError("worktree_busy", `${into} keeps changing while the merge is made. Try again.`);
+}
+
+async function assertMergeable(owned: Owned, into: string, request: MergeRequest): Promise<void> {
+  if (request.message.trim() === "" || request.message.includes("\0")) {
+    throw new AsyncAgentsError("invalid_input", "A merge needs a message. Say what the attempt has done.");
+  }
+  if (into === owned.mark.branch) {
+    throw new AsyncAgentsError("invalid_input", `${into} is the attempt's own branch. Name the branch to merge into.`);
+  }
+  await tipOf(owned.repoPlace, into);
+  const branch = await branchOf(owned);
+  if (branch !== owned.mark.branch) {
+    const where = branch ? `branch ${branch}` : "a commit without a branch";
+    const message = `${owned.path} is on ${where}, not on ${owned.mark.branch}. Switch back, or merge by hand.`;
+    throw new AsyncAgentsError("worktree_busy", message);
+  }
+  const paths = await uncommittedPaths(owned);
+  if (paths.length === 0 || request.commit) return;
+  throw new AsyncAgentsError(
+    "worktree_dirty",
+    `${owned.path} has uncommitted changes (${brief(paths)}). Commit them there, or merge with commit: true.`,
+    { details: { paths: paths.slice(0, 100) } },
+  );
+}
+
+/** Null when the target branch has moved meanwhile. */
+async function mergeOnce(
+  owned: Owned,
+  { into, message, squash }: MergeRequest & { into: string },
+  head: string,
+): Promise<Merged | null> {
+  const { repoPlace: repo } = owned;
+  const target = await tipOf(repo, into);
+  const unchanged = { into, commit: target, changed: false, checkout: null };
+  if (await isAncestor(repo, head, target)) return unchanged;
+  const holder = await holderOf(owned.mark.gitDir, into);
+  if (holder) await assertClean(holder.checkout, into);
+  const tree = await mergedTree(owned, target, head);
+  if (squash && tree === (await git(repo, ["rev-parse", `${target}^{tree}`]))) return unchanged;
+  const parents = squash ? [target] : [target, head];
+  const commit = await commitTree(repo, tree, parents, message);
+  const landed = holder?.checkout
+    ? await forwardCheckout(holder.checkout, into, target, commit)
+    : await moveBranch(repo, into, target, commit);
+  return landed ? { into, commit, changed: true, checkout: holder?.checkout?.cwd ?? null } : null;
+}
+
+async function mergedTree(owned: Owned, target: string, head: string): Promise<string> {
+  const { repoPlace: repo } = owned;
+  const sides = await mergeSides(owned, target, head);
+  const args = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ...sides];
+  const answer = await tryGit(repo, args);
+  const [tree = "", ...files] = answer.stdout.toString("utf8").split("\0");
+  if (answer.code === 0) return tree;
+  if (answer.code !== 1) throw gitFailure(repo, args, answer);
+  const conflicts = files.filter((file) => file !== "");
+  throw new AsyncAgentsError(
+    "merge_conflict",
+    `The target branch has changed the same places: ${brief(conflicts)}. Nothing was merged. Bring the target branch into ${owned.mark.branch} in ${owned.path}, solve the conflicts there, then merge again.`,
+    { details: { files: conflicts } },
+  );
+}
+
+/**
+ * After a squash, git still takes the old start for the common ground, and all that was squashed for a change of both
+ * sides. So both get a stand-in with what was squashed as their common ground.
+ */
+async function mergeSides(owned: Owned, target: string, head: string): Promise<string[]> {
+  const { repoPlace: repo } = owned;
+  const [common] = (await squashed(owned.mark, target)) ?? [];
+  const isSquash = common && !(await isAncestor(repo, common, target)) && (await isAncestor(repo, common, head));
+  if (!isSquash) return [target, head];
+  const ground = await commitTree(repo, `${common}^{tree}`, [], "common ground");
+  return Promise.all([target, head].map((side) => commitTree(repo, `${side}^{tree}`, [ground], "side")));
+}
+
+function commitTree(place: Place, tree: string, parents: readonly string[], message: string): Promise<string> {
+  const args = ["commit-tree", tree, ...parents.flatMap((parent) => ["-p", parent]), "-F", "-"];
+  return git(place, args, { input: message.endsWith("\n") ? message : `${message}\n` });
+}
+
+/** Refuses to move a branch that somebody is in the middle of something with. */
+async function assertClean(checkout: Place | null, into: string): Promise<void> {
+  if (checkout === null) {
+    const message = `${into} is in the middle of a rebase or bisect. Finish or abort it, then merge again.`;
+    throw new AsyncAgentsError("worktree_busy", message);
+  }
+  const changed = await git(checkout, ["status", "--porcelain=v1", "-z", "--untracked-files=no", "--no-renames"]);
+  if (changed === "") return;
+  const paths = changed.split("\0").flatMap((entry) => (entry === "" ? [] : [entry.slice(3)]));
+  throw new AsyncAgentsError(
+    "worktree_busy",
+    `${into} is checked out in ${checkout.cwd} with uncommitted changes (${brief(paths)}). Commit or stash them there, then merge again.`,
+    { details: { checkout: checkout.cwd, paths: paths.slice(0, 100) } },
+  );
+}
+
+async function forwardCheckout(place: Place, into: string, from: string, to: string): Promise<boolean> {
+  const args = ["merge", "--quiet", "--ff-only", "--no-autostash", "--no-stat", to];
+  const answer = await tryGit(place, args);
+  if (answer.code === 0) return true;
+  if ((await tipOf(place, into)) !== from) return false;
+  throw new AsyncAgentsError(
+    "worktree_busy",
+    `${into} is checked out in ${place.cwd}, and git cannot bring it forward: ${answer.stderr.trim()} Make room there, then merge again.`,
+    { details: { checkout: place.cwd } },
+  );
+}
+
+async function moveBranch(place: Place, into: string, from: string, to: string): Promise<boolean> {
+  const args = ["update-ref", "-m", "merge: asyncagents", `refs/heads/${into}`, to, from];
+  const answer = await tryGit(place, args);
+  if (answer.code === 0) return true;
+  if ((await tipOf(place, into)) !== from) return false;
+  throw gitFailure(place, args, answer);
+}
+
+function brief(paths: readonly string[]): string {
+  const shown = paths.slice(0, 5).join(", ");
+  return paths.length > 5 ? `${shown} and ${paths.length - 5} more` : shown;
+}

@@ -1,0 +1,72 @@
+/**
+ * From a path to a worktree that is proven to be ours: a mark in the base folder, git's own entry for that very path, and
+ * the copy of the mark that git's folder holds. A mark that was copied elsewhere proves nothing. Reads only.
+ */
+import { lstatSync, realpathSync } from "node:fs";
+import { AsyncAgentsError } from "../model/errors.ts";
+import type { Place } from "./git.ts";
+import { isConfirmed, type Mark, type Marked, markedAt } from "./mark.ts";
+import { adminFolderOf } from "./registered.ts";
+
+export interface Owned extends Marked {
+  /** Git's folder for the worktree. */
+  adminFolder: string;
+  /** Where git runs for its checkout. */
+  place: Place;
+  /** Where git runs for the repository as a whole. */
+  repoPlace: Place;
+}
+
+/** The worktree at `path`, complete and ours. */
+export function ownedAt(anyPath: string): Owned {
+  const marked = markedAt(anyPath);
+  if (!marked) {
+    throw new AsyncAgentsError(
+      "worktree_not_ours",
+      `${anyPath} was not made for an attempt: it has no mark. Nothing was done.`,
+      { details: { path: anyPath } },
+    );
+  }
+  const { path, mark } = marked;
+  if (mark.stage !== "ready") {
+    throw new AsyncAgentsError(
+      "worktree_busy",
+      `The worktree ${path} is ${mark.stage === "making" ? "not complete yet" : "being removed"}. Wait, or remove it.`,
+    );
+  }
+  if (!isRealFolder(path)) throw missing(path);
+  const adminFolder = adminFolderOf(mark.gitDir, path);
+  if (!adminFolder || !isConfirmed(mark, adminFolder)) {
+    throw new AsyncAgentsError(
+      "worktree_not_ours",
+      `Git does not know ${path} as a worktree of ${mark.repo} that was made for this attempt. Nothing was done.`,
+      { details: { path, repo: mark.repo } },
+    );
+  }
+  return { path, mark, adminFolder, place: checkoutPlace(path, adminFolder), repoPlace: repoPlace(mark) };
+}
+
+export function repoPlace({ gitDir }: Pick<Mark, "gitDir">): Place {
+  return { cwd: gitDir, gitDir };
+}
+
+export function checkoutPlace(path: string, adminFolder: string): Place {
+  return { cwd: path, gitDir: adminFolder, workTree: path };
+}
+
+/** True when it is a folder, and no part of its path was replaced by a link. */
+export function isRealFolder(path: string): boolean {
+  try {
+    return lstatSync(path).isDirectory() && realpathSync(path) === path;
+  } catch {
+    return false;
+  }
+}
+
+function missing(path: string): AsyncAgentsError {
+  return new AsyncAgentsError(
+    "worktree_not_found",
+    `The folder ${path} is gone. What was committed is on its branch; start another attempt from there, or remove this one.`,
+    { details: { path } },
+  );
+}

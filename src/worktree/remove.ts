@@ -1,0 +1,119 @@
+/**
+ * Removes worktrees that are ours. Invariant: without `force`, nothing goes that is not committed and in the target
+ * branch; nothing goes that lacks our mark, that git does not know as ours, or that lies outside of the base folder.
+ * May be called again at any time, also after a crash in the middle.
+ */
+import { existsSync } from "node:fs";
+import { AsyncAgentsError } from "../model/errors.ts";
+import { uncommittedPaths } from "./changes.ts";
+import { type Discarded, discard } from "./discard.ts";
+import { conditionOf } from "./list.ts";
+import { type Marked, marksIn, rewrite } from "./mark.ts";
+import { type Owned, ownedAt, repoPlace } from "./owned.ts";
+import { adminFolderOf, lockReason } from "./registered.ts";
+import { findTip } from "./repo.ts";
+import { headOf, isMerged } from "./standing.ts";
+
+export interface RemoveRequest {
+  base: string;
+  attemptId: string;
+  /** Removes uncommitted and unmerged work, too. */
+  force?: boolean;
+  /** Leaves the branch, and with it everything that is committed. */
+  keepBranch?: boolean;
+}
+
+/** Removes all worktrees of an attempt, or none of them. An attempt that has none gives an empty list. */
+export async function removeWorktrees({ base, attemptId, force, keepBranch }: RemoveRequest): Promise<Discarded[]> {
+  const found = marksIn(base).filter(({ mark }) => mark.attemptId === attemptId);
+  for (const marked of found) await assertRemovable(marked, { force, keepBranch });
+  const removed: Discarded[] = [];
+  for (const marked of found) {
+    if (marked.mark.stage === "ready") rewrite({ ...marked, mark: { ...marked.mark, stage: "removing" } });
+    // The rest of an interrupted removal may go; whether the branch may, nobody knows any more.
+    const isKept = keepBranch || (!force && !(await isBranchSafe(marked)));
+    removed.push(await discard(marked, { keepBranch: isKept }));
+  }
+  return removed;
+}
+
+/**
+ * Clears what crashes and people left in a base folder: half-made worktrees, interrupted removals, and marks of folders that are
+ * gone. A branch with work that is not merged stays, and its mark with it.
+ */
+export async function pruneWorktrees(base: string): Promise<Discarded[]> {
+  const cleared: Discarded[] = [];
+  for (const marked of marksIn(base)) {
+    const condition = conditionOf(marked);
+    const isLeft = condition === "unfinished" || condition === "removing" || condition === "missing";
+    if (isLeft && (await isBranchSafe(marked))) cleared.push(await discard(marked));
+  }
+  return cleared;
+}
+
+type Leave = Pick<RemoveRequest, "force" | "keepBranch">;
+
+async function assertRemovable(marked: Marked, { force, keepBranch }: Leave): Promise<void> {
+  const { path, mark } = marked;
+  const condition = conditionOf(marked);
+  if (condition === "unfinished" || condition === "removing") return;
+  if (condition === "making" && !force) {
+    throw new AsyncAgentsError("worktree_busy", `${path} is being made. Wait until it is complete, then remove it.`);
+  }
+  if (condition === "foreign") throw notOurs(marked);
+  assertUnlocked(marked);
+  if (force) return;
+  if (condition === "repo_missing") {
+    if (existsSync(path)) throw unmerged(marked, `its repository ${mark.repo} is gone, so nothing can be compared`);
+    return;
+  }
+  if (condition === "ready") await assertCommitted(ownedAt(path), keepBranch);
+  if (!keepBranch && !(await isBranchSafe(marked)))
+    throw unmerged(marked, `${mark.branch} has commits that are not in ${mark.targetBranch}`);
+}
+
+async function assertCommitted(owned: Owned, keepBranch: boolean | undefined): Promise<void> {
+  const paths = await uncommittedPaths(owned);
+  if (paths.length > 0) {
+    throw new AsyncAgentsError(
+      "worktree_dirty",
+      `${owned.path} has uncommitted changes (${paths.slice(0, 5).join(", ")}). Commit them, or remove it with force: true and lose them.`,
+      { details: { paths: paths.slice(0, 100) } },
+    );
+  }
+  const head = await headOf(owned);
+  const kept = keepBranch && head === (await findTip(owned.repoPlace, owned.mark.branch));
+  if (!kept && !(await isMerged(owned.mark, head))) {
+    throw unmerged(owned, `it has commits that are not in ${owned.mark.targetBranch}`);
+  }
+}
+
+async function isBranchSafe({ mark }: Marked): Promise<boolean> {
+  if (!existsSync(mark.gitDir)) return true;
+  const tip = await findTip(repoPlace(mark), mark.branch);
+  return tip === null || isMerged(mark, tip);
+}
+
+function assertUnlocked({ path, mark }: Marked): void {
+  const adminFolder = adminFolderOf(mark.gitDir, path);
+  const reason = adminFolder && lockReason(adminFolder);
+  if (!reason) return;
+  const message = `${path} was locked (${reason}). Unlock it with git worktree unlock, then remove it.`;
+  throw new AsyncAgentsError("worktree_busy", message, { details: { path, reason } });
+}
+
+function unmerged({ path, mark }: Marked, reason: string): AsyncAgentsError {
+  return new AsyncAgentsError(
+    "worktree_unmerged",
+    `${path} was not removed: ${reason}. Merge it first, keep its branch, or use force: true and lose them.`,
+    { details: { path, branch: mark.branch } },
+  );
+}
+
+function notOurs({ path, mark }: Marked): AsyncAgentsError {
+  return new AsyncAgentsError(
+    "worktree_not_ours",
+    `Git does not know ${path} as a worktree of ${mark.repo} that was made for this attempt. Look at it, and delete it by hand.`,
+    { details: { path, repo: mark.repo } },
+  );
+}

@@ -1,0 +1,80 @@
+/**
+ * One at a time for a repository, among all processes: moving a checkout forward takes git several steps, and two at once
+ * leave it with changes that nobody made. A file in git's folder is the lock; one whose process died does not count.
+ */
+import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { AsyncAgentsError } from "../model/errors.ts";
+import { isRunning, type Maker, makerSchema, ownMaker } from "./maker.ts";
+
+const PATIENCE = 60_000;
+const PAUSE = 30;
+
+const queues = new Map<string, Promise<unknown>>();
+
+/** Runs `use` when no other call for the repository runs, here or in another process. */
+export function inTurn<T>(gitDir: string, use: () => Promise<T>): Promise<T> {
+  const before = queues.get(gitDir) ?? Promise.resolve();
+  const turn = before.then(() => locked(gitDir, use));
+  const settled = turn
+    .catch(() => {})
+    .then(() => {
+      if (queues.get(gitDir) === settled) queues.delete(gitDir);
+    });
+  queues.set(gitDir, settled);
+  return turn;
+}
+
+async function locked<T>(gitDir: string, use: () => Promise<T>): Promise<T> {
+  const file = join(gitDir, "asyncagents.lock");
+  const end = performance.now() + PATIENCE;
+  while (!take(file)) {
+    if (performance.now() > end) {
+      const message = `Another process is merging in ${gitDir}. Try again; if none is, delete ${file}.`;
+      throw new AsyncAgentsError("worktree_busy", message);
+    }
+    await pause(PAUSE);
+  }
+  try {
+    return await use();
+  } finally {
+    rmSync(file, { force: true });
+  }
+}
+
+function take(file: string): boolean {
+  const own = `${file}.${ownMaker.token}`;
+  writeFileSync(own, JSON.stringify(ownMaker));
+  try {
+    linkSync(own, file);
+    return true;
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== "EEXIST") throw thrown;
+    breakStale(file);
+    return false;
+  } finally {
+    rmSync(own, { force: true });
+  }
+}
+
+function breakStale(file: string): void {
+  try {
+    const { ino } = statSync(file);
+    const maker = makerIn(readFileSync(file, "utf8"));
+    if (maker && isRunning(maker)) return;
+    // Somebody else may have broken it and taken it just now.
+    if (statSync(file).ino === ino) rmSync(file);
+  } catch {
+    // It was given back meanwhile.
+  }
+}
+
+/** Null for a file that a full disk left incomplete. */
+function makerIn(text: string): Maker | null {
+  try {
+    return makerSchema.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
