@@ -8,7 +8,7 @@ export async function ensureBrowser(say: (line: string) => void): Promise<void> 
   if (findChromium() !== null) return;
   if (process.platform !== "linux" || process.getuid?.() !== 0 || Bun.which("apt-get") === null) return;
   say("installing Chromium for the browser tests (apt-get); this takes a minute");
-  for (const args of [["update"], ["install", "-y", "--no-install-recommends", "chromium"]]) {
+  for (const args of [["update"], ["install", "-y", "chromium"]]) {
     const child = Bun.spawn(["apt-get", ...args], {
       env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
       stdio: ["ignore", "ignore", "pipe"],
