@@ -5,7 +5,6 @@
 import type { Engine } from "../engine/engine.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import type { Message } from "../model/message.ts";
-import { isForwarded } from "./peers.ts";
 import { replyJson } from "./reply.ts";
 import type { ApiContext, Call } from "./routes.ts";
 import { wireMessage } from "./wire.ts";
@@ -26,7 +25,7 @@ export async function readLogs(context: ApiContext, { request, id }: Call, query
   for (const place of await desk.placesOfMessages(task)) {
     try {
       if ("engine" in place) return await replyLogs(place.engine, task.sessionId, query);
-      if (!isForwarded(request)) return await peers.forward(place.pid, request);
+      return await peers.forward(place.pid, request);
     } catch (thrown) {
       // Somebody else may still be able to; a session that is gone is gone for all.
       if (!AsyncAgentsError.isInstance(thrown) || thrown.code === "session_gone") throw thrown;

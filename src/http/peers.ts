@@ -9,7 +9,7 @@ import { CORS } from "./reply.ts";
 const FORWARDED = "x-asyncagents-forwarded";
 const PATIENCE_MS = 30_000;
 
-export function isForwarded(request: Request): boolean {
+function isForwarded(request: Request): boolean {
   return request.headers.has(FORWARDED);
 }
 

@@ -28,7 +28,7 @@ import { openApiDocument } from "./openapi.ts";
 import { historyQuery, listQuery, logsQuery, readBody, readQuery } from "./parameters.ts";
 import type { Peers } from "./peers.ts";
 import { replyJson } from "./reply.ts";
-import { iso, READ_CHARS, TEXT_CHARS, wireGroup, wireRun, wireStats, wireTask } from "./wire.ts";
+import { iso, READ_CHARS, TEXT_CHARS, wireGroup, wireRun, wireTask } from "./wire.ts";
 
 export interface ApiContext {
   overview: Overview;
@@ -129,7 +129,7 @@ const reads: Route[] = [
     path: "/v1/stats",
     summary: "Counts by status and agent, durations, tokens and cost",
     answer: statsSchema,
-    handle: async ({ overview }) => replyJson(wireStats(await overview.figures())),
+    handle: async ({ overview }) => replyJson(await overview.figures()),
   },
   {
     method: "GET",

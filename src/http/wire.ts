@@ -2,7 +2,7 @@
  * From the model's words to the wire's (`src/client/schemas.ts`): ISO times, the documented field names, texts cut where
  * a list or an event carries them. Pure; decides nothing.
  */
-import type { BackgroundTask, LogMessage, LogPart, Snapshot, Stats, TaskGroup, TaskRun } from "../client/schemas.ts";
+import type { BackgroundTask, LogMessage, LogPart, Snapshot, TaskGroup, TaskRun } from "../client/schemas.ts";
 import type { Figures, Group } from "../engine/overview.ts";
 import type { Message, MessagePart } from "../model/message.ts";
 import type { Run, Task } from "../model/task.ts";
@@ -99,12 +99,8 @@ export function wireGroup(group: Group, now: number): TaskGroup {
   };
 }
 
-export function wireStats(figures: Figures): Stats {
-  return figures;
-}
-
 export function wireSnapshot(tasks: Snapshot["tasks"], total: number, figures: Figures): Snapshot {
-  return { tasks, total, truncated: tasks.length < total, stats: wireStats(figures) };
+  return { tasks, total, truncated: tasks.length < total, stats: figures };
 }
 
 export function wireMessage(message: Message): LogMessage {
