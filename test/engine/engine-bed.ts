@@ -1,5 +1,5 @@
 /** Engines on one real store and the scripted host, each as a process of its own; with a clock that only calls move. */
-import { afterEach } from "bun:test";
+import { onTestFinished } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -148,18 +148,13 @@ export class World {
   }
 }
 
-let worlds: World[] = [];
-
+/** A world that ends with the test that asks for it. */
 export function newWorld(): World {
   const world = new World();
-  worlds.push(world);
+  // Not `afterEach`: a hook of this module would only be run for the first file that imports it.
+  onTestFinished(() => world.close());
   return world;
 }
-
-afterEach(async () => {
-  for (const world of worlds) await world.close();
-  worlds = [];
-});
 
 let messages = 0;
 
