@@ -1,0 +1,72 @@
+/**
+ * What an operation of the board is, and the fields that several of them share. Every field carries a description: MCP
+ * clients show it to their models, and it is the only documentation that those read. No behaviour.
+ */
+import { z } from "zod";
+
+/** `seed`: always offered to MCP clients. `more`: in the second toolset. `people`: not for models; command line and dashboard only. */
+export type Toolset = "seed" | "more" | "people";
+
+export interface Operation<In extends z.ZodObject = z.ZodObject, Out extends z.ZodObject = z.ZodObject> {
+  title: string;
+  /** For a model: what it does, when to use it, and what to call next. */
+  description: string;
+  toolset: Toolset;
+  input: In;
+  output: Out;
+  /** It changes nothing. */
+  readOnly?: boolean;
+  /** It may remove something that was there. */
+  destructive?: boolean;
+  /** A second call with the same input changes nothing more. */
+  idempotent?: boolean;
+}
+
+export function operation<In extends z.ZodObject, Out extends z.ZodObject>(
+  entry: Operation<In, Out>,
+): Operation<In, Out> {
+  return entry;
+}
+
+export const WORK_ITEM_STATUSES = ["todo", "inprogress", "inreview", "done", "cancelled"] as const;
+export const EXECUTORS = ["OPENCODE", "CLAUDE_CODE", "SCRIPTED"] as const;
+/** The longest that one call waits; clients give up after a minute. */
+export const MAX_WAIT_MS = 50_000;
+
+/** Only its form is said in the schema: zod's own pattern would cost 179 bytes for each field. `uuid.ts` checks it. */
+export const uuid = (meaning: string) => z.string().meta({ format: "uuid" }).describe(`${meaning} (UUID)`);
+export const time = (meaning: string) => z.string().meta({ format: "date-time" }).describe(`${meaning} (RFC3339)`);
+export const text = (meaning: string, limit: number) => z.string().max(limit).describe(meaning);
+export const count = (meaning: string) => z.number().int().min(0).describe(meaning);
+
+export const status = (meaning: string) => z.enum(WORK_ITEM_STATUSES).describe(meaning);
+export const executor = (meaning: string) =>
+  z.string().max(40).describe(`${meaning} (OPENCODE, CLAUDE_CODE or SCRIPTED)`);
+export const requestId = z
+  .string()
+  .min(1)
+  .max(100)
+  .optional()
+  .describe(
+    "Any name of yours for this call: a second call with the same one gives the first answer and changes nothing",
+  );
+export const cursor = z
+  .string()
+  .max(200)
+  .optional()
+  .describe("next_cursor of the page before; absent for the first page");
+export const nextCursor = z.string().nullable().describe("Give it as cursor to read on; null on the last page");
+export const limit = (fallback: number) =>
+  z.number().int().min(1).max(200).optional().describe(`How many rows at most: 1 to 200, ${fallback} when absent`);
+export const waitMs = z
+  .number()
+  .int()
+  .min(0)
+  .max(MAX_WAIT_MS)
+  .optional()
+  .describe(`Wait up to so many milliseconds (0 to ${MAX_WAIT_MS}) until it ends or asks something; 0 when absent`);
+export const variant = z
+  .string()
+  .max(200)
+  .optional()
+  .describe("The executor's agent to use, by its name as list_executors gives it; the executor's default when absent");
