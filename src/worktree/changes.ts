@@ -49,6 +49,13 @@ export async function withSnapshot<T>(owned: Owned, use: (snapshot: Snapshot) =>
 
 /** Commits everything but the copied files. */
 export async function commitAll(owned: Owned, message: string): Promise<void> {
+  await assertCommittable(owned);
+  await addAll(owned, {});
+  await git(owned.place, ["commit", "--quiet", "--no-verify", "--no-gpg-sign", "--file=-"], { input: message });
+}
+
+/** Refuses a checkout of which a commit would lose something. */
+export async function assertCommittable(owned: Owned): Promise<void> {
   if (await git(owned.place, ["ls-files", "--unmerged"])) {
     throw new AsyncAgentsError("worktree_dirty", `${owned.path} has conflicts. Solve and commit them there first.`);
   }
@@ -62,8 +69,6 @@ export async function commitAll(owned: Owned, message: string): Promise<void> {
       `Not everything in ${owned.path} can be committed: ${problem}. Move or delete it, or commit by hand, then try again.`,
     );
   }
-  await addAll(owned, {});
-  await git(owned.place, ["commit", "--quiet", "--no-verify", "--no-gpg-sign", "--file=-"], { input: message });
 }
 
 /** What git could not add, in its words. */

@@ -4,7 +4,7 @@
  * for; a checkout of the target branch is only ever moved forward, and only when it is clean.
  */
 import { AsyncAgentsError } from "../model/errors.ts";
-import { commitAll, uncommittedPaths } from "./changes.ts";
+import { assertCommittable, commitAll, uncommittedPaths, withSnapshot } from "./changes.ts";
 import { git, gitFailure, type Place, tryGit } from "./git.ts";
 import { rewrite } from "./mark.ts";
 import { type Owned, ownedAt } from "./owned.ts";
@@ -54,6 +54,29 @@ export async function merge(path: string, request: MergeRequest): Promise<Merged
   throw new AsyncAgentsError("worktree_busy", `${into} keeps changing while the merge is made. Try again.`);
 }
 
+/**
+ * Refuses what `merge` would refuse now, and changes nothing: where one of several merges cannot be done, none should be begun.
+ * What happens between the two is for `merge` to see.
+ */
+export async function checkMerge(path: string, request: MergeRequest): Promise<void> {
+  const owned = ownedAt(path);
+  const into = request.into ?? owned.mark.targetBranch;
+  await assertMergeable(owned, into, request);
+  await assertCommittable(owned);
+  const { repoPlace: repo } = owned;
+  const target = await tipOf(repo, into);
+  await withSnapshot(owned, async ({ tree, environment }) => {
+    // Objects of the trial live in the snapshot's folder, and go with it.
+    const parent = await headOf(owned);
+    const isCommitted = tree === (await git(repo, ["rev-parse", `${parent}^{tree}`]));
+    if (isCommitted && (await isAncestor(repo, parent, target))) return;
+    const head = await commitTree(repo, { tree, parents: [parent], message: "trial", environment });
+    const holder = await holderOf(owned.mark.gitDir, into);
+    if (holder) await assertClean(holder.checkout, into);
+    await mergedTree(owned, target, head, environment);
+  });
+}
+
 async function assertMergeable(owned: Owned, into: string, request: MergeRequest): Promise<void> {
   if (request.message.trim() === "" || request.message.includes("\0")) {
     throw new AsyncAgentsError("invalid_input", "A merge needs a message. Say what the attempt has done.");
@@ -92,18 +115,23 @@ async function mergeOnce(
   const tree = await mergedTree(owned, target, head);
   if (squash && tree === (await git(repo, ["rev-parse", `${target}^{tree}`]))) return unchanged;
   const parents = squash ? [target] : [target, head];
-  const commit = await commitTree(repo, tree, parents, message);
+  const commit = await commitTree(repo, { tree, parents, message });
   const landed = holder?.checkout
     ? await forwardCheckout(holder.checkout, into, target, commit)
     : await moveBranch(repo, into, target, commit);
   return landed ? { into, commit, changed: true, checkout: holder?.checkout?.cwd ?? null } : null;
 }
 
-async function mergedTree(owned: Owned, target: string, head: string): Promise<string> {
+async function mergedTree(
+  owned: Owned,
+  target: string,
+  head: string,
+  environment: Record<string, string> = {},
+): Promise<string> {
   const { repoPlace: repo } = owned;
-  const sides = await mergeSides(owned, target, head);
+  const sides = await mergeSides(owned, target, head, environment);
   const args = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ...sides];
-  const answer = await tryGit(repo, args);
+  const answer = await tryGit(repo, args, { environment });
   const [tree = "", ...files] = answer.stdout.toString("utf8").split("\0");
   if (answer.code === 0) return tree;
   if (answer.code !== 1) throw gitFailure(repo, args, answer);
@@ -119,18 +147,33 @@ async function mergedTree(owned: Owned, target: string, head: string): Promise<s
  * After a squash, git still takes the old start for the common ground, and all that was squashed for a change of both
  * sides. So both get a stand-in with what was squashed as their common ground.
  */
-async function mergeSides(owned: Owned, target: string, head: string): Promise<string[]> {
+async function mergeSides(
+  owned: Owned,
+  target: string,
+  head: string,
+  environment: Record<string, string>,
+): Promise<string[]> {
   const { repoPlace: repo } = owned;
   const [common] = (await squashed(owned.mark, target)) ?? [];
-  const isSquash = common && !(await isAncestor(repo, common, target)) && (await isAncestor(repo, common, head));
+  const isSquash =
+    common && !(await isAncestor(repo, common, target)) && (await isAncestor(repo, common, head, environment));
   if (!isSquash) return [target, head];
-  const ground = await commitTree(repo, `${common}^{tree}`, [], "common ground");
-  return Promise.all([target, head].map((side) => commitTree(repo, `${side}^{tree}`, [ground], "side")));
+  const standIn = (of: string, parents: string[]) =>
+    commitTree(repo, { tree: `${of}^{tree}`, parents, message: "stand-in", environment });
+  const ground = await standIn(common, []);
+  return Promise.all([target, head].map((side) => standIn(side, [ground])));
 }
 
-function commitTree(place: Place, tree: string, parents: readonly string[], message: string): Promise<string> {
+interface NewCommit {
+  tree: string;
+  parents: readonly string[];
+  message: string;
+  environment?: Record<string, string>;
+}
+
+function commitTree(place: Place, { tree, parents, message, environment = {} }: NewCommit): Promise<string> {
   const args = ["commit-tree", tree, ...parents.flatMap((parent) => ["-p", parent]), "-F", "-"];
-  return git(place, args, { input: message.endsWith("\n") ? message : `${message}\n` });
+  return git(place, args, { input: message.endsWith("\n") ? message : `${message}\n`, environment });
 }
 
 /** Refuses to move a branch that somebody is in the middle of something with. */

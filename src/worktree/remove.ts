@@ -23,10 +23,17 @@ export interface RemoveRequest {
   keepBranch?: boolean;
 }
 
-/** Removes all worktrees of an attempt, or none of them. An attempt that has none gives an empty list. */
-export async function removeWorktrees({ base, attemptId, force, keepBranch }: RemoveRequest): Promise<Discarded[]> {
+/** Refuses what `removeWorktrees` would refuse, and removes nothing. */
+export async function checkRemoval({ base, attemptId, force, keepBranch }: RemoveRequest): Promise<Marked[]> {
   const found = marksIn(base).filter(({ mark }) => mark.attemptId === attemptId);
   for (const marked of found) await assertRemovable(marked, { force, keepBranch });
+  return found;
+}
+
+/** Removes all worktrees of an attempt, or none of them. An attempt that has none gives an empty list. */
+export async function removeWorktrees(request: RemoveRequest): Promise<Discarded[]> {
+  const { force, keepBranch } = request;
+  const found = await checkRemoval(request);
   const removed: Discarded[] = [];
   for (const marked of found) {
     if (marked.mark.stage === "ready") rewrite({ ...marked, mark: { ...marked.mark, stage: "removing" } });

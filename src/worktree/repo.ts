@@ -71,9 +71,14 @@ export async function isBranchName(place: Place, name: string): Promise<boolean>
 }
 
 /** True when the first commit is the second or came before it. */
-export async function isAncestor(place: Place, commit: string, descendant: string): Promise<boolean> {
+export async function isAncestor(
+  place: Place,
+  commit: string,
+  descendant: string,
+  environment: Record<string, string> = {},
+): Promise<boolean> {
   const args = ["merge-base", "--is-ancestor", commit, descendant];
-  const answer = await tryGit(place, args);
+  const answer = await tryGit(place, args, { environment });
   if (answer.code > 1) throw gitFailure(place, args, answer);
   return answer.code === 0;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { merge } from "../../src/worktree/merge.ts";
+import { checkMerge, merge } from "../../src/worktree/merge.ts";
 import { removeWorktrees } from "../../src/worktree/remove.ts";
 import { statusOf } from "../../src/worktree/standing.ts";
 import { commit, gitBed, refusal, sh, tenLines, traceOf, write } from "./git-bed.ts";
@@ -199,5 +199,43 @@ describe("a merge", () => {
     }
     expect(sh(repo, "branch", "--format=%(refname:short)")).toBe("main");
     expect(sh(repo, "ls-files")).toBe("a.txt\nfalse.txt\ntrue.txt");
+  });
+});
+
+describe("the trial of a merge", () => {
+  const all = { message, commit: true };
+
+  test("lets pass what can be merged, with uncommitted work in it, and leaves no trace", async () => {
+    const repo = bed.repo();
+    const made = await attemptWith(repo, "b.txt", "b");
+    write(made.path, "c.txt", "c");
+    const before = [traceOf(repo), traceOf(made.path), sh(repo, "count-objects")];
+    await checkMerge(made.path, all);
+    await checkMerge(made.path, { ...all, squash: true });
+    expect([traceOf(repo), traceOf(made.path), sh(repo, "count-objects")]).toEqual(before);
+    await merge(made.path, { ...all, squash: true });
+    // After a squash, the same ground counts as in the merge itself.
+    write(made.path, "b.txt", "b again");
+    await checkMerge(made.path, all);
+    expect(await merge(made.path, all)).toMatchObject({ changed: true });
+    await checkMerge(made.path, all);
+  });
+
+  test("refuses what the merge would refuse, also conflicts of what is not committed yet", async () => {
+    const repo = bed.repo();
+    const made = await bed.attempt(repo);
+    write(made.path, "a.txt", tenLines({ 3: "ours" }));
+    expect((await refusal(checkMerge(made.path, { message }))).code).toBe("worktree_dirty");
+    write(repo, "a.txt", tenLines({ 3: "theirs" }));
+    expect((await refusal(checkMerge(made.path, all))).code).toBe("worktree_busy");
+    commit(repo, "theirs");
+    const before = [traceOf(repo), traceOf(made.path), sh(repo, "count-objects")];
+    const refused = await refusal(checkMerge(made.path, all));
+    expect(refused).toMatchObject({ code: "merge_conflict", details: { files: ["a.txt"] } });
+    expect([traceOf(repo), traceOf(made.path), sh(repo, "count-objects")]).toEqual(before);
+    sh(made.path, "init", "--quiet", "nested");
+    write(made.path, "nested/x", "x");
+    commit(join(made.path, "nested"), "x");
+    expect((await refusal(checkMerge(made.path, all))).code).toBe("worktree_dirty");
   });
 });
