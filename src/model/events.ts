@@ -15,7 +15,7 @@ export type TaskEvent =
   | { type: "task.created"; at: number; task: NewTask }
   | { type: "task.imported"; at: number; task: Task }
   | { type: "task.adopted"; at: number; owner: string }
-  | { type: "task.resumed"; at: number; prompt: string; messageId: string; owner: string | null; allow: Resumable }
+  | TaskResumed
   | { type: "run.progressed"; at: number; run: number; progress: Progress }
   | { type: "run.phased"; at: number; run: number; phase: Phase; detail: PhaseDetail | null }
   | { type: "run.completed"; at: number; run: number; result: string; progress: Progress | null }
@@ -24,6 +24,17 @@ export type TaskEvent =
   | { type: "cancel.requested"; at: number }
   | { type: "result.retrieved"; at: number }
   | { type: "task.cleared"; at: number };
+
+/** `agent` takes over from this run on; absent, the task keeps its own. */
+export interface TaskResumed {
+  type: "task.resumed";
+  at: number;
+  prompt: string;
+  messageId: string;
+  owner: string | null;
+  allow: Resumable;
+  agent?: string;
+}
 
 export type TaskEventType = TaskEvent["type"];
 

@@ -2,7 +2,7 @@
  * The only place where a status is decided. Pure and total: every event on every state gives either a new task or a
  * refusal with its reason; it never throws. Ended states are final but for the resume.
  */
-import type { NewTask, Resumable, TaskEvent } from "./events.ts";
+import type { NewTask, Resumable, TaskEvent, TaskResumed } from "./events.ts";
 import { noProgress, type Progress } from "./progress.ts";
 import { isLive, type PhaseDetail, type Task } from "./task.ts";
 
@@ -95,11 +95,12 @@ function newRun(number: number, prompt: string, messageId: string, at: number, b
   return { number, prompt, messageId, startedAt: at, endedAt: null, outcome: null, result: null, error: null, before };
 }
 
-function resume(task: Task, event: Extract<TaskEvent, { type: "task.resumed" }>): Transition {
+function resume(task: Task, event: TaskResumed): Transition {
   if (isLive(task.status)) return refused(task, "live");
   if (!isResumable(task, event.allow)) return refused(task, "not_resumable");
   return changed({
     ...task,
+    agent: event.agent ?? task.agent,
     status: "resumed",
     phase: "starting",
     phaseDetail: null,

@@ -1,6 +1,7 @@
 /**
  * What each agent's tasks add up to, kept up in the transaction of every event, so that reading it does not depend on how
- * many tasks there are. It always equals the sum over all stored tasks and runs. Does not forget: no task is ever deleted.
+ * many tasks there are. It always equals the sum over all stored tasks and runs, each for the agent that did it. Does not
+ * forget: no task is ever deleted.
  */
 import { type Kysely, type Selectable, sql } from "kysely";
 import { runDuration, STATUSES, type Status, type Task } from "../model/task.ts";
@@ -27,7 +28,16 @@ type TotalsRow = Selectable<AgentTotalsTable>;
 /** Adds what an event changed. `before` is null for a task that the event made. */
 export async function addToTotals(kysely: Kysely<Schema>, before: Task | null, after: Task): Promise<void> {
   const change = { ...changeOfTask(before, after), ...changeOfRun(before, after), agent: after.agent };
+  if (before !== null && before.agent !== after.agent) return handOver(kysely, before, change);
   if (ADDED.some((name) => change[name] !== 0)) await kysely.executeQuery(addition(kysely, null, change));
+}
+
+/** The task counts for its agent of now; what another one did and used before stays that one's. */
+async function handOver(kysely: Kysely<Schema>, { agent, status }: Task, change: TotalsRow): Promise<void> {
+  const nothing = Object.fromEntries(COLUMNS.map((name) => [name, 0])) as unknown as TotalsRow;
+  const leaves = { ...nothing, agent, [status]: -1, duration_min: null, duration_max: null };
+  await kysely.executeQuery(addition(kysely, null, leaves));
+  await kysely.executeQuery(addition(kysely, null, { ...change, [status]: change[status] + 1 }));
 }
 
 function changeOfTask(before: Task | null, after: Task) {

@@ -5,6 +5,8 @@
 import type { Kysely } from "kysely";
 import { readAgentTotals } from "./agent-totals.ts";
 import { readBatchCounts, readBatchOf, readBatchRuns } from "./batches.ts";
+import { takeFollowUp } from "./board-follow-ups.ts";
+import { boardRecords } from "./board-store.ts";
 import type { Database } from "./database.ts";
 import { readEntriesOf, readFeed, readLastSeq } from "./feed.ts";
 import { readHistory } from "./history.ts";
@@ -28,6 +30,7 @@ export function kyselyStore(database: Database): Store {
     });
 
   return {
+    board: boardRecords({ read, write }),
     write: (work) => write((kysely) => work(transactionOn(kysely))),
     apply: (id, event) => write((kysely) => applyEvent(kysely, id, event)),
 
@@ -77,5 +80,6 @@ function transactionOn(kysely: Kysely<Schema>): Transaction {
     openLaunch: (launch) => addLaunch(kysely, launch),
     closeLaunch: (id) => removeLaunch(kysely, id),
     putParent: (parent) => writeParent(kysely, parent),
+    takeFollowUp: (id) => takeFollowUp(kysely, id),
   };
 }

@@ -9,11 +9,12 @@ import type { Database, Dialect } from "./database.ts";
 import { putMeta, readMeta } from "./meta.ts";
 import { firstTables } from "./migration-1-tables.ts";
 import { statusTables } from "./migration-2-status.ts";
+import { boardTables } from "./migration-3-board.ts";
 import type { Schema } from "./schema.ts";
 
 export type Migration = (kysely: Kysely<Schema>, dialect: Dialect) => Promise<void>;
 
-const MIGRATIONS: readonly Migration[] = [firstTables, statusTables];
+const MIGRATIONS: readonly Migration[] = [firstTables, statusTables, boardTables];
 
 /** The version that this code reads and writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -7,6 +7,7 @@ import type { NewTask, TaskEvent } from "../model/events.ts";
 import type { Tokens } from "../model/progress.ts";
 import type { Run, Status, Task } from "../model/task.ts";
 import type { Transition } from "../model/transition.ts";
+import type { BoardRecords } from "./board-records.ts";
 
 /** Which tasks to read. Fields that are given are all required to match. */
 export interface TaskQuery {
@@ -147,9 +148,14 @@ export interface Transaction {
   openLaunch(launch: Launch): Promise<void>;
   closeLaunch(id: string): Promise<void>;
   putParent(parent: Parent): Promise<void>;
+  /** Takes a follow-up out of the queue; false where it is not there any more. */
+  takeFollowUp(id: string): Promise<boolean>;
 }
 
 export interface Store {
+  /** Projects, work items, attempts. A work item's status follows the tasks of its attempts in their own transactions. */
+  readonly board: BoardRecords;
+
   /** Runs `work` in one write transaction; it may run again from its start when the database was busy. */
   write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
   /** `write` for a single event. */

@@ -133,6 +133,7 @@ export function runOf(row: RunRow): Run {
 /** What can change in a task after it was made. */
 export function changingColumns(task: Task) {
   return {
+    agent: task.agent,
     status: task.status,
     live: isLive(task.status) ? 1 : 0,
     phase: task.phase,
@@ -158,7 +159,6 @@ export function taskRow(task: Task, createdSeq: number): Insertable<TasksTable> 
     parent_agent: task.parentAgent,
     description: task.description,
     description_search: task.description.toLowerCase(),
-    agent: task.agent,
     model: task.model,
     batch_id: task.batchId,
     is_forked: task.isForked ? 1 : 0,

@@ -1,5 +1,5 @@
 /**
- * How an event becomes rows: the task, its run, the totals, the event and the notice in the caller's transaction. `transition` alone
+ * How an event becomes rows: the task, its run, the totals, the work item, the event and the notice in the caller's transaction. `transition` alone
  * decides; a refusal writes nothing. Does not open transactions.
  */
 import type { Kysely } from "kysely";
@@ -14,6 +14,7 @@ import type { Schema } from "./schema.ts";
 import { storableEvent, storableText } from "./storable.ts";
 import { readTask } from "./task-reads.ts";
 import { changingColumns, runRow, taskRow } from "./task-rows.ts";
+import { moveWorkItem } from "./work-item-moves.ts";
 
 export async function applyEvent(kysely: Kysely<Schema>, taskId: string, input: TaskEvent): Promise<Transition> {
   const id = storableText(taskId);
@@ -33,6 +34,7 @@ export async function applyEvent(kysely: Kysely<Schema>, taskId: string, input: 
   }
   await writeRun(kysely, before, outcome.task);
   await addToTotals(kysely, before, outcome.task);
+  await moveWorkItem(kysely, before, outcome.task, event.at);
   if (outcome.notice !== null) await addNotice(kysely, outcome.task, outcome.notice, event.at);
   return outcome;
 }

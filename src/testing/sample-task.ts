@@ -1,5 +1,5 @@
 /** Tasks for tests, with what a test does not care about filled in. Runs outside of the test runner too. */
-import type { NewTask, TaskEvent } from "../model/events.ts";
+import type { NewTask, TaskEvent, TaskResumed } from "../model/events.ts";
 import type { Task } from "../model/task.ts";
 import type { Store } from "../store/store.ts";
 
@@ -34,6 +34,6 @@ export function completed(at: number, run = 0, result = "done"): TaskEvent {
   return { type: "run.completed", at, run, result, progress: null };
 }
 
-export function resumed(at: number): TaskEvent {
+export function resumed(at: number): TaskResumed {
   return { type: "task.resumed", at, prompt: "go on", messageId: "prompt-2", owner: "instance", allow: [] };
 }

@@ -12,6 +12,7 @@ import { transition } from "../model/transition.ts";
 import type { Instance, Launch, Parent, Store } from "../store/store.ts";
 import { anyId, anyTaskEvent } from "./any-event.ts";
 import { completed, create, newTask } from "./sample-task.ts";
+import { boardFlowSuite, boardListSuite } from "./store-conformance-board.ts";
 import { historySuite, spanSuite, totalsSuite } from "./store-conformance-figures.ts";
 import { feedSuite, noticeSuite } from "./store-conformance-notices.ts";
 import { pageSuite } from "./store-conformance-pages.ts";
@@ -61,6 +62,8 @@ export function storeConformance(name: string, makeStore: () => Promise<OpenStor
     describe("history", () => historySuite(bed));
     describe("notices", () => noticeSuite(bed));
     describe("feed", () => feedSuite(bed));
+    describe("lists of the board", () => boardListSuite(bed));
+    describe("the board as tasks go on", () => boardFlowSuite(bed));
     describe("writers", () => writerSuite(bed));
     describe("launches, parents, instances", () => othersSuite(bed));
     describe("replay", () => replaySuite(bed));

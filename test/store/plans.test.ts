@@ -3,6 +3,9 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { CompiledQuery, Kysely } from "kysely";
 import { selectBatchRuns } from "../../src/store/batches.ts";
+import { selectAttemptsAt, selectAttemptsOf } from "../../src/store/board-attempts.ts";
+import { selectHead } from "../../src/store/board-follow-ups.ts";
+import { selectWorkItems } from "../../src/store/board-work-items.ts";
 import { selectDurations, selectStarted } from "../../src/store/history.ts";
 import { selectParentsWithNotices } from "../../src/store/notices.ts";
 import { sqliteStore } from "../../src/store/open.ts";
@@ -120,5 +123,35 @@ describe("how SQLite reads", () => {
     expect(runs).toContain("SEARCH tasks USING INDEX tasks_by_batch (batch_id=?)");
     expect(runs).toContain("SEARCH runs USING INDEX sqlite_autoindex_runs_1 (task_id=?)");
     for (const steps of [started, durations, runs]) expect(steps).not.toMatch(ALL_OF_A_TABLE);
+  });
+
+  test("the board's lists are read in an index's order, and what is said beside each row is found by keys", async () => {
+    const first = { limit: 50, after: null };
+    const next = { limit: 50, after: { createdAt: 5, id: "x" } };
+    for (const page of [first, next]) {
+      const all = await plan((kysely) => selectWorkItems(kysely, "p", null, page).compile());
+      expect(all).toContain("SEARCH work_items USING INDEX work_items_newest (project_id=?");
+      const some = await plan((kysely) => selectWorkItems(kysely, "p", "todo", page).compile());
+      expect(some).toContain("SEARCH work_items USING INDEX work_items_by_status (project_id=? AND status=?");
+      for (const steps of [all, some]) {
+        expect(steps).toContain("SEARCH a USING COVERING INDEX attempts_newest (work_item_id=?)");
+        expect(steps).toContain("SEARCH s USING COVERING INDEX board_sessions_newest (attempt_id=?)");
+        expect(steps).toContain("SEARCH live USING INDEX tasks_by_batch (batch_id=?)");
+      }
+      const attempts = await plan((kysely) => selectAttemptsOf(kysely, "w", page).compile());
+      expect(attempts).toContain("SEARCH attempts USING INDEX attempts_newest (work_item_id=?");
+      for (const steps of [all, some, attempts]) {
+        expect(steps).not.toContain(SORTED);
+        expect(steps).not.toMatch(/SCAN \w+/);
+        expect(steps.split("\n")[0]).toContain(page.after === null ? "=?)" : "created_at");
+      }
+    }
+    const head = await plan((kysely) => selectHead(kysely, "s").compile());
+    expect(head).toBe("SEARCH follow_ups USING INDEX follow_ups_in_order (session_id=?)");
+    const paths = ["/a/b", "/a"];
+    const worktrees = await plan((kysely) => selectAttemptsAt(kysely, paths).worktrees.compile());
+    expect(worktrees).toBe("SEARCH attempt_repos USING INDEX attempt_repos_by_path (path=?)");
+    const folders = await plan((kysely) => selectAttemptsAt(kysely, paths).folders.compile());
+    expect(folders).toBe("SEARCH attempts USING INDEX attempts_by_folder (folder=?)");
   });
 });

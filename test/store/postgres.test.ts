@@ -8,6 +8,7 @@ import { create, newTask } from "../../src/testing/sample-task.ts";
 import { storeConformance } from "../../src/testing/store-conformance.ts";
 import { freePort, startPostgres } from "./postgres-server.ts";
 import { expectMigrated } from "./schema-1.ts";
+import { expectBoardAdded } from "./schema-2.ts";
 
 const connectionString = await startPostgres();
 let schemas = 0;
@@ -34,6 +35,12 @@ describe("postgres driver", () => {
     const schema = "Schema one";
     const first = await postgresDatabase({ connectionString, schema });
     await expectMigrated(first, () => postgresStore({ connectionString, schema }));
+  });
+
+  test("a store of schema 2 gets the board", async () => {
+    const schema = "Schema two";
+    const second = await postgresDatabase({ connectionString, schema });
+    await expectBoardAdded(second, () => postgresStore({ connectionString, schema }));
   });
 
   test("many may open and make a new store at once", async () => {

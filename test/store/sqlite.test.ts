@@ -9,6 +9,7 @@ import { storeFailure } from "../../src/store/sqlite-failure.ts";
 import { create } from "../../src/testing/sample-task.ts";
 import { storeConformance } from "../../src/testing/store-conformance.ts";
 import { expectMigrated } from "./schema-1.ts";
+import { expectBoardAdded } from "./schema-2.ts";
 import { temporaryFolders } from "./temporary-folder.ts";
 
 const temporaryFolder = temporaryFolders();
@@ -130,6 +131,12 @@ describe("sqlite schema", () => {
     const directory = temporaryFolder();
     const first = await sqliteDatabase({ file: join(directory, "asyncagents.db") });
     await expectMigrated(first, () => sqliteStore({ directory }));
+  });
+
+  test("a store of schema 2 gets the board", async () => {
+    const directory = temporaryFolder();
+    const second = await sqliteDatabase({ file: join(directory, "asyncagents.db") });
+    await expectBoardAdded(second, () => sqliteStore({ directory }));
   });
 
   test("the search forgets a task that somebody removed from the file, and the file stays sound", async () => {

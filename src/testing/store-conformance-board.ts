@@ -1,0 +1,294 @@
+/** What every store must do with the board's records. See `store-conformance.ts`, which puts the parts together. */
+import { expect, test } from "bun:test";
+import type { BoardPage } from "../store/board-records.ts";
+import type { Store } from "../store/store.ts";
+import { fillBoard, sampleAttempt, sampleItem, sampleProject, sampleRepo, sampleSession } from "./sample-board.ts";
+import { completed, create, resumed } from "./sample-task.ts";
+import type { Bed } from "./store-conformance.ts";
+
+const ALL: BoardPage = { limit: 201, after: null };
+
+/** All entries, read in pages of that length. */
+async function paged<Row extends { createdAt: number; id: string }>(
+  read: (page: BoardPage) => Promise<Row[]>,
+  limit: number,
+): Promise<string[]> {
+  const ids: string[] = [];
+  for (let after: Row | null = null; ; ) {
+    const page: Row[] = await read({ limit, after });
+    ids.push(...page.map(({ id }) => id));
+    after = page.at(-1) ?? null;
+    if (page.length < limit) return ids;
+  }
+}
+
+export function boardListSuite(bed: Bed): void {
+  test("projects and repos: oldest first, each name once", async () => {
+    const { board } = await bed.fresh();
+    for (const [id, at] of [
+      ["b", 2],
+      ["c", 1],
+      ["a", 2],
+      ["B", 2],
+    ] as const) {
+      expect(await board.addProject(sampleProject(id, { createdAt: at }))).toBe(true);
+    }
+    expect(await board.addProject(sampleProject("d", { name: "Project a" }))).toBe(false);
+    for (const limit of [1, 2, 5])
+      expect(await paged((page) => board.projects(page), limit)).toEqual(["c", "B", "a", "b"]);
+    expect(await board.project("a")).toEqual(sampleProject("a", { createdAt: 2 }));
+    expect(await board.project("d")).toBeNull();
+    const repo = sampleRepo("r1", { projectId: "a", copy: [".env", "a\0b".replace("\0", "")], setup: "echo 'ä'" });
+    expect(await board.addRepo(repo)).toBe(true);
+    expect(await board.addRepo(sampleRepo("r2", { projectId: "a", name: repo.name }))).toBe(false);
+    expect(
+      await board.addRepo(sampleRepo("r2", { projectId: "b", name: repo.name, path: repo.path, createdAt: 2 })),
+    ).toBe(true);
+    expect(await board.reposOf("a", ALL)).toEqual([repo]);
+    expect(await board.repos(["r1", "nobody"])).toEqual([repo]);
+    expect(await board.repos([])).toEqual([]);
+    expect((await board.repoAt(repo.path))?.id).toBe("r1");
+    expect(await board.repoAt("/nowhere")).toBeNull();
+    expect(await board.removeProject("a")).toBe(true);
+    expect([await board.project("a"), await board.repos(["r1"])]).toEqual([null, []]);
+  });
+
+  test("work items: newest first, ties by the smaller id, filtered by status, in pages", async () => {
+    const { board } = await bed.fresh();
+    await board.addProject(sampleProject("p"));
+    expect(await board.addWorkItem(sampleItem("x", { projectId: "nobody" }))).toBe(false);
+    const times = { e: 1, d: 3, b: 3, B: 3, a: 2, c: 3 };
+    for (const [id, createdAt] of Object.entries(times)) {
+      await board.addWorkItem(
+        sampleItem(id, { createdAt, description: "long", ...(id === "c" && { status: "done" }) }),
+      );
+    }
+    const order = ["B", "b", "c", "d", "a", "e"];
+    for (const limit of [1, 2, 3, 10]) {
+      expect(await paged((page) => board.workItems("p", null, page), limit)).toEqual(order);
+      expect(await paged((page) => board.workItems("p", "todo", page), limit)).toEqual(
+        order.filter((id) => id !== "c"),
+      );
+    }
+    expect(await board.changeWorkItem("a", { title: "New", status: "cancelled" }, 9)).toBe(true);
+    expect(await board.changeWorkItem("nobody", { title: "New" }, 9)).toBe(false);
+    expect(await board.workItem("a")).toMatchObject({
+      ...{ title: "New", description: "long", status: "cancelled", createdAt: 2, updatedAt: 9 },
+      ...{ latestAttemptId: null, latestBranch: null, latestSessionId: null, latestHost: null },
+      ...{ inProgress: false, lastFailed: false },
+    });
+    expect(await board.removeProject("p")).toBe(false);
+    for (const id of order) await board.removeWorkItem(id);
+    expect(await board.removeProject("p")).toBe(true);
+  });
+
+  test("attempts and sessions: the newest is the latest, ties by the smaller id, in lists and in summaries", async () => {
+    const { board } = await bed.fresh();
+    await board.addProject(sampleProject("p"));
+    await board.addWorkItem(sampleItem("w"));
+    for (const [id, createdAt] of [
+      ["b", 2],
+      ["a", 2],
+      ["c", 1],
+    ] as const) {
+      expect(await board.addAttempt(sampleAttempt(id, { createdAt }), [])).toBe(true);
+    }
+    expect(await board.addAttempt(sampleAttempt("x", { workItemId: "nobody" }), [])).toBe(false);
+    for (const limit of [1, 2, 9])
+      expect(await paged((page) => board.attempts("w", page), limit)).toEqual(["a", "b", "c"]);
+    expect(await board.workItem("w")).toMatchObject({
+      latestAttemptId: "a",
+      latestBranch: "branch-a",
+      inProgress: true,
+    });
+    expect((await board.startingAttempts()).map(({ id }) => id)).toEqual(["c", "a", "b"]);
+    for (const [id, createdAt] of [
+      ["s2", 5],
+      ["s1", 5],
+      ["s3", 4],
+    ] as const) {
+      await board.addSession(sampleSession(id, { createdAt }));
+    }
+    // A task has one session, and a session needs its attempt.
+    await board.addSession(sampleSession("s4", { taskId: "task-s1", createdAt: 9 }));
+    await board.addSession(sampleSession("s5", { attemptId: "nobody", createdAt: 9 }));
+    expect((await board.startingAttempts()).map(({ id }) => id)).toEqual(["c", "b"]);
+    expect(await board.attempt("a")).toMatchObject({
+      state: "ready",
+      latestSession: sampleSession("s1", { createdAt: 5 }),
+    });
+    expect(await board.workItem("w")).toMatchObject({ latestSessionId: "s1", latestHost: "scripted" });
+    expect(await board.sessionOfTask("task-s2")).toEqual(sampleSession("s2", { createdAt: 5 }));
+    expect([await board.session("s4"), await board.session("s5"), await board.sessionOfTask("x")]).toEqual([
+      null,
+      null,
+      null,
+    ]);
+  });
+
+  test("an attempt is found by the first of several paths, of a worktree or of the folder above them", async () => {
+    const store = await bed.fresh();
+    await fillBoard(store);
+    const { board } = store;
+    await board.changeAttempt("a", { folder: "/base/x", paths: { r: "/base/x/repo" } }, 7);
+    expect(await board.attempt("a")).toMatchObject({
+      ...{ folder: "/base/x", updatedAt: 7, item: { id: "w", title: "Item w" }, taskStatus: null },
+      repos: [
+        { attemptId: "a", repoId: "r", targetBranch: "main", path: "/base/x/repo", name: "repo r", repoPath: "/r" },
+      ],
+    });
+    await board.addAttempt(sampleAttempt("b"), []);
+    await board.changeAttempt("b", { folder: "/base/x/repo/inner" }, 7);
+    expect(await board.attemptAt(["/base/x/repo", "/base/x", "/base"])).toBe("a");
+    expect(await board.attemptAt(["/base/x/repo/inner", "/base/x/repo"])).toBe("b");
+    expect(await board.attemptAt(["/base/x"])).toBe("a");
+    expect([await board.attemptAt(["/base", "/"]), await board.attemptAt([])]).toEqual([null, null]);
+    await board.changeAttempt("a", { folder: null, paths: null, state: "failed", error: "no" }, 8);
+    expect(await board.attemptAt(["/base/x/repo", "/base/x"])).toBeNull();
+    expect(await board.workItem("w")).toMatchObject({ latestAttemptId: "a", lastFailed: true });
+  });
+}
+
+export function boardFlowSuite(bed: Bed): void {
+  const statusOf = async (store: Store) => (await store.board.workItem("w"))?.status;
+
+  test("a work item follows the tasks of its attempts, in their transactions", async () => {
+    const store = await bed.fresh();
+    await fillBoard(store);
+    await store.board.addAttempt(sampleAttempt("b"), []);
+    await create(store, "other");
+    expect(await statusOf(store)).toBe("todo");
+    await create(store, "t1", { batchId: "a" }, 10);
+    expect(await store.board.workItem("w")).toMatchObject({ status: "inprogress", updatedAt: 10, inProgress: true });
+    expect((await store.board.attempt("a"))?.updatedAt).toBe(10);
+    await create(store, "t2", { batchId: "b" }, 11);
+    await store.apply("t1", completed(12));
+    expect(await store.board.workItem("w")).toMatchObject({ status: "inprogress", updatedAt: 12 });
+    await store.apply("t2", { type: "run.failed", at: 13, run: 0, error: "no", progress: null });
+    expect(await statusOf(store)).toBe("inreview");
+    await store.board.changeWorkItem("w", { status: "cancelled" }, 14);
+    await store.apply("t1", resumed(15));
+    expect(await statusOf(store)).toBe("inprogress");
+    await store.board.changeWorkItem("w", { status: "done" }, 16);
+    await store.apply("t1", completed(17, 1));
+    expect(await store.board.workItem("w")).toMatchObject({ status: "done", updatedAt: 17 });
+    // What rolls back takes the work item with it.
+    const broken = store.write(async (transaction) => {
+      await transaction.apply("t1", resumed(18));
+      throw new Error("enough");
+    });
+    await expect(broken).rejects.toThrow("enough");
+    expect(await statusOf(store)).toBe("done");
+  });
+
+  test("whether an attempt is at work or has failed shows in every state of its newest run", async () => {
+    const store = await bed.fresh();
+    await fillBoard(store);
+    await create(store, "t", { batchId: "a" }, 10);
+    await store.board.addSession(sampleSession("s", { taskId: "t" }));
+    const shows = async () => {
+      const item = await store.board.workItem("w");
+      return [item?.inProgress, item?.lastFailed, (await store.board.attempt("a"))?.taskStatus];
+    };
+    expect(await shows()).toEqual([true, false, "running"]);
+    await store.apply("t", { type: "run.failed", at: 11, run: 0, error: "no", progress: null });
+    expect(await shows()).toEqual([false, true, "error"]);
+    await store.apply("t", { ...resumed(12), allow: ["error"] });
+    expect(await shows()).toEqual([true, false, "resumed"]);
+    await store.apply("t", { type: "run.cancelled", at: 13, run: 1, reason: "enough", progress: null });
+    expect(await shows()).toEqual([false, true, "cancelled"]);
+    await store.apply("t", { ...resumed(14), allow: ["cancelled"] });
+    await store.apply("t", completed(15, 2));
+    expect(await shows()).toEqual([false, false, "completed"]);
+    // One that was merged and is worked on again is not merged any more.
+    await store.board.changeAttempt("a", { state: "merged" }, 16);
+    await store.apply("t", resumed(17));
+    expect((await store.board.attempt("a"))?.state).toBe("ready");
+  });
+
+  test("follow-ups: first in, first out, each taken once, with the run that had ended when they came", async () => {
+    const stores = await bed.handles(2);
+    const [store] = stores as [Store];
+    await fillBoard(store);
+    const { board } = store;
+    await create(store, "t", { batchId: "a" });
+    await board.addSession(sampleSession("s", { taskId: "t" }));
+    const add = (id: string, sessionId = "s") =>
+      board.queueFollowUp({ id, sessionId, prompt: `do ${id}`, variant: null, queuedAt: 1 });
+    expect(await board.queue("s")).toEqual({ head: null, count: 0, afterRun: null });
+    for (const id of ["z", "a", "m"]) await add(id);
+    const head = { id: "z", sessionId: "s", prompt: "do z", variant: null, queuedAt: 1, afterRun: null, error: null };
+    expect(await board.queue("s")).toEqual({ head, count: 3, afterRun: null });
+    await board.refuseFollowUp("s", "z", "no such agent");
+    expect((await board.queue("s")).head?.error).toBe("no such agent");
+    await store.apply("t", completed(2));
+    await add("n");
+    expect(await board.queue("s")).toMatchObject({ head: { id: "z", error: null }, count: 4, afterRun: 0 });
+    const takes = stores.flatMap((each) =>
+      [1, 2].map(() => each.write((transaction) => transaction.takeFollowUp("z"))),
+    );
+    expect((await Promise.all(takes)).filter((taken) => taken)).toHaveLength(1);
+    const broken = store.write(async (transaction) => {
+      expect(await transaction.takeFollowUp("a")).toBe(true);
+      throw new Error("enough");
+    });
+    await expect(broken).rejects.toThrow("enough");
+    expect((await board.queue("s")).head?.id).toBe("a");
+    await add("x", "elsewhere");
+    expect((await board.queuedSessions()).sort()).toEqual(["elsewhere", "s"]);
+    expect(await board.cancelFollowUps("s")).toBe(3);
+    expect(await board.queuedSessions()).toEqual(["elsewhere"]);
+  });
+
+  test("what is removed takes with it what hangs on it, and nothing else", async () => {
+    const store = await bed.fresh();
+    await fillBoard(store);
+    const { board } = store;
+    await create(store, "t", { batchId: "a" });
+    await board.addSession(sampleSession("s", { taskId: "t" }));
+    await board.queueFollowUp({ id: "f", sessionId: "s", prompt: "x", variant: "v", queuedAt: 1 });
+    await board.addAttempt(sampleAttempt("b"), []);
+    await board.removeAttempt("b");
+    expect((await board.attempts("w", ALL)).map(({ id }) => id)).toEqual(["a"]);
+    await board.removeWorkItem("w");
+    expect([await board.workItem("w"), await board.attempt("a"), await board.session("s")]).toEqual([null, null, null]);
+    expect(await board.queuedSessions()).toEqual([]);
+    expect((await board.repos(["r"])).length).toBe(1);
+    // The task is history, and may end without its attempt.
+    expect((await store.apply("t", completed(3))).changed).toBe(true);
+  });
+
+  test("a request is claimed once, by whoever comes first, and found with its answer", async () => {
+    const stores = await bed.handles(2);
+    const [{ board }] = stores as [Store];
+    const claims = stores.map((each) => each.board.claimRequest("op", "r", "hash", 5));
+    const found = { inputHash: "hash", answer: null };
+    expect((await Promise.all(claims)).sort((one) => (one === null ? -1 : 1))).toEqual([null, found]);
+    expect(await board.claimRequest("other", "r", "hash", 5)).toBeNull();
+    await board.answerRequest("op", "r", '{"ok":true}');
+    expect(await board.claimRequest("op", "r", "else", 6)).toEqual({ inputHash: "hash", answer: '{"ok":true}' });
+    await board.dropRequest("op", "r");
+    expect(await board.claimRequest("op", "r", "else", 6)).toBeNull();
+    await board.pruneRequests(6);
+    expect(await board.claimRequest("op", "r", "third", 7)).toMatchObject({ inputHash: "else" });
+    expect(await board.claimRequest("other", "r", "third", 7)).toBeNull();
+  });
+
+  test("a task that another agent takes over counts for that one, and what was done before stays the first one's", async () => {
+    const store = await bed.fresh();
+    await create(store, "t", { agent: "build" });
+    await store.apply("t", completed(1_400));
+    await store.apply("t", { ...resumed(2_000), agent: "plan" });
+    expect((await store.task("t"))?.agent).toBe("plan");
+    expect((await store.tasks({ agent: "plan" })).tasks).toHaveLength(1);
+    await store.apply("t", completed(2_100, 1));
+    const totals = await store.agentTotals();
+    expect(
+      totals.map(({ agent, byStatus, endedRuns, durationSum }) => [agent, byStatus.completed, endedRuns, durationSum]),
+    ).toEqual([
+      ["build", 0, 1, 400],
+      ["plan", 1, 1, 100],
+    ]);
+    expect(totals.flatMap(({ byStatus }) => Object.values(byStatus)).filter((count) => count < 0)).toEqual([]);
+  });
+}

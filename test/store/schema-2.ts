@@ -1,0 +1,47 @@
+/** A store as it was before the board: migrations 1 and 2, with a live task in it; and what opening makes of it. */
+import { expect } from "bun:test";
+import { transition } from "../../src/model/transition.ts";
+import type { Database } from "../../src/store/database.ts";
+import { appendEvent } from "../../src/store/feed.ts";
+import { putMeta } from "../../src/store/meta.ts";
+import { firstTables } from "../../src/store/migration-1-tables.ts";
+import { statusTables } from "../../src/store/migration-2-status.ts";
+import type { Store } from "../../src/store/store.ts";
+import { runRow, taskRow } from "../../src/store/task-rows.ts";
+import { fillBoard, sampleSession } from "../../src/testing/sample-board.ts";
+import { completed, newTask } from "../../src/testing/sample-task.ts";
+
+/** `second` is a new, empty database, and `open` opens the store on it. */
+export async function expectBoardAdded(second: Database, open: () => Promise<Store>): Promise<void> {
+  await makeSchema2(second);
+  await second.close();
+  const stores = await Promise.all([open(), open()]);
+  const [store] = stores;
+  expect((await store.task("before"))?.status).toBe("running");
+  await fillBoard(store);
+  await store.board.addSession(sampleSession("s", { taskId: "before" }));
+  expect(await store.board.workItem("w")).toMatchObject({ status: "todo", inProgress: true });
+  await store.apply("before", completed(9));
+  expect(await store.board.workItem("w")).toMatchObject({ status: "todo", inProgress: false, latestSessionId: "s" });
+  await Promise.all(stores.map((each) => each.close()));
+}
+
+/** The task's batch has the name of the attempt that comes later. */
+function makeSchema2(database: Database): Promise<void> {
+  return database.write(async (kysely) => {
+    await kysely.schema
+      .createTable("meta")
+      .addColumn("key", "text", (column) => column.primaryKey())
+      .addColumn("value", "text", (column) => column.notNull())
+      .execute();
+    await firstTables(kysely, database.dialect);
+    await statusTables(kysely, database.dialect);
+    await putMeta(kysely, "schema_version", "2");
+    const event = { type: "task.created", at: 1, task: newTask("before", { batchId: "a" }) } as const;
+    const { task } = transition(null, event);
+    if (task === null) throw new Error("no task");
+    const seq = await appendEvent(kysely, task.id, event.type, JSON.stringify(event));
+    await kysely.insertInto("tasks").values(taskRow(task, seq)).execute();
+    await kysely.insertInto("runs").values(runRow(task.id, task.run)).execute();
+  });
+}
