@@ -1,10 +1,11 @@
 /**
- * Owns the processes of one session: Claude's own, and what it starts. Claude puts each shell into a session of its own, where a
- * signal to its process group does not reach: so all of them carry a mark in their environment, and are found by it.
+ * Owns the processes of one session: Claude's own, and what it starts. Claude puts each shell into a session of its own, so all of
+ * them carry a mark and are found by it (`process-guard.ts`).
  * Invariant: when Claude's process ends, or this one does in whatever way, none of them is left (Linux; elsewhere: Claude's group).
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { guardProcess } from "./process-guard.ts";
 import type { SdkOptions } from "./sdk.ts";
 
 type Spawn = NonNullable<SdkOptions["spawnClaudeCodeProcess"]>;
@@ -20,18 +21,6 @@ export interface ProcessEnd {
 
 const MARK = "ASYNCAGENTS_CLAUDE_PROCESS";
 const COMPLAINT_LENGTH = 4_000;
-
-// Standard input closes when we let go, or when this process has died: both mean that all must end. Some may be about to start
-// another, so it looks until there are none.
-const GUARD = `
-read -r _
-kill -9 -- "-$1" 2>/dev/null
-for round in 1 2 3 4 5; do
-  found=$(grep -lzxF "${MARK}=$2" /proc/[0-9]*/environ 2>/dev/null)
-  [ -n "$found" ] || break
-  for file in $found; do pid=\${file#/proc/}; kill -9 "\${pid%/environ}" 2>/dev/null; done
-done
-`;
 
 /** Claude's process and all that it starts. */
 export class ClaudeProcess {
@@ -81,7 +70,7 @@ export class ClaudeProcess {
       this.#stderr?.(text);
     });
     signal.addEventListener("abort", () => this.signal("SIGTERM"));
-    if (child.pid !== undefined) this.#sweep = guard(child.pid, this.#mark);
+    if (child.pid !== undefined) this.#sweep = guardProcess(child.pid, { name: MARK, value: this.#mark });
     const onEnd = (code: number | null, ending: string | null) =>
       this.#resolve({ code, signal: ending, complaint: complaint.trim() });
     child.once("exit", onEnd);
@@ -120,24 +109,4 @@ export class ClaudeProcess {
       });
     });
   }
-}
-
-/** Starts the watcher. Its result makes it act now, and resolves when it has. */
-function guard(pid: number, mark: string): () => Promise<void> {
-  if (process.platform === "win32") return async () => {};
-  const watcher = spawn("sh", ["-c", GUARD, "asyncagents-guard", String(pid), mark], {
-    stdio: ["pipe", "ignore", "ignore"],
-    // Of a session of its own, or a Ctrl-C in the terminal would end it together with this process.
-    detached: true,
-  });
-  watcher.unref();
-  const done = new Promise<void>((resolve) => {
-    watcher.once("exit", () => resolve());
-    watcher.once("error", () => resolve());
-  });
-  return () => {
-    watcher.ref();
-    watcher.stdin.end();
-    return done;
-  };
 }

@@ -15,6 +15,8 @@ export type SdkMessage = import("@anthropic-ai/claude-agent-sdk").SDKMessage;
 export type SdkUserMessage = import("@anthropic-ai/claude-agent-sdk").SDKUserMessage;
 /** @ts-ignore: an optional peer */
 export type SdkQuery = import("@anthropic-ai/claude-agent-sdk").Query;
+/** @ts-ignore: an optional peer */
+export type SdkPermissionUpdate = import("@anthropic-ai/claude-agent-sdk").PermissionUpdate;
 
 const PACKAGE = "@anthropic-ai/claude-agent-sdk";
 

@@ -7,6 +7,7 @@ import type { CondenseLimits } from "../model/condense.ts";
 import type { Resumable } from "../model/events.ts";
 import type { Run, Task } from "../model/task.ts";
 import type { Instance, Notice, Store } from "../store/store.ts";
+import type { Changes } from "./changes.ts";
 
 /** A place where a crash must lose nothing; tests kill the process there. */
 export type CrashPoint = "session-made" | "row-written" | "prompt-sent" | "outbox-written" | "notice-sent";
@@ -72,4 +73,6 @@ export interface EngineContext {
   /** Puts notices into words; they all go to one parent in one message. */
   wordNotices(views: readonly NoticeView[]): NoticeText;
   reach(point: CrashPoint): void;
+  /** Where one process has many engines: their common feed, started. Whoever runs them sees to what dead processes left. */
+  changes?: Changes;
 }

@@ -14,10 +14,15 @@ export interface DeskContext {
   /** Those of this process. */
   engines(): readonly Engine[];
   isAlive(instance: Instance): boolean;
+  /** Where this process starts hosts itself: an engine for that host and directory, started if there is none yet. */
+  open?(host: string, directory: string): Promise<Engine>;
 }
 
 /** Who can do something: an engine of this process, or another process. */
 export type Place = { engine: Engine } | { pid: number };
+
+/** What runs where nobody says what should. */
+const DEFAULT_HOST = "opencode";
 
 export class Desk {
   readonly #context: DeskContext;
@@ -38,18 +43,38 @@ export class Desk {
     return engine.launch(PERSON, launch, await engine.checkLaunch(PERSON, launch));
   }
 
+  /** A task of its own with all that a task's session knows; the task stays as it is. */
+  async fork(engine: Engine, task: Task, request: Omit<LaunchRequest, "fork" | "forkOf" | "batch">): Promise<Task> {
+    if (isLive(task.status)) {
+      throw new AsyncAgentsError("task_running", `Task ${task.id} still runs. Wait until it has ended, then fork it.`);
+    }
+    const launch = { ...request, fork: true, forkOf: task.sessionId, batch: null };
+    return engine.launch(PERSON, launch, await engine.checkLaunch(PERSON, launch));
+  }
+
   /** Any engine can: a wish for a task of another process goes through the store. */
   async cancel(task: Task): Promise<Task> {
     const engines = this.#context.engines();
-    const engine = engines.find(({ instance }) => instance.id === task.owner) ?? sameDirectory(engines, task);
-    if (engine) return (await engine.cancelTask(task, "cancelled by a person")).task;
     const [any] = engines;
-    if (any && (await this.#driver(task))) return (await any.cancelTask(task, "cancelled by a person")).task;
-    throw unavailable(task.directory);
+    const engine =
+      engines.find(({ instance }) => instance.id === task.owner) ??
+      sameDirectory(engines, task) ??
+      (any && (await this.#driver(task)) ? any : await this.#opened(task));
+    if (!engine) throw unavailable(task.directory);
+    return (await engine.cancelTask(task, "cancelled by a person")).task;
   }
 
-  /** A launch works in a directory; without one it is this process's only one. */
-  async placeOfLaunch(directory: string | null): Promise<Place> {
+  /** An engine of this process for that host and directory; `host_unavailable` where it cannot have one. */
+  async engine(host: string, directory: string): Promise<Engine> {
+    const engine =
+      sameDirectory(this.#context.engines(), { host, directory }) ?? (await this.#opened({ host, directory }));
+    if (engine) return engine;
+    throw unavailable(directory);
+  }
+
+  /** A launch works in a directory; without one it is this process's only one. With a host, it runs here. */
+  async placeOfLaunch(directory: string | null, host: string | null = null): Promise<Place> {
+    if (host !== null && directory !== null) return { engine: await this.engine(host, directory) };
     const engines = this.#context.engines();
     const [only, ...others] = engines;
     if (directory === null && only && others.length === 0) return { engine: only };
@@ -64,7 +89,16 @@ export class Desk {
     if (engine) return { engine };
     const other = (await this.#living()).find((instance) => instance.directory === directory);
     if (other) return { pid: other.pid };
-    throw unavailable(directory);
+    return { engine: await this.engine(DEFAULT_HOST, directory) };
+  }
+
+  /** Only who drives a task can hand it an answer. */
+  async placeOfAnswer(task: Task): Promise<Place> {
+    const engine = this.#context.engines().find(({ instance }) => instance.id === task.owner);
+    if (engine) return { engine };
+    const driver = await this.#driver(task);
+    if (driver) return { pid: driver.pid };
+    throw new AsyncAgentsError("nothing_asked", `Task ${task.id} does not wait for an answer.`);
   }
 
   /** A resume runs in the task's own directory. */
@@ -73,7 +107,7 @@ export class Desk {
     if (engine) return { engine };
     const other = (await this.#living()).find((each) => each.directory === task.directory && each.host === task.host);
     if (other) return { pid: other.pid };
-    throw unavailable(task.directory);
+    return { engine: await this.engine(task.host, task.directory) };
   }
 
   /** Who can show a task's conversation, best first: who drives it, then whoever has the same host. */
@@ -89,7 +123,11 @@ export class Desk {
     if (own) places.push({ engine: own });
     if (other && other.pid !== driver?.pid) places.push({ pid: other.pid });
     if (places.length > 0) return places;
-    throw unavailable(task.directory);
+    return [{ engine: await this.engine(task.host, task.directory) }];
+  }
+
+  async #opened({ host, directory }: Pick<Task, "host" | "directory">): Promise<Engine | undefined> {
+    return this.#context.open?.(host, directory);
   }
 
   /** The other living process that drives the task. */
@@ -104,8 +142,8 @@ export class Desk {
   }
 }
 
-function sameDirectory(engines: readonly Engine[], task: Task): Engine | undefined {
-  return engines.find(({ instance }) => instance.directory === task.directory && instance.host === task.host);
+function sameDirectory(engines: readonly Engine[], wanted: Pick<Task, "host" | "directory">): Engine | undefined {
+  return engines.find(({ instance }) => instance.directory === wanted.directory && instance.host === wanted.host);
 }
 
 function unavailable(directory: string): AsyncAgentsError {

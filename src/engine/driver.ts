@@ -13,6 +13,8 @@ import { RunTracker } from "./tracker.ts";
 
 const SAVE_MS = 500;
 const BEGIN_MS = 20_000;
+/** So long may hosts take to stop when this process ends; they end with it in any case. */
+const ABORT_MS = 3_000;
 
 export const SESSION_DELETED = "its session was deleted";
 
@@ -70,7 +72,29 @@ export class Driver {
     await this.#end(tracker, { outcome: "cancelled", reason }, tracker.progress());
   }
 
+  /** How many runs it drives. */
+  get size(): number {
+    return this.#live.size;
+  }
+
+  /** Ends every run with that error, then stops the host's work: for a process that is about to end. */
+  async interrupt(error: string): Promise<void> {
+    const { host } = this.#context;
+    const stopping = [...this.#live.values()].map(async (tracker) => {
+      await this.#end(tracker, { outcome: "error", error }, tracker.progress());
+      await host.abort(tracker.sessionId).catch(this.#logFailure("an interrupted session was not stopped"));
+    });
+    const late = Promise.withResolvers<void>();
+    const timer = setTimeout(late.resolve, ABORT_MS);
+    await Promise.race([Promise.all(stopping), late.promise]);
+    clearTimeout(timer);
+  }
+
   take(event: HostEvent): void {
+    if (event.type === "host.ended") {
+      for (const tracker of this.#live.values()) void this.#lose(tracker, event.reason);
+      return;
+    }
     if (event.type === "session.opened") {
       const root = this.#rootOf(event.parentSessionId);
       if (this.#live.has(root)) this.#descendants.set(event.sessionId, root);
@@ -207,6 +231,19 @@ export class Driver {
       if (isGone(thrown)) return this.#end(tracker, { outcome: "error", error: SESSION_DELETED }, null);
       this.#logFailure("a run could not be inspected; the next poll tries again")(thrown);
       this.#pollLater();
+    }
+  }
+
+  /** The host's program died. What the run had finished counts; a prompt that is on its way fails by itself. */
+  async #lose(tracker: RunTracker, reason: string): Promise<void> {
+    if (tracker.acceptedAt === null) return;
+    tracker.announced = reason;
+    try {
+      const evidence = await this.#context.host.inspect(tracker.sessionId, tracker.messageId);
+      const shown = addProgress(tracker.before, evidence.progress);
+      await this.#end(tracker, judge(evidence, reason), fullerProgress(tracker.progress(), shown));
+    } catch {
+      await this.#end(tracker, { outcome: "error", error: reason }, tracker.progress());
     }
   }
 

@@ -3,16 +3,17 @@
  * touches only that session's own children; one on a task is for people (`desk.ts` finds the engine for it). Holds no
  * rules of its own beyond finding a task by what the caller wrote.
  */
-import type { AgentInfo, HostEvent, MessagePage } from "../hosts/host.ts";
+import type { AgentInfo, HostEvent, MessagePage, Reply } from "../hosts/host.ts";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import type { TaskEventType } from "../model/events.ts";
+import { INTERRUPTED } from "../model/evidence.ts";
 import { isLive, type Task } from "../model/task.ts";
 import type { FeedEntry, Instance, Parent, TaskPage } from "../store/store.ts";
 import { Canceller, type CancelResult } from "./cancel.ts";
 import { Changes } from "./changes.ts";
 import type { EngineContext } from "./context.ts";
 import { Driver } from "./driver.ts";
-import { batchIdOf, type Caller, Launcher, type LaunchRequest, PERSON } from "./launch.ts";
+import { batchIdOf, type Caller, Launcher, type LaunchRequest, PERSON, type ResumeRequest } from "./launch.ts";
 import { Outbox } from "./outbox.ts";
 import { Recovery } from "./recovery.ts";
 import { Waiter, type WaitOptions } from "./waiter.ts";
@@ -36,6 +37,7 @@ export class Engine {
   readonly #recovery: Recovery;
   readonly #endListeners = new Set<(task: Task) => void>();
   #stopEvents: (() => void) | null = null;
+  #usedAt: number;
   #sweep: ReturnType<typeof setTimeout> | null = null;
   #kick: ReturnType<typeof setTimeout> | null = null;
   #stopped = false;
@@ -43,7 +45,8 @@ export class Engine {
   constructor(context: EngineContext) {
     const onEnded = (task: Task) => this.#told(task);
     this.#context = context;
-    this.#changes = new Changes(context.store, context.log);
+    this.#usedAt = context.now();
+    this.#changes = context.changes ?? new Changes(context.store, context.log);
     this.#waiter = new Waiter(context.store, this.#changes);
     this.#driver = new Driver(context, onEnded);
     this.#outbox = new Outbox(context, () => this.#sweepLater());
@@ -56,24 +59,35 @@ export class Engine {
   async start(): Promise<void> {
     const { store, host, instance } = this.#context;
     await store.addInstance(instance);
-    await this.#changes.start();
-    this.#changes.onEntries((entries) => {
+    if (!this.#isAttended) await this.#changes.start();
+    const stopEntries = this.#changes.onEntries((entries) => {
       for (const entry of entries) this.#heed(entry);
     });
-    this.#stopEvents = host.onEvent((event) => this.#take(event));
+    const stopEvents = host.onEvent((event) => this.#take(event));
+    this.#stopEvents = () => {
+      stopEntries();
+      stopEvents();
+    };
   }
 
-  /** Puts right what a crash left, now and whenever another instance dies. */
-  async recover(): Promise<void> {
-    if (this.#stopped) return;
+  /** Puts right what a crash left, now and whenever another instance dies. False where that failed for now. */
+  async recover(): Promise<boolean> {
+    if (this.#stopped) return true;
     try {
       const { foreign } = await this.#recovery.run();
       await this.#outbox.kickAll();
       if (foreign) this.#sweepLater();
+      return true;
     } catch (thrown) {
       this.#context.log.error("recovery failed; it is tried again", { error: messageOf(thrown) });
       this.#sweepLater();
+      return false;
     }
+  }
+
+  /** Ends the live runs of this instance with the truth, before its process ends. */
+  async interrupt(): Promise<void> {
+    await this.#driver.interrupt(INTERRUPTED);
   }
 
   /** Lets go of everything; live tasks of this instance are then for another one to recover. */
@@ -82,7 +96,7 @@ export class Engine {
     if (this.#sweep) clearTimeout(this.#sweep);
     if (this.#kick) clearTimeout(this.#kick);
     this.#stopEvents?.();
-    this.#changes.stop();
+    if (!this.#isAttended) this.#changes.stop();
     this.#driver.stop();
     this.#outbox.stop();
     await this.#context.store.endInstance(this.#context.instance.id);
@@ -98,21 +112,44 @@ export class Engine {
     return this.#context.instance;
   }
 
+  /** How many runs it drives now. */
+  get liveRuns(): number {
+    return this.#driver.size;
+  }
+
+  /** When somebody last asked it for something, or a run of it ended. */
+  get usedAt(): number {
+    return this.#usedAt;
+  }
+
+  /** Whoever runs many engines looks after what concerns no single one of them. */
+  get #isAttended(): boolean {
+    return this.#context.changes !== undefined;
+  }
+
+  /** The agent that works where none is named. */
+  get defaultAgent(): string {
+    return this.#context.host.defaultAgent;
+  }
+
   agents(): Promise<AgentInfo[]> {
+    this.#use();
     return this.#context.host.agents();
   }
 
   /** Checks a launch; nothing is made. */
   checkLaunch(caller: Caller, request: LaunchRequest): Promise<AgentInfo> {
+    this.#use();
     return this.#launcher.check(caller, request);
   }
 
   launch(caller: Caller, request: LaunchRequest, agent: AgentInfo): Promise<Task> {
+    this.#use();
     return this.#launcher.launch(caller, request, agent);
   }
 
   async resume(caller: Caller, taskId: string, prompt: string): Promise<Task> {
-    return this.#launcher.resume(caller, await this.find(caller.sessionId, taskId), prompt);
+    return this.#launcher.resume(caller, await this.find(caller.sessionId, taskId), { prompt });
   }
 
   /** The caller's tasks in its view, newest first. */
@@ -153,11 +190,30 @@ export class Engine {
   }
 
   /** Resumes any task of this instance's directory for a person; its parent, if it has one, is told as always. */
-  resumeTask(task: Task, prompt: string): Promise<Task> {
-    return this.#launcher.resume(PERSON, task, prompt);
+  resumeTask(task: Task, request: ResumeRequest): Promise<Task> {
+    this.#use();
+    return this.#launcher.resume(PERSON, task, request);
+  }
+
+  /** Answers what a task of this instance waits for; with an id, only that very request. */
+  async answerTask(task: Task, reply: Reply, requestId?: string): Promise<void> {
+    this.#use();
+    const { host } = this.#context;
+    if (!host.answer) throw new AsyncAgentsError("host_unsupported", `${host.kind} cannot be answered from here.`);
+    const detail = isLive(task.status) && task.phaseDetail?.kind === "waiting" ? task.phaseDetail : null;
+    if (detail === null || (requestId ?? detail.requestId) !== detail.requestId) {
+      throw new AsyncAgentsError("nothing_asked", `Task ${task.id} does not wait for this answer.`);
+    }
+    if (detail.asks !== reply.kind) {
+      const message = `Task ${task.id} asks for a ${detail.asks}, not for a ${reply.kind}: ${detail.text.slice(0, 200)}`;
+      throw new AsyncAgentsError("invalid_input", message, { details: { asks: detail.asks } });
+    }
+    if (await host.answer(task.sessionId, detail.requestId, reply)) return;
+    throw new AsyncAgentsError("nothing_asked", `What task ${task.id} asked has been answered already.`);
   }
 
   messages(sessionId: string, page: { limit: number; before: string | null }): Promise<MessagePage> {
+    this.#use();
     return this.#context.host.messages(sessionId, page);
   }
 
@@ -238,6 +294,10 @@ export class Engine {
     );
   }
 
+  #use(): void {
+    this.#usedAt = this.#context.now();
+  }
+
   async #all(query: Parameters<EngineContext["store"]["tasks"]>[0]): Promise<Task[]> {
     const found: Task[] = [];
     for (;;) {
@@ -274,13 +334,14 @@ export class Engine {
   }
 
   #told(task: Task): void {
+    this.#use();
     this.#outbox.kick(task.parentSessionId);
     for (const listener of this.#endListeners) listener(task);
   }
 
   /** What this instance ended itself is on its way already; this is for what others wrote. */
   #kickLater(): void {
-    if (this.#kick || this.#stopped) return;
+    if (this.#kick || this.#stopped || this.#isAttended) return;
     this.#kick = setTimeout(() => {
       this.#kick = null;
       this.#try(this.#outbox.kickAll(), "the outbox could not be read");
@@ -288,7 +349,7 @@ export class Engine {
   }
 
   #sweepLater(): void {
-    if (this.#sweep || this.#stopped) return;
+    if (this.#sweep || this.#stopped || this.#isAttended) return;
     this.#sweep = setTimeout(() => {
       this.#sweep = null;
       void this.recover();

@@ -32,7 +32,19 @@ export interface LaunchRequest {
   prompt: string;
   agent: string;
   fork: boolean;
+  /** The session whose history a fork gets; the caller's own when absent. */
+  forkOf?: string;
   batch: string | null;
+}
+
+export interface ResumeRequest {
+  prompt: string;
+  /** Takes over from this run on; the task keeps its own when absent. */
+  agent?: string;
+  /** The queued follow-up that this is: it leaves the queue together with the run's beginning. */
+  followUpId?: string;
+  /** Which ended tasks may be resumed besides completed ones; as the settings say when absent. */
+  allow?: Settings["resumable"];
 }
 
 export class Launcher {
@@ -58,7 +70,7 @@ export class Launcher {
     if (request.fork && !this.#context.host.fork) {
       throw new AsyncAgentsError("host_unsupported", `${this.#context.host.kind} cannot fork. Launch without fork.`);
     }
-    const [agent, depth] = await Promise.all([this.#context.host.agent(request.agent), this.#depth(caller.sessionId)]);
+    const [agent, depth] = await Promise.all([this.#agent(request.agent), this.#depth(caller.sessionId)]);
     const { maxDepth } = this.#context.settings;
     if (depth >= maxDepth) {
       throw new AsyncAgentsError(
@@ -66,10 +78,14 @@ export class Launcher {
         `A background task may not launch tasks at this depth (limit ${maxDepth}). Do the work yourself, or ask for a higher maxDepth.`,
       );
     }
+    return agent;
+  }
+
+  async #agent(name: string): Promise<AgentInfo> {
+    const agent = await this.#context.host.agent(name);
     if (agent) return agent;
     const known = (await this.#context.host.agents()).map((candidate) => candidate.name).join(", ");
-    const what =
-      request.agent.trim() === "" ? "agent is missing" : `There is no agent "${request.agent.slice(0, 100)}"`;
+    const what = name.trim() === "" ? "agent is missing" : `There is no agent "${name.slice(0, 100)}"`;
     throw new AsyncAgentsError("unknown_agent", `${what}. Known agents: ${known}.`);
   }
 
@@ -96,10 +112,12 @@ export class Launcher {
     return created.task;
   }
 
-  async resume(caller: Caller, task: Task, prompt: string): Promise<Task> {
+  async resume(caller: Caller, task: Task, request: ResumeRequest): Promise<Task> {
+    const { prompt, followUpId } = request;
     requireText("prompt", prompt, MAX_PROMPT);
+    const agent = request.agent === undefined ? undefined : (await this.#agent(request.agent)).name;
     const { store, host, now, settings, instance, reach } = this.#context;
-    refuseResume(task, settings);
+    refuseResume(task, settings, request.allow);
     if (!(await host.exists(task.sessionId))) {
       throw new AsyncAgentsError(
         "session_gone",
@@ -108,13 +126,16 @@ export class Launcher {
     }
     const messageId = host.newMessageId();
     const resumed = await store.write(async (transaction) => {
+      // The prompt leaves the queue in the very transaction that makes it a run: it is never lost and never run twice.
+      if (followUpId !== undefined && !(await transaction.takeFollowUp(followUpId))) throw followUpGone();
       const event = { type: "task.resumed", at: now(), prompt, messageId, owner: instance.id } as const;
-      const applied = await transaction.apply(task.id, { ...event, allow: settings.resumable });
+      const allow = request.allow ?? settings.resumable;
+      const applied = await transaction.apply(task.id, { ...event, allow, ...(agent !== undefined && { agent }) });
       if (applied.changed && caller.sessionId !== "") await transaction.putParent(this.#parentOf(caller));
       return applied;
     });
     if (!resumed.changed) {
-      refuseResume(resumed.task ?? task, settings);
+      refuseResume(resumed.task ?? task, settings, request.allow);
       throw new AsyncAgentsError("task_not_found", `There is no task ${task.id} any more.`);
     }
     reach("row-written");
@@ -156,7 +177,8 @@ export class Launcher {
     };
     try {
       if (!request.fork || !host.fork) return await host.start(input);
-      return await host.fork({ ...input, untilMessageId: caller.messageId });
+      const parentSessionId = request.forkOf ?? caller.sessionId;
+      return await host.fork({ ...input, parentSessionId, untilMessageId: caller.messageId });
     } catch (thrown) {
       await store.closeLaunch(launch.id);
       throw thrown;
@@ -212,8 +234,12 @@ function requireText(name: string, text: string, limit: number): void {
   );
 }
 
-function refuseResume(task: Task, { resumable, launchTool }: Settings): void {
-  if (!isLive(task.status) && isResumable(task, resumable)) return;
+function followUpGone(): AsyncAgentsError {
+  return new AsyncAgentsError("follow_up_gone", "The follow-up is not queued any more: it was sent or cancelled.");
+}
+
+function refuseResume(task: Task, { resumable, launchTool }: Settings, allow = resumable): void {
+  if (!isLive(task.status) && isResumable(task, allow)) return;
   const only = "Only completed tasks can be resumed";
   if (task.status === "resumed") {
     throw new AsyncAgentsError(

@@ -11,8 +11,7 @@ import type { Task } from "../model/task.ts";
 import type { Launch } from "../store/store.ts";
 import type { EngineContext } from "./context.ts";
 import { type Driver, SESSION_DELETED } from "./driver.ts";
-
-const PAGE = 200;
+import { liveTasks } from "./orphans.ts";
 
 export class Recovery {
   readonly #context: EngineContext;
@@ -33,7 +32,7 @@ export class Recovery {
     const living = new Set(instances.filter((known) => !dead.includes(known)).map((known) => known.id));
     const orphans: Task[] = [];
     let foreign = living.size > 1;
-    for (const task of await this.#liveTasks()) {
+    for (const task of await liveTasks(store)) {
       if (task.host !== this.#context.host.kind || task.owner === instance.id || this.#driver.drives(task)) continue;
       if (task.owner !== null && living.has(task.owner)) foreign = true;
       else orphans.push(task);
@@ -47,16 +46,6 @@ export class Recovery {
       log.info("an instance is gone; what it left was put right", { instance: known.id, pid: known.pid });
     }
     return { foreign };
-  }
-
-  async #liveTasks(): Promise<Task[]> {
-    const found: Task[] = [];
-    for (;;) {
-      const query = { status: ["running", "resumed"], limit: PAGE, offset: found.length, order: "oldest" } as const;
-      const { tasks } = await this.#context.store.tasks(query);
-      found.push(...tasks);
-      if (tasks.length < PAGE) return found;
-    }
   }
 
   async #recoverAll(tasks: readonly Task[]): Promise<void> {

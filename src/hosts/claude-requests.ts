@@ -3,36 +3,33 @@
  * Invariant: an agent waits until somebody answers or its run ends; nothing is answered in a person's name.
  * Who may answer is decided by callers.
  */
-import type { HostEvent } from "./host.ts";
+import type { SdkPermissionUpdate } from "../claude/sdk.ts";
+import type { HostEvent, Reply } from "./host.ts";
 
 /** What the SDK takes as an answer. */
 export type PermissionAnswer =
-  | { behavior: "allow"; updatedInput: Record<string, unknown> }
+  | { behavior: "allow"; updatedInput: Record<string, unknown>; updatedPermissions?: SdkPermissionUpdate[] }
   | { behavior: "deny"; message: string; interrupt: boolean };
 
 export interface AskingContext {
   signal: AbortSignal;
   toolUseID: string;
   title?: string;
+  /** Rules that would have allowed it. */
+  suggestions?: SdkPermissionUpdate[];
 }
 
-export interface ClaudeRequest {
-  requestId: string;
+interface OpenRequest {
   sessionId: string;
-  asks: "permission" | "question";
-  tool: string;
-  input: Record<string, unknown>;
+  asks: Reply["kind"];
+  settle(reply: Reply | null): void;
 }
-
-export type ClaudeReply =
-  /** `answers` by question, where it is one. */
-  { accept: true; answers?: Record<string, string> } | { accept: false; reason?: string };
 
 const QUESTION_TOOL = "AskUserQuestion";
 
 export class ClaudeRequests {
   readonly #emit: (event: HostEvent) => void;
-  readonly #open = new Map<string, { request: ClaudeRequest; settle: (reply: ClaudeReply | null) => void }>();
+  readonly #open = new Map<string, OpenRequest>();
   /** Sessions whose run was ended by a refusal. */
   readonly #refused = new Set<string>();
 
@@ -40,15 +37,13 @@ export class ClaudeRequests {
     this.#emit = emit;
   }
 
-  get open(): ClaudeRequest[] {
-    return [...this.#open.values()].map(({ request }) => request);
-  }
-
-  /** False where nothing of that id is open. */
-  answer(requestId: string, reply: ClaudeReply): boolean {
+  /** False where the session, and the agents inside it, have nothing of that id open. */
+  answer(sessionId: string, requestId: string, reply: Reply): boolean {
     const found = this.#open.get(requestId);
-    found?.settle(reply);
-    return found !== undefined;
+    if (found === undefined || found.asks !== reply.kind || runOf(found.sessionId) !== sessionId) return false;
+    this.#open.delete(requestId);
+    found.settle(reply);
+    return true;
   }
 
   /** Whether a refusal ended the session's run; asked once, at its end. */
@@ -64,27 +59,53 @@ export class ClaudeRequests {
   ): Promise<PermissionAnswer> {
     const { toolUseID: requestId, signal } = context;
     const asks = tool === QUESTION_TOOL ? "question" : "permission";
-    const reply = await new Promise<ClaudeReply | null>((settle) => {
-      this.#open.set(requestId, { request: { requestId, sessionId, asks, tool, input }, settle });
+    const reply = await new Promise<Reply | null>((settle) => {
+      this.#open.set(requestId, { sessionId, asks, settle });
       signal.addEventListener("abort", () => settle(null), { once: true });
       if (signal.aborted) settle(null);
-      const text = asks === "question" ? questionsIn(input) : (context.title ?? `${tool} ${JSON.stringify(input)}`);
+      const text =
+        asks === "question"
+          ? questionsIn(input).join("\n") || "a question"
+          : (context.title ?? `${tool} ${JSON.stringify(input)}`);
       this.#emit({ type: "session.asked", sessionId, requestId, asks, text });
     });
     this.#open.delete(requestId);
     this.#emit({ type: "session.answered", sessionId, requestId });
-    if (reply?.accept) return { behavior: "allow", updatedInput: withAnswers(input, reply.answers) };
-    // Where an agent inside the session asked, the run is the session's.
-    if (reply) this.#refused.add(sessionId.split("/")[0] ?? sessionId);
-    return { behavior: "deny", message: reply?.reason ?? "refused by a person", interrupt: true };
+    const allowed = reply && allowanceOf(reply, input, context);
+    if (allowed) return allowed;
+    const said = reply?.kind === "permission" ? reply.message : null;
+    if (reply && said === null) this.#refused.add(runOf(sessionId));
+    return { behavior: "deny", message: said ?? "refused by a person", interrupt: said === null };
   }
 }
 
-function questionsIn(input: Record<string, unknown>): string {
-  const questions = Array.isArray(input.questions) ? (input.questions as { question?: string }[]) : [];
-  return questions.map(({ question }) => question ?? "").join("\n") || "a question";
+/** Where an agent inside the session asked, the run is the session's. */
+function runOf(sessionId: string): string {
+  return sessionId.split("/")[0] ?? sessionId;
 }
 
-function withAnswers(input: Record<string, unknown>, answers: Record<string, string> | undefined) {
-  return answers ? { ...input, answers } : input;
+/** Null where the reply is a refusal. */
+function allowanceOf(
+  reply: Reply,
+  input: Record<string, unknown>,
+  { suggestions = [] }: AskingContext,
+): PermissionAnswer | null {
+  if (reply.kind === "question") {
+    if (reply.answers === null) return null;
+    const answers = Object.fromEntries(questionsIn(input).map((question, at) => [question, reply.answers?.[at] ?? ""]));
+    return { behavior: "allow", updatedInput: { ...input, answers } };
+  }
+  if (reply.decision === "reject") return null;
+  const rules = reply.decision === "always" ? suggestions.map(forThisProcess) : [];
+  return { behavior: "allow", updatedInput: input, ...(rules.length > 0 && { updatedPermissions: rules }) };
+}
+
+/** Elsewhere a rule would be written into the settings of the directory where the agent works. */
+function forThisProcess(rule: SdkPermissionUpdate): SdkPermissionUpdate {
+  return { ...rule, destination: "session" };
+}
+
+function questionsIn(input: Record<string, unknown>): string[] {
+  const questions = Array.isArray(input.questions) ? (input.questions as { question?: string }[]) : [];
+  return questions.map(({ question }) => question ?? "");
 }

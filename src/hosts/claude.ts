@@ -11,7 +11,7 @@ import type { Evidence } from "../model/evidence.ts";
 import { claudeEvidence } from "./claude-evidence.ts";
 import { ClaudeLedger, type SessionRecord } from "./claude-ledger.ts";
 import { belowId } from "./claude-reader.ts";
-import { type AskingContext, type ClaudeReply, type ClaudeRequest, ClaudeRequests } from "./claude-requests.ts";
+import { type AskingContext, ClaudeRequests } from "./claude-requests.ts";
 import { type Entry, lastEntryBefore, readTranscript, type TranscriptMessage } from "./claude-transcript.ts";
 import type { RunningClaude, RunSettings, WireMessage } from "./claude-wire.ts";
 import { ClaudeWork } from "./claude-work.ts";
@@ -23,6 +23,7 @@ import {
   type HostStatus,
   type MessagePage,
   type PromptInput,
+  type Reply,
   type StartInput,
   splitModel,
 } from "./host.ts";
@@ -53,10 +54,7 @@ export interface ClaudeHost extends Host {
   readonly kind: "claude";
   findLaunched(launch: { launchId: string }): Promise<string | null>;
   fork(input: ForkInput): Promise<string>;
-  /** What waits for a person. */
-  requests(): ClaudeRequest[];
-  /** False where nothing of that id waits. */
-  answer(requestId: string, reply: ClaudeReply): boolean;
+  answer(sessionId: string, requestId: string, reply: Reply): Promise<boolean>;
   /** Ends what the session does, and removes it with its transcript. */
   deleteSession(sessionId: string): Promise<void>;
   /** Ends all processes. Runs that were at work are left as a crash would leave them. */
@@ -67,8 +65,12 @@ export function claudeHost(options: ClaudeHostOptions): ClaudeHost {
   return new ClaudeDriver(options);
 }
 
+/** Claude itself, as it is without an agent of its own. */
+const CLAUDE: AgentInfo = { name: "claude", description: "Claude itself", model: null };
+
 class ClaudeDriver implements ClaudeHost {
   readonly kind = "claude";
+  readonly defaultAgent = CLAUDE.name;
   readonly #options: ClaudeHostOptions;
   readonly #ledger: ClaudeLedger;
   readonly #listeners = new Set<(event: HostEvent) => void>();
@@ -154,18 +156,19 @@ class ClaudeDriver implements ClaudeHost {
 
   async agent(name: string): Promise<AgentInfo | null> {
     const find = (agents: readonly AgentInfo[]) => agents.find((agent) => agent.name === name) ?? null;
-    return find(this.#knownAgents ?? []) ?? find(await this.agents());
+    return find([CLAUDE, ...(this.#knownAgents ?? [])]) ?? find(await this.agents());
   }
 
   async agents(): Promise<AgentInfo[]> {
     const { query, input, child } = await this.#query({});
     try {
       const agents = await query.supportedAgents();
-      this.#knownAgents = agents.map(({ name, description, model }) => ({
+      const known = agents.map(({ name, description, model }) => ({
         name,
         description: description || null,
         model: model && model !== "inherit" ? `anthropic/${model}` : null,
       }));
+      this.#knownAgents = [CLAUDE, ...known.filter(({ name }) => name !== CLAUDE.name)];
       return this.#knownAgents;
     } catch (thrown) {
       throw new AsyncAgentsError("host_unavailable", `Claude did not start: ${messageOf(thrown)}`, { cause: thrown });
@@ -185,12 +188,8 @@ class ClaudeDriver implements ClaudeHost {
     return () => this.#listeners.delete(listener);
   }
 
-  requests(): ClaudeRequest[] {
-    return this.#requests.open;
-  }
-
-  answer(requestId: string, reply: ClaudeReply): boolean {
-    return this.#requests.answer(requestId, reply);
+  async answer(sessionId: string, requestId: string, reply: Reply): Promise<boolean> {
+    return this.#requests.answer(sessionId, requestId, reply);
   }
 
   async deleteSession(sessionId: string): Promise<void> {
@@ -253,7 +252,7 @@ class ClaudeDriver implements ClaudeHost {
       this.#requests.ask(context.agentID ? belowId(sessionId, context.agentID) : sessionId, tool, asked, context);
     const { query, input, child } = await this.#query({
       ...((await this.#isKnown(sessionId)) ? { resume: sessionId } : { sessionId, title: identity.title }),
-      ...(agent !== "" && { agent }),
+      ...(agent !== "" && agent !== CLAUDE.name && { agent }),
       ...(modelId !== undefined && { model: modelId }),
       disallowedTools: [...(this.#options.options?.disallowedTools ?? []), ...identity.denyTools],
       // Where nothing is asked, the SDK warns on standard error about somebody who would answer.

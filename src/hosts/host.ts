@@ -44,7 +44,7 @@ export interface NotifyInput {
 }
 
 export interface ForkInput extends StartInput {
-  /** The message that made the call: it and what follows are left out. */
+  /** The message that made the call: it and what follows are left out. Empty: the whole history. */
   untilMessageId: string;
 }
 
@@ -76,12 +76,23 @@ export type HostEvent =
   /** A user message is in the session; the model has not answered it yet. */
   | { type: "message.added"; sessionId: string; messageId: string }
   /** The model began to answer that message. */
-  | { type: "message.taken"; sessionId: string; messageId: string };
+  | { type: "message.taken"; sessionId: string; messageId: string }
+  /** The program behind the host is gone, and with it everything that was at work. Its sessions may come back with it. */
+  | { type: "host.ended"; reason: string };
+
+/** What somebody says to what a session asked. */
+export type Reply =
+  /** A refusal with a message tells the agent, which goes on; one without ends the run. */
+  | { kind: "permission"; decision: "once" | "always" | "reject"; message: string | null }
+  /** One answer for each question, in their order; null: the question is turned down. */
+  | { kind: "question"; answers: readonly string[] | null };
 
 export type HostStatus = { state: "busy" } | { state: "retrying"; reason: string; count: number };
 
 export interface Host {
   readonly kind: string;
+  /** The agent that works where none is named. */
+  readonly defaultAgent: string;
   /** Makes a session for a task; gives its id. */
   start(input: StartInput): Promise<string>;
   /** Hands a prompt over; resolves once the host has taken it. */
@@ -108,6 +119,8 @@ export interface Host {
   fork?(input: ForkInput): Promise<string>;
   /** Cuts a fork's history to the limits and tells the agent so. */
   condense?(sessionId: string, limits: CondenseLimits): Promise<void>;
+  /** Answers what a session, or one below it, asked; false where nothing of that id is open. */
+  answer?(sessionId: string, requestId: string, reply: Reply): Promise<boolean>;
   /** Adds a message to a parent's session; resolves once it is there. The same id again replaces it. */
   notify?(sessionId: string, input: NotifyInput): Promise<void>;
   /** Whether the session holds this message of ours, whole. */

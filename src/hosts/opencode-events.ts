@@ -65,7 +65,7 @@ export function readEvents(event: unknown): HostEvent[] {
   const { type, properties } = fieldsOf(event);
   if (typeof type !== "string" || !Object.hasOwn(READERS, type)) return [];
   const read = READERS[type]?.(fieldsOf(properties)) ?? [];
-  return [read].flat().filter((each) => each.sessionId !== "");
+  return [read].flat().filter((each) => "sessionId" in each && each.sessionId !== "");
 }
 
 /** A record of OpenCode's that an event carries whole. */

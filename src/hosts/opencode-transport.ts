@@ -49,8 +49,14 @@ export function pluginSend(client: object): OpenCodeSend {
   };
 }
 
+export interface HttpTarget {
+  url: string;
+  directory: string;
+  headers?: Record<string, string>;
+}
+
 /** Over HTTP, to the instance of one directory. */
-export function httpSend({ url, directory }: { url: string; directory: string }): OpenCodeSend {
+export function httpSend({ url, directory, headers = {} }: HttpTarget): OpenCodeSend {
   return async ({ method, path, parameters = {}, query = {}, body }) => {
     const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(parameters[name] ?? ""));
     const target = new URL(filled, url);
@@ -60,7 +66,8 @@ export function httpSend({ url, directory }: { url: string; directory: string })
     }
     const response = await fetch(target, {
       method,
-      ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } }),
+      headers: { ...headers, ...(body === undefined ? {} : { "Content-Type": "application/json" }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     return {

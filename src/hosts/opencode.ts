@@ -15,6 +15,7 @@ import {
   type MessagePage,
   type NotifyInput,
   type PromptInput,
+  type Reply,
   type StartInput,
   splitModel,
 } from "./host.ts";
@@ -46,8 +47,11 @@ export interface OpenCodeHost extends Host {
   readonly kind: "opencode";
   /** Takes one raw event of OpenCode; a malformed one says nothing. */
   take(event: unknown): void;
+  /** Tells that the program behind it is gone. */
+  lose(reason: string): void;
   fork(input: ForkInput): Promise<string>;
   condense(sessionId: string, limits: CondenseLimits): Promise<void>;
+  answer(sessionId: string, requestId: string, reply: Reply): Promise<boolean>;
   notify(sessionId: string, input: NotifyInput): Promise<void>;
   hasMessage(sessionId: string, messageId: string): Promise<boolean>;
 }
@@ -58,6 +62,7 @@ export function openCodeHost(options: { send: OpenCodeSend }): OpenCodeHost {
 
 class OpenCodeDriver implements OpenCodeHost {
   readonly kind = "opencode";
+  readonly defaultAgent = "build";
   readonly #send: OpenCodeSend;
   readonly #listeners = new Set<(event: HostEvent) => void>();
   readonly #transcripts = new Transcripts();
@@ -89,7 +94,8 @@ class OpenCodeDriver implements OpenCodeHost {
 
   async fork(input: ForkInput): Promise<string> {
     const permission = await this.#rulesFor(input);
-    const answer = await this.#session(input.parentSessionId, "POST", "/fork", { messageID: input.untilMessageId });
+    const until = input.untilMessageId === "" ? {} : { messageID: input.untilMessageId };
+    const answer = await this.#session(input.parentSessionId, "POST", "/fork", until);
     const sessionId = sessionIdOf(answer.data);
     await this.#session(sessionId, "PATCH", "", { title: titleOf(input), metadata: markOf(input), permission });
     return sessionId;
@@ -150,6 +156,12 @@ class OpenCodeDriver implements OpenCodeHost {
     return ifThere(this.#session(sessionId, "GET")).then((found) => found !== null);
   }
 
+  async answer(_sessionId: string, requestID: string, reply: Reply): Promise<boolean> {
+    const { path, body } = answerTo(reply);
+    const sent = call(this.#send, { method: "POST", path, parameters: { requestID }, body });
+    return (await ifThere(sent)) !== null;
+  }
+
   async hasMessage(sessionID: string, messageID: string): Promise<boolean> {
     const path = "/session/{sessionID}/message/{messageID}";
     const read = call(this.#send, { method: "GET", path, parameters: { sessionID, messageID } });
@@ -204,7 +216,15 @@ class OpenCodeDriver implements OpenCodeHost {
 
   take(event: unknown): void {
     this.#remember(event);
-    for (const read of readEvents(event)) for (const listener of this.#listeners) listener(read);
+    for (const read of readEvents(event)) this.#emit(read);
+  }
+
+  lose(reason: string): void {
+    this.#emit({ type: "host.ended", reason });
+  }
+
+  #emit(event: HostEvent): void {
+    for (const listener of this.#listeners) listener(event);
   }
 
   #session(sessionID: string, method: OpenCodeRequest["method"], tail = "", body?: unknown) {
@@ -285,6 +305,15 @@ async function ifThere<T>(request: Promise<T>): Promise<T | null> {
     if (AsyncAgentsError.isInstance(thrown) && thrown.code === "session_gone") return null;
     throw thrown;
   }
+}
+
+function answerTo(reply: Reply): { path: string; body?: unknown } {
+  if (reply.kind === "permission") {
+    const message = reply.message === null ? {} : { message: reply.message };
+    return { path: "/permission/{requestID}/reply", body: { reply: reply.decision, ...message } };
+  }
+  if (reply.answers === null) return { path: "/question/{requestID}/reject" };
+  return { path: "/question/{requestID}/reply", body: { answers: reply.answers.map((answer) => [answer]) } };
 }
 
 function markOf(input: StartInput): Record<string, unknown> {

@@ -3,12 +3,11 @@
  * and does what it asks for. Returns early when the turn is aborted, with the message as far as it came; what becomes of
  * the turn then is not decided here.
  */
-import type { HostEvent, HostStatus } from "./host.ts";
+import { messageOf } from "../model/errors.ts";
+import type { HostEvent, HostStatus, Reply } from "./host.ts";
 import { elapse, type ScriptedGate, unlessAborted } from "./scripted-gates.ts";
 import { markerOf, type ScriptedAnswer, type ScriptedDelay, say } from "./scripted-script.ts";
 import type { AgentMessage, ScriptedCall, ScriptedSession, ScriptedSessions } from "./scripted-sessions.ts";
-
-export type Reply = "accept" | "reject";
 
 export interface Turn {
   session: ScriptedSession;
@@ -27,17 +26,20 @@ export interface AnswersInput {
 
 export class ScriptedAnswers {
   readonly #input: AnswersInput;
-  readonly #requests = new Map<string, (reply: Reply) => void>();
+  readonly #requests = new Map<string, { sessionId: string; give: (reply: Reply) => void }>();
 
   constructor(input: AnswersInput) {
     this.#input = input;
   }
 
-  /** Answers an open request; false when there is none of that id. */
-  reply(requestId: string, reply: Reply): boolean {
-    const give = this.#requests.get(requestId);
-    give?.(reply);
-    return give !== undefined;
+  /** Answers an open request of the session or of one below it; false when there is none of that id. */
+  reply(sessionId: string, requestId: string, reply: Reply): boolean {
+    const request = this.#requests.get(requestId);
+    const isBelow = ({ id }: ScriptedSession) => id === request?.sessionId;
+    if (!request || !this.#input.sessions.withDescendants(sessionId).some(isBelow)) return false;
+    this.#requests.delete(requestId);
+    request.give(reply);
+    return true;
   }
 
   async write(turn: Turn, message: AgentMessage): Promise<void> {
@@ -88,6 +90,8 @@ export class ScriptedAnswers {
         else call.error = answer.fails;
         return;
       }
+      case "act":
+        return this.#act(turn, this.#call(turn, message, answer.name), answer.act);
       case "delegate":
         return this.#delegate(turn, this.#call(turn, message, "task"), answer.script);
       case "ask":
@@ -100,6 +104,15 @@ export class ScriptedAnswers {
     message.calls.push(call);
     this.#input.emit({ type: "tool.called", sessionId: turn.session.id, callId: call.id, name });
     return call;
+  }
+
+  async #act(turn: Turn, call: ScriptedCall, work: (signal: AbortSignal) => Promise<string>): Promise<void> {
+    try {
+      call.output = await work(turn.signal);
+    } catch (thrown) {
+      call.error = messageOf(thrown);
+      throw thrown;
+    }
   }
 
   async #delegate(turn: Turn, call: ScriptedCall, script: string): Promise<void> {
@@ -122,14 +135,22 @@ export class ScriptedAnswers {
     const call = this.#call(turn, message, asks);
     const requestId = sessions.newId("req");
     const { promise, resolve } = Promise.withResolvers<Reply>();
-    this.#requests.set(requestId, resolve);
+    this.#requests.set(requestId, { sessionId, give: resolve });
     emit({ type: "session.asked", sessionId, requestId, asks, text });
     const reply = await unlessAborted(promise, turn.signal);
     this.#requests.delete(requestId);
     if (reply === undefined) return;
     emit({ type: "session.answered", sessionId, requestId });
-    if (reply === "accept") call.output = "accepted";
-    else call.error = "a person refused";
-    message.last = reply === "reject";
+    call.output = outputOf(reply);
+    if (call.output !== null) return;
+    const said = reply.kind === "permission" ? reply.message : null;
+    call.error = said ?? "a person refused";
+    message.last = said === null;
   }
+}
+
+/** What the agent is told of a reply; null of a refusal. */
+function outputOf(reply: Reply): string | null {
+  if (reply.kind === "question") return reply.answers?.join("\n") ?? null;
+  return reply.decision === "reject" ? null : "accepted";
 }

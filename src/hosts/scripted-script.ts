@@ -1,13 +1,15 @@
 /**
- * The step language of the scripted host: what an agent does in the turns of one session. Plain data, shared by any
- * number of sessions. An answer is one message of the agent; what is written before it (gates, pauses, retries) holds
- * it up. A `call` or an `ask` lets the turn go on; every other answer ends it.
+ * The step language of the scripted host: what an agent does in the turns of one session. Plain data but for `act`, shared
+ * by any number of sessions. An answer is one message of the agent; what is written before it (gates, pauses, retries)
+ * holds it up. A `call`, an `act` or an `ask` lets the turn go on; every other answer ends it.
  */
 
 export type ScriptedAnswer =
   | { type: "say"; text: string }
   /** `fails` is the error of a call that does not succeed; the turn goes on either way. */
   | { type: "call"; name: string; output: string; fails: string | null }
+  /** A call that really does something; what it rejects with ends the turn as an error. Stops when the signal says so. */
+  | { type: "act"; name: string; act(signal: AbortSignal): Promise<string> }
   /** Asks a person. A refusal ends the turn at this call. */
   | { type: "ask"; asks: "permission" | "question"; text: string }
   /** Opens a session below, has it follow that script, and waits for it. */
@@ -31,6 +33,11 @@ export function say(text: string): ScriptedAnswer {
 /** Calls a tool, which gives that output or fails with that error. */
 export function call(name: string, result: { output?: string; fails?: string } = {}): ScriptedAnswer {
   return { type: "call", name, output: result.output ?? "", fails: result.fails ?? null };
+}
+
+/** Calls a tool that does something outside of the script. */
+export function act(name: string, work: (signal: AbortSignal) => Promise<string>): ScriptedAnswer {
+  return { type: "act", name, act: work };
 }
 
 /** Asks for a permission, or a question, and stands still until somebody answers. */

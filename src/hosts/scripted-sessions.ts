@@ -54,7 +54,12 @@ export interface ScriptedSession {
 export class ScriptedSessions {
   readonly #sessions = new Map<string, ScriptedSession>();
   readonly #scripts = new Map<string, ScriptedScript>();
-  #ids = 0;
+  #ids: number;
+
+  /** `firstId` goes on from where those before stopped. */
+  constructor(firstId = 0) {
+    this.#ids = firstId;
+  }
 
   /** Ids sort in the order in which they were made. */
   newId(prefix: string): string {
@@ -64,6 +69,18 @@ export class ScriptedSessions {
 
   script(name: string, steps: ScriptedScript): void {
     this.#scripts.set(name, steps);
+  }
+
+  /** Puts a session back that was kept elsewhere. */
+  restore(session: ScriptedSession): void {
+    this.#sessions.set(session.id, session);
+  }
+
+  /** Has the session follow these steps from now on. */
+  follow(session: ScriptedSession, steps: ScriptedScript): void {
+    const script = this.newId("script");
+    this.script(script, steps);
+    session.place = { script, next: 0 };
   }
 
   add(fields: Partial<Omit<ScriptedSession, "id" | "place">>): ScriptedSession {

@@ -4,8 +4,8 @@
  * is the caller's to say.
  */
 import { messageOf } from "../model/errors.ts";
-import type { HostEvent, HostStatus } from "./host.ts";
-import { type AnswersInput, type Reply, ScriptedAnswers, type Turn } from "./scripted-answers.ts";
+import type { HostEvent, HostStatus, Reply } from "./host.ts";
+import { type AnswersInput, ScriptedAnswers, type Turn } from "./scripted-answers.ts";
 import type { AgentMessage, ScriptedSession } from "./scripted-sessions.ts";
 
 interface RunningTurn extends Turn {
@@ -60,9 +60,9 @@ export class ScriptedTurns {
     await turn?.done;
   }
 
-  /** Answers an open request; false when there is none of that id. */
-  answer(requestId: string, reply: Reply): boolean {
-    return this.#answers.reply(requestId, reply);
+  /** Answers an open request of the session or of one below it; false when there is none of that id. */
+  answer(sessionId: string, requestId: string, reply: Reply): boolean {
+    return this.#answers.reply(sessionId, requestId, reply);
   }
 
   /** Ends as a killed process does: messages stay as they are, and nobody hears of it. */

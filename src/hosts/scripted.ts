@@ -4,7 +4,6 @@
  * so that a test can put one of its own in place of any.
  */
 import type { Host, HostEvent, NotifyInput, PromptInput, StartInput } from "./host.ts";
-import type { Reply } from "./scripted-answers.ts";
 import { scriptedEvidence } from "./scripted-evidence.ts";
 import { condenseScripted, forkScripted } from "./scripted-fork.ts";
 import { type ScriptedGate, scriptedGates } from "./scripted-gates.ts";
@@ -31,8 +30,6 @@ export interface ScriptedHost extends Required<Host> {
   openSession(title?: string): string;
   /** Deletes a session with those below it. */
   deleteSession(sessionId: string): Promise<void>;
-  /** Answers a request; false when it is not open. */
-  answer(requestId: string, reply: Reply): boolean;
   /** Dies as a killed process does: nothing more is written or said. */
   crash(): void;
 }
@@ -58,11 +55,11 @@ export function scriptedHost(options: ScriptedHostOptions = {}): ScriptedHost {
 
   return {
     kind: "scripted",
+    defaultAgent: agents[0] ?? "general",
     sessions,
     gate,
     script: (name, steps) => sessions.script(name, steps),
     openSession: (title = "opened by a person") => sessions.add({ title }).id,
-    answer: (requestId, reply) => turns.answer(requestId, reply),
     crash() {
       listeners.clear();
       turns.crash();
@@ -98,6 +95,7 @@ export function scriptedHost(options: ScriptedHostOptions = {}): ScriptedHost {
       };
     },
     exists: async (sessionId) => sessions.has(sessionId),
+    answer: async (sessionId, requestId, reply) => turns.answer(sessionId, requestId, reply),
     agent: async (name) => (agents.includes(name) ? { name, description: null, model: null } : null),
     agents: async () => agents.map((name) => ({ name, description: null, model: null })),
     onEvent(listener) {

@@ -4,13 +4,13 @@
  */
 import type { Hooks, PluginInput, ToolContext } from "@opencode-ai/plugin";
 import type { CrashPoint, Log } from "../engine/context.ts";
+import { openLog, storageDirectory } from "../engine/data-folder.ts";
 import type { Caller } from "../engine/launch.ts";
 import { openCodeHost } from "../hosts/opencode.ts";
 import { call, type OpenCodeSend, pluginSend } from "../hosts/opencode-transport.ts";
 import { messageOf } from "../model/errors.ts";
 import { type Instance, startInstance } from "./instance.ts";
 import { type PluginOptions, readOptions } from "./options.ts";
-import { openLog, storageDirectory } from "./storage.ts";
 import { endToast, launchToast, Toasts } from "./toasts.ts";
 import { tools } from "./tools.ts";
 

@@ -2,16 +2,12 @@
  * What exists once per process: the storage folder's store, its log and the status API. OpenCode runs the plugin once for
  * each directory and may hold two copies of this module, so it hangs on `globalThis`. Closed when the last instance lets go.
  */
-import { mkdirSync } from "node:fs";
-import { homedir } from "node:os";
-import { join } from "node:path";
 import type { Log } from "../engine/context.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { ApiServer } from "../http/server.ts";
 import { apiSettings } from "../http/settings.ts";
 import { messageOf } from "../model/errors.ts";
 import type { Store } from "../store/store.ts";
-import { fileLog } from "./log-file.ts";
 import { atProcessEnd } from "./process-end.ts";
 
 const SHARED = Symbol.for("asyncagents.storage.1");
@@ -34,20 +30,6 @@ export interface Held {
   store: Store;
   add(engine: Engine): void;
   release(engine: Engine | null): Promise<void>;
-}
-
-/** `ASYNCAGENTS_HOME`, else the folder that the plugin has always used. */
-export function storageDirectory(): string {
-  return process.env.ASYNCAGENTS_HOME || join(homedir(), ".opencode", "plugins", "background-agent");
-}
-
-export function openLog(directory: string): Log {
-  try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-  } catch {
-    // The store says so, with what to do; the log has nowhere to say it.
-  }
-  return fileLog(join(directory, "asyncagents.log"));
 }
 
 /** Opens what the process shares, or joins it. A failed opening is tried again at the next call. */

@@ -105,6 +105,8 @@ export function forkSuite(stage: Stage): void {
     const before = await stage.shown(parent);
     const forked = await fork(parent, await lastId(parent));
     expect(await stage.shown(forked)).toEqual(before.slice(0, 3));
+    // A person forks a session from outside: no message calls, and nothing is left out.
+    expect(await stage.shown(await fork(parent, ""))).toEqual(before);
     expect(await stage.shown(parent)).toEqual(before);
   });
 

@@ -11,7 +11,7 @@ export function runSuite(stage: Stage): void {
     const session = await stage.session();
     const script = stage.script(call("bash", { output: "listing" }), say("done"));
     const messageId = await stage.run(session, script);
-    const own = stage.events.filter((event) => event.sessionId === session);
+    const own = stage.events.filter((event) => "sessionId" in event && event.sessionId === session);
     const order = ["message.added", "message.taken", "tool.called", "usage.counted", "session.idle"] as const;
     const places = order.map((type) => own.findIndex((event) => event.type === type));
     expect(places).not.toContain(-1);
@@ -134,19 +134,26 @@ export function evidenceSuite(stage: Stage): void {
   });
 }
 
+/** What a person says who agrees. */
+const yes = {
+  permission: { kind: "permission", decision: "once", message: null },
+  question: { kind: "question", answers: ["yes"] },
+} as const;
+
 export function requestSuite(stage: Stage): void {
   for (const asks of ["permission", "question"] as const) {
-    check(`a ${asks} is asked, holds the run, and is answered`, async () => {
+    check(`a ${asks} is asked, holds the run, and is answered once`, async () => {
       const session = await stage.session();
       const run = await stage.prompt(session, stage.script(ask(asks, "May I?"), say("thanks")));
       const asked = await stage.event("session.asked", (event) => event.sessionId === session);
       expect(asked).toMatchObject({ asks, text: expect.stringMatching(/./) });
       expect((await stage.host.statuses()).get(session)).toEqual({ state: "busy" });
-      await stage.bed.answer(asked.requestId, "accept");
+      expect(await stage.host.answer?.(session, asked.requestId, yes[asks])).toBe(true);
       const answered = await stage.event("session.answered", (event) => event.sessionId === session);
       expect(answered.requestId).toBe(asked.requestId);
       await stage.idle(session, run);
       expect((await stage.host.inspect(session, run)).answer).toEqual({ text: "thanks" });
+      expect(await stage.host.answer?.(session, asked.requestId, yes[asks])).toBe(false);
     });
   }
 
@@ -154,11 +161,45 @@ export function requestSuite(stage: Stage): void {
     const session = await stage.session();
     const run = await stage.prompt(session, stage.script(ask("permission", "May I?"), say("unheard")));
     const asked = await stage.event("session.asked", (event) => event.sessionId === session);
-    await stage.bed.answer(asked.requestId, "reject");
+    await stage.host.answer?.(session, asked.requestId, { kind: "permission", decision: "reject", message: null });
     await stage.idle(session, run);
     const evidence = await stage.host.inspect(session, run);
     expect([evidence.answer, evidence.error]).toEqual([null, null]);
     expect(evidence.stoppedAt?.message).toMatch(/./);
+  });
+
+  check("a refusal with a message is told to the agent, and the run goes on", async () => {
+    const session = await stage.session();
+    const run = await stage.prompt(session, stage.script(ask("permission", "May I?"), say("then not")));
+    const asked = await stage.event("session.asked", (event) => event.sessionId === session);
+    const refusal = { kind: "permission", decision: "reject", message: "not on a Sunday" } as const;
+    await stage.host.answer?.(session, asked.requestId, refusal);
+    await stage.idle(session, run);
+    expect((await stage.host.inspect(session, run)).answer).toEqual({ text: "then not" });
+    const parts = (await stage.messages(session)).flatMap((message) => message.parts);
+    const told = parts.flatMap((part) => (part.type === "tool" ? [part.error] : []));
+    expect(told).toEqual([expect.stringContaining("not on a Sunday")]);
+  });
+
+  check("what a session below asks is answered through the session above", async () => {
+    const session = await stage.session();
+    stage.bed.script("conformance-asking", [ask("permission", "May I?"), say("below")]);
+    const run = await stage.prompt(session, stage.script(delegate("conformance-asking"), say("thanks")));
+    const below = await stage.event("session.opened", (event) => event.parentSessionId === session);
+    const asked = await stage.event("session.asked", (event) => event.sessionId === below.sessionId);
+    expect(await stage.host.answer?.(session, asked.requestId, yes.permission)).toBe(true);
+    await stage.idle(session, run);
+    expect((await stage.host.inspect(session, run)).answer).toEqual({ text: "thanks" });
+  });
+
+  check("a question that is turned down ends the run where it stopped", async () => {
+    const session = await stage.session();
+    const run = await stage.prompt(session, stage.script(ask("question", "Which?"), say("unheard")));
+    const asked = await stage.event("session.asked", (event) => event.sessionId === session);
+    await stage.host.answer?.(session, asked.requestId, { kind: "question", answers: null });
+    await stage.idle(session, run);
+    const evidence = await stage.host.inspect(session, run);
+    expect([evidence.answer, evidence.stoppedAt?.message]).toEqual([null, expect.stringMatching(/./)]);
   });
 }
 

@@ -24,7 +24,6 @@ export interface HostBed {
   /** Opens a session as a person does; gives its id. */
   openSession(): Promise<string>;
   deleteSession(sessionId: string): Promise<void>;
-  answer(requestId: string, reply: "accept" | "reject"): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -9,7 +9,7 @@ import { forkSuite, launchSuite, noticeSuite } from "./host-conformance-parents.
 import { abortSuite, evidenceSuite, requestSuite, runSuite } from "./host-conformance-runs.ts";
 import { check, codeOf, type HostBed, PATIENCE, Stage } from "./host-conformance-stage.ts";
 
-type Optional = "findLaunched" | "fork" | "condense" | "notify" | "hasMessage";
+type Optional = "findLaunched" | "answer" | "fork" | "condense" | "notify" | "hasMessage";
 /** Members that the host leaves out, each with its reason. */
 export type Absent = Partial<Record<Optional, string>>;
 
@@ -23,7 +23,7 @@ export function hostConformance(name: string, open: () => Promise<HostBed>, abse
     describe("sessions", () => sessionSuite(stage));
     describe("runs", () => runSuite(stage));
     describe("evidence", () => evidenceSuite(stage));
-    describe("requests", () => requestSuite(stage));
+    if (has("answer")) describe("requests", () => requestSuite(stage));
     describe("abort", () => abortSuite(stage));
     if (has("notify", "hasMessage")) describe("notices", () => noticeSuite(stage));
     if (has("fork", "condense")) describe("forks", () => forkSuite(stage));
@@ -118,6 +118,8 @@ function sessionSuite(stage: Stage): void {
   check("agents are listed by name", async () => {
     const agents = await stage.host.agents();
     expect(agents.map((agent) => agent.name)).toContain(stage.bed.agent);
+    expect(agents.map((agent) => agent.name)).toContain(stage.host.defaultAgent);
+    expect(await stage.host.agent(stage.host.defaultAgent)).toMatchObject({ name: stage.host.defaultAgent });
   });
 
   check("message ids sort by their making, after the messages that exist", async () => {

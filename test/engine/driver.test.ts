@@ -5,6 +5,9 @@ import { ask, call, gate, retry, say } from "../../src/hosts/scripted-script.ts"
 import { NO_OUTPUT } from "../../src/model/evidence.ts";
 import { callerOf, ended, idle, launch, newWorld, notices, when } from "./engine-bed.ts";
 
+const GRANTED = { kind: "permission", decision: "once", message: null } as const;
+const REFUSED = { kind: "permission", decision: "reject", message: null } as const;
+
 /** Keeps events of one type from the engine. */
 const without = (type: HostEvent["type"]) => (host: ScriptedHost) => ({
   onEvent: (listener: (event: HostEvent) => void) =>
@@ -161,7 +164,7 @@ describe("phases", () => {
     expect(notice?.kind).toBe("waiting");
     expect((await side.engine.output(parent, task.id, {})).waited).toBe("reached");
     const detail = waiting.phaseDetail;
-    if (detail?.kind === "waiting") expect(side.host.answer(detail.requestId, "accept")).toBe(true);
+    if (detail?.kind === "waiting") expect(await side.host.answer(task.id, detail.requestId, GRANTED)).toBe(true);
     expect((await ended(side, task)).run.result).toBe("thanks");
     await notices(side, parent, "delivered", 2);
     expect(world.told(parent)).toEqual(["told task#0 waiting", "told task#0 ended"]);
@@ -201,7 +204,8 @@ describe("phases", () => {
         task,
         (now) => now.phaseDetail?.kind === "waiting" && now.phaseDetail.text === text,
       );
-      if (phaseDetail?.kind === "waiting") side.host.answer(phaseDetail.requestId, "accept");
+      const yes = text === "one" ? GRANTED : ({ kind: "question", answers: ["yes"] } as const);
+      if (phaseDetail?.kind === "waiting") await side.host.answer(task.id, phaseDetail.requestId, yes);
     }
     await ended(side, task);
     await notices(side, parent, "delivered", 3);
@@ -218,7 +222,7 @@ describe("phases", () => {
     const side = await world.side({ settings: { pollMs: 5 } });
     const task = await launch(side, world.parent(), world.script(ask("permission", "rm -r"), say("unheard")));
     const { phaseDetail } = await when(side, task, (now) => now.phase === "waiting");
-    if (phaseDetail?.kind === "waiting") side.host.answer(phaseDetail.requestId, "reject");
+    if (phaseDetail?.kind === "waiting") await side.host.answer(task.id, phaseDetail.requestId, REFUSED);
     const done = await ended(side, task);
     expect([done.status, done.run.error]).toEqual(["error", "stopped at its call of permission: a person refused"]);
   });

@@ -55,12 +55,6 @@ export async function claudeBed(): Promise<ClaudeBed> {
         denyTools: [],
       }),
     deleteSession: (sessionId) => host.deleteSession(sessionId),
-    async answer(requestId, reply) {
-      const asked = host.requests().find((request) => request.requestId === requestId);
-      const questions = (asked?.input.questions ?? []) as { question: string }[];
-      const answers = Object.fromEntries(questions.map(({ question }) => [question, "yes"]));
-      host.answer(requestId, reply === "accept" ? { accept: true, answers } : { accept: false });
-    },
     async close() {
       await host.close();
       await scripted.stop();
@@ -96,6 +90,8 @@ function toSteps(step: ScriptedStep, directory: string): model.Step[] {
     case "ask":
       if (step.asks === "permission") return [bash("touch asked.txt")];
       return [model.call("AskUserQuestion", { questions: [question(step.text)] })];
+    case "act":
+      throw new Error("a script for a model does nothing by itself");
     case "delegate":
       return [
         model.call("Agent", {

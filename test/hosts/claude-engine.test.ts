@@ -76,10 +76,9 @@ test(
     const done = await ended(task);
     expect(done).toMatchObject({ status: "completed", run: { result: "three lines" }, progress: { toolCalls: 1 } });
     expect(done.progress?.cost).toBeGreaterThan(0);
-    const resumed = await engine.resumeTask(
-      done,
-      script(model.say((request) => `before: ${request.assistantTexts.length}`)),
-    );
+    const resumed = await engine.resumeTask(done, {
+      prompt: script(model.say((request) => `before: ${request.assistantTexts.length}`)),
+    });
     expect(await ended(resumed)).toMatchObject({ status: "completed", run: { result: "before: 2" } });
   },
   PATIENCE,
@@ -111,8 +110,7 @@ test(
       return now?.phase === "waiting" ? now : null;
     });
     expect(waiting.status).toBe("running");
-    const [asked] = bed.host.requests();
-    bed.host.answer(asked?.requestId ?? "", { accept: true });
+    await engine.answerTask(waiting, { kind: "permission", decision: "once", message: null });
     expect(await ended(task)).toMatchObject({ status: "completed", run: { result: "made" } });
   },
   PATIENCE,

@@ -26,10 +26,6 @@ export async function openCodeBed(): Promise<OpenCodeBed> {
     },
   });
   const host = openCodeHost({ send: httpSend({ url: opencode.url, directory: opencode.directory }) });
-  const questions = new Set<string>();
-  host.onEvent((event) => {
-    if (event.type === "session.asked" && event.asks === "question") questions.add(event.requestId);
-  });
   const feed = follow(opencode, (event) => host.take(event));
   return {
     host,
@@ -40,10 +36,6 @@ export async function openCodeBed(): Promise<OpenCodeBed> {
     gate: (name) => scripted.gate(name),
     openSession: async () => (await opencode.createSession({ title: "Opened by a person" })).id,
     deleteSession: async (sessionId) => void (await opencode.deleteSession(sessionId)),
-    async answer(requestId, reply) {
-      if (questions.has(requestId)) await opencode.client.replyQuestion(requestId, [["yes"]]);
-      else await opencode.client.replyPermission(requestId, reply === "accept" ? "once" : "reject");
-    },
     async close() {
       feed.stop();
       await opencode.stop();
@@ -94,6 +86,8 @@ function toStep(step: ScriptedStep, directory: string): model.Step {
       return model.call("question", {
         questions: [{ question: step.text, header: "Asked", options: [{ label: "yes", description: "Go on" }] }],
       });
+    case "act":
+      throw new Error("a script for a model does nothing by itself");
     case "delegate":
       return model.call("task", {
         description: "Below",

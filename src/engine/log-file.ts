@@ -4,7 +4,7 @@
  * cannot be written must not stop the work.
  */
 import { appendFile, rename, stat } from "node:fs/promises";
-import type { Log } from "../engine/context.ts";
+import type { Log } from "./context.ts";
 
 const MAX_BYTES = 1_000_000;
 const MAX_LINE = 4000;

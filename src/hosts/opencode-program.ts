@@ -1,0 +1,25 @@
+/**
+ * Where OpenCode's program is on this machine: as given, by ASYNCAGENTS_OPENCODE, on PATH, or beside this package. Looks only;
+ * nothing is installed or started.
+ */
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const NOT_INSTALLED =
+  "OpenCode is not installed here: there is no program `opencode` on PATH. Install it (npm install -g opencode-ai), or set ASYNCAGENTS_OPENCODE to its path.";
+
+/** Its path; null where it is not there. */
+export function findOpenCode(environment: Record<string, string | undefined>, given?: string): string | null {
+  const named = given ?? environment.ASYNCAGENTS_OPENCODE;
+  if (named) return existsSync(named) ? named : Bun.which(named, { PATH: environment.PATH ?? "" });
+  return Bun.which("opencode", { PATH: environment.PATH ?? "" }) ?? besideThis();
+}
+
+function besideThis(): string | null {
+  for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
+    const path = join(folder, "node_modules", ".bin", "opencode");
+    if (existsSync(path)) return path;
+    if (folder === dirname(folder)) return null;
+  }
+}

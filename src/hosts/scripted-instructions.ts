@@ -1,0 +1,92 @@
+/**
+ * What a person can ask of a scripted agent in a prompt, one instruction on a line: `!write path text`, `!commit message`,
+ * `!wait path`, `!ask question`, `!permit text`, `!fail reason`, `!say text`. Works in one directory: nothing outside of it
+ * is read or written. Everything else in the prompt is left alone.
+ */
+import { execFile } from "node:child_process";
+import { existsSync, watch } from "node:fs";
+import { mkdir, realpath, writeFile } from "node:fs/promises";
+import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
+import { promisify } from "node:util";
+import { AsyncAgentsError } from "../model/errors.ts";
+import { act, ask, fail, type ScriptedScript, type ScriptedStep, say } from "./scripted-script.ts";
+
+const LINE = /^\s*!(\w+)(?:[ \t]+(.*?))?\s*$/gm;
+const AUTHOR = ["-c", "user.name=Scripted agent", "-c", "user.email=scripted@localhost", "-c", "commit.gpgsign=false"];
+
+type Instruction = (text: string, directory: string) => ScriptedStep;
+
+const INSTRUCTIONS: Record<string, Instruction> = {
+  write: (text, directory) => act("write", () => write(directory, text)),
+  commit: (text, directory) => act("commit", () => commit(directory, text || "Work of a scripted agent")),
+  wait: (text, directory) => act("wait", (signal) => waitFor(directory, text, signal)),
+  ask: (text) => ask("question", text || "What now?"),
+  permit: (text) => ask("permission", text || "May I?"),
+};
+
+/** The steps of one turn, which always ends with a text or a failure. */
+export function instructedSteps(prompt: string, directory: string): ScriptedScript {
+  const steps: ScriptedStep[] = [];
+  const said: string[] = [];
+  for (const [, word = "", text = ""] of prompt.matchAll(LINE)) {
+    if (word === "say") said.push(text);
+    else if (word === "fail") return [...steps, fail(text || "failed as it was told to")];
+    else if (Object.hasOwn(INSTRUCTIONS, word)) steps.push(INSTRUCTIONS[word]?.(text, directory) ?? say(""));
+    else return [fail(`There is no instruction !${word}. Known: ${known()}.`)];
+  }
+  const first = prompt.trim().split("\n")[0] ?? "";
+  const answer = steps.length > 0 ? "Done." : `A scripted agent read: ${first.slice(0, 80)}`;
+  return [...steps, say(said.length > 0 ? said.join("\n") : answer)];
+}
+
+function known(): string {
+  return [...Object.keys(INSTRUCTIONS), "fail", "say"].map((word) => `!${word}`).join(", ");
+}
+
+async function write(directory: string, text: string): Promise<string> {
+  const [path = "", ...rest] = text.split(" ");
+  const target = await inside(directory, path);
+  await mkdir(dirname(target), { recursive: true });
+  await writeFile(target, `${rest.join(" ")}\n`);
+  return `wrote ${path}`;
+}
+
+async function commit(directory: string, message: string): Promise<string> {
+  const git = async (...args: string[]) => (await promisify(execFile)("git", args, { cwd: directory })).stdout;
+  await git("add", "-A");
+  await git(...AUTHOR, "commit", "-q", "-m", message);
+  return `committed ${(await git("rev-parse", "HEAD")).trim()}`;
+}
+
+/** Resolves when the file is there, or when the turn is stopped. */
+async function waitFor(directory: string, path: string, signal: AbortSignal): Promise<string> {
+  const target = await inside(directory, path);
+  const { promise, resolve: give } = Promise.withResolvers<void>();
+  const look = () => {
+    if (existsSync(target)) give();
+  };
+  const watcher = watch(dirname(target), look);
+  const stop = () => give();
+  signal.addEventListener("abort", stop, { once: true });
+  look();
+  if (signal.aborted) give();
+  await promise;
+  signal.removeEventListener("abort", stop);
+  watcher.close();
+  return `${path} is there`;
+}
+
+/** The absolute path of something below the directory, also where links are on the way. */
+async function inside(directory: string, path: string): Promise<string> {
+  const root = await realpath(directory);
+  const target = resolve(root, path);
+  let there = dirname(target);
+  while (!existsSync(there)) there = dirname(there);
+  if (path !== "" && isBelow(root, target) && isBelow(root, resolve(await realpath(there), "x"))) return target;
+  throw new AsyncAgentsError("invalid_input", `"${path}" is not a path inside of ${directory}. Give a relative one.`);
+}
+
+function isBelow(root: string, path: string): boolean {
+  const way = relative(root, path);
+  return way !== "" && way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}

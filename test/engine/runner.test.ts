@@ -1,0 +1,260 @@
+/** The runner on real scripted hosts and a real store: engines made, shared, let go, recovered, ended. */
+import { afterEach, describe, expect, test } from "bun:test";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Desk } from "../../src/engine/desk.ts";
+import type { Engine } from "../../src/engine/engine.ts";
+import { Runner, type RunnerContext } from "../../src/engine/runner.ts";
+import type { HostEvent } from "../../src/hosts/host.ts";
+import type { HostMaker } from "../../src/hosts/host-maker.ts";
+import { scriptedHosts } from "../../src/hosts/scripted-hosts.ts";
+import { INTERRUPTED } from "../../src/model/evidence.ts";
+import { isLive, type Task } from "../../src/model/task.ts";
+import { sqliteStore } from "../../src/store/open.ts";
+import type { Store } from "../../src/store/store.ts";
+import { eventually } from "../../src/testing/eventually.ts";
+import { codeOf } from "./engine-bed.ts";
+
+const log = { info: () => {}, error: () => {} };
+const root = () => realpathSync(mkdtempSync(join(tmpdir(), "asyncagents-runner-")));
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+interface Bed {
+  folder: string;
+  store: Store;
+  directory(name: string): string;
+  runner(context?: Partial<RunnerContext>): Runner;
+}
+
+async function newBed(): Promise<Bed> {
+  const folder = root();
+  const store = await sqliteStore({ directory: join(folder, "store") });
+  cleanups.push(async () => {
+    await store.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return {
+    folder,
+    store,
+    directory(name) {
+      mkdirSync(join(folder, name), { recursive: true });
+      return join(folder, name);
+    },
+    runner(context = {}) {
+      const makers = [scriptedHosts({ folder: join(folder, "sessions") })];
+      const runner = new Runner({ store, log, makers, ...context });
+      cleanups.push(() => runner.stop());
+      return runner;
+    },
+  };
+}
+
+const desk = new Desk({ store: {} as Store, engines: () => [], isAlive: () => true });
+const launch = (engine: Engine, prompt: string) =>
+  desk.launch(engine, { description: "A task", prompt, agent: engine.defaultAgent, batch: null });
+
+const when = (store: Store, task: Task, fits: (task: Task) => boolean) =>
+  eventually(store, async () => {
+    const now = await store.task(task.id);
+    return now && fits(now) ? now : null;
+  });
+const ended = (store: Store, task: Task) => when(store, task, (now) => !isLive(now.status));
+const working = (store: Store, task: Task) => when(store, task, ({ progress }) => progress.toolCalls > 0);
+
+describe("engines", () => {
+  test("one for each host and directory, however it is written and however many ask at once", async () => {
+    const bed = await newBed();
+    const runner = bed.runner();
+    const [one, two] = [bed.directory("one"), bed.directory("two")];
+    symlinkSync(one, join(bed.folder, "link"));
+    const asked = [one, `${one}/`, join(bed.folder, "link"), two, one];
+    const engines = await Promise.all(asked.map((directory) => runner.open("scripted", directory)));
+    expect(new Set(engines).size).toBe(2);
+    expect(
+      runner
+        .engines()
+        .map(({ instance }) => instance.directory)
+        .toSorted(),
+    ).toEqual([one, two]);
+    expect(await bed.store.instances()).toHaveLength(2);
+  });
+
+  test("tasks of two directories work at once, each in its own", async () => {
+    const bed = await newBed();
+    const runner = bed.runner();
+    const names = ["one", "two"];
+    const engines = await Promise.all(names.map((name) => runner.open("scripted", bed.directory(name))));
+    const tasks = await Promise.all(engines.map((engine, at) => launch(engine, `!write made.txt ${names[at]}`)));
+    for (const task of tasks) expect(await ended(bed.store, task)).toMatchObject({ status: "completed" });
+    expect(names.map((name) => readFileSync(join(bed.folder, name, "made.txt"), "utf8"))).toEqual(["one\n", "two\n"]);
+  });
+
+  test("what cannot be opened is refused with the reason, and can be asked for again", async () => {
+    const bed = await newBed();
+    let problem: string | null = "Install it: npm install -g nothing";
+    const maker: HostMaker = { ...scriptedHosts(), problem: async () => problem };
+    const runner = bed.runner({ makers: [maker] });
+    const directory = bed.directory("one");
+    expect(await codeOf(runner.open("other", directory))).toBe("host_unavailable");
+    expect(await codeOf(runner.open("scripted", join(directory, "missing")))).toBe("host_unavailable");
+    expect(runner.open("scripted", directory)).rejects.toThrow("Install it");
+    problem = null;
+    expect((await runner.open("scripted", directory)).instance.directory).toBe(directory);
+  });
+
+  test("one that has nothing to do is let go, one at work is not, and the next prompt gets another", async () => {
+    const bed = await newBed();
+    const made = scriptedHosts();
+    const closed = Promise.withResolvers<string>();
+    const maker: HostMaker = {
+      ...made,
+      async open(directory) {
+        const opened = await made.open(directory);
+        const close = () => opened.close().finally(() => closed.resolve(directory));
+        return { ...opened, close };
+      },
+    };
+    const runner = bed.runner({ makers: [maker], idleMs: 20 });
+    const busy = await runner.open("scripted", bed.directory("busy"));
+    const held = await launch(busy, "!wait go");
+    await working(bed.store, held);
+    const idle = await runner.open("scripted", bed.directory("idle"));
+    expect(await closed.promise).toBe(bed.directory("idle"));
+    expect(runner.engines()).toEqual([busy]);
+    expect(await runner.open("scripted", bed.directory("idle"))).not.toBe(idle);
+    writeFileSync(join(bed.folder, "busy", "go"), "");
+    expect(await ended(bed.store, held)).toMatchObject({ status: "completed" });
+  });
+
+  test("a cancel that another process asked for reaches the engine that drives the task", async () => {
+    const bed = await newBed();
+    const engine = await bed.runner().open("scripted", bed.directory("one"));
+    const other = await bed.runner().open("scripted", bed.directory("two"));
+    const task = await launch(engine, "!wait go");
+    await working(bed.store, task);
+    const { task: after } = await other.cancelTask((await bed.store.task(task.id)) ?? task, "no longer needed");
+    expect(after).toMatchObject({ status: "cancelled", run: { outcome: "cancelled" } });
+    expect(existsSync(join(bed.folder, "one", "go"))).toBe(false);
+  });
+});
+
+describe("ends", () => {
+  test("a stop ends every live run as interrupted, and nothing opens afterwards", async () => {
+    const bed = await newBed();
+    const runner = bed.runner();
+    const engine = await runner.open("scripted", bed.directory("one"));
+    const tasks = [await launch(engine, "!wait go"), await launch(engine, "!ask Which?")];
+    for (const task of tasks) await working(bed.store, task);
+    await runner.stop();
+    for (const task of tasks) {
+      expect(await bed.store.task(task.id)).toMatchObject({ status: "error", run: { error: INTERRUPTED } });
+    }
+    expect(await bed.store.instances()).toEqual([]);
+    expect(await codeOf(runner.open("scripted", bed.directory("one")))).toBe("host_unavailable");
+  });
+
+  test("a directory that is released loses its engine and what ran there, others keep theirs", async () => {
+    const bed = await newBed();
+    const runner = bed.runner();
+    const engine = await runner.open("scripted", bed.directory("one"));
+    const other = await runner.open("scripted", bed.directory("two"));
+    const task = await launch(engine, "!wait go");
+    await working(bed.store, task);
+    await runner.release(bed.directory("one"));
+    expect(await bed.store.task(task.id)).toMatchObject({ status: "error", run: { error: INTERRUPTED } });
+    expect(runner.engines()).toEqual([other]);
+  });
+
+  test("when the program behind a host dies, its runs end with that reason, but for what had been answered", async () => {
+    const bed = await newBed();
+    const made = scriptedHosts();
+    const listeners = new Set<(event: HostEvent) => void>();
+    const maker: HostMaker = {
+      ...made,
+      async open(directory) {
+        const opened = await made.open(directory);
+        const onEvent = (listener: (event: HostEvent) => void) => {
+          listeners.add(listener);
+          return opened.host.onEvent((event) => event.type !== "session.idle" && listener(event));
+        };
+        return { ...opened, host: { ...opened.host, onEvent } };
+      },
+    };
+    const engine = await bed.runner({ makers: [maker] }).open("scripted", bed.directory("one"));
+    const answered = await launch(engine, "!say heard");
+    const held = await launch(engine, "!wait go");
+    await working(bed.store, held);
+    await when(bed.store, answered, ({ progress }) => progress.tokens.output > 0);
+    for (const listener of listeners) listener({ type: "host.ended", reason: "its program was killed" });
+    expect(await ended(bed.store, held)).toMatchObject({ status: "error", run: { error: "its program was killed" } });
+    expect(await ended(bed.store, answered)).toMatchObject({ status: "completed", run: { result: "heard" } });
+  });
+});
+
+describe("what a dead process left", () => {
+  /** Leaves live tasks as a killed process does: nothing is ended, and its instances stay. */
+  async function killed(bed: Bed, prompts: readonly string[], directories: readonly string[]): Promise<Task[]> {
+    const store = await sqliteStore({ directory: join(bed.folder, "store") });
+    const maker = scriptedHosts({ folder: join(bed.folder, "sessions") });
+    const runner = new Runner({ store, log, makers: [maker] });
+    const tasks: Task[] = [];
+    for (const [at, prompt] of prompts.entries()) {
+      const engine = await runner.open("scripted", directories[at] ?? "");
+      tasks.push(await launch(engine, prompt));
+    }
+    for (const task of tasks) await working(store, task);
+    await maker.stop();
+    cleanups.push(() => store.close());
+    return tasks;
+  }
+  const isAlive = () => false;
+
+  test("is ended as interrupted by one engine for all directories, and can be resumed", async () => {
+    const bed = await newBed();
+    const directories = [bed.directory("one"), bed.directory("two")];
+    const [first, second] = (await killed(bed, ["!wait go", "!wait go"], directories)) as [Task, Task];
+    const runner = bed.runner({ isAlive });
+    await runner.recover();
+    for (const task of [first, second]) {
+      expect(await bed.store.task(task.id)).toMatchObject({ status: "error", run: { error: INTERRUPTED } });
+    }
+    expect(runner.engines()).toHaveLength(1);
+    const again = await runner.open("scripted", directories[1] ?? "");
+    const task = (await bed.store.task(second.id)) ?? second;
+    await again.resumeTask(task, { prompt: "!say once more" });
+    expect(await ended(bed.store, task)).toMatchObject({ status: "completed", run: { result: "once more" } });
+  });
+
+  test("is ended as interrupted where the directory is gone, too", async () => {
+    const bed = await newBed();
+    const [task] = (await killed(bed, ["!wait go"], [bed.directory("gone")])) as [Task];
+    rmSync(join(bed.folder, "gone"), { recursive: true });
+    const runner = bed.runner({ isAlive });
+    await runner.recover();
+    expect(await bed.store.task(task.id)).toMatchObject({ status: "error", run: { error: INTERRUPTED } });
+    expect(runner.engines()).toEqual([]);
+  });
+
+  test("waits where the host cannot be opened, and what another living process has is left alone", async () => {
+    const bed = await newBed();
+    const [task] = (await killed(bed, ["!wait go"], [bed.directory("one")])) as [Task];
+    const maker: HostMaker = { ...scriptedHosts(), problem: async () => "not installed" };
+    await bed.runner({ isAlive: () => true }).recover();
+    expect(await bed.store.task(task.id)).toMatchObject({ status: "running" });
+    await bed.runner({ isAlive, makers: [maker] }).recover();
+    expect(await bed.store.task(task.id)).toMatchObject({ status: "running" });
+  });
+});
