@@ -5,9 +5,12 @@
 import { AsyncAgentsError, ERROR_CODES, type ErrorCode } from "../model/errors.ts";
 import type { Fetch, StreamEvent, StreamOptions } from "./events.ts";
 import { streamEvents } from "./events.ts";
+import type { CallOperation } from "./operations.ts";
 import type {
+  AnswerBody,
   BackgroundTask,
   ErrorBody,
+  ForkBody,
   Health,
   History,
   Instance,
@@ -30,6 +33,8 @@ export interface ClientOptions {
 
 export interface ListQuery {
   status?: readonly TaskStatus[];
+  /** The beginning of the task's id. */
+  id?: string;
   agent?: string;
   /** Part of the description, without regard to case. */
   search?: string;
@@ -75,6 +80,12 @@ export interface Client {
   launch(body: LaunchBody): Promise<BackgroundTask>;
   cancel(id: string): Promise<BackgroundTask>;
   resume(id: string, prompt: string): Promise<BackgroundTask>;
+  /** A task of its own with all that the task's session knows. */
+  fork(id: string, body: ForkBody): Promise<BackgroundTask>;
+  /** Answers what a task waits for. */
+  answer(id: string, body: AnswerBody): Promise<BackgroundTask>;
+  /** Does an operation of the board, in the daemon. */
+  operate: CallOperation;
   /** Only for the server's own page, which has no other way to it. */
   pageToken(): Promise<string>;
 }
@@ -109,6 +120,9 @@ export function createClient(options: ClientOptions): Client {
     launch: (body) => json("/v1/tasks", { method: "POST", body }),
     cancel: (id) => json(task(id, "/cancel"), { method: "POST", body: {} }),
     resume: (id, prompt) => json(task(id, "/resume"), { method: "POST", body: { prompt } }),
+    fork: (id, body) => json(task(id, "/fork"), { method: "POST", body }),
+    answer: (id, body) => json(task(id, "/answer"), { method: "POST", body }),
+    operate: (name, input, { signal } = {}) => json(`/v1/board/${name}`, { method: "POST", body: input, signal }),
     pageToken: async () => (await json<{ token: string }>("/v1/token")).token,
   };
 }

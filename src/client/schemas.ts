@@ -226,6 +226,40 @@ export const launchBodySchema = z.object({
 
 export const resumeBodySchema = z.object({ prompt: z.string() });
 
+export const forkBodySchema = z.object({
+  prompt: z.string(),
+  description: z.string().optional().describe("a few words; those of the task when absent"),
+  agent: z.string().optional().describe("the task's own when absent"),
+});
+
+const requestId = z
+  .string()
+  .optional()
+  .describe("of what is answered, as in phaseDetail: an answer to something else is then refused");
+
+export const answerBodySchema = z.discriminatedUnion("kind", [
+  z.object({
+    kind: z.literal("permission"),
+    decision: z.enum(["once", "always", "reject"]),
+    message: z
+      .string()
+      .max(10_000)
+      .nullable()
+      .optional()
+      .describe("told to the agent with a refusal, which then goes on; without one the run ends"),
+    requestId,
+  }),
+  z.object({
+    kind: z.literal("question"),
+    answers: z
+      .array(z.string().max(10_000))
+      .max(20)
+      .nullable()
+      .describe("one for each question, in their order; null turns the question down, which ends the run"),
+    requestId,
+  }),
+]);
+
 /** Those that the OpenAPI document refers to by name. */
 export const NAMED_SCHEMAS = {
   BackgroundTask: taskSchema,
@@ -242,6 +276,8 @@ export const NAMED_SCHEMAS = {
   Error: errorSchema,
   Launch: launchBodySchema,
   Resume: resumeBodySchema,
+  Fork: forkBodySchema,
+  Answer: answerBodySchema,
 } satisfies Record<string, z.ZodType>;
 
 export type BackgroundTask = z.infer<typeof taskSchema>;
@@ -259,3 +295,5 @@ export type Instance = z.infer<typeof instanceSchema>;
 export type Snapshot = z.infer<typeof snapshotSchema>;
 export type ErrorBody = z.infer<typeof errorSchema>;
 export type LaunchBody = z.infer<typeof launchBodySchema>;
+export type ForkBody = z.infer<typeof forkBodySchema>;
+export type AnswerBody = z.infer<typeof answerBodySchema>;

@@ -20,6 +20,13 @@ export function createApp(context: ApiContext, page: Page): Hono {
       return route.handle(context, { request, url: new URL(request.url), id: hono.req.param("id") ?? "" });
     });
   }
+  const { mcp } = context;
+  if (mcp) {
+    app.all("/mcp", ({ req }) => {
+      context.guard.admitProgram(req.raw);
+      return mcp(req.raw);
+    });
+  }
   app.all("*", ({ req }) => {
     context.guard.admit(req.raw);
     return (req.method === "GET" || req.method === "HEAD" ? page.answer(req.path) : null) ?? unanswered(req, context);

@@ -17,6 +17,8 @@ const recordSchema = z.object({
   version: z.string(),
   processStart: z.string(),
   bootId: z.string(),
+  /** The daemon has a board and starts hosts itself; a plugin's server shows what its OpenCode runs, and everything in the store. */
+  kind: z.enum(["plugin", "daemon"]).default("plugin"),
 });
 
 export type ServerRecord = z.infer<typeof recordSchema>;

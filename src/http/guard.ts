@@ -35,6 +35,14 @@ export class Guard {
     throw refusal(`Pages from ${origin.slice(0, 200)} may not read this server. ${remedy}`);
   }
 
+  /** Throws where a page asks that is not this server's own: programs send no origin. */
+  admitProgram(request: Request): void {
+    this.admit(request);
+    const origin = request.headers.get("origin");
+    if (origin === null || origin === ownOrigin(request)) return;
+    throw refusal(`Pages from ${origin.slice(0, 200)} may not use this. Programs send no Origin header.`);
+  }
+
   /** Throws where the caller may not change things. */
   authorize(request: Request): void {
     const origin = request.headers.get("origin");

@@ -51,7 +51,7 @@ function operationOf(route: Route): Json {
 }
 
 function operationId({ method, path }: Route): string {
-  const words = path.replace("/v1/", "").replace(":id", "one").split(/[/.-]/);
+  const words = path.replace("/v1/", "").replace(":id", "one").split(/[/._-]/);
   return [method === "GET" ? "get" : "post", ...words.map((word) => word.charAt(0).toUpperCase() + word.slice(1))].join(
     "",
   );

@@ -30,7 +30,7 @@ const TYPES: Record<string, string> = {
 };
 
 /** Paths that the page itself tells apart. */
-const PAGES = /^\/(tasks\/[^/]+|batches\/[^/]+|stats)?$/;
+const PAGES = /^\/(tasks\/[^/]+|batches\/[^/]+|stats|board(\/[^/]+)?|items\/[^/]+|attempts\/[^/]+)?$/;
 
 export class Page {
   #files: Map<string, Uint8Array<ArrayBuffer>> | null = null;

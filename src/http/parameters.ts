@@ -34,6 +34,7 @@ const limit = wholeNumber.transform((value) => Math.min(value, MAX_LIMIT));
 
 export const listQuery = z.object({
   status: statuses.optional().describe("one or several, separated by commas"),
+  id: filter.describe("the beginning of the task's id"),
   agent: filter.describe("the agent's name"),
   search: filter.describe("part of the description, without regard to case"),
   parent: filter.describe("the session that launched them"),

@@ -7,7 +7,8 @@ import type { ServerRecord } from "./discovery.ts";
 import { CORS } from "./reply.ts";
 
 const FORWARDED = "x-asyncagents-forwarded";
-const PATIENCE_MS = 30_000;
+/** Longer than the longest wait that may be asked for. */
+const PATIENCE_MS = 60_000;
 
 function isForwarded(request: Request): boolean {
   return request.headers.has(FORWARDED);
@@ -18,6 +19,11 @@ export class Peers {
 
   constructor(servers: () => ServerRecord[]) {
     this.#servers = servers;
+  }
+
+  /** The process that has the board, where one lives. */
+  daemon(): number | null {
+    return this.#servers().find((server) => server.kind === "daemon")?.pid ?? null;
   }
 
   /** Sends the request to the server of that process, with `body` in place of what was read; gives its answer. */

@@ -3,7 +3,10 @@
  * handler parses, asks the overview or the desk, and puts the answer into the wire's words; rules live in the engine.
  */
 import { z } from "zod";
+import type { CallOperation } from "../client/operations.ts";
 import {
+  answerBodySchema,
+  forkBodySchema,
   groupSchema,
   healthSchema,
   historySchema,
@@ -22,6 +25,7 @@ import type { Desk } from "../engine/desk.ts";
 import type { Overview } from "../engine/overview.ts";
 import type { ErrorCode } from "../model/errors.ts";
 import { STATUSES } from "../model/task.ts";
+import { boardRoutes } from "./board-routes.ts";
 import type { Guard } from "./guard.ts";
 import { readLogs } from "./logs.ts";
 import { openApiDocument } from "./openapi.ts";
@@ -40,6 +44,10 @@ export interface ApiContext {
   version: string;
   startedAt: number;
   now(): number;
+  /** Does the board's operations; null where this process has no board. */
+  board: CallOperation | null;
+  /** Answers at /mcp; null where nothing is there. */
+  mcp: ((request: Request) => Promise<Response>) | null;
   /** Opens the event stream. */
   stream(request: Request): Promise<Response>;
 }
@@ -80,8 +88,8 @@ const reads: Route[] = [
     answer: taskListSchema,
     fails: ["invalid_input"],
     async handle({ overview }, { url }) {
-      const { limit, offset, parent, group, ...filters } = readQuery(listQuery, url.searchParams);
-      const scope = { ...filters, parentSessionId: parent, batchId: group };
+      const { limit, offset, parent, group, id, ...filters } = readQuery(listQuery, url.searchParams);
+      const scope = { ...filters, parentSessionId: parent, batchId: group, idPrefix: id };
       const page = await overview.tasks({ ...scope, limit, offset, textChars: READ_CHARS });
       return replyJson({
         tasks: page.tasks.map((task) => wireTask(task, TEXT_CHARS)),
@@ -232,12 +240,51 @@ const controls: Route[] = [
       const task = await overview.task(id);
       const place = await desk.placeOfResume(task);
       if ("pid" in place) return peers.forward(place.pid, request, body);
-      return replyJson(wireTask(await place.engine.resumeTask(task, body.prompt)));
+      return replyJson(wireTask(await place.engine.resumeTask(task, body)));
+    },
+  },
+  {
+    method: "POST",
+    path: "/v1/tasks/:id/fork",
+    summary: "Launch a task with the history of one that has ended",
+    body: forkBodySchema,
+    answer: taskSchema,
+    status: 201,
+    access: "token",
+    fails: [
+      ...(["invalid_input", "unknown_agent", "too_large", "task_not_found", "task_running"] as const),
+      ...(["session_gone", "host_unavailable", "host_failed", "host_unsupported"] as const),
+    ],
+    async handle({ overview, desk, peers }, { request, id }) {
+      const body = await readBody(forkBodySchema, request);
+      const task = await overview.task(id);
+      const place = await desk.placeOfResume(task);
+      if ("pid" in place) return peers.forward(place.pid, request, body);
+      const { prompt, description = task.description, agent = task.agent } = body;
+      return replyJson(wireTask(await desk.fork(place.engine, task, { prompt, description, agent })), 201);
+    },
+  },
+  {
+    method: "POST",
+    path: "/v1/tasks/:id/answer",
+    summary: "Answer what a task waits for: a permission or a question",
+    body: answerBodySchema,
+    answer: taskSchema,
+    access: "token",
+    fails: ["invalid_input", "too_large", "task_not_found", "nothing_asked", "host_unsupported", "host_failed"],
+    async handle({ overview, desk, peers }, { request, id }) {
+      const body = await readBody(answerBodySchema, request);
+      const task = await overview.task(id);
+      const place = await desk.placeOfAnswer(task);
+      if ("pid" in place) return peers.forward(place.pid, request, body);
+      const reply = body.kind === "permission" ? { ...body, message: body.message ?? null } : body;
+      await place.engine.answerTask(task, reply, body.requestId);
+      return replyJson(wireTask(await overview.task(id)));
     },
   },
 ];
 
-export const ROUTES: readonly Route[] = [...reads, ...controls];
+export const ROUTES: readonly Route[] = [...reads, ...controls, ...boardRoutes];
 
 async function readHistory({ overview, now }: ApiContext, { url }: Call): Promise<Response> {
   const query = readQuery(historyQuery, url.searchParams);

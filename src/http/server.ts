@@ -4,6 +4,7 @@
  */
 import type { Server } from "bun";
 import manifest from "../../package.json" with { type: "json" };
+import type { CallOperation } from "../client/operations.ts";
 import type { Log } from "../engine/context.ts";
 import type { Desk } from "../engine/desk.ts";
 import type { Overview } from "../engine/overview.ts";
@@ -32,6 +33,8 @@ export interface ApiServerOptions {
   port: number;
   origins: readonly string[];
   heartbeatMs?: number;
+  /** What only the daemon has: the board's operations, and the MCP server. */
+  daemon?: { board: CallOperation; mcp(request: Request): Promise<Response> };
 }
 
 export interface ApiServer {
@@ -43,10 +46,15 @@ export interface ApiServer {
 }
 
 export function startApiServer(options: ApiServerOptions): ApiServer {
-  const { overview, desk, directory, log, heartbeatMs } = options;
+  const { overview, desk, directory, log, heartbeatMs, daemon } = options;
   const streams = new EventStreams({ overview, log, heartbeatMs });
   const token = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url");
   const startedAt = Date.now();
+  /** A client may keep a stream open for as long as it lives. */
+  const withoutLimit = (request: Request): Request => {
+    server.timeout(request, 0);
+    return request;
+  };
   const app = createApp(
     {
       overview,
@@ -54,6 +62,8 @@ export function startApiServer(options: ApiServerOptions): ApiServer {
       peers: new Peers(() => livingServers(directory)),
       guard: new Guard({ token, origins: options.origins }),
       ...{ log, token, startedAt, version: manifest.version, now: Date.now },
+      board: daemon?.board ?? null,
+      mcp: daemon ? (request) => daemon.mcp(withoutLimit(request)) : null,
       stream: (request) => streams.open(request),
     },
     new Page(),
@@ -62,7 +72,8 @@ export function startApiServer(options: ApiServerOptions): ApiServer {
   streams.attach(server);
   const port = server.port ?? 0;
   const url = `http://127.0.0.1:${port}`;
-  const record = { port, url, token, version: manifest.version, startedAt: new Date(startedAt).toISOString() };
+  const kind = daemon ? ("daemon" as const) : ("plugin" as const);
+  const record = { port, url, token, version: manifest.version, startedAt: new Date(startedAt).toISOString(), kind };
   const { withdraw } = announceOrStop(directory, record, server);
   return {
     url,

@@ -8,7 +8,7 @@ import type { Engine } from "../../src/engine/engine.ts";
 import { isAlive, ownIdentity } from "../../src/engine/liveness.ts";
 import { Overview } from "../../src/engine/overview.ts";
 import type { ServerRecord } from "../../src/http/discovery.ts";
-import { type ApiServer, startApiServer } from "../../src/http/server.ts";
+import { type ApiServer, type ApiServerOptions, startApiServer } from "../../src/http/server.ts";
 import type { Store } from "../../src/store/store.ts";
 import { newWorld, type Side, type SideOptions, type World } from "../engine/engine-bed.ts";
 
@@ -24,6 +24,7 @@ export interface ApiOptions {
   port?: number;
   origins?: readonly string[];
   heartbeatMs?: number;
+  daemon?: ApiServerOptions["daemon"];
   /** Puts members of its own in place of the store's, for the server only. */
   store?(store: Store): Partial<Store>;
   /** The engines that the server knows; the side's own when absent. */
@@ -80,6 +81,7 @@ export async function startApi(options: ApiOptions = {}): Promise<Api> {
     port: options.port ?? 0,
     origins: options.origins ?? [],
     ...(options.heartbeatMs === undefined ? {} : { heartbeatMs: options.heartbeatMs }),
+    ...(options.daemon ? { daemon: options.daemon } : {}),
   });
   atEnd(world, () => server.stop());
   const { url } = server;

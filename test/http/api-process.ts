@@ -1,7 +1,7 @@
 /**
  * A process of its own for tests: `bun api-process.ts <folder> <directory>`: an engine with the scripted host and a status
  * API on the store in that folder. Says `ready` on stdout. Its agents say "said by <pid>" after calling a tool, unless the
- * prompt names the script `held`. A line `open <gate>` on stdin opens a gate; the end of stdin ends it.
+ * prompt names the script `held` or `asking`. A line `open <gate>` on stdin opens a gate; the end of stdin ends it.
  */
 import { createInterface } from "node:readline";
 import { DEFAULT_SETTINGS } from "../../src/engine/context.ts";
@@ -10,7 +10,7 @@ import { Engine } from "../../src/engine/engine.ts";
 import { isAlive, ownIdentity } from "../../src/engine/liveness.ts";
 import { Overview } from "../../src/engine/overview.ts";
 import { scriptedHost } from "../../src/hosts/scripted.ts";
-import { call, gate, say } from "../../src/hosts/scripted-script.ts";
+import { ask, call, gate, say } from "../../src/hosts/scripted-script.ts";
 import { startApiServer } from "../../src/http/server.ts";
 import { sqliteStore } from "../../src/store/open.ts";
 
@@ -23,6 +23,7 @@ const host = scriptedHost({ agents: ["general"] });
 for (let index = 0; index < 1_000_000; index++) host.sessions.newId("ses");
 host.script("short", [call("bash"), say(`said by ${process.pid}`)]);
 host.script("held", [call("bash", { output: "sk-secret" }), gate("door"), say("let through")]);
+host.script("asking", [ask("permission", "May I?"), say("thanks")]);
 const identity = ownIdentity();
 let ids = 0;
 const engine = new Engine({

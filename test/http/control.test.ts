@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { taskSchema } from "../../src/client/schemas.ts";
-import { fail, gate, say } from "../../src/hosts/scripted-script.ts";
+import { ask, fail, gate, say } from "../../src/hosts/scripted-script.ts";
 import type { Task } from "../../src/model/task.ts";
 import { create } from "../../src/testing/sample-task.ts";
 import { ended, launch, when } from "../engine/engine-bed.ts";
@@ -186,5 +186,51 @@ describe("resume", () => {
       expect(await failureOf(api.post(`/v1/tasks/${id}/resume`, body))).toMatchObject({ status, code });
     }
     expect((await stored(api, bad.id)).run.number).toBe(0);
+  });
+});
+
+describe("answer", () => {
+  async function asking(asks: "permission" | "question") {
+    const api = await startApi();
+    const prompt = api.world.script(ask(asks, "May I?"), say("thanks"));
+    const { id } = await api.client.launch({ description: "x", prompt, agent: "general" });
+    const task = await when(api.side, await stored(api, id), ({ phase }) => phase === "waiting");
+    const requestId = task.phaseDetail?.kind === "waiting" ? task.phaseDetail.requestId : "";
+    return { api, id, task, requestId };
+  }
+
+  test("a permission is given, and the task goes on; there is nothing to answer twice", async () => {
+    const { api, id, task, requestId } = await asking("permission");
+    const grant = { kind: "permission", decision: "once", requestId } as const;
+    expect(await api.client.answer(id, grant)).toMatchObject({ id });
+    expect(await ended(api.side, task)).toMatchObject({ status: "completed", run: { result: "thanks" } });
+    const failure = await failureOf(api.post(`/v1/tasks/${id}/answer`, grant));
+    expect(failure).toMatchObject({ status: 409, code: "nothing_asked" });
+  });
+
+  test("a question is answered, or turned down", async () => {
+    const { api, id, task } = await asking("question");
+    await api.client.answer(id, { kind: "question", answers: ["blue"] });
+    expect((await ended(api.side, task)).run.result).toBe("thanks");
+    const other = await asking("question");
+    await other.api.client.answer(other.id, { kind: "question", answers: null });
+    expect((await ended(other.api.side, other.task)).run.error).toContain("a person refused");
+  });
+
+  test("what does not fit is refused, and the task waits on", async () => {
+    const { api, id, task } = await asking("permission");
+    for (const [of, body, status, code] of [
+      [id, { kind: "question", answers: ["x"] }, 400, "invalid_input"],
+      [id, { kind: "permission", decision: "perhaps" }, 400, "invalid_input"],
+      [id, { decision: "once" }, 400, "invalid_input"],
+      [id, { kind: "permission", decision: "once", requestId: "another" }, 409, "nothing_asked"],
+      ["none", { kind: "permission", decision: "once" }, 404, "task_not_found"],
+    ] as const) {
+      expect(await failureOf(api.post(`/v1/tasks/${of}/answer`, body))).toMatchObject({ status, code });
+    }
+    const grant = { kind: "permission", decision: "once" };
+    const untold = await failureOf(api.post(`/v1/tasks/${id}/answer`, grant, { authorization: "" }));
+    expect(untold.status).toBe(401);
+    expect(await stored(api, id)).toMatchObject({ phase: "waiting", run: { number: task.run.number } });
   });
 });

@@ -39,6 +39,14 @@ describe("what only another process can do", () => {
     expect((await ended(api, task.id)).run).toMatchObject({ number: 1, result: `said by ${child.pid}` });
   });
 
+  test("an answer is sent on to the process that drives the task", async () => {
+    const { api, child } = await pair();
+    const task = await child.client.launch({ description: "x", prompt: markerOf("asking"), agent: "general" });
+    await eventually(api.store, async () => ((await api.store.task(task.id))?.phase === "waiting" ? true : null));
+    await api.client.answer(task.id, { kind: "permission", decision: "once" });
+    expect((await ended(api, task.id)).run.result).toBe("thanks");
+  });
+
   test("the conversation of a task that it drives is read there", async () => {
     const { api, child } = await pair();
     const task = await child.client.launch({ description: "x", prompt: HELD, agent: "general" });

@@ -40,6 +40,16 @@ test("a permission that is refused ends the task with what was refused", async (
   expect(task.run.error).toContain("stopped at its call of bash");
 });
 
+test("a permission that a person gives over the status API lets the task go on", async () => {
+  const parent = await world.parent();
+  const id = await parent.launch([call("bash", { command: "echo hello", description: "says hello" }), say("allowed")]);
+  await world.until(id, (now) => now.phase === "waiting", "waiting");
+  const { client } = await world.api();
+  await client.answer(id, { kind: "permission", decision: "once" });
+  expect(await world.ended(id)).toMatchObject({ status: "completed", run: { result: "allowed" } });
+  expect(client.answer(id, { kind: "permission", decision: "once" })).rejects.toMatchObject({ code: "nothing_asked" });
+});
+
 test("a question is seen likewise", async () => {
   const parent = await world.parent();
   const options = [
