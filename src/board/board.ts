@@ -1,0 +1,105 @@
+/**
+ * The board: does the operations of the table in the client folder. Parses, keeps each `request_id` to one call, and hands over to the
+ * nouns. One board for a store: its process starts attempts and hands out queued follow-ups. Holds no rules of its own.
+ */
+import { type CallOperation, isOperation, type OperationName, type OperationOutput } from "../client/operations.ts";
+import { Changes } from "../engine/changes.ts";
+import { Waiter } from "../engine/waiter.ts";
+import { AsyncAgentsError } from "../model/errors.ts";
+import { mergeAttempt } from "./attempt-merge.ts";
+import { recoverAttempts } from "./attempt-recovery.ts";
+import { deleteTask, removeAttempt } from "./attempt-removal.ts";
+import { AttemptStart } from "./attempt-start.ts";
+import { getAttempt, getAttemptDiff } from "./attempt-view.ts";
+import { attemptTask, listTaskAttempts, stopAttempt } from "./attempts.ts";
+import type { BoardContext, BoardParts } from "./board-context.ts";
+import { listExecutors } from "./executors.ts";
+import { followUp } from "./follow-ups.ts";
+import { type Input, parseInput } from "./input.ts";
+import { answerQuestion, launchTask, waitTasks } from "./launched-tasks.ts";
+import { addProject, addRepo, findRepo, listProjects, listRepos, removeProject } from "./projects.ts";
+import { QueuePump } from "./queue-pump.ts";
+import { RequestLedger } from "./request-ledger.ts";
+import { Turns } from "./turns.ts";
+import { createTask, getTask, listTasks, updateTask } from "./work-items.ts";
+import { getContext } from "./workspace.ts";
+
+type Handlers = {
+  [Name in OperationName]: (input: Input<Name>, signal?: AbortSignal) => Promise<OperationOutput<Name>>;
+};
+
+export class Board {
+  readonly #parts: BoardParts;
+  readonly #ledger: RequestLedger;
+  readonly #start: AttemptStart;
+  readonly #pump: QueuePump;
+  readonly #handlers: Handlers;
+
+  constructor(context: BoardContext) {
+    const changes = new Changes(context.store, context.log);
+    const waiter = new Waiter(context.store, changes);
+    this.#parts = { ...context, changes, waiter, turns: new Turns() };
+    this.#ledger = new RequestLedger(context);
+    this.#start = new AttemptStart(this.#parts);
+    this.#pump = new QueuePump(this.#parts);
+    this.#handlers = handlersOf(this.#parts, this.#start, this.#pump);
+  }
+
+  /** Puts right what a crash left, and goes on with the queues. */
+  async start(): Promise<void> {
+    const { changes } = this.#parts;
+    await changes.start();
+    changes.onEntries((entries) => {
+      for (const entry of entries) this.#pump.heed(entry);
+    });
+    await recoverAttempts(this.#parts);
+    await this.#ledger.prune();
+    await this.#pump.start();
+  }
+
+  /** Nothing begins any more; what runs is the runner's matter. */
+  async stop(): Promise<void> {
+    this.#parts.changes.stop();
+    this.#start.stop();
+    await this.#pump.stop();
+  }
+
+  readonly call: CallOperation = async (name, input, options) => {
+    if (!isOperation(name)) {
+      throw new AsyncAgentsError("no_such_path", `There is no operation ${JSON.stringify(String(name).slice(0, 60))}.`);
+    }
+    const parsed = parseInput(name, input);
+    const handler = this.#handlers[name];
+    return this.#ledger.once(name, parsed as Record<string, unknown>, () => handler(parsed, options?.signal));
+  };
+}
+
+function handlersOf(parts: BoardParts, start: AttemptStart, pump: QueuePump): Handlers {
+  return {
+    list_projects: (input) => listProjects(parts, input),
+    list_repos: (input) => listRepos(parts, input),
+    list_tasks: (input) => listTasks(parts, input),
+    list_task_attempts: (input) => listTaskAttempts(parts, input),
+    get_task: (input) => getTask(parts, input),
+    create_task: (input) => createTask(parts, input),
+    update_task: (input) => updateTask(parts, input),
+    delete_task: (input) => deleteTask(parts, start, input),
+    start_task_attempt: (input) => start.start(input),
+    follow_up: (input) => followUp(parts, pump, input),
+    get_context: (input) => getContext(parts, input),
+    get_attempt: (input, signal) => getAttempt(parts, start, input, signal),
+    stop_attempt: (input) => stopAttempt(parts, start, input),
+    get_attempt_diff: (input) => getAttemptDiff(parts, input),
+    merge_attempt: (input) => mergeAttempt(parts, input),
+    answer_question: (input) => answerQuestion(parts, input),
+    add_project: (input) => addProject(parts, input),
+    add_repo: (input) => addRepo(parts, input),
+    list_executors: (input) => listExecutors(parts, input),
+    launch_task: (input) => launchTask(parts, input),
+    wait_tasks: (input, signal) => waitTasks(parts, input, signal),
+    remove_attempt: (input) => removeAttempt(parts, start, input),
+    remove_project: (input) => removeProject(parts, input),
+    find_repo: (input) => findRepo(parts, input),
+    attempt_task: (input) => attemptTask(parts, input),
+  };
+}

@@ -1,0 +1,63 @@
+/** The names of hosts on the wire, and what can run agents here. Names are accepted in lower case and with a dash. */
+import { EXECUTORS } from "../client/operation.ts";
+import type { OperationOutput } from "../client/operations.ts";
+import { AsyncAgentsError } from "../model/errors.ts";
+import type { BoardContext, ExecutorInfo } from "./board-context.ts";
+import type { Input } from "./input.ts";
+
+export type Executor = (typeof EXECUTORS)[number];
+
+const HOSTS: Record<Executor, string> = { OPENCODE: "opencode", CLAUDE_CODE: "claude", SCRIPTED: "scripted" };
+
+export function executorOf(host: string): Executor {
+  return EXECUTORS.find((name) => HOSTS[name] === host) ?? "SCRIPTED";
+}
+
+/** The host of an executor's name. */
+export function hostOf(given: string): string {
+  const name = given.trim().toUpperCase().replaceAll("-", "_");
+  const known = EXECUTORS.find((executor) => executor === name);
+  if (known) return HOSTS[known];
+  const message = `There is no executor ${JSON.stringify(given)}. Use one of ${EXECUTORS.join(", ")}; list_executors says which can be used.`;
+  throw new AsyncAgentsError("invalid_input", message, { details: { field: "executor" } });
+}
+
+/** Refuses a host that cannot be used now, and an agent that it does not have where that is known. */
+export async function assertUsable(
+  context: BoardContext,
+  { host, variant, directory }: { host: string; variant: string | null; directory: string },
+): Promise<void> {
+  const found = (await context.executors(variant === null ? null : directory)).find((each) => each.host === host);
+  const problem = found === undefined ? "it is not set up in this program" : found.problem;
+  if (problem !== null) {
+    const message = `${executorOf(host)} cannot be used: ${problem} list_executors says which can.`;
+    throw new AsyncAgentsError("host_unavailable", message, { details: { executor: executorOf(host) } });
+  }
+  const agents = found?.agents ?? [];
+  if (variant === null || agents.length === 0 || agents.includes(variant)) return;
+  throw unknownVariant(variant, agents);
+}
+
+export function unknownVariant(variant: string, agents: readonly string[]): AsyncAgentsError {
+  const message = `There is no variant ${JSON.stringify(variant)}. Use one of ${agents.slice(0, 50).join(", ")}, or leave it out.`;
+  return new AsyncAgentsError("unknown_agent", message, { details: { field: "variant" } });
+}
+
+export async function listExecutors(
+  context: BoardContext,
+  input: Input<"list_executors">,
+): Promise<OperationOutput<"list_executors">> {
+  const found = await context.executors(input.directory ?? null);
+  return { executors: EXECUTORS.map((executor) => wireExecutor(executor, found)) };
+}
+
+function wireExecutor(executor: Executor, found: readonly ExecutorInfo[]) {
+  const info = found.find(({ host }) => host === HOSTS[executor]);
+  return {
+    executor,
+    available: info !== undefined && info.problem === null,
+    problem: info === undefined ? "It is not set up in this program." : info.problem,
+    default_variant: info?.defaultAgent ?? null,
+    variants: info?.agents ?? [],
+  };
+}

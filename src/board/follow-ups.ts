@@ -1,0 +1,152 @@
+/**
+ * Follow-ups: send runs a prompt now, queue keeps it until the session is idle, cancel empties the queue. A send never overtakes
+ * a queue that is about to go on. When queued ones begin is the pump's matter.
+ */
+import type { OperationOutput } from "../client/operations.ts";
+import { type BoardSession, isQueueHeld } from "../model/board.ts";
+import { AsyncAgentsError } from "../model/errors.ts";
+import { isLive, type Task } from "../model/task.ts";
+import type { Queue } from "../store/board-records.ts";
+import type { BoardParts } from "./board-context.ts";
+import { unknownVariant } from "./executors.ts";
+import type { Input } from "./input.ts";
+import { notFound } from "./missing.ts";
+import type { QueuePump } from "./queue-pump.ts";
+import { isUuid } from "./uuid.ts";
+import { requiredText, wireTime } from "./wire.ts";
+
+const SHOWN = 2_000;
+
+type Answer = OperationOutput<"follow_up">;
+
+interface Target {
+  session: BoardSession;
+  task: Task;
+}
+
+export async function followUp(parts: BoardParts, pump: QueuePump, input: Input<"follow_up">): Promise<Answer> {
+  const { action } = input;
+  const place = placeOf(input);
+  if (action !== "cancel") requiredText("prompt", input.prompt);
+  const sessionId = await sessionIdOf(parts, place);
+  const session = await parts.store.board.session(sessionId);
+  if (session === null) throw notFound("session", sessionId);
+  return parts.turns.take(session.attemptId, async () => {
+    if (action === "cancel") {
+      await parts.store.board.cancelFollowUps(session.id);
+      return answerOf(session.id, action, await parts.store.board.queue(session.id));
+    }
+    const target = await targetOf(parts, session);
+    const request = { prompt: input.prompt ?? "", variant: input.variant?.trim() || null };
+    if (action === "send") return send(parts, target, request);
+    await assertVariant(parts, target, request.variant);
+    const { now, newId, store } = parts;
+    await store.board.queueFollowUp({ id: newId(), sessionId: session.id, ...request, queuedAt: now() });
+    pump.wake(session.id);
+    return answerOf(session.id, action, await store.board.queue(session.id));
+  });
+}
+
+async function send(
+  parts: BoardParts,
+  { session, task }: Target,
+  { prompt, variant }: { prompt: string; variant: string | null },
+): Promise<Answer> {
+  const queue = await parts.store.board.queue(session.id);
+  const isHeld = queue.head?.error != null || isQueueHeld(task.run, queue.afterRun);
+  if (isLive(task.status) || (queue.count > 0 && !isHeld)) throw busy(session.id);
+  await assertVariant(parts, { task }, variant);
+  const engine = await parts.desk.engine(task.host, task.directory);
+  const request = { prompt, allow: ["error", "cancelled"] as const, ...(variant !== null && { agent: variant }) };
+  const resumed = await engine.resumeTask(task, request).catch((thrown: unknown) => {
+    const code = AsyncAgentsError.isInstance(thrown) ? thrown.code : "";
+    throw code === "task_running" || code === "task_resuming" ? busy(session.id) : thrown;
+  });
+  // What could not begin before is tried again after this run.
+  if (queue.count > 0) await parts.store.board.refuseFollowUp(session.id, null, null);
+  return { ...answerOf(session.id, "send", queue), run: resumed.run.number };
+}
+
+/** An id of one kind, whatever the caller calls the attempt. */
+function placeOf(input: Input<"follow_up">): { attemptId: string } | { sessionId: string } {
+  const { attempt_id, session_id } = input;
+  const workspace = input.workspace_id;
+  const isId = typeof workspace === "string" && isUuid(workspace);
+  const attemptId = attempt_id ?? (isId ? workspace.toLowerCase() : undefined);
+  if (attemptId !== undefined && session_id !== undefined) {
+    throw wrong("attempt_id and session_id exclude each other. Give the one that you want to continue, not both.");
+  }
+  if (isId && attempt_id !== undefined && workspace.toLowerCase() !== attempt_id) {
+    throw wrong("attempt_id and workspace_id name two attempts. Give attempt_id only.");
+  }
+  if (attemptId !== undefined) return { attemptId };
+  if (session_id !== undefined) return { sessionId: session_id };
+  const message = "attempt_id or session_id is missing. list_task_attempts shows both.";
+  throw new AsyncAgentsError("missing_required", message, { details: { field: "attempt_id" } });
+}
+
+async function sessionIdOf(
+  { store }: BoardParts,
+  place: { attemptId: string } | { sessionId: string },
+): Promise<string> {
+  if ("sessionId" in place) return place.sessionId;
+  const attempt = await store.board.attempt(place.attemptId);
+  if (attempt === null) throw notFound("attempt", place.attemptId);
+  if (attempt.latestSession !== null) return attempt.latestSession.id;
+  const what = attempt.state === "starting" ? "is still being set up" : `has none: ${attempt.error ?? "it failed"}`;
+  throw new AsyncAgentsError(
+    "session_missing",
+    `Attempt ${attempt.id} ${what}, so there is no session to continue. Wait until get_attempt shows one, or start another attempt.`,
+    { details: { attempt_id: attempt.id } },
+  );
+}
+
+async function targetOf({ store }: BoardParts, session: BoardSession): Promise<Target> {
+  const [attempt, task] = await Promise.all([store.board.attempt(session.attemptId), store.task(session.taskId)]);
+  if (attempt === null || task === null) throw notFound("session", session.id);
+  if (attempt.folder !== null) return { session, task };
+  throw new AsyncAgentsError(
+    "worktree_not_found",
+    `The worktrees of attempt ${attempt.id} are gone${attempt.state === "merged" ? " since it was merged" : ""}. Start another attempt.`,
+    { details: { attempt_id: attempt.id } },
+  );
+}
+
+async function assertVariant(
+  { desk }: BoardParts,
+  { task }: Pick<Target, "task">,
+  variant: string | null,
+): Promise<void> {
+  if (variant === null) return;
+  const agents = (await (await desk.engine(task.host, task.directory)).agents()).map(({ name }) => name);
+  if (!agents.includes(variant)) throw unknownVariant(variant, agents);
+}
+
+export function answerOf(sessionId: string, action: Answer["action"], { head, count }: Queue): Answer {
+  return {
+    session_id: sessionId,
+    action,
+    ...(count === 0 ? { status: "empty" as const } : { status: "queued" as const }),
+    queued_count: count,
+    ...(head !== null && {
+      queued_message: {
+        session_id: sessionId,
+        message: head.prompt.slice(0, SHOWN),
+        variant: head.variant,
+        queued_at: wireTime(head.queuedAt),
+      },
+    }),
+  };
+}
+
+function busy(sessionId: string): AsyncAgentsError {
+  return new AsyncAgentsError(
+    "session_busy",
+    `Session ${sessionId} is at work. Use action queue: the prompt runs when it is idle. Or stop the attempt first.`,
+    { details: { session_id: sessionId } },
+  );
+}
+
+function wrong(message: string): AsyncAgentsError {
+  return new AsyncAgentsError("invalid_input", message, { details: { field: "session_id" } });
+}

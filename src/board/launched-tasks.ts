@@ -1,0 +1,126 @@
+/** Tasks without a project: launched in a folder, waited for by their handles, answered. A handle is the engine's id of the task. */
+import { realpathSync, statSync } from "node:fs";
+import { isAbsolute } from "node:path";
+import type { OperationOutput } from "../client/operations.ts";
+import { AsyncAgentsError } from "../model/errors.ts";
+import { isLive, type Task } from "../model/task.ts";
+import { findAttempt } from "./attempts.ts";
+import type { BoardParts } from "./board-context.ts";
+import { assertUsable, hostOf } from "./executors.ts";
+import type { Input } from "./input.ts";
+import { notFound } from "./missing.ts";
+import { askedOf, finalMessage, progressLine, requiredText } from "./wire.ts";
+
+const DESCRIPTION = 100;
+
+export async function launchTask(
+  parts: BoardParts,
+  input: Input<"launch_task">,
+): Promise<OperationOutput<"launch_task">> {
+  const prompt = requiredText("prompt", input.prompt);
+  const directory = folderOf(requiredText("directory", input.directory));
+  const host = hostOf(input.executor ?? "OPENCODE");
+  const variant = input.variant?.trim() || null;
+  await assertUsable(parts, { host, variant, directory });
+  const engine = await parts.desk.engine(host, directory);
+  const description = input.description?.trim() || (prompt.trim().split("\n")[0] ?? "").slice(0, DESCRIPTION);
+  const agent = variant ?? engine.defaultAgent;
+  const task = await parts.desk.launch(engine, { description, prompt, agent, batch: null });
+  return { handle: task.id, status: task.status };
+}
+
+export async function waitTasks(
+  parts: BoardParts,
+  input: Input<"wait_tasks">,
+  signal?: AbortSignal,
+): Promise<OperationOutput<"wait_tasks">> {
+  const { handles, until = "all", wait_ms = 0 } = input;
+  for (const handle of handles) await findTask(parts, handle);
+  if (wait_ms > 0) await waited(parts, handles, { until, wait_ms }, signal);
+  const tasks = await Promise.all(handles.map((handle) => findTask(parts, handle)));
+  const isDone = until === "any" ? tasks.some(isSettled) : tasks.every(isSettled);
+  return { tasks: tasks.map(wireTask), done: isDone };
+}
+
+async function waited(
+  { waiter }: BoardParts,
+  handles: readonly string[],
+  { until, wait_ms }: { until: "any" | "all"; wait_ms: number },
+  signal?: AbortSignal,
+): Promise<void> {
+  const enough = new AbortController();
+  const any = signal === undefined ? enough.signal : AbortSignal.any([signal, enough.signal]);
+  const waits = [...new Set(handles)].map((handle) =>
+    waiter.until(handle, isSettled, { timeout: wait_ms, signal: any }),
+  );
+  try {
+    await (until === "any" ? Promise.race(waits) : Promise.all(waits));
+  } finally {
+    enough.abort();
+    await Promise.allSettled(waits);
+  }
+}
+
+export async function answerQuestion(
+  parts: BoardParts,
+  input: Input<"answer_question">,
+): Promise<OperationOutput<"answer_question">> {
+  const task = await askingTask(parts, input);
+  const detail = isLive(task.status) && task.phaseDetail?.kind === "waiting" ? task.phaseDetail : null;
+  if (detail?.asks === "permission") {
+    const message = `It asks for a permission, which a person must answer, in the dashboard or the command line: ${detail.text.slice(0, 500)}`;
+    throw new AsyncAgentsError("not_allowed", message, { details: { asks: "permission" } });
+  }
+  const place = await parts.desk.placeOfAnswer(task);
+  if (!("engine" in place)) {
+    const message = `Another program (pid ${place.pid}) runs this task. Answer it there.`;
+    throw new AsyncAgentsError("host_unavailable", message, { details: { pid: place.pid } });
+  }
+  await place.engine.answerTask(task, { kind: "question", answers: input.answers });
+  return { answered: true };
+}
+
+async function askingTask(parts: BoardParts, { attempt_id, handle }: Input<"answer_question">): Promise<Task> {
+  if (attempt_id !== undefined && handle !== undefined) {
+    const message = "attempt_id and handle exclude each other. Give the one that asks.";
+    throw new AsyncAgentsError("invalid_input", message, { details: { field: "handle" } });
+  }
+  if (handle !== undefined) return findTask(parts, handle);
+  if (attempt_id === undefined) {
+    const message = "attempt_id or handle is missing: which one asks?";
+    throw new AsyncAgentsError("missing_required", message, { details: { field: "attempt_id" } });
+  }
+  const { task } = await findAttempt(parts, attempt_id);
+  if (task !== null) return task;
+  throw new AsyncAgentsError("session_missing", `Attempt ${attempt_id} has no session, so it asks nothing.`);
+}
+
+async function findTask({ store }: BoardParts, handle: string): Promise<Task> {
+  const task = await store.task(handle);
+  if (task === null) throw notFound("handle", handle);
+  return task;
+}
+
+/** It ended, or nothing goes on before somebody answers. */
+function isSettled(task: Task): boolean {
+  return !isLive(task.status) || task.phase === "waiting";
+}
+
+function wireTask(task: Task): OperationOutput<"wait_tasks">["tasks"][number] {
+  return {
+    handle: task.id,
+    description: task.description,
+    status: task.status,
+    asked: askedOf(task),
+    progress: progressLine(task),
+    result: finalMessage(task),
+    error: isLive(task.status) ? null : task.run.error,
+  };
+}
+
+function folderOf(directory: string): string {
+  const isFolder = isAbsolute(directory) && statSync(directory, { throwIfNoEntry: false })?.isDirectory();
+  if (isFolder) return realpathSync(directory);
+  const message = `directory must be the absolute path of a folder that exists, not ${JSON.stringify(directory.slice(0, 300))}.`;
+  throw new AsyncAgentsError("invalid_input", message, { details: { field: "directory" } });
+}

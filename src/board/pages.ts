@@ -1,0 +1,34 @@
+/** Pages on the wire: a cursor is the last row's place in the order, opaque to callers. Keeps nothing between two calls. */
+import { AsyncAgentsError } from "../model/errors.ts";
+import type { After, BoardPage } from "../store/board-records.ts";
+import { isUuid } from "./uuid.ts";
+
+const ROWS = 50;
+
+export interface PageInput {
+  limit?: number | undefined;
+  cursor?: string | undefined;
+}
+
+export function limitOf({ limit }: PageInput): number {
+  return limit ?? ROWS;
+}
+
+/** Asks for one row more than is shown: that is how the last page is known. */
+export function pageOf(input: PageInput): BoardPage {
+  return { limit: limitOf(input) + 1, after: input.cursor === undefined ? null : keyOf(input.cursor) };
+}
+
+/** The rows to show, and where the next page begins. */
+export function shown<Row extends After>(rows: Row[], input: PageInput): { rows: Row[]; next: string | null } {
+  const page = rows.slice(0, limitOf(input));
+  const last = page.at(-1);
+  return { rows: page, next: rows.length > page.length && last ? `${last.createdAt}_${last.id}` : null };
+}
+
+function keyOf(cursor: string): After {
+  const [, at = "", id = ""] = /^(\d{1,16})_(.+)$/.exec(cursor) ?? [];
+  if (at !== "" && isUuid(id)) return { createdAt: Number(at), id: id.toLowerCase() };
+  const message = "cursor must be the next_cursor of an earlier answer. Leave it out for the first page.";
+  throw new AsyncAgentsError("invalid_input", message, { details: { field: "cursor" } });
+}

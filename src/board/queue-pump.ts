@@ -1,0 +1,119 @@
+/**
+ * Hands queued follow-ups to their sessions, one at a time and in order, when the session is idle and the queue is not held. A
+ * follow-up leaves the queue in the transaction that begins its run: it is never dropped and never run twice. One that cannot begin
+ * stays first, with the reason.
+ */
+import { isQueueHeld } from "../model/board.ts";
+import { AsyncAgentsError, type ErrorCode, messageOf } from "../model/errors.ts";
+import { isLive } from "../model/task.ts";
+import type { FeedEntry } from "../store/store.ts";
+import type { BoardParts } from "./board-context.ts";
+
+const ENDS: ReadonlySet<string> = new Set(["run.completed", "run.failed", "run.cancelled"]);
+/** Faults of the moment, which pass by themselves. */
+const PASSING: ReadonlySet<ErrorCode | null> = new Set<ErrorCode>([
+  "host_unavailable",
+  "host_failed",
+  "store_unavailable",
+]);
+const FIRST_PAUSE_MS = 5_000;
+const LONGEST_PAUSE_MS = 60_000;
+
+export class QueuePump {
+  readonly #parts: BoardParts;
+  readonly #looks = new Set<Promise<void>>();
+  readonly #retries = new Map<string, { timer: ReturnType<typeof setTimeout>; pause: number }>();
+  #stopped = false;
+
+  constructor(parts: BoardParts) {
+    this.#parts = parts;
+  }
+
+  /** Looks at all queues: what an earlier process left goes on. */
+  async start(): Promise<void> {
+    const { board } = this.#parts.store;
+    for (const sessionId of await board.queuedSessions()) {
+      await board.refuseFollowUp(sessionId, null, null);
+      this.wake(sessionId);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    for (const { timer } of this.#retries.values()) clearTimeout(timer);
+    this.#retries.clear();
+    await Promise.all(this.#looks);
+  }
+
+  /** A run that ended may have made a session idle. */
+  heed({ taskId, event }: FeedEntry): void {
+    if (ENDS.has(event.type)) this.#track(this.#ended(taskId));
+  }
+
+  /** Something may be to do for the session; returns at once. */
+  wake(sessionId: string): void {
+    this.#track(this.#look(sessionId));
+  }
+
+  #track(work: Promise<void>): void {
+    const look = work
+      .catch((thrown: unknown) => this.#parts.log.error("a queue could not be looked at", { error: messageOf(thrown) }))
+      .finally(() => this.#looks.delete(look));
+    this.#looks.add(look);
+  }
+
+  async #ended(taskId: string): Promise<void> {
+    const session = await this.#parts.store.board.sessionOfTask(taskId);
+    if (session !== null) await this.#look(session.id);
+  }
+
+  async #look(sessionId: string): Promise<void> {
+    const session = await this.#parts.store.board.session(sessionId);
+    if (session !== null) await this.#parts.turns.take(session.attemptId, () => this.#next(session));
+  }
+
+  async #next({ id, taskId }: { id: string; taskId: string }): Promise<void> {
+    const { store, desk } = this.#parts;
+    const [queue, task] = await Promise.all([store.board.queue(id), store.task(taskId)]);
+    const { head } = queue;
+    if (this.#stopped || head === null || head.error !== null || task === null || isLive(task.status)) return;
+    if (isQueueHeld(task.run, queue.afterRun)) return;
+    try {
+      const engine = await desk.engine(task.host, task.directory);
+      const agent = head.variant === null ? {} : { agent: head.variant };
+      const request = { prompt: head.prompt, followUpId: head.id, allow: ["error", "cancelled"] as const, ...agent };
+      await engine.resumeTask(task, request);
+      this.#forget(id);
+    } catch (thrown) {
+      await this.#refused(id, head.id, thrown);
+    }
+  }
+
+  async #refused(sessionId: string, followUpId: string, thrown: unknown): Promise<void> {
+    const code = AsyncAgentsError.isInstance(thrown) ? thrown.code : null;
+    // Somebody else runs the task, or has taken the follow-up: the end of that run comes back here.
+    if (code === "task_running" || code === "task_resuming" || code === "follow_up_gone" || this.#stopped) return;
+    const { store, log } = this.#parts;
+    log.error("a queued follow-up could not begin; it stays queued", {
+      ...{ session: sessionId, followUp: followUpId, error: messageOf(thrown) },
+    });
+    await store.board.refuseFollowUp(sessionId, followUpId, messageOf(thrown));
+    if (PASSING.has(code)) this.#later(sessionId);
+  }
+
+  #later(sessionId: string): void {
+    const before = this.#retries.get(sessionId);
+    clearTimeout(before?.timer);
+    const pause = before === undefined ? FIRST_PAUSE_MS : Math.min(before.pause * 2, LONGEST_PAUSE_MS);
+    const timer = setTimeout(() => {
+      this.#track(this.#parts.store.board.refuseFollowUp(sessionId, null, null).then(() => this.#look(sessionId)));
+    }, pause);
+    timer.unref();
+    this.#retries.set(sessionId, { timer, pause });
+  }
+
+  #forget(sessionId: string): void {
+    clearTimeout(this.#retries.get(sessionId)?.timer);
+    this.#retries.delete(sessionId);
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * Calls that carry a `request_id` are done once: a second one gets the first's answer. The name is claimed before anything is
+ * done and given back when the call fails. A claim whose process died is never guessed at: the caller is told to look.
+ */
+import { createHash } from "node:crypto";
+import { AsyncAgentsError, messageOf } from "../model/errors.ts";
+import type { BoardContext } from "./board-context.ts";
+
+const KEPT_MS = 7 * 24 * 3_600_000;
+
+export class RequestLedger {
+  readonly #context: BoardContext;
+  readonly #underWay = new Map<string, { hash: string; answer: Promise<unknown> }>();
+
+  constructor(context: BoardContext) {
+    this.#context = context;
+  }
+
+  /** Forgets what nobody will repeat any more. */
+  async prune(): Promise<void> {
+    await this.#context.store.board.pruneRequests(this.#context.now() - KEPT_MS);
+  }
+
+  async once<T>(operation: string, input: Record<string, unknown>, work: () => Promise<T>): Promise<T> {
+    const { request_id: requestId, ...rest } = input;
+    if (typeof requestId !== "string") return work();
+    const hash = createHash("sha256").update(canonical(rest)).digest("hex");
+    const key = `${operation}\n${requestId}`;
+    const first = this.#underWay.get(key);
+    if (first) {
+      if (first.hash !== hash) throw otherInput(requestId);
+      return first.answer as Promise<T>;
+    }
+    const answer = this.#claimed(operation, requestId, hash, work);
+    this.#underWay.set(key, { hash, answer });
+    try {
+      return await answer;
+    } finally {
+      this.#underWay.delete(key);
+    }
+  }
+
+  async #claimed<T>(operation: string, requestId: string, hash: string, work: () => Promise<T>): Promise<T> {
+    const { store, now } = this.#context;
+    const known = await store.board.claimRequest(operation, requestId, hash, now());
+    if (known === null) {
+      const answer = await work().catch(async (thrown: unknown) => {
+        await this.#giveBack(operation, requestId);
+        throw thrown;
+      });
+      await store.board.answerRequest(operation, requestId, JSON.stringify(answer));
+      return answer;
+    }
+    if (known.inputHash !== hash) throw otherInput(requestId);
+    if (known.answer !== null) return JSON.parse(known.answer);
+    throw new AsyncAgentsError(
+      "request_conflict",
+      `A call of ${operation} with request_id ${JSON.stringify(requestId)} was interrupted, and nobody knows how far it came. Look at the lists whether it was done; if not, call again with another request_id.`,
+      { details: { request_id: requestId } },
+    );
+  }
+
+  /** A claim that stays is told as interrupted, which is the safe mistake. */
+  async #giveBack(operation: string, requestId: string): Promise<void> {
+    const { store, log } = this.#context;
+    await store.board.dropRequest(operation, requestId).catch((failure: unknown) => {
+      log.error("a request_id could not be given back", { operation, error: messageOf(failure) });
+    });
+  }
+}
+
+function otherInput(requestId: string): AsyncAgentsError {
+  return new AsyncAgentsError(
+    "request_conflict",
+    `request_id ${JSON.stringify(requestId)} was used for a call with other input. Use another one for this call.`,
+    { details: { request_id: requestId } },
+  );
+}
+
+/** The same text for the same values, in whatever order the fields came. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
+  const entries = Object.entries(value).filter(([, inner]) => inner !== undefined);
+  entries.sort(([one], [other]) => (one < other ? -1 : 1));
+  return `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join()}}`;
+}

@@ -1,0 +1,82 @@
+/** From the board's records to the words of the wire. Pure. */
+import type { OperationOutput } from "../client/operations.ts";
+import type { WorkItem } from "../model/board.ts";
+import { AsyncAgentsError } from "../model/errors.ts";
+import { isLive, type Task } from "../model/task.ts";
+import type { AttemptRecord, AttemptRow, AttemptSummary, WorkItemRow } from "../store/board-records.ts";
+import { executorOf } from "./executors.ts";
+
+const ASKED = 2_000;
+const FINAL = 8_000;
+
+type AttemptState = OperationOutput<"stop_attempt">["state"];
+
+export function wireTime(at: number): string {
+  return new Date(at).toISOString();
+}
+
+/** A text that must say something. */
+export function requiredText(field: string, text: string | undefined): string {
+  if (text !== undefined && text.trim() !== "") return text;
+  throw new AsyncAgentsError("missing_required", `${field} is missing or empty. Give it as a text.`, {
+    details: { field },
+  });
+}
+
+export function wireItemRow(item: WorkItemRow) {
+  return {
+    id: item.id,
+    title: item.title,
+    status: item.status,
+    created_at: wireTime(item.createdAt),
+    updated_at: wireTime(item.updatedAt),
+    latest_attempt_id: item.latestAttemptId,
+    latest_workspace_branch: item.latestBranch,
+    latest_session_id: item.latestSessionId,
+    latest_session_executor: item.latestHost === null ? null : executorOf(item.latestHost),
+    has_in_progress_attempt: item.inProgress,
+    last_attempt_failed: item.lastFailed,
+  };
+}
+
+export function wireItem(item: WorkItem & AttemptSummary) {
+  return { ...wireItemRow(item), project_id: item.projectId, description: item.description };
+}
+
+export function wireAttemptRow(attempt: AttemptRow) {
+  const { latestSession } = attempt;
+  return {
+    attempt_id: attempt.id,
+    workspace_branch: attempt.branch,
+    created_at: wireTime(attempt.createdAt),
+    updated_at: wireTime(attempt.updatedAt),
+    latest_session_id: latestSession?.id ?? null,
+    latest_session_executor: latestSession === null ? null : executorOf(latestSession.host),
+  };
+}
+
+/** How an attempt stands: what its task does comes before what was done with it. */
+export function stateOf(attempt: Pick<AttemptRecord, "state">, task: Task | null): AttemptState {
+  if (task !== null && isLive(task.status)) return task.phase === "waiting" ? "waiting" : "running";
+  if (attempt.state !== "ready") return attempt.state;
+  if (task === null) return "failed";
+  return task.run.outcome === "completed" ? "completed" : task.run.outcome === "cancelled" ? "stopped" : "failed";
+}
+
+export function askedOf(task: Task | null) {
+  const detail = task !== null && isLive(task.status) ? task.phaseDetail : null;
+  return detail?.kind === "waiting" ? { kind: detail.asks, text: detail.text.slice(0, ASKED) } : null;
+}
+
+export function finalMessage(task: Task | null): string | null {
+  return task?.run.result?.slice(0, FINAL) ?? null;
+}
+
+/** What a task did so far, in a line. */
+export function progressLine(task: Task | null): string {
+  if (task === null) return "nothing yet";
+  const { toolCalls, lastTools, tokens } = task.progress;
+  const calls = toolCalls === 1 ? "1 tool call" : `${toolCalls} tool calls`;
+  const last = lastTools.length === 0 ? "" : ` (last: ${lastTools.join(", ")})`;
+  return `run ${task.run.number}, ${calls}${last}, ${tokens.output} tokens written`;
+}

@@ -1,0 +1,65 @@
+/** Work items, which the wire calls tasks: adding, reading, changing. Their status moves by itself with their attempts (the store does that). */
+import type { OperationOutput } from "../client/operations.ts";
+import type { BoardContext } from "./board-context.ts";
+import type { Input } from "./input.ts";
+import { notFound } from "./missing.ts";
+import { limitOf, pageOf, shown } from "./pages.ts";
+import { assertProject } from "./projects.ts";
+import { requiredText, wireItem, wireItemRow } from "./wire.ts";
+
+export async function createTask(
+  { store, now, newId }: BoardContext,
+  input: Input<"create_task">,
+): Promise<OperationOutput<"create_task">> {
+  const title = requiredText("title", input.title).trim();
+  const [id, at] = [newId(), now()];
+  const added = await store.board.addWorkItem({
+    ...{ id, title, projectId: input.project_id, createdAt: at, updatedAt: at },
+    description: input.description?.trim() ? input.description : null,
+    status: "todo",
+  });
+  if (!added) throw notFound("project", input.project_id);
+  return { task_id: id };
+}
+
+export async function listTasks(
+  { store }: BoardContext,
+  input: Input<"list_tasks">,
+): Promise<OperationOutput<"list_tasks">> {
+  await assertProject(store, input.project_id);
+  const status = input.status ?? null;
+  const { rows, next } = shown(await store.board.workItems(input.project_id, status, pageOf(input)), input);
+  return {
+    tasks: rows.map(wireItemRow),
+    count: rows.length,
+    project_id: input.project_id,
+    applied_filters: { status, limit: limitOf(input) },
+    next_cursor: next,
+  };
+}
+
+export async function getTask(
+  { store }: BoardContext,
+  { task_id }: Input<"get_task">,
+): Promise<OperationOutput<"get_task">> {
+  const item = await store.board.workItem(task_id);
+  if (item === null) throw notFound("task", task_id);
+  return { task: wireItem(item) };
+}
+
+export async function updateTask(
+  context: BoardContext,
+  input: Input<"update_task">,
+): Promise<OperationOutput<"update_task">> {
+  const { task_id, title, description, status } = input;
+  const fields = {
+    ...(title !== undefined && { title: requiredText("title", title).trim() }),
+    ...(description !== undefined && { description: description.trim() === "" ? null : description }),
+    ...(status !== undefined && { status }),
+  };
+  const isChange = Object.keys(fields).length > 0;
+  if (isChange && !(await context.store.board.changeWorkItem(task_id, fields, context.now()))) {
+    throw notFound("task", task_id);
+  }
+  return getTask(context, { task_id });
+}

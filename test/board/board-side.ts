@@ -1,0 +1,56 @@
+/** One process with a board: real store, real git, scripted hosts that the real runner starts. Runs outside of the test runner too. */
+import { join } from "node:path";
+import { Board } from "../../src/board/board.ts";
+import type { BoardContext } from "../../src/board/board-context.ts";
+import type { CallOperation } from "../../src/client/operations.ts";
+import { Desk } from "../../src/engine/desk.ts";
+import { isAlive } from "../../src/engine/liveness.ts";
+import { Runner } from "../../src/engine/runner.ts";
+import { scriptedHosts } from "../../src/hosts/scripted-hosts.ts";
+import { sqliteStore } from "../../src/store/open.ts";
+import type { Store } from "../../src/store/store.ts";
+
+export const AGENTS = ["general", "explore"];
+
+/** What one process has. */
+export interface Side {
+  folder: string;
+  worktrees: string;
+  store: Store;
+  runner: Runner;
+  board: Board;
+  call: CallOperation;
+  logged: string[];
+  close(): Promise<void>;
+}
+
+export async function openSide(folder: string, fields: Partial<BoardContext> = {}): Promise<Side> {
+  const logged: string[] = [];
+  const note = (message: string, details?: object) => logged.push(`${message} ${JSON.stringify(details ?? {})}`);
+  const log = { info: note, error: note };
+  const store = await sqliteStore({ directory: folder });
+  const runner = new Runner({
+    store,
+    log,
+    makers: [scriptedHosts({ folder: join(folder, "scripted"), agents: AGENTS })],
+  });
+  const desk = new Desk({
+    store,
+    isAlive,
+    engines: () => runner.engines(),
+    open: (host, path) => runner.open(host, path),
+  });
+  const worktrees = join(folder, "worktrees");
+  const board = new Board({
+    ...{ store, desk, worktrees, log, now: Date.now, newId: () => crypto.randomUUID() },
+    executors: async () => [{ host: "scripted", problem: null, defaultAgent: "general", agents: AGENTS }],
+    released: (directory) => runner.release(directory),
+    ...fields,
+  });
+  const close = async () => {
+    await board.stop();
+    await runner.stop();
+    await store.close();
+  };
+  return { folder, worktrees, store, runner, board, call: board.call, logged, close };
+}
