@@ -2,7 +2,7 @@
  * What is in a worktree's checkout and not in its commits, and the checkout as a tree. Invariant: neither the index of the
  * worktree nor the repository changes by looking: index and new objects live in a folder that is gone afterwards.
  */
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AsyncAgentsError } from "../model/errors.ts";
@@ -38,13 +38,24 @@ export async function withSnapshot<T>(owned: Owned, use: (snapshot: Snapshot) =>
       GIT_ALTERNATE_OBJECT_DIRECTORIES: join(owned.mark.gitDir, "objects"),
     };
     // With the real index to start from, only files that changed are read.
-    if (existsSync(join(owned.adminFolder, "index"))) copyFileSync(join(owned.adminFolder, "index"), index);
+    const real = join(owned.adminFolder, "index");
+    if (existsSync(real)) copyIndex(real, index);
     else await git(owned.place, ["read-tree", "HEAD"], { environment });
     const incomplete = await addAll(owned, environment);
     return await use({ tree: await git(owned.place, ["write-tree"], { environment }), environment, incomplete });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/**
+ * As old as the original: git reads a file again whose time is not before the index's, since it may have been written in the
+ * same moment. A younger copy would have it trust the size of such a file.
+ */
+function copyIndex(from: string, to: string): void {
+  copyFileSync(from, to);
+  const second = Math.floor(statSync(from).mtimeMs / 1000);
+  utimesSync(to, second, second);
 }
 
 /** Commits everything but the copied files. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { diffOf } from "../../src/worktree/diff.ts";
 import { statusOf } from "../../src/worktree/standing.ts";
@@ -53,6 +53,21 @@ describe("the diff of an attempt", () => {
     expect((await diffOf(made.path, { maxBytes })).fileCount).toBe(2);
     await statusOf(made.path);
     expect(seen()).toEqual(before);
+  });
+
+  test("has a file of the same size that was written in the second of the checkout", async () => {
+    const repo = bed.repo();
+    const secondOf = (path: string) => Math.floor(statSync(join(path, "a.txt")).ctimeMs / 1000);
+    for (;;) {
+      const made = await bed.attempt(repo);
+      const checkedOut = secondOf(made.path);
+      write(made.path, "a.txt", tenLines({ 3: "LINE 3" }));
+      if (secondOf(made.path) !== checkedOut) continue;
+      // The index is older than the copy that is made of it: only then can git be led astray.
+      await Bun.sleep(1000);
+      expect(await diffOf(made.path, { maxBytes })).toMatchObject({ fileCount: 1, insertions: 1, deletions: 1 });
+      return;
+    }
   });
 
   test("names binary files only, and follows moved and deleted ones", async () => {
