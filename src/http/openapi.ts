@@ -51,7 +51,10 @@ function operationOf(route: Route): Json {
 }
 
 function operationId({ method, path }: Route): string {
-  const words = path.replace("/v1/", "").replace(":id", "one").split(/[/._-]/);
+  const words = path
+    .replace("/v1/", "")
+    .replace(":id", "one")
+    .split(/[/._-]/);
   return [method === "GET" ? "get" : "post", ...words.map((word) => word.charAt(0).toUpperCase() + word.slice(1))].join(
     "",
   );

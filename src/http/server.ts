@@ -14,6 +14,7 @@ import { announce, livingServers } from "./discovery.ts";
 import { EventStreams } from "./event-streams.ts";
 import { Guard } from "./guard.ts";
 import { Page } from "./page.ts";
+import { userOfPeer } from "./peer-user.ts";
 import { Peers } from "./peers.ts";
 import { replyError } from "./reply.ts";
 
@@ -55,12 +56,16 @@ export function startApiServer(options: ApiServerOptions): ApiServer {
     server.timeout(request, 0);
     return request;
   };
+  const isOtherUser = (request: Request): boolean => {
+    const user = userOfPeer(server.requestIP(request)?.port ?? 0, server.port ?? 0);
+    return user !== null && user !== process.getuid?.();
+  };
   const app = createApp(
     {
       overview,
       desk,
       peers: new Peers(() => livingServers(directory)),
-      guard: new Guard({ token, origins: options.origins }),
+      guard: new Guard({ token, origins: options.origins, isOtherUser }),
       ...{ log, token, startedAt, version: manifest.version, now: Date.now },
       board: daemon?.board ?? null,
       mcp: daemon ? (request) => daemon.mcp(withoutLimit(request)) : null,
