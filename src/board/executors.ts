@@ -22,23 +22,31 @@ export function hostOf(given: string): string {
   throw new AsyncAgentsError("invalid_input", message, { details: { field: "executor" } });
 }
 
-/** Refuses a host that cannot be used now, and an agent that it does not have where that is known. */
+/** Refuses a host that cannot be used now, and an agent that it does not have. */
 export async function assertUsable(
   context: BoardContext,
   { host, variant, directory }: { host: string; variant: string | null; directory: string },
 ): Promise<void> {
-  const found = (await context.executors(variant === null ? null : directory)).find((each) => each.host === host);
+  const found = (await context.executors(null)).find((each) => each.host === host);
   const problem = found === undefined ? "it is not set up in this program" : found.problem;
   if (problem !== null) {
     const message = `${executorOf(host)} cannot be used: ${problem} list_executors says which can.`;
     throw new AsyncAgentsError("host_unavailable", message, { details: { executor: executorOf(host) } });
   }
-  const agents = found?.agents ?? [];
-  if (variant === null || agents.length === 0 || agents.includes(variant)) return;
-  throw unknownVariant(variant, agents);
+  if (variant !== null) await assertVariant(context, { host, directory }, variant);
 }
 
-export function unknownVariant(variant: string, agents: readonly string[]): AsyncAgentsError {
+/** Refuses an agent that the host does not have in that directory; that opens the host there. */
+export async function assertVariant(
+  { desk }: Pick<BoardContext, "desk">,
+  { host, directory }: { host: string; directory: string },
+  variant: string,
+): Promise<void> {
+  const agents = (await (await desk.engine(host, directory)).agents()).map(({ name }) => name);
+  if (!agents.includes(variant)) throw unknownVariant(variant, agents);
+}
+
+function unknownVariant(variant: string, agents: readonly string[]): AsyncAgentsError {
   const message = `There is no variant ${JSON.stringify(variant)}. Use one of ${agents.slice(0, 50).join(", ")}, or leave it out.`;
   return new AsyncAgentsError("unknown_agent", message, { details: { field: "variant" } });
 }

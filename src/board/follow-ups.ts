@@ -8,7 +8,7 @@ import { AsyncAgentsError } from "../model/errors.ts";
 import { isLive, type Task } from "../model/task.ts";
 import type { Queue } from "../store/board-records.ts";
 import type { BoardParts } from "./board-context.ts";
-import { unknownVariant } from "./executors.ts";
+import { assertVariant } from "./executors.ts";
 import type { Input } from "./input.ts";
 import { notFound } from "./missing.ts";
 import type { QueuePump } from "./queue-pump.ts";
@@ -39,7 +39,7 @@ export async function followUp(parts: BoardParts, pump: QueuePump, input: Input<
     const target = await targetOf(parts, session);
     const request = { prompt: input.prompt ?? "", variant: input.variant?.trim() || null };
     if (action === "send") return send(parts, target, request);
-    await assertVariant(parts, target, request.variant);
+    if (request.variant !== null) await assertVariant(parts, target.task, request.variant);
     const { now, newId, store } = parts;
     await store.board.queueFollowUp({ id: newId(), sessionId: session.id, ...request, queuedAt: now() });
     pump.wake(session.id);
@@ -55,7 +55,7 @@ async function send(
   const queue = await parts.store.board.queue(session.id);
   const isHeld = queue.head?.error != null || isQueueHeld(task.run, queue.afterRun);
   if (isLive(task.status) || (queue.count > 0 && !isHeld)) throw busy(session.id);
-  await assertVariant(parts, { task }, variant);
+  if (variant !== null) await assertVariant(parts, task, variant);
   const engine = await parts.desk.engine(task.host, task.directory);
   const request = { prompt, allow: ["error", "cancelled"] as const, ...(variant !== null && { agent: variant }) };
   const resumed = await engine.resumeTask(task, request).catch((thrown: unknown) => {
@@ -110,16 +110,6 @@ async function targetOf({ store }: BoardParts, session: BoardSession): Promise<T
     `The worktrees of attempt ${attempt.id} are gone${attempt.state === "merged" ? " since it was merged" : ""}. Start another attempt.`,
     { details: { attempt_id: attempt.id } },
   );
-}
-
-async function assertVariant(
-  { desk }: BoardParts,
-  { task }: Pick<Target, "task">,
-  variant: string | null,
-): Promise<void> {
-  if (variant === null) return;
-  const agents = (await (await desk.engine(task.host, task.directory)).agents()).map(({ name }) => name);
-  if (!agents.includes(variant)) throw unknownVariant(variant, agents);
 }
 
 export function answerOf(sessionId: string, action: Answer["action"], { head, count }: Queue): Answer {

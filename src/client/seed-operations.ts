@@ -238,7 +238,7 @@ export const seedOperations = {
     output: z.object({
       session_id: uuid("The session"),
       action: z.enum(["send", "queue", "cancel"]).describe("The action that was done"),
-      run: count("send: the number of the run that was started").optional(),
+      run: count("send: the number of the run that was started (the first prompt was run 0)").optional(),
       status: z.enum(["empty", "queued"]).describe("Whether prompts are queued for the session now"),
       queued_count: count("How many are queued now"),
       queued_message: queuedMessage.optional().describe("The next one that will run; absent when none is queued"),
