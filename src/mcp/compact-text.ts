@@ -1,0 +1,66 @@
+/**
+ * An answer as text for models: one line for a field or a row, no braces and no quotes, in a fraction of the JSON's tokens. Says
+ * all that the structured answer says, for clients that hand only the text on. Knows no tool: it follows the data.
+ */
+type Fields = Record<string, unknown>;
+
+/** Fields in their order; long texts last, as they are. */
+export function compactText(answer: Fields): string {
+  return lines(answer).join("\n");
+}
+
+function lines(fields: Fields): string[] {
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
+  const long = entries.filter(([, value]) => isLong(value));
+  const short = entries.filter(([, value]) => !isLong(value));
+  return [
+    ...short.flatMap(([name, value]) => field(name, value)),
+    ...long.flatMap(([name, value]) => [`${name}:`, String(value)]),
+  ];
+}
+
+function field(name: string, value: unknown): string[] {
+  if (Array.isArray(value)) return list(name, value);
+  if (isFields(value)) return [`${name}:`, ...indented(lines(value))];
+  return [`${name}: ${word(value)}`];
+}
+
+function list(name: string, values: readonly unknown[]): string[] {
+  if (values.length === 0) return [`${name}: none`];
+  if (!values.every(isFields)) return [`${name}: ${values.map(word).join(", ")}`];
+  const columns = [...new Set(values.flatMap((row) => Object.keys(row)))];
+  if (!values.every((row) => Object.values(row).every(isCell))) {
+    return values.flatMap((row, index) => [`${name} ${index + 1} of ${values.length}:`, ...indented(lines(row))]);
+  }
+  const rows = values.map((row) => columns.map((column) => cell(row[column])).join(" | "));
+  return [`${name} (${columns.join(" | ")}):`, ...indented(rows)];
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isLong(value: unknown): boolean {
+  return typeof value === "string" && value.includes("\n");
+}
+
+function isCell(value: unknown): boolean {
+  return !isLong(value) && (typeof value !== "object" || value === null || isWords(value));
+}
+
+function isWords(value: unknown): value is unknown[] {
+  return Array.isArray(value) && value.every((item) => typeof item !== "object" && !isLong(item));
+}
+
+function cell(value: unknown): string {
+  return isWords(value) ? value.map(word).join(" ") || "-" : word(value);
+}
+
+function word(value: unknown): string {
+  return value === null || value === undefined || value === "" ? "-" : String(value);
+}
+
+/** Long texts stay at the margin: a patch must be usable as it is. */
+function indented(text: readonly string[]): string[] {
+  return text.map((line) => (line.includes("\n") ? line : `  ${line}`));
+}

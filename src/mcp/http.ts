@@ -1,0 +1,55 @@
+/**
+ * The MCP server over Streamable HTTP, without sessions: each request stands for itself, so a daemon that restarts loses nobody.
+ * Does not decide who may ask: the status API's guard stands before it.
+ */
+import { createMcpHandler, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import type { Log } from "../engine/context.ts";
+import { AsyncAgentsError, messageOf } from "../model/errors.ts";
+import { createServer, type McpOptions } from "./server.ts";
+import { type Offer, readOffer } from "./tools.ts";
+
+/** Where the client works: the absolute path, percent-encoded where it is not plain ASCII. */
+export const DIRECTORY_HEADER = "x-asyncagents-directory";
+/** Above the longest prompt that the board takes, in bytes. */
+const MAX_BODY_BYTES = 2_000_000;
+
+export interface McpHttpOptions extends Omit<McpOptions, "directory"> {
+  log: Log;
+}
+
+/** Answers a request to `/mcp`. `?tools=seed` offers fewer tools than the server would. */
+export function mcpHandler({ log, ...options }: McpHttpOptions): (request: Request) => Promise<Response> {
+  const scopeOf = (request: Request | undefined) => ({
+    toolset: toolsetOf(request, options.toolset),
+    directory: directoryOf(request),
+  });
+  const handler = createMcpHandler(({ requestInfo }) => createServer({ ...options, ...scopeOf(requestInfo) }), {
+    maxRequestBodySize: MAX_BODY_BYTES,
+    onerror: ({ message }) => log.info("An MCP request was not served.", { message }),
+  });
+  return async (request) => {
+    try {
+      scopeOf(request);
+    } catch (thrown) {
+      const error = { code: ProtocolErrorCode.InvalidRequest, message: messageOf(thrown) };
+      return Response.json({ jsonrpc: "2.0", id: null, error }, { status: 400 });
+    }
+    return handler.fetch(request);
+  };
+}
+
+function toolsetOf(request: Request | undefined, most: Offer): Offer {
+  const given = request && new URL(request.url).searchParams.get("tools");
+  const asked = readOffer(given ?? undefined);
+  return most === "seed" ? "seed" : asked;
+}
+
+function directoryOf(request: Request | undefined): string | null {
+  const given = request?.headers.get(DIRECTORY_HEADER);
+  if (!given) return null;
+  try {
+    return decodeURIComponent(given);
+  } catch (cause) {
+    throw new AsyncAgentsError("invalid_input", `The header ${DIRECTORY_HEADER} is not percent-encoded.`, { cause });
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * The MCP server over whatever does the operations: lists the tools and calls them, for old and new protocol versions alike. Keeps
+ * nothing between two calls, so that a new context or a daemon that came back is seen at once. Has no transport of its own.
+ */
+import {
+  type ListToolsResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import type { CallOperation } from "../client/operations.ts";
+import { callTool, type Progress } from "./tool-call.ts";
+import { errorResult } from "./tool-error.ts";
+import { type Offer, toolNamed, toolsOf } from "./tools.ts";
+
+export interface McpOptions {
+  /** Does the operations, here or in the daemon. */
+  call: CallOperation;
+  /** Where the client works, an absolute path; null when nobody knows. */
+  directory: string | null;
+  toolset: Offer;
+  version: string;
+}
+
+/** A list must not wait for a daemon that is slow to start: some clients give up after five seconds. */
+const CONTEXT_LIMIT_MS = 3_000;
+
+const INSTRUCTIONS = {
+  seed: "Tasks belong to projects. start_task_attempt sets an agent to work on a task in a git worktree of its own and returns at once; follow_up continues it. list_tasks tells how the tasks stand.",
+  more: "For work with a project: create_task, start_task_attempt, then get_attempt with wait_ms, get_attempt_diff and merge_attempt. For a quick job without one: launch_task, then wait_tasks. Agents work in the background: go on with other things, and look later.",
+};
+
+export function createServer(options: McpOptions): Server {
+  const { call, directory, toolset, version } = options;
+  const server = new Server(
+    { name: "asyncagents", title: "asyncagents", version },
+    { capabilities: { tools: {} }, instructions: INSTRUCTIONS[toolset] },
+  );
+  server.setRequestHandler("tools/list", async (_request, { mcpReq }): Promise<ListToolsResult> => {
+    const context = directory !== null && (await hasContext(call, directory, mcpReq.signal));
+    return { tools: toolsOf(toolset, { context }) };
+  });
+  server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
+    const name = toolNamed(params.name, toolset);
+    if (name === null) {
+      const remedy = "tools/list gives the names of all tools.";
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name.slice(0, 100)}. ${remedy}`);
+    }
+    const input = params.arguments ?? {};
+    try {
+      return await callTool({ call, name, input, directory, signal: mcpReq.signal, progress: progressOf(mcpReq) });
+    } catch (thrown) {
+      return errorResult(thrown, toolset);
+    }
+  });
+  return server;
+}
+
+/** True when the directory belongs to an attempt. Without an answer it is not known to. */
+async function hasContext(call: CallOperation, directory: string, signal: AbortSignal): Promise<boolean> {
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(CONTEXT_LIMIT_MS)]);
+  const gaveUp = new Promise<false>((resolve) => {
+    limited.addEventListener("abort", () => resolve(false), { once: true });
+  });
+  const asked = call("get_context", { directory }, { signal: limited }).then(
+    () => true,
+    () => false,
+  );
+  return Promise.race([asked, gaveUp]);
+}
+
+function progressOf({ _meta, notify }: ServerContext["mcpReq"]): ((progress: Progress) => Promise<void>) | null {
+  const progressToken = _meta?.progressToken;
+  if (progressToken === undefined) return null;
+  return (progress) => notify({ method: "notifications/progress", params: { progressToken, ...progress } });
+}

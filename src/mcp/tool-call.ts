@@ -1,0 +1,88 @@
+/**
+ * One call of a tool: fills in the server's own directory, does the operation, and words the answer. A long wait is done in
+ * slices, so that the client hears that it goes on. Checks no input: the board does, for all doors.
+ */
+import type { CallToolResult } from "@modelcontextprotocol/server";
+import { z } from "zod";
+import { type CallOperation, OPERATIONS, type OperationName } from "../client/operations.ts";
+import { AsyncAgentsError } from "../model/errors.ts";
+import { compactText } from "./compact-text.ts";
+
+/** How often a client that waits is told. */
+export const SLICE_MS = 5_000;
+
+export interface Progress {
+  /** Milliseconds waited so far, and the most that will be. */
+  progress: number;
+  total: number;
+  message: string;
+}
+
+export interface ToolCall {
+  call: CallOperation;
+  name: OperationName;
+  input: Record<string, unknown>;
+  /** Where the client works; null when it did not say. */
+  directory: string | null;
+  signal: AbortSignal;
+  /** Tells the client how the wait goes; null when it did not ask for that. */
+  progress: ((progress: Progress) => Promise<void>) | null;
+}
+
+type Answer = Record<string, unknown>;
+
+export async function callTool(given: ToolCall): Promise<CallToolResult> {
+  const input = withDirectory(given);
+  const answer = (await operate({ ...given, input })) as Answer;
+  return { content: [{ type: "text", text: compactText(answer) }], structuredContent: answer };
+}
+
+function withDirectory({ name, input, directory }: ToolCall): Record<string, unknown> {
+  if (name === "get_context") {
+    if (Object.values(input).some(isGiven)) {
+      throw new AsyncAgentsError("invalid_input", "get_context takes no arguments: it is about the current directory.");
+    }
+    if (directory === null) throw new AsyncAgentsError("not_found", NO_DIRECTORY);
+    return { directory };
+  }
+  const takesIt = name === "launch_task" || name === "list_executors";
+  return takesIt && directory !== null && !isGiven(input.directory) ? { ...input, directory } : input;
+}
+
+/** Some clients send null for what they do not give. */
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+const NO_DIRECTORY =
+  "There is no context: this server does not know your directory. Send it as the header x-asyncagents-directory.";
+
+async function operate({ call, name, input, signal, progress }: ToolCall): Promise<unknown> {
+  // The board parses it; the table's types are for callers that know what they give.
+  const once = (given: object) => call(name, given as never, { signal });
+  const total = longWait(name, input);
+  if (progress === null || total === null) return once(input);
+  for (let waited = 0; ; waited += SLICE_MS) {
+    const slice = Math.min(SLICE_MS, total - waited);
+    const answer = (await once({ ...input, wait_ms: slice })) as Answer;
+    if (waited + slice >= total || isDone(answer) || signal.aborted) return answer;
+    await progress({ progress: waited + slice, total, message: standing(answer) });
+  }
+}
+
+/** A wait that is worth slices; null also for one that the board must refuse. */
+function longWait(name: OperationName, { wait_ms }: Record<string, unknown>): number | null {
+  const schema = (OPERATIONS[name].input as z.ZodObject).shape.wait_ms;
+  if (schema === undefined || typeof wait_ms !== "number" || wait_ms <= SLICE_MS) return null;
+  return z.safeParse(schema, wait_ms).success ? wait_ms : null;
+}
+
+function isDone({ done, state }: Answer): boolean {
+  return done === true || (typeof state === "string" && state !== "starting" && state !== "running");
+}
+
+function standing({ state, progress, tasks }: Answer): string {
+  if (!Array.isArray(tasks)) return `${state}: ${progress}`.slice(0, 200);
+  const live = tasks.filter(({ status }) => status === "running" || status === "resumed").length;
+  return `${tasks.length - live} of ${tasks.length} ended`;
+}

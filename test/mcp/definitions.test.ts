@@ -1,0 +1,105 @@
+/** What clients see of the tools: names, schemas, annotations, toolsets. No operation is done here. */
+import { expect, test } from "bun:test";
+import type { JsonSchema } from "../../src/mcp/tool-schemas.ts";
+import { readOffer } from "../../src/mcp/tools.ts";
+import { door, newClient } from "./door-bed.ts";
+
+const SEED = [
+  ...["list_projects", "list_repos", "list_tasks", "list_task_attempts", "get_task", "create_task"],
+  ...["update_task", "delete_task", "start_task_attempt", "follow_up"],
+];
+const MORE = [
+  ...["get_attempt", "stop_attempt", "get_attempt_diff", "merge_attempt", "answer_question", "add_project"],
+  ...["add_repo", "list_executors", "launch_task", "wait_tasks"],
+];
+const nothing = door({});
+
+/** Every field of a schema, with the path to it. */
+function fields(schema: JsonSchema, path: string): { path: string; name: string; field: JsonSchema }[] {
+  const own = Object.entries(schema.properties ?? {}).flatMap(([name, field]) => [
+    { path: `${path}.${name}`, name, field },
+    ...fields(field, `${path}.${name}`),
+  ]);
+  const inner = [...(schema.items ? [schema.items] : []), ...(schema.anyOf ?? [])];
+  return [...own, ...inner.flatMap((one) => fields(one, `${path}[]`))];
+}
+
+async function allFields() {
+  const { tools } = await (await newClient(door({ get_context: () => ({}) }).call, directory("/x"))).listTools();
+  expect(tools).toHaveLength(SEED.length + MORE.length + 1);
+  return tools.flatMap(({ name, inputSchema, outputSchema }) => [
+    ...fields(inputSchema as JsonSchema, `${name} input`),
+    ...fields(outputSchema as JsonSchema, `${name} output`),
+  ]);
+}
+
+function directory(path: string) {
+  return { headers: { "x-asyncagents-directory": encodeURIComponent(path) } };
+}
+
+test("every field of every tool, at every depth, says what it means and its format [MT-06.1]", async () => {
+  const all = await allFields();
+  expect(all.length).toBeGreaterThan(150);
+  expect(all.filter(({ field }) => !field.description?.trim()).map(({ path }) => path)).toEqual([]);
+  const formatOf = ({ format, anyOf }: JsonSchema) => format ?? anyOf?.[0]?.format;
+  for (const { path, name, field } of all) {
+    const isId = name === "id" || (name.endsWith("_id") && name !== "request_id");
+    if (isId)
+      expect({ path, format: formatOf(field), said: field.description?.includes("UUID") }).toEqual({
+        path,
+        format: "uuid",
+        said: true,
+      });
+    if (name.endsWith("_at"))
+      expect({ path, format: formatOf(field), said: field.description?.includes("RFC3339") }).toEqual({
+        path,
+        format: "date-time",
+        said: true,
+      });
+  }
+});
+
+test("no schema has a workspace_id, and every closed set of values is an enum or is said", async () => {
+  const all = await allFields();
+  expect(all.filter(({ name }) => name === "workspace_id")).toEqual([]);
+  const executors = all.filter(({ name }) => name === "executor" || name.endsWith("_executor"));
+  expect(executors.length).toBeGreaterThan(5);
+  for (const { field } of executors) {
+    expect(JSON.stringify(field)).toMatch(/OPENCODE.*CLAUDE_CODE.*SCRIPTED/);
+  }
+});
+
+test("the toolset decides what is listed and what can be called", async () => {
+  const names = async (options: Parameters<typeof newClient>[1]) =>
+    (await (await newClient(nothing.call, options)).listTools()).tools.map(({ name }) => name);
+  expect(await names({})).toEqual([...SEED, ...MORE]);
+  expect(await names({ toolset: "seed" })).toEqual(SEED);
+  expect(await names({ query: "?tools=seed" })).toEqual(SEED);
+  expect(await names({ toolset: "seed", query: "?tools=more" })).toEqual(SEED);
+  const few = await newClient(nothing.call, { toolset: "seed" });
+  for (const name of ["get_attempt", "remove_project", "no_such_tool", "toString"]) {
+    await expect(few.callTool({ name, arguments: {} })).rejects.toThrow(`Unknown tool: ${name}`);
+  }
+  expect(nothing.calls).toEqual([]);
+});
+
+test("what a person writes for the toolset is read, or refused with what there is", () => {
+  expect([readOffer(undefined), readOffer(""), readOffer("more"), readOffer("seed")]).toEqual([
+    ...["more", "more", "more", "seed"],
+  ] as never);
+  expect(() => readOffer("none")).toThrow("Use seed, or more for all.");
+});
+
+test("annotations follow the table", async () => {
+  const { tools } = await (await newClient(nothing.call)).listTools();
+  const hints = Object.fromEntries(tools.map(({ name, annotations }) => [name, annotations]));
+  const flags = (name: string) => {
+    const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = hints[name] ?? {};
+    return [readOnlyHint, destructiveHint, idempotentHint, openWorldHint];
+  };
+  expect(flags("list_tasks")).toEqual([true, false, true, false]);
+  expect(flags("create_task")).toEqual([false, false, false, false]);
+  expect(flags("update_task")).toEqual([false, false, true, false]);
+  expect(flags("delete_task")).toEqual([false, true, false, false]);
+  expect(flags("merge_attempt")).toEqual([false, true, false, false]);
+});
