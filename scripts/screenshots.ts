@@ -14,6 +14,7 @@ import { openCodeConfig } from "../src/testing/opencode-home.ts";
 import { calls, say, scriptMarker } from "../src/testing/script.ts";
 import { ensureBrowser } from "./browser.ts";
 import { build } from "./build.ts";
+import { withBoard } from "./screenshots-board.ts";
 import { agents, files, first, later, type Part } from "./screenshots-story.ts";
 
 const root = dirname(import.meta.dir);
@@ -41,6 +42,7 @@ async function main(): Promise<void> {
     browser = await startChromium();
     await mkdir(images, { recursive: true });
     await takePictures(browser, url, ids);
+    await takeBoardPictures(browser);
   } finally {
     await browser?.close();
     await opencode.stop();
@@ -112,15 +114,34 @@ async function untilEnded(client: Client, count: number): Promise<void> {
   }
 }
 
+interface Picture {
+  name: string;
+  path: string;
+  theme: "light" | "dark";
+  viewport: { width: number; height: number };
+}
+
 async function takePictures(browser: Browser, url: string, ids: Ids): Promise<void> {
-  const pictures = [
+  await takeAll(browser, url, [
     { name: "list-light", path: "/", theme: "light", viewport: WIDE },
     { name: "list-dark", path: "/", theme: "dark", viewport: WIDE },
     { name: "timeline-light", path: `/batches/${ids.batch}`, theme: "light", viewport: { width: 1280, height: 620 } },
     { name: "task-light", path: `/tasks/${ids.reviewed}`, theme: "light", viewport: { width: 1280, height: 1000 } },
     { name: "stats-dark", path: "/stats", theme: "dark", viewport: WIDE },
     { name: "list-phone", path: "/", theme: "light", viewport: { width: 390, height: 640 } },
-  ] as const;
+  ]);
+}
+
+async function takeBoardPictures(browser: Browser): Promise<void> {
+  await withBoard(({ url, reviewed }) =>
+    takeAll(browser, url, [
+      { name: "board-light", path: "/board", theme: "light", viewport: { width: 1280, height: 640 } },
+      { name: "attempt-light", path: `/attempts/${reviewed}`, theme: "light", viewport: { width: 1280, height: 1150 } },
+    ]),
+  );
+}
+
+async function takeAll(browser: Browser, url: string, pictures: readonly Picture[]): Promise<void> {
   for (const { name, path, theme, viewport } of pictures) {
     const context = await browser.newContext({ viewport, colorScheme: theme });
     await picture(await context.newPage(), `${url}${path}`, name);

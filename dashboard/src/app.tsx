@@ -9,8 +9,8 @@ import type { TaskPages } from "./list/task-pages.ts";
 import type { LiveFeed } from "./live/live-feed.ts";
 import { ErrorBoundary } from "./parts/error-boundary.tsx";
 import { Link } from "./routing/link.tsx";
-import { navigateToList, useRoute } from "./routing/location.ts";
-import type { Route } from "./routing/route.ts";
+import { navigate, navigateToList, useRoute } from "./routing/location.ts";
+import { boardPath, type Route } from "./routing/route.ts";
 import { useStats } from "./server/queries.ts";
 import { ConnectionBanner } from "./shell/connection-banner.tsx";
 import { useShortcuts } from "./shell/shortcuts.ts";
@@ -19,7 +19,13 @@ import { TopBar } from "./shell/top-bar.tsx";
 import { StatsPage } from "./stats/stats-page.tsx";
 import { TaskPage } from "./task/task-page.tsx";
 
+const BoardPage = lazy(async () => ({ default: (await import("./board/board-page.tsx")).BoardPage }));
+const ItemPage = lazy(async () => ({ default: (await import("./item/item-page.tsx")).ItemPage }));
+const AttemptPage = lazy(async () => ({ default: (await import("./attempt/attempt-page.tsx")).AttemptPage }));
 const LaunchDialog = lazy(async () => ({ default: (await import("./launch/launch-dialog.tsx")).LaunchDialog }));
+
+/** These scroll inside. */
+const STANDS_STILL = new Set<Route["view"]>(["list", "board"]);
 
 interface AppProps {
   feed: LiveFeed;
@@ -37,7 +43,7 @@ export function App({ feed, allTasks }: AppProps) {
   useShortcuts({
     n: openLaunch,
     "?": openShortcuts,
-    ...(route.view !== "list" && { Escape: navigateToList }),
+    ...(route.view !== "list" && { Escape: () => leave(route) }),
   });
   useTitle(route);
   return (
@@ -46,10 +52,12 @@ export function App({ feed, allTasks }: AppProps) {
       <ConnectionBanner connection={connection} />
       <main
         ref={scroller}
-        className={`flex min-h-0 flex-1 flex-col ${route.view === "list" ? "overflow-hidden" : "overflow-y-auto [overflow-anchor:none]"}`}
+        className={`flex min-h-0 flex-1 flex-col ${STANDS_STILL.has(route.view) ? "overflow-hidden" : "overflow-y-auto [overflow-anchor:none]"}`}
       >
         <ErrorBoundary title="This view could not be drawn" resetKey={JSON.stringify(route)}>
-          <View route={route} feed={feed} allTasks={allTasks} scroller={scroller} onLaunch={openLaunch} />
+          <Suspense fallback={null}>
+            <View route={route} feed={feed} allTasks={allTasks} scroller={scroller} onLaunch={openLaunch} />
+          </Suspense>
         </ErrorBoundary>
       </main>
       {dialog === "launch" && (
@@ -60,6 +68,12 @@ export function App({ feed, allTasks }: AppProps) {
       {dialog === "shortcuts" && <ShortcutsDialog onClose={close} />}
     </div>
   );
+}
+
+/** One step out, towards the list or the board. */
+function leave({ view }: Route): void {
+  if (view === "item" || view === "attempt") navigate(boardPath());
+  else navigateToList();
 }
 
 interface ViewProps extends AppProps {
@@ -78,6 +92,12 @@ function View({ route, feed, allTasks, scroller, onLaunch }: ViewProps) {
       return <BatchPage id={route.id} />;
     case "stats":
       return <StatsPage />;
+    case "board":
+      return <BoardPage projectId={route.projectId} />;
+    case "item":
+      return <ItemPage id={route.id} scroller={scroller} />;
+    case "attempt":
+      return <AttemptPage id={route.id} tab={route.tab} scroller={scroller} />;
     case "unknown":
       return (
         <div className="p-6 text-muted">
@@ -95,6 +115,9 @@ const TITLES: Record<Route["view"], string> = {
   task: "Task",
   batch: "Batch",
   stats: "Stats",
+  board: "Board",
+  item: "Work item",
+  attempt: "Attempt",
   unknown: "Not found",
 };
 

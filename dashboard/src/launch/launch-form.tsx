@@ -2,15 +2,14 @@
  * The form of a launch. Shows the server's own words when it refuses.
  */
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, type ReactNode, useId, useState } from "react";
+import { type FormEvent, useState } from "react";
 import type { Instance } from "../../../src/client/schemas.ts";
 import { Button } from "../parts/button.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
+import { ChoiceField, type Option, TextField } from "../parts/form-fields.tsx";
 import { navigate } from "../routing/location.ts";
 import { taskPath } from "../routing/route.ts";
 import { control } from "../server/page-client.ts";
-
-const FIELD = "w-full rounded-md bg-page px-2.5 py-1.5 ring-1 ring-strong-line ring-inset placeholder:text-faint";
 
 interface LaunchFormProps {
   instances: readonly Instance[];
@@ -43,29 +42,29 @@ export function LaunchForm({ instances, isOff, onClose }: LaunchFormProps) {
   return (
     <form onSubmit={submit} className="flex flex-col gap-3.5">
       <div className="grid gap-3.5 sm:grid-cols-2">
-        <Choice
+        <ChoiceField
           label="Directory"
           value={directory}
           onChange={setDirectory}
-          options={instances.map((instance) => instance.directory)}
+          options={optionsOf(instances.map((instance) => instance.directory))}
         />
-        <Choice label="Agent" value={agent} onChange={setAgent} options={agents.map(({ name }) => name)} />
+        <ChoiceField
+          label="Agent"
+          value={agent}
+          onChange={setAgent}
+          options={optionsOf(agents.map(({ name }) => name))}
+        />
       </div>
       <p className="-mt-2 text-xs text-muted">{agents.find(({ name }) => name === agent)?.description}</p>
-      <Text label="Description" value={description} onChange={setDescription} placeholder="A few words" isRequired />
-      <Field label="Prompt">
-        {(id) => (
-          <textarea
-            id={id}
-            required
-            rows={5}
-            value={prompt}
-            onChange={(event) => setPrompt(event.target.value)}
-            className={`${FIELD} resize-y`}
-          />
-        )}
-      </Field>
-      <Text
+      <TextField
+        label="Description"
+        value={description}
+        onChange={setDescription}
+        placeholder="A few words"
+        isRequired
+      />
+      <TextField label="Prompt" value={prompt} onChange={setPrompt} rows={5} isRequired />
+      <TextField
         label="Batch (optional)"
         value={batch}
         onChange={setBatch}
@@ -82,61 +81,6 @@ export function LaunchForm({ instances, isOff, onClose }: LaunchFormProps) {
   );
 }
 
-function Field({ label, children }: { label: string; children: (id: string) => ReactNode }) {
-  const id = useId();
-  return (
-    <div className="flex min-w-0 flex-col gap-1">
-      <label htmlFor={id} className="font-medium">
-        {label}
-      </label>
-      {children(id)}
-    </div>
-  );
-}
-
-interface TextProps {
-  label: string;
-  value: string;
-  onChange: (value: string) => void;
-  placeholder: string;
-  isRequired?: boolean;
-}
-
-function Text({ label, value, onChange, placeholder, isRequired = false }: TextProps) {
-  return (
-    <Field label={label}>
-      {(id) => (
-        <input
-          id={id}
-          required={isRequired}
-          autoComplete="off"
-          placeholder={placeholder}
-          value={value}
-          onChange={(event) => onChange(event.target.value)}
-          className={FIELD}
-        />
-      )}
-    </Field>
-  );
-}
-
-interface ChoiceProps {
-  label: string;
-  value: string;
-  onChange: (value: string) => void;
-  options: readonly string[];
-}
-
-function Choice({ label, value, onChange, options }: ChoiceProps) {
-  return (
-    <Field label={label}>
-      {(id) => (
-        <select id={id} value={value} onChange={(event) => onChange(event.target.value)} className={FIELD}>
-          {[...new Set(options)].map((option) => (
-            <option key={option}>{option}</option>
-          ))}
-        </select>
-      )}
-    </Field>
-  );
+function optionsOf(words: readonly string[]): Option[] {
+  return [...new Set(words)].map((word) => ({ value: word, label: word }));
 }

@@ -1,8 +1,8 @@
 /**
  * What stands in place of the list when there is nothing in it, and what to do about that.
  */
-import type { ReactNode } from "react";
 import { Button } from "../parts/button.tsx";
+import { Emptiness } from "../parts/emptiness.tsx";
 import { Icon } from "../parts/icons.tsx";
 
 export function EmptyList({ onLaunch }: { onLaunch: () => void }) {
@@ -26,17 +26,5 @@ export function NoMatch({ onClear }: { onClear: () => void }) {
         Clear filters
       </Button>
     </Emptiness>
-  );
-}
-
-function Emptiness({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <div className="flex flex-1 flex-col items-center justify-center px-6 pb-24 text-center text-muted">
-      <span className="mb-4 grid size-12 place-items-center rounded-xl border border-line bg-surface text-faint">
-        <Icon name="batch" className="size-6" />
-      </span>
-      <h2 className="mb-1 text-[15px] font-semibold text-ink">{title}</h2>
-      {children}
-    </div>
   );
 }

@@ -6,9 +6,9 @@ import type { QueryClient } from "@tanstack/react-query";
 import type { TaskChange } from "../../../src/client/events.ts";
 import type { BackgroundTask, Snapshot, TaskGroup } from "../../../src/client/schemas.ts";
 import { queryKeys } from "../server/query-keys.ts";
-import { isLive } from "../wording/statuses.ts";
 import type { FeedListener } from "./live-feed.ts";
 import { keyedPacers, pacer } from "./pacer.ts";
+import { Standings } from "./standings.ts";
 
 const PACE_MS = 1000;
 const SLOW_PACE_MS = 5000;
@@ -22,22 +22,14 @@ export function queryUpdates(queries: QueryClient): FeedListener {
   const logs = keyedPacers(PACE_MS, (id) => invalidate(queryKeys.logs(id)));
   const group = keyedPacers(PACE_MS, (id) => invalidate(queryKeys.group(id)));
   const children = keyedPacers(PACE_MS, (id) => invalidate(queryKeys.children(id)));
-  /** Of live tasks only, so that it stays small. */
-  const standings = new Map<string, string>();
-  const hasTurned = (changed: BackgroundTask) => {
-    const before = standings.get(changed.id);
-    if (isLive(changed)) standings.set(changed.id, standingOf(changed));
-    else standings.delete(changed.id);
-    return before !== standingOf(changed);
-  };
+  const standings = new Standings(({ status, run }) => `${status} ${run.number}`);
   let isFirst = true;
 
   return {
     onSnapshot(snapshot: Snapshot) {
       if (!isFirst) void queries.invalidateQueries();
       isFirst = false;
-      standings.clear();
-      for (const live of snapshot.tasks.filter(isLive)) standings.set(live.id, standingOf(live));
+      standings.begin(snapshot.tasks);
       queries.setQueryData(queryKeys.stats, snapshot.stats);
     },
     onChange(type: TaskChange, changed: BackgroundTask) {
@@ -49,17 +41,13 @@ export function queryUpdates(queries: QueryClient): FeedListener {
       logs(changed.id);
       group(changed.batchId);
       // Only a turn changes a count, a run or a family; the many updates in between do not.
-      if (!hasTurned(changed) && type === "task.updated") return;
+      if (!standings.hasTurned(changed) && type === "task.updated") return;
       runs(changed.id);
       stats();
       history();
       if (changed.parentSessionID !== null) children(changed.parentSessionID);
     },
   };
-}
-
-function standingOf({ status, run }: BackgroundTask): string {
-  return `${status} ${run.number}`;
 }
 
 /** Texts that the stream has cut keep their full form until it is fetched again. */

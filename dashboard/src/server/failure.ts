@@ -11,9 +11,24 @@ export function failureText(failure: unknown): string {
   return failure instanceof Error ? failure.message : String(failure);
 }
 
+const FINAL = new Set([
+  ...["task_not_found", "group_not_found", "not_found", "no_such_path", "daemon_unavailable"],
+  ...["invalid_input", "not_allowed", "session_gone"],
+]);
+
 /** Asking again does not help against these. */
 export function isFinal(failure: unknown): boolean {
-  return ["task_not_found", "group_not_found", "invalid_input", "not_allowed", "session_gone"].includes(
-    codeOf(failure) ?? "",
-  );
+  return FINAL.has(codeOf(failure) ?? "");
+}
+
+/** The server speaks no board: it is older, or no daemon can be reached from it. */
+export function isWithoutBoard(failure: unknown): boolean {
+  return ["no_such_path", "daemon_unavailable"].includes(codeOf(failure) ?? "");
+}
+
+/** What a failure names besides its words, such as the files of a conflict; empty where it names none. */
+export function listedIn(failure: unknown, detail: string): string[] {
+  if (typeof failure !== "object" || failure === null || !("details" in failure)) return [];
+  const listed = (failure.details as Record<string, unknown> | null)?.[detail];
+  return Array.isArray(listed) ? listed.map(String) : [];
 }

@@ -35,6 +35,15 @@ export function useTask(id: string) {
   return useQuery({ queryKey: queryKeys.task(id), queryFn: ({ signal }) => readingClient.task(id, signal) });
 }
 
+/** A task whose id is still to be learned. */
+export function useTaskIfKnown(id: string | null) {
+  return useQuery({
+    queryKey: queryKeys.task(id ?? ""),
+    queryFn: ({ signal }) => readingClient.task(id ?? "", signal),
+    enabled: id !== null,
+  });
+}
+
 /** Asked anew for each run and each end, whoever learns of it first. */
 export function useRuns({ id, run, status }: BackgroundTask) {
   return useQuery({

@@ -13,4 +13,16 @@ export const queryKeys = {
   logs: (id: string) => ["logs", id],
   group: (id: string) => ["group", id],
   children: (id: string) => ["children", id],
+  /** All that the board shows begins with it. */
+  board: ["board"],
+  projects: ["board", "projects"],
+  repos: (projectId: string) => ["board", "repos", projectId],
+  itemsOf: (projectId: string) => ["board", "items", projectId],
+  items: (projectId: string, status: string) => ["board", "items", projectId, status],
+  item: (id: string) => ["board", "item", id],
+  attempts: (itemId: string) => ["board", "attempts", itemId],
+  attempt: (id: string) => ["board", "attempt", id],
+  handle: (attemptId: string, sessionId: string) => ["board", "handle", attemptId, sessionId],
+  diff: (attemptId: string) => ["board", "diff", attemptId],
+  executors: ["executors"],
 } as const;

@@ -11,6 +11,9 @@ const KEYS = [
   [["b"], "Open the selected task's batch"],
   [["Esc"], "Clear the search, the selection, the filters; go back to the list"],
   [["n"], "Launch a task"],
+  [["c"], "On the board: new work item"],
+  [["↑", "↓", "←", "→"], "On the board: go from card to card"],
+  [["Shift ←", "Shift →"], "On the board: move the card"],
   [["?"], "This list"],
 ] as const;
 

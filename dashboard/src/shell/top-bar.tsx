@@ -5,10 +5,12 @@ import type { Connection } from "../live/live-feed.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { Link } from "../routing/link.tsx";
-import type { Route } from "../routing/route.ts";
+import { boardPath, type Route } from "../routing/route.ts";
 import { Bell } from "./bell.tsx";
 import { ConnectionDot } from "./connection-banner.tsx";
 import { ThemeToggle } from "./theme-toggle.tsx";
+
+const BOARD_VIEWS = new Set<Route["view"]>(["board", "item", "attempt"]);
 
 interface TopBarProps {
   route: Route;
@@ -26,6 +28,7 @@ export function TopBar({ route, connection, onLaunch, onShortcuts }: TopBarProps
       </Link>
       <nav aria-label="Views" className="flex gap-0.5">
         <NavigationLink href="/" label="Tasks" isHere={route.view === "list"} />
+        <NavigationLink href={boardPath()} label="Board" isHere={BOARD_VIEWS.has(route.view)} />
         <NavigationLink href="/stats" label="Stats" isHere={route.view === "stats"} />
       </nav>
       <div className="ml-auto flex items-center gap-0.5">
@@ -45,7 +48,7 @@ export function TopBar({ route, connection, onLaunch, onShortcuts }: TopBarProps
         <ThemeToggle />
         <Button weight="primary" className="ml-2" title="Launch a task (n)" onClick={onLaunch}>
           <Icon name="plus" />
-          Launch
+          <span className="max-[389px]:sr-only">Launch</span>
         </Button>
       </div>
     </header>

@@ -16,9 +16,11 @@ interface ConversationProps {
   id: string;
   isTaskLive: boolean;
   scroller: RefObject<HTMLElement | null>;
+  /** False where what stands above it says already what it is. */
+  isTitled?: boolean;
 }
 
-export function Conversation({ id, isTaskLive, scroller }: ConversationProps) {
+export function Conversation({ id, isTaskLive, scroller, isTitled = true }: ConversationProps) {
   const { newest, before, earlier, loadEarlier } = useConversation(id, isTaskLive);
   const messages = newest.data?.messages ?? [];
   const section = useRef<HTMLElement>(null);
@@ -30,8 +32,8 @@ export function Conversation({ id, isTaskLive, scroller }: ConversationProps) {
   const wholeText = async () => conversationText((await readingClient.logs(id)).messages);
   return (
     <section ref={section} aria-label="Conversation" className="live-data flex min-w-0 flex-col gap-4">
-      <div className="flex items-center justify-between gap-2">
-        <h2 className="text-[15px] font-semibold">Conversation</h2>
+      <div className={`flex items-center gap-2 ${isTitled ? "justify-between" : "justify-end"}`}>
+        <h2 className={isTitled ? "text-[15px] font-semibold" : "sr-only"}>Conversation</h2>
         <CopyButton label="Copy as text" text={wholeText} />
       </div>
       {newest.isPending && <p className="text-muted">Loading the conversation…</p>}

@@ -11,6 +11,7 @@ import { codeOf } from "../server/failure.ts";
 import { useTask } from "../server/queries.ts";
 import { costText, counted } from "../wording/amounts.ts";
 import { isLive } from "../wording/statuses.ts";
+import { AnswerBox } from "./answer-box.tsx";
 import { Conversation } from "./conversation.tsx";
 import { Fold } from "./fold.tsx";
 import { LongText } from "./long-text.tsx";
@@ -63,6 +64,7 @@ function LoadedTask({ task, scroller, onReload }: LoadedTaskProps) {
       <div className="mt-5 grid min-w-0 gap-x-10 gap-y-6 lg:grid-cols-[minmax(0,1fr)_20rem]">
         <Details task={task} />
         <div className="flex min-w-0 flex-col gap-6 lg:order-1">
+          <AnswerBox task={task} />
           <Outcome task={task} onReload={onReload} />
           {task.status === "completed" && <ResumeForm task={task} />}
           <Conversation id={task.id} isTaskLive={isLive(task)} scroller={scroller} />

@@ -1,0 +1,80 @@
+/**
+ * The facts of an attempt: its worktrees, with what changed in each, and the task behind it.
+ */
+import { LineCounts } from "../diff/line-counts.tsx";
+import { CopyButton } from "../parts/copy-button.tsx";
+import { useMedia } from "../parts/media.ts";
+import { Link } from "../routing/link.tsx";
+import { taskPath } from "../routing/route.ts";
+import type { Attempt } from "../server/operate.ts";
+import { Fold } from "../task/fold.tsx";
+import { counted } from "../wording/amounts.ts";
+
+interface AttemptDetailsProps {
+  attempt: Attempt;
+  handle: string | null;
+}
+
+/** Where there is no room beside it, the details would push the rest out of sight. */
+export function AttemptDetails({ attempt, handle }: AttemptDetailsProps) {
+  const isFolded = useMedia("(max-width: 1279px)");
+  const details = (
+    <div className="flex min-w-0 flex-col gap-5">
+      {attempt.repos.map((repo) => (
+        <Worktree key={repo.repo_id} repo={repo} />
+      ))}
+      {handle !== null && (
+        <Link
+          href={taskPath(handle)}
+          className="self-start text-accent underline decoration-accent/40 underline-offset-2 hover:decoration-accent"
+        >
+          Its task, with runs, tokens and cost
+        </Link>
+      )}
+    </div>
+  );
+  const line = (
+    <>
+      <span className="font-medium">Worktrees</span>
+      <span className="foreign min-w-0 truncate text-muted">
+        {attempt.repos.map((repo) => `${repo.repo_name} → ${repo.target_branch}`).join(", ")}
+      </span>
+    </>
+  );
+  return (
+    <aside aria-label="Details" className="live-data min-w-0 xl:order-2">
+      {isFolded ? <Fold line={line}>{() => details}</Fold> : details}
+    </aside>
+  );
+}
+
+function Worktree({ repo }: { repo: Attempt["repos"][number] }) {
+  const { path } = repo;
+  return (
+    <section aria-label={`Worktree of ${repo.repo_name}`} className="flex min-w-0 flex-col gap-2">
+      <h2 className="foreign font-semibold">{repo.repo_name}</h2>
+      <dl className="grid grid-cols-[5.5rem_minmax(0,1fr)] gap-x-3 gap-y-1.5">
+        <dt className="text-faint">Target</dt>
+        <dd className="foreign font-mono text-xs leading-5">{repo.target_branch}</dd>
+        <dt className="text-faint">Changed</dt>
+        <dd className="flex flex-wrap gap-x-2">
+          {counted(repo.files, "file")}
+          {repo.files > 0 && <LineCounts insertions={repo.insertions} deletions={repo.deletions} />}
+        </dd>
+        {repo.uncommitted > 0 && (
+          <>
+            <dt className="text-faint">Uncommitted</dt>
+            <dd>{counted(repo.uncommitted, "path")}</dd>
+          </>
+        )}
+        <dt className="text-faint">Worktree</dt>
+        <dd className="foreign font-mono text-xs leading-5">{path ?? "gone"}</dd>
+      </dl>
+      {path !== null && (
+        <span className="-ml-2.5">
+          <CopyButton label="Copy path" text={() => path} />
+        </span>
+      )}
+    </section>
+  );
+}

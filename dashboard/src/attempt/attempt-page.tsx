@@ -1,0 +1,95 @@
+/**
+ * One attempt: how it stands, what it asks, what it said and what it changed, and what can be done with it.
+ */
+import { type RefObject, useEffect, useState } from "react";
+import { NoBoard } from "../board/no-board.tsx";
+import { DiffView } from "../diff/diff-view.tsx";
+import { FailureNote } from "../parts/failure-note.tsx";
+import { Link } from "../routing/link.tsx";
+import { navigate } from "../routing/location.ts";
+import { type AttemptTab, attemptPath, boardPath } from "../routing/route.ts";
+import { useAttempt, useHandle } from "../server/board-queries.ts";
+import { codeOf, isWithoutBoard } from "../server/failure.ts";
+import type { Attempt } from "../server/operate.ts";
+import { useTaskIfKnown } from "../server/queries.ts";
+import { AnswerBox } from "../task/answer-box.tsx";
+import { Conversation } from "../task/conversation.tsx";
+import { isAtWork } from "../wording/attempts.ts";
+import { isLive } from "../wording/statuses.ts";
+import { AttemptDetails } from "./attempt-details.tsx";
+import { AttemptHeader } from "./attempt-header.tsx";
+import { AttemptOutcome } from "./attempt-outcome.tsx";
+import { AttemptTabs, tabPanelId } from "./attempt-tabs.tsx";
+import { FollowUpForm } from "./follow-up-form.tsx";
+
+interface AttemptPageProps {
+  id: string;
+  tab: AttemptTab | null;
+  scroller: RefObject<HTMLElement | null>;
+}
+
+export function AttemptPage({ id, tab, scroller }: AttemptPageProps) {
+  const { data: attempt, error, isPending, refetch } = useAttempt(id);
+  useEffect(() => {
+    scroller.current?.scrollTo(0, 0);
+  }, [scroller, id]);
+  if (attempt) return <LoadedAttempt key={id} attempt={attempt} tab={tab} scroller={scroller} />;
+  if (isWithoutBoard(error)) return <NoBoard onRetry={() => void refetch()} />;
+  const isUnknown = codeOf(error) === "not_found" || codeOf(error) === "invalid_input";
+  return (
+    <div className="mx-auto flex w-full max-w-3xl flex-col gap-4 p-5">
+      {isPending ? (
+        <p className="text-muted">Loading the attempt…</p>
+      ) : (
+        <FailureNote
+          title={isUnknown ? "There is no such attempt" : "The attempt could not be loaded"}
+          failure={error}
+          {...(isUnknown ? {} : { onRetry: () => void refetch() })}
+        />
+      )}
+      <Link href={boardPath()} className="self-start text-accent underline underline-offset-2">
+        The board
+      </Link>
+    </div>
+  );
+}
+
+interface LoadedAttemptProps {
+  attempt: Attempt;
+  tab: AttemptTab | null;
+  scroller: RefObject<HTMLElement | null>;
+}
+
+function LoadedAttempt({ attempt, tab, scroller }: LoadedAttemptProps) {
+  const handle = useHandle(attempt.attempt_id, attempt.session_id);
+  const { data: task } = useTaskIfKnown(handle);
+  // Decided once: what a person looks at does not change under their eyes when the agent ends.
+  const [first] = useState<AttemptTab>(isAtWork(attempt.state) ? "conversation" : "changes");
+  const shown = tab ?? first;
+  const choose = (chosen: AttemptTab) => navigate(attemptPath(attempt.attempt_id, chosen), { replace: true });
+  return (
+    <div
+      data-attempt-id={attempt.attempt_id}
+      data-state={attempt.state}
+      className="mx-auto w-full max-w-[100rem] px-3 py-4 sm:px-5 sm:py-6"
+    >
+      <AttemptHeader attempt={attempt} task={task ?? null} />
+      <div className="mt-5 grid min-w-0 gap-x-8 gap-y-6 xl:grid-cols-[minmax(0,1fr)_20rem]">
+        <AttemptDetails attempt={attempt} handle={handle} />
+        <div className="flex min-w-0 flex-col gap-5 xl:order-1">
+          {task && <AnswerBox task={task} />}
+          <AttemptOutcome attempt={attempt} />
+          {attempt.state !== "merged" && <FollowUpForm attempt={attempt} />}
+          <AttemptTabs attempt={attempt} shown={shown} onChoose={choose} />
+          <div role="tabpanel" id={tabPanelId(shown)} aria-label={shown} className="min-w-0">
+            {shown === "changes" && <DiffView attempt={attempt} />}
+            {shown === "conversation" && handle === null && <p className="text-muted">The agent has not begun yet.</p>}
+            {shown === "conversation" && handle !== null && (
+              <Conversation id={handle} isTaskLive={task ? isLive(task) : true} scroller={scroller} isTitled={false} />
+            )}
+          </div>
+        </div>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,102 @@
+/**
+ * Merges an attempt into its target branches, after asking how. A conflict changes nothing and is shown with its files.
+ */
+import { useState } from "react";
+import { Button } from "../parts/button.tsx";
+import { FailureNote } from "../parts/failure-note.tsx";
+import { FormDialog } from "../parts/form-dialog.tsx";
+import { TextField } from "../parts/form-fields.tsx";
+import { Icon } from "../parts/icons.tsx";
+import { listedIn } from "../server/failure.ts";
+import { type Attempt, operate } from "../server/operate.ts";
+import { counted } from "../wording/amounts.ts";
+import { useAttemptDeed } from "./use-attempt-deed.ts";
+
+export function MergeAttempt({ attempt, title }: { attempt: Attempt; title: string }) {
+  const [asks, setAsks] = useState(false);
+  return (
+    <>
+      <Button weight="primary" onClick={() => setAsks(true)}>
+        <Icon name="branch" />
+        Merge
+      </Button>
+      {asks && <MergeDialog attempt={attempt} title={title} onClose={() => setAsks(false)} />}
+    </>
+  );
+}
+
+interface MergeDialogProps {
+  attempt: Attempt;
+  title: string;
+  onClose: () => void;
+}
+
+function MergeDialog({ attempt, title, onClose }: MergeDialogProps) {
+  const [message, setMessage] = useState("");
+  const [squash, setSquash] = useState(false);
+  const [keep, setKeep] = useState(false);
+  const merge = useAttemptDeed(
+    () =>
+      operate("merge_attempt", {
+        attempt_id: attempt.attempt_id,
+        ...(message.trim() !== "" && { message: message.trim() }),
+        ...(squash && { squash }),
+        ...(keep && { keep }),
+      }),
+    onClose,
+  );
+  return (
+    <FormDialog
+      title="Merge this attempt?"
+      deed={["Merge", "Merging…"]}
+      act={{ ...merge, mutate: () => merge.mutate() }}
+      failure={<Refusal failure={merge.error} />}
+      onClose={onClose}
+    >
+      <ul className="flex flex-col gap-1">
+        {attempt.repos.map((repo) => (
+          <li key={repo.repo_id} className="foreign">
+            <span className="font-medium">{repo.repo_name}</span>: {counted(repo.files, "changed file")} into{" "}
+            <code className="font-mono text-xs">{repo.target_branch}</code>
+            {repo.uncommitted > 0 && <span className="text-muted"> ({repo.uncommitted} to be committed first)</span>}
+          </li>
+        ))}
+      </ul>
+      <TextField
+        label="Commit message (optional)"
+        value={message}
+        onChange={setMessage}
+        rows={2}
+        maxLength={10_000}
+        placeholder={title}
+      />
+      <label className="flex items-center gap-2">
+        <input type="checkbox" checked={squash} onChange={(event) => setSquash(event.target.checked)} />
+        Squash: one commit, without the attempt’s history
+      </label>
+      <label className="flex items-center gap-2">
+        <input type="checkbox" checked={keep} onChange={(event) => setKeep(event.target.checked)} />
+        Keep the worktree and the branch
+      </label>
+    </FormDialog>
+  );
+}
+
+function Refusal({ failure }: { failure: unknown }) {
+  const files = listedIn(failure, "files");
+  return (
+    <div className="flex flex-col gap-2">
+      <FailureNote title="Nothing was merged" failure={failure} />
+      {files.length > 0 && (
+        <ul aria-label="Files in conflict" className="max-h-40 overflow-y-auto font-mono text-xs">
+          {files.map((file) => (
+            <li key={file} className="foreign flex items-center gap-1.5 text-error">
+              <Icon name="file" className="size-3.5" />
+              {file}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}

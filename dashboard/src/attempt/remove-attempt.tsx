@@ -1,0 +1,45 @@
+/**
+ * Removes an attempt with its worktrees, after asking. Where that would lose work the server refuses, and only then force
+ * is offered.
+ */
+import { useState } from "react";
+import { Button } from "../parts/button.tsx";
+import { ForceField } from "../parts/force-field.tsx";
+import { FormDialog } from "../parts/form-dialog.tsx";
+import { navigate } from "../routing/location.ts";
+import { itemPath } from "../routing/route.ts";
+import { type Attempt, operate } from "../server/operate.ts";
+import { useAttemptDeed } from "./use-attempt-deed.ts";
+
+export function RemoveAttempt({ attempt }: { attempt: Attempt }) {
+  const [asks, setAsks] = useState(false);
+  const [isForced, setIsForced] = useState(false);
+  const remove = useAttemptDeed(
+    () => operate("remove_attempt", { attempt_id: attempt.attempt_id, ...(isForced && { force: true }) }),
+    () => navigate(itemPath(attempt.task_id)),
+  );
+  return (
+    <>
+      <Button weight="danger" onClick={() => setAsks(true)}>
+        Remove
+      </Button>
+      {asks && (
+        <FormDialog
+          title="Remove this attempt?"
+          deed={["Remove", "Removing…"]}
+          act={{ ...remove, mutate: () => remove.mutate() }}
+          isDangerous
+          onClose={() => setAsks(false)}
+        >
+          <p className="foreign">
+            Its worktree and the branch <code className="font-mono text-xs">{attempt.workspace_branch}</code> go, and it
+            leaves the board. What is merged stays merged.
+          </p>
+          <ForceField failure={remove.error} isForced={isForced} onForce={setIsForced}>
+            Lose the work that is not merged
+          </ForceField>
+        </FormDialog>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,34 @@
+/**
+ * Stops what an attempt does now, after asking.
+ */
+import { useState } from "react";
+import { Button } from "../parts/button.tsx";
+import { FormDialog } from "../parts/form-dialog.tsx";
+import { type Attempt, operate } from "../server/operate.ts";
+import { useAttemptDeed } from "./use-attempt-deed.ts";
+
+export function StopAttempt({ attempt }: { attempt: Attempt }) {
+  const [asks, setAsks] = useState(false);
+  const stop = useAttemptDeed(
+    () => operate("stop_attempt", { attempt_id: attempt.attempt_id }),
+    () => setAsks(false),
+  );
+  return (
+    <>
+      <Button weight="danger" onClick={() => setAsks(true)}>
+        Stop
+      </Button>
+      {asks && (
+        <FormDialog
+          title="Stop this attempt?"
+          deed={["Stop it", "Stopping…"]}
+          act={{ ...stop, mutate: () => stop.mutate() }}
+          isDangerous
+          onClose={() => setAsks(false)}
+        >
+          <p>The agent stops where it is. What it changed stays in its worktree, and you can follow up later.</p>
+        </FormDialog>
+      )}
+    </>
+  );
+}

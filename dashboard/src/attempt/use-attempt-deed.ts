@@ -1,0 +1,19 @@
+/**
+ * Does something to an attempt, then fetches all that the board shows: its card, its item and itself may have changed.
+ */
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { queryKeys } from "../server/query-keys.ts";
+
+export function useAttemptDeed<Input = void, Output = unknown>(
+  act: (input: Input) => Promise<Output>,
+  onDone?: (output: Output) => void,
+) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: act,
+    onSuccess: (output) => {
+      onDone?.(output);
+      void queries.invalidateQueries({ queryKey: [...queryKeys.board] });
+    },
+  });
+}

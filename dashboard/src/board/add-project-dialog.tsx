@@ -1,0 +1,35 @@
+/**
+ * Adds a project and shows its board.
+ */
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { FormDialog } from "../parts/form-dialog.tsx";
+import { TextField } from "../parts/form-fields.tsx";
+import { navigate } from "../routing/location.ts";
+import { boardPath } from "../routing/route.ts";
+import { operate } from "../server/operate.ts";
+import { queryKeys } from "../server/query-keys.ts";
+
+export function AddProjectDialog({ onClose }: { onClose: () => void }) {
+  const [name, setName] = useState("");
+  const queries = useQueryClient();
+  const add = useMutation({
+    mutationFn: () => operate("add_project", { name: name.trim() }),
+    onSuccess: async ({ project_id }) => {
+      await queries.invalidateQueries({ queryKey: [...queryKeys.projects] });
+      navigate(boardPath(project_id));
+      onClose();
+    },
+  });
+  return (
+    <FormDialog
+      title="Add a project"
+      deed={["Add project", "Adding…"]}
+      act={{ ...add, mutate: () => add.mutate() }}
+      isReady={name.trim() !== ""}
+      onClose={onClose}
+    >
+      <TextField label="Name" value={name} onChange={setName} maxLength={100} placeholder="Greengrocer" isRequired />
+    </FormDialog>
+  );
+}

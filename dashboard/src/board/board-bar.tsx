@@ -1,0 +1,95 @@
+/**
+ * The bar above the columns: which project, a filter on what is loaded, and the ways to add something.
+ */
+import { type KeyboardEvent, useRef, useState } from "react";
+import { Button } from "../parts/button.tsx";
+import { Icon } from "../parts/icons.tsx";
+import { navigate } from "../routing/location.ts";
+import { boardPath } from "../routing/route.ts";
+import { useRepos } from "../server/board-queries.ts";
+import type { Project } from "../server/operate.ts";
+import { useShortcuts } from "../shell/shortcuts.ts";
+import { AddProjectDialog } from "./add-project-dialog.tsx";
+import { AddRepoDialog } from "./add-repo-dialog.tsx";
+import { CreateItemDialog } from "./create-item-dialog.tsx";
+
+const ADD = "+ add";
+
+interface BoardBarProps {
+  project: Project;
+  projects: readonly Project[];
+  filter: string;
+  onFilter: (text: string) => void;
+}
+
+export function BoardBar({ project, projects, filter, onFilter }: BoardBarProps) {
+  const [dialog, setDialog] = useState<"project" | "repo" | "item" | null>(null);
+  const { data: repos } = useRepos(project.id);
+  const close = () => setDialog(null);
+  useShortcuts({ c: () => setDialog("item") });
+  const choose = (id: string) => (id === ADD ? setDialog("project") : navigate(boardPath(id)));
+  return (
+    <div className="flex flex-wrap items-center gap-2 px-3 py-3 sm:px-5">
+      <select
+        aria-label="Project"
+        value={project.id}
+        onChange={(event) => choose(event.target.value)}
+        className="h-8 max-w-full min-w-0 flex-1 truncate rounded-md bg-surface px-2 font-medium ring-1 ring-line ring-inset sm:max-w-64 sm:flex-none"
+      >
+        {projects.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+        <option value={ADD}>Add a project…</option>
+      </select>
+      <Button onClick={() => setDialog("repo")} title={repos?.map(({ name }) => name).join(", ")}>
+        <Icon name="branch" />
+        {repos === undefined || repos.length > 0 ? (
+          <>
+            <span className="hidden sm:inline">Repositories</span> {repos?.length ?? ""}
+          </>
+        ) : (
+          "Add a repository"
+        )}
+      </Button>
+      <FilterBox filter={filter} onFilter={onFilter} />
+      <Button className="sm:ml-auto" title="New work item (c)" onClick={() => setDialog("item")}>
+        <Icon name="plus" />
+        New work item
+      </Button>
+      {dialog === "project" && <AddProjectDialog onClose={close} />}
+      {dialog === "repo" && <AddRepoDialog projectId={project.id} onClose={close} />}
+      {dialog === "item" && <CreateItemDialog projectId={project.id} onClose={close} />}
+    </div>
+  );
+}
+
+function FilterBox({ filter, onFilter }: Pick<BoardBarProps, "filter" | "onFilter">) {
+  const box = useRef<HTMLInputElement>(null);
+  useShortcuts({ "/": () => box.current?.select() });
+  const leave = (event: KeyboardEvent) => {
+    if (event.key !== "Escape") return;
+    event.preventDefault();
+    if (filter === "") box.current?.blur();
+    else onFilter("");
+  };
+  return (
+    <div className="relative order-last w-full sm:order-none sm:w-60">
+      <Icon name="search" className="pointer-events-none absolute top-2 left-2.5 text-faint" />
+      <input
+        ref={box}
+        type="search"
+        aria-label="Filter work items"
+        aria-keyshortcuts="/"
+        placeholder="Filter work items"
+        autoComplete="off"
+        spellCheck={false}
+        value={filter}
+        onChange={(event) => onFilter(event.target.value)}
+        onKeyDown={leave}
+        className="h-8 w-full rounded-md bg-surface pr-2 pl-8 ring-1 ring-line ring-inset placeholder:text-faint"
+      />
+    </div>
+  );
+}

@@ -1,0 +1,50 @@
+/**
+ * The columns side by side, and what happens between them: a card is moved by drag and drop, by its menu, or with Shift and
+ * an arrow, and keeps the keyboard's focus where it goes.
+ */
+import { useCallback, useRef, useState } from "react";
+import { FailureNote } from "../parts/failure-note.tsx";
+import type { ItemRow, ItemStatus } from "../server/operate.ts";
+import { ITEM_STATUSES, itemStatusLabel } from "../wording/item-statuses.ts";
+import { BoardColumn } from "./board-column.tsx";
+import { useMove } from "./use-move.ts";
+
+export function BoardColumns({ projectId, filter }: { projectId: string; filter: string }) {
+  const { mutate, error, isError } = useMove(projectId);
+  const [told, setTold] = useState("");
+  /** The card that was moved by keys and takes the focus when it is drawn in its new place. */
+  const wantsFocus = useRef<string | null>(null);
+  const move = useCallback(
+    (item: ItemRow, to: ItemStatus, byKeys: boolean) => {
+      if (item.status === to) return;
+      wantsFocus.current = byKeys ? item.id : null;
+      setTold(`Moved to ${itemStatusLabel(to)}: ${item.title}`);
+      mutate({ item, to });
+    },
+    [mutate],
+  );
+  return (
+    <>
+      {isError && (
+        <div className="px-3 pb-3 sm:px-5">
+          <FailureNote title="The work item was not moved" failure={error} />
+        </div>
+      )}
+      <p aria-live="polite" className="sr-only">
+        {told}
+      </p>
+      <div className="live-data flex min-h-0 flex-1 snap-x snap-mandatory gap-3 overflow-x-auto px-3 pb-3 sm:snap-none sm:px-5 sm:pb-5">
+        {ITEM_STATUSES.map((status) => (
+          <BoardColumn
+            key={status}
+            projectId={projectId}
+            status={status}
+            filter={filter}
+            wantsFocus={wantsFocus}
+            onMove={move}
+          />
+        ))}
+      </div>
+    </>
+  );
+}

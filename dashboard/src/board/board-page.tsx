@@ -1,0 +1,77 @@
+/**
+ * The board: the work items of one project by where they stand; or what to do where there is no board or no project yet.
+ */
+import { useEffect, useState } from "react";
+import { Button } from "../parts/button.tsx";
+import { Emptiness } from "../parts/emptiness.tsx";
+import { FailureNote } from "../parts/failure-note.tsx";
+import { Icon } from "../parts/icons.tsx";
+import { navigate } from "../routing/location.ts";
+import { boardPath } from "../routing/route.ts";
+import { useProjects } from "../server/board-queries.ts";
+import { isWithoutBoard } from "../server/failure.ts";
+import { AddProjectDialog } from "./add-project-dialog.tsx";
+import { BoardBar } from "./board-bar.tsx";
+import { BoardColumns } from "./board-columns.tsx";
+import { chosenProject, rememberProject } from "./chosen-project.ts";
+import { NoBoard } from "./no-board.tsx";
+
+export function BoardPage({ projectId }: { projectId: string | null }) {
+  const projects = useProjects();
+  const [filter, setFilter] = useState("");
+  const project = chosenProject(projects.data ?? [], projectId);
+  const chosen = project?.id;
+  useEffect(() => {
+    if (chosen !== undefined) rememberProject(chosen);
+  }, [chosen]);
+  if (!projects.data) {
+    if (projects.isPending) return <p className="p-5 text-muted">Loading the board…</p>;
+    if (isWithoutBoard(projects.error)) return <NoBoard onRetry={() => void projects.refetch()} />;
+    return (
+      <div className="p-5">
+        <FailureNote
+          title="The board could not be loaded"
+          failure={projects.error}
+          onRetry={() => void projects.refetch()}
+        />
+      </div>
+    );
+  }
+  if (projects.data.length === 0) return <NoProjects />;
+  if (!project) return <UnknownProject />;
+  return (
+    <div className="flex min-h-0 flex-1 flex-col">
+      <h1 className="sr-only">Board</h1>
+      <BoardBar project={project} projects={projects.data} filter={filter} onFilter={setFilter} />
+      <BoardColumns key={project.id} projectId={project.id} filter={filter} />
+    </div>
+  );
+}
+
+function NoProjects() {
+  const [adds, setAdds] = useState(false);
+  return (
+    <Emptiness title="No projects yet" icon="board">
+      <p className="max-w-md">
+        A project has work items and the git repositories that they are about. An agent tries a work item in a worktree
+        of its own; you look at what it changed, and merge it.
+      </p>
+      <Button weight="primary" className="mt-4" onClick={() => setAdds(true)}>
+        <Icon name="plus" />
+        Add a project
+      </Button>
+      {adds && <AddProjectDialog onClose={() => setAdds(false)} />}
+    </Emptiness>
+  );
+}
+
+function UnknownProject() {
+  return (
+    <Emptiness title="There is no such project" icon="board">
+      <p>It may have been removed.</p>
+      <Button className="mt-3" onClick={() => navigate(boardPath(), { replace: true })}>
+        Show another project
+      </Button>
+    </Emptiness>
+  );
+}

@@ -1,0 +1,68 @@
+/**
+ * How the latest attempt of a work item stands, in two lines at most: what a live one is doing now, or how it ended.
+ */
+import { Icon } from "../parts/icons.tsx";
+import { PhaseMark } from "../parts/phase-mark.tsx";
+import { StatusIcon } from "../parts/status-mark.tsx";
+import { useHandle } from "../server/board-queries.ts";
+import type { ItemRow } from "../server/operate.ts";
+import { useTaskIfKnown } from "../server/queries.ts";
+import { executorLabel } from "../wording/attempts.ts";
+import { phaseText } from "../wording/phase.ts";
+import { isLive } from "../wording/statuses.ts";
+
+export function CardAttempt({ item }: { item: ItemRow }) {
+  if (item.latest_attempt_id === null) return null;
+  const executor = item.latest_session_executor;
+  return (
+    <div className="flex min-w-0 flex-col gap-1 text-xs text-muted">
+      <div className="flex min-h-5 min-w-0 items-center gap-1.5">
+        {item.has_in_progress_attempt ? (
+          <LiveAttempt attemptId={item.latest_attempt_id} sessionId={item.latest_session_id} />
+        ) : (
+          <EndedAttempt item={item} />
+        )}
+      </div>
+      <div className="flex min-w-0 items-center gap-1.5 text-faint">
+        {item.latest_workspace_branch !== null && (
+          <>
+            <Icon name="branch" className="size-3" />
+            <span className="foreign truncate font-mono text-[11px]" title={item.latest_workspace_branch}>
+              {item.latest_workspace_branch.slice(item.latest_workspace_branch.lastIndexOf("/") + 1)}
+            </span>
+          </>
+        )}
+        {executor !== null && <span className="ml-auto shrink-0 pl-1">{executorLabel(executor)}</span>}
+      </div>
+    </div>
+  );
+}
+
+function LiveAttempt({ attemptId, sessionId }: { attemptId: string; sessionId: string | null }) {
+  const handle = useHandle(attemptId, sessionId);
+  const { data: task } = useTaskIfKnown(handle);
+  const isShown = task !== undefined && isLive(task);
+  return (
+    <span data-status="running" data-attempt="live" className="flex min-w-0 items-center gap-1.5">
+      {!(isShown && phaseText(task).needsAttention) && <StatusIcon status="running" />}
+      {isShown ? <PhaseMark task={task} /> : "starting"}
+    </span>
+  );
+}
+
+function EndedAttempt({ item }: { item: ItemRow }) {
+  if (item.last_attempt_failed) {
+    return (
+      <span data-status="error" data-attempt="failed" className="flex items-center gap-1.5 font-medium text-error">
+        <Icon name="error" className="size-3.5" />
+        failed
+      </span>
+    );
+  }
+  return (
+    <span data-status="completed" data-attempt="ended" className="flex items-center gap-1.5">
+      <Icon name="completed" className="size-3.5 text-tone" />
+      {item.status === "done" ? "done" : "ended"}
+    </span>
+  );
+}

@@ -1,0 +1,17 @@
+/**
+ * Which project the board shows: the one in the address, else the one that this browser had last, else the first.
+ */
+import { remember, remembered } from "../parts/remembered.ts";
+import type { Project } from "../server/operate.ts";
+
+const NAME = "project";
+
+export function rememberProject(projectId: string): void {
+  remember(NAME, projectId);
+}
+
+export function chosenProject(projects: readonly Project[], asked: string | null): Project | null {
+  if (asked !== null) return projects.find(({ id }) => id === asked) ?? null;
+  const last = remembered(NAME);
+  return projects.find(({ id }) => id === last) ?? projects[0] ?? null;
+}

@@ -1,0 +1,53 @@
+/**
+ * Adds a work item: its title and description are what an agent is told.
+ */
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { FormDialog } from "../parts/form-dialog.tsx";
+import { TextField } from "../parts/form-fields.tsx";
+import { operate } from "../server/operate.ts";
+import { queryKeys } from "../server/query-keys.ts";
+
+export function CreateItemDialog({ projectId, onClose }: { projectId: string; onClose: () => void }) {
+  const [title, setTitle] = useState("");
+  const [description, setDescription] = useState("");
+  const queries = useQueryClient();
+  const create = useMutation({
+    mutationFn: () =>
+      operate("create_task", {
+        project_id: projectId,
+        title: title.trim(),
+        ...(description.trim() === "" ? {} : { description }),
+      }),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: [...queryKeys.items(projectId, "todo")] });
+      onClose();
+    },
+  });
+  return (
+    <FormDialog
+      title="New work item"
+      deed={["Create", "Creating…"]}
+      act={{ ...create, mutate: () => create.mutate() }}
+      isReady={title.trim() !== ""}
+      onClose={onClose}
+    >
+      <TextField
+        label="Title"
+        value={title}
+        onChange={setTitle}
+        maxLength={300}
+        placeholder="Refuse a negative count"
+        isRequired
+      />
+      <TextField
+        label="Description (optional)"
+        value={description}
+        onChange={setDescription}
+        rows={7}
+        maxLength={100_000}
+        hint="Markdown. With the title it is the agent’s first prompt."
+      />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,42 @@
+/**
+ * Moves a work item to another status: shown at once, put back when the server refuses.
+ */
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type ItemRow, type ItemStatus, operate } from "../server/operate.ts";
+import { queryKeys } from "../server/query-keys.ts";
+import { type ItemPages, withItem, withoutItem } from "./item-pages.ts";
+
+const MOVE = ["move"];
+
+export interface Move {
+  item: ItemRow;
+  to: ItemStatus;
+}
+
+export function useMove(projectId: string) {
+  const queries = useQueryClient();
+  const column = (status: ItemStatus) => [...queryKeys.items(projectId, status)];
+  const change = (status: ItemStatus, by: (pages: ItemPages) => ItemPages) =>
+    queries.setQueryData<ItemPages>(column(status), (known) => known && by(known));
+  return useMutation({
+    mutationKey: MOVE,
+    // One after the other, so that the last move is the one that stays.
+    scope: { id: "move" },
+    mutationFn: ({ item, to }: Move) => operate("update_task", { task_id: item.id, status: to }),
+    onMutate: async ({ item, to }) => {
+      // An answer on its way would put the card back.
+      await queries.cancelQueries({ queryKey: [...queryKeys.itemsOf(projectId)] });
+      change(item.status, (pages) => withoutItem(pages, item.id));
+      change(to, (pages) => withItem(pages, { ...item, status: to }));
+    },
+    onError: (_failure, { item, to }) => {
+      change(to, (pages) => withoutItem(pages, item.id));
+      change(item.status, (pages) => withItem(pages, item));
+    },
+    onSettled: () => {
+      // With another move on its way, an answer would put that card back for a moment.
+      if (queries.isMutating({ mutationKey: MOVE }) > 1) return;
+      return queries.invalidateQueries({ queryKey: [...queryKeys.itemsOf(projectId)] });
+    },
+  });
+}

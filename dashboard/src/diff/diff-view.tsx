@@ -1,0 +1,102 @@
+/**
+ * What an attempt changed, for each repository and file. Only so much is open at first that the page stays light; what the
+ * server cut can be asked for in full, up to its own limit.
+ */
+import { useMemo, useState } from "react";
+import { Button } from "../parts/button.tsx";
+import { FailureNote } from "../parts/failure-note.tsx";
+import { useDiff } from "../server/board-queries.ts";
+import type { Attempt, RepoDiff } from "../server/operate.ts";
+import { counted } from "../wording/amounts.ts";
+import { isAtWork } from "../wording/attempts.ts";
+import { FileChanges } from "./file-changes.tsx";
+import { LineCounts } from "./line-counts.tsx";
+import { type FileDiff, parseDiff } from "./parse-diff.ts";
+import { useHighlighter } from "./use-highlighter.ts";
+import "./diff.css";
+
+const FIRST_BYTES = 300_000;
+const MOST_BYTES = 1_000_000;
+const OPEN_LINES = 1200;
+const OPEN_FILE_LINES = 500;
+
+export function DiffView({ attempt }: { attempt: Attempt }) {
+  const isGone = attempt.repos.length > 0 && attempt.repos.every(({ path }) => path === null);
+  if (isGone) {
+    return (
+      <p className="text-muted">
+        {attempt.state === "merged"
+          ? `Merged into ${attempt.repos.map(({ target_branch }) => target_branch).join(", ")}; the worktree is gone.`
+          : "The worktree is gone, so there is nothing to compare."}
+      </p>
+    );
+  }
+  return <Changes attempt={attempt} />;
+}
+
+function Changes({ attempt }: { attempt: Attempt }) {
+  const [maxBytes, setMaxBytes] = useState(FIRST_BYTES);
+  const diff = useDiff(attempt, maxBytes);
+  const repos = diff.data?.repos ?? [];
+  const isCut = repos.some(({ truncated }) => truncated);
+  return (
+    <section aria-label="Changes" className="live-data flex min-w-0 flex-col gap-4">
+      {diff.isPending && <p className="text-muted">Comparing…</p>}
+      {diff.isError && (
+        <FailureNote title="The changes could not be read" failure={diff.error} onRetry={() => void diff.refetch()} />
+      )}
+      {diff.isSuccess && repos.every(({ files }) => files === 0) && (
+        <p className="text-muted">{isAtWork(attempt.state) ? "No changes yet." : "It changed nothing."}</p>
+      )}
+      {repos
+        .filter(({ files }) => files > 0)
+        .map((repo) => (
+          <RepoChanges key={repo.repo_id} repo={repo} isNamed={repos.length > 1} />
+        ))}
+      {isCut && (
+        <p className="flex flex-wrap items-center gap-2 rounded-lg border border-line bg-surface px-3 py-2 text-muted">
+          Not all of it is shown: it is too long.
+          {maxBytes < MOST_BYTES ? (
+            <Button disabled={diff.isFetching} onClick={() => setMaxBytes(MOST_BYTES)}>
+              Show more
+            </Button>
+          ) : (
+            "The rest is in the worktree."
+          )}
+        </p>
+      )}
+    </section>
+  );
+}
+
+function RepoChanges({ repo, isNamed }: { repo: RepoDiff; isNamed: boolean }) {
+  const files = useMemo(() => parseDiff(repo.diff), [repo.diff]);
+  const open = useMemo(() => openAtFirst(files), [files]);
+  const highlighter = useHighlighter();
+  return (
+    <section aria-label={`Changes in ${repo.repo_name}`} className="flex min-w-0 flex-col gap-3">
+      {isNamed && (
+        <header className="flex flex-wrap items-baseline gap-x-3 text-muted">
+          <h2 className="foreign text-[15px] font-semibold text-ink">{repo.repo_name}</h2>
+          {counted(repo.files, "changed file")}
+          <LineCounts insertions={repo.insertions} deletions={repo.deletions} />
+        </header>
+      )}
+      {files.map((file) => (
+        <FileChanges key={file.path} file={file} isOpenAtFirst={open.has(file)} highlighter={highlighter} />
+      ))}
+    </section>
+  );
+}
+
+function openAtFirst(files: readonly FileDiff[]): Set<FileDiff> {
+  let left = OPEN_LINES;
+  const open = new Set<FileDiff>();
+  for (const file of files) {
+    const lines = file.hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
+    if (lines === 0 || lines > OPEN_FILE_LINES || lines > left) continue;
+    left -= lines;
+    open.add(file);
+  }
+  return open;
+}

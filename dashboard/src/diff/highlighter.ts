@@ -1,0 +1,40 @@
+/**
+ * Colours source text by its syntax, line by line. Loaded apart from the page, with all its languages, when the first diff
+ * is shown. Gives plain words and class names: nothing of the text is ever taken for HTML.
+ */
+import { common, createLowlight } from "lowlight";
+
+export interface Token {
+  text: string;
+  /** Of the syntax; empty for plain text. */
+  className: string;
+}
+
+const lowlight = createLowlight(common);
+
+type Node = ReturnType<typeof lowlight.highlight>["children"][number];
+
+/** By the name's end, or the whole name (Makefile); null where the language is not known. */
+export function languageOf(path: string): string | null {
+  const name = (path.split("/").at(-1) ?? "").toLowerCase();
+  const end = name.slice(name.lastIndexOf(".") + 1);
+  return lowlight.registered(end) ? end : null;
+}
+
+export function tokenLines(text: string, language: string): Token[][] {
+  const lines: Token[][] = [[]];
+  const walk = (node: Node, className: string) => {
+    if (node.type === "text") {
+      node.value.split("\n").forEach((part, index) => {
+        if (index > 0) lines.push([]);
+        if (part !== "") lines.at(-1)?.push({ text: part, className });
+      });
+    } else if (node.type === "element") {
+      const own = node.properties.className;
+      const inner = Array.isArray(own) ? own.join(" ") : className;
+      for (const child of node.children) walk(child, inner);
+    }
+  };
+  for (const node of lowlight.highlight(language, text).children) walk(node, "");
+  return lines;
+}

@@ -1,0 +1,46 @@
+/**
+ * Deletes a work item after asking. Where that would lose work the server refuses, and only then force is offered.
+ */
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Button } from "../parts/button.tsx";
+import { ForceField } from "../parts/force-field.tsx";
+import { FormDialog } from "../parts/form-dialog.tsx";
+import { navigate } from "../routing/location.ts";
+import { boardPath } from "../routing/route.ts";
+import { type Item, operate } from "../server/operate.ts";
+import { queryKeys } from "../server/query-keys.ts";
+
+export function DeleteItem({ item }: { item: Item }) {
+  const [asks, setAsks] = useState(false);
+  const [isForced, setIsForced] = useState(false);
+  const queries = useQueryClient();
+  const remove = useMutation({
+    mutationFn: () => operate("delete_task", { task_id: item.id, ...(isForced && { force: true }) }),
+    onSuccess: () => {
+      void queries.invalidateQueries({ queryKey: [...queryKeys.itemsOf(item.project_id)] });
+      navigate(boardPath(item.project_id));
+    },
+  });
+  return (
+    <>
+      <Button weight="danger" className="self-start" onClick={() => setAsks(true)}>
+        Delete work item
+      </Button>
+      {asks && (
+        <FormDialog
+          title="Delete this work item?"
+          deed={["Delete", "Deleting…"]}
+          act={{ ...remove, mutate: () => remove.mutate() }}
+          isDangerous
+          onClose={() => setAsks(false)}
+        >
+          <p className="foreign">“{item.title}” goes with its attempts, their worktrees and branches.</p>
+          <ForceField failure={remove.error} isForced={isForced} onForce={setIsForced}>
+            Stop what runs, and lose work that is not merged
+          </ForceField>
+        </FormDialog>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,60 @@
+/**
+ * What runs an attempt: an executor, with the reason and the remedy where it cannot be used here, and its agent. Agents are
+ * known only once a host is up; until then one can be named by hand.
+ */
+
+import { ChoiceField, TextField } from "../parts/form-fields.tsx";
+import { Icon } from "../parts/icons.tsx";
+import type { Executor } from "../server/operate.ts";
+import { executorLabel } from "../wording/attempts.ts";
+import { rememberedExecutor } from "./remembered-start.ts";
+
+interface ExecutorFieldsProps {
+  executors: readonly Executor[];
+  executor: string;
+  variant: string;
+  onExecutor: (name: string) => void;
+  onVariant: (name: string) => void;
+}
+
+/** The one of last time where it still works, else the first that does. */
+export function firstExecutor(executors: readonly Executor[]): string {
+  const last = rememberedExecutor();
+  const works = executors.filter(({ available }) => available);
+  const found = works.find(({ executor }) => executor === last) ?? works[0] ?? executors[0];
+  return found?.executor ?? "";
+}
+
+export function ExecutorFields({ executors, executor, variant, onExecutor, onVariant }: ExecutorFieldsProps) {
+  const chosen = executors.find((each) => each.executor === executor);
+  const own = chosen?.default_variant ? `Default (${chosen.default_variant})` : "Default";
+  return (
+    <div className="flex flex-col gap-3.5">
+      <ChoiceField
+        label="Executor"
+        value={executor}
+        onChange={onExecutor}
+        options={executors.map((each) => ({
+          value: each.executor,
+          label: `${executorLabel(each.executor)}${each.available ? "" : " (not available)"}`,
+        }))}
+      />
+      {chosen?.problem && (
+        <p className="foreign -mt-2 flex gap-2 text-xs text-attention">
+          <Icon name="stalled" className="mt-px size-3.5" />
+          {chosen.problem}
+        </p>
+      )}
+      {chosen !== undefined && chosen.variants.length > 0 ? (
+        <ChoiceField
+          label="Agent"
+          value={chosen.variants.includes(variant) ? variant : ""}
+          onChange={onVariant}
+          options={[{ value: "", label: own }, ...chosen.variants.map((name) => ({ value: name, label: name }))]}
+        />
+      ) : (
+        <TextField label="Agent (optional)" value={variant} onChange={onVariant} placeholder={own} maxLength={200} />
+      )}
+    </div>
+  );
+}

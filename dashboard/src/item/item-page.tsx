@@ -1,0 +1,66 @@
+/**
+ * One work item: what is to be done, where it stands, and the attempts that were made at it.
+ */
+import { type RefObject, useEffect } from "react";
+import { NoBoard } from "../board/no-board.tsx";
+import { FailureNote } from "../parts/failure-note.tsx";
+import { Ago } from "../parts/times.tsx";
+import { Link } from "../routing/link.tsx";
+import { boardPath } from "../routing/route.ts";
+import { useItem } from "../server/board-queries.ts";
+import { codeOf, isWithoutBoard } from "../server/failure.ts";
+import type { Item } from "../server/operate.ts";
+import { AttemptList } from "./attempt-list.tsx";
+import { DeleteItem } from "./delete-item.tsx";
+import { ItemText } from "./item-text.tsx";
+import { StartAttempt } from "./start-attempt.tsx";
+import { StatusChoice } from "./status-choice.tsx";
+
+export function ItemPage({ id, scroller }: { id: string; scroller: RefObject<HTMLElement | null> }) {
+  const { data: item, error, isPending, refetch } = useItem(id);
+  useEffect(() => {
+    scroller.current?.scrollTo(0, 0);
+  }, [scroller, id]);
+  if (item) return <LoadedItem key={id} item={item} />;
+  if (isWithoutBoard(error)) return <NoBoard onRetry={() => void refetch()} />;
+  const isUnknown = codeOf(error) === "not_found" || codeOf(error) === "invalid_input";
+  return (
+    <div className="mx-auto flex w-full max-w-3xl flex-col gap-4 p-5">
+      {isPending ? (
+        <p className="text-muted">Loading the work item…</p>
+      ) : (
+        <FailureNote
+          title={isUnknown ? "There is no such work item" : "The work item could not be loaded"}
+          failure={error}
+          {...(isUnknown ? {} : { onRetry: () => void refetch() })}
+        />
+      )}
+      <Link href={boardPath()} className="self-start text-accent underline underline-offset-2">
+        The board
+      </Link>
+    </div>
+  );
+}
+
+function LoadedItem({ item }: { item: Item }) {
+  return (
+    <div data-item-id={item.id} className="mx-auto w-full max-w-7xl px-3 py-4 sm:px-5 sm:py-6">
+      <div className="grid min-w-0 gap-x-10 gap-y-6 lg:grid-cols-[minmax(0,1fr)_22rem]">
+        <div className="flex min-w-0 flex-col gap-6">
+          <ItemText item={item} />
+          <AttemptList item={item} />
+        </div>
+        <aside aria-label="What to do with it" className="flex min-w-0 flex-col gap-6">
+          <div className="flex flex-col gap-3 sm:flex-row sm:items-end lg:flex-col lg:items-stretch">
+            <StatusChoice item={item} />
+            <p className="text-xs text-faint">
+              created <Ago at={item.created_at} />, changed <Ago at={item.updated_at} />
+            </p>
+          </div>
+          <StartAttempt item={item} />
+          <DeleteItem item={item} />
+        </aside>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,75 @@
+/**
+ * The title and description of a work item, to read and to edit. What is being edited is not overwritten by what comes in.
+ */
+import { type FormEvent, useState } from "react";
+import { Button } from "../parts/button.tsx";
+import { FailureNote } from "../parts/failure-note.tsx";
+import { TextField } from "../parts/form-fields.tsx";
+import { Icon } from "../parts/icons.tsx";
+import { Link } from "../routing/link.tsx";
+import { boardPath } from "../routing/route.ts";
+import type { Item } from "../server/operate.ts";
+import { RichText } from "../task/rich-text.tsx";
+import { useItemChange } from "./use-item-change.ts";
+
+export function ItemText({ item }: { item: Item }) {
+  const [isEdited, setIsEdited] = useState(false);
+  return (
+    <div className="flex min-w-0 flex-col gap-4">
+      <div className="flex flex-wrap items-start gap-x-2 gap-y-1 sm:flex-nowrap">
+        <Link
+          href={boardPath(item.project_id)}
+          aria-label="Back to the board"
+          className="-ml-2 grid size-8 shrink-0 place-items-center rounded-md text-muted hover:bg-raised hover:text-ink"
+        >
+          <Icon name="back" />
+        </Link>
+        <h1 className="foreign min-w-0 flex-1 basis-40 pt-0.5 text-lg leading-snug font-semibold tracking-tight sm:text-xl">
+          {item.title}
+        </h1>
+        {!isEdited && (
+          <Button onClick={() => setIsEdited(true)}>
+            <Icon name="edit" />
+            Edit
+          </Button>
+        )}
+      </div>
+      {isEdited ? <EditForm item={item} onClose={() => setIsEdited(false)} /> : <Description text={item.description} />}
+    </div>
+  );
+}
+
+function Description({ text }: { text: string | null }) {
+  return (
+    <section aria-label="Description" className="rounded-lg border border-line bg-surface px-4 py-3">
+      {text === null || text.trim() === "" ? (
+        <p className="text-muted">No description: the title alone is the agent’s prompt.</p>
+      ) : (
+        <RichText text={text} />
+      )}
+    </section>
+  );
+}
+
+function EditForm({ item, onClose }: { item: Item; onClose: () => void }) {
+  const [title, setTitle] = useState(item.title);
+  const [description, setDescription] = useState(item.description ?? "");
+  const change = useItemChange(item);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    change.mutate({ title: title.trim(), description }, { onSuccess: onClose });
+  };
+  return (
+    <form aria-label="Edit the work item" onSubmit={submit} className="flex flex-col gap-3.5">
+      <TextField label="Title" value={title} onChange={setTitle} maxLength={300} isRequired />
+      <TextField label="Description" value={description} onChange={setDescription} rows={10} maxLength={100_000} />
+      {change.isError && <FailureNote title="The work item was not changed" failure={change.error} />}
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>Discard</Button>
+        <Button type="submit" weight="primary" disabled={change.isPending || title.trim() === ""}>
+          {change.isPending ? "Saving…" : "Save"}
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,23 @@
+/**
+ * Changes a work item and shows the server's answer at once, here and on the board.
+ */
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type Item, type ItemStatus, operate } from "../server/operate.ts";
+import { queryKeys } from "../server/query-keys.ts";
+
+export interface ItemChange {
+  title?: string;
+  description?: string;
+  status?: ItemStatus;
+}
+
+export function useItemChange(item: Item) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (change: ItemChange) => operate("update_task", { task_id: item.id, ...change }),
+    onSuccess: ({ task }) => {
+      queries.setQueryData(queryKeys.item(item.id), task);
+      void queries.invalidateQueries({ queryKey: [...queryKeys.itemsOf(item.project_id)] });
+    },
+  });
+}

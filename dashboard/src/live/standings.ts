@@ -1,0 +1,27 @@
+/**
+ * Tells turns from mere updates: a task has turned when what it stands for differs from what was known. Remembers live
+ * tasks only, so that it stays small.
+ */
+import type { BackgroundTask } from "../../../src/client/schemas.ts";
+import { isLive } from "../wording/statuses.ts";
+
+export class Standings {
+  readonly #known = new Map<string, string>();
+  readonly #of: (task: BackgroundTask) => string;
+
+  constructor(of: (task: BackgroundTask) => string) {
+    this.#of = of;
+  }
+
+  begin(tasks: readonly BackgroundTask[]): void {
+    this.#known.clear();
+    for (const live of tasks.filter(isLive)) this.#known.set(live.id, this.#of(live));
+  }
+
+  hasTurned(task: BackgroundTask): boolean {
+    const before = this.#known.get(task.id);
+    if (isLive(task)) this.#known.set(task.id, this.#of(task));
+    else this.#known.delete(task.id);
+    return before !== this.#of(task);
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * What the board's views read, as hooks. No event tells of a board's own rows: a task's turn, the window's focus and a slow
+ * poll fetch them again.
+ */
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { isAtWork } from "../wording/attempts.ts";
+import { type Attempt, type ItemStatus, operate } from "./operate.ts";
+import { queryKeys } from "./query-keys.ts";
+
+const POLL_MS = 10_000;
+const LIVE_POLL_MS = 3000;
+const FIRST_ITEMS = 50;
+const MORE_ITEMS = 200;
+/** A column goes no further: who has more finds them by other means. */
+export const MAX_ITEM_PAGES = 10;
+const MOST_PAGES = 10;
+
+const kept = { refetchOnWindowFocus: true, refetchInterval: POLL_MS };
+
+export function useProjects() {
+  return useQuery({
+    queryKey: queryKeys.projects,
+    queryFn: ({ signal }) =>
+      everyPage(async (cursor) => {
+        const { projects, next_cursor } = await operate("list_projects", { limit: 200, ...cursor }, { signal });
+        return { rows: projects, next: next_cursor };
+      }),
+    ...kept,
+  });
+}
+
+export function useRepos(projectId: string) {
+  return useQuery({
+    queryKey: queryKeys.repos(projectId),
+    queryFn: ({ signal }) =>
+      everyPage(async (cursor) => {
+        const input = { project_id: projectId, limit: 200, ...cursor };
+        const { repos, next_cursor } = await operate("list_repos", input, { signal });
+        return { rows: repos, next: next_cursor };
+      }),
+    refetchOnWindowFocus: true,
+  });
+}
+
+export function useItems(projectId: string, status: ItemStatus) {
+  return useInfiniteQuery({
+    queryKey: queryKeys.items(projectId, status),
+    queryFn: ({ pageParam, signal }) => {
+      const page = pageParam === null ? { limit: FIRST_ITEMS } : { limit: MORE_ITEMS, cursor: pageParam };
+      return operate("list_tasks", { project_id: projectId, status, ...page }, { signal });
+    },
+    initialPageParam: null as string | null,
+    getNextPageParam: (last, pages) => (pages.length < MAX_ITEM_PAGES ? last.next_cursor : null),
+    ...kept,
+  });
+}
+
+export function useItem(id: string) {
+  return useQuery({
+    queryKey: queryKeys.item(id),
+    queryFn: async ({ signal }) => (await operate("get_task", { task_id: id }, { signal })).task,
+    ...kept,
+  });
+}
+
+export function useAttempts(itemId: string) {
+  return useInfiniteQuery({
+    queryKey: queryKeys.attempts(itemId),
+    queryFn: ({ pageParam, signal }) => {
+      const cursor = pageParam === null ? {} : { cursor: pageParam };
+      return operate("list_task_attempts", { task_id: itemId, limit: 10, ...cursor }, { signal });
+    },
+    initialPageParam: null as string | null,
+    getNextPageParam: (last, pages) => (pages.length < MAX_ITEM_PAGES ? last.next_cursor : null),
+    ...kept,
+  });
+}
+
+/** In a list it is not polled: each answer makes git count lines. */
+export function useAttempt(id: string, { isListed = false } = {}) {
+  return useQuery({
+    queryKey: queryKeys.attempt(id),
+    queryFn: ({ signal }) => operate("get_attempt", { attempt_id: id }, { signal }),
+    refetchOnWindowFocus: !isListed,
+    refetchInterval: ({ state }) => !isListed && (isAtWork(state.data?.state) ? LIVE_POLL_MS : POLL_MS),
+  });
+}
+
+/** The engine's task behind an attempt, under which it has a conversation and events; null until it is started. */
+export function useHandle(attemptId: string, sessionId: string | null) {
+  const { data } = useQuery({
+    queryKey: queryKeys.handle(attemptId, sessionId ?? ""),
+    queryFn: ({ signal }) => operate("attempt_task", { attempt_id: attemptId }, { signal }),
+    refetchInterval: ({ state }) => state.data?.handle === null && LIVE_POLL_MS,
+    staleTime: ({ state }) => (state.data?.handle ? Number.POSITIVE_INFINITY : 0),
+  });
+  return data?.handle ?? null;
+}
+
+export function useDiff(attempt: Attempt, maxBytes: number) {
+  return useQuery({
+    queryKey: [...queryKeys.diff(attempt.attempt_id), maxBytes],
+    queryFn: ({ signal }) =>
+      operate("get_attempt_diff", { attempt_id: attempt.attempt_id, max_bytes: maxBytes }, { signal }),
+    refetchInterval: isAtWork(attempt.state) && POLL_MS,
+    placeholderData: (previous) => previous,
+  });
+}
+
+export function useExecutors() {
+  return useQuery({
+    queryKey: queryKeys.executors,
+    queryFn: ({ signal }) => operate("list_executors", {}, { signal }),
+    staleTime: 60_000,
+  });
+}
+
+async function everyPage<Row>(
+  read: (cursor: { cursor?: string }) => Promise<{ rows: Row[]; next: string | null }>,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  let cursor: { cursor?: string } = {};
+  for (let pages = 0; pages < MOST_PAGES; pages++) {
+    const page = await read(cursor);
+    rows.push(...page.rows);
+    if (page.next === null) break;
+    cursor = { cursor: page.next };
+  }
+  return rows;
+}

@@ -1,0 +1,125 @@
+/**
+ * What a waiting task asks, and the way to answer it: words for a question, a decision for a permission. A new request
+ * begins with an empty form.
+ */
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import type { AnswerBody, BackgroundTask } from "../../../src/client/schemas.ts";
+import { Button } from "../parts/button.tsx";
+import { FailureNote } from "../parts/failure-note.tsx";
+import { TextField } from "../parts/form-fields.tsx";
+import { Icon } from "../parts/icons.tsx";
+import { control } from "../server/page-client.ts";
+import { queryKeys } from "../server/query-keys.ts";
+import { isLive } from "../wording/statuses.ts";
+import { questionsIn } from "./questions.ts";
+
+export function AnswerBox({ task }: { task: BackgroundTask }) {
+  const detail = task.phaseDetail;
+  if (!isLive(task) || detail?.kind !== "waiting") return null;
+  const title = detail.asks === "question" ? "It asks a question" : "It asks for a permission";
+  return (
+    <section
+      aria-label={title}
+      data-asks={detail.asks}
+      className="flex min-w-0 flex-col gap-3 rounded-lg border border-attention/40 bg-attention-soft px-4 py-3"
+    >
+      <h2 className="flex items-center gap-2 font-semibold text-attention">
+        <Icon name="waiting" />
+        {title}
+      </h2>
+      {detail.asks === "question" ? (
+        <QuestionForm key={detail.requestId} task={task} requestId={detail.requestId} text={detail.text} />
+      ) : (
+        <PermissionForm key={detail.requestId} task={task} requestId={detail.requestId} text={detail.text} />
+      )}
+    </section>
+  );
+}
+
+interface RequestProps {
+  task: BackgroundTask;
+  requestId: string;
+  text: string;
+}
+
+/** The answer is for what is shown here, and for nothing that was asked since. */
+function useReply({ task, requestId }: RequestProps) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (reply: AnswerBody) => control((client) => client.answer(task.id, { ...reply, requestId })),
+    onSuccess: () => queries.invalidateQueries({ queryKey: [...queryKeys.task(task.id)] }),
+  });
+}
+
+function QuestionForm(request: RequestProps) {
+  const [questions] = useState(() => questionsIn(request.text));
+  const [answers, setAnswers] = useState(() => questions.map(() => ""));
+  const reply = useReply(request);
+  const isReady = answers.every((answer) => answer.trim() !== "");
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (isReady && !reply.isPending) reply.mutate({ kind: "question", answers });
+  };
+  return (
+    <form aria-label="Answer" onSubmit={submit} className="flex flex-col gap-3">
+      {questions.map((question, index) => (
+        <TextField
+          key={index}
+          label={question}
+          value={answers[index] ?? ""}
+          onChange={(text) => setAnswers(answers.with(index, text))}
+          rows={2}
+          maxLength={10_000}
+          placeholder="Your answer"
+        />
+      ))}
+      {reply.isError && <FailureNote title="The answer did not arrive" failure={reply.error} />}
+      <div className="flex justify-end gap-2">
+        <Button
+          title="The run ends there"
+          disabled={reply.isPending}
+          onClick={() => reply.mutate({ kind: "question", answers: null })}
+        >
+          Turn it down
+        </Button>
+        <Button type="submit" weight="primary" disabled={!isReady || reply.isPending}>
+          {reply.isPending ? "Answering…" : "Answer"}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function PermissionForm(request: RequestProps) {
+  const [message, setMessage] = useState("");
+  const reply = useReply(request);
+  const decide = (decision: "once" | "always" | "reject") => {
+    const told = decision === "reject" && message.trim() !== "" ? message.trim() : null;
+    reply.mutate({ kind: "permission", decision, message: told });
+  };
+  return (
+    <>
+      <pre className="foreign max-h-60 overflow-y-auto font-mono text-xs whitespace-pre-wrap">{request.text}</pre>
+      <TextField
+        label="With a refusal, tell it what to do instead (optional)"
+        value={message}
+        onChange={setMessage}
+        maxLength={10_000}
+        placeholder="Without a word the run ends"
+      />
+      {reply.isError && <FailureNote title="The decision did not arrive" failure={reply.error} />}
+      <div className="flex flex-wrap gap-2">
+        <Button weight="primary" disabled={reply.isPending} onClick={() => decide("once")}>
+          Allow once
+        </Button>
+        <Button disabled={reply.isPending} onClick={() => decide("always")}>
+          Always allow
+        </Button>
+        <Button weight="danger" disabled={reply.isPending} onClick={() => decide("reject")}>
+          Reject
+        </Button>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,30 @@
+/**
+ * An attempt's state and executor in words and in the colours of a task's status. Pure.
+ */
+import type { TaskStatus } from "../../../src/client/schemas.ts";
+import type { AttemptState } from "../server/operate.ts";
+
+/** The status whose icon and colour stand for the state. */
+const LOOKS: Record<AttemptState, TaskStatus> = {
+  starting: "running",
+  running: "running",
+  waiting: "resumed",
+  completed: "completed",
+  failed: "error",
+  stopped: "cancelled",
+  merged: "completed",
+};
+
+export function lookOf(state: AttemptState): TaskStatus {
+  return LOOKS[state];
+}
+
+export function isAtWork(state: AttemptState | undefined): boolean {
+  return state === "starting" || state === "running" || state === "waiting";
+}
+
+const EXECUTORS: Record<string, string> = { OPENCODE: "OpenCode", CLAUDE_CODE: "Claude Code", SCRIPTED: "Scripted" };
+
+export function executorLabel(executor: string): string {
+  return EXECUTORS[executor] ?? executor;
+}

@@ -1,0 +1,68 @@
+/** A real daemon with folders of its own, and a real git repository for its board. */
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { findDaemon } from "../../src/cli/daemon-process.ts";
+import { type Client, createClient } from "../../src/client/client.ts";
+
+const main = join(import.meta.dir, "../../src/cli/main.ts");
+const START_MS = 20_000;
+
+export interface BoardBed {
+  url: string;
+  client: Client;
+  /** A repository with one commit on main. */
+  repo: string;
+  git(...args: string[]): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export async function startBoardBed(files: Record<string, string>): Promise<BoardBed> {
+  const root = await realpath(await mkdtemp(join(tmpdir(), "asyncagents-board-")));
+  const directory = join(root, "data");
+  const repo = join(root, "green grocer ü");
+  const git = async (...args: string[]) => (await promisify(execFile)("git", args, { cwd: repo })).stdout.trim();
+  await mkdir(directory);
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(repo, path)), { recursive: true });
+    await writeFile(join(repo, path), text);
+  }
+  await git("init", "-q", "-b", "main");
+  for (const [name, value] of [
+    ["user.name", "A person"],
+    ["user.email", "person@localhost"],
+  ] as const) {
+    await git("config", name, value);
+  }
+  await git("add", "-A");
+  await git("commit", "-q", "-m", "First");
+  const daemon = Bun.spawn([process.execPath, main, "daemon"], {
+    cwd: directory,
+    stdio: ["ignore", "ignore", "pipe"],
+    env: { ...process.env, HOME: root, ASYNCAGENTS_HOME: directory, ASYNCAGENTS_API_PORT: "0" },
+  });
+  const stop = async () => {
+    daemon.kill("SIGTERM");
+    await daemon.exited;
+    await rm(root, { recursive: true, force: true });
+  };
+  try {
+    const { url, token } = await recordOf(directory, daemon);
+    return { url, client: createClient({ url, token }), repo, git, stop };
+  } catch (thrown) {
+    await stop();
+    throw thrown;
+  }
+}
+
+async function recordOf(directory: string, daemon: Bun.Subprocess<"ignore", "ignore", "pipe">) {
+  for (const deadline = Date.now() + START_MS; Date.now() < deadline && daemon.exitCode === null; ) {
+    const record = findDaemon(directory);
+    if (record) return record;
+    await Bun.sleep(20);
+  }
+  daemon.kill("SIGTERM");
+  throw new Error(`The daemon did not start: ${await new Response(daemon.stderr).text()}`);
+}

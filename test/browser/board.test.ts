@@ -1,0 +1,237 @@
+/**
+ * The board in a real Chromium on the real daemon, with scripted agents and real git: from an empty board to a merged
+ * attempt, and what a person meets on the way.
+ */
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { startApi } from "../http/api-bed.ts";
+import { type BoardBed, startBoardBed } from "./board-bed.ts";
+import { Chromium, type View } from "./page-bed.ts";
+
+const CART = "export function total(count: number): number {\n  return count * 3;\n}\n";
+const FIXED = 'export const total = (count: number) => Math.max(0, count); // <b>"safe"</b>';
+const HOSTILE = "<img src=x onerror=alert(1)> **stars**";
+
+let bed: BoardBed;
+let chromium: Chromium;
+let projectId: string;
+let repoId: string;
+
+beforeAll(async () => {
+  [bed, chromium] = await Promise.all([startBoardBed({ "src/cart.ts": CART, "price.txt": "3\n" }), Chromium.start()]);
+}, 60_000);
+afterEach(() => chromium.closePages());
+afterAll(async () => {
+  await chromium?.close();
+  await bed?.stop();
+});
+
+const open = (path: string, options = {}) => chromium.open(`${bed.url}${path}`, options);
+const column = ({ page }: View, status: string) => page.locator(`[data-column=${status}]`);
+const stands = ({ page }: View, state: string) => page.locator(`[data-attempt-id][data-state=${state}]`).waitFor();
+const idIn = (address: string) => new URL(address).pathname.split("/").at(-1) ?? "";
+
+async function worktreeOf(attemptId: string): Promise<string> {
+  const { repos } = await bed.client.operate("get_attempt", { attempt_id: attemptId });
+  return repos[0]?.path ?? "";
+}
+
+async function newItem(title: string, description?: string): Promise<string> {
+  const input = { project_id: projectId, title, ...(description === undefined ? {} : { description }) };
+  return (await bed.client.operate("create_task", input)).task_id;
+}
+
+async function newAttempt(itemId: string): Promise<string> {
+  const repos = [{ repo_id: repoId, target_branch: "main" }];
+  const input = { task_id: itemId, executor: "SCRIPTED", repos };
+  return (await bed.client.operate("start_task_attempt", input)).attempt_id;
+}
+
+async function followUp({ page }: View, prompt: string, button: "Send" | "Queue"): Promise<void> {
+  const form = page.getByRole("form", { name: "Follow up" });
+  await form.getByRole("textbox").fill(prompt);
+  await form.getByRole("button", { name: button, exact: true }).click();
+}
+
+test("an empty board says what to do; project, repository and work item are made on the page", async () => {
+  const view = await open("/board");
+  const { page, problems } = view;
+  await page.getByRole("button", { name: "Add a project" }).click();
+  await page.getByLabel("Name").fill("Greengrocer");
+  await page.getByRole("button", { name: "Add project" }).click();
+  await page.getByRole("button", { name: "Add a repository" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Folder").fill("/nowhere/at all");
+  await dialog.getByRole("button", { name: "Add repository" }).click();
+  await dialog.getByRole("alert").waitFor();
+  await dialog.getByLabel("Folder").fill(bed.repo);
+  await dialog.getByRole("button", { name: "Add repository" }).click();
+  await dialog.waitFor({ state: "detached" });
+  await page.keyboard.press("c");
+  await dialog.getByLabel("Title").fill("Refuse a negative count");
+  await dialog
+    .getByLabel("Description")
+    .fill(`In **src/cart.ts**:\n\n!write src/cart.ts ${FIXED}\n!wait go.txt\n!commit Refuse it\n!say It is done.`);
+  await dialog.getByRole("button", { name: "Create" }).click();
+  await column(view, "todo").getByText("Refuse a negative count").waitFor();
+  projectId = idIn(page.url());
+  repoId = (await bed.client.operate("list_repos", { project_id: projectId })).repos[0]?.id ?? "";
+  expect(repoId).not.toBe("");
+  expect(problems).toEqual([]);
+});
+
+test("an attempt is started, followed, continued, answered and merged on the page, without a reload", async () => {
+  const view = await open("/board");
+  const { page, problems } = view;
+  await page.evaluate("window.stillTheSamePage = true");
+  await page.getByText("Refuse a negative count").click();
+  await page.getByRole("region", { name: "Description" }).locator("strong").waitFor();
+  await page.getByLabel("Executor").selectOption("SCRIPTED");
+  expect(await page.getByLabel(/^Target branch/).inputValue()).toBe("main");
+  await page.getByRole("button", { name: "Start", exact: true }).click();
+  await stands(view, "running");
+  const attemptId = idIn(page.url());
+  await page.getByRole("region", { name: "Conversation" }).getByText("write", { exact: true }).first().waitFor();
+  await writeFile(join(await worktreeOf(attemptId), "go.txt"), "go\n");
+  await stands(view, "completed");
+  await page.getByRole("region", { name: "Result" }).getByText("It is done.").waitFor();
+
+  await page.getByRole("tab", { name: /^Changes/ }).click();
+  const file = page.locator("[data-file='src/cart.ts']");
+  await file.locator(".diff-line[data-kind=added] .hljs-keyword", { hasText: "export" }).waitFor();
+  expect(await file.locator(".diff-line[data-kind=removed]").count()).toBe(3);
+  expect(await file.locator(".diff-line[data-kind=added] .diff-code").textContent()).toBe(FIXED);
+  expect(await file.locator(".diff-line[data-kind=added] .diff-number").last().textContent()).toBe("1");
+
+  await followUp(view, "!ask Which currency?\n!permit Delete the prices\n!say Both are settled.", "Send");
+  await page.getByRole("form", { name: "Answer" }).getByLabel("Which currency?").fill("euro");
+  await followUp(view, "!write second.txt more\n!say The second is done.", "Queue");
+  await page.locator("[data-queued='1']").waitFor();
+  await page.getByRole("form", { name: "Answer" }).getByRole("button", { name: "Answer" }).click();
+  await page.locator("[data-asks=permission]").getByText("Delete the prices").waitFor();
+  await page.getByRole("link", { name: /^Its task/ }).click();
+  await page.waitForURL(/\/tasks\//);
+  await page.getByRole("button", { name: "Allow once" }).click();
+  await page.locator("[data-asks]").waitFor({ state: "detached" });
+  await page.goBack();
+  await page.getByRole("region", { name: "Result" }).getByText("The second is done.").waitFor();
+  await page.getByRole("tab", { name: /^Conversation/ }).click();
+  await page.getByRole("region", { name: "Conversation" }).getByText("Both are settled.", { exact: true }).waitFor();
+  await page.getByRole("tab", { name: /^Changes/ }).click();
+  await page.locator("[data-file='second.txt']").waitFor();
+
+  await page.getByRole("button", { name: "Merge" }).click();
+  await page.getByRole("dialog").getByLabel("Commit message").fill("Merged on the page");
+  await page.getByRole("dialog").getByRole("button", { name: "Merge" }).click();
+  await stands(view, "merged");
+  await page.keyboard.press("Escape");
+  await column(view, "done").getByText("Refuse a negative count").waitFor();
+  expect(await page.evaluate("window.stillTheSamePage")).toBe(true);
+  expect(await bed.git("show", "main:src/cart.ts")).toBe(FIXED);
+  expect(await bed.git("show", "main:second.txt")).toBe("more");
+  expect(await bed.git("log", "--format=%s", "main")).toContain("Merged on the page");
+  expect(problems).toEqual([]);
+}, 60_000);
+
+test("a card moves by keys, by its menu and by drag and drop, and shows by itself what its attempt is doing", async () => {
+  const itemId = await newItem("A card on its way", "!wait later.txt\n!fail It went wrong.");
+  const view = await open(`/board/${projectId}`);
+  const { page, problems } = view;
+  const card = (status: string) => column(view, status).locator(`[data-item-id="${itemId}"]`);
+  const status = async () => (await bed.client.operate("get_task", { task_id: itemId })).task.status;
+  await card("todo").getByRole("link").focus();
+  await page.keyboard.press("Shift+ArrowRight");
+  await card("inprogress").waitFor();
+  await page.keyboard.press("Shift+ArrowRight");
+  await card("inreview").waitFor();
+  await page.getByLabel("Move “A card on its way”").selectOption("cancelled");
+  await card("cancelled").waitFor();
+  await card("cancelled").dragTo(column(view, "todo"));
+  await card("todo").waitFor();
+  await page.waitForFunction("document.querySelector('[aria-live=polite].sr-only')?.textContent.includes('To do')");
+  await page.reload();
+  await card("todo").waitFor();
+  expect(await status()).toBe("todo");
+  // A page that nobody looks at polls nothing: what shows from here on came by events.
+  await page.evaluate("Object.defineProperty(document, 'visibilityState', { get: () => 'hidden' })");
+  await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+  const attemptId = await newAttempt(itemId);
+  await card("inprogress").locator("[data-attempt=live]").waitFor();
+  await writeFile(join(await worktreeOf(attemptId), "later.txt"), "");
+  await card("inreview").locator("[data-attempt=failed]").waitFor();
+  expect(problems).toEqual([]);
+});
+
+test("a conflict names its files and changes nothing; a removal that would lose work is refused, then forced", async () => {
+  const itemId = await newItem(HOSTILE, "!write price.txt twelve");
+  const attemptId = await newAttempt(itemId);
+  await bed.client.operate("get_attempt", { attempt_id: attemptId, wait_ms: 20_000 });
+  await writeFile(join(bed.repo, "price.txt"), "5\n");
+  await bed.git("commit", "-qam", "Another price");
+  const before = await bed.git("rev-parse", "main");
+  const view = await open(`/attempts/${attemptId}`);
+  const { page, problems } = view;
+  await page.getByRole("heading", { name: HOSTILE }).waitFor();
+  await page.locator("[data-file='price.txt'] .diff-line[data-kind=added]").waitFor();
+  await page.getByRole("button", { name: "Merge" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Merge" }).click();
+  await page.getByLabel("Files in conflict").getByText("price.txt").waitFor();
+  expect(await bed.git("rev-parse", "main")).toBe(before);
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Remove" }).click();
+  const dialog = page.getByRole("dialog");
+  expect(await dialog.getByLabel("Lose the work").count()).toBe(0);
+  await dialog.getByRole("button", { name: "Remove" }).click();
+  await dialog.getByLabel("Lose the work").check();
+  await dialog.getByRole("button", { name: "Remove" }).click();
+  await page.waitForURL(new RegExp(`/items/${itemId}`));
+  await page.getByText("No attempt yet.").waitFor();
+  expect(await page.locator("main img").count()).toBe(0);
+  expect(problems).toEqual([]);
+});
+
+test("a column of hundreds is drawn in part and read on when asked", async () => {
+  const { project_id } = await bed.client.operate("add_project", { name: "Bulk" });
+  for (let index = 0; index < 120; index++) {
+    await bed.client.operate("create_task", { project_id, title: `Bulk ${index}` });
+  }
+  const view = await open(`/board/${project_id}`);
+  const { page, problems } = view;
+  const todo = column(view, "todo");
+  await todo.getByText("50+").waitFor();
+  await todo.getByText("Bulk 119").waitFor();
+  expect(await page.locator("article").count()).toBeLessThan(40);
+  await todo.locator(".overflow-y-auto").evaluate((element) => element.scrollTo(0, element.scrollHeight));
+  await todo.getByRole("button", { name: "Show more" }).click();
+  await todo.getByText("120", { exact: true }).waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.type("bulk 7");
+  await todo.getByText("Bulk 70").waitFor();
+  await todo.getByText("21 of 120").waitFor();
+  expect(problems).toEqual([]);
+});
+
+test("a server without a board says what the board is and how to get it", async () => {
+  const api = await startApi();
+  const { page, problems } = await chromium.open(`${api.url}/board`);
+  await page.getByText("asyncagents up", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Look again" }).waitFor();
+  expect(problems).toEqual([]);
+  // Before its server goes.
+  await chromium.closePages();
+});
+
+test("on a phone nothing is wider than the screen", async () => {
+  const itemId = await newItem(
+    `${"An endless".repeat(28)} title`,
+    `\`${"code".repeat(80)}\`\n!write ${"long".repeat(40)}.txt x`,
+  );
+  const attemptId = await newAttempt(itemId);
+  await bed.client.operate("get_attempt", { attempt_id: attemptId, wait_ms: 20_000 });
+  for (const path of [`/board/${projectId}`, `/items/${itemId}`, `/attempts/${attemptId}?tab=changes`]) {
+    const { page, problems } = await open(path, { width: 360 });
+    await page.getByText("An endless").first().waitFor();
+    expect([path, await page.evaluate("document.documentElement.scrollWidth"), problems]).toEqual([path, 360, []]);
+  }
+});
