@@ -1,19 +1,13 @@
 #!/usr/bin/env node
 /** The `asyncagents` command on a machine with Node only: finds Bun and runs the command line with it. */
-import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findBun } from "./find-bun.mjs";
 import { runChild } from "./run-child.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const main = join(root, "src", "cli", "main.ts");
-
-if (!existsSync(main)) {
-  console.error("asyncagents: the command line comes with a later version.");
-  process.exitCode = 1;
-} else {
-  const bun = findBun(root);
-  if (bun.problem) console.error(bun.problem);
-  process.exitCode = bun.problem ? 1 : await runChild(bun.path, [main, ...process.argv.slice(2)]);
-}
+const bun = findBun(root);
+if (bun.problem) console.error(bun.problem);
+process.exitCode = bun.problem
+  ? 1
+  : await runChild(bun.path, [join(root, "src", "cli", "main.ts"), ...process.argv.slice(2)]);

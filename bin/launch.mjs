@@ -18,6 +18,7 @@ const scripts = {
   bench: "bench/main.ts",
   chaos: "scripts/chaos.ts",
   screenshots: "scripts/screenshots.ts",
+  cli: "src/cli/main.ts",
 };
 
 async function launch([name, ...args]) {
@@ -29,7 +30,9 @@ async function launch([name, ...args]) {
   if (code !== 0) return code;
   const bun = findBun(root);
   if (bun.problem) return fail(bun.problem);
-  return runChild(bun.path, [script, ...args], { cwd: root });
+  // The command line works where it is called: npm changes to the package's folder, and says where it was called.
+  const cwd = name === "cli" ? (process.env.INIT_CWD ?? process.cwd()) : root;
+  return runChild(bun.path, [join(root, script), ...args], { cwd });
 }
 
 function fail(message) {

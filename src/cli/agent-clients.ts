@@ -1,0 +1,98 @@
+/**
+ * The clients that `install` knows: where each keeps its configuration, and what has to be in it. Claude's own file is changed by
+ * Claude itself, which rewrites it all the time. Another client is one more function here.
+ */
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join, sep } from "node:path";
+import { pathToFileURL } from "node:url";
+import { type ConfigChange, planChange } from "./config-change.ts";
+import { appendJsonc, parseJsonc, plainOf, setJsonc } from "./jsonc.ts";
+
+export const CLIENTS = ["opencode", "claude", "cursor"] as const;
+export type ClientName = (typeof CLIENTS)[number];
+
+export interface InstallWish {
+  /** In the current folder's project, or for the user. */
+  scope: "user" | "project";
+  /** For OpenCode: its plugin, the MCP server, or both. */
+  add: "plugin" | "mcp" | "both";
+  cwd: string;
+  environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** Either a file to change, or a program of the client that changes it. */
+export type InstallPlan = { change: ConfigChange } | { program: readonly string[]; shown: string };
+
+const ROOT = dirname(dirname(import.meta.dir));
+const NAME = "asyncagents";
+
+export function planInstall(client: ClientName, wish: InstallWish): InstallPlan {
+  if (client === "opencode") return { change: openCodeChange(wish) };
+  if (client === "cursor") return { change: mcpServersChange(cursorFile(wish)) };
+  if (wish.scope === "project") return { change: mcpServersChange(join(wish.cwd, ".mcp.json")) };
+  const args = ["mcp", "add", "--scope", "user", NAME, "--", ...mcpCommandLine()];
+  return { program: [claudeProgram() ?? "", ...args], shown: ["claude", ...args].join(" ") };
+}
+
+function openCodeChange(wish: InstallWish): ConfigChange {
+  const plugin = pathToFileURL(join(ROOT, "src", "opencode", "server.ts")).href;
+  const server = { type: "local", command: mcpCommandLine(), enabled: true };
+  const withPlugin = wish.add !== "mcp";
+  const withServer = wish.add !== "plugin";
+  const edit = (text: string) => {
+    let changed = text;
+    if (withPlugin && !namesPlugin(text)) changed = appendJsonc(changed, "plugin", plugin);
+    if (withServer && !isSame(text, ["mcp", NAME], server)) changed = setJsonc(changed, ["mcp", NAME], server);
+    return changed;
+  };
+  const advice = { ...(withPlugin ? { plugin: [plugin] } : {}), ...(withServer ? { mcp: { [NAME]: server } } : {}) };
+  return planChange(openCodeFile(wish), edit, JSON.stringify(advice, null, 2));
+}
+
+/** Also under an older path, or with options. */
+function namesPlugin(text: string): boolean {
+  const { plugin } = plainOf(parseJsonc(text)) as { plugin?: unknown };
+  return (Array.isArray(plugin) ? plugin : []).some((entry) => {
+    const name = String(Array.isArray(entry) ? entry[0] : entry);
+    return name === NAME || name.startsWith(`${NAME}@`) || name.endsWith("/src/opencode/server.ts");
+  });
+}
+
+function mcpServersChange(file: string): ConfigChange {
+  const [command = "", ...args] = mcpCommandLine();
+  const server = { command, args };
+  const edit = (text: string) =>
+    isSame(text, ["mcpServers", NAME], server) ? text : setJsonc(text, ["mcpServers", NAME], server);
+  return planChange(file, edit, JSON.stringify({ mcpServers: { [NAME]: server } }, null, 2));
+}
+
+function isSame(text: string, path: readonly string[], value: unknown): boolean {
+  let found: unknown = plainOf(parseJsonc(text));
+  for (const key of path) found = (found as Record<string, unknown> | undefined)?.[key];
+  return JSON.stringify(found) === JSON.stringify(value);
+}
+
+/** The one that is there: OpenCode reads both. */
+function openCodeFile({ scope, cwd, environment }: InstallWish): string {
+  if (scope === "user" && environment.OPENCODE_CONFIG) return environment.OPENCODE_CONFIG;
+  const home = environment.XDG_CONFIG_HOME || join(homedir(), ".config");
+  const folder = scope === "project" ? cwd : join(home, "opencode");
+  const commented = join(folder, "opencode.jsonc");
+  return existsSync(commented) ? commented : join(folder, "opencode.json");
+}
+
+function cursorFile({ scope, cwd }: InstallWish): string {
+  return join(scope === "project" ? cwd : homedir(), ".cursor", "mcp.json");
+}
+
+/** A command that still works tomorrow: not a path in npx's cache. */
+function mcpCommandLine(): string[] {
+  if (Bun.which(NAME)) return [NAME, "mcp"];
+  if (ROOT.split(sep).includes("_npx")) return ["npx", "-y", NAME, "mcp"];
+  return ["node", join(ROOT, "bin", "asyncagents.mjs"), "mcp"];
+}
+
+export function claudeProgram(): string | null {
+  return Bun.which("claude");
+}

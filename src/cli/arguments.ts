@@ -1,0 +1,141 @@
+/**
+ * From words to a command and its arguments, by the table. Options may stand anywhere after the command; what follows `--` is
+ * taken as it is. Wrong usage is `invalid_input` and says what would be right. Runs nothing.
+ */
+import { parseArgs } from "node:util";
+import { AsyncAgentsError } from "../model/errors.ts";
+import { type Command, type CommandOption, GLOBAL_OPTIONS } from "./command.ts";
+
+export interface Chosen {
+  command: Command | null;
+  /** The words after the command's name. */
+  rest: string[];
+  /** The words that name no command. */
+  unknown: string[];
+}
+
+/** The command with the longest name that the first words spell; global switches may come before it. */
+export function chooseCommand(commands: readonly Command[], words: readonly string[]): Chosen {
+  const first = words.findIndex((word) => !isGlobalSwitch(word));
+  const switches = first === -1 ? [...words] : words.slice(0, first);
+  const others = first === -1 ? [] : words.slice(first);
+  for (let length = Math.min(3, others.length); length > 0; length--) {
+    const name = others.slice(0, length).join(" ");
+    const command = commands.find((each) => each.name === name);
+    if (command) return { command, rest: [...switches, ...others.slice(length)], unknown: [] };
+  }
+  return { command: null, rest: switches, unknown: others };
+}
+
+function isGlobalSwitch(word: string): boolean {
+  return Object.entries(GLOBAL_OPTIONS).some(([name, { short }]) => word === `--${name}` || word === `-${short}`);
+}
+
+type Values = Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
+
+export class CommandArguments {
+  readonly operands: readonly string[];
+  readonly #values: Values;
+
+  constructor(operands: readonly string[], values: Values) {
+    this.operands = operands;
+    this.#values = values;
+  }
+
+  flag(name: string): boolean {
+    return this.#values[name] === true;
+  }
+
+  text(name: string): string | undefined {
+    const value = this.#values[name];
+    return typeof value === "string" ? value : undefined;
+  }
+
+  texts(name: string): string[] {
+    const value = this.#values[name];
+    return Array.isArray(value) ? value.map(String) : [];
+  }
+
+  /** A whole number that is at least 1. */
+  count(name: string): number | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+    throw new AsyncAgentsError("invalid_input", `--${name} must be a whole number from 1, not "${text}".`);
+  }
+
+  /** Seconds, or a number with ms, s, m or h; in milliseconds. */
+  duration(name: string): number | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    const [, number, unit = "s"] = /^(\d{1,9}(?:\.\d+)?)(ms|s|m|h)?$/.exec(text) ?? [];
+    if (number !== undefined)
+      return Math.round(Number(number) * { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }[unit as "s"]);
+    throw new AsyncAgentsError("invalid_input", `--${name} must be a time such as 30s, 5m or 1h, not "${text}".`);
+  }
+
+  /** The operand at that place; commands ask only for those that their table entry demands. */
+  operand(index: number): string {
+    return this.operands[index] ?? "";
+  }
+}
+
+export function parseArguments(command: Command, words: readonly string[]): CommandArguments {
+  const options = { ...command.options, ...GLOBAL_OPTIONS };
+  const parsed = parsedWords(command, words, options);
+  const result = new CommandArguments(parsed.positionals, parsed.values);
+  if (!result.flag("help")) checkOperands(command, parsed.positionals);
+  return result;
+}
+
+function parsedWords(command: Command, words: readonly string[], options: Record<string, CommandOption>) {
+  const config = Object.fromEntries(
+    Object.entries(options).map(([name, { value, short, multiple }]) => [
+      name,
+      {
+        type: value === undefined ? ("boolean" as const) : ("string" as const),
+        multiple: multiple ?? false,
+        ...(short === undefined ? {} : { short }),
+      },
+    ]),
+  );
+  try {
+    return parseArgs({ args: [...words], options: config, allowPositionals: true, strict: true });
+  } catch (thrown) {
+    throw misuse(command, parseProblem(thrown, words));
+  }
+}
+
+/** In our words: Node's and Bun's differ. */
+function parseProblem(thrown: unknown, words: readonly string[]): string {
+  const { code, message } = thrown as { code?: string; message: string };
+  if (code === "ERR_PARSE_ARGS_UNKNOWN_OPTION") {
+    const option = /'([^']+)'/.exec(message)?.[1]?.split(" ")[0] ?? words.find((word) => word.startsWith("-")) ?? "";
+    return `There is no option ${option}. Text that starts with "-" goes after "--".`;
+  }
+  return `${message.split("\n")[0]?.replace(/\.?$/, ".") ?? ""}`;
+}
+
+function checkOperands(command: Command, given: readonly string[]): void {
+  const operands = command.operands ?? [];
+  const missing = operands.slice(given.length).find(({ optional }) => !optional);
+  if (missing) throw misuse(command, `${missing.name} is missing.`);
+  const most = operands.some(({ repeated }) => repeated) ? Number.POSITIVE_INFINITY : operands.length;
+  if (given.length > most) {
+    const extra = given[most] ?? "";
+    throw misuse(command, `"${extra.slice(0, 60)}" is too much: put a text of several words in quotes.`);
+  }
+}
+
+export function misuse(command: Command, problem: string): AsyncAgentsError {
+  return new AsyncAgentsError("invalid_input", `${problem} Usage: ${usageOf(command)}`);
+}
+
+export function usageOf(command: Command): string {
+  const operands = (command.operands ?? []).map(({ name, shown = `<${name}>`, optional, repeated }) => {
+    const one = repeated ? `${shown}…` : shown;
+    return optional ? `[${one}]` : one;
+  });
+  const options = Object.keys(command.options ?? {}).length > 0 ? ["[options]"] : [];
+  return ["asyncagents", command.name, ...operands, ...options].join(" ");
+}

@@ -1,0 +1,212 @@
+/** `attempt start|ls|show|logs|stop|rm`: starting attempts and seeing how they stand. Each is one operation, shown for people. */
+import type { Client } from "../client/client.ts";
+import type { OperationOutput } from "../client/operations.ts";
+import { AsyncAgentsError } from "../model/errors.ts";
+import { attemptTask, waitForAttempt } from "./attempt-waiting.ts";
+import type { Command, Invocation } from "./command.ts";
+import { EXIT } from "./exit-codes.ts";
+import { executorOf, HOSTS, hostOf } from "./host-names.ts";
+import { allRepos, findAttempt, findItem, findRepo } from "./identifiers.ts";
+import { logsCommand, showLogs } from "./logs-command.ts";
+import { fieldLines, tableLines } from "./table.ts";
+import { askedHint } from "./task-table.ts";
+import { ago, counted, oneLine, type Paint, safeText, shortId } from "./text.ts";
+
+export const ATTEMPT = { name: "attempt", completes: "attempt" } as const;
+export type Attempt = OperationOutput<"get_attempt">;
+
+const start: Command = {
+  name: "attempt start",
+  summary: "start an agent on a work item, in a git worktree of its own",
+  operands: [{ name: "item", completes: "item" }],
+  options: {
+    host: { value: "host", summary: "opencode (the default), claude or scripted", completes: HOSTS },
+    agent: { value: "name", short: "a", summary: "the host's agent; its own choice when absent" },
+    repo: {
+      value: "name",
+      multiple: true,
+      summary: "only that repository of the project; name:branch names its branch too",
+    },
+    branch: {
+      value: "branch",
+      short: "b",
+      summary: "where to start from and merge into; the checked out one when absent",
+    },
+    wait: { summary: "wait until it has ended" },
+    timeout: { value: "time", summary: "with --wait: give up waiting after, for example, 30s or 10m" },
+  },
+  examples: [
+    "asyncagents attempt start 3f2a9c01",
+    "asyncagents attempt start 3f2a9c01 --host claude --branch develop --wait",
+  ],
+  async run(invocation) {
+    const { arguments: given, connection, screen } = invocation;
+    const [executor, timeoutMs, variant] = [
+      executorOf(given.text("host")),
+      given.duration("timeout"),
+      given.text("agent"),
+    ];
+    const client = await connection.client();
+    const task_id = await findItem(client, given.operand(0));
+    const repos = await targets(invocation, client, task_id);
+    const starting = client.operate("start_task_attempt", {
+      ...{ task_id, executor, repos },
+      ...(variant === undefined ? {} : { variant }),
+    });
+    const started = await screen.during("making the worktree", starting);
+    if (given.flag("wait")) return waitForAttempt(invocation, started.attempt_id, timeoutMs);
+    screen.show(started, () => screen.line(started.attempt_id));
+    const id = shortId(started.attempt_id);
+    screen.hint(`It is being tried. asyncagents attempt show ${id} · logs -f · diff · merge`);
+    return EXIT.ok;
+  },
+};
+
+async function targets({ arguments: given }: Invocation, client: Client, itemId: string) {
+  const { task } = await client.operate("get_task", { task_id: itemId });
+  const named = given.texts("repo").map((text) => text.split(":"));
+  const wanted =
+    named.length > 0
+      ? await Promise.all(
+          named.map(async ([name = "", branch]) => ({ ...(await findRepo(client, task.project_id, name)), branch })),
+        )
+      : (await allRepos(client, task.project_id)).map((repo) => ({ ...repo, branch: undefined }));
+  if (wanted.length === 0) {
+    const message = "The project has no repository. Add one: asyncagents project repo add <project> <path>";
+    throw new AsyncAgentsError("missing_required", message);
+  }
+  return Promise.all(
+    wanted.map(async ({ id, name, branch }) => {
+      const target =
+        branch ?? given.text("branch") ?? (await client.operate("find_repo", { repo_id: id })).current_branch;
+      if (target) return { repo_id: id, target_branch: target };
+      throw new AsyncAgentsError(
+        "missing_required",
+        `"${name}" has no branch checked out. Name one: --branch <branch>`,
+      );
+    }),
+  );
+}
+
+const list: Command = {
+  name: "attempt ls",
+  summary: "list the attempts of a work item, newest first",
+  operands: [{ name: "item", completes: "item" }],
+  async run({ arguments: given, connection, screen }) {
+    const client = await connection.client();
+    const task_id = await findItem(client, given.operand(0));
+    const { attempts } = await client.operate("list_task_attempts", { task_id, limit: 200 });
+    const rows = await Promise.all(
+      attempts.map(async (attempt) => {
+        const { state } = await client.operate("get_attempt", { attempt_id: attempt.attempt_id });
+        return { ...attempt, state };
+      }),
+    );
+    screen.show({ task_id, attempts: rows }, () => {
+      if (rows.length === 0)
+        return screen.hint(`No attempts. Start one: asyncagents attempt start ${shortId(task_id)}`);
+      const columns = [
+        { title: "ID", cell: ({ attempt_id }: (typeof rows)[number]) => shortId(attempt_id) },
+        {
+          title: "STATE",
+          cell: ({ state }: (typeof rows)[number]) => state,
+          paint: (text: string, { state }: (typeof rows)[number]) => paintedState(text, state, screen.paint),
+        },
+        { title: "HOST", cell: (row: (typeof rows)[number]) => hostOf(row.latest_session_executor ?? "-") },
+        { title: "STARTED", cell: ({ created_at }: (typeof rows)[number]) => ago(created_at, Date.now()), right: true },
+        { title: "BRANCH", cell: ({ workspace_branch }: (typeof rows)[number]) => workspace_branch, least: 12 },
+      ];
+      for (const line of tableLines(columns, rows, screen)) screen.line(line);
+    });
+    return EXIT.ok;
+  },
+};
+
+export function paintedState(text: string, state: Attempt["state"], paint: Paint): string {
+  if (state === "completed" || state === "merged") return paint.green(text);
+  if (state === "failed") return paint.red(text);
+  if (state === "stopped") return paint.dim(text);
+  return state === "waiting" ? paint.yellow(text) : paint.blue(text);
+}
+
+const show: Command = {
+  name: "attempt show",
+  summary: "show how an attempt stands: state, result, what changed",
+  operands: [ATTEMPT],
+  async run({ arguments: given, connection, screen }) {
+    const client = await connection.client();
+    const attempt_id = await findAttempt(client, given.operand(0));
+    const attempt = await client.operate("get_attempt", { attempt_id });
+    screen.show(attempt, () => {
+      for (const line of fieldLines(attemptFields(attempt, screen.paint), screen.paint)) screen.line(line);
+    });
+    const asking = attempt.asked ? await attemptTask(client, attempt_id) : null;
+    if (asking) screen.hint(askedHint(asking) ?? "");
+    return EXIT.ok;
+  },
+};
+
+export function attemptFields(attempt: Attempt, paint: Paint): (readonly [string, string])[] {
+  const fields: [string, string][] = [
+    ["attempt", attempt.attempt_id],
+    ["item", attempt.task_id],
+    ["state", paintedState(attempt.state, attempt.state, paint)],
+    ["branch", attempt.workspace_branch],
+    ["host", hostOf(attempt.executor)],
+    ["started", `${attempt.created_at} (${ago(attempt.created_at, Date.now())})`],
+    ["progress", oneLine(attempt.progress)],
+  ];
+  for (const repo of attempt.repos) {
+    const changed = `${counted(repo.files, "file")}, ${paint.green(`+${repo.insertions}`)} ${paint.red(`-${repo.deletions}`)} since ${repo.target_branch}`;
+    const open = repo.uncommitted > 0 ? `, ${repo.uncommitted} uncommitted` : "";
+    fields.push([repo.repo_name, `${changed}${open}\n${repo.path ?? "its worktree is gone"}`]);
+  }
+  if (attempt.queued_count > 0) fields.push(["queued", counted(attempt.queued_count, "follow-up")]);
+  if (attempt.asked) fields.push(["asks", paint.yellow(`${attempt.asked.kind}: ${safeText(attempt.asked.text)}`)]);
+  if (attempt.error) fields.push(["error", paint.red(safeText(attempt.error))]);
+  if (attempt.final_message) fields.push(["result", safeText(attempt.final_message.trim())]);
+  return fields;
+}
+
+const logs: Command = {
+  name: "attempt logs",
+  summary: "show the conversation of an attempt's latest session",
+  operands: [ATTEMPT],
+  options: logsCommand.options ?? {},
+  async run(invocation) {
+    const client = await invocation.connection.client();
+    const task = await attemptTask(client, await findAttempt(client, invocation.arguments.operand(0)));
+    if (task) return showLogs(invocation, task);
+    throw new AsyncAgentsError("not_found", "The attempt has no session yet: it is being set up, or that failed.");
+  },
+};
+
+const stop: Command = {
+  name: "attempt stop",
+  summary: "stop what an attempt does; its work stays in the worktree",
+  operands: [ATTEMPT],
+  async run({ arguments: given, connection, screen }) {
+    const client = await connection.client();
+    const attempt_id = await findAttempt(client, given.operand(0));
+    const stopped = await screen.during("stopping", client.operate("stop_attempt", { attempt_id }));
+    screen.show(stopped, () => screen.line(`The attempt is ${stopped.state}.`));
+    return EXIT.ok;
+  },
+};
+
+const remove: Command = {
+  name: "attempt rm",
+  summary: "remove an attempt with its worktrees and branches",
+  operands: [ATTEMPT],
+  options: { force: { summary: "lose what is not merged" } },
+  async run({ arguments: given, connection, screen }) {
+    const client = await connection.client();
+    const attempt_id = await findAttempt(client, given.operand(0));
+    const removing = client.operate("remove_attempt", { attempt_id, ...(given.flag("force") ? { force: true } : {}) });
+    const removed = await screen.during("removing the worktrees", removing);
+    screen.show(removed, () => screen.line(`Attempt ${removed.removed_attempt_id} is removed.`));
+    return EXIT.ok;
+  },
+};
+
+export const ATTEMPT_COMMANDS: readonly Command[] = [start, list, show, logs, stop, remove];

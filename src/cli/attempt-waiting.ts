@@ -1,0 +1,44 @@
+/** Waiting for an attempt: until it is set up through the board, then as for every task. Prints how it ended. */
+import type { Client } from "../client/client.ts";
+import type { BackgroundTask } from "../client/schemas.ts";
+import type { Invocation } from "./command.ts";
+import { EXIT } from "./exit-codes.ts";
+import { waitForTasks } from "./task-waiting.ts";
+import { safeText, shortId } from "./text.ts";
+
+const LOOK_MS = 30_000;
+
+/** The engine's task behind an attempt; null while there is none. */
+export async function attemptTask(client: Client, attemptId: string): Promise<BackgroundTask | null> {
+  const { handle } = await client.operate("attempt_task", { attempt_id: attemptId });
+  return handle === null ? null : client.task(handle);
+}
+
+export async function waitForAttempt(invocation: Invocation, attemptId: string, timeoutMs?: number): Promise<number> {
+  const { connection, screen, signal } = invocation;
+  const client = await connection.client();
+  const until = timeoutMs === undefined ? Number.POSITIVE_INFINITY : Date.now() + timeoutMs;
+  const id = shortId(attemptId);
+  screen.hint(`Attempt ${attemptId}`);
+  let attempt = await client.operate("get_attempt", { attempt_id: attemptId });
+  while (attempt.state === "starting" && Date.now() < until && !signal.aborted) {
+    const wait_ms = Math.max(0, Math.min(LOOK_MS, until - Date.now()));
+    const looked = client.operate("get_attempt", { attempt_id: attemptId, wait_ms }, { signal });
+    attempt = await screen.during("setting up", looked);
+  }
+  const task = await attemptTask(client, attemptId);
+  if (task) {
+    const waited = await waitForTasks(invocation, [task], {
+      timeoutMs: Number.isFinite(until) ? Math.max(0, until - Date.now()) : undefined,
+    });
+    if (!waited.ended) return waited.exitCode;
+    attempt = await client.operate("get_attempt", { attempt_id: attemptId });
+  }
+  screen.show(attempt, () => {
+    if (attempt.final_message) screen.line(safeText(attempt.final_message.trimEnd()));
+  });
+  screen.hint(`The attempt is ${attempt.state}. asyncagents attempt diff ${id} · merge ${id} · follow ${id} "prompt"`);
+  if (attempt.error) screen.hint(`  ${safeText(attempt.error)}`);
+  if (attempt.state === "starting") return EXIT.timeout;
+  return attempt.state === "completed" || attempt.state === "merged" ? EXIT.ok : EXIT.failed;
+}

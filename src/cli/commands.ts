@@ -1,0 +1,29 @@
+/** All commands as one table, in the order of the help. Nothing else knows which there are. */
+import { helpCommand, versionCommand } from "./about-commands.ts";
+import { ATTEMPT_COMMANDS } from "./attempt-commands.ts";
+import type { Command } from "./command.ts";
+import { completeCommand, completionCommand } from "./completion-commands.ts";
+import { daemonCommand, downCommand, upCommand } from "./daemon-commands.ts";
+import { doctorCommand } from "./doctor-command.ts";
+import { installCommand } from "./install-command.ts";
+import { ITEM_COMMANDS } from "./item-commands.ts";
+import { listCommand, showCommand } from "./list-commands.ts";
+import { logsCommand } from "./logs-command.ts";
+import { mcpCommand } from "./mcp-command.ts";
+import { PROJECT_COMMANDS } from "./project-commands.ts";
+import { REVIEW_COMMANDS } from "./review-commands.ts";
+import { runCommand } from "./run-command.ts";
+import { answerCommand, cancelCommand, forkCommand, resumeCommand, waitCommand } from "./steer-commands.ts";
+import { watchCommand } from "./watch-command.ts";
+
+export const COMMANDS: readonly Command[] = [
+  ...[runCommand, listCommand, showCommand, logsCommand, waitCommand, watchCommand],
+  ...[cancelCommand, resumeCommand, forkCommand, answerCommand],
+  ...PROJECT_COMMANDS,
+  ...ITEM_COMMANDS,
+  ...ATTEMPT_COMMANDS,
+  ...REVIEW_COMMANDS,
+  ...[upCommand, downCommand, mcpCommand],
+  ...[installCommand, doctorCommand, completionCommand, versionCommand, helpCommand],
+  ...[daemonCommand, completeCommand],
+];

@@ -1,0 +1,69 @@
+/**
+ * A command's way to the daemon, opened when it is first needed: finds or starts it, and says so. A daemon of another version
+ * is used, with a word about it. Commands that need none never touch this.
+ */
+import manifest from "../../package.json" with { type: "json" };
+import { type Client, createClient } from "../client/client.ts";
+import { AsyncAgentsError } from "../model/errors.ts";
+import { type DaemonRecord, ensureDaemon, findDaemon } from "./daemon-process.ts";
+import type { Screen } from "./screen.ts";
+
+export class Connection {
+  readonly #directory: string;
+  readonly #screen: Screen;
+  readonly #signal: AbortSignal;
+  #opened: Promise<DaemonRecord> | null = null;
+  #found: DaemonRecord | null = null;
+
+  constructor(directory: string, screen: Screen, signal: AbortSignal) {
+    this.#directory = directory;
+    this.#screen = screen;
+    this.#signal = signal;
+  }
+
+  daemon(): Promise<DaemonRecord> {
+    this.#opened ??= this.#open();
+    return this.#opened;
+  }
+
+  async client(): Promise<Client> {
+    const { url, token } = await this.daemon();
+    return createClient({ url, token, fetch: (input, init) => this.#fetch(input, init) });
+  }
+
+  /** Whether the daemon that was found is there no more. */
+  isGone(): boolean {
+    return this.#found !== null && findDaemon(this.#directory)?.pid !== this.#found.pid;
+  }
+
+  /** The next call finds or starts another. */
+  forget(): void {
+    this.#opened = null;
+  }
+
+  async #open(): Promise<DaemonRecord> {
+    const { daemon, started } = await this.#screen.during(
+      "starting the daemon",
+      ensureDaemon(this.#directory, { signal: this.#signal }),
+    );
+    this.#found = daemon;
+    if (started) this.#screen.hint(`Started the daemon (pid ${daemon.pid}); its dashboard: ${daemon.url}`);
+    if (daemon.version !== manifest.version) {
+      const versions = `The daemon is version ${daemon.version}, this command is ${manifest.version}.`;
+      this.#screen.hint(`${versions} Restart it: asyncagents down && asyncagents up`);
+    }
+    return daemon;
+  }
+
+  /** Ctrl-C ends every call; a daemon that does not answer is a failure of its own kind. */
+  async #fetch(input: string, init: RequestInit = {}): Promise<Response> {
+    const signal = init.signal ? AbortSignal.any([init.signal, this.#signal]) : this.#signal;
+    try {
+      return await fetch(input, { ...init, signal });
+    } catch (cause) {
+      if (signal.aborted) throw cause;
+      const message = "The daemon does not answer. Restart it: asyncagents down --force && asyncagents up";
+      throw new AsyncAgentsError("daemon_unavailable", message, { cause });
+    }
+  }
+}

@@ -1,0 +1,114 @@
+/** `up`, `down`, and the daemon's own process: starting and stopping it as a person wants it. How it is found is `daemon-process.ts`. */
+import manifest from "../../package.json" with { type: "json" };
+import { createClient } from "../client/client.ts";
+import { AsyncAgentsError } from "../model/errors.ts";
+import type { Command, Invocation } from "./command.ts";
+import { runDaemonProcess } from "./daemon-life.ts";
+import { type DaemonRecord, ensureDaemon, findDaemon, stopDaemon } from "./daemon-process.ts";
+import { EXIT } from "./exit-codes.ts";
+import { ago } from "./text.ts";
+
+const STOP_MS = 20_000;
+const ASK_MS = 5000;
+
+export const upCommand: Command = {
+  name: "up",
+  summary: "start the daemon: runner, status API, dashboard, MCP",
+  details: "Every other command starts it by itself. It ends with `asyncagents down`, and survives the terminal.",
+  options: { foreground: { short: "f", summary: "stay in this terminal until Ctrl-C" } },
+  examples: ["asyncagents up", "ASYNCAGENTS_API_PORT=0 asyncagents up --foreground"],
+  ownsSignals: true,
+  run: (invocation) => (invocation.arguments.flag("foreground") ? upInForeground(invocation) : upDetached(invocation)),
+};
+
+async function upDetached({ directory, screen }: Invocation): Promise<number> {
+  const { daemon, started } = await screen.during("starting the daemon", ensureDaemon(directory));
+  screen.show(shown(daemon, started), () => {
+    screen.line(started ? `The daemon runs (pid ${daemon.pid}).` : alreadyRuns(daemon));
+    screen.line(`  dashboard  ${daemon.url}`);
+    screen.line(`  MCP        ${daemon.url}/mcp`);
+    screen.line(`  data       ${directory}`);
+  });
+  return EXIT.ok;
+}
+
+async function upInForeground({ directory, screen }: Invocation): Promise<number> {
+  const other = await runDaemonProcess(directory, {
+    onReady: (url) => {
+      const daemon = findDaemon(directory);
+      if (screen.json && daemon) screen.jsonLine(shown(daemon, true));
+      else screen.line(`The daemon runs; its dashboard: ${url}  (Ctrl-C ends it)`);
+    },
+  });
+  if (other) screen.show(shown(other, false), () => screen.line(`${alreadyRuns(other)} Its dashboard: ${other.url}`));
+  return EXIT.ok;
+}
+
+function shown({ pid, url, port, version, startedAt }: DaemonRecord, started: boolean) {
+  return { pid, url, mcp: `${url}/mcp`, port, version, startedAt, started };
+}
+
+function alreadyRuns({ pid, startedAt, version }: DaemonRecord): string {
+  const other =
+    version === manifest.version
+      ? ""
+      : ` It is version ${version}, this command is ${manifest.version}: asyncagents down && asyncagents up`;
+  return `The daemon runs already (pid ${pid}, started ${ago(startedAt, Date.now())}).${other}`;
+}
+
+export const downCommand: Command = {
+  name: "down",
+  summary: "stop the daemon",
+  details: "It is not stopped while tasks of its own run: they would end as interrupted.",
+  options: { force: { summary: "also while its tasks run" } },
+  examples: ["asyncagents down", "asyncagents down --force"],
+  async run({ directory, screen, arguments: given }) {
+    const daemon = findDaemon(directory);
+    if (!daemon) {
+      screen.show({ stopped: false, pid: null }, () => screen.line("No daemon runs."));
+      return EXIT.ok;
+    }
+    if (!given.flag("force")) await refuseWhileBusy(daemon);
+    if (!(await screen.during("stopping the daemon", stopDaemon(daemon, STOP_MS)))) {
+      const message = `The daemon (pid ${daemon.pid}) did not end within ${STOP_MS / 1000} s. See ${directory}/asyncagents.log; end it with: kill -9 ${daemon.pid}`;
+      throw new AsyncAgentsError("task_timeout", message);
+    }
+    screen.show({ stopped: true, pid: daemon.pid }, () => screen.line(`The daemon is stopped (pid ${daemon.pid}).`));
+    return EXIT.ok;
+  },
+};
+
+/** A daemon that does not answer runs nothing that could be waited for. */
+async function refuseWhileBusy({ url, token }: DaemonRecord): Promise<void> {
+  const client = createClient({ url, token });
+  const limit = AbortSignal.timeout(ASK_MS);
+  try {
+    const [instances, live] = await Promise.all([
+      client.instances(limit),
+      client.tasks({ status: ["running", "resumed"], limit: 200 }, limit),
+    ]);
+    const own = live.tasks.filter((task) =>
+      instances.some(({ host, directory }) => host === task.host && directory === task.directory),
+    );
+    if (own.length === 0) return;
+    const names = own.slice(0, 3).map(({ description }) => `"${description}"`);
+    const message = `${own.length === 1 ? "A task runs" : `${own.length} tasks run`} in the daemon: ${names.join(", ")}. Wait for them (asyncagents watch), or stop it with: asyncagents down --force`;
+    throw new AsyncAgentsError("task_running", message);
+  } catch (thrown) {
+    if (AsyncAgentsError.isInstance(thrown) && thrown.code === "task_running") throw thrown;
+    const message = `The daemon does not say what it runs. Stop it anyway with: asyncagents down --force`;
+    throw new AsyncAgentsError("daemon_unavailable", message, { cause: thrown });
+  }
+}
+
+/** What `ensureDaemon` starts. */
+export const daemonCommand: Command = {
+  name: "daemon",
+  summary: "be the daemon",
+  hidden: true,
+  ownsSignals: true,
+  async run({ directory }) {
+    await runDaemonProcess(directory);
+    return EXIT.ok;
+  },
+};

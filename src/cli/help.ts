@@ -1,0 +1,120 @@
+/** Help, made from the table of commands: the overview, a group, one command, and what was probably meant by an unknown one. Pure. */
+import { AsyncAgentsError } from "../model/errors.ts";
+import { usageOf } from "./arguments.ts";
+import { type Command, type CommandOption, GLOBAL_OPTIONS } from "./command.ts";
+import { EXIT_MEANINGS } from "./exit-codes.ts";
+import { type Paint, padTo, wrapped } from "./text.ts";
+
+export interface HelpStyle {
+  paint: Paint;
+  width: number;
+}
+
+/** The overview's order, by the commands' first words. */
+const SECTIONS: readonly { title: string; names: readonly string[] }[] = [
+  { title: "Tasks", names: ["run", "ls", "show", "logs", "wait", "watch", "cancel", "resume", "fork", "answer"] },
+  { title: "The board", names: ["project", "item", "attempt"] },
+  { title: "The daemon", names: ["up", "down", "mcp"] },
+  { title: "Setting up", names: ["install", "doctor", "completion", "version", "help"] },
+];
+
+const MOST_WIDTH = 100;
+
+export function overallHelp(commands: readonly Command[], style: HelpStyle): string {
+  const { paint } = style;
+  const lines = [
+    `${paint.bold("asyncagents")}: background tasks for coding agents`,
+    "",
+    "Usage: asyncagents <command> [options]",
+  ];
+  for (const { title, names } of SECTIONS) {
+    const rows = names.map((name): Row => {
+      const single = commands.find((command) => command.name === name);
+      return [name, single ? single.summary : groupWords(groupOf(commands, name), name)];
+    });
+    lines.push("", paint.bold(title), ...rowLines(rows, style));
+  }
+  lines.push(
+    "",
+    paint.bold("Exit codes"),
+    ...rowLines(
+      EXIT_MEANINGS.map(([code, says]): Row => [String(code), says]),
+      style,
+    ),
+  );
+  const notes = [
+    "`asyncagents help <command>` says more. All commands take --json. A unique beginning of an id will do, and so will the end of a task's id.",
+    "The daemon starts by itself when a command needs it. ASYNCAGENTS_HOME names the data folder.",
+  ];
+  return `${[...lines, "", ...notes.map((note) => wrapped(note, widthOfHelp(style), 0))].join("\n")}\n`;
+}
+
+/** The commands that begin with that word and have more. */
+export function groupOf(commands: readonly Command[], word: string): Command[] {
+  return commands.filter(({ name, hidden }) => !hidden && name.startsWith(`${word} `));
+}
+
+function groupWords(group: readonly Command[], name: string): string {
+  return group.map((command) => command.name.slice(name.length + 1)).join(", ");
+}
+
+export function groupHelp(group: readonly Command[], style: HelpStyle): string {
+  const [first = ""] = group[0]?.name.split(" ") ?? [];
+  const rows = group.map(({ name, summary }): Row => [name, summary]);
+  return `${[`Usage: asyncagents ${first} <command>`, "", ...rowLines(rows, style)].join("\n")}\n`;
+}
+
+export function commandHelp(command: Command, style: HelpStyle): string {
+  const { paint } = style;
+  const lines = [command.summary.replace(/^./, (first) => first.toUpperCase()), "", `Usage: ${usageOf(command)}`];
+  if (command.details) lines.push("", wrapped(command.details, widthOfHelp(style), 0));
+  const options = Object.entries({ ...command.options, ...GLOBAL_OPTIONS });
+  lines.push("", paint.bold("Options"));
+  lines.push(
+    ...rowLines(
+      options.map(([name, option]): Row => [optionWords(name, option), option.summary]),
+      style,
+    ),
+  );
+  if (command.examples?.length) lines.push("", paint.bold("Examples"), ...command.examples.map((each) => `  ${each}`));
+  return `${lines.join("\n")}\n`;
+}
+
+type Row = readonly [name: string, says: string];
+
+function rowLines(rows: readonly Row[], style: HelpStyle): string[] {
+  const wide = Math.max(...rows.map(([name]) => name.length));
+  return rows.map(([name, says]) => `  ${padTo(name, wide)}  ${wrapped(says, widthOfHelp(style), wide + 4)}`);
+}
+
+function widthOfHelp({ width }: HelpStyle): number {
+  return Math.min(width, MOST_WIDTH);
+}
+
+function optionWords(name: string, { short, value }: CommandOption): string {
+  return `${short ? `-${short}, ` : "    "}--${name}${value ? ` <${value}>` : ""}`;
+}
+
+export function unknownCommand(commands: readonly Command[], words: readonly string[]): AsyncAgentsError {
+  const [first = "", second] = words;
+  const group = groupOf(commands, first);
+  if (group.length > 0) {
+    const what =
+      second === undefined ? `"${first}" needs one more word` : `There is no command "${first} ${second.slice(0, 40)}"`;
+    return new AsyncAgentsError("invalid_input", `${what}: ${groupWords(group, first)}.`);
+  }
+  const near = commands.find(({ name, hidden }) => !hidden && isNear(name, first));
+  const hint = near ? `Did you mean "${near.name}"?` : "See: asyncagents help";
+  return new AsyncAgentsError("invalid_input", `There is no command "${first.slice(0, 60)}". ${hint}`);
+}
+
+/** One letter more, less or other, or two that changed places. */
+function isNear(name: string, typed: string): boolean {
+  if (typed.length < 2 || Math.abs(name.length - typed.length) > 1) return false;
+  const sorted = (word: string) => [...word].sort().join("");
+  if (sorted(name) === sorted(typed)) return true;
+  const start = [...name].findIndex((letter, index) => letter !== typed[index]);
+  const from = start === -1 ? name.length : start;
+  const [longer, shorter] = name.length >= typed.length ? [name, typed] : [typed, name];
+  return longer.slice(from + 1) === shorter.slice(longer.length === shorter.length ? from + 1 : from);
+}

@@ -1,0 +1,148 @@
+/**
+ * From what a person types to an id: a whole id, a unique beginning of one, the end of a task's id, or the name of a project.
+ * Reads a bounded part of the lists; what fits several things is refused with their names.
+ */
+import type { Client } from "../client/client.ts";
+import type { OperationOutput } from "../client/operations.ts";
+import type { BackgroundTask } from "../client/schemas.ts";
+import { AsyncAgentsError } from "../model/errors.ts";
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+/** An end of an id is looked for among so many newest tasks. */
+const NEWEST = 200;
+const LEAST_END = 4;
+const PAGE = 200;
+const MAX_PAGES = 25;
+const SHOWN = 5;
+
+export type Project = OperationOutput<"list_projects">["projects"][number];
+export type Item = OperationOutput<"list_tasks">["tasks"][number];
+export type Repo = OperationOutput<"list_repos">["repos"][number];
+
+interface Candidate {
+  id: string;
+  name: string;
+}
+
+export async function findTask(client: Client, given: string): Promise<BackgroundTask> {
+  const typed = given.replace(/^…/, "");
+  const begins = typed === "" ? [] : (await client.tasks({ id: typed, limit: SHOWN + 1 })).tasks;
+  const exact = begins.find(({ id }) => id === typed);
+  if (exact) return client.task(exact.id);
+  const found = begins.length > 0 || typed.length < LEAST_END ? begins : await tasksEndingWith(client, typed);
+  const id = oneOf(
+    "task",
+    given,
+    found.map((task) => ({ id: task.id, name: task.description })),
+    "asyncagents ls",
+  );
+  return client.task(id);
+}
+
+async function tasksEndingWith(client: Client, end: string): Promise<BackgroundTask[]> {
+  return (await client.tasks({ limit: NEWEST })).tasks.filter(({ id }) => id.endsWith(end));
+}
+
+export async function findProject(client: Client, given: string): Promise<Project> {
+  const projects = await allProjects(client);
+  const named = projects.find(({ id, name }) => id === given || name === given);
+  if (named) return named;
+  const id = oneOf("project", given, projects.filter(begins(given)), "asyncagents project ls");
+  return projects.find((project) => project.id === id) as Project;
+}
+
+export async function findRepo(client: Client, projectId: string, given: string): Promise<Repo> {
+  const repos = await allRepos(client, projectId);
+  const named = repos.find(({ id, name }) => id === given || name === given);
+  if (named) return named;
+  const id = oneOf("repository", given, repos.filter(begins(given)), "asyncagents project repo ls");
+  return repos.find((repo) => repo.id === id) as Repo;
+}
+
+export async function findItem(client: Client, given: string): Promise<string> {
+  if (UUID.test(given)) return given.toLowerCase();
+  const items = await allItems(client);
+  return oneOf("item", given, items.filter(begins(given)).map(titled), "asyncagents item ls");
+}
+
+export async function findAttempt(client: Client, given: string): Promise<string> {
+  if (UUID.test(given)) return given.toLowerCase();
+  const tried = (await allItems(client)).filter((item) => item.latest_attempt_id !== null);
+  const latest = tried.map((item) => ({ id: item.latest_attempt_id ?? "", name: item.title })).filter(begins(given));
+  if (latest.length > 0) return oneOf("attempt", given, latest, "asyncagents attempt ls");
+  const found: Candidate[] = [];
+  for (const item of tried) {
+    const { attempts } = await client.operate("list_task_attempts", { task_id: item.id, limit: PAGE });
+    found.push(...attempts.map(({ attempt_id }) => ({ id: attempt_id, name: item.title })).filter(begins(given)));
+  }
+  return oneOf("attempt", given, found, "asyncagents attempt ls");
+}
+
+export async function allProjects(client: Client): Promise<Project[]> {
+  return allPages(async (cursor) => {
+    const { projects, next_cursor } = await client.operate("list_projects", { limit: PAGE, ...cursor });
+    return { rows: projects, next_cursor };
+  });
+}
+
+export async function allRepos(client: Client, projectId: string): Promise<Repo[]> {
+  return allPages(async (cursor) => {
+    const input = { project_id: projectId, limit: PAGE, ...cursor };
+    const { repos, next_cursor } = await client.operate("list_repos", input);
+    return { rows: repos, next_cursor };
+  });
+}
+
+export async function projectItems(client: Client, projectId: string, status?: Item["status"]): Promise<Item[]> {
+  return allPages(async (cursor) => {
+    const input = { project_id: projectId, limit: PAGE, ...(status ? { status } : {}), ...cursor };
+    const { tasks, next_cursor } = await client.operate("list_tasks", input);
+    return { rows: tasks, next_cursor };
+  });
+}
+
+async function allItems(client: Client): Promise<Item[]> {
+  const projects = await allProjects(client);
+  return (await Promise.all(projects.map(({ id }) => projectItems(client, id)))).flat();
+}
+
+async function allPages<Row>(
+  read: (cursor: { cursor?: string }) => Promise<{ rows: Row[]; next_cursor: string | null }>,
+): Promise<Row[]> {
+  const all: Row[] = [];
+  let cursor: string | null = null;
+  for (let pages = 0; pages < MAX_PAGES; pages++) {
+    const { rows, next_cursor }: { rows: Row[]; next_cursor: string | null } = await read(
+      cursor === null ? {} : { cursor },
+    );
+    all.push(...rows);
+    cursor = next_cursor;
+    if (cursor === null) break;
+  }
+  return all;
+}
+
+function begins(given: string): (candidate: { id: string }) => boolean {
+  const typed = given.toLowerCase();
+  return ({ id }) => typed !== "" && id.startsWith(typed);
+}
+
+function titled({ id, title }: Item): Candidate {
+  return { id, name: title };
+}
+
+function oneOf(what: string, given: string, found: readonly Candidate[], list: string): string {
+  const [first, second] = found;
+  if (first && !second) return first.id;
+  const typed = given.slice(0, 100);
+  if (!first) {
+    const code = what === "task" ? "task_not_found" : "not_found";
+    throw new AsyncAgentsError(code, `There is no ${what} "${typed}". See: ${list}`);
+  }
+  const some = found.slice(0, SHOWN).map(({ id, name }) => `${id} (${name.slice(0, 40)})`);
+  const more = found.length > SHOWN ? ", …" : "";
+  throw new AsyncAgentsError(
+    "task_ambiguous",
+    `"${typed}" fits several: ${some.join(", ")}${more}. Give more of the id.`,
+  );
+}

@@ -1,0 +1,23 @@
+/**
+ * The daemon's events for as long as a command listens, also over the end of one daemon: then the next is found or started, and a
+ * fresh snapshot follows. What they mean is the command's matter.
+ */
+import type { Client } from "../client/client.ts";
+import type { StreamEvent } from "../client/events.ts";
+import type { Connection } from "./connection.ts";
+
+export interface LiveEvent {
+  client: Client;
+  event: StreamEvent;
+}
+
+export async function* liveEvents(connection: Connection, signal: AbortSignal): AsyncGenerator<LiveEvent, void> {
+  while (!signal.aborted) {
+    const client = await connection.client();
+    for await (const event of client.events({ signal })) {
+      if (event.type === "reconnecting" && connection.isGone()) break;
+      yield { client, event };
+    }
+    if (connection.isGone()) connection.forget();
+  }
+}

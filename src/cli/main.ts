@@ -1,0 +1,102 @@
+/**
+ * The command line's entry: picks the command by the table, runs it, and turns how it ended into an exit code. Owns the process:
+ * signals, broken pipes, the last flush. What the commands do is in their own files.
+ */
+import { resolve } from "node:path";
+import { storageDirectory } from "../engine/data-folder.ts";
+import { AsyncAgentsError } from "../model/errors.ts";
+import { type CommandArguments, chooseCommand, parseArguments } from "./arguments.ts";
+import type { Command, Invocation } from "./command.ts";
+import { COMMANDS } from "./commands.ts";
+import { Connection } from "./connection.ts";
+import { EXIT, exitCodeOf } from "./exit-codes.ts";
+import { commandHelp, groupHelp, groupOf, overallHelp, unknownCommand } from "./help.ts";
+import { Screen } from "./screen.ts";
+
+const words = process.argv.slice(2);
+/** Said relative to where the command is called; the daemon works elsewhere. */
+const FOLDERS = ["ASYNCAGENTS_HOME", "ASYNCAGENTS_WORKTREES"];
+const SAME_INTERRUPT_MS = 300;
+const interruption = new AbortController();
+
+for (const stream of [process.stdout, process.stderr]) {
+  // Who reads us has read enough (`| head`).
+  stream.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? EXIT.ok : EXIT.failed));
+}
+
+function screenFor(json: boolean): Screen {
+  return new Screen({ stdout: process.stdout, stderr: process.stderr, json, environment: process.env });
+}
+
+/** What `--json` asks for also holds for the failure to read the words. */
+function wantsJson(): boolean {
+  const end = words.indexOf("--");
+  return words.slice(0, end === -1 ? words.length : end).includes("--json");
+}
+
+async function runWords(): Promise<number> {
+  const { command, rest, unknown } = chooseCommand(COMMANDS, words);
+  const screen = screenFor(wantsJson());
+  if (!command) {
+    const wantsHelp = [...rest, ...unknown].some((word) => word === "--help" || word === "-h");
+    const group = groupOf(COMMANDS, unknown[0] ?? "");
+    if (unknown.length > 0 && !(wantsHelp && group.length > 0)) throw unknownCommand(COMMANDS, unknown);
+    const text = unknown.length > 0 ? groupHelp(group, screen) : overallHelp(COMMANDS, screen);
+    if (wantsHelp) screen.raw(text);
+    else screen.hint(text.trimEnd());
+    return wantsHelp ? EXIT.ok : EXIT.usage;
+  }
+  const given = parseArguments(command, rest);
+  if (given.flag("help")) {
+    screen.raw(commandHelp(command, screen));
+    return EXIT.ok;
+  }
+  return runCommand(command, given, screen);
+}
+
+async function runCommand(command: Command, given: CommandArguments, screen: Screen): Promise<number> {
+  for (const name of FOLDERS) if (process.env[name]) process.env[name] = resolve(process.env[name]);
+  const directory = storageDirectory();
+  const { signal } = interruption;
+  const invocation: Invocation = {
+    ...{ arguments: given, screen, directory, signal, commands: COMMANDS },
+    connection: new Connection(directory, screen, signal),
+    cwd: process.cwd(),
+    environment: process.env,
+  };
+  if (!command.ownsSignals) listenToInterrupts();
+  return command.run(invocation);
+}
+
+/** The first Ctrl-C lets the command say what goes on; a later one ends it at once. A launcher may pass the same one on twice. */
+function listenToInterrupts(): void {
+  let first = Number.POSITIVE_INFINITY;
+  process.on("SIGINT", () => {
+    if (Date.now() - first > SAME_INTERRUPT_MS) process.exit(EXIT.interrupted);
+    first = Math.min(first, Date.now());
+    interruption.abort();
+  });
+}
+
+/** What the client says about a connection that failed hides the reason that we know. */
+function reasonOf(thrown: unknown): unknown {
+  const cause = thrown instanceof Error ? thrown.cause : undefined;
+  return AsyncAgentsError.isInstance(cause) ? cause : thrown;
+}
+
+async function ended(): Promise<number> {
+  try {
+    return await runWords();
+  } catch (thrown) {
+    // While a question is open, the terminal gives Ctrl-C to that.
+    const isAbort = thrown instanceof Error && thrown.name === "AbortError";
+    if (interruption.signal.aborted || isAbort) return EXIT.interrupted;
+    const reason = reasonOf(thrown);
+    screenFor(wantsJson()).failure(reason);
+    return exitCodeOf(reason);
+  }
+}
+
+const code = await ended();
+await screenFor(false).flush();
+process.exit(code);

@@ -1,0 +1,19 @@
+/** Runs another program for what it says: no shell, no input, within a time. */
+import { execFile } from "node:child_process";
+
+const LIMIT_MS = 15_000;
+const MAX_BYTES = 1_000_000;
+
+/** Code 127 where the program cannot be started, 124 where it took too long. */
+export function programOutput(command: string, args: readonly string[]): Promise<{ code: number; text: string }> {
+  return new Promise((resolve) => {
+    const options = { timeout: LIMIT_MS, maxBuffer: MAX_BYTES, encoding: "utf8" as const };
+    const child = execFile(command, [...args], options, (error, stdout, stderr) => {
+      const text = stdout + stderr;
+      if (!error) return resolve({ code: 0, text });
+      const code = typeof error.code === "number" ? error.code : error.killed ? 124 : 127;
+      resolve({ code, text: text || error.message });
+    });
+    child.stdin?.end();
+  });
+}

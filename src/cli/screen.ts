@@ -1,0 +1,150 @@
+/**
+ * All that a command prints: data on stdout and nothing else there, hints and progress on stderr. Colour only on a terminal
+ * and not with NO_COLOR. Knows the width; decides nothing about content.
+ */
+import type { Writable } from "node:stream";
+import { AsyncAgentsError, messageOf } from "../model/errors.ts";
+import { cutToWidth, type Paint, paints, plainPaints, safeText } from "./text.ts";
+
+export interface Terminal extends Writable {
+  isTTY?: boolean;
+  columns?: number;
+  rows?: number;
+}
+
+export interface ScreenOptions {
+  stdout: Terminal;
+  stderr: Terminal;
+  json: boolean;
+  environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** For output that is no terminal's: nothing is cut. */
+const WIDE = 10_000;
+const SPINNER = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+const SPIN_MS = 100;
+const SLOW_MS = 800;
+
+export class Screen {
+  readonly json: boolean;
+  readonly paint: Paint;
+  readonly #stdout: Terminal;
+  readonly #stderr: Terminal;
+  #spinning: { clear(): void } | null = null;
+
+  constructor({ stdout, stderr, json, environment }: ScreenOptions) {
+    this.json = json;
+    this.#stdout = stdout;
+    this.#stderr = stderr;
+    const coloured = stdout.isTTY === true && !environment.NO_COLOR && environment.TERM !== "dumb";
+    this.paint = coloured ? paints : plainPaints;
+  }
+
+  get isTerminal(): boolean {
+    return this.#stdout.isTTY === true;
+  }
+
+  get width(): number {
+    return this.isTerminal ? (this.#stdout.columns ?? 80) : WIDE;
+  }
+
+  get height(): number {
+    return this.#stdout.rows ?? 24;
+  }
+
+  /** Resizes of the terminal; gives the way to stop. */
+  onResize(listener: () => void): () => void {
+    this.#stdout.on("resize", listener);
+    return () => this.#stdout.off("resize", listener);
+  }
+
+  /** One line for people. */
+  line(text = ""): void {
+    this.raw(`${text}\n`);
+  }
+
+  raw(text: string): void {
+    this.#clearSpinner();
+    this.#stdout.write(text);
+  }
+
+  /** The command's one JSON document, readable. */
+  document(value: unknown): void {
+    this.raw(`${JSON.stringify(value, null, 2)}\n`);
+  }
+
+  /** One JSON document of many, on a line of its own. */
+  jsonLine(value: unknown): void {
+    this.raw(`${JSON.stringify(value)}\n`);
+  }
+
+  /** The JSON document, or what people read in its place. */
+  show(value: unknown, human: () => void): void {
+    if (this.json) this.document(value);
+    else human();
+  }
+
+  /** A hint: on stderr, and not for programs. */
+  hint(text: string): void {
+    if (!this.json) this.#error(`${text}\n`);
+  }
+
+  failure(thrown: unknown): void {
+    const code = AsyncAgentsError.isInstance(thrown) ? thrown.code : "internal";
+    const details = AsyncAgentsError.isInstance(thrown) ? thrown.details : {};
+    const message = safeText(messageOf(thrown));
+    const error = { code, message, ...(Object.keys(details).length > 0 ? { details } : {}) };
+    this.#error(this.json ? `${JSON.stringify({ error })}\n` : `asyncagents: ${message}\n`);
+  }
+
+  /** Shows that something takes long, once it does. */
+  async during<T>(text: string, work: Promise<T>): Promise<T> {
+    const done = this.#spin(text);
+    try {
+      return await work;
+    } finally {
+      done();
+    }
+  }
+
+  /** Resolves when all that was printed is with the reader. */
+  async flush(): Promise<void> {
+    await Promise.all(
+      [this.#stdout, this.#stderr].map((stream) => new Promise<void>((resolve) => stream.write("", () => resolve()))),
+    );
+  }
+
+  #error(text: string): void {
+    this.#clearSpinner();
+    this.#stderr.write(text);
+  }
+
+  #clearSpinner(): void {
+    this.#spinning?.clear();
+  }
+
+  #spin(text: string): () => void {
+    if (this.#stderr.isTTY !== true || this.json || this.#spinning) return () => {};
+    const width = this.#stderr.columns ?? 80;
+    const began = Date.now();
+    let shown = false;
+    const draw = () => {
+      const past = Date.now() - began;
+      if (past < SLOW_MS) return;
+      shown = true;
+      const line = `${SPINNER[Math.floor(past / SPIN_MS) % SPINNER.length]} ${text} ${Math.floor(past / 1000)}s`;
+      this.#stderr.write(`\r\x1b[2K${cutToWidth(line, width - 1)}`);
+    };
+    const timer = setInterval(draw, SPIN_MS);
+    const clear = () => {
+      if (shown) this.#stderr.write("\r\x1b[2K");
+      shown = false;
+    };
+    this.#spinning = { clear };
+    return () => {
+      clearInterval(timer);
+      clear();
+      this.#spinning = null;
+    };
+  }
+}

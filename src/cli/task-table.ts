@@ -1,0 +1,97 @@
+/** How a task looks in a terminal: its row, its state in a word, its lines in detail. Pure. */
+import type { BackgroundTask } from "../client/schemas.ts";
+import { isLive } from "../model/task.ts";
+import type { Column } from "./table.ts";
+import { counted, longDuration, oneLine, type Paint, safeText, shortDuration, shortId } from "./text.ts";
+
+const MARKS: Record<BackgroundTask["status"], string> = {
+  running: "●",
+  resumed: "●",
+  completed: "✓",
+  error: "✗",
+  cancelled: "−",
+};
+
+/** Below this width, what a task is about matters more than where it runs. */
+const NARROW = 100;
+
+export function taskColumns(paint: Paint, now: number, width: number): Column<BackgroundTask>[] {
+  const columns: (Column<BackgroundTask> & { wideOnly?: boolean })[] = [
+    { title: "ID", cell: ({ id }) => shortId(id) },
+    {
+      title: "STATUS",
+      cell: (task) => `${MARKS[task.status]} ${stateOf(task)}`,
+      paint: (text, task) => painted(text, task, paint),
+    },
+    { title: "HOST", cell: ({ host }) => host, wideOnly: true },
+    { title: "AGENT", cell: ({ agent }) => agent, least: 7 },
+    { title: "AGE", cell: ({ startedAt }) => shortDuration(now - Date.parse(startedAt)), right: true },
+    { title: "TOOK", cell: (task) => longDuration(tookOf(task, now)), right: true },
+    { title: "TOOLS", cell: ({ progress }) => String(progress.toolCalls), right: true, wideOnly: true },
+    { title: "DESCRIPTION", cell: ({ description }) => description, least: 12 },
+  ];
+  return columns.filter(({ wideOnly }) => !wideOnly || width >= NARROW);
+}
+
+/** The status, or what a live task is doing where that says more. */
+export function stateOf({ status, phase, phaseDetail }: BackgroundTask): string {
+  if (!isLive(status)) return status;
+  if (phaseDetail?.kind === "waiting") return phaseDetail.asks === "permission" ? "permission?" : "question?";
+  return phase === null || phase === "working" ? status : phase;
+}
+
+export function painted(text: string, task: BackgroundTask, paint: Paint): string {
+  if (task.status === "completed") return paint.green(text);
+  if (task.status === "error") return paint.red(text);
+  if (task.status === "cancelled") return paint.dim(text);
+  return task.phase === "waiting" || task.phase === "stalled" ? paint.yellow(text) : paint.blue(text);
+}
+
+export function tookOf({ run }: BackgroundTask, now: number): number {
+  return Math.max(0, (run.endedAt === null ? now : Date.parse(run.endedAt)) - Date.parse(run.startedAt));
+}
+
+/** `✓ "Count the files" completed in 3s`, for a task that has ended or stands still. */
+export function taskSentence(task: BackgroundTask, paint: Paint, now: number): string {
+  const took = longDuration(tookOf(task, now));
+  const state = isLive(task.status)
+    ? `${stateOf(task)} for ${took}`
+    : `${task.status} ${task.status === "error" ? "after" : "in"} ${took}`;
+  return `${painted(MARKS[task.status], task, paint)} "${oneLine(task.description)}" ${state}  ${paint.dim(task.id)}`;
+}
+
+/** What a person has to do for a task that asks; null when it asks nothing. */
+export function askedHint(task: BackgroundTask): string | null {
+  if (task.phaseDetail?.kind !== "waiting") return null;
+  const { asks, text } = task.phaseDetail;
+  const answer = asks === "permission" ? "--once | --always | --reject" : '"your answer"';
+  return `"${oneLine(task.description)}" asks for ${asks === "permission" ? "a permission" : "an answer"}: ${oneLine(text)}\n  asyncagents answer ${shortId(task.id)} ${answer}`;
+}
+
+export function taskFields(task: BackgroundTask, paint: Paint, now: number): (readonly [string, string])[] {
+  const { progress } = task;
+  const fields: [string, string][] = [
+    ["id", task.id],
+    ["status", painted(`${MARKS[task.status]} ${stateOf(task)}`, task, paint)],
+    ["about", oneLine(task.description)],
+    ["agent", `${task.agent} on ${task.host}${task.model ? ` (${task.model})` : ""}`],
+    ["directory", task.directory],
+    ["started", `${task.startedAt} (${shortDuration(now - Date.parse(task.startedAt))} ago)`],
+    ["took", longDuration(tookOf(task, now))],
+    [
+      "tools",
+      `${progress.toolCalls}${progress.lastTools.length > 0 ? ` (last: ${progress.lastTools.join(", ")})` : ""}`,
+    ],
+    [
+      "tokens",
+      `${progress.tokens.input} in, ${progress.tokens.output} out${progress.cost > 0 ? `, $${progress.cost.toFixed(4)}` : ""}`,
+    ],
+  ];
+  if (task.parentSessionID) fields.push(["parent", task.parentSessionID]);
+  if (task.resumeCount > 0) fields.push(["resumed", counted(task.resumeCount, "time")]);
+  if (task.isForked) fields.push(["forked", "yes"]);
+  fields.push(["prompt", safeText(task.prompt.trim())]);
+  if (task.error) fields.push(["error", paint.red(safeText(task.error.trim()))]);
+  if (task.result) fields.push(["result", safeText(task.result.trim())]);
+  return fields;
+}

@@ -1,0 +1,81 @@
+/**
+ * Waiting for tasks through the event stream: resolves when all have ended, when time runs out, or at Ctrl-C. Says what a task asks
+ * for, once, because only a person can go on with it. Changes nothing.
+ */
+import type { BackgroundTask } from "../client/schemas.ts";
+import { isLive } from "../model/task.ts";
+import type { Invocation } from "./command.ts";
+import { EXIT } from "./exit-codes.ts";
+import { liveEvents } from "./live-events.ts";
+import { askedHint } from "./task-table.ts";
+import { shortId } from "./text.ts";
+
+export interface Waited {
+  /** As they were last seen, in the order of the ids. */
+  tasks: BackgroundTask[];
+  ended: boolean;
+  exitCode: number;
+}
+
+export interface WaitOptions {
+  timeoutMs?: number | undefined;
+  onEnd?(task: BackgroundTask): void;
+}
+
+export async function waitForTasks(
+  invocation: Invocation,
+  tasks: readonly BackgroundTask[],
+  { timeoutMs, onEnd }: WaitOptions = {},
+): Promise<Waited> {
+  const known = new Map(tasks.map((task) => [task.id, task]));
+  const told = new Set<string>();
+  const limit = timeoutMs === undefined ? null : AbortSignal.timeout(Math.min(timeoutMs, 2 ** 31 - 1));
+  const stop = limit ? AbortSignal.any([limit, invocation.signal]) : invocation.signal;
+  const see = (task: BackgroundTask) => {
+    known.set(task.id, task);
+    const asked = askedHint(task);
+    const request = task.phaseDetail?.kind === "waiting" ? task.phaseDetail.requestId : "";
+    if (asked && !told.has(request)) {
+      told.add(request);
+      invocation.screen.hint(asked);
+    }
+    if (isLive(task.status) || told.has(task.id)) return;
+    told.add(task.id);
+    onEnd?.(task);
+  };
+  const done = () => [...known.values()].every(({ status }) => !isLive(status));
+  for (const task of tasks) see(task);
+  if (!done()) await invocation.screen.during(waitingText(known), follow(invocation, known, see, done, stop));
+  return outcome(invocation, [...known.values()], done(), limit?.aborted ?? false);
+}
+
+async function follow(
+  { connection }: Invocation,
+  known: ReadonlyMap<string, BackgroundTask>,
+  see: (task: BackgroundTask) => void,
+  done: () => boolean,
+  stop: AbortSignal,
+): Promise<void> {
+  for await (const { client, event } of liveEvents(connection, stop)) {
+    // A snapshot need not hold all tasks.
+    if (event.type === "snapshot") for (const id of known.keys()) see(await client.task(id, stop));
+    else if ("task" in event && known.has(event.task.id)) see(event.task);
+    if (done()) return;
+  }
+}
+
+function waitingText(known: ReadonlyMap<string, BackgroundTask>): string {
+  const live = [...known.values()].filter(({ status }) => isLive(status));
+  return live.length === 1 ? `waiting for "${live[0]?.description}"` : `waiting for ${live.length} tasks`;
+}
+
+function outcome({ screen, signal }: Invocation, tasks: BackgroundTask[], ended: boolean, late: boolean): Waited {
+  if (ended) {
+    const exitCode = tasks.every(({ status }) => status === "completed") ? EXIT.ok : EXIT.failed;
+    return { tasks, ended, exitCode };
+  }
+  const live = tasks.filter(({ status }) => isLive(status)).map(({ id }) => shortId(id));
+  const goesOn = `${live.length === 1 ? `Task ${live[0]} goes on` : `${live.length} tasks go on`}; asyncagents wait ${live.join(" ")}`;
+  screen.hint(late && !signal.aborted ? `Time ran out. ${goesOn}` : goesOn);
+  return { tasks, ended, exitCode: late && !signal.aborted ? EXIT.timeout : EXIT.interrupted };
+}

@@ -1,0 +1,98 @@
+import { expect, test } from "bun:test";
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { cliWorld, makeRepo } from "./cli-bed.ts";
+
+const world = cliWorld();
+const repo = makeRepo(join(world.work, "the shop ü"));
+const git = (...args: string[]) => execFileSync("git", args, { cwd: repo, encoding: "utf8" });
+type Row = Record<string, unknown> & { id: string };
+
+test("projects, items and attempts from the shell: made, tried, continued, looked at, merged, removed", async () => {
+  const { project_id } = await world.json<{ project_id: string }>("project", "add", "shop", "--repo", repo);
+  expect((await world.json<{ projects: Row[] }>("project", "ls")).projects).toMatchObject([
+    { id: project_id, name: "shop" },
+  ]);
+  expect((await world.cli("project", "repo", "ls", "shop")).out).toContain(repo);
+  const { task_id } = await world.json<{ task_id: string }>(
+    "item",
+    "add",
+    "Write it",
+    "!write new file.txt\n!write b.txt yes",
+    "-p",
+    "shop",
+  );
+  const item = task_id.slice(0, 8);
+
+  const attempt = await world.json<Row>("attempt", "start", item, "--host", "scripted", "--wait");
+  expect(attempt).toMatchObject({ state: "completed", executor: "SCRIPTED", final_message: "Done." });
+  const id = String(attempt.attempt_id).slice(0, 8);
+  expect((await world.json<Row>("item", "show", item)).status).toBe("inreview");
+  expect((await world.cli("attempt", "ls", item)).out).toContain(id);
+  expect((await world.cli("attempt", "diff", id)).out).toContain("+yes");
+  expect((await world.cli("attempt", "diff", id, "--stat")).out).toContain("2 files");
+
+  expect(await world.cli("attempt", "follow", id, "More\n!write c.txt\n!commit c", "--wait")).toMatchObject({
+    code: 0,
+    out: "Done.\n",
+  });
+  expect((await world.cli("attempt", "logs", id)).out).toContain("!commit c");
+  const merged = await world.cli("attempt", "merge", id, "-m", "Take it");
+  expect(merged).toMatchObject({ code: 0, out: expect.stringContaining("main is at") });
+  expect(git("log", "--format=%s", "-1").trim()).toBe("Take it");
+  expect(existsSync(join(repo, "b.txt"))).toBe(true);
+  expect((await world.json<Row>("item", "show", item)).status).toBe("done");
+
+  expect(await world.cli("project", "rm", "shop")).toMatchObject({ code: 1 });
+  expect((await world.cli("item", "rm", item)).code).toBe(0);
+  expect(await world.cli("item", "show", item)).toMatchObject({ code: 3 });
+  expect((await world.cli("project", "rm", "shop")).code).toBe(0);
+});
+
+test("prompts are queued while an attempt works, and taken back; stop and rm end it", async () => {
+  await world.json("project", "add", "queue", "--repo", repo);
+  const { task_id } = await world.json<{ task_id: string }>("item", "add", "Stay", "!wait never", "-p", "queue");
+  const { attempt_id } = await world.json<{ attempt_id: string }>(
+    "attempt",
+    "start",
+    task_id,
+    "--host",
+    "scripted",
+    "--branch",
+    "main",
+  );
+  expect((await world.cli("attempt", "follow", attempt_id, "now")).code).toBe(1);
+  expect(await world.json<Row>("attempt", "queue", attempt_id, "later")).toMatchObject({
+    status: "queued",
+    queued_count: 1,
+  });
+  expect(await world.json<Row>("attempt", "cancel-queue", attempt_id)).toMatchObject({
+    status: "empty",
+    queued_count: 0,
+  });
+  expect((await world.cli("item", "rm", task_id)).code).toBe(1);
+  expect(await world.json<Row>("attempt", "stop", attempt_id)).toMatchObject({ state: "stopped" });
+  expect((await world.json<Row>("item", "set", task_id, "--status", "cancelled", "--title", "Gone")).title).toBe(
+    "Gone",
+  );
+  expect((await world.cli("attempt", "rm", attempt_id)).code).toBe(0);
+  expect((await world.cli("attempt", "start", task_id, "--branch", "nowhere", "--host", "scripted")).code).toBe(3);
+  expect((await world.cli("item", "set", task_id)).code).toBe(2);
+  expect((await world.cli("item", "set", task_id, "--status", "lost")).code).toBe(2);
+});
+
+test("run --worktree finds or makes the project, and works beside the checkout", async () => {
+  const other = makeRepo(join(world.work, "queue"));
+  const words = ["run", "--host", "scripted", "--worktree", "--dir", other, "--wait", "Write one\n!write one.txt"];
+  const first = await world.json<Row>(...words);
+  const second = await world.json<Row>(...words);
+  expect([first.state, second.state]).toEqual(["completed", "completed"]);
+  expect(existsSync(join(other, "one.txt"))).toBe(false);
+  const { projects } = await world.json<{ projects: { name: string }[] }>("project", "ls");
+  // The name of its folder is another project's already.
+  expect(projects.filter(({ name }) => name.startsWith("queue-"))).toHaveLength(1);
+  const here = await world.start(["item", "ls", "--json"], { cwd: other }).ended;
+  expect(JSON.parse(here.out).items.map(({ title }: { title: string }) => title)).toEqual(["Write one", "Write one"]);
+  expect((await world.cli("run", "--host", "scripted", "--worktree", "no repository here")).code).toBe(2);
+});

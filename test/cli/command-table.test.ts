@@ -1,0 +1,164 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { chooseCommand, parseArguments } from "../../src/cli/arguments.ts";
+import { COMMANDS } from "../../src/cli/commands.ts";
+import { EXIT_MEANINGS } from "../../src/cli/exit-codes.ts";
+import { commandHelp } from "../../src/cli/help.ts";
+import { tableLines } from "../../src/cli/table.ts";
+import { cutToWidth, plainPaints, shortId, widthOf, wrapped } from "../../src/cli/text.ts";
+import { AsyncAgentsError } from "../../src/model/errors.ts";
+import { root } from "../ground/repository.ts";
+import { cliWorld } from "./cli-bed.ts";
+
+const world = cliWorld();
+const style = { paint: plainPaints, width: 80 };
+
+function failureOf(act: () => unknown): string {
+  try {
+    act();
+  } catch (thrown) {
+    if (AsyncAgentsError.isInstance(thrown)) return `${thrown.code}: ${thrown.message}`;
+    throw thrown;
+  }
+  throw new Error("it did not fail");
+}
+
+describe("every command", () => {
+  test.each(COMMANDS.filter(({ hidden }) => !hidden).map((command) => [command.name, command] as const))(
+    "%s has help that names its options and fits 80 columns",
+    (name, command) => {
+      const help = commandHelp(command, style);
+      expect(help).toContain(`Usage: asyncagents ${name}`);
+      for (const option of Object.keys(command.options ?? {})) expect(help).toContain(`--${option}`);
+      const lines = help.split("Examples")[0]?.split("\n") ?? [];
+      expect(lines.filter((line) => widthOf(line) > 80)).toEqual([]);
+      expect(parseArguments(command, ["--help"]).flag("help")).toBe(true);
+    },
+  );
+
+  test("has a name and options of its own, and --json", () => {
+    expect(new Set(COMMANDS.map(({ name }) => name)).size).toBe(COMMANDS.length);
+    for (const command of COMMANDS) {
+      const shorts = Object.values(command.options ?? {}).flatMap(({ short }) => short ?? []);
+      expect(new Set([...shorts, "h"]).size).toBe(shorts.length + 1);
+      expect(commandHelp(command, style)).toContain("--json");
+    }
+  });
+});
+
+describe("the command line", () => {
+  test("shows help without a daemon: of all, of a group, of one", async () => {
+    const all = await world.cli("--help");
+    expect(all.code).toBe(0);
+    for (const [code] of EXIT_MEANINGS) expect(all.out).toContain(`  ${code} `);
+    const group = await world.cli("attempt", "--help");
+    expect(group).toMatchObject({ code: 0, out: expect.stringContaining("attempt cancel-queue") });
+    expect((await world.cli("help", "project", "repo", "add")).out).toContain("--setup");
+    expect((await world.cli("run", "-h")).out).toContain("--worktree");
+    const nothing = await world.cli();
+    expect(nothing).toMatchObject({ code: 2, out: "", err: expect.stringContaining("Usage:") });
+    expect((await world.cli("version")).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect(await Bun.file(`${world.data}/daemon.log`).exists()).toBe(false);
+  });
+
+  test("says what is wrong in one line, or as JSON, and ends with 2", async () => {
+    const typo = await world.cli("cancle", "x");
+    expect(typo).toMatchObject({
+      code: 2,
+      out: "",
+      err: 'asyncagents: There is no command "cancle". Did you mean "cancel"?\n',
+    });
+    const missing = await world.cli("show", "--json");
+    expect(missing.code).toBe(2);
+    expect(JSON.parse(missing.err)).toMatchObject({
+      error: { code: "invalid_input", message: expect.stringContaining("task is missing") },
+    });
+    expect((await world.cli("run", "two", "words")).err).toContain("in quotes");
+    expect((await world.cli("attempt")).err).toContain("needs one more word: start");
+    expect((await world.cli("ls", "--limit", "many")).code).toBe(2);
+    expect((await world.cli("run", "x", "--dir", "nowhere")).code).toBe(2);
+  });
+});
+
+test("the guide names every command, and the exit codes as they are", async () => {
+  const guide = await Bun.file(join(root, "docs/cli.md")).text();
+  const words = new Set(guide.split(/[\s`,|[\]()]+/));
+  for (const { name, hidden } of COMMANDS)
+    if (!hidden) for (const word of name.split(" ")) expect(words).toContain(word);
+  for (const [code, meaning] of EXIT_MEANINGS)
+    expect(guide.toLowerCase()).toMatch(new RegExp(`\\| ${code} +\\| ${meaning.toLowerCase()}`));
+});
+
+describe("the launchers", () => {
+  const node = async (script: string, ...words: string[]) => {
+    const child = Bun.spawn(["node", join(root, "bin", script), ...words], {
+      ...{ cwd: world.folder, env: { ...world.environment, INIT_CWD: world.work }, stdout: "pipe", stderr: "pipe" },
+    });
+    const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+    return { code: await child.exited, out, err };
+  };
+
+  test("hand over words and exit code; npm's stays in the folder where it was called", async () => {
+    expect(await node("asyncagents.mjs", "version")).toMatchObject({ code: 0, out: expect.stringMatching(/^\d/) });
+    expect((await node("asyncagents.mjs", "nonsense")).code).toBe(2);
+    const { out } = await node("launch.mjs", "cli", "install", "claude", "--scope", "project", "--print");
+    expect(out).toContain(join(world.work, ".mcp.json"));
+  });
+});
+
+describe("words", () => {
+  test("choose the command with the longest name, after global switches", () => {
+    expect(chooseCommand(COMMANDS, ["--json", "project", "repo", "ls", "shop"])).toMatchObject({
+      command: { name: "project repo ls" },
+      rest: ["--json", "shop"],
+    });
+    expect(chooseCommand(COMMANDS, ["project", "nonsense"]).command).toBeNull();
+  });
+
+  test("are taken by options, operands and what follows --", () => {
+    const run = COMMANDS.find(({ name }) => name === "run");
+    const wait = COMMANDS.find(({ name }) => name === "wait");
+    if (!run || !wait) throw new Error("commands are missing");
+    const given = parseArguments(run, ["-C", "/x", "--wait", "--timeout", "1.5m", "--", "--json"]);
+    expect(given.operands).toEqual(["--json"]);
+    expect([given.text("dir"), given.flag("wait"), given.flag("json"), given.duration("timeout")]).toEqual([
+      "/x",
+      true,
+      false,
+      90_000,
+    ]);
+    expect(parseArguments(wait, ["a", "b", "c"]).operands).toEqual(["a", "b", "c"]);
+    expect(failureOf(() => parseArguments(run, ["x", "--timeout", "soon"]).duration("timeout"))).toContain(
+      "such as 30s",
+    );
+    expect(failureOf(() => parseArguments(run, ["--host"]))).toStartWith("invalid_input: ");
+  });
+});
+
+describe("text for terminals", () => {
+  test("tables keep to the width, by columns, whatever the characters", () => {
+    const rows = [
+      { name: "短い説明がここにあります", state: "ok" },
+      { name: "a".repeat(60), state: "failed" },
+    ];
+    const columns = [
+      { title: "STATE", cell: ({ state }: (typeof rows)[number]) => state },
+      { title: "NAME", cell: ({ name }: (typeof rows)[number]) => name, least: 5 },
+    ];
+    for (const width of [20, 40, 200]) {
+      const lines = tableLines(columns, rows, { width, paint: plainPaints });
+      for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(width);
+    }
+    expect(tableLines(columns, rows, { width: 20, paint: plainPaints })[2]).toEndWith("…");
+  });
+
+  test("cuts are between characters, lines between words", () => {
+    expect(cutToWidth("👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧", 4)).toBe("👩‍👩‍👧…");
+    expect(cutToWidth("short", 10)).toBe("short");
+    expect(wrapped("one two three", 9, 2)).toBe("one two\n  three");
+    expect([shortId("3faef725-1111-4222-8333-444444444444"), shortId("ses_e2287811dffe0goyfzA7KPnYJq")]).toEqual([
+      "3faef725",
+      "7KPnYJq".padStart(8, "A"),
+    ]);
+  });
+});

@@ -1,0 +1,70 @@
+import { expect, test } from "bun:test";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { cliWorld } from "./cli-bed.ts";
+
+interface Report {
+  healthy: boolean;
+  findings: { name: string; state: string; says: string; remedy: string | null }[];
+}
+
+function finding(report: Report, name: string) {
+  return report.findings.find((each) => each.name === name);
+}
+
+test("doctor looks at everything, starts nothing, and makes nothing", async () => {
+  const world = cliWorld();
+  const report = await world.json<Report>("doctor");
+  expect(report.healthy).toBe(true);
+  const names = report.findings.map(({ name }) => name);
+  for (const name of [
+    "bun",
+    "node",
+    "git",
+    "opencode",
+    "claude",
+    "data folder",
+    "store",
+    "daemon",
+    "port",
+    "worktrees",
+  ]) {
+    expect(names).toContain(name);
+  }
+  expect(finding(report, "daemon")?.says).toContain("not running");
+  expect(await Bun.file(join(world.data, "asyncagents.db")).exists()).toBe(false);
+});
+
+test("doctor sees the daemon and the store, and warns of an open folder and a taken port", async () => {
+  const world = cliWorld();
+  const { pid } = await world.json<{ pid: number }>("up");
+  chmodSync(world.data, 0o755);
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+  world.environment.ASYNCAGENTS_API_PORT = String((taken.address() as { port: number }).port);
+  try {
+    const report = await world.json<Report>("doctor");
+    expect(report.healthy).toBe(true);
+    expect(finding(report, "daemon")).toMatchObject({ state: "ok", says: expect.stringContaining(`pid ${pid}`) });
+    expect(finding(report, "store")?.says).toMatch(/schema \d+, 0 tasks/);
+    expect(finding(report, "data folder")).toMatchObject({
+      state: "warning",
+      remedy: expect.stringContaining("chmod 700"),
+    });
+    expect(finding(report, "port")).toMatchObject({ state: "warning" });
+  } finally {
+    taken.close();
+  }
+});
+
+test("doctor ends with 1 where something is a problem, and says what to do", async () => {
+  const world = cliWorld();
+  mkdirSync(world.data, { mode: 0o700 });
+  writeFileSync(join(world.data, "asyncagents.db"), "this is no database; ".repeat(200));
+  world.environment.PATH = world.work;
+  const { code, out } = await world.cli("doctor");
+  expect(code).toBe(1);
+  expect(out).toMatch(/✗ store +does not open.*\n +→ Stop what uses it/);
+  expect(out).toMatch(/✗ git +not found\n +→ .*install git/);
+});

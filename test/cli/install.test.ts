@@ -1,0 +1,157 @@
+import { describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import fc from "fast-check";
+import { appendJsonc, parseJsonc, plainOf, setJsonc } from "../../src/cli/jsonc.ts";
+import { root } from "../ground/repository.ts";
+import { cliWorld } from "./cli-bed.ts";
+
+const CLAUDE = join(root, `node_modules/@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}/claude`);
+
+const COMMENTED = `// my settings
+{
+  "$schema": "https://opencode.ai/config.json",
+  "model": "a/b", // the good one
+  /* several */
+  "plugin": [
+    "other-plugin" // keep
+  ],
+  "mcp": {
+    "files": { "type": "local", "command": ["files"] }, // trailing
+  },
+}
+`;
+
+function inHome(text: string | null, file = ".config/opencode/opencode.json") {
+  const world = cliWorld();
+  const path = join(world.home, file);
+  mkdirSync(dirname(path), { recursive: true });
+  if (text !== null) writeFileSync(path, text);
+  return { ...world, path, read: () => readFileSync(path, "utf8"), folderNow: () => readdirSync(dirname(path)) };
+}
+
+describe("install opencode", () => {
+  test("adds plugin and MCP server beside what is there, comments and all, with a backup", async () => {
+    const { cli, path, read, folderNow } = inHome(COMMENTED, ".config/opencode/opencode.jsonc");
+    chmodSync(path, 0o640);
+    const { code, out } = await cli("install", "opencode", "--add", "both", "--yes");
+    expect(code).toBe(0);
+    expect(out).toContain('+     "asyncagents"');
+    const config = plainOf(parseJsonc(read())) as { plugin: string[]; mcp: Record<string, { command: string[] }> };
+    expect(config.plugin).toEqual(["other-plugin", expect.stringMatching(/^file:.*\/src\/opencode\/server\.ts$/)]);
+    expect(config.mcp.asyncagents).toMatchObject({ type: "local", enabled: true });
+    expect(config.mcp.asyncagents?.command.at(-1)).toBe("mcp");
+    for (const line of COMMENTED.split("\n").filter((each) => each.includes("//") || each.includes("/*"))) {
+      const [, comment = line] = /(\/[/*].*)$/.exec(line) ?? [];
+      expect(read()).toContain(comment);
+    }
+    expect(read()).toContain('"other-plugin", // keep\n');
+    expect(statSync(path).mode & 0o777).toBe(0o640);
+    const backup = folderNow().find((name) => name.endsWith(".bak")) ?? "";
+    expect(readFileSync(join(dirname(path), backup), "utf8")).toBe(COMMENTED);
+    const again = await cli("install", "opencode", "--add", "both", "--yes");
+    expect(again).toMatchObject({ code: 0, out: expect.stringContaining("already") });
+    expect(folderNow()).toHaveLength(2);
+  });
+
+  test("makes the file where there is none, and keeps a link a link", async () => {
+    const fresh = inHome(null);
+    expect((await fresh.cli("install", "opencode", "--yes")).code).toBe(0);
+    expect(JSON.parse(fresh.read())).toEqual({ plugin: [expect.stringContaining("file://")] });
+    const linked = inHome(null);
+    writeFileSync(join(linked.home, "dotfile.json"), "{}");
+    symlinkSync(join(linked.home, "dotfile.json"), linked.path);
+    expect((await linked.cli("install", "opencode", "--yes")).code).toBe(0);
+    expect(lstatSync(linked.path).isSymbolicLink()).toBe(true);
+    expect(JSON.parse(readFileSync(join(linked.home, "dotfile.json"), "utf8")).plugin).toHaveLength(1);
+  });
+
+  test("writes nothing with --print, without a person to ask, or where the file is not what it should be", async () => {
+    const { cli, read } = inHome(COMMENTED);
+    expect(await cli("install", "opencode", "--print")).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('+     "file:'),
+    });
+    expect(await cli("install", "opencode")).toMatchObject({ code: 2, err: expect.stringContaining("--yes") });
+    expect(read()).toBe(COMMENTED);
+    const broken = inHome('{ "plugin": [ }');
+    expect(await broken.cli("install", "opencode", "--yes")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('"plugin": ['),
+    });
+    const odd = inHome('{ "plugin": "one" }');
+    expect((await odd.cli("install", "opencode", "--yes")).code).toBe(2);
+    expect(odd.read()).toBe('{ "plugin": "one" }');
+  });
+});
+
+describe("install for MCP clients", () => {
+  test("cursor's file gets one more server", async () => {
+    const { json, read, path } = inHome('{"mcpServers": {"one": {"command": "x"}}}', ".cursor/mcp.json");
+    expect(await json("install", "cursor", "--yes")).toMatchObject({ client: "cursor", file: path, changed: true });
+    const { mcpServers } = JSON.parse(read());
+    expect(mcpServers.one).toEqual({ command: "x" });
+    expect(mcpServers.asyncagents.args.at(-1)).toBe("mcp");
+  });
+
+  test("a Claude project gets .mcp.json; for the user Claude's own command is called", async () => {
+    const world = cliWorld();
+    expect((await world.json("install", "claude", "--scope", "project", "--yes")).changed).toBe(true);
+    const { mcpServers } = JSON.parse(readFileSync(join(world.work, ".mcp.json"), "utf8"));
+    expect(mcpServers.asyncagents.command).toBeString();
+    const bin = join(world.folder, "bin");
+    mkdirSync(bin);
+    symlinkSync(CLAUDE, join(bin, "claude"));
+    world.environment.PATH = `${bin}:${world.environment.PATH}`;
+    expect((await world.json("install", "claude", "--yes")).changed).toBe(true);
+    const settings = JSON.parse(readFileSync(join(world.home, ".claude.json"), "utf8"));
+    expect(settings.mcpServers.asyncagents.args.at(-1)).toBe("mcp");
+    expect(await world.json("install", "claude", "--yes")).toMatchObject({ changed: false });
+  });
+
+  test("an unknown client or choice is refused by name", async () => {
+    const world = cliWorld();
+    expect(await world.cli("install", "emacs")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("opencode, claude, cursor"),
+    });
+    expect((await world.cli("install", "claude", "--scope", "all")).code).toBe(2);
+  });
+});
+
+test("changing JSON changes what it says at one place only, whatever the file", () => {
+  const key = fc.constantFrom("a", "b", "c d", "é");
+  const value = fc.jsonValue({ maxDepth: 3 });
+  const indent = fc.constantFrom(0, 2, 4, "\t");
+  fc.assert(
+    fc.property(fc.dictionary(key, value), key, key, value, indent, (object, first, second, given, space) => {
+      const text = JSON.stringify(object, null, space);
+      const before = structuredClone(object);
+      if (typeof object[first] !== "object" || object[first] === null || Array.isArray(object[first])) {
+        expect(plainOf(parseJsonc(setJsonc(text, [first], given)))).toEqual(
+          JSON.parse(JSON.stringify({ ...before, [first]: given })),
+        );
+      } else {
+        const inner = { ...(before[first] as object), [second]: given };
+        expect(plainOf(parseJsonc(setJsonc(text, [first, second], given)))).toEqual(
+          JSON.parse(JSON.stringify({ ...before, [first]: inner })),
+        );
+      }
+      const { [first]: _, ...rest } = object;
+      const items = Array.isArray(object[first]) ? (object[first] as unknown[]) : [];
+      const list = JSON.stringify({ ...rest, [first]: items }, null, space);
+      expect(plainOf(parseJsonc(appendJsonc(list, first, given)))).toEqual(
+        JSON.parse(JSON.stringify({ ...rest, [first]: [...items, given] })),
+      );
+    }),
+  );
+});

@@ -1,0 +1,172 @@
+import { describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { taskListSchema, taskSchema } from "../../src/client/schemas.ts";
+import { cliWorld } from "./cli-bed.ts";
+
+interface Task {
+  id: string;
+  status: string;
+  result: string | null;
+}
+
+const world = cliWorld();
+const [ESCAPE, BELL] = ["\u001b", "\u0007"];
+const run = (...words: string[]) => world.json<Task>("run", "--host", "scripted", ...words);
+
+describe("run", () => {
+  test("gives the task's id and nothing else on stdout, and hints on stderr", async () => {
+    const { code, out, err } = await world.cli("run", "--host", "scripted", "Count the files");
+    expect(code).toBe(0);
+    expect(out).toMatch(/^ses_\w+\n$/);
+    expect(err).toContain("asyncagents logs -f");
+    expect(await world.json("show", out.trim())).toMatchObject({
+      description: "Count the files",
+      directory: world.work,
+    });
+  });
+
+  test("waits where it is asked to, prints the result, and ends with 1 where the task fails", async () => {
+    const good = await world.cli("run", "--host", "scripted", "--wait", "Speak\n!say fine");
+    expect(good).toMatchObject({ code: 0, out: "fine\n", err: expect.stringContaining('✓ "Speak" completed') });
+    const bad = await world.cli("run", "--host", "scripted", "--wait", "Break\n!fail no luck");
+    expect(bad).toMatchObject({ code: 1, out: "", err: expect.stringContaining("no luck") });
+    const late = await world.cli("run", "--host", "scripted", "--wait", "--timeout", "200ms", "Stay\n!wait never");
+    expect(late).toMatchObject({ code: 4, err: expect.stringContaining("goes on; asyncagents wait") });
+  });
+
+  test("takes a prompt that starts with dashes after --, and one from stdin for -", async () => {
+    expect(await run("--wait", "--", "--help me")).toMatchObject({ result: "A scripted agent read: --help me" });
+    const piped = await world.start(["run", "--host", "scripted", "--wait", "-"], { stdin: "From a pipe\n" }).ended;
+    expect(piped.out).toBe("A scripted agent read: From a pipe\n");
+    const refused = await world.cli("run", "--helpme");
+    expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('goes after "--"') });
+    expect((await world.start(["run", "-"], { stdin: "  \n" }).ended).code).toBe(2);
+  });
+});
+
+describe("ls and show", () => {
+  test("give the API's own shapes as JSON", async () => {
+    const { id } = await run("--name", "A name of its own", "Anything");
+    expect(taskListSchema.pick({ tasks: true, total: true }).safeParse(await world.json("ls")).error).toBeUndefined();
+    expect(taskSchema.safeParse(await world.json("show", id)).error).toBeUndefined();
+    const found = await world.json<{ tasks: Task[] }>("ls", "--search", "name of its", "--limit", "5");
+    expect(found.tasks.map((task) => task.id)).toEqual([id]);
+    expect(
+      (await world.json<{ tasks: Task[] }>("ls", "--all", "--status", "error")).tasks.every(
+        ({ status }) => status === "error",
+      ),
+    ).toBe(true);
+  });
+
+  test("take the beginning of an id and the end of one, and refuse what fits several", async () => {
+    const { id } = await run("One");
+    await run("Another");
+    const others = (await world.json<{ tasks: Task[] }>("ls", "--all")).tasks.filter((task) => task.id !== id);
+    const beginnings = Array.from(id, (_, length) => id.slice(0, length + 1));
+    const unique = beginnings.find((beginning) => !others.some((task) => task.id.startsWith(beginning))) ?? "";
+    expect(await world.json<Task>("show", unique)).toMatchObject({ id });
+    expect(await world.json<Task>("show", id.slice(-8))).toMatchObject({ id });
+    const several = await world.cli("show", "ses_", "--json");
+    expect(several.code).toBe(2);
+    expect(JSON.parse(several.err).error.code).toBe("task_ambiguous");
+    const none = await world.cli("show", "nothing-like-it", "--json");
+    expect(none).toMatchObject({ code: 3, out: "" });
+    expect(JSON.parse(none.err).error.code).toBe("task_not_found");
+  });
+
+  test("make a table that is aligned and holds one line for each task", async () => {
+    const { out } = await world.cli("ls", "--limit", "3");
+    const lines = out.trimEnd().split("\n");
+    expect(lines).toHaveLength(4);
+    const column = lines[0]?.indexOf("DESCRIPTION") ?? -1;
+    for (const line of lines.slice(1)) expect(line[column - 1]).toBe(" ");
+  });
+});
+
+describe("what is done to a task", () => {
+  test("wait ends when it has ended; Ctrl-C leaves it running and says so", async () => {
+    const { id } = await run("Asks\n!permit May I?\n!wait door.txt\n!say through");
+    const waiting = world.start(["wait", id]);
+    await waiting.said("asks for a permission: May I?");
+    waiting.process.kill("SIGINT");
+    expect(await waiting.ended).toMatchObject({ code: 130, err: expect.stringContaining("goes on; asyncagents wait") });
+    expect(await world.json("show", id)).toMatchObject({ status: "running" });
+    expect((await world.cli("answer", id, "PostgreSQL")).code).toBe(2);
+    expect((await world.cli("answer", id, "--once")).code).toBe(0);
+    const following = world.start(["logs", "-f", id]);
+    const again = world.start(["wait", "--json", id, id]);
+    writeFileSync(join(world.work, "door.txt"), "");
+    const { code, out } = await again.ended;
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ ended: true, tasks: [{ id, status: "completed" }] });
+    const followed = await following.ended;
+    expect(followed).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("through"),
+      err: expect.stringContaining("✓"),
+    });
+    expect((await world.cli("answer", id, "--once")).code).toBe(1);
+  });
+
+  test("questions are answered with words", async () => {
+    const { id } = await run("Asks\n!ask Which one?\n!say good");
+    const waiting = world.start(["wait", id]);
+    await waiting.said("asks for an answer: Which one?");
+    expect((await world.cli("answer", id, "--always")).code).toBe(2);
+    expect((await world.cli("answer", id, "The second")).code).toBe(0);
+    expect((await waiting.ended).code).toBe(0);
+  });
+
+  test("cancel ends it; a wait for it ends with 1", async () => {
+    const { id } = await run("Stay\n!wait never");
+    expect(await world.cli("fork", id, "Go on")).toMatchObject({ code: 1, err: expect.stringContaining("still runs") });
+    const waiting = world.start(["wait", id]);
+    const { tasks } = await world.json<{ tasks: Task[] }>("cancel", id);
+    expect(tasks[0]?.id).toBe(id);
+    expect(await waiting.ended).toMatchObject({ code: 1, out: expect.stringContaining("cancelled") });
+    expect((await world.cli("cancel", id)).code).toBe(1);
+  });
+
+  test("resume goes on in the same task, fork in one of its own that knows the history", async () => {
+    const first = await run("--wait", "Begin\n!say begun");
+    const resumed = await world.json<Task & { resumeCount: number }>("resume", first.id, "More\n!say more", "--wait");
+    expect(resumed).toMatchObject({ id: first.id, result: "more", resumeCount: 1 });
+    const forked = await world.json<Task>("fork", first.id, "Elsewhere\n!say elsewhere", "--wait");
+    expect(forked).toMatchObject({
+      result: "elsewhere",
+      isForked: true,
+      parentSessionID: null,
+      description: "Elsewhere",
+    });
+    expect(forked.id).not.toBe(first.id);
+    const { out } = await world.cli("logs", forked.id);
+    for (const text of ["Begin", "begun", "more", "elsewhere"]) expect(out).toContain(text);
+    const { messages } = await world.json<{ messages: { role: string }[] }>("logs", first.id);
+    expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
+  });
+});
+
+test("a reader that has read enough ends a command quietly", async () => {
+  await run("One more");
+  const script = '"$0" "$1" logs --all "$2" | head -n 1';
+  const { id } = await run("--wait", `Long\n!say ${"x".repeat(50_000)}`);
+  const child = Bun.spawn(
+    ["bash", "-o", "pipefail", "-c", script, process.execPath, join(import.meta.dir, "../../src/cli/main.ts"), id],
+    {
+      ...{ cwd: world.work, env: world.environment, stdout: "pipe", stderr: "pipe" },
+    },
+  );
+  const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  expect(await child.exited).toBe(0);
+  expect(out.split("\n")).toHaveLength(2);
+  expect(err).toBe("");
+});
+
+test("text of an agent cannot take over the terminal", async () => {
+  const { id } = await run("--wait", `Bad\n!say ${ESCAPE}]0;owned${BELL}${ESCAPE}[2J`);
+  for (const words of [["show", id], ["logs", id], ["ls"]]) {
+    const { out } = await world.cli(...words);
+    expect([out.includes(ESCAPE), out.includes(BELL)]).toEqual([false, false]);
+  }
+});

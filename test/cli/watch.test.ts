@@ -1,0 +1,63 @@
+import { expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { cliWorld, MAIN } from "./cli-bed.ts";
+
+/** Where there is no tmux there is no terminal to draw on, and the test above is what remains. */
+const terminalTest = spawnSync("tmux", ["-V"]).status === 0 ? test : () => undefined;
+
+test("watch prints a JSON document for each change where stdout is no terminal", async () => {
+  const world = cliWorld();
+  await world.json("up");
+  const watching = world.start(["watch", "--json"]);
+  await watching.said('"type":"snapshot"');
+  await world.json("run", "--host", "scripted", "--wait", "Something\n!say done");
+  await watching.said('"type":"task.completed"');
+  watching.process.kill("SIGINT");
+  const { code, out } = await watching.ended;
+  expect(code).toBe(130);
+  const types = out
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line).type);
+  expect(types[0]).toBe("snapshot");
+  expect(types).toContain("task.created");
+});
+
+terminalTest("watch draws a live table in a real terminal, follows its size, and gives the screen back", async () => {
+  const world = cliWorld();
+  await world.json(
+    "run",
+    "--host",
+    "scripted",
+    `A description that is long enough to be cut on a narrow screen\n!wait go.txt`,
+  );
+  const socket = join(world.folder, "tmux");
+  const tmux = (...args: string[]) =>
+    spawnSync("tmux", ["-S", socket, ...args], { env: world.environment, encoding: "utf8", cwd: world.work });
+  const shows = async (pattern: RegExp) => {
+    for (let looks = 0; looks < 400; looks++) {
+      const { stdout } = tmux("capture-pane", "-p");
+      if (pattern.test(stdout)) return stdout;
+      await Bun.sleep(25);
+    }
+    throw new Error(`the terminal never showed ${pattern}:\n${tmux("capture-pane", "-p").stdout}`);
+  };
+  tmux("new-session", "-d", "-x", "70", "-y", "12", "sh");
+  try {
+    tmux("send-keys", `echo before; "${process.execPath}" "${MAIN}" watch; echo "ended $?"`, "Enter");
+    const narrow = await shows(/● running .*…/);
+    expect(narrow).not.toContain("HOST");
+    tmux("resize-window", "-x", "140", "-y", "12");
+    await shows(/● running +scripted .*on a narrow screen/);
+    writeFileSync(join(world.work, "go.txt"), "");
+    await shows(/✓ completed/);
+    tmux("send-keys", "q");
+    const after = await shows(/ended 0/);
+    expect(after).toContain("before");
+    expect(after).not.toContain("✓ completed");
+  } finally {
+    tmux("kill-server");
+  }
+});
