@@ -20,6 +20,8 @@ export type StreamEvent =
   | { type: "snapshot"; id: string; snapshot: Snapshot }
   | { type: TaskChange; id: string; task: BackgroundTask }
   | { type: "heartbeat"; ts: string }
+  /** Something on the board changed; what, is to be read. */
+  | { type: "board.changed"; ts: string }
   /** Made by the client: there is no connection, for this reason, and it will try again after `waitMs`. */
   | { type: "reconnecting"; attempt: number; waitMs: number; reason: string };
 
@@ -115,7 +117,7 @@ function eventOf(block: string): StreamEvent | null {
   if (data === undefined) return null;
   const id = fields.get("id") ?? "";
   if (type === "snapshot") return { type, id, snapshot: JSON.parse(data) };
-  if (type === "heartbeat") return { type, ts: JSON.parse(data).ts };
+  if (type === "heartbeat" || type === "board.changed") return { type, ts: JSON.parse(data).ts };
   return CHANGES.has(type) ? { type: type as TaskChange, id, task: JSON.parse(data) } : null;
 }
 

@@ -6,6 +6,7 @@ import { AsyncAgentsError } from "../model/errors.ts";
 import type { Tokens } from "../model/progress.ts";
 import { isLive, type Run, STATUSES, type Status, type Task } from "../model/task.ts";
 import type { AgentTotals, RunSpan, Store, TaskPage, TaskQuery } from "../store/store.ts";
+import { BoardChanges } from "./board-changes.ts";
 import type { Log } from "./context.ts";
 import { type TaskChange, TaskChanges } from "./task-changes.ts";
 
@@ -83,6 +84,11 @@ export class Overview {
   /** Calls back with what happens from when it is started, in order, whichever process did it. */
   watch(log: Log, listener: (changes: readonly TaskChange[]) => void | Promise<void>): TaskChanges {
     return new TaskChanges(this.#store, log, listener);
+  }
+
+  /** Calls back when the board changed, from when it is started. */
+  watchBoard(log: Log, listener: () => void): BoardChanges {
+    return new BoardChanges(this.#store, log, listener);
   }
 
   /** How far the feed has come: what is read after it holds at least that. */

@@ -5,6 +5,7 @@
  */
 import type { Server } from "bun";
 import type { TaskChange as ChangeName } from "../client/events.ts";
+import type { BoardChanges } from "../engine/board-changes.ts";
 import type { Log } from "../engine/context.ts";
 import type { Overview } from "../engine/overview.ts";
 import type { TaskChange, TaskChanges } from "../engine/task-changes.ts";
@@ -58,6 +59,7 @@ interface Reader {
 export class EventStreams {
   readonly #snapshots: Snapshots;
   readonly #changes: TaskChanges;
+  readonly #board: BoardChanges;
   readonly #heartbeatMs: number;
   readonly #readers = new Set<Reader>();
   readonly #encoder = new TextEncoder();
@@ -69,6 +71,7 @@ export class EventStreams {
   constructor(options: { overview: Overview; log: Log; heartbeatMs?: number | undefined }) {
     this.#snapshots = new Snapshots(options.overview);
     this.#changes = options.overview.watch(options.log, (changes) => this.#tell(changes));
+    this.#board = options.overview.watchBoard(options.log, () => this.#announce("board.changed"));
     this.#heartbeatMs = options.heartbeatMs ?? HEARTBEAT_MS;
   }
 
@@ -137,12 +140,13 @@ export class EventStreams {
   async #listen(): Promise<void> {
     try {
       await this.#changes.start();
-      this.#heartbeat = setInterval(() => this.#beat(), this.#heartbeatMs);
+      await this.#board.start();
+      this.#heartbeat = setInterval(() => this.#announce("heartbeat"), this.#heartbeatMs);
       this.#heartbeat.unref();
       // All may have left meanwhile.
       if (this.#readers.size === 0) this.#rest();
     } catch (thrown) {
-      this.#listening = null;
+      this.#rest();
       throw thrown;
     }
   }
@@ -152,6 +156,7 @@ export class EventStreams {
     this.#heartbeat = null;
     this.#listening = null;
     this.#changes.stop();
+    this.#board.stop();
   }
 
   async #tell(changes: readonly TaskChange[]): Promise<void> {
@@ -170,9 +175,10 @@ export class EventStreams {
     }
   }
 
-  #beat(): void {
+  /** What belongs to no task has no place in the feed, and no id. */
+  #announce(name: "heartbeat" | "board.changed"): void {
     const data = JSON.stringify({ ts: new Date().toISOString() });
-    const bytes = this.#encoder.encode(`event: heartbeat\ndata: ${data}\n\n`);
+    const bytes = this.#encoder.encode(`event: ${name}\ndata: ${data}\n\n`);
     for (const reader of this.#readers) if (!reader.waiting) this.#send(reader, bytes);
   }
 

@@ -69,6 +69,9 @@ export interface BoardRequest {
 }
 
 export interface BoardRecords {
+  /** Rises with every change of the board, whichever process makes it. */
+  version(): Promise<number>;
+
   /** False where the name is taken. */
   addProject(project: Project): Promise<boolean>;
   project(id: string): Promise<Project | null>;

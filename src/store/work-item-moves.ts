@@ -5,6 +5,7 @@
 import type { Kysely } from "kysely";
 import { statusAfterRun, type WorkItemStatus } from "../model/board.ts";
 import { isLive, type Task } from "../model/task.ts";
+import { raiseBoardVersion } from "./board-version.ts";
 import type { Schema } from "./schema.ts";
 
 export async function moveWorkItem(
@@ -31,6 +32,7 @@ export async function moveWorkItem(
   // What is worked on again is not merged any more.
   const state = begins && item.state === "merged" ? "ready" : item.state;
   await kysely.updateTable("attempts").set({ state, updated_at: at }).where("id", "=", after.batchId).execute();
+  await raiseBoardVersion(kysely);
 }
 
 async function hasLiveTask(kysely: Kysely<Schema>, workItemId: string): Promise<boolean> {

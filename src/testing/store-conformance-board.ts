@@ -152,6 +152,24 @@ export function boardListSuite(bed: Bed): void {
 export function boardFlowSuite(bed: Bed): void {
   const statusOf = async (store: Store) => (await store.board.workItem("w"))?.status;
 
+  test("its version rises with every change of it, also by a task, and with nothing else", async () => {
+    const store = await bed.fresh();
+    const { board } = store;
+    expect(await board.version()).toBe(0);
+    await fillBoard(store);
+    const filled = await board.version();
+    expect(filled).toBeGreaterThan(0);
+    await board.project("p");
+    await create(store, "elsewhere");
+    expect(await board.version()).toBe(filled);
+    await board.changeWorkItem("w", { title: "another" }, 5);
+    expect(await board.version()).toBe(filled + 1);
+    await create(store, "t", { batchId: "a" });
+    expect(await board.version()).toBe(filled + 2);
+    await store.apply("t", completed(9));
+    expect(await board.version()).toBe(filled + 3);
+  });
+
   test("a work item follows the tasks of its attempts, in their transactions", async () => {
     const store = await bed.fresh();
     await fillBoard(store);

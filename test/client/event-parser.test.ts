@@ -4,7 +4,7 @@ import { EventParser, type StreamEvent } from "../../src/client/events.ts";
 
 /** An event as the server writes it. */
 function written(event: StreamEvent): string {
-  if (event.type === "heartbeat") return `event: heartbeat\ndata: ${JSON.stringify({ ts: event.ts })}\n\n`;
+  if ("ts" in event) return `event: ${event.type}\ndata: ${JSON.stringify({ ts: event.ts })}\n\n`;
   if (event.type === "reconnecting") return ": a comment\n\n";
   const data = JSON.stringify(event.type === "snapshot" ? event.snapshot : event.task);
   return `id: ${event.id}\nevent: ${event.type}\ndata: ${data}\n\n`;
@@ -19,7 +19,7 @@ const event: fc.Arbitrary<StreamEvent> = fc.oneof(
     id,
     task: fc.record({ text }) as fc.Arbitrary<never>,
   }),
-  fc.record({ type: fc.constant("heartbeat" as const), ts: text }),
+  fc.record({ type: fc.constantFrom("heartbeat" as const, "board.changed" as const), ts: text }),
   fc.constant({ type: "reconnecting" as const, attempt: 1, waitMs: 1, reason: "x" }),
 );
 

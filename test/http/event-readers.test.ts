@@ -64,13 +64,16 @@ async function flood(store: Store, round: number): Promise<void> {
   });
 }
 
+/** The feed of tasks, and the board. */
+const WATCHED = 2;
+
 describe("when readers leave", () => {
   test("nothing looks at the store any more, and the next reader works", async () => {
     const api = await counted();
     expect(api.watchers()).toBe(0);
     for (let round = 0; round < 3; round++) {
       const readers = await Promise.all([open(api), open(api)]);
-      expect(api.watchers()).toBe(1);
+      expect(api.watchers()).toBe(WATCHED);
       for (const reader of readers) reader.leave();
       await api.until(0);
     }
@@ -97,13 +100,13 @@ describe("when readers leave", () => {
       socket.write("GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n"),
     );
     await reached.promise;
-    expect(api.watchers()).toBe(1);
+    expect(api.watchers()).toBe(WATCHED);
     socket.destroy();
     await api.until(0);
     held = false;
     gate.resolve();
     await open(api);
-    expect(api.watchers()).toBe(1);
+    expect(api.watchers()).toBe(WATCHED);
   });
 
   test("while it begins to listen, nothing keeps listening", async () => {
@@ -134,7 +137,7 @@ describe("when readers leave", () => {
     await first;
     expect([streams.size, watchers]).toEqual([0, 0]);
     const second = await streams.open(new Request(`${api.url}/v1/events`));
-    expect([streams.size, watchers]).toEqual([1, 1]);
+    expect([streams.size, watchers]).toEqual([1, WATCHED]);
     await second.body?.cancel();
     expect([streams.size, watchers]).toEqual([0, 0]);
   });
@@ -147,22 +150,27 @@ describe("when readers leave", () => {
     expect(api.watchers()).toBe(0);
   });
 
-  test("a store that fails gives a clean error, and works again afterwards", async () => {
-    let broken = true;
-    const api = await counted({
-      store: (store) => ({
-        async lastSeq() {
-          if (broken) throw new Error("disk on fire");
-          return store.lastSeq();
-        },
-      }),
-    });
-    expect(await failureOf(api.ask("/v1/events"))).toMatchObject({ status: 500, code: "internal" });
-    expect(api.watchers()).toBe(0);
-    broken = false;
-    await open(api);
-    expect(api.watchers()).toBe(1);
-  });
+  test.each(["lastSeq", "version"] as const)(
+    "a store that fails at %s gives a clean error, and works again afterwards",
+    async (member) => {
+      let broken = true;
+      const working = async (name: string, read: () => Promise<number>) => {
+        if (broken && name === member) throw new Error("disk on fire");
+        return read();
+      };
+      const api = await counted({
+        store: (store) => ({
+          lastSeq: () => working("lastSeq", store.lastSeq),
+          board: { ...store.board, version: () => working("version", store.board.version) },
+        }),
+      });
+      expect(await failureOf(api.ask("/v1/events"))).toMatchObject({ status: 500, code: "internal" });
+      expect(api.watchers()).toBe(0);
+      broken = false;
+      await open(api);
+      expect(api.watchers()).toBe(WATCHED);
+    },
+  );
 });
 
 describe("a reader that stands still", () => {

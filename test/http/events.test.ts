@@ -5,6 +5,7 @@ import { call, fail, gate, type ScriptedScript, say } from "../../src/hosts/scri
 import { EventStreams } from "../../src/http/event-streams.ts";
 import { noProgress } from "../../src/model/progress.ts";
 import type { Task } from "../../src/model/task.ts";
+import { sampleProject } from "../../src/testing/sample-board.ts";
 import { completed, create, newTask, resumed } from "../../src/testing/sample-task.ts";
 import { ended, launch } from "../engine/engine-bed.ts";
 import { type Api, atEnd, startApi } from "./api-bed.ts";
@@ -49,6 +50,19 @@ describe("a stream", () => {
     expect(reader.events[0]).toMatchObject({ id: 0, name: "snapshot" });
     await create(api.store, "first");
     expect(await told(api, reader)).toEqual(["task.created running"]);
+  });
+
+  test("tells that the board changed, and not that something else did", async () => {
+    const api = await startApi();
+    const reader = await following(api);
+    const other = await api.world.side();
+    await create(api.store, "one");
+    await other.store.board.addProject(sampleProject("p"));
+    const { data } = await reader.until(({ name }) => name === "board.changed");
+    expect(Math.abs(Date.now() - Date.parse(JSON.parse(data).ts))).toBeLessThan(60_000);
+    await create(api.store, "two");
+    await reader.through(await api.store.lastSeq());
+    expect(reader.events.map(({ name }) => name).filter((name) => name === "board.changed")).toEqual(["board.changed"]);
   });
 
   test("tells the whole life of tasks, each change with the state right after it", async () => {

@@ -1,6 +1,6 @@
 /**
- * Fetches what is shown of the board again when a task turns: it began, asks something, was answered, ended. The board
- * follows a task's turn a moment later and has no event of its own, so it is looked at once more when all is quiet.
+ * Fetches what is shown of the board again when the board changed, and when a task turns: it began, asks something, was answered,
+ * ended. A fresh snapshot means that something may have been missed.
  */
 import type { QueryClient } from "@tanstack/react-query";
 import { queryKeys } from "../server/query-keys.ts";
@@ -8,20 +8,19 @@ import type { FeedListener } from "./live-feed.ts";
 import { pacer } from "./pacer.ts";
 import { Standings } from "./standings.ts";
 
-const PACE_MS = 500;
-const QUIET_MS = 1200;
+const PACE_MS = 300;
 
 export function boardUpdates(queries: QueryClient): FeedListener {
   const refresh = pacer(PACE_MS, () => queries.invalidateQueries({ queryKey: [...queryKeys.board] }));
   const standings = new Standings(({ status, run, phase }) => `${status} ${run.number} ${phase === "waiting"}`);
-  let quiet: ReturnType<typeof setTimeout> | undefined;
   return {
-    onSnapshot: ({ tasks }) => standings.begin(tasks),
-    onChange(type, task) {
-      if (!standings.hasTurned(task) && type === "task.updated") return;
+    onSnapshot({ tasks }) {
+      standings.begin(tasks);
       refresh();
-      clearTimeout(quiet);
-      quiet = setTimeout(refresh, QUIET_MS);
     },
+    onChange(type, task) {
+      if (standings.hasTurned(task) || type !== "task.updated") refresh();
+    },
+    onBoard: refresh,
   };
 }

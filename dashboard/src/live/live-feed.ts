@@ -11,6 +11,7 @@ export type Connection = { kind: "connecting" } | { kind: "live" } | { kind: "re
 export interface FeedListener {
   onSnapshot(snapshot: Snapshot): void;
   onChange(type: TaskChange, task: BackgroundTask): void;
+  onBoard?(): void;
 }
 
 export class LiveFeed {
@@ -38,6 +39,8 @@ export class LiveFeed {
       } else if (event.type === "snapshot") {
         for (const listener of this.#listeners) listener.onSnapshot(event.snapshot);
         this.#stand({ kind: "live" });
+      } else if (event.type === "board.changed") {
+        for (const listener of this.#listeners) listener.onBoard?.();
       } else if (event.type !== "heartbeat") {
         for (const listener of this.#listeners) listener.onChange(event.type, event.task);
       }

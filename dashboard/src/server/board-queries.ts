@@ -1,13 +1,13 @@
 /**
- * What the board's views read, as hooks. No event tells of a board's own rows: a task's turn, the window's focus and a slow
- * poll fetch them again.
+ * What the board's views read, as hooks. `live/board-updates.ts` has them fetched again when the board changed; only what an agent
+ * changes in its worktree has no event, and is looked at from time to time while it works.
  */
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { isAtWork } from "../wording/attempts.ts";
 import { type Attempt, type ItemStatus, operate } from "./operate.ts";
 import { queryKeys } from "./query-keys.ts";
 
-const POLL_MS = 10_000;
+const DIFF_POLL_MS = 10_000;
 const LIVE_POLL_MS = 3000;
 const FIRST_ITEMS = 50;
 const MORE_ITEMS = 200;
@@ -15,7 +15,7 @@ const MORE_ITEMS = 200;
 export const MAX_ITEM_PAGES = 10;
 const MOST_PAGES = 10;
 
-const kept = { refetchOnWindowFocus: true, refetchInterval: POLL_MS };
+const kept = { refetchOnWindowFocus: true };
 
 export function useProjects() {
   return useQuery({
@@ -82,7 +82,7 @@ export function useAttempt(id: string, { isListed = false } = {}) {
     queryKey: queryKeys.attempt(id),
     queryFn: ({ signal }) => operate("get_attempt", { attempt_id: id }, { signal }),
     refetchOnWindowFocus: !isListed,
-    refetchInterval: ({ state }) => !isListed && (isAtWork(state.data?.state) ? LIVE_POLL_MS : POLL_MS),
+    refetchInterval: ({ state }) => !isListed && isAtWork(state.data?.state) && LIVE_POLL_MS,
   });
 }
 
@@ -91,7 +91,6 @@ export function useHandle(attemptId: string, sessionId: string | null) {
   const { data } = useQuery({
     queryKey: queryKeys.handle(attemptId, sessionId ?? ""),
     queryFn: ({ signal }) => operate("attempt_task", { attempt_id: attemptId }, { signal }),
-    refetchInterval: ({ state }) => state.data?.handle === null && LIVE_POLL_MS,
     staleTime: ({ state }) => (state.data?.handle ? Number.POSITIVE_INFINITY : 0),
   });
   return data?.handle ?? null;
@@ -102,7 +101,7 @@ export function useDiff(attempt: Attempt, maxBytes: number) {
     queryKey: [...queryKeys.diff(attempt.attempt_id), maxBytes],
     queryFn: ({ signal }) =>
       operate("get_attempt_diff", { attempt_id: attempt.attempt_id, max_bytes: maxBytes }, { signal }),
-    refetchInterval: isAtWork(attempt.state) && POLL_MS,
+    refetchInterval: isAtWork(attempt.state) && DIFF_POLL_MS,
     placeholderData: (previous) => previous,
   });
 }
