@@ -228,13 +228,22 @@ describe("several repositories", () => {
 });
 
 describe("a launch that is refused", () => {
+  test("for its variant makes nothing", async () => {
+    const side = await bed.side();
+    const place = await projectOn(side, bed.git);
+    const before = traceOf(place.paths[0] ?? "");
+    const refused = await refusal(attemptOf(side, place, "!say no", { variant: "nobody" }));
+    expect(refused).toMatchObject({ code: "unknown_agent", message: expect.stringContaining("general, explore") });
+    expect([traceOf(place.paths[0] ?? ""), existsSync(side.worktrees)]).toEqual([before, false]);
+  });
+
   test("takes the worktrees back with it", async () => {
-    const executors = async () => [{ host: "scripted", problem: null, defaultAgent: null, agents: [] }];
+    const executors = async () => [{ host: "claude", problem: null, defaultAgent: null, agents: [] }];
     const unsure = await bed.side(undefined, { executors });
     const place = await projectOn(unsure, bed.git);
     const before = traceOf(place.paths[0] ?? "");
-    const refused = await refusal(attemptOf(unsure, place, "!say no", { variant: "nobody" }));
-    expect(refused).toMatchObject({ code: "unknown_agent", message: expect.stringContaining("general, explore") });
+    const refused = await refusal(attemptOf(unsure, place, "!say no", { executor: "CLAUDE_CODE" }));
+    expect(refused).toMatchObject({ code: "host_unavailable", message: expect.stringContaining("claude") });
     expect(traceOf(place.paths[0] ?? "")).toEqual(before);
     expect(readdirSync(unsure.worktrees)).toEqual([".marks"]);
     const [task] = (await unsure.call("list_tasks", { project_id: place.project_id })).tasks;
