@@ -6,7 +6,7 @@ import { expect, test } from "bun:test";
 import { call, pause, say } from "../../src/testing/script.ts";
 import { World } from "../scenarios/world.ts";
 
-const KILLS = Number(process.env.ASYNCAGENTS_CHAOS_KILLS ?? 3);
+const KILLS = Number(process.env.ASYNCAGENTS_CHAOS_KILLS ?? 1);
 
 test(
   `${KILLS} kills at random moments with 5 tasks running`,

@@ -158,7 +158,7 @@ describe("OpenCode's events", () => {
     fc.assert(
       fc.property(malformed, (raw) => {
         for (const read of readEvents(raw)) {
-          expect(read).toMatchObject({ sessionId: expect.stringMatching(/./) });
+          expect("sessionId" in read && read.sessionId).toBeTruthy();
           for (const [field, value] of Object.entries(read)) {
             if (field === "tokens") for (const count of Object.values(value)) expect(count).toBeNumber();
             else if (field === "count" || field === "cost") expect(value).toBeNumber();
