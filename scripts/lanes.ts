@@ -5,11 +5,11 @@
 
 /** Roughly the seconds that a file takes, by the beginning of its path; the first that fits counts. */
 export const weights: { folder: string; weight: number }[] = [
-  { folder: "test/scenarios/status-server", weight: 55 },
+  { folder: "test/scenarios/status-server", weight: 38 },
   { folder: "test/scenarios/lifecycle", weight: 51 },
   { folder: "test/browser/dashboard", weight: 45 },
   { folder: "test/scenarios/status-events", weight: 42 },
-  { folder: "test/scenarios/many", weight: 45 },
+  { folder: "test/scenarios/many", weight: 60 },
   { folder: "test/chaos/crash-points", weight: 42 },
   { folder: "test/chaos/", weight: 25 },
   { folder: "test/scenarios/attention", weight: 11 },
@@ -19,7 +19,7 @@ export const weights: { folder: string; weight: number }[] = [
   { folder: "test/scenarios/board-story", weight: 22 },
   { folder: "test/browser/board", weight: 26 },
   { folder: "test/browser/parse-diff", weight: 1 },
-  { folder: "test/browser/", weight: 14 },
+  { folder: "test/browser/", weight: 9 },
   { folder: "test/scenarios/", weight: 30 },
   { folder: "test/claude/many", weight: 20 },
   { folder: "test/hosts/opencode.", weight: 19 },

@@ -1,24 +1,20 @@
 /**
- * What a person can ask of a scripted agent in a prompt, one instruction on a line: `!write path text`, `!commit message`,
+ * What a person can ask of a scripted agent in a prompt, one instruction on a line: `!write path text`,
  * `!wait path`, `!ask question`, `!permit text`, `!fail reason`, `!say text`. Works in one directory: nothing outside of it
  * is read or written. Everything else in the prompt is left alone.
  */
-import { execFile } from "node:child_process";
 import { existsSync, watch } from "node:fs";
 import { mkdir, realpath, writeFile } from "node:fs/promises";
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
-import { promisify } from "node:util";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { act, ask, fail, type ScriptedScript, type ScriptedStep, say } from "./scripted-script.ts";
 
 const LINE = /^\s*!(\w+)(?:[ \t]+(.*?))?\s*$/gm;
-const AUTHOR = ["-c", "user.name=Scripted agent", "-c", "user.email=scripted@localhost", "-c", "commit.gpgsign=false"];
 
 type Instruction = (text: string, directory: string) => ScriptedStep;
 
 const INSTRUCTIONS: Record<string, Instruction> = {
   write: (text, directory) => act("write", () => write(directory, text)),
-  commit: (text, directory) => act("commit", () => commit(directory, text || "Work of a scripted agent")),
   wait: (text, directory) => act("wait", (signal) => waitFor(directory, text, signal)),
   ask: (text) => ask("question", text || "What now?"),
   permit: (text) => ask("permission", text || "May I?"),
@@ -49,13 +45,6 @@ async function write(directory: string, text: string): Promise<string> {
   await mkdir(dirname(target), { recursive: true });
   await writeFile(target, `${rest.join(" ")}\n`);
   return `wrote ${path}`;
-}
-
-async function commit(directory: string, message: string): Promise<string> {
-  const git = async (...args: string[]) => (await promisify(execFile)("git", args, { cwd: directory })).stdout;
-  await git("add", "-A");
-  await git(...AUTHOR, "commit", "-q", "-m", message);
-  return `committed ${(await git("rev-parse", "HEAD")).trim()}`;
 }
 
 /** Resolves when the file is there, or when the turn is stopped. */

@@ -72,7 +72,7 @@ test("an empty board says what to do; project, repository and work item are made
   await dialog.getByLabel("Title").fill("Refuse a negative count");
   await dialog
     .getByLabel("Description")
-    .fill(`In **src/cart.ts**:\n\n!write src/cart.ts ${FIXED}\n!wait go.txt\n!commit Refuse it\n!say It is done.`);
+    .fill(`In **src/cart.ts**:\n\n!write src/cart.ts ${FIXED}\n!wait go.txt\n!say It is done.`);
   await dialog.getByRole("button", { name: "Create" }).click();
   await column(view, "todo").getByText("Refuse a negative count").waitFor();
   projectId = idIn(page.url());

@@ -3,29 +3,42 @@
  */
 import { Database } from "bun:sqlite";
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { say } from "../../src/testing/script.ts";
-import { World } from "../scenarios/world.ts";
+import { Desk } from "../../src/engine/desk.ts";
+import { Overview } from "../../src/engine/overview.ts";
+import { type ApiServer, startApiServer } from "../../src/http/server.ts";
+import { sqliteStore } from "../../src/store/open.ts";
+import type { Store } from "../../src/store/store.ts";
+import { completed, create } from "../../src/testing/sample-task.ts";
 import { Chromium } from "./page-bed.ts";
 
 const MANY = 100_000;
 
-let world: World;
+const directory = mkdtempSync(join(tmpdir(), "asyncagents-page-"));
+let store: Store;
+let server: ApiServer;
 let chromium: Chromium;
 let url: string;
 
 beforeAll(async () => {
-  [world, chromium] = await Promise.all([World.start(), Chromium.start()]);
-  ({ url } = await world.api());
-  const id = await (await world.parent()).launch([say("the pattern")], { description: "the newest" });
-  await world.ended(id);
-  await world.settled();
-  multiply(join(world.storage, "asyncagents.db"), id);
+  store = await sqliteStore({ directory });
+  await create(store, "ses_newest", { description: "the newest" }, Date.now());
+  await store.apply("ses_newest", completed(Date.now()));
+  multiply(join(directory, "asyncagents.db"), "ses_newest");
+  const desk = new Desk({ store, engines: () => [], isAlive: () => true });
+  const log = { info() {}, error() {} };
+  server = startApiServer({ overview: new Overview(store), desk, directory, log, port: 0, origins: [] });
+  ({ url } = server);
+  chromium = await Chromium.start();
 }, 60_000);
 afterEach(() => chromium.closePages());
 afterAll(async () => {
   await chromium?.close();
-  await world?.stop();
+  await server?.stop();
+  await store?.close();
+  rmSync(directory, { recursive: true, force: true });
 });
 
 /** Copies one ended task, each copy a second older than the one before; the totals follow. */

@@ -33,11 +33,11 @@ test("projects, items and attempts from the shell: made, tried, continued, looke
   expect((await world.cli("attempt", "diff", id)).out).toContain("+yes");
   expect((await world.cli("attempt", "diff", id, "--stat")).out).toContain("2 files");
 
-  expect(await world.cli("attempt", "follow", id, "More\n!write c.txt\n!commit c", "--wait")).toMatchObject({
+  expect(await world.cli("attempt", "follow", id, "More\n!write c.txt see", "--wait")).toMatchObject({
     code: 0,
     out: "Done.\n",
   });
-  expect((await world.cli("attempt", "logs", id)).out).toContain("!commit c");
+  expect((await world.cli("attempt", "logs", id)).out).toContain("!write c.txt see");
   const merged = await world.cli("attempt", "merge", id, "-m", "Take it");
   expect(merged).toMatchObject({ code: 0, out: expect.stringContaining("main is at") });
   expect(git("log", "--format=%s", "-1").trim()).toBe("Take it");

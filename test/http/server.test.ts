@@ -44,7 +44,7 @@ describe("the port", () => {
     expect((await api.client.health()).status).toBe("ok");
   });
 
-  test("is any where ten in a row are taken", async () => {
+  test("is any where ten in a row are taken [AT-16.2]", async () => {
     const world = newWorld();
     const first = await takeRow(world, 10);
     const api = await startApi({ world, port: first });

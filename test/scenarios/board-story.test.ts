@@ -1,12 +1,14 @@
 /**
  * The whole story of the board on the real OpenCode, through a real MCP client and with real git: from a project to the merged
- * change; and what becomes of an attempt and its queue when the daemon is killed in the middle of it.
+ * change; an attempt on the real Claude CLI; and what becomes of an attempt and its queue when the daemon is killed in the middle of it.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { OperationOutput } from "../../src/client/operations.ts";
+import { type AnthropicModel, startAnthropicModel } from "../../src/testing/anthropic-model.ts";
+import { type ClaudeHome, claudeEnvironment } from "../../src/testing/claude-home.ts";
 import { type OpenAiModel, startOpenAiModel } from "../../src/testing/openai-model.ts";
 import { openCodeBinary } from "../../src/testing/opencode-binary.ts";
 import { prepareHome } from "../../src/testing/opencode-home.ts";
@@ -17,6 +19,8 @@ import { DaemonBed, type Tools } from "../mcp/daemon-bed.ts";
 const WAIT = 50_000;
 
 let model: OpenAiModel;
+let anthropic: AnthropicModel;
+let claude: ClaudeHome;
 let bed: DaemonBed;
 let tools: Tools;
 let project_id = "";
@@ -25,7 +29,16 @@ let scripts = 0;
 
 beforeAll(async () => {
   model = startOpenAiModel();
-  const { HOME: _home, ...environment } = cleanEnvironment("", { ASYNCAGENTS_OPENCODE: openCodeBinary() });
+  anthropic = startAnthropicModel();
+  claude = await claudeEnvironment({ model: anthropic });
+  const {
+    HOME: _home,
+    TMPDIR: _temporary,
+    ...environment
+  } = {
+    ...cleanEnvironment("", { ASYNCAGENTS_OPENCODE: openCodeBinary() }),
+    ...claude.environment,
+  };
   bed = await DaemonBed.start(environment);
   await prepareHome(join(bed.root, "home"), { model });
   tools = await bed.stdio();
@@ -35,21 +48,25 @@ beforeAll(async () => {
 afterAll(async () => {
   await bed?.stop();
   await model?.stop();
+  await anthropic?.stop();
+  await claude?.remove();
 });
 
 /** A prompt to which the model answers with these steps. */
-function prompt(...steps: Script): string {
+const prompt = (...steps: Script) => promptFor(model, steps);
+
+function promptFor(answering: Pick<OpenAiModel, "script">, steps: Script): string {
   const name = `story-${scripts++}`;
-  model.script(name, steps);
+  answering.script(name, steps);
   return scriptMarker(name);
 }
 
 const write = (filePath: string, content: string) => call("write", { filePath, content });
 
-async function start(title: string, ...steps: Script) {
-  const { task_id } = await tools.call("create_task", { project_id, title, description: prompt(...steps) });
+async function start(title: string, description: string, executor = "opencode") {
+  const { task_id } = await tools.call("create_task", { project_id, title, description });
   const repos = [{ repo_id, target_branch: "main" }];
-  const { attempt_id } = await tools.call("start_task_attempt", { task_id, executor: "opencode", repos });
+  const { attempt_id } = await tools.call("start_task_attempt", { task_id, executor, repos });
   return { task_id, attempt_id };
 }
 
@@ -68,7 +85,10 @@ function git(...args: string[]): string {
 }
 
 test("from a project to the merged change [MT-05.1, MT-02.1]", async () => {
-  const { task_id, attempt_id } = await start("Sell pears", write("pears.txt", "one pear\n"), say("pears are there"));
+  const { task_id, attempt_id } = await start(
+    "Sell pears",
+    prompt(write("pears.txt", "one pear\n"), say("pears are there")),
+  );
   const first = await settled(attempt_id);
   expect(first).toMatchObject({ state: "completed", final_message: "pears are there", executor: "OPENCODE" });
   expect(first.repos).toMatchObject([{ target_branch: "main", files: 1, insertions: 1, uncommitted: 1 }]);
@@ -128,12 +148,30 @@ test("from a project to the merged change [MT-05.1, MT-02.1]", async () => {
   expect(await tools.call("get_attempt", { attempt_id })).toMatchObject({ state: "merged" });
 }, 120_000);
 
+test("an attempt on the real Claude CLI: its edits are in the diff, and a follow-up knows what was said", async () => {
+  let worktree = "";
+  const edit = call("Write", () => ({ file_path: join(worktree, "figs.txt"), content: "figs\n" }));
+  const first = promptFor(anthropic, [gate("figs"), edit, say("figs are there")]);
+  const { task_id, attempt_id } = await start("Sell figs", first, "claude-code");
+  worktree = (await tools.call("get_attempt", { attempt_id })).repos[0]?.path ?? "";
+  await anthropic.gate("figs").reachedBy(1);
+  anthropic.gate("figs").open();
+  expect(await settled(attempt_id)).toMatchObject({
+    ...{ state: "completed", final_message: "figs are there", executor: "CLAUDE_CODE" },
+    repos: [{ files: 1, insertions: 1 }],
+  });
+  const again = promptFor(anthropic, [say((request) => `said before: ${request.assistantTexts.join(", ")}`)]);
+  await tools.call("follow_up", { attempt_id, action: "send", prompt: again });
+  expect((await settled(attempt_id)).final_message).toMatch(/^said before: .*figs are there$/);
+  expect((await tools.call("get_attempt_diff", { attempt_id })).repos[0]?.diff).toContain("+figs");
+  await tools.call("delete_task", { task_id, force: true });
+  expect(existsSync(worktree)).toBe(false);
+}, 120_000);
+
 test("after a kill -9 of the daemon the queue goes on in order, and nothing is lost or left running", async () => {
   const { task_id, attempt_id } = await start(
     "Sell plums",
-    write("plums.txt", "one\n"),
-    gate("killed"),
-    say("never said"),
+    prompt(write("plums.txt", "one\n"), gate("killed"), say("never said")),
   );
   await model.gate("killed").reachedBy(1);
   for (const name of ["first", "second"]) {

@@ -15,11 +15,13 @@ const PATIENCE_MS = 150_000;
 const model = startOpenAiModel();
 let first: World;
 let second: World;
+let third: World | undefined;
 beforeAll(async () => {
   first = await World.start({ model });
   second = await World.start({ model, home: first.opencode.home });
 });
 afterAll(async () => {
+  await third?.stop();
   await second?.stop();
   await first?.stop();
   await model.stop();
@@ -78,16 +80,12 @@ test(
         expect(told.get(id)).toBe(1);
       }
     }
-    const third = await World.start({ model, home: first.opencode.home });
-    try {
-      const { tasks, total } = await third.store.tasks({ limit: 200 });
-      expect(total).toBe(known + 40);
-      const listed = new Set(tasks.map((task) => task.id));
-      for (const id of [...mine, ...theirs]) expect(listed.has(id)).toBe(true);
-      await third.opencode.client.session(mine[0] ?? "");
-    } finally {
-      await third.stop();
-    }
+    third = await World.start({ model, home: first.opencode.home });
+    const { tasks, total } = await third.store.tasks({ limit: 200 });
+    expect(total).toBe(known + 40);
+    const listed = new Set(tasks.map((task) => task.id));
+    for (const id of [...mine, ...theirs]) expect(listed.has(id)).toBe(true);
+    await third.opencode.client.session(mine[0] ?? "");
     // The mirror follows at its own pace, and says in the store how far it has come.
     await eventually(first.store, async () => {
       const read = JSON.parse(readFileSync(join(first.storage, "tasks.json"), "utf8"));
@@ -116,7 +114,8 @@ test("a task of another process is cancelled through the store", async () => {
 });
 
 test("when a process dies, another one on the home puts its tasks right", async () => {
-  const dying = await World.start({ model, home: first.opencode.home });
+  third ??= await World.start({ model, home: first.opencode.home });
+  const dying = third;
   const parent = await dying.parent();
   const id = await parent.launch([gate("dying"), say("never")]);
   await model.gate("dying").reached;
@@ -130,5 +129,4 @@ test("when a process dies, another one on the home puts its tasks right", async 
   );
   expect(told.length).toBe(1);
   model.gate("dying").open();
-  await dying.stop();
 });

@@ -166,14 +166,3 @@ describe("lists", () => {
     expect(await (await world.parent()).ask("list")).toBe("No background tasks found");
   });
 });
-
-test("in development mode the visible part ends with the indicator [AT-15.1]", async () => {
-  const development = await World.start({ model: world.model, env: { NODE_ENV: "development" } });
-  try {
-    const parent = await development.parent();
-    const id = await parent.launch([say("x")]);
-    expect((await parent.notice(id)).visible).toEndWith("[hint attached]");
-  } finally {
-    await development.stop();
-  }
-});

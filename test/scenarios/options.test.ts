@@ -65,9 +65,16 @@ describe("with everything allowed", () => {
     world = await World.start({
       model,
       options: { cancelOnAbort: true, resumable: ["error"], maxDepth: 2, toasts: false },
+      env: { NODE_ENV: "development" },
     });
   });
   afterAll(() => world?.stop());
+
+  test("in development mode the visible part ends with the indicator [AT-15.1]", async () => {
+    const parent = await world.parent();
+    const id = await parent.launch([say("x")]);
+    expect((await parent.notice(id)).visible).toEndWith("[hint attached]");
+  });
 
   test("aborting the parent's turn cancels its tasks", async () => {
     const { parent, task } = await busyParent(world, "stops");
