@@ -7,6 +7,8 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createClient } from "../../src/client/client.ts";
 import type { OperationInput, OperationName } from "../../src/client/operations.ts";
+import { sqliteStore } from "../../src/store/open.ts";
+import { sampleAttempt } from "../../src/testing/sample-board.ts";
 import { DaemonBed, type Tools } from "./daemon-bed.ts";
 
 const UNKNOWN = "3f2b8c1e-0d4a-4f6b-9a57-5f6d2c7e8b90";
@@ -65,6 +67,26 @@ async function summaryOf(id: string) {
     status,
   };
 }
+
+test("of attempts from one millisecond the one with the smaller id is the latest [MT-F-04, MT-F2-02]", async () => {
+  const task_id = await task("Ties");
+  const ids = ["c", "a", "b"].map((letter) => UNKNOWN.replace(/^./, letter));
+  const older = UNKNOWN.replace(/^./, "0");
+  // Nobody can start two at once through a tool, so another process writes them.
+  const store = await sqliteStore({ directory: join(bed.root, "data") });
+  try {
+    const attempt = { workItemId: task_id, state: "failed" as const };
+    for (const id of ids) await store.board.addAttempt(sampleAttempt(id, { ...attempt, createdAt: 2000 }), []);
+    await store.board.addAttempt(sampleAttempt(older, { ...attempt, createdAt: 1999 }), []);
+  } finally {
+    await store.close();
+  }
+  const latest = ids.toSorted()[0] ?? "";
+  const listed = await tools.call("list_task_attempts", { task_id });
+  expect(listed.attempts.map(({ attempt_id }) => attempt_id)).toEqual([...ids.toSorted(), older]);
+  expect(listed.latest_attempt_id).toBe(latest);
+  expect((await summaryOf(task_id)).latest_attempt_id).toBe(latest);
+});
 
 test("a task's summary is right before, during and after its attempts [MT-F2-01, MT-03.1]", async () => {
   const id = await task("Summary", "!fail no money");
