@@ -147,6 +147,7 @@ export class Driver {
   #takeOwn(tracker: RunTracker, event: HostEvent): void {
     switch (event.type) {
       case "session.idle":
+        tracker.heardIdle = true;
         void this.#settle(tracker, false);
         return;
       case "session.failed":
@@ -221,6 +222,12 @@ export class Driver {
       const evidence = await this.#context.host.inspect(tracker.sessionId, tracker.messageId);
       if (!certain && !evidence.answer && !evidence.error) return this.#pollSoon();
       if (!evidence.begun && tracker.announced === null && this.#isFresh(tracker)) return this.#pollLater();
+      const isOpen = !evidence.answer && !evidence.error && tracker.announced === null && tracker.cancelling === null;
+      if (isOpen && !tracker.heardIdle && !tracker.foundIdle) {
+        // The status was read before the messages: a turn that began in between is at work. The next poll knows.
+        tracker.foundIdle = true;
+        return this.#pollLater();
+      }
       const verdict: Verdict =
         tracker.cancelling === null
           ? judge(evidence, tracker.announced)
@@ -310,6 +317,7 @@ export class Driver {
 
   async #takeStatus(tracker: RunTracker, status: HostStatus | undefined): Promise<void> {
     if (!status) return this.#settle(tracker, true);
+    tracker.foundIdle = false;
     if (status.state === "retrying") {
       this.#phase(tracker, "retrying", { kind: "retrying", reason: status.reason, count: status.count });
     } else if (tracker.phase === "retrying") this.#phase(tracker, "working", null);

@@ -18,6 +18,10 @@ export class RunTracker {
   acceptedAt: number | null = null;
   /** An idle came before the host said that it took the prompt: it is looked at once it has. */
   idleEarly = false;
+  /** The host said that the session is idle. */
+  heardIdle = false;
+  /** The last status call did not list the session, though its messages show no end. */
+  foundIdle = false;
   /** The phase that was last written. */
   phase: Phase | null;
   /** Why it is being cancelled, while it is. */

@@ -75,6 +75,31 @@ describe("completion", () => {
     expect(Math.min(...gaps)).toBeGreaterThan(pollMs / 2);
   });
 
+  test("a status that was read just before the turn began does not end it", async () => {
+    const world = newWorld();
+    let stale = 1;
+    const statuses = counted();
+    const side = await world.side({
+      host: (host) => {
+        const real = statuses.host(host);
+        return {
+          async statuses() {
+            const known = await real.statuses();
+            return stale-- > 0 ? new Map() : known;
+          },
+        };
+      },
+      settings: { pollMs: 10 },
+    });
+    const asked = statuses.more(3);
+    const task = await launch(side, world.parent(), world.script(gate("slow"), say("after all")));
+    await side.host.gate("slow").reachedBy(1);
+    await asked;
+    expect(await side.store.task(task.id)).toMatchObject({ status: "running" });
+    side.host.gate("slow").open();
+    expect(await ended(side, task)).toMatchObject({ status: "completed", run: { result: "after all" } });
+  });
+
   test("an idle of an earlier run is no evidence [AT-F-07]", async () => {
     const world = newWorld();
     const statuses = counted();
