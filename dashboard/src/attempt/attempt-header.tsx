@@ -2,10 +2,10 @@
  * The top of an attempt's page: which work item it tries, how it stands, and the buttons that stop, merge or remove it.
  */
 import type { BackgroundTask } from "../../../src/client/schemas.ts";
+import { BackLink } from "../parts/back-link.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { PhaseMark } from "../parts/phase-mark.tsx";
 import { Ago } from "../parts/times.tsx";
-import { Link } from "../routing/link.tsx";
 import { itemPath } from "../routing/route.ts";
 import { useItem } from "../server/board-queries.ts";
 import type { Attempt } from "../server/operate.ts";
@@ -22,13 +22,7 @@ export function AttemptHeader({ attempt, task }: { attempt: Attempt; task: Backg
   return (
     <header className="flex flex-col gap-3">
       <div className="flex flex-wrap items-start gap-x-2 gap-y-2 sm:flex-nowrap">
-        <Link
-          href={itemPath(attempt.task_id)}
-          aria-label="Back to the work item"
-          className="-ml-2 grid size-8 shrink-0 place-items-center rounded-md text-muted hover:bg-raised hover:text-ink"
-        >
-          <Icon name="back" />
-        </Link>
+        <BackLink href={itemPath(attempt.task_id)} label="Back to the work item" />
         <h1 className="foreign min-w-0 flex-1 basis-40 pt-0.5 text-lg leading-snug font-semibold tracking-tight sm:text-xl">
           {item?.title ?? " "}
         </h1>

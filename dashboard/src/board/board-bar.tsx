@@ -1,9 +1,10 @@
 /**
  * The bar above the columns: which project, a filter on what is loaded, and the ways to add something.
  */
-import { type KeyboardEvent, useRef, useState } from "react";
+import { useState } from "react";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icons.tsx";
+import { SearchField } from "../parts/search-field.tsx";
 import { navigate } from "../routing/location.ts";
 import { boardPath } from "../routing/route.ts";
 import { useRepos } from "../server/board-queries.ts";
@@ -53,7 +54,12 @@ export function BoardBar({ project, projects, filter, onFilter }: BoardBarProps)
           "Add a repository"
         )}
       </Button>
-      <FilterBox filter={filter} onFilter={onFilter} />
+      <SearchField
+        label="Filter work items"
+        text={filter}
+        onText={onFilter}
+        className="order-last w-full sm:order-none sm:w-60"
+      />
       <Button className="sm:ml-auto" title="New work item (c)" onClick={() => setDialog("item")}>
         <Icon name="plus" />
         New work item
@@ -61,35 +67,6 @@ export function BoardBar({ project, projects, filter, onFilter }: BoardBarProps)
       {dialog === "project" && <AddProjectDialog onClose={close} />}
       {dialog === "repo" && <AddRepoDialog projectId={project.id} onClose={close} />}
       {dialog === "item" && <CreateItemDialog projectId={project.id} onClose={close} />}
-    </div>
-  );
-}
-
-function FilterBox({ filter, onFilter }: Pick<BoardBarProps, "filter" | "onFilter">) {
-  const box = useRef<HTMLInputElement>(null);
-  useShortcuts({ "/": () => box.current?.select() });
-  const leave = (event: KeyboardEvent) => {
-    if (event.key !== "Escape") return;
-    event.preventDefault();
-    if (filter === "") box.current?.blur();
-    else onFilter("");
-  };
-  return (
-    <div className="relative order-last w-full sm:order-none sm:w-60">
-      <Icon name="search" className="pointer-events-none absolute top-2 left-2.5 text-faint" />
-      <input
-        ref={box}
-        type="search"
-        aria-label="Filter work items"
-        aria-keyshortcuts="/"
-        placeholder="Filter work items"
-        autoComplete="off"
-        spellCheck={false}
-        value={filter}
-        onChange={(event) => onFilter(event.target.value)}
-        onKeyDown={leave}
-        className="h-8 w-full rounded-md bg-surface pr-2 pl-8 ring-1 ring-line ring-inset placeholder:text-faint"
-      />
     </div>
   );
 }

@@ -2,11 +2,11 @@
  * The title and description of a work item, to read and to edit. What is being edited is not overwritten by what comes in.
  */
 import { type FormEvent, useState } from "react";
+import { BackLink } from "../parts/back-link.tsx";
 import { Button } from "../parts/button.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
 import { TextField } from "../parts/form-fields.tsx";
 import { Icon } from "../parts/icons.tsx";
-import { Link } from "../routing/link.tsx";
 import { boardPath } from "../routing/route.ts";
 import type { Item } from "../server/operate.ts";
 import { RichText } from "../task/rich-text.tsx";
@@ -17,13 +17,7 @@ export function ItemText({ item }: { item: Item }) {
   return (
     <div className="flex min-w-0 flex-col gap-4">
       <div className="flex flex-wrap items-start gap-x-2 gap-y-1 sm:flex-nowrap">
-        <Link
-          href={boardPath(item.project_id)}
-          aria-label="Back to the board"
-          className="-ml-2 grid size-8 shrink-0 place-items-center rounded-md text-muted hover:bg-raised hover:text-ink"
-        >
-          <Icon name="back" />
-        </Link>
+        <BackLink href={boardPath(item.project_id)} label="Back to the board" />
         <h1 className="foreign min-w-0 flex-1 basis-40 pt-0.5 text-lg leading-snug font-semibold tracking-tight sm:text-xl">
           {item.title}
         </h1>
