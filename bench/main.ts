@@ -6,7 +6,7 @@ import { availableParallelism, cpus, loadavg } from "node:os";
 import { dirname, join } from "node:path";
 import { type Arguments, type Benchmark, HELP, readArguments } from "./arguments.ts";
 import { type Comparison, compareBackgroundTasks, plainDefinitionBytes } from "./background-task.ts";
-import { type Judged, judge, measures } from "./measures.ts";
+import { type Judged, judge, measuresOf } from "./measures.ts";
 import { bytesTable, disturbance, MODE_LABELS, timesTable, verdictLine } from "./report.ts";
 import { statusApi } from "./status-api.ts";
 import type { Trial } from "./trial.ts";
@@ -58,7 +58,7 @@ async function backgroundTask({ pairs, warmUps, on }: Run, started: number) {
   for (const mode of on) {
     onProgress(`${MODE_LABELS[mode]}: OpenCode with the plugin and with its own background tasks`);
     const comparison = await compareBackgroundTasks(mode, { pairs, warmUps, onProgress });
-    comparisons.push({ ...comparison, judged: measures.map((measure) => judge(measure, comparison.pairs)) });
+    comparisons.push({ ...comparison, judged: measuresOf(mode).map((measure) => judge(measure, comparison.pairs)) });
   }
   print(comparisons, plainDefinition, started);
   const passed = comparisons.every(({ judged }) => judged.every((each) => each.passed !== false));

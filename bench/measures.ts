@@ -2,6 +2,7 @@
  * What is judged, and how: each measure with its limit, its figures from the pairs, and the verdict. Pure but for the seed
  * that it fixes, so that the same pairs are always judged the same.
  */
+import type { Mode } from "./bed.ts";
 import type { Side } from "./contenders.ts";
 import { type Estimate, medianEstimate, ratioEstimate, seededChance } from "./statistics.ts";
 import type { Trial } from "./trial.ts";
@@ -25,11 +26,19 @@ export interface Judged extends Measure {
 
 const LIMIT = 1.2;
 
-export const measures: Measure[] = [
-  { key: "launchCall", title: "the launching call", limit: LIMIT },
-  { key: "launchPath", title: "… and to the model's next request", limit: null },
-  { key: "told", title: "child's last token to parent told", limit: LIMIT },
-];
+/**
+ * Headless, a plugin reaches OpenCode over HTTP only, and that request costs more than all of ours: see the decision
+ * of 2026-11-15, "Telling the parent is measured where people sit". The higher limit there is a guard, not an aim.
+ */
+const TOLD_LIMITS: Record<Mode, number> = { tui: LIMIT, serve: 2.2 };
+
+export function measuresOf(mode: Mode): Measure[] {
+  return [
+    { key: "launchCall", title: "the launching call", limit: LIMIT },
+    { key: "launchPath", title: "… and to the model's next request", limit: null },
+    { key: "told", title: "child's last token to parent told", limit: TOLD_LIMITS[mode] },
+  ];
+}
 
 const SEED = 20_261_115;
 

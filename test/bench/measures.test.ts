@@ -1,16 +1,23 @@
 import { expect, test } from "bun:test";
-import { judge, measures } from "../../bench/measures.ts";
+import type { Mode } from "../../bench/bed.ts";
+import { judge, measuresOf } from "../../bench/measures.ts";
 
 const pair = (ours: number) => ({
   ours: { launchCall: ours, launchPath: ours, told: ours },
   theirs: { launchCall: 100, launchPath: 100, told: 100 },
 });
 
-function verdicts(ours: number) {
-  return Object.fromEntries(measures.map((measure) => [measure.key, judge(measure, [pair(ours), pair(ours)]).passed]));
+function verdicts(mode: Mode, ours: number) {
+  const judged = measuresOf(mode).map((measure) => judge(measure, [pair(ours), pair(ours)]));
+  return Object.fromEntries(judged.map(({ key, passed }) => [key, passed]));
 }
 
 test("the launching call and telling the parent have their limit, the path to the next request is only shown", () => {
-  expect(verdicts(119)).toEqual({ launchCall: true, launchPath: null, told: true });
-  expect(verdicts(121)).toEqual({ launchCall: false, launchPath: null, told: false });
+  expect(verdicts("tui", 119)).toEqual({ launchCall: true, launchPath: null, told: true });
+  expect(verdicts("tui", 121)).toEqual({ launchCall: false, launchPath: null, told: false });
+});
+
+test("over HTTP telling the parent may take longer, up to a limit of its own", () => {
+  expect(verdicts("serve", 219)).toEqual({ launchCall: false, launchPath: null, told: true });
+  expect(verdicts("serve", 221)).toEqual({ launchCall: false, launchPath: null, told: false });
 });
