@@ -32,8 +32,8 @@ async function mergeNow(parts: BoardParts, input: Input<"merge_attempt">): Promi
     squash: input.squash ?? false,
     commit: true,
   });
-  await store.board.changeAttempt(attempt.id, { state: "merged", error: null }, now());
-  await store.board.changeWorkItem(attempt.workItemId, { status: "done" }, now());
+  const landed = merged.filter(({ changed }) => changed).map(({ repo_id, commit }) => [repo_id, commit]);
+  await store.board.mergeAttempt(attempt.id, Object.fromEntries(landed), now());
   let removed = false;
   if (!input.keep) {
     removed = await clearWorktrees(parts, attempt, false).then(

@@ -7,7 +7,7 @@ import { AsyncAgentsError } from "../model/errors.ts";
 import type { Message } from "../model/message.ts";
 import { isLive, type Task } from "../model/task.ts";
 import type { AttemptRecord } from "../store/board-records.ts";
-import { diffOf } from "../worktree/diff.ts";
+import { type Diff, diffOf, mergedDiffOf } from "../worktree/diff.ts";
 import { statusOf } from "../worktree/standing.ts";
 import type { AttemptStart } from "./attempt-start.ts";
 import { findAttempt, inTime } from "./attempts.ts";
@@ -24,7 +24,12 @@ const PAGES = 10;
 const TEXT = 1_000;
 const DIFF_BYTES = 50_000;
 
+/** Of a repository that a merge left as it was. */
+const UNCHANGED = { fileCount: 0, insertions: 0, deletions: 0, text: "", cut: null };
+const GONE: ReadonlySet<string> = new Set(["worktree_not_found", "worktree_not_ours", "repo_invalid"]);
+
 type View = OperationOutput<"get_attempt">;
+type AttemptRepo = AttemptRecord["repos"][number];
 type Log = Pick<View, "log" | "log_cursor">;
 
 export async function getAttempt(
@@ -83,21 +88,28 @@ function errorOf(attempt: AttemptRecord, task: Task | null, queued: string | nul
   return [own, waiting].filter((part) => part !== null).join("\n") || null;
 }
 
-async function repoView(repo: AttemptRecord["repos"][number]): Promise<View["repos"][number]> {
+async function repoView(repo: AttemptRepo): Promise<View["repos"][number]> {
   const head = { repo_id: repo.repoId, repo_name: repo.name, target_branch: repo.targetBranch };
   const nothing = { files: 0, insertions: 0, deletions: 0, uncommitted: 0 };
-  if (repo.path === null) return { ...head, path: null, ...nothing };
   try {
-    const [diff, standing] = [await diffOf(repo.path, { maxBytes: 0 }), await statusOf(repo.path)];
+    const diff = await changesOf(repo, 0);
+    if (diff === null) return { ...head, path: null, ...nothing };
     const { fileCount: files, insertions, deletions } = diff;
-    return { ...head, path: repo.path, files, insertions, deletions, uncommitted: standing.uncommittedCount };
+    const uncommitted = repo.path === null ? 0 : (await statusOf(repo.path)).uncommittedCount;
+    return { ...head, path: repo.path, files, insertions, deletions, uncommitted };
   } catch (thrown) {
     const code = AsyncAgentsError.isInstance(thrown) ? thrown.code : "";
-    // It is being made, or somebody deleted it by hand.
-    if (code === "worktree_not_found" || code === "worktree_not_ours") return { ...head, path: null, ...nothing };
+    // It is being made, or somebody deleted it by hand, or the repository of its merge.
+    if (GONE.has(code)) return { ...head, path: null, ...nothing };
     if (code === "worktree_busy") return { ...head, path: repo.path, ...nothing };
     throw thrown;
   }
+}
+
+/** What it changed: in its worktree, or once that is gone, by its merge; null where there is neither. */
+async function changesOf({ path, repoPath, mergedCommit }: AttemptRepo, maxBytes: number): Promise<Diff | null> {
+  if (path !== null) return diffOf(path, { maxBytes });
+  return mergedCommit === null ? null : mergedDiffOf(repoPath, mergedCommit, { maxBytes });
 }
 
 async function logOf(
@@ -153,11 +165,12 @@ export async function getAttemptDiff(
   if (input.repo_id !== undefined && wanted.length === 0) throw notFound("repo", input.repo_id);
   let left = input.max_bytes ?? DIFF_BYTES;
   const repos: OperationOutput<"get_attempt_diff">["repos"] = [];
-  for (const { repoId, name, path } of wanted) {
-    if (path === null) throw worktreeGone(attempt);
-    const { fileCount, insertions, deletions, text, cut } = await diffOf(path, { maxBytes: left });
+  for (const repo of wanted) {
+    const changes = await changesOf(repo, left);
+    if (changes === null && attempt.state !== "merged") throw worktreeGone(attempt);
+    const { fileCount, insertions, deletions, text, cut } = changes ?? UNCHANGED;
     left = Math.max(0, left - Buffer.byteLength(text));
-    const head = { repo_id: repoId, repo_name: name, files: fileCount, insertions, deletions };
+    const head = { repo_id: repo.repoId, repo_name: repo.name, files: fileCount, insertions, deletions };
     repos.push({ ...head, diff: text, truncated: cut !== null });
   }
   return { attempt_id: attempt.id, repos };

@@ -66,6 +66,8 @@ export interface AttemptRepo {
   targetBranch: string;
   /** The worktree; null while there is none. */
   path: string | null;
+  /** The commit that its merge made on the target branch; null while there is none. */
+  mergedCommit: string | null;
 }
 
 /** A session of an attempt: an id of the board's own for a task of the engine. */

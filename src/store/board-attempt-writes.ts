@@ -36,6 +36,7 @@ export async function addAttempt(
     repo_id: repoId,
     target_branch: targetBranch,
     path: null,
+    merged_commit: null,
   }));
   if (rows.length > 0) await kysely.insertInto("attempt_repos").values(rows).execute();
   return true;

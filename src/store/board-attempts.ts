@@ -37,7 +37,14 @@ export async function readAttempt(kysely: Kysely<Schema>, id: string): Promise<A
   const repos = await kysely
     .selectFrom("attempt_repos")
     .innerJoin("repos", "repos.id", "attempt_repos.repo_id")
-    .select(["repo_id", "target_branch", "attempt_repos.path", "repos.name", "repos.path as repo_path"])
+    .select([
+      "repo_id",
+      "target_branch",
+      "attempt_repos.path",
+      "merged_commit",
+      "repos.name",
+      "repos.path as repo_path",
+    ])
     .where("attempt_id", "=", id)
     .orderBy("position")
     .execute();
@@ -58,6 +65,7 @@ export async function readAttempt(kysely: Kysely<Schema>, id: string): Promise<A
       repoId: repo.repo_id,
       targetBranch: repo.target_branch,
       path: repo.path,
+      mergedCommit: repo.merged_commit,
       name: repo.name,
       repoPath: repo.repo_path,
     })),

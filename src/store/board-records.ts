@@ -53,7 +53,7 @@ export interface AttemptRecord extends AttemptRow {
 }
 
 /** The repo as it is asked for in an attempt. */
-export type AttemptRepoInput = Omit<AttemptRepo, "attemptId" | "path">;
+export type AttemptRepoInput = Pick<AttemptRepo, "repoId" | "targetBranch">;
 
 export interface Queue {
   head: FollowUp | null;
@@ -116,6 +116,8 @@ export interface BoardRecords {
     fields: Partial<Pick<Attempt, "state" | "error" | "folder">> & { paths?: Record<string, string> | null },
     at: number,
   ): Promise<void>;
+  /** The attempt is merged and its work item done. `commits`: what was made on the target branches, by repo id. */
+  mergeAttempt(id: string, commits: Record<string, string>, at: number): Promise<void>;
   removeAttempt(id: string): Promise<void>;
   /** The attempt that has a worktree, or its folder, at the first of these paths that is one. */
   attemptAt(paths: readonly string[]): Promise<string | null>;

@@ -60,6 +60,7 @@ export interface AttemptReposTable {
   repo_id: string;
   target_branch: string;
   path: string | null;
+  merged_commit: string | null;
 }
 
 export interface BoardSessionsTable {

@@ -25,6 +25,7 @@ import { answerRequest, claimRequest, dropRequest, pruneRequests } from "./board
 import { raiseBoardVersion, readBoardVersion } from "./board-version.ts";
 import { addWorkItem, changeWorkItem, readWorkItem, readWorkItems, removeWorkItem } from "./board-work-items.ts";
 import type { Schema } from "./schema.ts";
+import { mergeAttempt } from "./work-item-moves.ts";
 
 type Run = <T>(work: (kysely: Kysely<Schema>) => Promise<T>) => Promise<T>;
 
@@ -57,6 +58,7 @@ export function boardRecords({ read, write }: { read: Run; write: Run }): BoardR
     attempts: (workItemId, page) => read((kysely) => readAttempts(kysely, workItemId, page)),
     startingAttempts: () => read(readStartingAttempts),
     changeAttempt: (id, fields, at) => change((kysely) => changeAttempt(kysely, id, fields, at)),
+    mergeAttempt: (id, commits, at) => change((kysely) => mergeAttempt(kysely, id, commits, at)),
     removeAttempt: (id) => change((kysely) => removeAttempt(kysely, id)),
     attemptAt: (paths) => read((kysely) => readAttemptAt(kysely, paths)),
     addSession: (session) => change((kysely) => addSession(kysely, session)),

@@ -1,11 +1,13 @@
 /**
- * Moves the work item of an attempt when a task of that attempt begins or ends a run, in the transaction of that event. A task
- * that belongs to no attempt costs one look by a key, and only when it begins or ends. The model decides where the item goes.
+ * Moves the work item of an attempt when a task of that attempt begins or ends a run, or when the attempt is merged, in the
+ * transaction of that event. A task that belongs to no attempt costs one look by a key, and only when it begins or ends. The model
+ * decides where the item goes after a run.
  */
 import type { Kysely } from "kysely";
 import { statusAfterRun, type WorkItemStatus } from "../model/board.ts";
 import { isLive, type Task } from "../model/task.ts";
 import { raiseBoardVersion } from "./board-version.ts";
+import { changeWorkItem } from "./board-work-items.ts";
 import type { Schema } from "./schema.ts";
 
 export async function moveWorkItem(
@@ -33,6 +35,30 @@ export async function moveWorkItem(
   const state = begins && item.state === "merged" ? "ready" : item.state;
   await kysely.updateTable("attempts").set({ state, updated_at: at }).where("id", "=", after.batchId).execute();
   await raiseBoardVersion(kysely);
+}
+
+export async function mergeAttempt(
+  kysely: Kysely<Schema>,
+  id: string,
+  commits: Record<string, string>,
+  at: number,
+): Promise<void> {
+  const attempt = await kysely
+    .updateTable("attempts")
+    .set({ state: "merged", error: null, updated_at: at })
+    .where("id", "=", id)
+    .returning("work_item_id")
+    .executeTakeFirst();
+  if (attempt === undefined) return;
+  await changeWorkItem(kysely, attempt.work_item_id, { status: "done" }, at);
+  for (const [repoId, commit] of Object.entries(commits)) {
+    await kysely
+      .updateTable("attempt_repos")
+      .set({ merged_commit: commit })
+      .where("attempt_id", "=", id)
+      .where("repo_id", "=", repoId)
+      .execute();
+  }
 }
 
 async function hasLiveTask(kysely: Kysely<Schema>, workItemId: string): Promise<boolean> {

@@ -199,6 +199,23 @@ export function boardFlowSuite(bed: Bed): void {
     expect(await statusOf(store)).toBe("done");
   });
 
+  test("a merge is written with its commits and with the work item that is done", async () => {
+    const store = await bed.fresh();
+    await fillBoard(store);
+    const { board } = store;
+    await board.changeAttempt("a", { state: "failed", error: "no" }, 7);
+    expect((await board.attempt("a"))?.repos).toMatchObject([{ repoId: "r", mergedCommit: null }]);
+    const before = await board.version();
+    await board.mergeAttempt("a", { r: "abc", elsewhere: "def" }, 8);
+    expect(await board.attempt("a")).toMatchObject({
+      ...{ state: "merged", error: null, updatedAt: 8, item: { status: "done", updatedAt: 8 } },
+      repos: [{ repoId: "r", mergedCommit: "abc" }],
+    });
+    expect(await board.version()).toBe(before + 1);
+    await board.mergeAttempt("gone", { r: "abc" }, 9);
+    expect((await board.workItem("w"))?.updatedAt).toBe(8);
+  });
+
   test("whether an attempt is at work or has failed shows in every state of its newest run", async () => {
     const store = await bed.fresh();
     await fillBoard(store);
@@ -219,7 +236,7 @@ export function boardFlowSuite(bed: Bed): void {
     await store.apply("t", completed(15, 2));
     expect(await shows()).toEqual([false, false, "completed"]);
     // One that was merged and is worked on again is not merged any more.
-    await store.board.changeAttempt("a", { state: "merged" }, 16);
+    await store.board.mergeAttempt("a", {}, 16);
     await store.apply("t", resumed(17));
     expect((await store.board.attempt("a"))?.state).toBe("ready");
   });

@@ -1,11 +1,13 @@
 /**
- * What an attempt has changed since it started: committed, uncommitted and untracked, against the commit it started from.
- * Invariant: looking changes nothing, and the answer is bounded and says what is not in it.
+ * What an attempt has changed since it started: committed, uncommitted and untracked, against the commit it started from; and
+ * what its merge has brought to the target branch. Invariant: looking changes nothing, and the answer is bounded and says what
+ * is not in it.
  */
 import { AsyncAgentsError } from "../model/errors.ts";
 import { withSnapshot } from "./changes.ts";
-import { git, gitFailure, tryGit } from "./git.ts";
+import { git, gitFailure, type Place, tryGit } from "./git.ts";
 import { ownedAt } from "./owned.ts";
+import { assertFolder } from "./repo.ts";
 
 export interface ChangedFile {
   path: string;
@@ -35,28 +37,57 @@ export interface Diff {
 const FILE_LIMIT = 1_000;
 
 /** The changes in the worktree at `path`. */
-export async function diffOf(path: string, { maxBytes }: { maxBytes: number }): Promise<Diff> {
-  if (!Number.isInteger(maxBytes) || maxBytes < 0) {
-    throw new AsyncAgentsError("invalid_input", "maxBytes must be a whole number of bytes, 0 or more.");
-  }
+export async function diffOf(path: string, bound: Bound): Promise<Diff> {
+  assertBound(bound);
   const owned = ownedAt(path);
-  const { baseCommit } = owned.mark;
-  return withSnapshot(owned, async ({ tree, environment, incomplete }) => {
-    const compared = ["-r", "--find-renames", baseCommit, tree];
-    const files = changedFiles(await git(owned.place, ["diff-tree", "--numstat", "-z", ...compared], { environment }));
-    const args = ["diff-tree", "--patch", "--no-color", "--no-ext-diff", "--no-textconv", "--full-index", ...compared];
-    const patch = await tryGit(owned.place, args, { environment, maxBytes });
-    if (patch.code !== 0) throw gitFailure(owned.place, args, patch);
-    return {
-      baseCommit,
-      fileCount: files.length,
-      insertions: files.reduce((sum, file) => sum + file.insertions, 0),
-      deletions: files.reduce((sum, file) => sum + file.deletions, 0),
-      files: files.slice(0, FILE_LIMIT),
-      ...shown(patch.stdout, patch.cut, files),
-      incomplete,
-    };
-  });
+  const { place, mark } = owned;
+  return withSnapshot(owned, async ({ tree, environment, incomplete }) => ({
+    ...(await compare(place, { from: mark.baseCommit, to: tree, environment }, bound)),
+    incomplete,
+  }));
+}
+
+/** What the commit of a merge changed on the target branch, in the repository at `repoPath`. */
+export async function mergedDiffOf(repoPath: string, commit: string, bound: Bound): Promise<Diff> {
+  assertBound(bound);
+  assertFolder(repoPath);
+  const place = { cwd: repoPath };
+  const from = await tryGit(place, ["rev-parse", "--verify", "--quiet", `${commit}^1`]);
+  if (from.code !== 0) {
+    const message = `${repoPath} does not have the merge's commit ${commit} any more, so there is nothing to compare.`;
+    throw new AsyncAgentsError("worktree_not_found", message, { details: { commit } });
+  }
+  const before = from.stdout.toString("utf8").trim();
+  return { ...(await compare(place, { from: before, to: commit, environment: {} }, bound)), incomplete: null };
+}
+
+interface Bound {
+  maxBytes: number;
+}
+
+function assertBound({ maxBytes }: Bound): void {
+  if (Number.isInteger(maxBytes) && maxBytes >= 0) return;
+  throw new AsyncAgentsError("invalid_input", "maxBytes must be a whole number of bytes, 0 or more.");
+}
+
+async function compare(
+  place: Place,
+  { from, to, environment }: { from: string; to: string; environment: Record<string, string> },
+  { maxBytes }: Bound,
+): Promise<Omit<Diff, "incomplete">> {
+  const compared = ["-r", "--find-renames", from, to];
+  const files = changedFiles(await git(place, ["diff-tree", "--numstat", "-z", ...compared], { environment }));
+  const args = ["diff-tree", "--patch", "--no-color", "--no-ext-diff", "--no-textconv", "--full-index", ...compared];
+  const patch = await tryGit(place, args, { environment, maxBytes });
+  if (patch.code !== 0) throw gitFailure(place, args, patch);
+  return {
+    baseCommit: from,
+    fileCount: files.length,
+    insertions: files.reduce((sum, file) => sum + file.insertions, 0),
+    deletions: files.reduce((sum, file) => sum + file.deletions, 0),
+    files: files.slice(0, FILE_LIMIT),
+    ...shown(patch.stdout, patch.cut, files),
+  };
 }
 
 /** Reads `--numstat -z`: "added, deleted, path" for each file; a moved one has an empty path, then the two in full. */

@@ -83,7 +83,8 @@ export async function isAncestor(
   return answer.code === 0;
 }
 
-function assertFolder(path: string): void {
+/** Refuses a path that cannot be a repository's. */
+export function assertFolder(path: string): void {
   const problem = folderProblem(path);
   if (problem) throw new AsyncAgentsError("repo_invalid", `${JSON.stringify(path)} ${problem}`, { details: { path } });
 }

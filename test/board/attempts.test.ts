@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { commit, refusal, sh, tenLines, traceOf, write } from "../worktree/git-bed.ts";
 import { attemptOf, boardBed, open, projectOn, wait, whenAttempt } from "./board-bed.ts";
@@ -63,12 +63,16 @@ describe("an attempt", () => {
     expect(sh(repo, "worktree", "list").split("\n")).toHaveLength(1);
     expect(sh(repo, "branch", "--list").split("\n")).toHaveLength(1);
     expect(existsSync(dirname(path))).toBe(false);
-    expect(await call("get_attempt", { attempt_id })).toMatchObject({ state: "merged", repos: [{ path: null }] });
+    expect(await call("get_attempt", { attempt_id })).toMatchObject({
+      state: "merged",
+      repos: [{ path: null, files: 2, insertions: 1, uncommitted: 0 }],
+    });
     expect((await call("get_task", { task_id })).task.status).toBe("done");
     expect((await refusal(call("follow_up", { attempt_id, action: "send", prompt: "more" }))).code).toBe(
       "worktree_not_found",
     );
-    expect((await refusal(call("get_attempt_diff", { attempt_id }))).code).toBe("worktree_not_found");
+    const after = await call("get_attempt_diff", { attempt_id });
+    expect(after.repos[0]?.diff).toBe(repos[0]?.diff ?? "");
     expect(await call("delete_task", { task_id })).toEqual({ deleted_task_id: task_id });
     expect((await refusal(call("get_task", { task_id }))).code).toBe("not_found");
   });
@@ -85,13 +89,10 @@ describe("an attempt", () => {
     );
     expect(new Set(ended.flatMap(({ repos }) => repos.map(({ path }) => path))).size).toBe(20);
     expect(new Set(ended.map(({ workspace_branch }) => workspace_branch)).size).toBe(20);
-    const merged = await Promise.all(
-      started.slice(0, 5).map(({ attempt_id }) => call("merge_attempt", { attempt_id })),
-    );
+    const merged = await Promise.all(started.map(({ attempt_id }) => call("merge_attempt", { attempt_id })));
     expect(merged.every(({ removed }) => removed)).toBe(true);
-    expect(sh(repo, "ls-files").split("\n")).toHaveLength(6);
+    expect(sh(repo, "ls-files").split("\n")).toHaveLength(21);
     expect(sh(repo, "status", "--porcelain")).toBe("");
-    for (const { task_id } of started.slice(5)) await call("delete_task", { task_id, force: true });
     expect(sh(repo, "worktree", "list").split("\n")).toHaveLength(1);
   }, 60_000);
 
@@ -185,6 +186,21 @@ describe("several repositories", () => {
     const merged = await call("merge_attempt", { attempt_id, squash: true });
     expect(merged.merged.map(({ changed }) => changed)).toEqual([true, true]);
     expect((await refusal(call("get_context", { directory: folder }))).code).toBe("not_found");
+  });
+
+  test("once merged, each shows what the merge changed: also nothing, and also where its repository is gone", async () => {
+    const place = await projectOn(side, bed.git, 2);
+    const { attempt_id } = await attemptOf(side, place, "!write project-1/x.txt x");
+    await wait(side, attempt_id);
+    const merged = await call("merge_attempt", { attempt_id });
+    expect(merged.merged.map(({ changed }) => changed)).toEqual([true, false]);
+    expect((await call("get_attempt_diff", { attempt_id })).repos).toMatchObject([
+      { files: 1, insertions: 1, diff: expect.stringContaining("+x") },
+      { files: 0, insertions: 0, diff: "", truncated: false },
+    ]);
+    rmSync(place.paths[0] ?? "", { recursive: true });
+    expect((await call("get_attempt", { attempt_id })).repos).toMatchObject([{ files: 0 }, { files: 0 }]);
+    expect((await refusal(call("get_attempt_diff", { attempt_id }))).code).toBe("repo_invalid");
   });
 
   test("a conflict in one of them: nothing lands in the other, and nothing is committed", async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { diffOf } from "../../src/worktree/diff.ts";
+import { diffOf, mergedDiffOf } from "../../src/worktree/diff.ts";
+import { merge } from "../../src/worktree/merge.ts";
 import { statusOf } from "../../src/worktree/standing.ts";
 import { commit, gitBed, refusal, sh, tenLines, write } from "./git-bed.ts";
 
@@ -139,6 +140,37 @@ describe("the diff of an attempt", () => {
     }
     rmSync(made.path, { recursive: true });
     expect((await refusal(diffOf(made.path, { maxBytes }))).code).toBe("worktree_not_found");
+  });
+});
+
+describe("the diff of a merge", () => {
+  for (const squash of [false, true]) {
+    test(`is what the attempt brought, and not what others did meanwhile, ${squash ? "squashed" : "with its history"}`, async () => {
+      const repo = bed.repo();
+      const made = await bed.attempt(repo);
+      write(made.path, "mine.txt", "1\n");
+      commit(made.path, "by the agent");
+      write(made.path, "a.txt", tenLines({ 9: "mine" }));
+      write(repo, "a.txt", tenLines({ 1: "theirs" }));
+      commit(repo, "by somebody else");
+      const merged = await merge(made.path, { message: "merge", squash, commit: true });
+      const diff = await mergedDiffOf(repo, merged.commit, { maxBytes });
+      expect(diff.files.map(({ path, insertions, deletions }) => [path, insertions, deletions])).toEqual([
+        ["a.txt", 1, 1],
+        ["mine.txt", 1, 0],
+      ]);
+      expect(diff.text).toContain("+mine\n");
+      expect(diff.text).not.toContain("+theirs");
+      expect((await mergedDiffOf(repo, merged.commit, { maxBytes: 200 })).cut).toMatchObject({ file: "a.txt" });
+    });
+  }
+
+  test("needs the commit and the repository", async () => {
+    const repo = bed.repo();
+    const never = "0123456789".repeat(4);
+    const refused = async (path: string) => (await refusal(mergedDiffOf(path, never, { maxBytes }))).code;
+    expect([await refused(repo), await refused(bed.folder())]).toEqual(["worktree_not_found", "worktree_not_found"]);
+    expect(await refused(join(repo, "gone"))).toBe("repo_invalid");
   });
 });
 

@@ -22,16 +22,20 @@ const OPEN_FILE_LINES = 500;
 
 export function DiffView({ attempt }: { attempt: Attempt }) {
   const isGone = attempt.repos.length > 0 && attempt.repos.every(({ path }) => path === null);
-  if (isGone) {
-    return (
-      <p className="text-muted">
-        {attempt.state === "merged"
-          ? `Merged into ${attempt.repos.map(({ target_branch }) => target_branch).join(", ")}; the worktree is gone.`
-          : "The worktree is gone, so there is nothing to compare."}
-      </p>
-    );
+  if (isGone && attempt.state !== "merged") {
+    return <p className="text-muted">The worktree is gone, so there is nothing to compare.</p>;
   }
-  return <Changes attempt={attempt} />;
+  return (
+    <>
+      {isGone && (
+        <p className="mb-3 text-muted">
+          Merged into {attempt.repos.map(({ target_branch }) => target_branch).join(", ")}. This is what the merge
+          changed.
+        </p>
+      )}
+      <Changes attempt={attempt} />
+    </>
+  );
 }
 
 function Changes({ attempt }: { attempt: Attempt }) {
@@ -61,7 +65,7 @@ function Changes({ attempt }: { attempt: Attempt }) {
               Show more
             </Button>
           ) : (
-            "The rest is in the worktree."
+            "The rest can be seen with git."
           )}
         </p>
       )}
