@@ -4,7 +4,7 @@
 
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../../src/testing/eventually.ts";
 import { gate, say } from "../../src/testing/script.ts";
@@ -90,11 +90,14 @@ test("a task of long ago can be resumed for as long as its session exists [PD-08
 });
 
 test("the readable mirror comes to hold every task as it is", async () => {
+  const parent = await world.parent();
+  await world.ended(await parent.launch([say("x")]));
   const { tasks } = await world.store.tasks({ limit: 200 });
   const held = tasks.map((task) => [task.id, task.status]).sort();
   // It follows at its own pace, and says in the store how far it has come.
   await eventually(world.store, async () => {
-    const mirror = JSON.parse(readFileSync(join(world.storage, "tasks.json"), "utf8"));
+    const file = Bun.file(join(world.storage, "tasks.json"));
+    const mirror = (await file.exists()) ? await file.json() : {};
     const mirrored = Object.keys(mirror).map((id) => [id, mirror[id].status]);
     return Bun.deepEquals(mirrored.sort(), held) ? mirror : null;
   });
