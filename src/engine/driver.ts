@@ -160,6 +160,8 @@ export class Driver {
         void this.#end(tracker, { outcome: "cancelled", reason: SESSION_DELETED }, tracker.progress());
         return;
       case "session.working":
+        // An idle from before was another run's.
+        tracker.heardIdle = false;
         if (tracker.phase === "retrying") this.#phase(tracker, "working", null);
         return;
       default:

@@ -125,6 +125,43 @@ describe("completion", () => {
     expect(await ended(side, resumed)).toMatchObject({ status: "completed", run: { number: 1, result: "two" } });
   });
 
+  test("neither is it together with a status that was read just before the turn began [AT-F-07]", async () => {
+    const world = newWorld();
+    const statuses = counted();
+    const listeners = new Set<(event: HostEvent) => void>();
+    let stale = 0;
+    const side = await world.side({
+      host: (host) => {
+        const real = statuses.host(host);
+        return {
+          onEvent(listener) {
+            listeners.add(listener);
+            return host.onEvent(listener);
+          },
+          prompt(sessionId, input) {
+            for (const listener of listeners) listener({ type: "session.idle", sessionId });
+            return host.prompt(sessionId, input);
+          },
+          async statuses() {
+            const known = await real.statuses();
+            return stale-- > 0 ? new Map() : known;
+          },
+        };
+      },
+      settings: { pollMs: 10 },
+    });
+    const parent = world.parent();
+    const task = await ended(side, await launch(side, parent, world.script(say("one"))));
+    const resumed = await side.engine.resume(callerOf(parent), task.id, world.script(gate("held"), say("two")));
+    await side.host.gate("held").reachedBy(1);
+    world.pass(1);
+    stale = 1;
+    await statuses.more(3);
+    expect((await side.store.task(task.id))?.status).toBe("resumed");
+    side.host.gate("held").open();
+    expect(await ended(side, resumed)).toMatchObject({ status: "completed", run: { number: 1, result: "two" } });
+  });
+
   test("a host that takes a prompt and does not begin is given time, and then told the truth about", async () => {
     const world = newWorld();
     const statuses = counted();
