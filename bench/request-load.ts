@@ -43,10 +43,12 @@ export async function requestRate({ url, path, before }: Load, count: number): P
       next();
     });
   const began = performance.now();
-  await bounded(Promise.all(connections.map(drive)), PATIENCE_MS, () => `${left} of ${count} answers of ${path}.`);
-  const taken = performance.now() - began;
-  for (const { socket } of connections) socket?.end();
-  return (count / taken) * 1000;
+  try {
+    await bounded(Promise.all(connections.map(drive)), PATIENCE_MS, () => `${left} of ${count} answers of ${path}.`);
+    return (count / (performance.now() - began)) * 1000;
+  } finally {
+    for (const { socket } of connections) socket?.end();
+  }
 }
 
 async function connect(hostname: string, port: number): Promise<Connection> {

@@ -2,7 +2,7 @@
  * The board in a real Chromium on the real daemon, with scripted agents and real git: from an empty board to a merged
  * attempt, and what a person meets on the way.
  */
-import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startApi } from "../http/api-bed.ts";
@@ -15,11 +15,13 @@ const HOSTILE = "<img src=x onerror=alert(1)> **stars**";
 
 let bed: BoardBed;
 let chromium: Chromium;
-let projectId = "";
-let repoId = "";
+let projectId: string;
+let repoId: string;
 
 beforeAll(async () => {
   [bed, chromium] = await Promise.all([startBoardBed({ "src/cart.ts": CART, "price.txt": "3\n" }), Chromium.start()]);
+  projectId = (await bed.client.operate("add_project", { name: "Greengrocer" })).project_id;
+  repoId = (await bed.client.operate("add_repo", { project_id: projectId, path: bed.repo })).repo_id;
 }, 60_000);
 afterEach(() => chromium.closePages());
 afterAll(async () => {
@@ -37,15 +39,7 @@ async function worktreeOf(attemptId: string): Promise<string> {
   return repos[0]?.path ?? "";
 }
 
-/** A project with the repository: the one that was made on the page, where that test has run. */
-async function makeProject(): Promise<void> {
-  if (projectId !== "") return;
-  projectId = (await bed.client.operate("add_project", { name: "Greengrocer" })).project_id;
-  repoId = (await bed.client.operate("add_repo", { project_id: projectId, path: bed.repo })).repo_id;
-}
-
 async function newItem(title: string, description?: string): Promise<string> {
-  await makeProject();
   const input = { project_id: projectId, title, ...(description === undefined ? {} : { description }) };
   return (await bed.client.operate("create_task", input)).task_id;
 }
@@ -63,17 +57,19 @@ async function followUp({ page }: View, prompt: string, button: "Send" | "Queue"
 }
 
 test("an empty board says what to do; project, repository and work item are made on the page", async () => {
-  const view = await open("/board");
+  const empty = await startBoardBed({ "readme.txt": "hello\n" });
+  onTestFinished(() => empty.stop());
+  const view = await chromium.open(`${empty.url}/board`);
   const { page, problems } = view;
   await page.getByRole("button", { name: "Add a project" }).click();
-  await page.getByLabel("Name").fill("Greengrocer");
+  await page.getByLabel("Name").fill("Bakery");
   await page.getByRole("button", { name: "Add project" }).click();
   await page.getByRole("button", { name: "Add a repository" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Folder").fill("/nowhere/at all");
   await dialog.getByRole("button", { name: "Add repository" }).click();
   await dialog.getByRole("alert").waitFor();
-  await dialog.getByLabel("Folder").fill(bed.repo);
+  await dialog.getByLabel("Folder").fill(empty.repo);
   await dialog.getByRole("button", { name: "Add repository" }).click();
   await dialog.waitFor({ state: "detached" });
   await page.keyboard.press("c");
@@ -81,9 +77,8 @@ test("an empty board says what to do; project, repository and work item are made
   await dialog.getByLabel("Description").fill("In **src/cart.ts**.");
   await dialog.getByRole("button", { name: "Create" }).click();
   await column(view, "todo").getByText("Refuse a negative count").waitFor();
-  projectId = idIn(page.url());
-  repoId = (await bed.client.operate("list_repos", { project_id: projectId })).repos[0]?.id ?? "";
-  expect(repoId).not.toBe("");
+  const { repos } = await empty.client.operate("list_repos", { project_id: idIn(page.url()) });
+  expect(repos).toHaveLength(1);
   expect(problems).toEqual([]);
 });
 
