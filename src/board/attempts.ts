@@ -12,7 +12,8 @@ import { stateOf, wireAttemptRow } from "./wire.ts";
 
 /** How long a stop waits for an attempt that is being set up. */
 const SETUP_MS = 10_000;
-const STOPPED = "the attempt was stopped. Send or queue a follow-up to go on.";
+/** Stands as the reason at the head of a queue that a person holds. */
+export const STOPPED = "the attempt was stopped. Send or queue a follow-up to go on.";
 
 export interface FoundAttempt {
   attempt: AttemptRecord;

@@ -33,6 +33,8 @@ export interface BoardContext {
   released?(directory: string): Promise<void>;
   /** How long a call waits for an attempt to be set up, in ms; 20 s when absent. */
   setupPatience?: number;
+  /** How long a queued follow-up that could not begin waits before it is tried again, at first, in ms; 5 s when absent. */
+  retryPause?: number;
 }
 
 /** The context with what the parts of one board share. */

@@ -1,12 +1,13 @@
 /**
  * Hands queued follow-ups to their sessions, one at a time and in order, when the session is idle and the queue is not held. A
  * follow-up leaves the queue in the transaction that begins its run: it is never dropped and never run twice. One that cannot begin
- * stays first, with the reason.
+ * stays first, with the reason, until something happens to its session again; a fault that may pass is tried again by itself.
  */
 import { isQueueHeld } from "../model/board.ts";
 import { AsyncAgentsError, type ErrorCode, messageOf } from "../model/errors.ts";
 import { isLive } from "../model/task.ts";
 import type { FeedEntry } from "../store/store.ts";
+import { STOPPED } from "./attempts.ts";
 import type { BoardParts } from "./board-context.ts";
 
 const ENDS: ReadonlySet<string> = new Set(["run.completed", "run.failed", "run.cancelled"]);
@@ -31,11 +32,7 @@ export class QueuePump {
 
   /** Looks at all queues: what an earlier process left goes on. */
   async start(): Promise<void> {
-    const { board } = this.#parts.store;
-    for (const sessionId of await board.queuedSessions()) {
-      await board.refuseFollowUp(sessionId, null, null);
-      this.wake(sessionId);
-    }
+    for (const sessionId of await this.#parts.store.board.queuedSessions()) this.wake(sessionId);
   }
 
   async stop(): Promise<void> {
@@ -76,8 +73,8 @@ export class QueuePump {
     const { store, desk } = this.#parts;
     const [queue, task] = await Promise.all([store.board.queue(id), store.task(taskId)]);
     const { head } = queue;
-    if (this.#stopped || head === null || head.error !== null || task === null || isLive(task.status)) return;
-    if (isQueueHeld(task.run, queue.afterRun)) return;
+    if (this.#stopped || head === null || task === null || isLive(task.status)) return;
+    if (head.error === STOPPED || isQueueHeld(task.run, queue.afterRun)) return;
     try {
       const engine = await desk.engine(task.host, task.directory);
       const agent = head.variant === null ? {} : { agent: head.variant };
@@ -104,10 +101,9 @@ export class QueuePump {
   #later(sessionId: string): void {
     const before = this.#retries.get(sessionId);
     clearTimeout(before?.timer);
-    const pause = before === undefined ? FIRST_PAUSE_MS : Math.min(before.pause * 2, LONGEST_PAUSE_MS);
-    const timer = setTimeout(() => {
-      this.#track(this.#parts.store.board.refuseFollowUp(sessionId, null, null).then(() => this.#look(sessionId)));
-    }, pause);
+    const first = this.#parts.retryPause ?? FIRST_PAUSE_MS;
+    const pause = before === undefined ? first : Math.min(before.pause * 2, LONGEST_PAUSE_MS);
+    const timer = setTimeout(() => this.wake(sessionId), pause);
     timer.unref();
     this.#retries.set(sessionId, { timer, pause });
   }

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { AsyncAgentsError, type ErrorCode } from "../../src/model/errors.ts";
 import { refusal } from "../worktree/git-bed.ts";
 import { attemptOf, boardBed, open, projectOn, runsOf, wait, whenAttempt } from "./board-bed.ts";
+import type { Side } from "./board-side.ts";
 
 const bed = boardBed();
 const side = await bed.side();
@@ -163,6 +165,51 @@ describe("queue", () => {
     expect(await call("get_attempt", { attempt_id })).toMatchObject({ error: null, final_message: "found" });
     expect((await side.store.runs(handle ?? "")).length).toBe(3);
     expect(side.logged.join()).toContain("a queued follow-up could not begin");
+  });
+});
+
+describe("a queue that cannot go on", () => {
+  /** An attempt with one follow-up in its queue, whose engine refuses to begin it as often as told. */
+  async function refusedOn(at: Side, code: ErrorCode, times: number) {
+    const { attempt_id } = await attemptOf(at, await projectOn(at, bed.git), "!wait go");
+    await whenAttempt(at, attempt_id, ({ state }) => state === "running");
+    await at.call("follow_up", { attempt_id, action: "queue", prompt: "!say at last" });
+    const running = await at.call("get_attempt", { attempt_id });
+    const engine = at.runner.engines().find(({ instance }) => instance.directory === running.repos[0]?.path);
+    if (!engine) throw new Error("no engine works there");
+    const resume = engine.resumeTask.bind(engine);
+    let left = times;
+    engine.resumeTask = (...given) =>
+      left-- > 0 ? Promise.reject(new AsyncAgentsError(code, "not now")) : resume(...given);
+    open(running, "go");
+    return attempt_id;
+  }
+
+  test("because of a fault of the moment is tried again by itself, until it begins", async () => {
+    const hasty = await bed.side(undefined, { retryPause: 1 });
+    const attempt_id = await refusedOn(hasty, "host_unavailable", 3);
+    await whenAttempt(hasty, attempt_id, ({ state, queued }) => state === "completed" && queued === 0);
+    expect(await runsOf(hasty, attempt_id)).toEqual(["Try it\n\n!wait go: completed", "!say at last: completed"]);
+    expect(hasty.logged.filter((line) => line.startsWith("a queued follow-up could not begin"))).toHaveLength(3);
+  });
+
+  test("is tried again after a restart; one that a person has stopped is not", async () => {
+    const folder = bed.git.folder();
+    const before = await bed.side(folder);
+    const [refused, stopped] = [await refusedOn(before, "session_gone", 1), await refusedOn(before, "session_gone", 1)];
+    for (const attempt_id of [refused, stopped]) {
+      await whenAttempt(before, attempt_id, (standing) => standing.refused !== null);
+    }
+    expect(await before.call("stop_attempt", { attempt_id: stopped })).toMatchObject({ state: "completed" });
+    await before.close();
+    const after = await bed.side(folder);
+    await whenAttempt(after, refused, ({ state, queued }) => state === "completed" && queued === 0);
+    expect(await after.call("get_attempt", { attempt_id: stopped })).toMatchObject({
+      ...{ state: "completed", queued_count: 1, error: expect.stringContaining("was stopped") },
+    });
+    await after.call("follow_up", { attempt_id: stopped, action: "queue", prompt: "!say and this" });
+    await whenAttempt(after, stopped, ({ state, queued }) => state === "completed" && queued === 0);
+    expect((await runsOf(after, stopped)).slice(1)).toEqual(["!say at last: completed", "!say and this: completed"]);
   });
 });
 
