@@ -167,6 +167,31 @@ test("a card moves by keys, by its menu and by drag and drop, and shows by itsel
   expect(problems).toEqual([]);
 });
 
+test("a card that is being moved stays where it was put, whatever else changes meanwhile", async () => {
+  const itemId = await newItem("On a slow way");
+  const view = await open(`/board/${projectId}`);
+  const { page, problems } = view;
+  const answer = Promise.withResolvers<void>();
+  await page.route("**/v1/board/update_task", async (route) => {
+    await answer.promise;
+    await route.continue();
+  });
+  await column(view, "todo").locator(`[data-item-id="${itemId}"]`).getByRole("link").focus();
+  await page.keyboard.press("Shift+ArrowRight");
+  await column(view, "inprogress").locator(`[data-item-id="${itemId}"]`).waitFor();
+  await page.evaluate(`new MutationObserver(() => {
+    window.cameBack ||= document.querySelector("[data-column=todo] [data-item-id='${itemId}']") !== null;
+  }).observe(document.body, { subtree: true, childList: true })`);
+  const another = await open(`/board/${projectId}`);
+  await newItem("News of somebody else");
+  await column(another, "todo").getByText("News of somebody else").waitFor();
+  answer.resolve();
+  await column(view, "todo").getByText("News of somebody else").waitFor();
+  await column(view, "inprogress").locator(`[data-item-id="${itemId}"]`).waitFor();
+  expect(await page.evaluate("window.cameBack")).toBe(false);
+  expect(problems).toEqual([]);
+});
+
 test("a conflict names its files and changes nothing; a removal that would lose work is refused, then forced", async () => {
   const itemId = await newItem(HOSTILE, "!write price.txt twelve");
   const attemptId = await newAttempt(itemId);

@@ -3,10 +3,8 @@
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type ItemRow, type ItemStatus, operate } from "../server/operate.ts";
-import { queryKeys } from "../server/query-keys.ts";
+import { mutationKeys, queryKeys } from "../server/query-keys.ts";
 import { type ItemPages, withItem, withoutItem } from "./item-pages.ts";
-
-const MOVE = ["move"];
 
 export interface Move {
   item: ItemRow;
@@ -19,7 +17,7 @@ export function useMove(projectId: string) {
   const change = (status: ItemStatus, by: (pages: ItemPages) => ItemPages) =>
     queries.setQueryData<ItemPages>(column(status), (known) => known && by(known));
   return useMutation({
-    mutationKey: MOVE,
+    mutationKey: mutationKeys.move,
     // One after the other, so that the last move is the one that stays.
     scope: { id: "move" },
     mutationFn: ({ item, to }: Move) => operate("update_task", { task_id: item.id, status: to }),
@@ -35,8 +33,8 @@ export function useMove(projectId: string) {
     },
     onSettled: () => {
       // With another move on its way, an answer would put that card back for a moment.
-      if (queries.isMutating({ mutationKey: MOVE }) > 1) return;
-      return queries.invalidateQueries({ queryKey: [...queryKeys.itemsOf(projectId)] });
+      if (queries.isMutating({ mutationKey: mutationKeys.move }) > 1) return;
+      return queries.invalidateQueries({ queryKey: queryKeys.board });
     },
   });
 }

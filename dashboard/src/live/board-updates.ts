@@ -1,9 +1,10 @@
 /**
  * Fetches what is shown of the board again when the board changed, and when a task turns: it began, asks something, was answered,
- * ended. A fresh snapshot means that something may have been missed.
+ * ended. A fresh snapshot means that something may have been missed. While a card is being moved nothing is fetched, or it would
+ * be shown where it was; whoever moved it fetches everything afterwards.
  */
 import type { QueryClient } from "@tanstack/react-query";
-import { queryKeys } from "../server/query-keys.ts";
+import { mutationKeys, queryKeys } from "../server/query-keys.ts";
 import type { FeedListener } from "./live-feed.ts";
 import { pacer } from "./pacer.ts";
 import { Standings } from "./standings.ts";
@@ -11,7 +12,10 @@ import { Standings } from "./standings.ts";
 const PACE_MS = 300;
 
 export function boardUpdates(queries: QueryClient): FeedListener {
-  const refresh = pacer(PACE_MS, () => queries.invalidateQueries({ queryKey: [...queryKeys.board] }));
+  const refresh = pacer(PACE_MS, () => {
+    const isMoving = queries.isMutating({ mutationKey: mutationKeys.move }) > 0;
+    return isMoving ? undefined : queries.invalidateQueries({ queryKey: queryKeys.board });
+  });
   const standings = new Standings(({ status, run, phase }) => `${status} ${run.number} ${phase === "waiting"}`);
   return {
     onSnapshot({ tasks }) {

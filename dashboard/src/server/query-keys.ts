@@ -26,3 +26,6 @@ export const queryKeys = {
   diff: (attemptId: string) => ["board", "diff", attemptId],
   executors: ["executors"],
 } as const;
+
+/** The names of changes that are on their way. */
+export const mutationKeys = { move: ["move"] } as const;
