@@ -25,7 +25,7 @@ export interface Lane {
   kill(): void;
 }
 
-const TEST_TIMEOUT_MS = 60_000;
+const TEST_TIMEOUT_MS = 120_000;
 /** Longer than any test may take: a lane this quiet hangs outside of its tests. */
 const SILENCE_LIMIT_MS = 5 * TEST_TIMEOUT_MS;
 

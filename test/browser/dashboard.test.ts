@@ -5,6 +5,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { eventually } from "../../src/testing/eventually.ts";
 import { call, fail, gate, say } from "../../src/testing/script.ts";
+import { startApi } from "../http/api-bed.ts";
 import { type Api, type Parent, World } from "../scenarios/world.ts";
 import { Chromium, type View } from "./page-bed.ts";
 
@@ -43,10 +44,13 @@ async function hasStatus(view: View, taskId: string, status: string): Promise<vo
 }
 
 test("an empty list says what to do", async () => {
-  const { page, problems } = await open();
+  const empty = await startApi();
+  const { page, problems } = await chromium.open(`${empty.url}/`);
   await page.getByText("No tasks yet").waitFor();
   await page.getByRole("button", { name: "Launch" }).first().waitFor();
   expect(problems).toEqual([]);
+  // Before its server goes.
+  await chromium.closePages();
 });
 
 test("a task that is launched in OpenCode appears, progresses and completes without a reload", async () => {

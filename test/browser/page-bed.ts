@@ -2,7 +2,7 @@
 import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
 import { startChromium } from "../../src/testing/chromium.ts";
 
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 40_000;
 
 export interface View {
   page: Page;

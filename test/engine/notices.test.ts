@@ -104,7 +104,7 @@ describe("notices", () => {
     const [delivered] = await notices(side, parent, "delivered", 1);
     expect(delivered?.attempts).toBe(2);
     expect(world.told(parent)).toHaveLength(1);
-  }, 20_000);
+  }, 60_000);
 
   test("what can never arrive is dropped with its reason", async () => {
     const world = newWorld();
@@ -136,7 +136,7 @@ describe("notices", () => {
     }
     const dropped = notices(side, parent, "dropped", 1);
     expect((await dropped)[0]).toMatchObject({ attempts: 8, reason: "never" });
-  }, 20_000);
+  }, 60_000);
 
   test("without a living handler the notice is added, and wakes nobody", async () => {
     const world = newWorld();

@@ -105,7 +105,7 @@ describe("/mcp", () => {
     expect(await asUser("/mcp", [`Authorization: Bearer ${token}`])).toBe(200);
     expect(await asUser("/v1/token", ["Sec-Fetch-Site: same-origin"])).toBe(foreign ? 403 : 200);
     expect((await ask("/v1/token", { headers: { "sec-fetch-site": "same-origin" } })).status).toBe(200);
-  }, 30_000);
+  }, 60_000);
 
   test("the kernel's table tells whose connection it is", () => {
     const row = (local: string, remote: string, user: number) =>

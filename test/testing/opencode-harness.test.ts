@@ -37,7 +37,7 @@ describe("a real OpenCode with a scripted model", () => {
     expect(answer?.info).toMatchObject({ role: "assistant", finish: "stop", tokens: { input: 100, output: 20 } });
     expect(model.requestsOf(session).map((request) => request.answeredBy)).toEqual(["hello#0"]);
     await model.waitForRequest((request) => request.kind === "title" && request.sessionId === session);
-  }, 30_000);
+  }, 60_000);
 
   test("runs OpenCode's own tools, whose results the script can use", async () => {
     model.script("tools", [
@@ -47,7 +47,7 @@ describe("a real OpenCode with a scripted model", () => {
     ]);
     const answer = await opencode.prompt(await titled("tools"), "[[script:tools]]");
     expect(messageText(answer)).toBe("beta, Initial commit");
-  }, 30_000);
+  }, 60_000);
 
   test("a gate holds a turn; the session is busy until it opens, idle afterwards", async () => {
     model.script("gated", [gate("door"), say("through")]);
@@ -58,7 +58,7 @@ describe("a real OpenCode with a scripted model", () => {
     model.gate("door").open();
     await opencode.waitIdle(session);
     expect((await opencode.messages(session)).map(messageText)).toEqual(["[[script:gated]]", "through"]);
-  }, 30_000);
+  }, 60_000);
 
   test("abort ends a gated turn, and the model sees its client go", async () => {
     model.script("aborted", [gate("shut"), say("unheard")]);
@@ -69,7 +69,7 @@ describe("a real OpenCode with a scripted model", () => {
     await opencode.waitIdle(session);
     await model.gate("shut").left;
     expect((await opencode.messages(session)).at(-1)?.info).toMatchObject({ error: { name: "MessageAbortedError" } });
-  }, 30_000);
+  }, 60_000);
 
   test("a failing provider is tried again, and recovers", async () => {
     model.script("flaky", [fail(503, "overloaded", { retryAfter: 0.1 }), say("recovered")]);
@@ -81,7 +81,7 @@ describe("a real OpenCode with a scripted model", () => {
       ({ sessionID, status }) => sessionID === session && status.type === "retry",
     );
     expect(retry.properties.status).toMatchObject({ type: "retry", attempt: 1, message: "overloaded" });
-  }, 30_000);
+  }, 60_000);
 
   test("a refused request fails the turn", async () => {
     model.script("refused", [fail(400, "no such thing")]);
@@ -90,20 +90,20 @@ describe("a real OpenCode with a scripted model", () => {
     expect(info).toMatchObject({ error: { name: "APIError", data: { message: "no such thing", statusCode: 400 } } });
     const event = await opencode.waitForEventOf("session.error", ({ sessionID }) => sessionID === session);
     expect(event.directory).toBe(opencode.directory);
-  }, 30_000);
+  }, 60_000);
 
   test("a cut stream is tried again", async () => {
     model.script("cut", [cut("half a sent"), say("whole")]);
     const session = await titled("cut");
     expect(messageText(await opencode.prompt(session, "[[script:cut]]"))).toBe("whole");
     expect(model.requestsOf(session)).toHaveLength(2);
-  }, 30_000);
+  }, 60_000);
 
   test("an empty answer is a turn without text", async () => {
     model.script("empty", [empty()]);
     const answer = await opencode.prompt(await titled("empty"), "[[script:empty]]");
     expect([messageText(answer), answer.info.role === "assistant" && answer.info.finish]).toEqual(["", "stop"]);
-  }, 30_000);
+  }, 60_000);
 
   test("sessions at the same time follow their own scripts", async () => {
     const names = ["red", "green", "blue"];
@@ -115,7 +115,7 @@ describe("a real OpenCode with a scripted model", () => {
     expect((await Promise.all(first)).map(messageText)).toEqual(["red 1", "green 1", "blue 1"]);
     const second = await Promise.all(ids.map((id) => opencode.prompt(id, "more")));
     expect(second.map(messageText)).toEqual(["red 2", "green 2", "blue 2"]);
-  }, 30_000);
+  }, 60_000);
 });
 
 describe("the harness", () => {
@@ -127,7 +127,7 @@ describe("the harness", () => {
     const text = messageText(await opencode.prompt(await titled("environment"), "[[script:environment]]"));
     expect(text).toContain(`HOME=${opencode.home}\n`);
     expect(text).not.toMatch(/^(XDG_|NODE_ENV|BUN_)/m);
-  }, 30_000);
+  }, 60_000);
 
   test("throws what OpenCode refuses, with the end of its log", async () => {
     const failure = await opencode.messages("ses_unknown").catch((error: unknown) => error);
@@ -165,11 +165,11 @@ describe("the harness", () => {
     await new Response(run.stdout).text();
     await run.exited;
     expect(run.signalCode).toBe("SIGKILL");
-  }, 10_000);
+  }, 60_000);
 
   test("stop ends the process and removes its folders", async () => {
     await opencode.stop();
     expect(opencode.running).toBe(false);
     expect(existsSync(dirname(opencode.home))).toBe(false);
-  }, 30_000);
+  }, 60_000);
 });

@@ -71,7 +71,7 @@ describe("kill -9", () => {
       expect(contentsOf(base)).toEqual({});
       await bed.attempt(repo, { base, attemptId: "half" });
     }
-  }, 30_000);
+  }, 60_000);
 
   test("in the middle of a removal: it is taken up, and unmerged commits stay on their branch", async () => {
     const repo = bed.repo();
