@@ -20,29 +20,35 @@ export const RUN_COLUMNS = [
 
 type RunRow = Pick<Selectable<RunsTable>, (typeof RUN_COLUMNS)[number]>;
 
+const HEAD = [
+  "id",
+  "session_id",
+  "host",
+  "directory",
+  "parent_session_id",
+  "parent_message_id",
+  "parent_agent",
+  "description",
+  "agent",
+  "model",
+  "batch_id",
+  "is_forked",
+  "status",
+  "started_at",
+  "completed_at",
+  "progress",
+] as const;
+
+export const HEAD_COLUMNS = HEAD.map((column) => `tasks.${column}` as const);
+
 const TASK_COLUMNS = [
-  "tasks.id",
-  "tasks.session_id",
-  "tasks.host",
-  "tasks.directory",
-  "tasks.parent_session_id",
-  "tasks.parent_message_id",
-  "tasks.parent_agent",
-  "tasks.description",
-  "tasks.agent",
-  "tasks.model",
-  "tasks.batch_id",
-  "tasks.is_forked",
-  "tasks.status",
+  ...HEAD_COLUMNS,
   "tasks.phase",
   "tasks.phase_detail",
-  "tasks.started_at",
-  "tasks.completed_at",
   "tasks.result_retrieved_at",
   "tasks.cleared_at",
   "tasks.cancel_requested_at",
   "tasks.owner",
-  "tasks.progress",
   "runs.number",
   "runs.message_id",
   "runs.started_at as run_started_at",
@@ -78,7 +84,8 @@ export function taskColumns(characters: number | null) {
   ] as const;
 }
 
-export function taskOf(row: TaskRow): Task {
+/** What does not depend on the run. */
+export function headOf(row: Pick<TaskRow, (typeof HEAD)[number]>) {
   return {
     id: row.id,
     sessionId: row.session_id,
@@ -93,6 +100,15 @@ export function taskOf(row: TaskRow): Task {
     batchId: row.batch_id,
     isForked: row.is_forked === 1,
     status: row.status as Task["status"],
+    startedAt: row.started_at,
+    completedAt: row.completed_at,
+    progress: JSON.parse(row.progress) as Task["progress"],
+  };
+}
+
+export function taskOf(row: TaskRow): Task {
+  return {
+    ...headOf(row),
     phase: row.phase as Task["phase"],
     phaseDetail: row.phase_detail === null ? null : JSON.parse(row.phase_detail),
     run: {
@@ -106,13 +122,10 @@ export function taskOf(row: TaskRow): Task {
       error: row.error,
       before: JSON.parse(row.before),
     },
-    startedAt: row.started_at,
-    completedAt: row.completed_at,
     resultRetrievedAt: row.result_retrieved_at,
     clearedAt: row.cleared_at,
     cancelRequestedAt: row.cancel_requested_at,
     owner: row.owner,
-    progress: JSON.parse(row.progress),
   };
 }
 

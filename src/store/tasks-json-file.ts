@@ -6,9 +6,9 @@
 import { type FileHandle, open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type Kysely, sql } from "kysely";
-import type { Status } from "../model/task.ts";
 import type { Database } from "./database.ts";
 import type { Schema, TasksTable } from "./schema.ts";
+import { HEAD_COLUMNS, headOf, withNewestRun } from "./task-rows.ts";
 import { entryOf, type MirroredTask } from "./tasks-json.ts";
 
 /** The newest tasks are in the file; older ones are only in the store. */
@@ -63,13 +63,9 @@ async function beforeFirst(kysely: Kysely<Schema>): Promise<Position | null> {
 type Row = Awaited<ReturnType<typeof page>>[number];
 
 function page(kysely: Kysely<Schema>, after: Position | null) {
-  const rows = kysely
-    .selectFrom("tasks")
-    .innerJoin("runs", (join) => join.onRef("runs.task_id", "=", "tasks.id").onRef("runs.number", "=", "tasks.run"))
-    .select(["tasks.id", "tasks.session_id", "tasks.host", "tasks.directory", "tasks.parent_session_id"])
-    .select(["tasks.parent_message_id", "tasks.parent_agent", "tasks.description", "tasks.agent", "tasks.model"])
-    .select(["tasks.batch_id", "tasks.is_forked", "tasks.status", "tasks.run", "tasks.started_at", "tasks.created_seq"])
-    .select(["tasks.completed_at", "tasks.progress", "runs.error"])
+  const rows = withNewestRun(kysely.selectFrom("tasks"))
+    .select(HEAD_COLUMNS)
+    .select(["tasks.run", "tasks.created_seq", "runs.error"])
     .orderBy("tasks.started_at")
     .orderBy("tasks.created_seq")
     .limit(PAGE);
@@ -79,25 +75,7 @@ function page(kysely: Kysely<Schema>, after: Position | null) {
 }
 
 function taskOf(row: Row): MirroredTask {
-  return {
-    id: row.id,
-    sessionId: row.session_id,
-    host: row.host,
-    directory: row.directory,
-    parentSessionId: row.parent_session_id,
-    parentMessageId: row.parent_message_id,
-    parentAgent: row.parent_agent,
-    description: row.description,
-    agent: row.agent,
-    model: row.model,
-    batchId: row.batch_id,
-    isForked: row.is_forked === 1,
-    status: row.status as Status,
-    run: { number: row.run, error: row.error },
-    startedAt: row.started_at,
-    completedAt: row.completed_at,
-    progress: JSON.parse(row.progress),
-  };
+  return { ...headOf(row), run: { number: row.run, error: row.error } };
 }
 
 /** Makes the rename itself last. Some file systems cannot; the file is whole all the same. */

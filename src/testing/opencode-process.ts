@@ -3,7 +3,9 @@
  * Invariant: it is ended by its own pid, at the latest when the test process is gone; its environment holds nothing of the
  * developer's but PATH and locale. It does not speak HTTP to the program.
  */
+
 import { join } from "node:path";
+import { freePort } from "./free-port.ts";
 import { attachLifeline } from "./lifeline.ts";
 import { openCodeBinary } from "./opencode-binary.ts";
 import { bounded } from "./recorder.ts";
@@ -110,13 +112,6 @@ export async function startProcess(options: ProcessOptions): Promise<OpenCodePro
 
 async function collect(stream: ReadableStream<Uint8Array<ArrayBuffer>>, onText: (text: string) => void): Promise<void> {
   for await (const text of stream.pipeThrough(new TextDecoderStream())) onText(text);
-}
-
-function freePort(): number {
-  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = listener;
-  listener.stop(true);
-  return port;
 }
 
 export function lastLines(text: string, count = 15): string {

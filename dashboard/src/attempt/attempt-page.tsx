@@ -2,14 +2,11 @@
  * One attempt: how it stands, what it asks, what it said and what it changed, and what can be done with it.
  */
 import { type RefObject, useEffect, useState } from "react";
-import { NoBoard } from "../board/no-board.tsx";
+import { NotLoaded } from "../board/not-loaded.tsx";
 import { DiffView } from "../diff/diff-view.tsx";
-import { FailureNote } from "../parts/failure-note.tsx";
-import { Link } from "../routing/link.tsx";
 import { navigate } from "../routing/location.ts";
-import { type AttemptTab, attemptPath, boardPath } from "../routing/route.ts";
+import { type AttemptTab, attemptPath } from "../routing/route.ts";
 import { useAttempt, useHandle } from "../server/board-queries.ts";
-import { codeOf, isWithoutBoard } from "../server/failure.ts";
 import type { Attempt } from "../server/operate.ts";
 import { useTaskIfKnown } from "../server/queries.ts";
 import { AnswerBox } from "../task/answer-box.tsx";
@@ -29,29 +26,13 @@ interface AttemptPageProps {
 }
 
 export function AttemptPage({ id, tab, scroller }: AttemptPageProps) {
-  const { data: attempt, error, isPending, refetch } = useAttempt(id);
+  const query = useAttempt(id);
+  const { data: attempt } = query;
   useEffect(() => {
     scroller.current?.scrollTo(0, 0);
   }, [scroller, id]);
   if (attempt) return <LoadedAttempt key={id} attempt={attempt} tab={tab} scroller={scroller} />;
-  if (isWithoutBoard(error)) return <NoBoard onRetry={() => void refetch()} />;
-  const isUnknown = codeOf(error) === "not_found" || codeOf(error) === "invalid_input";
-  return (
-    <div className="mx-auto flex w-full max-w-3xl flex-col gap-4 p-5">
-      {isPending ? (
-        <p className="text-muted">Loading the attempt…</p>
-      ) : (
-        <FailureNote
-          title={isUnknown ? "There is no such attempt" : "The attempt could not be loaded"}
-          failure={error}
-          {...(isUnknown ? {} : { onRetry: () => void refetch() })}
-        />
-      )}
-      <Link href={boardPath()} className="self-start text-accent underline underline-offset-2">
-        The board
-      </Link>
-    </div>
-  );
+  return <NotLoaded what="attempt" query={query} />;
 }
 
 interface LoadedAttemptProps {

@@ -2,13 +2,9 @@
  * One work item: what is to be done, where it stands, and the attempts that were made at it.
  */
 import { type RefObject, useEffect } from "react";
-import { NoBoard } from "../board/no-board.tsx";
-import { FailureNote } from "../parts/failure-note.tsx";
+import { NotLoaded } from "../board/not-loaded.tsx";
 import { Ago } from "../parts/times.tsx";
-import { Link } from "../routing/link.tsx";
-import { boardPath } from "../routing/route.ts";
 import { useItem } from "../server/board-queries.ts";
-import { codeOf, isWithoutBoard } from "../server/failure.ts";
 import type { Item } from "../server/operate.ts";
 import { AttemptList } from "./attempt-list.tsx";
 import { DeleteItem } from "./delete-item.tsx";
@@ -17,29 +13,13 @@ import { StartAttempt } from "./start-attempt.tsx";
 import { StatusChoice } from "./status-choice.tsx";
 
 export function ItemPage({ id, scroller }: { id: string; scroller: RefObject<HTMLElement | null> }) {
-  const { data: item, error, isPending, refetch } = useItem(id);
+  const query = useItem(id);
+  const { data: item } = query;
   useEffect(() => {
     scroller.current?.scrollTo(0, 0);
   }, [scroller, id]);
   if (item) return <LoadedItem key={id} item={item} />;
-  if (isWithoutBoard(error)) return <NoBoard onRetry={() => void refetch()} />;
-  const isUnknown = codeOf(error) === "not_found" || codeOf(error) === "invalid_input";
-  return (
-    <div className="mx-auto flex w-full max-w-3xl flex-col gap-4 p-5">
-      {isPending ? (
-        <p className="text-muted">Loading the work item…</p>
-      ) : (
-        <FailureNote
-          title={isUnknown ? "There is no such work item" : "The work item could not be loaded"}
-          failure={error}
-          {...(isUnknown ? {} : { onRetry: () => void refetch() })}
-        />
-      )}
-      <Link href={boardPath()} className="self-start text-accent underline underline-offset-2">
-        The board
-      </Link>
-    </div>
-  );
+  return <NotLoaded what="work item" query={query} />;
 }
 
 function LoadedItem({ item }: { item: Item }) {
