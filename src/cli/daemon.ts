@@ -15,6 +15,7 @@ import { apiSettings } from "../http/settings.ts";
 import { mcpHandler } from "../mcp/http.ts";
 import { sqliteStore } from "../store/open.ts";
 import { executorsOf, hostMakers } from "./daemon-hosts.ts";
+import { limitSettings } from "./limit-settings.ts";
 
 export interface DaemonOptions {
   /** The data folder. */
@@ -34,7 +35,7 @@ export interface Daemon {
 export async function startDaemon({ directory, worktrees, environment, log }: DaemonOptions): Promise<Daemon> {
   const store = await sqliteStore({ directory, log: (line) => log.info(line) });
   const makers = hostMakers({ directory, environment, log });
-  const runner = new Runner({ store, log, makers });
+  const runner = new Runner({ store, log, makers, ...limitSettings(environment, log) });
   const desk = new Desk({
     store,
     isAlive,

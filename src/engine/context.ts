@@ -5,9 +5,11 @@
 import type { Host } from "../hosts/host.ts";
 import type { CondenseLimits } from "../model/condense.ts";
 import type { Resumable } from "../model/events.ts";
+import { DEFAULT_LIMITS, type Limits } from "../model/limits.ts";
 import type { Run, Task } from "../model/task.ts";
 import type { Instance, Notice, Store } from "../store/store.ts";
 import type { Changes } from "./changes.ts";
+import type { Slots } from "./slots.ts";
 
 /** A place where a crash must lose nothing; tests kill the process there. */
 export type CrashPoint = "session-made" | "row-written" | "prompt-sent" | "outbox-written" | "notice-sent";
@@ -22,6 +24,8 @@ export interface Settings {
   fork: CondenseLimits;
   /** The least time between two status calls, and the longest that a missed event goes unnoticed. */
   pollMs: number;
+  /** What a run may take. */
+  limits: Limits;
   /** Cancel a parent's tasks when somebody aborts its turn; else they go on. */
   cancelOnAbort: boolean;
   /** What launches a task, and what lists them, in the words of the door. */
@@ -37,6 +41,7 @@ export const DEFAULT_SETTINGS: Settings = {
   noticeResultChars: 8192,
   fork: { tokens: 100_000, wholeOutputs: 5, recentOutputs: 15, recentChars: 3000, olderChars: 500 },
   pollMs: 5000,
+  limits: DEFAULT_LIMITS,
   cancelOnAbort: false,
   launchTool: "task",
   listTool: "the list of tasks",
@@ -75,4 +80,6 @@ export interface EngineContext {
   reach(point: CrashPoint): void;
   /** Where one process has many engines: their common feed, started. Whoever runs them sees to what dead processes left. */
   changes?: Changes;
+  /** How many runs are at work at once, over all engines of the process; any number when absent. */
+  slots?: Slots;
 }

@@ -1,14 +1,16 @@
 /**
- * Drives the live runs of this instance: hands prompts over, follows host events, and ends each run on evidence. A
- * missed event is found by one status call for all runs, at most once in `pollMs`. Does not decide a status: it
- * gathers evidence, the model judges, the store applies.
+ * Drives the live runs of this instance: hands prompts over when there is a place, follows host events, and ends each run
+ * on evidence. A missed event is found by one status call for all runs, at most once in `pollMs`; then also what stalls
+ * or goes beyond its limits. Does not decide a status: it gathers evidence, the model judges, the store applies.
  */
 import type { HostEvent, HostStatus } from "../hosts/host.ts";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import { endOf, judge, type Verdict } from "../model/evidence.ts";
+import { breachOf, isStalled } from "../model/limits.ts";
 import { addProgress, fullerProgress, type Progress } from "../model/progress.ts";
 import type { Phase, PhaseDetail, Task } from "../model/task.ts";
 import type { EngineContext } from "./context.ts";
+import { Slots } from "./slots.ts";
 import { RunTracker } from "./tracker.ts";
 
 const SAVE_MS = 500;
@@ -24,6 +26,7 @@ export class Driver {
   readonly #live = new Map<string, RunTracker>();
   /** Sessions that a task's session opened by itself, with the task's session. */
   readonly #descendants = new Map<string, string>();
+  readonly #slots: Slots;
   readonly #saving = new Map<RunTracker, ReturnType<typeof setTimeout>>();
   #pollTimer: ReturnType<typeof setTimeout> | null = null;
   #lastPoll = 0;
@@ -32,13 +35,18 @@ export class Driver {
   constructor(context: EngineContext, onEnded: (task: Task) => void) {
     this.#context = context;
     this.#onEnded = onEnded;
+    this.#slots = context.slots ?? new Slots(null);
   }
 
   /** Begins a run whose row is written; what goes wrong from here on ends the task with the truth. */
   begin(task: Task): void {
     const tracker = this.#track(task);
     // After the caller has its answer: a host that works on the prompt would hold it up.
-    setTimeout(() => void this.#start(tracker, task), 0);
+    const begin = () => void setTimeout(() => void this.#start(tracker, task), 0);
+    // A task of a task does not wait for the place of the one that waits for it.
+    const isNested = this.#live.has(task.parentSessionId);
+    tracker.place = isNested ? this.#slots.occupy(begin) : this.#slots.take(begin);
+    if (tracker.place.waits) this.#phase(tracker, "queued", null);
   }
 
   /** Takes over a run that is already at work in this host. */
@@ -47,6 +55,7 @@ export class Driver {
     const adopted = await store.apply(task.id, { type: "task.adopted", at: now(), owner: instance.id });
     if (!adopted.changed) return;
     const tracker = this.#track(adopted.task);
+    tracker.place = this.#slots.occupy();
     tracker.counting = true;
     tracker.acceptedAt = now();
     this.#pollSoon();
@@ -59,17 +68,20 @@ export class Driver {
   /** Stops the host's work, then ends the run. Rejects, with the task unchanged, when the host cannot stop it. */
   async cancel(task: Task, reason: string): Promise<void> {
     const tracker = this.#live.get(task.sessionId);
-    if (!tracker) return;
-    tracker.cancelling = reason;
+    if (tracker) await this.#stopRun(tracker, { outcome: "cancelled", reason });
+  }
+
+  async #stopRun(tracker: RunTracker, verdict: Verdict): Promise<void> {
+    tracker.stopping = verdict;
     try {
-      await this.#context.host.abort(task.sessionId);
+      await this.#context.host.abort(tracker.sessionId);
     } catch (thrown) {
       if (!isGone(thrown)) {
-        tracker.cancelling = null;
+        tracker.stopping = null;
         throw thrown;
       }
     }
-    await this.#end(tracker, { outcome: "cancelled", reason }, tracker.progress());
+    await this.#end(tracker, verdict, tracker.progress());
   }
 
   /** How many runs it drives. */
@@ -110,6 +122,7 @@ export class Driver {
     this.#stopped = true;
     if (this.#pollTimer) clearTimeout(this.#pollTimer);
     for (const timer of this.#saving.values()) clearTimeout(timer);
+    for (const tracker of this.#live.values()) tracker.place?.leave();
     this.#saving.clear();
     this.#live.clear();
   }
@@ -121,20 +134,23 @@ export class Driver {
   #track(task: Task): RunTracker {
     const tracker = new RunTracker(task);
     this.#live.set(task.sessionId, tracker);
+    // A task of a task: what happens there is its own, and not its parent's.
+    this.#descendants.delete(task.sessionId);
     return tracker;
   }
 
   async #start(tracker: RunTracker, task: Task): Promise<void> {
     const { host, settings, now } = this.#context;
+    if (tracker.phase === "queued") this.#phase(tracker, "starting", null);
     try {
       if (task.isForked && task.run.number === 0) await host.condense?.(task.sessionId, settings.fork);
-      if (tracker.cancelling !== null || this.#stopped) return;
+      if (tracker.stopping !== null || this.#stopped) return;
       tracker.counting = true;
       const { messageId, prompt: text } = task.run;
       await host.prompt(task.sessionId, { messageId, text, agent: task.agent, model: task.model });
       this.#context.reach("prompt-sent");
       tracker.acceptedAt = now();
-      if (tracker.cancelling !== null) await host.abort(task.sessionId);
+      if (tracker.stopping !== null) await host.abort(task.sessionId);
       // A request or a retry may have come while the prompt was on its way: it still holds.
       else if (tracker.phase === "starting") this.#phase(tracker, "working", null);
       if (tracker.idleEarly) void this.#settle(tracker, false);
@@ -181,7 +197,7 @@ export class Driver {
       const open = tracker.answer(event.requestId);
       this.#phase(tracker, open ? "waiting" : "working", open);
     } else if (tracker.count(event, this.#context.now())) {
-      if (tracker.phase === "retrying") this.#phase(tracker, "working", null);
+      if (tracker.phase === "retrying" || tracker.phase === "stalled") this.#phase(tracker, "working", null);
       this.#saveLater(tracker);
     }
   }
@@ -224,16 +240,13 @@ export class Driver {
       const evidence = await this.#context.host.inspect(tracker.sessionId, tracker.messageId);
       if (!certain && !evidence.answer && !evidence.error) return this.#pollSoon();
       if (!evidence.begun && tracker.announced === null && this.#isFresh(tracker)) return this.#pollLater();
-      const isOpen = !evidence.answer && !evidence.error && tracker.announced === null && tracker.cancelling === null;
+      const isOpen = !evidence.answer && !evidence.error && tracker.announced === null && tracker.stopping === null;
       if (isOpen && !tracker.heardIdle && !tracker.foundIdle) {
         // The status was read before the messages: a turn that began in between is at work. The next poll knows.
         tracker.foundIdle = true;
         return this.#pollLater();
       }
-      const verdict: Verdict =
-        tracker.cancelling === null
-          ? judge(evidence, tracker.announced)
-          : { outcome: "cancelled", reason: tracker.cancelling };
+      const verdict = tracker.stopping ?? judge(evidence, tracker.announced);
       const shown = addProgress(tracker.before, evidence.progress);
       await this.#end(tracker, verdict, fullerProgress(tracker.progress(), shown));
     } catch (thrown) {
@@ -280,6 +293,7 @@ export class Driver {
 
   #forget(tracker: RunTracker): void {
     if (this.#live.get(tracker.sessionId) === tracker) this.#live.delete(tracker.sessionId);
+    tracker.place?.leave();
     for (const [child, root] of this.#descendants) if (root === tracker.sessionId) this.#descendants.delete(child);
     const timer = this.#saving.get(tracker);
     if (timer) clearTimeout(timer);
@@ -311,6 +325,7 @@ export class Driver {
       const statuses = await this.#context.host.statuses();
       const due = [...this.#live.values()].filter((run) => run.acceptedAt !== null && run.acceptedAt < asked);
       await Promise.all(due.map((tracker) => this.#takeStatus(tracker, statuses.get(tracker.sessionId))));
+      for (const tracker of due) this.#watch(tracker);
     } catch (thrown) {
       this.#logFailure("the status call failed; it is tried again")(thrown);
     }
@@ -323,6 +338,22 @@ export class Driver {
     if (status.state === "retrying") {
       this.#phase(tracker, "retrying", { kind: "retrying", reason: status.reason, count: status.count });
     } else if (tracker.phase === "retrying") this.#phase(tracker, "working", null);
+  }
+
+  /** Says so when nothing is seen of a run, and stops one that goes beyond its limits; never one that waits for a person. */
+  #watch(tracker: RunTracker): void {
+    const { limits } = this.#context.settings;
+    const standing = tracker.standing();
+    const isLive = this.#live.get(tracker.sessionId) === tracker;
+    if (!isLive || standing === null || tracker.stopping !== null || tracker.phase === "waiting") return;
+    const breach = breachOf(standing, limits, this.#context.now());
+    if (breach !== null) {
+      this.#stopRun(tracker, { outcome: "error", error: breach }).catch(
+        this.#logFailure("a run beyond its limits could not be stopped; the next poll tries again"),
+      );
+    } else if (tracker.phase === "working" && isStalled(standing, limits, this.#context.now())) {
+      this.#phase(tracker, "stalled", null);
+    }
   }
 
   #logFailure(message: string): (thrown: unknown) => void {

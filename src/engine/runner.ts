@@ -7,12 +7,14 @@ import { realpath } from "node:fs/promises";
 import type { HostMaker, OpenedHost } from "../hosts/host-maker.ts";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import { INTERRUPTED } from "../model/evidence.ts";
+import { DEFAULT_LIMITS, type Limits } from "../model/limits.ts";
 import type { FeedEntry, Instance, Store } from "../store/store.ts";
 import { Changes } from "./changes.ts";
 import { DEFAULT_SETTINGS, type EngineContext, type Log, type NoticeText, type NoticeView } from "./context.ts";
 import { Engine } from "./engine.ts";
 import { isAlive, ownIdentity } from "./liveness.ts";
 import { findOrphans, type OrphanGroup } from "./orphans.ts";
+import { Slots } from "./slots.ts";
 
 const IDLE_MS = 5 * 60_000;
 const POLL_MS = DEFAULT_SETTINGS.pollMs;
@@ -23,6 +25,9 @@ export interface RunnerContext {
   store: Store;
   log: Log;
   makers: readonly HostMaker[];
+  /** What a run may take, and how many are at work at once; nothing is limited when absent. */
+  limits?: Limits;
+  maxConcurrent?: number | null;
   /** How long an engine without a live run is kept. */
   idleMs?: number;
   /** The longest that a missed event, or the death of another process, goes unnoticed. */
@@ -32,7 +37,7 @@ export interface RunnerContext {
   isAlive?(instance: Instance): boolean;
 }
 
-interface Slot {
+interface Opened {
   engine: Engine;
   opened: OpenedHost;
 }
@@ -40,7 +45,8 @@ interface Slot {
 export class Runner {
   readonly #context: Required<RunnerContext>;
   readonly #changes: Changes;
-  readonly #slots = new Map<string, Slot>();
+  readonly #opened = new Map<string, Opened>();
+  readonly #slots: Slots;
   readonly #opening = new Map<string, Promise<Engine>>();
   readonly #closing = new Map<string, Promise<void>>();
   #started: Promise<void> | null = null;
@@ -50,13 +56,15 @@ export class Runner {
   #stopped = false;
 
   constructor(context: RunnerContext) {
-    this.#context = { idleMs: IDLE_MS, pollMs: POLL_MS, now: Date.now, newId, isAlive, ...context };
+    const unlimited = { limits: DEFAULT_LIMITS, maxConcurrent: null };
+    this.#context = { ...unlimited, idleMs: IDLE_MS, pollMs: POLL_MS, now: Date.now, newId, isAlive, ...context };
+    this.#slots = new Slots(this.#context.maxConcurrent);
     this.#changes = new Changes(context.store, context.log);
     this.#changes.onEntries((entries) => this.#heed(entries));
   }
 
   engines(): readonly Engine[] {
-    return [...this.#slots.values()].map(({ engine }) => engine);
+    return [...this.#opened.values()].map(({ engine }) => engine);
   }
 
   /** The engine of that host in that directory; `host_unavailable` with what to do where there can be none. */
@@ -88,7 +96,7 @@ export class Runner {
   async release(directory: string): Promise<void> {
     const real = await realOf(directory).catch(() => directory);
     await Promise.allSettled([...this.#opening].flatMap(([key, opening]) => (isIn(key, real) ? [opening] : [])));
-    await Promise.all([...this.#slots.keys()].filter((key) => isIn(key, real)).map((key) => this.#close(key)));
+    await Promise.all([...this.#opened.keys()].filter((key) => isIn(key, real)).map((key) => this.#close(key)));
   }
 
   /** Ends every live run as interrupted, then the hosts. */
@@ -97,15 +105,15 @@ export class Runner {
     if (this.#idle) clearTimeout(this.#idle);
     if (this.#sweep) clearTimeout(this.#sweep);
     await Promise.allSettled([...this.#opening.values(), this.#recovering]);
-    await Promise.allSettled([...[...this.#slots.keys()].map((key) => this.#close(key)), ...this.#closing.values()]);
+    await Promise.allSettled([...[...this.#opened.keys()].map((key) => this.#close(key)), ...this.#closing.values()]);
     await Promise.allSettled(this.#context.makers.map((maker) => maker.stop()));
     this.#changes.stop();
   }
 
   async #open(maker: HostMaker, directory: string, key: string): Promise<Engine> {
     await this.#closing.get(key);
-    const slot = this.#slots.get(key);
-    if (slot) return slot.engine;
+    const known = this.#opened.get(key);
+    if (known) return known.engine;
     const problem = await maker.problem();
     if (problem !== null) throw unavailable(problem);
     await this.#follow();
@@ -117,7 +125,7 @@ export class Runner {
       await opened.close();
       throw thrown;
     }
-    this.#slots.set(key, { engine, opened });
+    this.#opened.set(key, { engine, opened });
     this.#checkIdleLater();
     return engine;
   }
@@ -132,28 +140,29 @@ export class Runner {
   }
 
   #engineContext({ host }: OpenedHost, directory: string): EngineContext {
-    const { store, log, now, newId, isAlive, pollMs } = this.#context;
+    const { store, log, now, newId, isAlive, pollMs, limits } = this.#context;
     const identity = { id: newId("ins"), ...ownIdentity(), host: host.kind, directory, startedAt: now() };
     return {
       ...{ store, host, log, now, newId, isAlive, wordNotices },
       instance: identity,
-      settings: { ...DEFAULT_SETTINGS, pollMs, resumable: ["error", "cancelled"] },
+      settings: { ...DEFAULT_SETTINGS, pollMs, limits, resumable: ["error", "cancelled"] },
       reach: () => {},
       changes: this.#changes,
+      slots: this.#slots,
     };
   }
 
   /** Out of sight first: whoever asks from now on gets another one. */
   #close(key: string): Promise<void> {
-    const slot = this.#slots.get(key);
-    if (!slot) return Promise.resolve();
-    this.#slots.delete(key);
-    const closing = this.#end(slot).finally(() => this.#closing.delete(key));
+    const known = this.#opened.get(key);
+    if (!known) return Promise.resolve();
+    this.#opened.delete(key);
+    const closing = this.#end(known).finally(() => this.#closing.delete(key));
     this.#closing.set(key, closing);
     return closing;
   }
 
-  async #end({ engine, opened }: Slot): Promise<void> {
+  async #end({ engine, opened }: Opened): Promise<void> {
     const { log } = this.#context;
     const { host, directory } = engine.instance;
     try {
@@ -232,12 +241,12 @@ export class Runner {
   }
 
   #checkIdleLater(): void {
-    if (this.#idle || this.#stopped || this.#slots.size === 0) return;
+    if (this.#idle || this.#stopped || this.#opened.size === 0) return;
     this.#idle = setTimeout(
       () => {
         this.#idle = null;
         const latest = this.#context.now() - this.#context.idleMs;
-        for (const [key, { engine }] of this.#slots) {
+        for (const [key, { engine }] of this.#opened) {
           if (engine.liveRuns === 0 && engine.usedAt <= latest) void this.#close(key);
         }
         this.#checkIdleLater();

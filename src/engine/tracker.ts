@@ -3,8 +3,14 @@
  * error. In memory only, for the instance that drives the run; the store gets it in merged writes.
  */
 import type { HostEvent } from "../hosts/host.ts";
+import type { Verdict } from "../model/evidence.ts";
+import type { Standing } from "../model/limits.ts";
 import { addProgress, countTool, noProgress, type Progress, type Tokens } from "../model/progress.ts";
 import type { Phase, PhaseDetail, Task } from "../model/task.ts";
+import type { Place } from "./slots.ts";
+
+/** Characters of a call by which it is known again. */
+const COMPARED = 10_000;
 
 export class RunTracker {
   readonly taskId: string;
@@ -24,11 +30,15 @@ export class RunTracker {
   foundIdle = false;
   /** The phase that was last written. */
   phase: Phase | null;
-  /** Why it is being cancelled, while it is. */
-  cancelling: string | null = null;
+  /** What it ends with, while it is being stopped. */
+  stopping: Verdict | null = null;
+  /** Among the runs that are at work, or in line for that. */
+  place: Place | null = null;
   /** An error that the host reported besides its messages. */
   announced: string | null = null;
   readonly #calls = new Set<string>();
+  /** The newest call of each session, and how often it was made in a row. */
+  readonly #repeated = new Map<string, { call: string; tool: string; times: number }>();
   readonly #usage = new Map<string, { tokens: Tokens; cost: number }>();
   readonly #requests = new Map<string, PhaseDetail>();
   #tools: Progress = noProgress(0);
@@ -60,6 +70,7 @@ export class RunTracker {
         this.#lastUpdate = at;
         if (this.#calls.has(event.callId)) return true;
         this.#calls.add(event.callId);
+        this.#repeat(event);
         this.#tools = countTool(this.#tools, event.name);
         return true;
       case "usage.counted":
@@ -74,6 +85,13 @@ export class RunTracker {
     }
   }
 
+  #repeat({ sessionId, callId, name, input }: Extract<HostEvent, { type: "tool.called" }>): void {
+    const call = `${name} ${textOf(input) ?? callId}`.slice(0, COMPARED);
+    const before = this.#repeated.get(sessionId);
+    const times = before?.call === call ? before.times + 1 : 1;
+    this.#repeated.set(sessionId, { call, tool: name, times });
+  }
+
   /** Remembers an open request. */
   ask(detail: Extract<PhaseDetail, { kind: "waiting" }>): void {
     this.#requests.set(detail.requestId, detail);
@@ -85,6 +103,14 @@ export class RunTracker {
     return this.#requests.values().next().value ?? null;
   }
 
+  /** How the run stands, once its host took the prompt. */
+  standing(): Standing | null {
+    if (this.acceptedAt === null) return null;
+    const cost = this.progress().cost - this.before.cost;
+    const repeated = [...this.#repeated.values()].sort((one, other) => other.times - one.times)[0] ?? null;
+    return { acceptedAt: this.acceptedAt, lastUpdate: this.#lastUpdate, cost, repeated };
+  }
+
   /** The task's totals so far. */
   progress(): Progress {
     let own: Progress = { ...this.#tools, lastUpdate: this.#lastUpdate };
@@ -92,5 +118,14 @@ export class RunTracker {
       own = addProgress(own, { ...noProgress(0), tokens, cost });
     }
     return addProgress(this.before, own);
+  }
+}
+
+/** Null for what cannot be written down, and so cannot be compared. */
+function textOf(input: unknown): string | null {
+  try {
+    return JSON.stringify(input) ?? null;
+  } catch {
+    return null;
   }
 }

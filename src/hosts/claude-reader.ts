@@ -116,7 +116,8 @@ export class RunReader {
     const content = message.message?.content;
     for (const block of Array.isArray(content) ? content : []) {
       if (block.type !== "tool_use" || !block.id || !block.name) continue;
-      this.#emit({ type: "tool.called", sessionId: this.#sessionId, callId: block.id, name: block.name });
+      const { id: callId, name, input } = block;
+      this.#emit({ type: "tool.called", sessionId: this.#sessionId, callId, name, input });
     }
   }
 

@@ -9,7 +9,7 @@ export interface WireMessage {
   subtype?: string;
   /** Set on what an agent inside the session says. */
   parent_tool_use_id?: string | null;
-  message?: { content?: string | { type: string; id?: string; name?: string }[] };
+  message?: { content?: string | { type: string; id?: string; name?: string; input?: unknown }[] };
   event?: {
     type: string;
     message?: { id?: string; usage?: Usage };

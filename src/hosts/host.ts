@@ -70,7 +70,8 @@ export type HostEvent =
   | { type: "session.answered"; sessionId: string; requestId: string }
   | { type: "session.opened"; sessionId: string; parentSessionId: string }
   | { type: "session.deleted"; sessionId: string }
-  | { type: "tool.called"; sessionId: string; callId: string; name: string }
+  /** May come more than once for a call. `input`: what it was called with, as its host has it. */
+  | { type: "tool.called"; sessionId: string; callId: string; name: string; input: unknown }
   | { type: "usage.counted"; sessionId: string; messageId: string; tokens: Tokens; cost: number }
   | { type: "text.written"; sessionId: string }
   /** A user message is in the session; the model has not answered it yet. */

@@ -142,8 +142,10 @@ function readPart(p: Fields): HostEvent | null {
   const part = fieldsOf(p.part);
   const sessionId = text(part.sessionID);
   if (part.type === "text") return { type: "text.written", sessionId };
-  if (part.type !== "tool" || fieldsOf(part.state).status === "pending") return null;
-  return { type: "tool.called", sessionId, callId: text(part.callID), name: text(part.tool) || "tool" };
+  const state = fieldsOf(part.state);
+  if (part.type !== "tool" || state.status === "pending") return null;
+  const name = text(part.tool) || "tool";
+  return { type: "tool.called", sessionId, callId: text(part.callID), name, input: state.input };
 }
 
 function errorOf(value: unknown): WireError {

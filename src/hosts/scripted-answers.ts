@@ -85,7 +85,7 @@ export class ScriptedAnswers {
       case "fail":
         return this.fail(turn, message, answer.message);
       case "call": {
-        const call = this.#call(turn, message, answer.name);
+        const call = this.#call(turn, message, answer.name, answer.output);
         if (answer.fails === null) call.output = answer.output;
         else call.error = answer.fails;
         return;
@@ -99,10 +99,17 @@ export class ScriptedAnswers {
     }
   }
 
-  #call(turn: Turn, message: AgentMessage, name: string): ScriptedCall {
+  /** Without an input of its own, a call is like no other. */
+  #call(turn: Turn, message: AgentMessage, name: string, input?: string): ScriptedCall {
     const call: ScriptedCall = { id: this.#input.sessions.newId("call"), name, output: null, error: null };
     message.calls.push(call);
-    this.#input.emit({ type: "tool.called", sessionId: turn.session.id, callId: call.id, name });
+    this.#input.emit({
+      type: "tool.called",
+      sessionId: turn.session.id,
+      callId: call.id,
+      name,
+      input: input ?? call.id,
+    });
     return call;
   }
 

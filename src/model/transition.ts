@@ -11,7 +11,7 @@ export type Refusal = "unknown_task" | "exists" | "ended" | "stale_run" | "live"
 
 /** What the parent is to be told; `topic` makes it unique within the run, so that nothing is told twice. */
 export interface NoticeIntent {
-  kind: "ended" | "waiting" | "retrying";
+  kind: "ended" | "waiting" | "retrying" | "stalled";
   topic: string;
 }
 
@@ -121,10 +121,11 @@ export function isResumable(task: Task, allow: Resumable): boolean {
 
 function phase(task: Task, event: Extract<TaskEvent, { type: "run.phased" }>): Transition {
   if (task.phase === event.phase && sameDetail(task.phaseDetail, event.detail)) return refused(task, "no_change");
-  return changed({ ...task, phase: event.phase, phaseDetail: event.detail }, noticeOf(event.detail));
+  return changed({ ...task, phase: event.phase, phaseDetail: event.detail }, noticeOf(event));
 }
 
-function noticeOf(detail: PhaseDetail | null): NoticeIntent | null {
+function noticeOf({ phase, detail }: Extract<TaskEvent, { type: "run.phased" }>): NoticeIntent | null {
+  if (phase === "stalled") return { kind: "stalled", topic: "stalled" };
   if (detail?.kind === "waiting") return { kind: "waiting", topic: `waiting:${detail.requestId}` };
   if (detail?.kind === "retrying" && detail.count >= RETRY_NOTICE_ATTEMPT)
     return { kind: "retrying", topic: "retrying" };

@@ -28,10 +28,11 @@ export async function startInstance(input: {
   onEnded(task: Task): void;
 }): Promise<Instance> {
   const { log, options, host } = input;
-  const { store, add, release } = await holdStorage(input.storage, log);
+  const { store, slots, add, release } = await holdStorage(input.storage, log, options.maxConcurrent ?? null);
   const ownTools = TOOL_NAMES.map((name) => `${options.toolPrefix}_${name}`);
   const context: EngineContext = {
     store,
+    slots,
     host,
     log,
     instance: {

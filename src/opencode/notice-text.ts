@@ -29,6 +29,7 @@ function headline({ notice, task, run }: NoticeView, now: number): string {
   const duration = durationText(runDuration({ run }, now));
   if (notice.kind === "waiting") return `⏸ **Agent "${task.description}" needs an answer.**`;
   if (notice.kind === "retrying") return `↻ **Agent "${task.description}" keeps failing at its provider.**`;
+  if (notice.kind === "stalled") return `⏳ **Agent "${task.description}" shows no sign of work.**`;
   if (run.outcome === "cancelled") return `⊘ **Agent "${task.description}" cancelled after ${duration}.**`;
   const failed = run.outcome === "error";
   if (run.number > 0) {
@@ -81,6 +82,9 @@ function body(view: NoticeView, limit: number, prefix: string): string {
     const retry = task.phaseDetail?.kind === "retrying" ? task.phaseDetail : null;
     const what = retry ? `Attempt ${retry.count}: ${shorten(retry.reason, 500)}` : "It works again.";
     return `Task ${task.id} goes on trying. ${what} ${prefix}_cancel(task_id="${task.id}") ends it.`;
+  }
+  if (notice.kind === "stalled") {
+    return `Nothing was seen of task ${task.id} for a while; it may be in a long command, or hang. ${output} shows how it stands, ${prefix}_cancel(task_id="${task.id}") ends it.`;
   }
   if (run.outcome === "cancelled")
     return `Task ${task.id} was cancelled: ${run.error ?? "no reason given"}. It has no result.`;

@@ -22,6 +22,14 @@ const schema = z.object({
   forkRecentOutputs: z.number().int().min(0).default(fork.recentOutputs),
   forkRecentChars: z.number().int().min(0).default(fork.recentChars),
   forkOlderChars: z.number().int().min(0).default(fork.olderChars),
+  maxConcurrent: z.number().int().min(1).optional(),
+  maxMinutes: z.number().positive().optional(),
+  maxCost: z.number().positive().optional(),
+  maxRepeats: z.number().int().min(1).default(DEFAULT_SETTINGS.limits.repeats),
+  stallMinutes: z
+    .number()
+    .positive()
+    .default(DEFAULT_SETTINGS.limits.stallMs / 60_000),
   cancelOnAbort: z.boolean().default(false),
   toasts: z.boolean().default(true),
 });
@@ -48,6 +56,12 @@ export function settingsOf(options: PluginOptions, ownTools: readonly string[]):
       olderChars: options.forkOlderChars,
     },
     pollMs: DEFAULT_SETTINGS.pollMs,
+    limits: {
+      stallMs: options.stallMinutes * 60_000,
+      runMs: options.maxMinutes === undefined ? null : options.maxMinutes * 60_000,
+      cost: options.maxCost ?? null,
+      repeats: options.maxRepeats,
+    },
     cancelOnAbort: options.cancelOnAbort,
     launchTool: `${options.toolPrefix}_task`,
     listTool: `${options.toolPrefix}_list`,

@@ -4,6 +4,7 @@
  */
 import type { Log } from "../engine/context.ts";
 import type { Engine } from "../engine/engine.ts";
+import { Slots } from "../engine/slots.ts";
 import type { ApiServer } from "../http/server.ts";
 import { apiSettings } from "../http/settings.ts";
 import { messageOf } from "../model/errors.ts";
@@ -17,6 +18,8 @@ interface Shared {
   holders: number;
   /** Of the instances that hold it: what people ask for over HTTP is done by one of these. */
   engines: Set<Engine>;
+  /** As many as the first of them was told. */
+  slots: Slots;
 }
 
 interface Opened {
@@ -28,16 +31,17 @@ type Registry = Map<string, Shared>;
 
 export interface Held {
   store: Store;
+  slots: Slots;
   add(engine: Engine): void;
   release(engine: Engine | null): Promise<void>;
 }
 
 /** Opens what the process shares, or joins it. A failed opening is tried again at the next call. */
-export async function holdStorage(directory: string, log: Log): Promise<Held> {
+export async function holdStorage(directory: string, log: Log, maxConcurrent: number | null): Promise<Held> {
   const root = globalThis as { [SHARED]?: Registry };
   root[SHARED] ??= new Map();
   const registry = root[SHARED];
-  const shared = registry.get(directory) ?? openShared(directory, log);
+  const shared = registry.get(directory) ?? openShared(directory, log, maxConcurrent);
   registry.set(directory, shared);
   shared.holders++;
   const release = async (engine: Engine | null) => {
@@ -49,14 +53,14 @@ export async function holdStorage(directory: string, log: Log): Promise<Held> {
   };
   try {
     const { store } = await shared.opened;
-    return { store, release, add: (engine) => shared.engines.add(engine) };
+    return { store, slots: shared.slots, release, add: (engine) => shared.engines.add(engine) };
   } catch (thrown) {
     if (registry.get(directory) === shared) registry.delete(directory);
     throw thrown;
   }
 }
 
-function openShared(directory: string, log: Log): Shared {
+function openShared(directory: string, log: Log, maxConcurrent: number | null): Shared {
   const engines = new Set<Engine>();
   const open = async (): Promise<Opened> => {
     const { sqliteStore } = await import("../store/open.ts");
@@ -70,7 +74,7 @@ function openShared(directory: string, log: Log): Shared {
       },
     };
   };
-  return { opened: open(), holders: 0, engines };
+  return { opened: open(), holders: 0, engines, slots: new Slots(maxConcurrent) };
 }
 
 /** Without it everything else still works: a failure is logged, and that is all. */

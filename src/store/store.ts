@@ -6,7 +6,7 @@
 import type { NewTask, TaskEvent } from "../model/events.ts";
 import type { Tokens } from "../model/progress.ts";
 import type { Run, Status, Task } from "../model/task.ts";
-import type { Transition } from "../model/transition.ts";
+import type { NoticeIntent, Transition } from "../model/transition.ts";
 import type { BoardRecords } from "./board-records.ts";
 
 /** Which tasks to read. Fields that are given are all required to match. */
@@ -114,7 +114,7 @@ export interface Notice {
   id: number;
   taskId: string;
   run: number;
-  kind: "ended" | "waiting" | "retrying";
+  kind: NoticeIntent["kind"];
   topic: string;
   parentSessionId: string;
   createdAt: number;

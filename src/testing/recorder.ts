@@ -4,7 +4,7 @@
  * Every wait is bounded and its error tells what was awaited and what was seen. It never polls and never forgets.
  */
 
-export const defaultTimeoutMs = 15_000;
+export const defaultTimeoutMs = 40_000;
 
 /** Rejects with the described error when the promise does not settle in time; it does not cancel the work behind it. */
 export function bounded<T>(work: Promise<T>, timeoutMs: number, describe: () => string): Promise<T> {

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { DEFAULT_SETTINGS, type EngineContext, type Settings } from "../../src/engine/context.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import type { Caller, LaunchRequest } from "../../src/engine/launch.ts";
+import type { Slots } from "../../src/engine/slots.ts";
 import type { Host } from "../../src/hosts/host.ts";
 import { type ScriptedHost, scriptedHost } from "../../src/hosts/scripted.ts";
 import { markerOf, type ScriptedScript } from "../../src/hosts/scripted-script.ts";
@@ -22,6 +23,7 @@ export interface SideOptions {
   /** Puts members of its own in place of the scripted host's. */
   host?(host: ScriptedHost): Partial<Host>;
   reach?: EngineContext["reach"];
+  slots?: Slots;
   /** False leaves the start (and the recovery) to the test. */
   started?: boolean;
 }
@@ -144,6 +146,7 @@ export class World {
         hidden: "hint",
       }),
       reach: options.reach ?? (() => undefined),
+      ...(options.slots && { slots: options.slots }),
     };
   }
 }

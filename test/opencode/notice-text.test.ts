@@ -53,3 +53,14 @@ test("the results of one message are bounded together", () => {
   expect(wordNotices(views, wording).hidden.length).toBeLessThan(4 * 8192 + 20 * 300);
   expect(wordNotices(views.slice(0, 1), wording).hidden.length).toBeLessThan(8192 + 400);
 });
+
+test("a task of which nothing is seen is told of with what can be done, and without hints about results", () => {
+  const { notice, task, run } = view("a", { live: 1, ended: 0 });
+  const stalled: NoticeView = { notice: { ...notice, kind: "stalled" }, task, run };
+  const { visible, hidden } = wordNotices([stalled], wording);
+  expect(visible).toBe('⏳ **Agent "a" shows no sign of work.**\nTask Progress: 0/3');
+  expect(hidden).toContain(
+    'asyncagents_output(task_id="a") shows how it stands, asyncagents_cancel(task_id="a") ends it',
+  );
+  expect(hidden).not.toContain("WATCH OUT");
+});

@@ -1,5 +1,5 @@
 /**
- * What people may set, on the real OpenCode: the abort rule, what can be resumed, depth, toasts, and wrong options.
+ * What people may set, on the real OpenCode: the abort rule, what can be resumed, depth, limits, toasts, and wrong options.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -64,7 +64,10 @@ describe("with everything allowed", () => {
   beforeAll(async () => {
     world = await World.start({
       model,
-      options: { cancelOnAbort: true, resumable: ["error"], maxDepth: 2, toasts: false },
+      options: {
+        ...{ cancelOnAbort: true, resumable: ["error"], maxDepth: 2, toasts: false },
+        ...{ maxConcurrent: 1, maxRepeats: 3 },
+      },
       env: { NODE_ENV: "development" },
     });
   });
@@ -95,6 +98,34 @@ describe("with everything allowed", () => {
     await model.gate("no").reached;
     await parent.ask("cancel", { task_id: cancelled });
     expect(await parent.ask("task", { resume: cancelled, prompt: "p" })).toContain('status "cancelled"');
+  });
+
+  test("one at a time: the next one waits in line, which the list says, and begins when there is room", async () => {
+    const parent = await world.parent();
+    const first = await parent.launch([gate("room"), say("first")]);
+    await model.gate("room").reached;
+    const second = await parent.launch([say("second")]);
+    expect(await world.until(second, ({ phase }) => phase === "queued", "queued")).toMatchObject({ status: "running" });
+    expect(await parent.ask("list")).toContain("running, queued");
+    expect(model.requestsOf(second)).toEqual([]);
+    model.gate("room").open();
+    expect([(await world.ended(first)).run.result, (await world.ended(second)).run.result]).toEqual([
+      "first",
+      "second",
+    ]);
+  });
+
+  test("an agent that makes the same call again and again is stopped, and its parent is told why", async () => {
+    const parent = await world.parent();
+    const same = call("read", { filePath: "notes.txt" });
+    const id = await parent.launch([same, same, same, same, gate("loop"), say("never")]);
+    const task = await world.ended(id);
+    expect(task).toMatchObject({
+      status: "error",
+      run: { error: expect.stringContaining("called read with the same") },
+    });
+    expect((await parent.notice(id)).hidden).toContain("called read with the same arguments 4 times in a row");
+    await world.opencode.waitIdle(id);
   });
 
   test("a task may launch tasks down to the depth, which have no such tools any more", async () => {

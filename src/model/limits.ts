@@ -1,0 +1,46 @@
+/** What a run may take: when it is called stalled, and when it is stopped, with the words for that. Pure. */
+
+export interface Limits {
+  /** Without a sign of work for so long, a run is called stalled, in ms. */
+  stallMs: number;
+  /** The longest that a run may work, in ms; null for no limit. */
+  runMs: number | null;
+  /** The most that a run may cost, in dollars; null for no limit. */
+  cost: number | null;
+  /** How often in a row an agent may make the very same tool call. */
+  repeats: number;
+}
+
+export const DEFAULT_LIMITS: Limits = { stallMs: 10 * 60_000, runMs: null, cost: null, repeats: 30 };
+
+/** How a run stands. */
+export interface Standing {
+  /** When its host took the prompt. */
+  acceptedAt: number;
+  /** When something was last seen of it. */
+  lastUpdate: number;
+  /** What it alone has cost, in dollars. */
+  cost: number;
+  /** The tool call that it made most often in a row lately. */
+  repeated: { tool: string; times: number } | null;
+}
+
+/** Why the run must be stopped; null while it is within its limits. */
+export function breachOf(standing: Standing, limits: Limits, now: number): string | null {
+  const { acceptedAt, cost, repeated } = standing;
+  if (repeated !== null && repeated.times > limits.repeats) {
+    return `stopped: the agent called ${repeated.tool} with the same arguments ${repeated.times} times in a row, and the limit is ${limits.repeats}. What it did is in its session.`;
+  }
+  if (limits.cost !== null && cost > limits.cost) {
+    return `stopped: the run has cost $${cost.toFixed(2)}, and the limit is $${limits.cost.toFixed(2)}. What it did is in its session.`;
+  }
+  if (limits.runMs !== null && now - acceptedAt > limits.runMs) {
+    const minutes = Math.round(limits.runMs / 6000) / 10;
+    return `stopped: the run took longer than ${minutes} minutes, which is the limit. What it did is in its session.`;
+  }
+  return null;
+}
+
+export function isStalled({ acceptedAt, lastUpdate }: Standing, { stallMs }: Limits, now: number): boolean {
+  return now - Math.max(acceptedAt, lastUpdate) >= stallMs;
+}
