@@ -92,8 +92,12 @@ export class Driver {
   /** Ends every run with that error, then stops the host's work: for a process that is about to end. */
   async interrupt(error: string): Promise<void> {
     const { host } = this.#context;
-    const stopping = [...this.#live.values()].map(async (tracker) => {
-      await this.#end(tracker, { outcome: "error", error }, tracker.progress());
+    const verdict: Verdict = { outcome: "error", error };
+    const live = [...this.#live.values()];
+    // All of them first: whose turn comes now, since another one has ended, must not begin any more.
+    for (const tracker of live) tracker.stopping ??= verdict;
+    const stopping = live.map(async (tracker) => {
+      await this.#end(tracker, verdict, tracker.progress());
       await host.abort(tracker.sessionId).catch(this.#logFailure("an interrupted session was not stopped"));
     });
     const late = Promise.withResolvers<void>();
@@ -141,6 +145,7 @@ export class Driver {
 
   async #start(tracker: RunTracker, task: Task): Promise<void> {
     const { host, settings, now } = this.#context;
+    if (tracker.stopping !== null || this.#stopped) return;
     if (tracker.phase === "queued") this.#phase(tracker, "starting", null);
     try {
       if (task.isForked && task.run.number === 0) await host.condense?.(task.sessionId, settings.fork);

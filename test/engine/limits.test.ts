@@ -3,6 +3,7 @@ import { Slots } from "../../src/engine/slots.ts";
 import type { HostEvent } from "../../src/hosts/host.ts";
 import type { ScriptedHost } from "../../src/hosts/scripted.ts";
 import { ask, call, gate, say } from "../../src/hosts/scripted-script.ts";
+import { INTERRUPTED } from "../../src/model/evidence.ts";
 import { DEFAULT_LIMITS } from "../../src/model/limits.ts";
 import type { Task } from "../../src/model/task.ts";
 import { ended, launch, newWorld, notices, type Side, when } from "./engine-bed.ts";
@@ -183,6 +184,33 @@ describe("more runs than may be at work at once", () => {
     await when(two, waiting, ({ phase }) => phase === "queued");
     await one.engine.stop();
     expect(await ended(two, waiting)).toMatchObject({ status: "completed", run: { result: "at last" } });
+  });
+
+  test("those in line do not begin when the process is about to end", async () => {
+    const world = newWorld();
+    const prompted: string[] = [];
+    const side = await world.side({
+      slots: new Slots(1),
+      host: (host) => ({
+        prompt(sessionId, input) {
+          prompted.push(sessionId);
+          return host.prompt(sessionId, input);
+        },
+      }),
+    });
+    const [first, second] = [
+      await launch(side, world.parent(), world.script(gate("held"), say("x"))),
+      await launch(side, world.parent(), world.script(say("never"))),
+    ];
+    await side.host.gate("held").reachedBy(1);
+    await when(side, second, ({ phase }) => phase === "queued");
+    await side.engine.interrupt();
+    for (const task of [first, second]) {
+      expect(await side.store.task(task.id)).toMatchObject({ status: "error", run: { error: INTERRUPTED } });
+    }
+    // Whatever would begin now had its chance: it begins with the next turn of the event loop.
+    await Bun.sleep(20);
+    expect(prompted).toEqual([first.sessionId]);
   });
 
   test("a task of a task does not wait for the place of the one that waits for it", async () => {
