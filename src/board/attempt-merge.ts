@@ -27,13 +27,12 @@ async function mergeNow(parts: BoardParts, input: Input<"merge_attempt">): Promi
   const { attempt } = found;
   assertIdle(found, "Wait until it has ended (get_attempt with wait_ms), or stop it, then merge.");
   if (!input.keep) await assertNothingQueued(parts, attempt);
-  const merged = await mergeAll(attempt, {
+  const { merged, landed } = await mergeAll(attempt, {
     message: input.message?.trim() ? input.message : attempt.item.title,
     squash: input.squash ?? false,
     commit: true,
   });
-  const landed = merged.filter(({ changed }) => changed).map(({ repo_id, commit }) => [repo_id, commit]);
-  await store.board.mergeAttempt(attempt.id, Object.fromEntries(landed), now());
+  await store.board.mergeAttempt(attempt.id, landed, now());
   let removed = false;
   if (!input.keep) {
     removed = await clearWorktrees(parts, attempt, false).then(
@@ -47,22 +46,28 @@ async function mergeNow(parts: BoardParts, input: Input<"merge_attempt">): Promi
   return { attempt_id: attempt.id, merged, removed, task_status: "done" };
 }
 
-async function mergeAll(attempt: AttemptRecord, request: Parameters<typeof merge>[1]): Promise<Merged> {
+/** `landed`: the commits that brought it to the target branches, by repo id. */
+async function mergeAll(
+  attempt: AttemptRecord,
+  request: Parameters<typeof merge>[1],
+): Promise<{ merged: Merged; landed: Record<string, string> }> {
   const places = attempt.repos.map(({ repoId, path }) => {
     if (path === null) throw worktreeGone(attempt);
     return { repoId, path };
   });
   for (const { path } of places) await checkMerge(path, request);
   const merged: Merged = [];
+  const landed: Record<string, string> = {};
   for (const { repoId, path } of places) {
     try {
-      const { into, commit, changed } = await merge(path, request);
+      const { into, commit, changed, landed: by } = await merge(path, request);
       merged.push({ repo_id: repoId, target_branch: into, commit, changed });
+      if (by !== null) landed[repoId] = by;
     } catch (thrown) {
       throw merged.length === 0 ? thrown : halfMerged(thrown, merged);
     }
   }
-  return merged;
+  return { merged, landed };
 }
 
 /** Something happened between the trial and the merge: what has landed stays, and is found merged the next time. */

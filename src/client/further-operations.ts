@@ -88,7 +88,9 @@ export const furtherOperations = {
             uncommitted: count("Paths that are changed and not committed"),
           }),
         )
-        .describe("The worktrees, with what changed since target_branch; once merged, with what the merge changed"),
+        .describe(
+          "The worktrees, with what changed since target_branch; when they went with the merge, with what the merge changed",
+        ),
       log: z
         .array(
           z.object({
@@ -118,7 +120,7 @@ export const furtherOperations = {
   get_attempt_diff: operation({
     title: "Get an attempt's diff",
     description:
-      "Reads what an attempt changed since its target branch, uncommitted work too, as a unified diff; once merged, what the merge changed.",
+      "Reads what an attempt changed since its target branch, uncommitted work too, as a unified diff; when its worktree went with the merge, what the merge changed.",
     toolset: "more",
     readOnly: true,
     input: z.object({

@@ -30,6 +30,8 @@ export interface Merged {
   commit: string;
   /** False when the target branch had everything already. */
   changed: boolean;
+  /** The commit that brought it there, now or at an earlier call; null where that is not known. */
+  landed: string | null;
   /** The checkout that was moved forward with the branch. */
   checkout: string | null;
 }
@@ -47,8 +49,9 @@ export async function merge(path: string, request: MergeRequest): Promise<Merged
   for (let round = 0; round < ROUNDS; round++) {
     const merged = await inTurn(owned.mark.gitDir, () => mergeOnce(owned, { ...request, into }, head));
     if (!merged) continue;
-    const mark = { ...owned.mark, merged: { head, commit: merged.commit, into } };
-    rewrite({ path, mark });
+    const before = owned.mark.merged;
+    if (!merged.changed && before?.head === head && before.into === into) return { ...merged, landed: before.commit };
+    rewrite({ path, mark: { ...owned.mark, merged: { head, commit: merged.commit, into } } });
     return merged;
   }
   throw new AsyncAgentsError("worktree_busy", `${into} keeps changing while the merge is made. Try again.`);
@@ -108,7 +111,7 @@ async function mergeOnce(
 ): Promise<Merged | null> {
   const { repoPlace: repo } = owned;
   const target = await tipOf(repo, into);
-  const unchanged = { into, commit: target, changed: false, checkout: null };
+  const unchanged = { into, commit: target, changed: false, landed: null, checkout: null };
   if (await isAncestor(repo, head, target)) return unchanged;
   const holder = await holderOf(owned.mark.gitDir, into);
   if (holder) await assertClean(holder.checkout, into);
@@ -119,7 +122,7 @@ async function mergeOnce(
   const landed = holder?.checkout
     ? await forwardCheckout(holder.checkout, into, target, commit)
     : await moveBranch(repo, into, target, commit);
-  return landed ? { into, commit, changed: true, checkout: holder?.checkout?.cwd ?? null } : null;
+  return landed ? { into, commit, changed: true, landed: commit, checkout: holder?.checkout?.cwd ?? null } : null;
 }
 
 async function mergedTree(

@@ -352,6 +352,15 @@ describe("removal", () => {
     expect(sh(place.paths[0] ?? "", "worktree", "list").split("\n")).toHaveLength(1);
   });
 
+  test("a second merge, which has nothing to do, knows what the first one changed", async () => {
+    const place = await projectOn(side, bed.git);
+    const { attempt_id } = await attemptOf(side, place, "!write one.txt 1");
+    await wait(side, attempt_id);
+    await call("merge_attempt", { attempt_id, keep: true });
+    expect(await call("merge_attempt", { attempt_id })).toMatchObject({ removed: true, merged: [{ changed: false }] });
+    expect((await call("get_attempt", { attempt_id })).repos).toMatchObject([{ path: null, files: 1, insertions: 1 }]);
+  });
+
   test("a merge that keeps the worktree can be worked on again, and is merged again", async () => {
     const place = await projectOn(side, bed.git);
     const { task_id, attempt_id } = await attemptOf(side, place, "!write one.txt 1");

@@ -29,7 +29,8 @@ describe("a merge", () => {
     const made = await attemptWith(repo, "b.txt", "b");
     write(repo, "c.txt", "dirty");
     const merged = await merge(made.path, { into: "main", message });
-    expect(merged).toEqual({ into: "main", commit: sh(repo, "rev-parse", "main"), changed: true, checkout: null });
+    const tip = sh(repo, "rev-parse", "main");
+    expect(merged).toEqual({ into: "main", commit: tip, changed: true, landed: tip, checkout: null });
     expect(sh(repo, "log", "-1", "--format=%B%P", "main")).toBe(
       `${message}\n${made.baseCommit} ${sh(repo, "rev-parse", made.branch)}`,
     );
@@ -157,6 +158,8 @@ describe("a merge", () => {
     write(repo, "a.txt", tenLines({ 5: "three" }));
     commit(repo, "three");
     expect(await statusOf(made.path)).toMatchObject({ merged: true });
+    const again = await merge(made.path, { message, squash: true });
+    expect(again).toMatchObject({ changed: false, commit: sh(repo, "rev-parse", "main"), landed: second.commit });
     sh(repo, "reset", "--quiet", "--hard", made.baseCommit);
     expect(await statusOf(made.path)).toMatchObject({ merged: false });
   });

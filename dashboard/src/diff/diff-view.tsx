@@ -33,12 +33,18 @@ export function DiffView({ attempt }: { attempt: Attempt }) {
           changed.
         </p>
       )}
-      <Changes attempt={attempt} />
+      <Changes attempt={attempt} nothing={isGone ? "It changed nothing, as far as is known." : "It changed nothing."} />
     </>
   );
 }
 
-function Changes({ attempt }: { attempt: Attempt }) {
+interface ChangesProps {
+  attempt: Attempt;
+  /** What to say of one that has ended without a change. */
+  nothing: string;
+}
+
+function Changes({ attempt, nothing }: ChangesProps) {
   const [maxBytes, setMaxBytes] = useState(FIRST_BYTES);
   const diff = useDiff(attempt, maxBytes);
   const repos = diff.data?.repos ?? [];
@@ -50,7 +56,7 @@ function Changes({ attempt }: { attempt: Attempt }) {
         <FailureNote title="The changes could not be read" failure={diff.error} onRetry={() => void diff.refetch()} />
       )}
       {diff.isSuccess && repos.every(({ files }) => files === 0) && (
-        <p className="text-muted">{isAtWork(attempt.state) ? "No changes yet." : "It changed nothing."}</p>
+        <p className="text-muted">{isAtWork(attempt.state) ? "No changes yet." : nothing}</p>
       )}
       {repos
         .filter(({ files }) => files > 0)
