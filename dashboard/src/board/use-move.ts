@@ -34,7 +34,8 @@ export function useMove(projectId: string) {
     onSettled: () => {
       // With another move on its way, an answer would put that card back for a moment.
       if (queries.isMutating({ mutationKey: mutationKeys.move }) > 1) return;
-      return queries.invalidateQueries({ queryKey: queryKeys.board });
+      // Not waited for: the move would count as on its way until then, and what changes meanwhile would not be fetched.
+      void queries.invalidateQueries({ queryKey: queryKeys.board });
     },
   });
 }
