@@ -40,11 +40,12 @@ export class Driver {
 
   /** Begins a run whose row is written; what goes wrong from here on ends the task with the truth. */
   begin(task: Task): void {
+    if (this.#stopped) return;
     const tracker = this.#track(task);
     // After the caller has its answer: a host that works on the prompt would hold it up.
     const begin = () => void setTimeout(() => void this.#start(tracker, task), 0);
     // A task of a task does not wait for the place of the one that waits for it.
-    const isNested = this.#live.has(task.parentSessionId);
+    const isNested = this.#live.has(this.#rootOf(task.parentSessionId));
     tracker.place = isNested ? this.#slots.occupy(begin) : this.#slots.take(begin);
     if (tracker.place.waits) this.#phase(tracker, "queued", null);
   }
@@ -53,11 +54,12 @@ export class Driver {
   async adopt(task: Task): Promise<void> {
     const { store, instance, now } = this.#context;
     const adopted = await store.apply(task.id, { type: "task.adopted", at: now(), owner: instance.id });
-    if (!adopted.changed) return;
+    if (!adopted.changed || this.#stopped) return;
     const tracker = this.#track(adopted.task);
     tracker.place = this.#slots.occupy();
     tracker.counting = true;
-    tracker.acceptedAt = now();
+    tracker.accept(now(), true);
+    if (tracker.phase === "queued" || tracker.phase === "starting") this.#phase(tracker, "working", null);
     this.#pollSoon();
   }
 
@@ -74,10 +76,11 @@ export class Driver {
   async #stopRun(tracker: RunTracker, verdict: Verdict): Promise<void> {
     tracker.stopping = verdict;
     try {
-      await this.#context.host.abort(tracker.sessionId);
+      // What was never prompted is not at work.
+      if (tracker.counting) await this.#context.host.abort(tracker.sessionId);
     } catch (thrown) {
       if (!isGone(thrown)) {
-        tracker.stopping = null;
+        if (tracker.stopping === verdict) tracker.stopping = null;
         throw thrown;
       }
     }
@@ -113,11 +116,13 @@ export class Driver {
     }
     if (event.type === "session.opened") {
       const root = this.#rootOf(event.parentSessionId);
-      if (this.#live.has(root)) this.#descendants.set(event.sessionId, root);
+      if (this.#live.has(root) && !this.#live.has(event.sessionId)) this.#descendants.set(event.sessionId, root);
       return;
     }
     const tracker = this.#live.get(this.#rootOf(event.sessionId));
     if (!tracker) return;
+    // Before its prompt is sent, what happens in the session is somebody else's.
+    if (!tracker.counting && event.type !== "session.deleted") return;
     if (event.sessionId === tracker.sessionId) this.#takeOwn(tracker, event);
     else this.#takeDescendant(tracker, event);
   }
@@ -137,6 +142,7 @@ export class Driver {
 
   #track(task: Task): RunTracker {
     const tracker = new RunTracker(task);
+    this.#live.get(task.sessionId)?.place?.leave();
     this.#live.set(task.sessionId, tracker);
     // A task of a task: what happens there is its own, and not its parent's.
     this.#descendants.delete(task.sessionId);
@@ -154,7 +160,7 @@ export class Driver {
       const { messageId, prompt: text } = task.run;
       await host.prompt(task.sessionId, { messageId, text, agent: task.agent, model: task.model });
       this.#context.reach("prompt-sent");
-      tracker.acceptedAt = now();
+      tracker.accept(now());
       if (tracker.stopping !== null) await host.abort(task.sessionId);
       // A request or a retry may have come while the prompt was on its way: it still holds.
       else if (tracker.phase === "starting") this.#phase(tracker, "working", null);
@@ -183,7 +189,7 @@ export class Driver {
       case "session.working":
         // An idle from before was another run's.
         tracker.heardIdle = false;
-        if (tracker.phase === "retrying") this.#phase(tracker, "working", null);
+        if (tracker.phase === "retrying") this.#goOn(tracker);
         return;
       default:
         this.#takeDescendant(tracker, event);
@@ -196,19 +202,26 @@ export class Driver {
       this.#phase(tracker, "retrying", { kind: "retrying", reason: event.reason, count: event.count });
     } else if (event.type === "session.asked") {
       const detail = { kind: "waiting", requestId: event.requestId, asks: event.asks, text: event.text } as const;
-      tracker.ask(detail);
+      tracker.ask(detail, this.#context.now());
       this.#phase(tracker, "waiting", detail);
     } else if (event.type === "session.answered") {
-      const open = tracker.answer(event.requestId);
-      this.#phase(tracker, open ? "waiting" : "working", open);
+      tracker.answer(event.requestId, this.#context.now());
+      this.#goOn(tracker);
     } else if (tracker.count(event, this.#context.now())) {
-      if (tracker.phase === "retrying" || tracker.phase === "stalled") this.#phase(tracker, "working", null);
+      if (tracker.phase === "retrying" || tracker.phase === "stalled") this.#goOn(tracker);
       this.#saveLater(tracker);
     }
   }
 
+  /** It works again, unless somebody is still asked. */
+  #goOn(tracker: RunTracker): void {
+    const { asked } = tracker;
+    this.#phase(tracker, asked === null ? "working" : "waiting", asked);
+  }
+
   #phase(tracker: RunTracker, phase: Phase, detail: PhaseDetail | null): void {
     tracker.phase = phase;
+    if (phase === "working") tracker.stir(this.#context.now());
     const event = { type: "run.phased", at: this.#context.now(), run: tracker.run, phase, detail } as const;
     tracker
       .inOrder(() => this.#context.store.apply(tracker.taskId, event))
@@ -330,10 +343,10 @@ export class Driver {
       const statuses = await this.#context.host.statuses();
       const due = [...this.#live.values()].filter((run) => run.acceptedAt !== null && run.acceptedAt < asked);
       await Promise.all(due.map((tracker) => this.#takeStatus(tracker, statuses.get(tracker.sessionId))));
-      for (const tracker of due) this.#watch(tracker);
     } catch (thrown) {
       this.#logFailure("the status call failed; it is tried again")(thrown);
     }
+    this.#watch();
     this.#pollLater();
   }
 
@@ -342,22 +355,26 @@ export class Driver {
     tracker.foundIdle = false;
     if (status.state === "retrying") {
       this.#phase(tracker, "retrying", { kind: "retrying", reason: status.reason, count: status.count });
-    } else if (tracker.phase === "retrying") this.#phase(tracker, "working", null);
+    } else if (tracker.phase === "retrying") this.#goOn(tracker);
   }
 
   /** Says so when nothing is seen of a run, and stops one that goes beyond its limits; never one that waits for a person. */
-  #watch(tracker: RunTracker): void {
+  #watch(): void {
     const { limits } = this.#context.settings;
-    const standing = tracker.standing();
-    const isLive = this.#live.get(tracker.sessionId) === tracker;
-    if (!isLive || standing === null || tracker.stopping !== null || tracker.phase === "waiting") return;
-    const breach = breachOf(standing, limits, this.#context.now());
-    if (breach !== null) {
-      this.#stopRun(tracker, { outcome: "error", error: breach }).catch(
-        this.#logFailure("a run beyond its limits could not be stopped; the next poll tries again"),
-      );
-    } else if (tracker.phase === "working" && isStalled(standing, limits, this.#context.now())) {
-      this.#phase(tracker, "stalled", null);
+    const now = this.#context.now();
+    // Who waits for a task of its own shows nothing, and all is well.
+    const parents = new Set([...this.#live.values()].map((tracker) => this.#rootOf(tracker.parentSessionId)));
+    for (const tracker of this.#live.values()) {
+      const standing = tracker.standing(now);
+      if (standing === null || tracker.stopping !== null || tracker.asked !== null) continue;
+      const breach = breachOf(standing, limits);
+      if (breach !== null) {
+        this.#stopRun(tracker, { outcome: "error", error: breach }).catch(
+          this.#logFailure("a run beyond its limits could not be stopped; the next poll tries again"),
+        );
+      } else if (tracker.phase === "working" && isStalled(standing, limits) && !parents.has(tracker.sessionId)) {
+        this.#phase(tracker, "stalled", null);
+      }
     }
   }
 

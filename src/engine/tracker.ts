@@ -15,10 +15,11 @@ const COMPARED = 10_000;
 export class RunTracker {
   readonly taskId: string;
   readonly sessionId: string;
+  readonly parentSessionId: string;
   readonly run: number;
   readonly messageId: string;
   readonly before: Progress;
-  /** From the prompt on: what a host shows of a fork before that is the parent's work. */
+  /** From the prompt on: what a host shows before that is not of this run. */
   counting = false;
   /** When the host took the prompt. */
   acceptedAt: number | null = null;
@@ -41,6 +42,12 @@ export class RunTracker {
   readonly #repeated = new Map<string, { call: string; tool: string; times: number }>();
   readonly #usage = new Map<string, { tokens: Tokens; cost: number }>();
   readonly #requests = new Map<string, PhaseDetail>();
+  readonly #startedAt: number;
+  /** Since when it works, without what it waited for people. */
+  #workingSince: number | null = null;
+  #askedAt = 0;
+  /** When it last went on with its work. */
+  #stirredAt = 0;
   #tools: Progress = noProgress(0);
   #lastUpdate: number;
   #order: Promise<unknown> = Promise.resolve();
@@ -48,6 +55,8 @@ export class RunTracker {
   constructor(task: Task) {
     this.taskId = task.id;
     this.sessionId = task.sessionId;
+    this.parentSessionId = task.parentSessionId;
+    this.#startedAt = task.run.startedAt;
     this.run = task.run.number;
     this.messageId = task.run.messageId;
     this.before = task.run.before;
@@ -92,23 +101,43 @@ export class RunTracker {
     this.#repeated.set(sessionId, { call, tool: name, times });
   }
 
-  /** Remembers an open request. */
-  ask(detail: Extract<PhaseDetail, { kind: "waiting" }>): void {
-    this.#requests.set(detail.requestId, detail);
-  }
-
-  /** Forgets a request that was answered; gives the one that is still open, if any. */
-  answer(requestId: string): PhaseDetail | null {
-    this.#requests.delete(requestId);
+  /** What was asked first of that which nobody has answered. */
+  get asked(): PhaseDetail | null {
     return this.#requests.values().next().value ?? null;
   }
 
+  ask(detail: Extract<PhaseDetail, { kind: "waiting" }>, at: number): void {
+    if (this.#requests.size === 0) this.#askedAt = at;
+    this.#requests.set(detail.requestId, detail);
+  }
+
+  /** The time until nothing is asked any more was a person's, and does not count as work. */
+  answer(requestId: string, at: number): void {
+    if (!this.#requests.delete(requestId) || this.#requests.size > 0) return;
+    if (this.#workingSince !== null) this.#workingSince += at - Math.max(this.#askedAt, this.#workingSince);
+  }
+
+  /** It is at work from now on; one that is taken over, since its run began. */
+  accept(at: number, isAdopted = false): void {
+    this.acceptedAt = at;
+    this.#workingSince = isAdopted ? this.#startedAt : at;
+  }
+
+  /** It goes on: silence from before does not count. */
+  stir(at: number): void {
+    this.#stirredAt = at;
+  }
+
   /** How the run stands, once its host took the prompt. */
-  standing(): Standing | null {
-    if (this.acceptedAt === null) return null;
-    const cost = this.progress().cost - this.before.cost;
-    const repeated = [...this.#repeated.values()].sort((one, other) => other.times - one.times)[0] ?? null;
-    return { acceptedAt: this.acceptedAt, lastUpdate: this.#lastUpdate, cost, repeated };
+  standing(now: number): Standing | null {
+    if (this.#workingSince === null) return null;
+    const seenAt = Math.max(this.acceptedAt ?? 0, this.#stirredAt, this.#lastUpdate);
+    return {
+      workedMs: now - this.#workingSince,
+      quietMs: now - seenAt,
+      cost: this.progress().cost - this.before.cost,
+      repeated: [...this.#repeated.values()].sort((one, other) => other.times - one.times)[0] ?? null,
+    };
   }
 
   /** The task's totals so far. */

@@ -11,14 +11,14 @@ export interface Limits {
   repeats: number;
 }
 
-export const DEFAULT_LIMITS: Limits = { stallMs: 10 * 60_000, runMs: null, cost: null, repeats: 30 };
+export const DEFAULT_LIMITS: Limits = { stallMs: 10 * 60_000, runMs: null, cost: null, repeats: 50 };
 
 /** How a run stands. */
 export interface Standing {
-  /** When its host took the prompt. */
-  acceptedAt: number;
-  /** When something was last seen of it. */
-  lastUpdate: number;
+  /** How long it has worked, without the time in which it waited for a person. */
+  workedMs: number;
+  /** How long nothing has been seen of it. */
+  quietMs: number;
   /** What it alone has cost, in dollars. */
   cost: number;
   /** The tool call that it made most often in a row lately. */
@@ -26,21 +26,20 @@ export interface Standing {
 }
 
 /** Why the run must be stopped; null while it is within its limits. */
-export function breachOf(standing: Standing, limits: Limits, now: number): string | null {
-  const { acceptedAt, cost, repeated } = standing;
+export function breachOf({ workedMs, cost, repeated }: Standing, limits: Limits): string | null {
   if (repeated !== null && repeated.times > limits.repeats) {
     return `stopped: the agent called ${repeated.tool} with the same arguments ${repeated.times} times in a row, and the limit is ${limits.repeats}. What it did is in its session.`;
   }
   if (limits.cost !== null && cost > limits.cost) {
     return `stopped: the run has cost $${cost.toFixed(2)}, and the limit is $${limits.cost.toFixed(2)}. What it did is in its session.`;
   }
-  if (limits.runMs !== null && now - acceptedAt > limits.runMs) {
+  if (limits.runMs !== null && workedMs > limits.runMs) {
     const minutes = Math.round(limits.runMs / 6000) / 10;
     return `stopped: the run took longer than ${minutes} minutes, which is the limit. What it did is in its session.`;
   }
   return null;
 }
 
-export function isStalled({ acceptedAt, lastUpdate }: Standing, { stallMs }: Limits, now: number): boolean {
-  return now - Math.max(acceptedAt, lastUpdate) >= stallMs;
+export function isStalled({ quietMs }: Standing, { stallMs }: Limits): boolean {
+  return quietMs >= stallMs;
 }

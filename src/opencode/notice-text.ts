@@ -84,6 +84,8 @@ function body(view: NoticeView, limit: number, prefix: string): string {
     return `Task ${task.id} goes on trying. ${what} ${prefix}_cancel(task_id="${task.id}") ends it.`;
   }
   if (notice.kind === "stalled") {
+    if (task.phase !== "stalled")
+      return `Nothing was seen of task ${task.id} for a while; it goes on, or has ended meanwhile.`;
     return `Nothing was seen of task ${task.id} for a while; it may be in a long command, or hang. ${output} shows how it stands, ${prefix}_cancel(task_id="${task.id}") ends it.`;
   }
   if (run.outcome === "cancelled")

@@ -7,7 +7,7 @@ import { DEFAULT_SETTINGS, type EngineContext, type Settings } from "../../src/e
 import { Engine } from "../../src/engine/engine.ts";
 import type { Caller, LaunchRequest } from "../../src/engine/launch.ts";
 import type { Slots } from "../../src/engine/slots.ts";
-import type { Host } from "../../src/hosts/host.ts";
+import type { Host, HostEvent } from "../../src/hosts/host.ts";
 import { type ScriptedHost, scriptedHost } from "../../src/hosts/scripted.ts";
 import { markerOf, type ScriptedScript } from "../../src/hosts/scripted-script.ts";
 import { type ScriptedMessage, ScriptedSessions } from "../../src/hosts/scripted-sessions.ts";
@@ -214,4 +214,20 @@ export async function codeOf(work: Promise<unknown>): Promise<unknown> {
     () => "none",
     (thrown: { code?: unknown }) => thrown.code,
   );
+}
+
+/** A host's own words, and a way for a test to say something in its place. */
+export function heard() {
+  const listeners = new Set<(event: HostEvent) => void>();
+  return {
+    host: (host: ScriptedHost) => ({
+      onEvent(listener: (event: HostEvent) => void) {
+        listeners.add(listener);
+        return host.onEvent(listener);
+      },
+    }),
+    emit(event: HostEvent): void {
+      for (const listener of listeners) listener(event);
+    },
+  };
 }

@@ -1,12 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { Slots } from "../../src/engine/slots.ts";
-import type { HostEvent } from "../../src/hosts/host.ts";
+import type { HostEvent, HostStatus } from "../../src/hosts/host.ts";
 import type { ScriptedHost } from "../../src/hosts/scripted.ts";
 import { ask, call, gate, say } from "../../src/hosts/scripted-script.ts";
-import { INTERRUPTED } from "../../src/model/evidence.ts";
 import { DEFAULT_LIMITS } from "../../src/model/limits.ts";
-import type { Task } from "../../src/model/task.ts";
-import { ended, launch, newWorld, notices, type Side, when } from "./engine-bed.ts";
+import { ended, heard, launch, newWorld, notices, type Side, when } from "./engine-bed.ts";
 
 const MINUTE = 60_000;
 
@@ -49,24 +46,44 @@ describe("a run of which nothing is seen", () => {
   });
 });
 
-test("a run that its provider keeps waiting is not called stalled", async () => {
+test("a run that its provider keeps waiting is not called stalled, neither then nor when it goes on", async () => {
   const world = newWorld();
-  const refused = { state: "retrying", reason: "overloaded", count: 1 } as const;
+  let state: HostStatus = { state: "retrying", reason: "overloaded", count: 1 };
   const side = await world.side({
     host: (host) => ({
-      statuses: async () => new Map([...(await host.statuses())].map(([id]) => [id, refused])),
+      statuses: async () => new Map([...(await host.statuses())].map(([id]) => [id, state])),
     }),
-    settings: { pollMs: 5, limits: { ...DEFAULT_LIMITS, stallMs: 1 } },
+    settings: { pollMs: 5, limits: { ...DEFAULT_LIMITS, stallMs: MINUTE } },
   });
   const parent = world.parent();
   const task = await launch(side, parent, world.script(gate("kept"), say("done")));
   await when(side, task, ({ phase }) => phase === "retrying");
-  world.pass(MINUTE);
+  world.pass(2 * MINUTE);
+  await polls(side, 3);
+  state = { state: "busy" };
+  await when(side, task, ({ phase }) => phase === "working");
   await polls(side, 3);
   side.host.gate("kept").open();
   await ended(side, task);
   await notices(side, parent, "delivered", 1);
   expect(world.told(parent)).toEqual(["told task#0 ended"]);
+});
+
+test("a run that waits for a task of its own is not called stalled", async () => {
+  const world = newWorld();
+  const limits = { ...DEFAULT_LIMITS, stallMs: MINUTE };
+  const side = await world.side({ settings: { pollMs: 5, maxDepth: 2, limits } });
+  const above = await launch(side, world.parent(), world.script(gate("above"), say("x")));
+  await side.host.gate("above").reachedBy(1);
+  const below = await launch(side, above.sessionId, world.script(gate("below"), say("y")));
+  await side.host.gate("below").reachedBy(1);
+  world.pass(MINUTE);
+  await when(side, below, ({ phase }) => phase === "stalled");
+  expect(await side.store.task(above.id)).toMatchObject({ phase: "working" });
+  side.host.gate("below").open();
+  await ended(side, below);
+  world.pass(MINUTE);
+  await when(side, above, ({ phase }) => phase === "stalled");
 });
 
 describe("a run that goes beyond its limits", () => {
@@ -128,110 +145,38 @@ describe("a run that goes beyond its limits", () => {
     });
   });
 
-  test("is left alone while it waits for a person", async () => {
+  test("is left alone while it waits for a person, and that time does not count", async () => {
     const world = newWorld();
-    const side = await world.side({
-      settings: { pollMs: 5, limits: { ...DEFAULT_LIMITS, stallMs: 1, runMs: MINUTE } },
-    });
-    const task = await launch(side, world.parent(), world.script(ask("question", "Which one?"), say("so it is")));
-    await when(side, task, ({ phase }) => phase === "waiting");
-    world.pass(MINUTE);
+    const limits = { ...DEFAULT_LIMITS, stallMs: 10 * MINUTE, runMs: 30 * MINUTE };
+    const side = await world.side({ settings: { pollMs: 5, limits } });
+    const script = world.script(ask("question", "Which one?"), gate("on"), say("so it is"));
+    const task = await launch(side, world.parent(), script);
+    const waiting = await when(side, task, ({ phase }) => phase === "waiting");
+    world.pass(60 * MINUTE);
     await polls(side, 3);
     expect(await side.store.task(task.id)).toMatchObject({ status: "running", phase: "waiting" });
-  });
-});
-
-describe("more runs than may be at work at once", () => {
-  test("wait in line, in order and visibly, over all engines of a process; one can be cancelled there", async () => {
-    const world = newWorld();
-    const slots = new Slots(2);
-    const [one, two] = [await world.side({ slots }), await world.side({ slots })];
-    const parent = world.parent();
-    const launched = [];
-    for (const [index, side] of [one, one, two, one, two].entries()) {
-      const script = world.script(gate(`g${index}`), say(`${index}`));
-      launched.push(await launch(side, parent, script, { description: `task ${index}` }));
-    }
-    const [first, second, third, fourth, fifth] = launched as [Task, Task, Task, Task, Task];
-    await one.host.gate("g0").reachedBy(1);
-    await one.host.gate("g1").reachedBy(1);
-    for (const task of [third, fourth, fifth]) {
-      expect(await when(one, task, ({ phase }) => phase === "queued")).toMatchObject({ status: "running" });
-    }
-    await one.engine.cancel(parent, fourth.id);
-    expect(await one.store.task(fourth.id)).toMatchObject({ status: "cancelled" });
-    expect(world.messages(fourth.sessionId)).toEqual([]);
-    one.host.gate("g1").open();
-    await ended(one, second);
-    await two.host.gate("g2").reachedBy(1);
-    await when(two, third, ({ phase }) => phase === "working");
-    expect(await one.store.task(fifth.id)).toMatchObject({ phase: "queued" });
-    two.host.gate("g2").open();
-    await two.host.gate("g4").reachedBy(1);
-    two.host.gate("g4").open();
-    one.host.gate("g0").open();
-    for (const task of [first, third, fifth]) {
-      expect(await ended(one, task)).toMatchObject({ status: "completed" });
-    }
-  });
-
-  test("an engine that stops gives its places to the others", async () => {
-    const world = newWorld();
-    const slots = new Slots(1);
-    const [one, two] = [await world.side({ slots }), await world.side({ slots })];
-    await launch(one, world.parent(), world.script(gate("held"), say("x")));
-    const waiting = await launch(two, world.parent(), world.script(say("at last")));
-    await when(two, waiting, ({ phase }) => phase === "queued");
-    await one.engine.stop();
-    expect(await ended(two, waiting)).toMatchObject({ status: "completed", run: { result: "at last" } });
-  });
-
-  test("those in line do not begin when the process is about to end", async () => {
-    const world = newWorld();
-    const prompted: string[] = [];
-    const side = await world.side({
-      slots: new Slots(1),
-      host: (host) => ({
-        prompt(sessionId, input) {
-          prompted.push(sessionId);
-          return host.prompt(sessionId, input);
-        },
-      }),
+    await side.engine.answerTask(waiting, { kind: "question", answers: ["this"] });
+    await side.host.gate("on").reachedBy(1);
+    await polls(side, 3);
+    expect(await side.store.task(task.id)).toMatchObject({ status: "running", phase: "working" });
+    world.pass(31 * MINUTE);
+    expect(await ended(side, task)).toMatchObject({
+      ...{ status: "error", run: { error: expect.stringContaining("longer than 30 minutes") } },
     });
-    const [first, second] = [
-      await launch(side, world.parent(), world.script(gate("held"), say("x"))),
-      await launch(side, world.parent(), world.script(say("never"))),
-    ];
-    await side.host.gate("held").reachedBy(1);
-    await when(side, second, ({ phase }) => phase === "queued");
-    await side.engine.interrupt();
-    for (const task of [first, second]) {
-      expect(await side.store.task(task.id)).toMatchObject({ status: "error", run: { error: INTERRUPTED } });
-    }
-    // Whatever would begin now had its chance: it begins with the next turn of the event loop.
-    await Bun.sleep(20);
-    expect(prompted).toEqual([first.sessionId]);
   });
 
-  test("a task of a task does not wait for the place of the one that waits for it", async () => {
+  test("is left alone also when something else of it goes on beside what is asked", async () => {
     const world = newWorld();
-    const side = await world.side({ slots: new Slots(1), settings: { maxDepth: 2 } });
-    const above = await launch(side, world.parent(), world.script(gate("above"), say("x")));
-    await side.host.gate("above").reachedBy(1);
-    const below = await launch(side, above.sessionId, world.script(say("from below")));
-    expect(await ended(side, below)).toMatchObject({ status: "completed", run: { result: "from below" } });
-  });
-
-  test("one that is taken over from a dead process has its place", async () => {
-    const world = newWorld();
-    const one = await world.side();
-    const orphan = await launch(one, world.parent(), world.script(gate("held"), say("x")));
-    await one.host.gate("held").reachedBy(1);
-    const busy = () => Promise.resolve(new Map([[orphan.sessionId, { state: "busy" } as const]]));
-    const two = await world.side({ host: () => ({ statuses: busy }), slots: new Slots(1) });
-    await one.kill();
-    await two.engine.recover();
-    const next = await launch(two, world.parent(), world.script(say("later")));
-    await when(two, next, ({ phase }) => phase === "queued");
+    const { host, emit } = heard();
+    const side = await world.side({ host, settings: { pollMs: 5, limits: { ...DEFAULT_LIMITS, runMs: MINUTE } } });
+    const task = await launch(side, world.parent(), world.script(ask("question", "Which one?"), say("x")));
+    await when(side, task, ({ phase }) => phase === "waiting");
+    emit({ type: "session.opened", sessionId: "inner", parentSessionId: task.sessionId });
+    emit({ type: "session.retrying", sessionId: "inner", reason: "overloaded", count: 1 });
+    emit({ type: "text.written", sessionId: "inner" });
+    await when(side, task, ({ phase }) => phase === "waiting");
+    world.pass(2 * MINUTE);
+    await polls(side, 3);
+    expect(await side.store.task(task.id)).toMatchObject({ status: "running", phase: "waiting" });
   });
 });

@@ -56,11 +56,15 @@ test("the results of one message are bounded together", () => {
 
 test("a task of which nothing is seen is told of with what can be done, and without hints about results", () => {
   const { notice, task, run } = view("a", { live: 1, ended: 0 });
-  const stalled: NoticeView = { notice: { ...notice, kind: "stalled" }, task, run };
-  const { visible, hidden } = wordNotices([stalled], wording);
+  const told = (phase: "stalled" | "working") => {
+    const stalled: NoticeView = { notice: { ...notice, kind: "stalled" }, task: { ...task, phase }, run };
+    return wordNotices([stalled], wording);
+  };
+  const { visible, hidden } = told("stalled");
   expect(visible).toBe('⏳ **Agent "a" shows no sign of work.**\nTask Progress: 0/3');
   expect(hidden).toContain(
     'asyncagents_output(task_id="a") shows how it stands, asyncagents_cancel(task_id="a") ends it',
   );
   expect(hidden).not.toContain("WATCH OUT");
+  expect(told("working").hidden).toBe("Nothing was seen of task a for a while; it goes on, or has ended meanwhile.");
 });
