@@ -73,7 +73,6 @@ export class RunTracker {
 
   /** Counts what the event shows; says whether the progress is another one now. */
   count(event: HostEvent, at: number): boolean {
-    if (!this.counting) return false;
     switch (event.type) {
       case "tool.called":
         this.#lastUpdate = at;
