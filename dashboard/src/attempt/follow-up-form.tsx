@@ -1,9 +1,10 @@
 /**
  * Tells an attempt's agent what to do next: at once when it is idle, else queued until it is. Shows what is queued.
  */
-import { type FormEvent, useId, useState } from "react";
+import { useState } from "react";
 import { Button } from "../parts/button.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
+import { PromptForm } from "../parts/prompt-form.tsx";
 import { type Attempt, operate } from "../server/operate.ts";
 import { counted } from "../wording/amounts.ts";
 import { isAtWork } from "../wording/attempts.ts";
@@ -11,45 +12,28 @@ import { useAttemptDeed } from "./use-attempt-deed.ts";
 
 export function FollowUpForm({ attempt }: { attempt: Attempt }) {
   const [prompt, setPrompt] = useState("");
-  const fieldId = useId();
   const isBusy = isAtWork(attempt.state);
   const follow = useAttemptDeed(
     (action: "send" | "queue") => operate("follow_up", { attempt_id: attempt.attempt_id, action, prompt }),
     () => setPrompt(""),
   );
-  const isReady = prompt.trim() !== "" && !follow.isPending;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (isReady) follow.mutate(isBusy ? "queue" : "send");
-  };
   return (
-    <form
-      aria-label="Follow up"
-      onSubmit={submit}
-      className="flex flex-col gap-2 rounded-lg border border-line bg-surface p-3"
+    <PromptForm
+      name="Follow up"
+      label="Follow up"
+      placeholder={isBusy ? "What should it do after this?" : "What should it do next? It remembers the conversation."}
+      prompt={prompt}
+      onPrompt={setPrompt}
+      onSubmit={() => !follow.isPending && follow.mutate(isBusy ? "queue" : "send")}
+      failure={{ title: "The follow-up was not taken", error: follow.error }}
     >
-      <label htmlFor={fieldId} className="font-medium">
-        Follow up
-      </label>
-      <textarea
-        id={fieldId}
-        value={prompt}
-        onChange={(event) => setPrompt(event.target.value)}
-        rows={2}
-        maxLength={200_000}
-        placeholder={
-          isBusy ? "What should it do after this?" : "What should it do next? It remembers the conversation."
-        }
-        className="min-h-16 resize-y rounded-md bg-page px-2.5 py-2 ring-1 ring-strong-line ring-inset placeholder:text-faint"
-      />
-      {follow.isError && <FailureNote title="The follow-up was not taken" failure={follow.error} />}
       <div className="flex min-h-8 flex-wrap items-center gap-2">
         <Queue attempt={attempt} />
-        <Button type="submit" weight="primary" className="ml-auto" disabled={!isReady}>
+        <Button type="submit" weight="primary" className="ml-auto" disabled={follow.isPending || prompt.trim() === ""}>
           {isBusy ? "Queue" : "Send"}
         </Button>
       </div>
-    </form>
+    </PromptForm>
   );
 }
 

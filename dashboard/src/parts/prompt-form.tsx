@@ -1,0 +1,48 @@
+/** A box in which a person tells an agent what to do next; what can be done with it is the caller's. */
+import { type ReactNode, useId } from "react";
+import { FailureNote } from "./failure-note.tsx";
+
+const MOST_CHARACTERS = 200_000;
+
+interface PromptFormProps {
+  name: string;
+  label: string;
+  placeholder: string;
+  prompt: string;
+  onPrompt: (prompt: string) => void;
+  /** Only called with words in the box. */
+  onSubmit: () => void;
+  failure: { title: string; error: Error | null };
+  /** The buttons. */
+  children: ReactNode;
+}
+
+export function PromptForm(props: PromptFormProps) {
+  const { name, label, placeholder, prompt, onPrompt, onSubmit, failure, children } = props;
+  const fieldId = useId();
+  return (
+    <form
+      aria-label={name}
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (prompt.trim() !== "") onSubmit();
+      }}
+      className="flex flex-col gap-2 rounded-lg border border-line bg-surface p-3"
+    >
+      <label htmlFor={fieldId} className="font-medium">
+        {label}
+      </label>
+      <textarea
+        id={fieldId}
+        value={prompt}
+        onChange={(event) => onPrompt(event.target.value)}
+        rows={2}
+        maxLength={MOST_CHARACTERS}
+        placeholder={placeholder}
+        className="min-h-16 resize-y rounded-md bg-page px-2.5 py-2 ring-1 ring-strong-line ring-inset placeholder:text-faint"
+      />
+      {failure.error !== null && <FailureNote title={failure.title} failure={failure.error} />}
+      {children}
+    </form>
+  );
+}
