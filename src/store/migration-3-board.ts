@@ -49,7 +49,6 @@ const ATTEMPT_REPOS: Columns = {
   repo_id: "id",
   target_branch: "text",
   path: "id?",
-  merged_commit: "text?",
 };
 
 const BOARD_SESSIONS: Columns = { id: "id", attempt_id: "id", task_id: "id", host: "text", created_at: "number" };

@@ -10,11 +10,12 @@ import { putMeta, readMeta } from "./meta.ts";
 import { firstTables } from "./migration-1-tables.ts";
 import { statusTables } from "./migration-2-status.ts";
 import { boardTables } from "./migration-3-board.ts";
+import { mergeCommits } from "./migration-4-merges.ts";
 import type { Schema } from "./schema.ts";
 
 export type Migration = (kysely: Kysely<Schema>, dialect: Dialect) => Promise<void>;
 
-const MIGRATIONS: readonly Migration[] = [firstTables, statusTables, boardTables];
+const MIGRATIONS: readonly Migration[] = [firstTables, statusTables, boardTables, mergeCommits];
 
 /** The version that this code reads and writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length;

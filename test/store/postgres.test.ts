@@ -10,6 +10,7 @@ import { storeConformance } from "../../src/testing/store-conformance.ts";
 import { startPostgres } from "./postgres-server.ts";
 import { expectMigrated } from "./schema-1.ts";
 import { expectBoardAdded } from "./schema-2.ts";
+import { expectMergesAdded } from "./schema-3.ts";
 
 const connectionString = await startPostgres();
 let schemas = 0;
@@ -42,6 +43,12 @@ describe("postgres driver", () => {
     const schema = "Schema two";
     const second = await postgresDatabase({ connectionString, schema });
     await expectBoardAdded(second, () => postgresStore({ connectionString, schema }));
+  });
+
+  test("a store of schema 3 gets a place for merges", async () => {
+    const schema = "Schema three";
+    const third = await postgresDatabase({ connectionString, schema });
+    await expectMergesAdded(third, () => postgresStore({ connectionString, schema }));
   });
 
   test("many may open and make a new store at once", async () => {

@@ -10,6 +10,7 @@ import { create } from "../../src/testing/sample-task.ts";
 import { storeConformance } from "../../src/testing/store-conformance.ts";
 import { expectMigrated } from "./schema-1.ts";
 import { expectBoardAdded } from "./schema-2.ts";
+import { expectMergesAdded } from "./schema-3.ts";
 import { temporaryFolders } from "./temporary-folder.ts";
 
 const temporaryFolder = temporaryFolders();
@@ -137,6 +138,12 @@ describe("sqlite schema", () => {
     const directory = temporaryFolder();
     const second = await sqliteDatabase({ file: join(directory, "asyncagents.db") });
     await expectBoardAdded(second, () => sqliteStore({ directory }));
+  });
+
+  test("a store of schema 3 gets a place for merges", async () => {
+    const directory = temporaryFolder();
+    const third = await sqliteDatabase({ file: join(directory, "asyncagents.db") });
+    await expectMergesAdded(third, () => sqliteStore({ directory }));
   });
 
   test("the search forgets a task that somebody removed from the file, and the file stays sound", async () => {

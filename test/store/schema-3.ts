@@ -1,0 +1,52 @@
+/** A store as it was before merges were kept: migrations 1 to 3, with an attempt in it; and what opening makes of it. */
+import { expect } from "bun:test";
+import type { Database } from "../../src/store/database.ts";
+import { putMeta } from "../../src/store/meta.ts";
+import { firstTables } from "../../src/store/migration-1-tables.ts";
+import { statusTables } from "../../src/store/migration-2-status.ts";
+import { boardTables } from "../../src/store/migration-3-board.ts";
+import type { Store } from "../../src/store/store.ts";
+
+/** `third` is a new, empty database, and `open` opens the store on it. */
+export async function expectMergesAdded(third: Database, open: () => Promise<Store>): Promise<void> {
+  await makeSchema3(third);
+  await third.close();
+  const store = await open();
+  expect((await store.board.attempt("a"))?.repos).toMatchObject([{ repoId: "r", path: "/w", mergedCommit: null }]);
+  await store.board.mergeAttempt("a", { r: "abc" }, 9);
+  expect(await store.board.attempt("a")).toMatchObject({ state: "merged", repos: [{ mergedCommit: "abc" }] });
+  await store.close();
+}
+
+function makeSchema3(database: Database): Promise<void> {
+  return database.write(async (kysely) => {
+    await kysely.schema
+      .createTable("meta")
+      .addColumn("key", "text", (column) => column.primaryKey())
+      .addColumn("value", "text", (column) => column.notNull())
+      .execute();
+    await firstTables(kysely, database.dialect);
+    await statusTables(kysely, database.dialect);
+    await boardTables(kysely, database.dialect);
+    await putMeta(kysely, "schema_version", "3");
+    const at = { created_at: 1, updated_at: 1 };
+    await kysely
+      .insertInto("projects")
+      .values({ id: "p", name: "p", ...at })
+      .execute();
+    const repo = { id: "r", project_id: "p", name: "r", path: "/r", copy: "[]", setup: null, created_at: 1 };
+    await kysely.insertInto("repos").values(repo).execute();
+    const item = { id: "w", project_id: "p", title: "t", description: null, status: "inreview", ...at };
+    await kysely.insertInto("work_items").values(item).execute();
+    const attempt = { id: "a", work_item_id: "w", host: "scripted", variant: null, branch: "b", state: "ready" };
+    await kysely
+      .insertInto("attempts")
+      .values({ ...attempt, error: null, folder: "/f", ...at })
+      .execute();
+    const worktree = { attempt_id: "a", position: 0, repo_id: "r", target_branch: "main", path: "/w" };
+    await kysely
+      .insertInto("attempt_repos")
+      .values(worktree as never)
+      .execute();
+  });
+}
