@@ -73,6 +73,7 @@ export type HostEvent =
   /** May come more than once for a call. `input`: what it was called with, as its host has it. */
   | { type: "tool.called"; sessionId: string; callId: string; name: string; input: unknown }
   | { type: "usage.counted"; sessionId: string; messageId: string; tokens: Tokens; cost: number }
+  /** The agent wrote something; its prompt is not that. */
   | { type: "text.written"; sessionId: string }
   /** A user message is in the session; the model has not answered it yet. */
   | { type: "message.added"; sessionId: string; messageId: string }

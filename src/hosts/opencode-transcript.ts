@@ -35,6 +35,11 @@ export class Transcripts {
     this.#sessions.delete(sessionId);
   }
 
+  /** Whether that message is the prompt that the session is at work on. */
+  isPrompt(sessionId: string, messageId: string): boolean {
+    return this.#sessions.get(sessionId)?.messageId === messageId;
+  }
+
   /** The messages after that prompt, oldest first; null where they are not known for certain. */
   after(sessionId: string, messageId: string): WireMessage[] | null {
     const transcript = this.#sessions.get(sessionId);

@@ -19,7 +19,7 @@ import {
   type StartInput,
   splitModel,
 } from "./host.ts";
-import { readEvents, readRecord } from "./opencode-events.ts";
+import { readEvents, readRecord, type WireRecord } from "./opencode-events.ts";
 import { evidenceOf } from "./opencode-evidence.ts";
 import { condenseSession } from "./opencode-fork.ts";
 import { newOpenCodeId } from "./opencode-ids.ts";
@@ -215,7 +215,10 @@ class OpenCodeDriver implements OpenCodeHost {
   }
 
   take(event: unknown): void {
-    this.#remember(event);
+    const record = readRecord(event);
+    if (record !== null) this.#remember(record);
+    // The prompt is ours, and nothing that the agent did.
+    if (record?.kind === "part" && this.#transcripts.isPrompt(record.sessionId, record.messageId)) return;
     for (const read of readEvents(event)) this.#emit(read);
   }
 
@@ -232,14 +235,13 @@ class OpenCodeDriver implements OpenCodeHost {
   }
 
   /** Keeps what later calls would have to ask for. */
-  #remember(event: unknown): void {
-    const record = readRecord(event);
-    if (record?.kind === "session") this.#sessions.take(record.session);
-    else if (record?.kind === "info") this.#transcripts.takeInfo(record.info);
-    else if (record?.kind === "part") {
+  #remember(record: WireRecord): void {
+    if (record.kind === "session") this.#sessions.take(record.session);
+    else if (record.kind === "info") this.#transcripts.takeInfo(record.info);
+    else if (record.kind === "part") {
       this.#transcripts.takePart(record.sessionId, record.messageId, record.part);
       this.#arrivals.get(record.part.id)?.();
-    } else if (record?.kind === "deleted") {
+    } else {
       this.#sessions.forget(record.sessionId);
       this.#transcripts.end(record.sessionId);
     }

@@ -16,6 +16,8 @@ export function runSuite(stage: Stage): void {
     const places = order.map((type) => own.findIndex((event) => event.type === type));
     expect(places).not.toContain(-1);
     expect(places.toSorted((a, b) => a - b)).toEqual(places);
+    const written = own.findIndex((event) => event.type === "text.written");
+    expect(written, "the prompt is no text of the agent's").toBeGreaterThan(places[1] ?? 0);
     expect(own.find((event) => event.type === "message.added")).toMatchObject({ messageId });
     expect(own.find((event) => event.type === "message.taken")).toMatchObject({ messageId });
     const calls = own.flatMap((event) => (event.type === "tool.called" ? [event] : []));
