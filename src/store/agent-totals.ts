@@ -5,7 +5,7 @@
  */
 import { type Kysely, type Selectable, sql } from "kysely";
 import { runDuration, STATUSES, type Status, type Task } from "../model/task.ts";
-import { compiledOnce, given } from "./compiled-query.ts";
+import { compiledOnce, given, preparedQuery } from "./compiled-query.ts";
 import type { AgentTotalsTable, Schema } from "./schema.ts";
 import type { AgentTotals } from "./store.ts";
 
@@ -29,15 +29,15 @@ type TotalsRow = Selectable<AgentTotalsTable>;
 export async function addToTotals(kysely: Kysely<Schema>, before: Task | null, after: Task): Promise<void> {
   const change = { ...changeOfTask(before, after), ...changeOfRun(before, after), agent: after.agent };
   if (before !== null && before.agent !== after.agent) return handOver(kysely, before, change);
-  if (ADDED.some((name) => change[name] !== 0)) await kysely.executeQuery(addition(kysely, null, change));
+  if (ADDED.some((name) => change[name] !== 0)) await add(kysely, change);
 }
 
 /** The task counts for its agent of now; what another one did and used before stays that one's. */
 async function handOver(kysely: Kysely<Schema>, { agent, status }: Task, change: TotalsRow): Promise<void> {
   const nothing = Object.fromEntries(COLUMNS.map((name) => [name, 0])) as unknown as TotalsRow;
   const leaves = { ...nothing, agent, [status]: -1, duration_min: null, duration_max: null };
-  await kysely.executeQuery(addition(kysely, null, leaves));
-  await kysely.executeQuery(addition(kysely, null, { ...change, [status]: change[status] + 1 }));
+  await add(kysely, leaves);
+  await add(kysely, { ...change, [status]: change[status] + 1 });
 }
 
 function changeOfTask(before: Task | null, after: Task) {
@@ -75,8 +75,7 @@ function finite(value: number): number {
   return Number.isFinite(value) ? value : 0;
 }
 
-const addition = compiledOnce<null, TotalsRow, unknown>((kysely) => {
-  const row = Object.fromEntries(COLUMNS.map((name) => [name, given((change: TotalsRow) => change[name])]));
+const add = preparedQuery<TotalsRow>((kysely, change) => {
   const own = (name: string) => sql`agent_totals.${sql.id(name)}`;
   const added = (name: string) => sql`excluded.${sql.id(name)}`;
   // Not min() and max(): they differ between the databases.
@@ -84,7 +83,7 @@ const addition = compiledOnce<null, TotalsRow, unknown>((kysely) => {
     sql<number>`case when ${own(name)} is null or ${added(name)} ${sql.raw(sign)} ${own(name)} then ${added(name)} else ${own(name)} end`;
   return kysely
     .insertInto("agent_totals")
-    .values(row as unknown as TotalsRow)
+    .values(change)
     .onConflict((conflict) =>
       conflict.column("agent").doUpdateSet({
         ...Object.fromEntries(ADDED.map((name) => [name, sql<number>`${own(name)} + ${added(name)}`])),

@@ -39,6 +39,23 @@ export function compiledOnce<Shape, Input, Row>(
   };
 }
 
+/**
+ * A query whose shape is given by the names of what a call brings, as a function that runs it. `build` writes it as with the
+ * values themselves, but sees only slots: it must not look into them.
+ */
+export function preparedQuery<Input extends object, Row = unknown>(
+  build: (kysely: Kysely<Schema>, input: Input) => Compilable<Row>,
+): (kysely: Kysely<Schema>, input: Input) => Promise<Row[]> {
+  const query = compiledOnce<(keyof Input)[], Input, Row>((kysely, names) => {
+    const slots = names.map((name) => [name, given((input: Input) => input[name])]);
+    return build(kysely, Object.fromEntries(slots));
+  });
+  return async (kysely, input) => {
+    const names = Object.keys(input) as (keyof Input)[];
+    return (await kysely.executeQuery(query(kysely, names, input))).rows;
+  };
+}
+
 /** What is filled in passes by the plugins that make a query's values storable, so it is made so here. */
 function filled(parameter: unknown, input: unknown): unknown {
   if (!(parameter instanceof Slot)) return parameter;

@@ -2,9 +2,11 @@
  * The feed: the events in commit order. Writes are serialised by the driver, so a lower seq never appears after a higher
  * one was read. Does not tell anybody: the driver's change signal does.
  */
-import { type Kysely, sql } from "kysely";
+import { type Insertable, type Kysely, sql } from "kysely";
+import { AsyncAgentsError } from "../model/errors.ts";
 import { bounded } from "./bounds.ts";
-import type { Schema } from "./schema.ts";
+import { preparedQuery } from "./compiled-query.ts";
+import type { EventsTable, Schema } from "./schema.ts";
 import type { FeedEntry } from "./store.ts";
 
 export async function appendEvent(
@@ -13,26 +15,26 @@ export async function appendEvent(
   type: string,
   event: string,
 ): Promise<number> {
-  const row = await kysely
-    .insertInto("events")
-    .values({ task_id: taskId, type, event })
-    .returning("seq")
-    .executeTakeFirstOrThrow();
+  const [row] = await insertEvent(kysely, { task_id: taskId, type, event });
+  if (row === undefined) throw new AsyncAgentsError("internal", `The event ${type} of task ${taskId} got no number.`);
   return Number(row.seq);
 }
+
+const insertEvent = preparedQuery<Insertable<EventsTable>, { seq: number }>((kysely, row) =>
+  kysely.insertInto("events").values(row).returning("seq"),
+);
 
 /**
  * Progress is told in full each time, so an earlier word of it says nothing any more: a task that works for hours does
  * not fill the feed, and replaying what is left gives the same task.
  */
 export async function dropEarlierProgress(kysely: Kysely<Schema>, taskId: string, seq: number): Promise<void> {
-  await kysely
-    .deleteFrom("events")
-    .where("task_id", "=", taskId)
-    .where("seq", "<", seq)
-    .where("type", "=", "run.progressed")
-    .execute();
+  await deleteProgress(kysely, { taskId, seq });
 }
+
+const deleteProgress = preparedQuery<{ taskId: string; seq: number }>((kysely, { taskId, seq }) =>
+  kysely.deleteFrom("events").where("task_id", "=", taskId).where("seq", "<", seq).where("type", "=", "run.progressed"),
+);
 
 export async function readFeed(kysely: Kysely<Schema>, after: number, limit?: number): Promise<FeedEntry[]> {
   return (await selectEntries(kysely, after, limit).execute()).map(entryOf);

@@ -1,13 +1,18 @@
 /** Facts about the store itself, by key: its schema's version, how far the mirror has come, how often the board changed. */
 import type { Kysely } from "kysely";
+import { preparedQuery } from "./compiled-query.ts";
 import type { Schema } from "./schema.ts";
 
 export type MetaKey = "schema_version" | "mirrored_seq" | "board_version";
 
 export async function readMeta(kysely: Kysely<Schema>, key: MetaKey): Promise<string | null> {
-  const row = await kysely.selectFrom("meta").select("value").where("key", "=", key).executeTakeFirst();
+  const [row] = await selectValue(kysely, { key });
   return row?.value ?? null;
 }
+
+const selectValue = preparedQuery<{ key: MetaKey }, { value: string }>((kysely, { key }) =>
+  kysely.selectFrom("meta").select("value").where("key", "=", key),
+);
 
 export async function putMeta(kysely: Kysely<Schema>, key: MetaKey, value: string): Promise<void> {
   await kysely

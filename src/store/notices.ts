@@ -2,11 +2,12 @@
  * Notices: written once per task, run and topic in the transaction of the event that caused them, claimed as one group per
  * parent, settled once. Does not send anything and does not judge whether a sender still lives.
  */
-import { type Kysely, sql } from "kysely";
+import { type Insertable, type Kysely, sql } from "kysely";
 import type { Task } from "../model/task.ts";
 import type { NoticeIntent } from "../model/transition.ts";
 import { bounded } from "./bounds.ts";
-import type { NoticeRow, Schema } from "./schema.ts";
+import { preparedQuery } from "./compiled-query.ts";
+import type { NoticeRow, NoticesTable, Schema } from "./schema.ts";
 import type { Notice, NoticeState, Store } from "./store.ts";
 
 type Claim = Parameters<Store["claimNotices"]>[1];
@@ -35,32 +36,42 @@ const COLUMNS = [
 
 /** A second notice on the same topic of a run is silently not written. */
 export async function addNotice(kysely: Kysely<Schema>, task: Task, intent: NoticeIntent, at: number): Promise<void> {
-  const batch = await kysely
+  const { batchId, parentSessionId } = task;
+  const [batch] = await countBatch(kysely, { batchId, parentSessionId });
+  const total = Number(batch?.total ?? 0);
+  const live = Number(batch?.live ?? 0);
+  await insertNotice(kysely, {
+    task_id: task.id,
+    run: task.run.number,
+    kind: intent.kind,
+    topic: intent.topic,
+    parent_session_id: parentSessionId,
+    created_at: at,
+    batch_ended: total - live,
+    batch_total: total,
+    batch_live: live,
+    state: "pending",
+    attempts: 0,
+  });
+}
+
+const countBatch = preparedQuery<
+  { batchId: string; parentSessionId: string },
+  { total: number | string; live: number | string | null }
+>((kysely, { batchId, parentSessionId }) =>
+  kysely
     .selectFrom("tasks")
     .select([sql<number>`count(*)`.as("total"), sql<number | null>`sum(live)`.as("live")])
-    .where("batch_id", "=", task.batchId)
-    .where("parent_session_id", "=", task.parentSessionId)
-    .executeTakeFirstOrThrow();
-  const total = Number(batch.total);
-  const live = Number(batch.live ?? 0);
-  await kysely
+    .where("batch_id", "=", batchId)
+    .where("parent_session_id", "=", parentSessionId),
+);
+
+const insertNotice = preparedQuery<Insertable<NoticesTable>>((kysely, row) =>
+  kysely
     .insertInto("notices")
-    .values({
-      task_id: task.id,
-      run: task.run.number,
-      kind: intent.kind,
-      topic: intent.topic,
-      parent_session_id: task.parentSessionId,
-      created_at: at,
-      batch_ended: total - live,
-      batch_total: total,
-      batch_live: live,
-      state: "pending",
-      attempts: 0,
-    })
-    .onConflict((conflict) => conflict.columns(["task_id", "run", "topic"]).doNothing())
-    .execute();
-}
+    .values(row)
+    .onConflict((conflict) => conflict.columns(["task_id", "run", "topic"]).doNothing()),
+);
 
 export async function readNotices(
   kysely: Kysely<Schema>,
@@ -68,16 +79,20 @@ export async function readNotices(
   state: NoticeState,
   limit?: number,
 ): Promise<Notice[]> {
-  const rows = await kysely
-    .selectFrom("notices")
-    .select(COLUMNS)
-    .where("parent_session_id", "=", parentSessionId)
-    .where("state", "=", state)
-    .orderBy("id")
-    .limit(bounded(limit, 100, 1_000))
-    .execute();
+  const rows = await selectNotices(kysely, { parentSessionId, state, limit: bounded(limit, 100, 1_000) });
   return rows.map(noticeOf);
 }
+
+const selectNotices = preparedQuery<{ parentSessionId: string; state: NoticeState; limit: number }, NoticeRow>(
+  (kysely, { parentSessionId, state, limit }) =>
+    kysely
+      .selectFrom("notices")
+      .select(COLUMNS)
+      .where("parent_session_id", "=", parentSessionId)
+      .where("state", "=", state)
+      .orderBy("id")
+      .limit(limit),
+);
 
 export async function readParentsWithNotices(kysely: Kysely<Schema>): Promise<string[]> {
   return (await selectParentsWithNotices(kysely).execute()).map((row) => row.parent_session_id);
@@ -99,26 +114,26 @@ export async function claimNotices(kysely: Kysely<Schema>, parentSessionId: stri
   const pending = await readNotices(kysely, parentSessionId, "pending", claim.limit);
   const last = pending.at(-1);
   if (last === undefined) return [];
-  await kysely
-    .updateTable("notices")
-    .set((row) => ({
-      state: "sending",
-      message_id: claim.messageId,
-      sender: claim.sender,
-      attempts: row("attempts", "+", 1),
-    }))
-    .where("parent_session_id", "=", parentSessionId)
-    .where("state", "=", "pending")
-    .where("id", "<=", last.id)
-    .execute();
+  const { messageId, sender } = claim;
+  await markSending(kysely, { parentSessionId, lastId: last.id, messageId, sender });
   return pending.map((notice) => ({
     ...notice,
     state: "sending",
-    messageId: claim.messageId,
-    sender: claim.sender,
+    messageId,
+    sender,
     attempts: notice.attempts + 1,
   }));
 }
+
+const markSending = preparedQuery<Omit<Claim, "limit"> & { parentSessionId: string; lastId: number }>(
+  (kysely, { parentSessionId, lastId, messageId, sender }) =>
+    kysely
+      .updateTable("notices")
+      .set((row) => ({ state: "sending", message_id: messageId, sender, attempts: row("attempts", "+", 1) }))
+      .where("parent_session_id", "=", parentSessionId)
+      .where("state", "=", "pending")
+      .where("id", "<=", lastId),
+);
 
 export async function settleNotices(kysely: Kysely<Schema>, messageId: string, outcome: Outcome): Promise<void> {
   const { state, reason, at } = outcome;

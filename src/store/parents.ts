@@ -3,6 +3,7 @@
  * Does not know whether the session still exists.
  */
 import type { Kysely } from "kysely";
+import { preparedQuery } from "./compiled-query.ts";
 import type { ParentRow, Schema } from "./schema.ts";
 import type { Parent } from "./store.ts";
 
@@ -18,9 +19,13 @@ export async function writeParent(kysely: Kysely<Schema>, parent: Parent): Promi
 }
 
 export async function readParent(kysely: Kysely<Schema>, sessionId: string): Promise<Parent | null> {
-  const row = await kysely.selectFrom("parents").select(COLUMNS).where("session_id", "=", sessionId).executeTakeFirst();
+  const [row] = await selectParent(kysely, { sessionId });
   return row === undefined ? null : parentOf(row);
 }
+
+const selectParent = preparedQuery<{ sessionId: string }, ParentRow>((kysely, { sessionId }) =>
+  kysely.selectFrom("parents").select(COLUMNS).where("session_id", "=", sessionId),
+);
 
 function parentRow(parent: Parent): ParentRow {
   return {

@@ -2,19 +2,18 @@
 import type { Kysely } from "kysely";
 import type { Run, Task } from "../model/task.ts";
 import { bounded } from "./bounds.ts";
-import { compiledOnce, given } from "./compiled-query.ts";
+import { preparedQuery } from "./compiled-query.ts";
 import type { Schema } from "./schema.ts";
 import { RUN_COLUMNS, runOf, type TaskRow, taskColumns, taskOf, withNewestRun } from "./task-rows.ts";
 
 export async function readTask(kysely: Kysely<Schema>, id: string): Promise<Task | null> {
-  const { rows } = await kysely.executeQuery(taskQuery(kysely, null, id));
-  return rows[0] === undefined ? null : taskOf(rows[0]);
+  const [row] = await selectTask(kysely, { id });
+  return row === undefined ? null : taskOf(row);
 }
 
-const taskQuery = compiledOnce<null, string, TaskRow>((kysely) => {
-  const id = given((wanted: string) => wanted);
-  return withNewestRun(kysely.selectFrom("tasks")).select(taskColumns(null)).where("tasks.id", "=", id);
-});
+const selectTask = preparedQuery<{ id: string }, TaskRow>((kysely, { id }) =>
+  withNewestRun(kysely.selectFrom("tasks")).select(taskColumns(null)).where("tasks.id", "=", id),
+);
 
 export async function readRuns(kysely: Kysely<Schema>, taskId: string, limit?: number): Promise<Run[]> {
   const rows = await kysely

@@ -2,15 +2,16 @@
  * How an event becomes rows: the task, its run, the totals, the work item, the event and the notice in the caller's transaction. `transition` alone
  * decides; a refusal writes nothing. Does not open transactions.
  */
-import type { Kysely } from "kysely";
+import type { Insertable, Kysely, Updateable } from "kysely";
 import { AsyncAgentsError } from "../model/errors.ts";
 import type { TaskEvent } from "../model/events.ts";
 import type { Task } from "../model/task.ts";
 import { type Transition, transition } from "../model/transition.ts";
 import { addToTotals } from "./agent-totals.ts";
+import { preparedQuery } from "./compiled-query.ts";
 import { appendEvent, dropEarlierProgress } from "./feed.ts";
 import { addNotice } from "./notices.ts";
-import type { Schema } from "./schema.ts";
+import type { RunsTable, Schema, TasksTable } from "./schema.ts";
 import { storableEvent, storableText } from "./storable.ts";
 import { readTask } from "./task-reads.ts";
 import { changingColumns, runRow, taskRow } from "./task-rows.ts";
@@ -28,9 +29,9 @@ export async function applyEvent(kysely: Kysely<Schema>, taskId: string, input: 
   const seq = await appendEvent(kysely, id, event.type, json);
   if ("progress" in event && event.progress !== null) await dropEarlierProgress(kysely, id, seq);
   if (before === null) {
-    await kysely.insertInto("tasks").values(taskRow(outcome.task, seq)).execute();
+    await insertTask(kysely, taskRow(outcome.task, seq));
   } else {
-    await kysely.updateTable("tasks").set(changingColumns(outcome.task)).where("id", "=", id).execute();
+    await updateTask(kysely, { id, ...changingColumns(outcome.task) });
   }
   await writeRun(kysely, before, outcome.task);
   await addToTotals(kysely, before, outcome.task);
@@ -43,14 +44,22 @@ async function writeRun(kysely: Kysely<Schema>, before: Task | null, after: Task
   if (before?.run === after.run) return;
   const row = runRow(after.id, after.run);
   if (before?.run.number !== after.run.number) {
-    await kysely.insertInto("runs").values(row).execute();
+    await insertRun(kysely, row);
     return;
   }
   const { task_id, number, ended_at, outcome, result, error } = row;
-  await kysely
-    .updateTable("runs")
-    .set({ ended_at, outcome, result, error })
-    .where("task_id", "=", task_id)
-    .where("number", "=", number)
-    .execute();
+  await updateRun(kysely, { task_id, number, ended_at, outcome, result, error });
 }
+
+const insertTask = preparedQuery<Insertable<TasksTable>>((kysely, row) => kysely.insertInto("tasks").values(row));
+
+const updateTask = preparedQuery<{ id: string } & Updateable<TasksTable>>((kysely, { id, ...changes }) =>
+  kysely.updateTable("tasks").set(changes).where("id", "=", id),
+);
+
+const insertRun = preparedQuery<Insertable<RunsTable>>((kysely, row) => kysely.insertInto("runs").values(row));
+
+const updateRun = preparedQuery<Pick<RunsTable, "task_id" | "number"> & Updateable<RunsTable>>(
+  (kysely, { task_id, number, ...changes }) =>
+    kysely.updateTable("runs").set(changes).where("task_id", "=", task_id).where("number", "=", number),
+);

@@ -8,6 +8,7 @@ import { statusAfterRun, type WorkItemStatus } from "../model/board.ts";
 import { isLive, type Task } from "../model/task.ts";
 import { raiseBoardVersion } from "./board-version.ts";
 import { changeWorkItem } from "./board-work-items.ts";
+import { preparedQuery } from "./compiled-query.ts";
 import type { Schema } from "./schema.ts";
 
 export async function moveWorkItem(
@@ -18,12 +19,7 @@ export async function moveWorkItem(
 ): Promise<void> {
   const begins = isLive(after.status);
   if (before !== null && isLive(before.status) === begins) return;
-  const item = await kysely
-    .selectFrom("attempts")
-    .innerJoin("work_items", "work_items.id", "attempts.work_item_id")
-    .select(["work_items.id", "work_items.status", "attempts.state"])
-    .where("attempts.id", "=", after.batchId)
-    .executeTakeFirst();
+  const [item] = await selectItemOf(kysely, { attemptId: after.batchId });
   if (item === undefined) return;
   const run = begins ? { begins } : { begins, live: await hasLiveTask(kysely, item.id) };
   await kysely
@@ -36,6 +32,15 @@ export async function moveWorkItem(
   await kysely.updateTable("attempts").set({ state, updated_at: at }).where("id", "=", after.batchId).execute();
   await raiseBoardVersion(kysely);
 }
+
+const selectItemOf = preparedQuery<{ attemptId: string }, { id: string; status: string; state: string }>(
+  (kysely, { attemptId }) =>
+    kysely
+      .selectFrom("attempts")
+      .innerJoin("work_items", "work_items.id", "attempts.work_item_id")
+      .select(["work_items.id", "work_items.status", "attempts.state"])
+      .where("attempts.id", "=", attemptId),
+);
 
 export async function mergeAttempt(
   kysely: Kysely<Schema>,
