@@ -17,6 +17,7 @@ export function noticeSuite(bed: Bed): void {
 
   test("an ended run leaves one notice, counted with its batch at that moment; resumed counts as live", async () => {
     const store = await bed.fresh();
+    await create(store, "another parent's", { parentSessionId: "another" });
     await end(store, ["a", "b"]);
     await store.apply("a", resumed(3_000));
     await create(store, "c");
@@ -69,6 +70,7 @@ export function noticeSuite(bed: Bed): void {
       [null, 9, 1],
     ]);
     expect(taken(await store.claimNotices("parent", claim(8)))).toEqual(["c"]);
+    expect(await store.notices("parent", "delivered"), "what was delivered stays so").toEqual(delivered);
   });
 
   test("a group that could not be sent is pending again and counts its attempts; one can be dropped for good", async () => {
