@@ -20,10 +20,11 @@ const MIGRATIONS: readonly Migration[] = [firstTables, statusTables, boardTables
 /** The version that this code reads and writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-export async function migrate(database: Database): Promise<void> {
+/** Brings the schema up to this code's version, or only to an earlier one: for a test of what a later one makes of it. */
+export async function migrate(database: Database, target = SCHEMA_VERSION): Promise<void> {
   // No table yet, or nothing readable: the write below makes it, or meets the true error.
   const known = await database.read(storedVersion).catch(() => 0);
-  if (known >= SCHEMA_VERSION) return;
+  if (known >= target) return;
   await database.write(async (kysely) => {
     await kysely.schema
       .createTable("meta")
@@ -31,7 +32,7 @@ export async function migrate(database: Database): Promise<void> {
       .addColumn("key", "text", (column) => column.primaryKey())
       .addColumn("value", "text", (column) => column.notNull())
       .execute();
-    for (let version = await storedVersion(kysely); version < SCHEMA_VERSION; version++) {
+    for (let version = await storedVersion(kysely); version < target; version++) {
       await MIGRATIONS[version]?.(kysely, database.dialect);
       await putMeta(kysely, "schema_version", String(version + 1));
     }

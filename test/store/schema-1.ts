@@ -6,8 +6,7 @@ import type { Task } from "../../src/model/task.ts";
 import { transition } from "../../src/model/transition.ts";
 import type { Database } from "../../src/store/database.ts";
 import { appendEvent } from "../../src/store/feed.ts";
-import { putMeta } from "../../src/store/meta.ts";
-import { firstTables } from "../../src/store/migration-1-tables.ts";
+import { migrate } from "../../src/store/migrations.ts";
 import type { Store } from "../../src/store/store.ts";
 import { runRow, taskRow } from "../../src/store/task-rows.ts";
 import { completed, create, newTask, resumed } from "../../src/testing/sample-task.ts";
@@ -84,15 +83,9 @@ export async function expectMigrated(first: Database, open: () => Promise<Store>
 }
 
 /** `lives` are the events of each task; returns the tasks as they ended up. */
-function makeSchema1(database: Database, lives: readonly (readonly TaskEvent[])[]): Promise<Task[]> {
+async function makeSchema1(database: Database, lives: readonly (readonly TaskEvent[])[]): Promise<Task[]> {
+  await migrate(database, 1);
   return database.write(async (kysely) => {
-    await kysely.schema
-      .createTable("meta")
-      .addColumn("key", "text", (column) => column.primaryKey())
-      .addColumn("value", "text", (column) => column.notNull())
-      .execute();
-    await firstTables(kysely, database.dialect);
-    await putMeta(kysely, "schema_version", "1");
     const tasks: Task[] = [];
     for (const events of lives) {
       const states: Task[] = [];

@@ -3,9 +3,7 @@ import { expect } from "bun:test";
 import { transition } from "../../src/model/transition.ts";
 import type { Database } from "../../src/store/database.ts";
 import { appendEvent } from "../../src/store/feed.ts";
-import { putMeta } from "../../src/store/meta.ts";
-import { firstTables } from "../../src/store/migration-1-tables.ts";
-import { statusTables } from "../../src/store/migration-2-status.ts";
+import { migrate } from "../../src/store/migrations.ts";
 import type { Store } from "../../src/store/store.ts";
 import { runRow, taskRow } from "../../src/store/task-rows.ts";
 import { fillBoard, sampleSession } from "../../src/testing/sample-board.ts";
@@ -27,16 +25,9 @@ export async function expectBoardAdded(second: Database, open: () => Promise<Sto
 }
 
 /** The task's batch has the name of the attempt that comes later. */
-function makeSchema2(database: Database): Promise<void> {
+async function makeSchema2(database: Database): Promise<void> {
+  await migrate(database, 2);
   return database.write(async (kysely) => {
-    await kysely.schema
-      .createTable("meta")
-      .addColumn("key", "text", (column) => column.primaryKey())
-      .addColumn("value", "text", (column) => column.notNull())
-      .execute();
-    await firstTables(kysely, database.dialect);
-    await statusTables(kysely, database.dialect);
-    await putMeta(kysely, "schema_version", "2");
     const event = { type: "task.created", at: 1, task: newTask("before", { batchId: "a" }) } as const;
     const { task } = transition(null, event);
     if (task === null) throw new Error("no task");

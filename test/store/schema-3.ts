@@ -1,10 +1,7 @@
 /** A store as it was before merges were kept: migrations 1 to 3, with an attempt in it; and what opening makes of it. */
 import { expect } from "bun:test";
 import type { Database } from "../../src/store/database.ts";
-import { putMeta } from "../../src/store/meta.ts";
-import { firstTables } from "../../src/store/migration-1-tables.ts";
-import { statusTables } from "../../src/store/migration-2-status.ts";
-import { boardTables } from "../../src/store/migration-3-board.ts";
+import { migrate } from "../../src/store/migrations.ts";
 import type { Store } from "../../src/store/store.ts";
 
 /** `third` is a new, empty database, and `open` opens the store on it. */
@@ -18,17 +15,9 @@ export async function expectMergesAdded(third: Database, open: () => Promise<Sto
   await store.close();
 }
 
-function makeSchema3(database: Database): Promise<void> {
+async function makeSchema3(database: Database): Promise<void> {
+  await migrate(database, 3);
   return database.write(async (kysely) => {
-    await kysely.schema
-      .createTable("meta")
-      .addColumn("key", "text", (column) => column.primaryKey())
-      .addColumn("value", "text", (column) => column.notNull())
-      .execute();
-    await firstTables(kysely, database.dialect);
-    await statusTables(kysely, database.dialect);
-    await boardTables(kysely, database.dialect);
-    await putMeta(kysely, "schema_version", "3");
     const at = { created_at: 1, updated_at: 1 };
     await kysely
       .insertInto("projects")
