@@ -37,6 +37,7 @@ export async function runDaemonProcess(
     await Promise.race([daemon.stop(), pause(STOP_MS, undefined, { ref: false })]);
     return null;
   } finally {
+    await log.written();
     lock.release();
   }
 }

@@ -5,8 +5,7 @@
 import { mkdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import type { Log } from "./context.ts";
-import { fileLog } from "./log-file.ts";
+import { type FileLog, fileLog } from "./log-file.ts";
 
 /** `ASYNCAGENTS_HOME`, else the folder that the plugin has always used. */
 export function storageDirectory(): string {
@@ -18,7 +17,7 @@ export function worktreesDirectory(): string {
   return process.env.ASYNCAGENTS_WORKTREES || join(storageDirectory(), "worktrees");
 }
 
-export function openLog(directory: string): Log {
+export function openLog(directory: string): FileLog {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
   } catch {

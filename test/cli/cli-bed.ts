@@ -128,9 +128,9 @@ export function makeRepo(path: string): string {
   return path;
 }
 
-/** How often a daemon began to listen in that data folder. */
-export function daemonStarts(data: string): number {
-  return readFileSync(join(data, "asyncagents.log"), "utf8").split("the daemon listens").length - 1;
+/** What the daemons of that data folder said of their beginning and end; whole once the last one has ended. */
+export function daemonLives(data: string): string[] {
+  return readFileSync(join(data, "asyncagents.log"), "utf8").match(/the daemon \w+/g) ?? [];
 }
 
 /** The daemons that have a record there. */

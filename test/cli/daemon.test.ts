@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { takeDaemonLock } from "../../src/cli/daemon-lock.ts";
 import { findDaemon } from "../../src/cli/daemon-process.ts";
 import { isAlive } from "../../src/engine/liveness.ts";
-import { cliWorld, daemonRecords, daemonStarts } from "./cli-bed.ts";
+import { cliWorld, daemonLives, daemonRecords } from "./cli-bed.ts";
 
 interface Up {
   pid: number;
@@ -19,7 +19,8 @@ describe("the daemon", () => {
     expect(all.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0]);
     for (const { out } of all) expect(JSON.parse(out)).toEqual({ tasks: [], total: 0 });
     expect(daemonRecords(world.data)).toHaveLength(1);
-    expect(daemonStarts(world.data)).toBe(1);
+    expect(await world.json("down")).toMatchObject({ stopped: true });
+    expect(daemonLives(world.data)).toEqual(["the daemon listens", "the daemon ends"]);
   });
 
   test("is started again by the next command after kill -9, also by one that is waiting", async () => {
