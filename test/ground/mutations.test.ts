@@ -1,0 +1,37 @@
+import { describe, expect, test } from "bun:test";
+import { mutated, mutationsOf, sample } from "../../scripts/mutations.ts";
+import { parseText } from "./syntax.ts";
+
+async function changesOf(text: string): Promise<string[]> {
+  const tree = await parseText(text);
+  return mutationsOf("sample.ts", tree).map((mutation) => mutated(text, mutation));
+}
+
+describe("mutations", () => {
+  test.each([
+    ["if (a) b;", ["if (!(a)) b;", "if (a) ;"]],
+    ["while (a < b) c();", ["while (!(a < b)) c();", "while (((a) <= (b))) c();", "while (a < b) ;"]],
+    ["const x = a ?? b;", ["const x = ((a) && (b));"]],
+    ["x ??= b;", ["x = b;", ";"]],
+    ["throw a;", [";"]],
+    ['const x = a === "b" ? 1 : 2;', ['const x = !(a === "b") ? 1 : 2;', 'const x = ((a) !== ("b")) ? 1 : 2;']],
+    ["const x: true = true;", ["const x: true = false;"]],
+    ['import "a"; type T = "b"; const text = "c";', []],
+  ])("of %p", async (text, expected) => {
+    expect((await changesOf(text)).toSorted()).toEqual(expect.arrayContaining(expected.toSorted()));
+    if (expected.length === 0) expect(await changesOf(text)).toEqual([]);
+  });
+
+  test("of an await and a return", async () => {
+    const changed = await changesOf("async function f() { await g(); return 1; }");
+    expect(changed).toContain("async function f() { (g()); return 1; }");
+    expect(changed).toContain("async function f() { await g(); return undefined as never; }");
+  });
+});
+
+test("a sample is decided by its seed", () => {
+  const numbers = Array.from({ length: 100 }, (_, i) => i);
+  expect(sample(numbers, 10, 7)).toEqual(sample(numbers, 10, 7));
+  expect(sample(numbers, 10, 7)).not.toEqual(sample(numbers, 10, 8));
+  expect(new Set(sample(numbers, 200, 7)).size).toBe(100);
+});
