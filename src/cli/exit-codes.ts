@@ -9,6 +9,8 @@ export const EXIT = {
   timeout: 4,
   noDaemon: 5,
   interrupted: 130,
+  /** What a shell reports for a program that SIGPIPE ended. */
+  closedPipe: 141,
 } as const;
 
 export const EXIT_MEANINGS: readonly (readonly [number, string])[] = [
@@ -19,6 +21,7 @@ export const EXIT_MEANINGS: readonly (readonly [number, string])[] = [
   [EXIT.timeout, "time ran out"],
   [EXIT.noDaemon, "the daemon cannot be reached or started"],
   [EXIT.interrupted, "Ctrl-C"],
+  [EXIT.closedPipe, "the reader of its output closed the pipe"],
 ];
 
 const OTHERS: Partial<Record<ErrorCode, number>> = {

@@ -98,6 +98,7 @@ async function agreed({ screen, arguments: given, signal }: Invocation): Promise
   if (!process.stdin.isTTY || screen.json) {
     throw new AsyncAgentsError("missing_required", "Nothing was written: add --yes to write without being asked.");
   }
+  await screen.flush();
   const asking = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return /^y(es)?$/i.test((await asking.question("Write this? [y/N] ", { signal })).trim());

@@ -68,6 +68,7 @@ async function followLogs(
     else continue;
     printer.print(await newestMessages(current, task.id, printer.known, signal));
     printer.ask(last);
+    await screen.flush();
     if (!isLive(last.status)) break;
   }
   if (signal.aborted) {

@@ -3,6 +3,7 @@
  * signals, broken pipes, the last flush. What the commands do is in their own files.
  */
 import { resolve } from "node:path";
+import { isatty } from "node:tty";
 import { storageDirectory } from "../engine/data-folder.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { type CommandArguments, chooseCommand, parseArguments } from "./arguments.ts";
@@ -11,6 +12,7 @@ import { COMMANDS } from "./commands.ts";
 import { Connection } from "./connection.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import { commandHelp, groupHelp, groupOf, overallHelp, unknownCommand } from "./help.ts";
+import { Output, type StreamName } from "./output.ts";
 import { Screen } from "./screen.ts";
 
 const words = process.argv.slice(2);
@@ -19,13 +21,25 @@ const FOLDERS = ["ASYNCAGENTS_HOME", "ASYNCAGENTS_WORKTREES"];
 const SAME_INTERRUPT_MS = 300;
 const interruption = new AbortController();
 
-for (const stream of [process.stdout, process.stderr]) {
-  // Who reads us has read enough (`| head`).
-  stream.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? EXIT.ok : EXIT.failed));
+const output = new Output(outputFailed);
+
+/**
+ * A reader that has read enough (`| head`) ends the command at once and quietly, with the code that a shell gives for git and others then.
+ * What cannot be written for another reason is a failure. On stderr there are only hints: the command goes on without them.
+ */
+function outputFailed(stream: StreamName, failure: NodeJS.ErrnoException): void {
+  if (stream === "stderr") return;
+  if (failure.code === "EPIPE") process.exit(EXIT.closedPipe);
+  const reason = new Error(`The output could not be written: ${failure.message}`, { cause: failure });
+  screenFor(wantsJson()).failure(reason);
+  void output.flush().then(() => process.exit(EXIT.failed));
 }
 
+/** The runtime's streams are touched only on a terminal: they would make a pipe non-blocking, for others who share it too. */
 function screenFor(json: boolean): Screen {
-  return new Screen({ stdout: process.stdout, stderr: process.stderr, json, environment: process.env });
+  const stdout = isatty(1) ? process.stdout : null;
+  const stderr = isatty(2) ? process.stderr : null;
+  return new Screen({ output, stdout, stderr, json, environment: process.env });
 }
 
 /** What `--json` asks for also holds for the failure to read the words. */
@@ -97,6 +111,12 @@ async function ended(): Promise<number> {
   }
 }
 
+/** Not all that was to be said is written. Who closes stderr wants no hints. */
+function isIncomplete(): boolean {
+  const unsaid = output.failureOf("stderr");
+  return output.failureOf("stdout") !== null || (unsaid !== null && unsaid.code !== "EPIPE");
+}
+
 const code = await ended();
-await screenFor(false).flush();
-process.exit(code);
+await output.flush();
+process.exit(code === EXIT.ok && isIncomplete() ? EXIT.failed : code);

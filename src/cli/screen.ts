@@ -2,19 +2,19 @@
  * All that a command prints: data on stdout and nothing else there, hints and progress on stderr. Colour only on a terminal
  * and not with NO_COLOR. Knows the width; decides nothing about content.
  */
-import type { Writable } from "node:stream";
+import type { WriteStream } from "node:tty";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
+import type { Output } from "./output.ts";
 import { cutToWidth, type Paint, paints, plainPaints, safeText } from "./text.ts";
 
-export interface Terminal extends Writable {
-  isTTY?: boolean;
-  columns?: number;
-  rows?: number;
-}
+/** What is asked of a terminal; writing to it is the output's work. */
+export type Terminal = Pick<WriteStream, "columns" | "rows" | "on" | "off">;
 
 export interface ScreenOptions {
-  stdout: Terminal;
-  stderr: Terminal;
+  output: Output;
+  /** Null where it is no terminal. */
+  stdout: Terminal | null;
+  stderr: Terminal | null;
   json: boolean;
   environment: Readonly<Record<string, string | undefined>>;
 }
@@ -28,34 +28,36 @@ const SLOW_MS = 800;
 export class Screen {
   readonly json: boolean;
   readonly paint: Paint;
-  readonly #stdout: Terminal;
-  readonly #stderr: Terminal;
+  readonly #output: Output;
+  readonly #stdout: Terminal | null;
+  readonly #stderr: Terminal | null;
   #spinning: { clear(): void } | null = null;
 
-  constructor({ stdout, stderr, json, environment }: ScreenOptions) {
+  constructor({ output, stdout, stderr, json, environment }: ScreenOptions) {
     this.json = json;
+    this.#output = output;
     this.#stdout = stdout;
     this.#stderr = stderr;
-    const coloured = stdout.isTTY === true && !environment.NO_COLOR && environment.TERM !== "dumb";
+    const coloured = stdout !== null && !environment.NO_COLOR && environment.TERM !== "dumb";
     this.paint = coloured ? paints : plainPaints;
   }
 
   get isTerminal(): boolean {
-    return this.#stdout.isTTY === true;
+    return this.#stdout !== null;
   }
 
   get width(): number {
-    return this.isTerminal ? (this.#stdout.columns ?? 80) : WIDE;
+    return this.#stdout === null ? WIDE : this.#stdout.columns || 80;
   }
 
   get height(): number {
-    return this.#stdout.rows ?? 24;
+    return this.#stdout?.rows || 24;
   }
 
   /** Resizes of the terminal; gives the way to stop. */
   onResize(listener: () => void): () => void {
-    this.#stdout.on("resize", listener);
-    return () => this.#stdout.off("resize", listener);
+    this.#stdout?.on("resize", listener);
+    return () => this.#stdout?.off("resize", listener);
   }
 
   /** One line for people. */
@@ -65,7 +67,7 @@ export class Screen {
 
   raw(text: string): void {
     this.#clearSpinner();
-    this.#stdout.write(text);
+    this.#output.write("stdout", text);
   }
 
   /** The command's one JSON document, readable. */
@@ -107,16 +109,14 @@ export class Screen {
     }
   }
 
-  /** Resolves when all that was printed is with the reader. */
-  async flush(): Promise<void> {
-    await Promise.all(
-      [this.#stdout, this.#stderr].map((stream) => new Promise<void>((resolve) => stream.write("", () => resolve()))),
-    );
+  /** Resolves when all that was printed is written: a slow reader holds up whoever waits for this. */
+  flush(): Promise<void> {
+    return this.#output.flush();
   }
 
   #error(text: string): void {
     this.#clearSpinner();
-    this.#stderr.write(text);
+    this.#output.write("stderr", text);
   }
 
   #clearSpinner(): void {
@@ -124,8 +124,8 @@ export class Screen {
   }
 
   #spin(text: string): () => void {
-    if (this.#stderr.isTTY !== true || this.json || this.#spinning) return () => {};
-    const width = this.#stderr.columns ?? 80;
+    if (this.#stderr === null || this.json || this.#spinning) return () => {};
+    const width = this.#stderr.columns || 80;
     const began = Date.now();
     let shown = false;
     const draw = () => {
@@ -133,11 +133,11 @@ export class Screen {
       if (past < SLOW_MS) return;
       shown = true;
       const line = `${SPINNER[Math.floor(past / SPIN_MS) % SPINNER.length]} ${text} ${Math.floor(past / 1000)}s`;
-      this.#stderr.write(`\r\x1b[2K${cutToWidth(line, width - 1)}`);
+      this.#output.write("stderr", `\r\x1b[2K${cutToWidth(line, width - 1)}`);
     };
     const timer = setInterval(draw, SPIN_MS);
     const clear = () => {
-      if (shown) this.#stderr.write("\r\x1b[2K");
+      if (shown) this.#output.write("stderr", "\r\x1b[2K");
       shown = false;
     };
     this.#spinning = { clear };

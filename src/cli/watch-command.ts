@@ -35,6 +35,7 @@ async function watchLines({ connection, screen, signal }: Invocation): Promise<n
       for (const task of event.snapshot.tasks.filter(({ status }) => isLive(status)))
         screen.line(changeLine("task", task));
     } else if ("task" in event) screen.line(changeLine(event.type, event.task));
+    await screen.flush();
   }
   return EXIT.interrupted;
 }

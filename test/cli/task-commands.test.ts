@@ -147,22 +147,6 @@ describe("what is done to a task", () => {
   });
 });
 
-test("a reader that has read enough ends a command quietly", async () => {
-  await run("One more");
-  const script = '"$0" "$1" logs --all "$2" | head -n 1';
-  const { id } = await run("--wait", `Long\n!say ${"x".repeat(50_000)}`);
-  const child = Bun.spawn(
-    ["bash", "-o", "pipefail", "-c", script, process.execPath, join(import.meta.dir, "../../src/cli/main.ts"), id],
-    {
-      ...{ cwd: world.work, env: world.environment, stdout: "pipe", stderr: "pipe" },
-    },
-  );
-  const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
-  expect(await child.exited).toBe(0);
-  expect(out.split("\n")).toHaveLength(2);
-  expect(err).toBe("");
-});
-
 test("text of an agent cannot take over the terminal", async () => {
   const { id } = await run("--wait", `Bad\n!say ${ESCAPE}]0;owned${BELL}${ESCAPE}[2J`);
   for (const words of [["show", id], ["logs", id], ["ls"]]) {
