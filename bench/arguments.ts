@@ -4,7 +4,7 @@
 import { parseArgs } from "node:util";
 import { MODES, type Mode } from "./bed.ts";
 
-export const BENCHMARKS = ["background-task", "status-api"] as const;
+export const BENCHMARKS = ["background-task", "many-tasks", "status-api"] as const;
 
 /** Of the benchmark of the status API, in the order in which they run: the first needs a store that nobody has written to. */
 export const PARTS = ["start", "list", "events"] as const;
@@ -30,6 +30,8 @@ Runs the benchmarks side by side with what they are compared with, in one run, a
 
   background-task   asyncagents and OpenCode's own background \`task\`, in one real OpenCode with a scripted model:
                     the launching call, the time until the parent is told, and the bytes in the parent's context
+  many-tasks        the same two, 60 tasks launched in one answer of the model, on \`opencode serve\`: the launching turn, and
+                    the time until the parent has been told of all of them
   status-api        the status API on a store of 100,000 tasks: lists, search and events against servers of plain
                     Bun.serve, and the plugin's start against its start with an empty store
 

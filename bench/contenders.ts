@@ -2,7 +2,7 @@
  * The two sides of the comparison: how a model launches a background task on each, and which scripts it follows.
  * Both get the same description, the same prompt and the same answer of the child.
  */
-import { call, gate, pause, type Script, say, scriptMarker } from "../src/testing/script.ts";
+import { call, calls, gate, pause, type Script, say, scriptMarker } from "../src/testing/script.ts";
 
 export type Side = "ours" | "theirs";
 
@@ -55,17 +55,46 @@ export function childPrompt(trial: string): string {
  */
 export const REST_MS = 600;
 
-/** The child's answer waits at the gate that is named as its session. */
+/** Tasks that one answer of the model launches in the trials with many tasks. */
+export const MANY = 60;
+
+/** What a person asks of the parent in a trial with many tasks. */
+export function manyPrompt(contender: Contender, trial: string): string {
+  return `${scriptMarker(`many-${contender.side}`)} Launch trial <${trial}>.`;
+}
+
+/** How a child of a trial with many tasks answers; the parent has been told of it once a request holds this. */
+export function manyAnswer(trial: string, index: number): string {
+  return `answer <${trial}/${index}>`;
+}
+
+function manyParent({ tool, input }: Contender): Script {
+  const launch = (index: number) => ({
+    name: tool,
+    input: ({ lastUserText }: { lastUserText: string }) =>
+      input(`${scriptMarker("quick-child")} Find caller <${trialOf(lastUserText)}/${index}> of the module.`),
+  });
+  return [pause(REST_MS), calls(Array.from({ length: MANY }, (_, index) => launch(index))), say("Launched. I wait.")];
+}
+
+function trialOf(text: string): string {
+  return /<([^>]+)>/.exec(text)?.[1] ?? "?";
+}
+
+/** The child's answer waits at the gate that is named as its session; those of the trials with many tasks answer at once. */
 export function scripts(): Record<string, Script> {
   const parent = ({ tool, input }: Contender): Script => [
     pause(REST_MS),
-    call(tool, ({ lastUserText }) => input(childPrompt(/<([^>]+)>/.exec(lastUserText)?.[1] ?? "?"))),
+    call(tool, ({ lastUserText }) => input(childPrompt(trialOf(lastUserText)))),
     say("Launched. I wait."),
     say("Noted."),
   ];
   return {
     ours: parent(contenders.ours),
     theirs: parent(contenders.theirs),
+    "many-ours": manyParent(contenders.ours),
+    "many-theirs": manyParent(contenders.theirs),
+    "quick-child": [say(({ lastUserText }) => `answer <${trialOf(lastUserText)}>`)],
     child: [gate((request) => request.sessionId), say(CHILD_ANSWER)],
   };
 }

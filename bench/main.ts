@@ -5,13 +5,16 @@ import { mkdir } from "node:fs/promises";
 import { availableParallelism, cpus, loadavg } from "node:os";
 import { dirname, join } from "node:path";
 import { type Arguments, type Benchmark, HELP, readArguments } from "./arguments.ts";
-import { type Comparison, compareBackgroundTasks, plainDefinitionBytes } from "./background-task.ts";
-import { type Judged, judge, measuresOf } from "./measures.ts";
+import { type Comparison, compareBackgroundTasks, compareManyTasks, plainDefinitionBytes } from "./background-task.ts";
+import { type Judged, judge, MANY_MEASURES, measuresOf } from "./measures.ts";
 import { bytesTable, disturbance, MODE_LABELS, timesTable, verdictLine } from "./report.ts";
 import { statusApi } from "./status-api.ts";
 import type { Trial } from "./trial.ts";
 
 const FEW = 30;
+/** A pair launches 120 agents: fewer pairs say enough, and the ratio moves less from pair to pair than with one task. */
+const MANY_TRIALS = { pairs: 10, warmUps: 2 };
+const QUICK_MANY = { pairs: 1, warmUps: 0 };
 const reports = join(dirname(import.meta.dir), ".test-report");
 
 type Run = Extract<Arguments, { type: "run" }>;
@@ -19,6 +22,7 @@ type Run = Extract<Arguments, { type: "run" }>;
 /** Each one prints its report and gives whether it is within its limits, with its figures. */
 const benchmarks: Record<Benchmark, (run: Run, started: number) => Promise<{ passed: boolean; figures: object }>> = {
   "background-task": backgroundTask,
+  "many-tasks": manyTasks,
   "status-api": ({ parts, quick }, started) => statusApi({ parts, quick, onProgress: progressFrom(started) }),
 };
 
@@ -65,6 +69,20 @@ async function backgroundTask({ pairs, warmUps, on }: Run, started: number) {
   return { passed, figures: figuresOf(comparisons, plainDefinition, warmUps) };
 }
 
+async function manyTasks({ quick }: Run, started: number) {
+  const onProgress = progressFrom(started);
+  onProgress("many tasks in one step: OpenCode with the plugin and with its own background tasks");
+  const pairs = await compareManyTasks({ ...(quick ? QUICK_MANY : MANY_TRIALS), onProgress });
+  const judged = MANY_MEASURES.map((measure) => judge(measure, pairs));
+  const load = loadavg()[0] ?? 0;
+  console.log(
+    `\nMany tasks in one step (${pairs.length} interleaved pairs, load ${load.toFixed(1)})\n\n${timesTable(judged)}\n`,
+  );
+  for (const each of judged) console.log(verdictLine(MODE_LABELS.serve, each));
+  const passed = judged.every((each) => each.passed !== false);
+  return { passed, figures: { name: "many-tasks" satisfies Benchmark, load, measures: judged, pairs } };
+}
+
 function print(comparisons: readonly JudgedComparison[], plainDefinition: number, started: number): void {
   const cores = availableParallelism();
   console.log(`\nBackground tasks, side by side (${cores} cores, ${seconds(started)})`);
@@ -78,7 +96,7 @@ function print(comparisons: readonly JudgedComparison[], plainDefinition: number
   const [first] = comparisons;
   if (first) console.log(`\n${bytesTable(first.bytes, plainDefinition)}\n`);
   for (const { mode, judged } of comparisons) {
-    for (const each of judged) if (each.passed !== null) console.log(verdictLine(mode, each));
+    for (const each of judged) if (each.passed !== null) console.log(verdictLine(MODE_LABELS[mode], each));
   }
 }
 

@@ -4,13 +4,14 @@
  */
 import type { Mode } from "./bed.ts";
 import type { Side } from "./contenders.ts";
+import type { ManyTrial } from "./many-tasks.ts";
 import { type Estimate, medianEstimate, ratioEstimate, seededChance } from "./statistics.ts";
 import type { Trial } from "./trial.ts";
 
 type Timed = Exclude<keyof Trial, "requests">;
 
-export interface Measure {
-  key: Timed;
+export interface Measure<Key extends string = string> {
+  key: Key;
   title: string;
   /** The most that ours may take, as a multiple of theirs; null where it is only shown. */
   limit: number | null;
@@ -32,17 +33,25 @@ const LIMIT = 1.2;
  */
 const TOLD_LIMITS: Record<Mode, number> = { tui: LIMIT, serve: 2.2 };
 
-export function measuresOf(mode: Mode): Measure[] {
+export function measuresOf(mode: Mode): Measure<Timed>[] {
   return [
     { key: "launchCall", title: "the launching call", limit: LIMIT },
-    { key: "launchPath", title: "… and to the model's next request", limit: null },
+    { key: "launchPath", title: "… and to the model's next request", limit: LIMIT },
     { key: "told", title: "child's last token to parent told", limit: TOLD_LIMITS[mode] },
   ];
 }
 
+export const MANY_MEASURES: Measure<keyof ManyTrial>[] = [
+  { key: "launchTurn", title: "60 calls to the model's next request", limit: LIMIT },
+  { key: "allTold", title: "60 calls to all 60 told", limit: LIMIT },
+];
+
 const SEED = 20_261_115;
 
-export function judge(measure: Measure, trials: readonly Record<Side, Pick<Trial, Timed>>[]): Judged {
+export function judge<Key extends string>(
+  measure: Measure<Key>,
+  trials: readonly Record<Side, Record<Key, number>>[],
+): Judged {
   const pairs = trials.map((pair) => ({ ours: pair.ours[measure.key], theirs: pair.theirs[measure.key] }));
   const of = (side: Side) => pairs.map((pair) => pair[side]);
   const ratio = ratioEstimate(pairs, seededChance(SEED));

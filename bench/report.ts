@@ -47,11 +47,11 @@ export function bytesTable({ ours, theirs }: Comparison["bytes"], plainDefinitio
   ]);
 }
 
-export function verdictLine(mode: Mode, { title, limit, ratio, passed }: Judged): string {
+export function verdictLine(place: string, { title, limit, ratio, passed }: Judged): string {
   const interval = `95% interval ${ratio.low.toFixed(2)} to ${ratio.high.toFixed(2)}`;
   const word = passed ? "PASS" : "FAIL";
   const sign = passed ? "at most" : "more than";
-  return `${word}  ${MODE_LABELS[mode]}: ${title}: ${ratio.value.toFixed(2)} times theirs (${interval}), ${sign} ${limit?.toFixed(2)}`;
+  return `${word}  ${place}: ${title}: ${ratio.value.toFixed(2)} times theirs (${interval}), ${sign} ${limit?.toFixed(2)}`;
 }
 
 export function table(rows: readonly Row[]): string {

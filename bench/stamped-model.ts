@@ -26,6 +26,8 @@ export interface StampedModel {
   exchanges(sessionId: string, count: number): Promise<Exchange[]>;
   /** The first request whose last user message holds the text. */
   exchangeWith(text: string, timeoutMs?: number): Promise<Exchange>;
+  /** The first request that matches, past or to come. */
+  exchange(matches: (exchange: Exchange) => boolean, timeoutMs?: number): Promise<Exchange>;
   stop(): Promise<void>;
 }
 
@@ -71,6 +73,7 @@ export function startStampedModel(scripts: Record<string, Script>): StampedModel
     exchanges: (id, count) => record.waitForCount((exchange) => exchange.sessionId === id, count, waiting()),
     exchangeWith: (text, timeoutMs) =>
       record.waitFor((exchange) => exchange.request.lastUserText.includes(text), waiting(timeoutMs)),
+    exchange: (matches, timeoutMs) => record.waitFor(matches, waiting(timeoutMs)),
     async stop() {
       for (const each of gates.values()) each.open();
       await server.stop(true);
