@@ -10,6 +10,7 @@ import { breachOf, isStalled } from "../model/limits.ts";
 import { addProgress, fullerProgress, type Progress } from "../model/progress.ts";
 import type { Phase, PhaseDetail, Task } from "../model/task.ts";
 import type { EngineContext } from "./context.ts";
+import { Lull } from "./lull.ts";
 import { Slots } from "./slots.ts";
 import { RunTracker } from "./tracker.ts";
 
@@ -27,6 +28,8 @@ export class Driver {
   /** Sessions that a task's session opened by itself, with the task's session. */
   readonly #descendants = new Map<string, string>();
   readonly #slots: Slots;
+  /** Prompts wait here until the launches beside them have returned. */
+  readonly lull = new Lull();
   readonly #saving = new Map<RunTracker, ReturnType<typeof setTimeout>>();
   #pollTimer: ReturnType<typeof setTimeout> | null = null;
   #lastPoll = 0;
@@ -42,8 +45,7 @@ export class Driver {
   begin(task: Task): void {
     if (this.#stopped) return;
     const tracker = this.#track(task);
-    // After the caller has its answer: a host that works on the prompt would hold it up.
-    const begin = () => void setTimeout(() => void this.#start(tracker, task), 0);
+    const begin = () => this.lull.after(() => void this.#start(tracker, task));
     // A task of a task does not wait for the place of the one that waits for it.
     const isNested = this.#live.has(this.#rootOf(task.parentSessionId));
     tracker.place = isNested ? this.#slots.occupy(begin) : this.#slots.take(begin);
@@ -129,6 +131,7 @@ export class Driver {
 
   stop(): void {
     this.#stopped = true;
+    this.lull.stop();
     if (this.#pollTimer) clearTimeout(this.#pollTimer);
     for (const timer of this.#saving.values()) clearTimeout(timer);
     for (const tracker of this.#live.values()) tracker.place?.leave();

@@ -90,7 +90,11 @@ export class Launcher {
   }
 
   /** Makes the task; resolves when its row is written, before the prompt is worked off. */
-  async launch(caller: Caller, request: LaunchRequest, agent: AgentInfo): Promise<Task> {
+  launch(caller: Caller, request: LaunchRequest, agent: AgentInfo): Promise<Task> {
+    return this.#driver.lull.during(() => this.#launch(caller, request, agent));
+  }
+
+  async #launch(caller: Caller, request: LaunchRequest, agent: AgentInfo): Promise<Task> {
     const { store, host, now, newId, reach, instance } = this.#context;
     const launch = this.#launchOf(caller, request, agent);
     await store.write(async (transaction) => {
