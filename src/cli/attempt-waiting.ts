@@ -17,19 +17,19 @@ export async function attemptTask(client: Client, attemptId: string): Promise<Ba
 export async function waitForAttempt(invocation: Invocation, attemptId: string, timeoutMs?: number): Promise<number> {
   const { connection, screen, signal } = invocation;
   const client = await connection.client();
-  const until = timeoutMs === undefined ? Number.POSITIVE_INFINITY : Date.now() + timeoutMs;
+  const until = timeoutMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + timeoutMs;
   const id = shortId(attemptId);
   screen.hint(`Attempt ${attemptId}`);
   let attempt = await client.operate("get_attempt", { attempt_id: attemptId });
-  while (attempt.state === "starting" && Date.now() < until && !signal.aborted) {
-    const wait_ms = Math.max(0, Math.min(LOOK_MS, until - Date.now()));
+  while (attempt.state === "starting" && performance.now() < until && !signal.aborted) {
+    const wait_ms = Math.max(0, Math.min(LOOK_MS, until - performance.now()));
     const looked = client.operate("get_attempt", { attempt_id: attemptId, wait_ms }, { signal });
     attempt = await screen.during("setting up", looked);
   }
   const task = await attemptTask(client, attemptId);
   if (task) {
     const waited = await waitForTasks(invocation, [task], {
-      timeoutMs: Number.isFinite(until) ? Math.max(0, until - Date.now()) : undefined,
+      timeoutMs: Number.isFinite(until) ? Math.max(0, until - performance.now()) : undefined,
     });
     if (!waited.ended) return waited.exitCode;
     attempt = await client.operate("get_attempt", { attempt_id: attemptId });

@@ -44,7 +44,7 @@ export async function runDaemonProcess(
 
 /** One that is ending holds the lock for a while without a record. */
 async function lockOrOther(directory: string): Promise<DaemonLock | DaemonRecord> {
-  for (const deadline = Date.now() + LOCK_MS; Date.now() < deadline; await pause(LOOK_MS)) {
+  for (const deadline = performance.now() + LOCK_MS; performance.now() < deadline; await pause(LOOK_MS)) {
     const found = takeDaemonLock(directory) ?? findDaemon(directory);
     if (found) return found;
   }

@@ -45,7 +45,7 @@ export async function ensureDaemon(
   if (running) return { daemon: running, started: false };
   options.onStart?.();
   let child = startProcess(directory);
-  const deadline = Date.now() + START_MS;
+  const deadline = performance.now() + START_MS;
   try {
     for (;;) {
       const daemon = findDaemon(directory);
@@ -54,7 +54,7 @@ export async function ensureDaemon(
       if (child.signalCode !== null || (child.exitCode ?? 0) !== 0) throw didNotStart(directory, "ended at once");
       // It made way for another that is gone already.
       if (child.exitCode === 0 && !findDaemon(directory)) child = startProcess(directory);
-      if (Date.now() > deadline) throw didNotStart(directory, `did not answer within ${START_MS / 1000} s`);
+      if (performance.now() > deadline) throw didNotStart(directory, `did not answer within ${START_MS / 1000} s`);
       await pause(LOOK_MS);
     }
   } finally {
@@ -66,8 +66,8 @@ export async function ensureDaemon(
 export async function stopDaemon(daemon: DaemonRecord, waitMs: number): Promise<boolean> {
   if (!isAlive(daemon)) return true;
   process.kill(daemon.pid, "SIGTERM");
-  for (const deadline = Date.now() + waitMs; isAlive(daemon); ) {
-    if (Date.now() > deadline) return false;
+  for (const deadline = performance.now() + waitMs; isAlive(daemon); ) {
+    if (performance.now() > deadline) return false;
     await pause(LOOK_MS);
   }
   return true;

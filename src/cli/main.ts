@@ -86,8 +86,8 @@ async function runCommand(command: Command, given: CommandArguments, screen: Scr
 function listenToInterrupts(): void {
   let first = Number.POSITIVE_INFINITY;
   process.on("SIGINT", () => {
-    if (Date.now() - first > SAME_INTERRUPT_MS) process.exit(EXIT.interrupted);
-    first = Math.min(first, Date.now());
+    if (performance.now() - first > SAME_INTERRUPT_MS) process.exit(EXIT.interrupted);
+    first = Math.min(first, performance.now());
     interruption.abort();
   });
 }

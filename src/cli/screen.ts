@@ -126,10 +126,10 @@ export class Screen {
   #spin(text: string): () => void {
     if (this.#stderr === null || this.json || this.#spinning) return () => {};
     const width = this.#stderr.columns || 80;
-    const began = Date.now();
+    const began = performance.now();
     let shown = false;
     const draw = () => {
-      const past = Date.now() - began;
+      const past = performance.now() - began;
       if (past < SLOW_MS) return;
       shown = true;
       const line = `${SPINNER[Math.floor(past / SPIN_MS) % SPINNER.length]} ${text} ${Math.floor(past / 1000)}s`;

@@ -71,7 +71,10 @@ export interface EngineContext {
   instance: Instance;
   settings: Settings;
   log: Log;
+  /** The wall clock: for times that are stored and shown. */
   now(): number;
+  /** For durations: milliseconds that only rise, and only while the machine is awake. */
+  monotonic(): number;
   newId(prefix: string): string;
   /** Whether an instance's process still runs. */
   isAlive(instance: Instance): boolean;

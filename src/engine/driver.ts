@@ -60,7 +60,7 @@ export class Driver {
     const tracker = this.#track(adopted.task);
     tracker.place = this.#slots.occupy();
     tracker.counting = true;
-    tracker.accept(now(), true);
+    tracker.accept(true);
     if (tracker.phase === "queued" || tracker.phase === "starting") this.#phase(tracker, "working", null);
     this.#pollSoon();
   }
@@ -144,7 +144,7 @@ export class Driver {
   }
 
   #track(task: Task): RunTracker {
-    const tracker = new RunTracker(task);
+    const tracker = new RunTracker(task, this.#context);
     this.#live.get(task.sessionId)?.place?.leave();
     this.#live.set(task.sessionId, tracker);
     // A task of a task: what happens there is its own, and not its parent's.
@@ -153,7 +153,7 @@ export class Driver {
   }
 
   async #start(tracker: RunTracker, task: Task): Promise<void> {
-    const { host, settings, now } = this.#context;
+    const { host, settings } = this.#context;
     if (tracker.stopping !== null || this.#stopped) return;
     if (tracker.phase === "queued") this.#phase(tracker, "starting", null);
     try {
@@ -163,7 +163,7 @@ export class Driver {
       const { messageId, prompt: text } = task.run;
       await host.prompt(task.sessionId, { messageId, text, agent: task.agent, model: task.model });
       this.#context.reach("prompt-sent");
-      tracker.accept(now());
+      tracker.accept();
       if (tracker.stopping !== null) await host.abort(task.sessionId);
       // A request or a retry may have come while the prompt was on its way: it still holds.
       else if (tracker.phase === "starting") this.#phase(tracker, "working", null);
@@ -205,12 +205,12 @@ export class Driver {
       this.#phase(tracker, "retrying", { kind: "retrying", reason: event.reason, count: event.count });
     } else if (event.type === "session.asked") {
       const detail = { kind: "waiting", requestId: event.requestId, asks: event.asks, text: event.text } as const;
-      tracker.ask(detail, this.#context.now());
+      tracker.ask(detail);
       this.#phase(tracker, "waiting", detail);
     } else if (event.type === "session.answered") {
-      tracker.answer(event.requestId, this.#context.now());
+      tracker.answer(event.requestId);
       this.#goOn(tracker);
-    } else if (tracker.count(event, this.#context.now())) {
+    } else if (tracker.count(event)) {
       if (tracker.phase === "retrying" || tracker.phase === "stalled") this.#goOn(tracker);
       this.#saveLater(tracker);
     }
@@ -224,7 +224,7 @@ export class Driver {
 
   #phase(tracker: RunTracker, phase: Phase, detail: PhaseDetail | null): void {
     tracker.phase = phase;
-    if (phase === "working") tracker.stir(this.#context.now());
+    if (phase === "working") tracker.stir();
     const event = { type: "run.phased", at: this.#context.now(), run: tracker.run, phase, detail } as const;
     tracker
       .inOrder(() => this.#context.store.apply(tracker.taskId, event))
@@ -292,11 +292,11 @@ export class Driver {
 
   /** A host may take a prompt some time before it begins to work on it, and be idle in between. */
   #isFresh(tracker: RunTracker): boolean {
-    return tracker.acceptedAt !== null && this.#context.now() - tracker.acceptedAt < BEGIN_MS;
+    return tracker.acceptedAt !== null && this.#context.monotonic() - tracker.acceptedAt < BEGIN_MS;
   }
 
   async #end(tracker: RunTracker, verdict: Verdict, progress: Progress | null): Promise<void> {
-    const { store, now } = this.#context;
+    const { store, now, monotonic } = this.#context;
     const event = endOf(verdict, { at: now(), run: tracker.run, progress });
     try {
       const applied = await tracker.inOrder(() => store.apply(tracker.taskId, event));
@@ -307,7 +307,7 @@ export class Driver {
       }
     } catch (thrown) {
       this.#logFailure("the end of a run could not be written; the next poll tries again")(thrown);
-      tracker.acceptedAt ??= now();
+      tracker.acceptedAt ??= monotonic();
       this.#pollLater();
     }
   }
@@ -328,7 +328,7 @@ export class Driver {
   #pollSoon(): void {
     if (this.#pollTimer) clearTimeout(this.#pollTimer);
     this.#pollTimer = null;
-    this.#schedule(Math.max(0, this.#lastPoll + this.#context.settings.pollMs - this.#context.now()));
+    this.#schedule(Math.max(0, this.#lastPoll + this.#context.settings.pollMs - this.#context.monotonic()));
   }
 
   #schedule(delay: number): void {
@@ -340,7 +340,7 @@ export class Driver {
   }
 
   async #poll(): Promise<void> {
-    const asked = this.#context.now();
+    const asked = this.#context.monotonic();
     this.#lastPoll = asked;
     try {
       const statuses = await this.#context.host.statuses();
@@ -364,11 +364,10 @@ export class Driver {
   /** Says so when nothing is seen of a run, and stops one that goes beyond its limits; never one that waits for a person. */
   #watch(): void {
     const { limits } = this.#context.settings;
-    const now = this.#context.now();
     // Who waits for a task of its own shows nothing, and all is well.
     const parents = new Set([...this.#live.values()].map((tracker) => this.#rootOf(tracker.parentSessionId)));
     for (const tracker of this.#live.values()) {
-      const standing = tracker.standing(now);
+      const standing = tracker.standing();
       if (standing === null || tracker.stopping !== null || tracker.asked !== null) continue;
       const breach = breachOf(standing, limits);
       if (breach !== null) {

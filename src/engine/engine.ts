@@ -45,7 +45,7 @@ export class Engine {
   constructor(context: EngineContext) {
     const onEnded = (task: Task) => this.#told(task);
     this.#context = context;
-    this.#usedAt = context.now();
+    this.#usedAt = context.monotonic();
     this.#changes = context.changes ?? new Changes(context.store, context.log);
     this.#waiter = new Waiter(context.store, this.#changes);
     this.#driver = new Driver(context, onEnded);
@@ -117,7 +117,7 @@ export class Engine {
     return this.#driver.size;
   }
 
-  /** When somebody last asked it for something, or a run of it ended. */
+  /** When somebody last asked it for something, or a run of it ended, by the clock for durations. */
   get usedAt(): number {
     return this.#usedAt;
   }
@@ -295,7 +295,7 @@ export class Engine {
   }
 
   #use(): void {
-    this.#usedAt = this.#context.now();
+    this.#usedAt = this.#context.monotonic();
   }
 
   async #all(query: Parameters<EngineContext["store"]["tasks"]>[0]): Promise<Task[]> {

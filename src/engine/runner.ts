@@ -9,6 +9,7 @@ import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import { INTERRUPTED } from "../model/evidence.ts";
 import { DEFAULT_LIMITS, type Limits } from "../model/limits.ts";
 import type { FeedEntry, Instance, Store } from "../store/store.ts";
+import { awakeNow } from "./awake-clock.ts";
 import { Changes } from "./changes.ts";
 import { DEFAULT_SETTINGS, type EngineContext, type Log, type NoticeText, type NoticeView } from "./context.ts";
 import { Engine } from "./engine.ts";
@@ -33,6 +34,7 @@ export interface RunnerContext {
   /** The longest that a missed event, or the death of another process, goes unnoticed. */
   pollMs?: number;
   now?(): number;
+  monotonic?(): number;
   newId?(prefix: string): string;
   isAlive?(instance: Instance): boolean;
 }
@@ -57,7 +59,8 @@ export class Runner {
 
   constructor(context: RunnerContext) {
     const unlimited = { limits: DEFAULT_LIMITS, maxConcurrent: null };
-    this.#context = { ...unlimited, idleMs: IDLE_MS, pollMs: POLL_MS, now: Date.now, newId, isAlive, ...context };
+    const clocks = { now: Date.now, monotonic: awakeNow };
+    this.#context = { ...unlimited, ...clocks, idleMs: IDLE_MS, pollMs: POLL_MS, newId, isAlive, ...context };
     this.#slots = new Slots(this.#context.maxConcurrent);
     this.#changes = new Changes(context.store, context.log);
     this.#changes.onEntries((entries) => this.#heed(entries));
@@ -140,10 +143,10 @@ export class Runner {
   }
 
   #engineContext({ host }: OpenedHost, directory: string): EngineContext {
-    const { store, log, now, newId, isAlive, pollMs, limits } = this.#context;
+    const { store, log, now, monotonic, newId, isAlive, pollMs, limits } = this.#context;
     const identity = { id: newId("ins"), ...ownIdentity(), host: host.kind, directory, startedAt: now() };
     return {
-      ...{ store, host, log, now, newId, isAlive, wordNotices },
+      ...{ store, host, log, now, monotonic, newId, isAlive, wordNotices },
       instance: identity,
       settings: { ...DEFAULT_SETTINGS, pollMs, limits, resumable: ["error", "cancelled"] },
       reach: () => {},
@@ -245,7 +248,7 @@ export class Runner {
     this.#idle = setTimeout(
       () => {
         this.#idle = null;
-        const latest = this.#context.now() - this.#context.idleMs;
+        const latest = this.#context.monotonic() - this.#context.idleMs;
         for (const [key, { engine }] of this.#opened) {
           if (engine.liveRuns === 0 && engine.usedAt <= latest) void this.#close(key);
         }

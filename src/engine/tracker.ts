@@ -7,6 +7,7 @@ import type { Verdict } from "../model/evidence.ts";
 import type { Standing } from "../model/limits.ts";
 import { addProgress, countTool, noProgress, type Progress, type Tokens } from "../model/progress.ts";
 import type { Phase, PhaseDetail, Task } from "../model/task.ts";
+import type { EngineContext } from "./context.ts";
 import type { Place } from "./slots.ts";
 
 /** Characters of a call by which it is known again. */
@@ -21,7 +22,7 @@ export class RunTracker {
   readonly before: Progress;
   /** From the prompt on: what a host shows before that is not of this run. */
   counting = false;
-  /** When the host took the prompt. */
+  /** When the host took the prompt, by the clock for durations as all times here but `#lastUpdate`. */
   acceptedAt: number | null = null;
   /** An idle came before the host said that it took the prompt: it is looked at once it has. */
   idleEarly = false;
@@ -42,21 +43,25 @@ export class RunTracker {
   readonly #repeated = new Map<string, { call: string; tool: string; times: number }>();
   readonly #usage = new Map<string, { tokens: Tokens; cost: number }>();
   readonly #requests = new Map<string, PhaseDetail>();
-  readonly #startedAt: number;
+  readonly #clock: Pick<EngineContext, "now" | "monotonic">;
+  /** How long it had worked before this process took it over, as far as anybody saw. */
+  readonly #workedBefore: number;
   /** Since when it works, without what it waited for people. */
   #workingSince: number | null = null;
   #askedAt = 0;
-  /** When it last went on with its work. */
-  #stirredAt = 0;
+  /** When something was last seen of it, or it went on with its work. */
+  #seenAt = 0;
   #tools: Progress = noProgress(0);
+  /** The last sign of work by the wall clock, as it is stored. */
   #lastUpdate: number;
   #order: Promise<unknown> = Promise.resolve();
 
-  constructor(task: Task) {
+  constructor(task: Task, clock: Pick<EngineContext, "now" | "monotonic">) {
+    this.#clock = clock;
     this.taskId = task.id;
     this.sessionId = task.sessionId;
     this.parentSessionId = task.parentSessionId;
-    this.#startedAt = task.run.startedAt;
+    this.#workedBefore = Math.max(0, task.progress.lastUpdate - task.run.startedAt);
     this.run = task.run.number;
     this.messageId = task.run.messageId;
     this.before = task.run.before;
@@ -72,10 +77,10 @@ export class RunTracker {
   }
 
   /** Counts what the event shows; says whether the progress is another one now. */
-  count(event: HostEvent, at: number): boolean {
+  count(event: HostEvent): boolean {
     switch (event.type) {
       case "tool.called":
-        this.#lastUpdate = at;
+        this.#see();
         if (this.#calls.has(event.callId)) return true;
         this.#calls.add(event.callId);
         this.#repeat(event);
@@ -83,14 +88,19 @@ export class RunTracker {
         return true;
       case "usage.counted":
         this.#usage.set(event.messageId, { tokens: event.tokens, cost: event.cost });
-        this.#lastUpdate = at;
+        this.#see();
         return true;
       case "text.written":
-        this.#lastUpdate = at;
+        this.#see();
         return true;
       default:
         return false;
     }
+  }
+
+  #see(): void {
+    this.#lastUpdate = this.#clock.now();
+    this.#seenAt = this.#clock.monotonic();
   }
 
   #repeat({ sessionId, callId, name, input }: Extract<HostEvent, { type: "tool.called" }>): void {
@@ -105,32 +115,35 @@ export class RunTracker {
     return this.#requests.values().next().value ?? null;
   }
 
-  ask(detail: Extract<PhaseDetail, { kind: "waiting" }>, at: number): void {
-    if (this.#requests.size === 0) this.#askedAt = at;
+  ask(detail: Extract<PhaseDetail, { kind: "waiting" }>): void {
+    if (this.#requests.size === 0) this.#askedAt = this.#clock.monotonic();
     this.#requests.set(detail.requestId, detail);
   }
 
   /** The time until nothing is asked any more was a person's, and does not count as work. */
-  answer(requestId: string, at: number): void {
+  answer(requestId: string): void {
     if (!this.#requests.delete(requestId) || this.#requests.size > 0) return;
-    if (this.#workingSince !== null) this.#workingSince += at - Math.max(this.#askedAt, this.#workingSince);
+    if (this.#workingSince === null) return;
+    this.#workingSince += this.#clock.monotonic() - Math.max(this.#askedAt, this.#workingSince);
   }
 
-  /** It is at work from now on; one that is taken over, since its run began. */
-  accept(at: number, isAdopted = false): void {
+  /** It is at work from now on; one that is taken over has worked before. */
+  accept(isAdopted = false): void {
+    const at = this.#clock.monotonic();
     this.acceptedAt = at;
-    this.#workingSince = isAdopted ? this.#startedAt : at;
+    this.#workingSince = isAdopted ? at - this.#workedBefore : at;
   }
 
   /** It goes on: silence from before does not count. */
-  stir(at: number): void {
-    this.#stirredAt = at;
+  stir(): void {
+    this.#seenAt = this.#clock.monotonic();
   }
 
   /** How the run stands, once its host took the prompt. */
-  standing(now: number): Standing | null {
+  standing(): Standing | null {
     if (this.#workingSince === null) return null;
-    const seenAt = Math.max(this.acceptedAt ?? 0, this.#stirredAt, this.#lastUpdate);
+    const now = this.#clock.monotonic();
+    const seenAt = Math.max(this.acceptedAt ?? 0, this.#seenAt);
     return {
       workedMs: now - this.#workingSince,
       quietMs: now - seenAt,

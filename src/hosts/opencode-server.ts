@@ -150,7 +150,7 @@ class Server implements OpenCodeServer {
       take: (directory, event) => this.#hosts.get(directory)?.take(event),
       onBreak: (reason) => log.info("the events of OpenCode broke off; connecting again", { reason }),
     });
-    const running: Running = { process: started, stream, since: Date.now() };
+    const running: Running = { process: started, stream, since: performance.now() };
     const ended = started.ended.then((how) => {
       stream.stop();
       if (this.#running === running) this.#ended(running, how);
@@ -166,7 +166,7 @@ class Server implements OpenCodeServer {
   #ended({ since }: Running, how: string): void {
     this.#running = null;
     if (this.#stopping.signal.aborted) return;
-    if (Date.now() - since > STEADY_MS) this.#pauseMs = FIRST_PAUSE_MS;
+    if (performance.now() - since > STEADY_MS) this.#pauseMs = FIRST_PAUSE_MS;
     const { log } = this.#options;
     log.error("OpenCode's process ended; it is started again", { how, inMs: this.#pauseMs });
     const reason = `OpenCode's process ended (${how}) while the task was at work. It is started again: resume the task to go on.`;

@@ -3,6 +3,7 @@
  * store, the host, the clock and the words meet. Recovery begins once OpenCode can be asked, never before.
  */
 
+import { awakeNow } from "../engine/awake-clock.ts";
 import type { CrashPoint, EngineContext, Log } from "../engine/context.ts";
 import { Engine } from "../engine/engine.ts";
 import { isAlive, ownIdentity } from "../engine/liveness.ts";
@@ -44,6 +45,7 @@ export async function startInstance(input: {
     },
     settings: settingsOf(options, ownTools),
     now: Date.now,
+    monotonic: awakeNow,
     newId,
     isAlive,
     reach: input.reach,

@@ -45,12 +45,22 @@ export class World {
   readonly sides: Side[] = [];
   readonly #dead = new Set<string>();
   #at = 1_700_000_000_000;
+  #awake = 0;
   #scripts = 0;
 
   /** Each look at the clock is a millisecond later than the one before. */
   now = (): number => ++this.#at;
 
+  /** The clock for durations likewise. */
+  monotonic = (): number => ++this.#awake;
+
   pass(ms: number): void {
+    this.#at += ms;
+    this.#awake += ms;
+  }
+
+  /** The wall clock alone moves, also back: somebody set it, or the machine slept. */
+  jump(ms: number): void {
     this.#at += ms;
   }
 
@@ -139,6 +149,7 @@ export class World {
         error: (message, details) => logged.push(`${message} ${JSON.stringify(details ?? {})}`),
       },
       now: this.now,
+      monotonic: this.monotonic,
       newId: (prefix) => `${prefix}_${id}_${++ids}`,
       isAlive: (instance) => !this.#dead.has(instance.id),
       wordNotices: (views) => ({

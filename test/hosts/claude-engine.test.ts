@@ -1,6 +1,7 @@
 /** The engine on the Claude host: tasks are launched, resumed, cancelled and found again on the real CLI. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
+import { awakeNow } from "../../src/engine/awake-clock.ts";
 import { DEFAULT_SETTINGS } from "../../src/engine/context.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import type { ClaudeHost } from "../../src/hosts/claude.ts";
@@ -42,6 +43,7 @@ async function newEngine(id: string, host: ClaudeHost) {
     newId: (prefix) => `${prefix}_${crypto.randomUUID()}`,
     isAlive: (instance) => !dead.has(instance.id),
     wordNotices: () => ({ visible: "told", hidden: "" }),
+    monotonic: awakeNow,
     reach: () => {},
   });
   return { engine: made, store: opened };

@@ -4,6 +4,7 @@
  * prompt names the script `held` or `asking`. A line `open <gate>` on stdin opens a gate; the end of stdin ends it.
  */
 import { createInterface } from "node:readline";
+import { awakeNow } from "../../src/engine/awake-clock.ts";
 import { DEFAULT_SETTINGS } from "../../src/engine/context.ts";
 import { Desk } from "../../src/engine/desk.ts";
 import { Engine } from "../../src/engine/engine.ts";
@@ -36,6 +37,7 @@ const engine = new Engine({
   newId: (prefix) => `${prefix}_${process.pid}_${++ids}`,
   isAlive,
   wordNotices: () => ({ visible: "told", hidden: "" }),
+  monotonic: awakeNow,
   reach: () => {},
 });
 await engine.start();
