@@ -3,12 +3,14 @@
  */
 import { LineCounts } from "../diff/line-counts.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { useMedia } from "../parts/media.ts";
 import { Link } from "../routing/link.tsx";
 import { taskPath } from "../routing/route.ts";
 import type { Attempt } from "../server/operate.ts";
 import { Fold } from "../task/fold.tsx";
 import { counted } from "../wording/amounts.ts";
+import { visibleText } from "../wording/hidden-characters.ts";
 
 interface AttemptDetailsProps {
   attempt: Attempt;
@@ -37,7 +39,7 @@ export function AttemptDetails({ attempt, handle }: AttemptDetailsProps) {
     <>
       <span className="font-medium">Worktrees</span>
       <span className="foreign min-w-0 truncate text-muted">
-        {attempt.repos.map((repo) => `${repo.repo_name} → ${repo.target_branch}`).join(", ")}
+        <ForeignText text={attempt.repos.map((repo) => `${repo.repo_name} → ${repo.target_branch}`).join(", ")} />
       </span>
     </>
   );
@@ -51,11 +53,15 @@ export function AttemptDetails({ attempt, handle }: AttemptDetailsProps) {
 function Worktree({ repo }: { repo: Attempt["repos"][number] }) {
   const { path } = repo;
   return (
-    <section aria-label={`Worktree of ${repo.repo_name}`} className="flex min-w-0 flex-col gap-2">
-      <h2 className="foreign font-semibold">{repo.repo_name}</h2>
+    <section aria-label={`Worktree of ${visibleText(repo.repo_name)}`} className="flex min-w-0 flex-col gap-2">
+      <h2 className="foreign font-semibold">
+        <ForeignText text={repo.repo_name} />
+      </h2>
       <dl className="grid grid-cols-[5.5rem_minmax(0,1fr)] gap-x-3 gap-y-1.5">
         <dt className="text-faint">Target</dt>
-        <dd className="foreign font-mono text-xs leading-5">{repo.target_branch}</dd>
+        <dd className="foreign font-mono text-xs leading-5">
+          <ForeignText text={repo.target_branch} />
+        </dd>
         <dt className="text-faint">Changed</dt>
         <dd className="flex flex-wrap gap-x-2">
           {counted(repo.files, "file")}
@@ -68,7 +74,9 @@ function Worktree({ repo }: { repo: Attempt["repos"][number] }) {
           </>
         )}
         <dt className="text-faint">Worktree</dt>
-        <dd className="foreign font-mono text-xs leading-5">{path ?? "gone"}</dd>
+        <dd className="foreign font-mono text-xs leading-5">
+          <ForeignText text={path ?? "gone"} />
+        </dd>
       </dl>
       {path !== null && (
         <span className="-ml-2.5">

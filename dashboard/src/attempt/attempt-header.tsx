@@ -3,6 +3,7 @@
  */
 import type { BackgroundTask } from "../../../src/client/schemas.ts";
 import { BackLink } from "../parts/back-link.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { PhaseMark } from "../parts/phase-mark.tsx";
 import { Ago } from "../parts/times.tsx";
@@ -24,7 +25,7 @@ export function AttemptHeader({ attempt, task }: { attempt: Attempt; task: Backg
       <div className="flex flex-wrap items-start gap-x-2 gap-y-2 sm:flex-nowrap">
         <BackLink href={itemPath(attempt.task_id)} label="Back to the work item" />
         <h1 className="foreign min-w-0 flex-1 basis-40 pt-0.5 text-lg leading-snug font-semibold tracking-tight sm:text-xl">
-          {item?.title ?? " "}
+          <ForeignText text={item?.title ?? " "} />
         </h1>
         <div className="order-last flex w-full flex-wrap items-center gap-2 sm:order-none sm:w-auto sm:flex-nowrap">
           {atWork && <StopAttempt attempt={attempt} />}
@@ -37,7 +38,9 @@ export function AttemptHeader({ attempt, task }: { attempt: Attempt; task: Backg
         <span className="text-muted">{executorLabel(attempt.executor)}</span>
         <span className="flex min-w-0 items-center gap-1.5 text-muted">
           <Icon name="branch" className="size-3.5 text-faint" />
-          <span className="foreign min-w-0 font-mono text-xs">{attempt.workspace_branch}</span>
+          <span className="foreign min-w-0 font-mono text-xs">
+            <ForeignText text={attempt.workspace_branch} />
+          </span>
         </span>
         <span className="text-muted">
           started <Ago at={attempt.created_at} />

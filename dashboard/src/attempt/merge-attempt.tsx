@@ -4,6 +4,7 @@
 import { useState } from "react";
 import { Button } from "../parts/button.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { FormDialog } from "../parts/form-dialog.tsx";
 import { TextField } from "../parts/form-fields.tsx";
 import { Icon } from "../parts/icons.tsx";
@@ -56,8 +57,13 @@ function MergeDialog({ attempt, title, onClose }: MergeDialogProps) {
       <ul className="flex flex-col gap-1">
         {attempt.repos.map((repo) => (
           <li key={repo.repo_id} className="foreign">
-            <span className="font-medium">{repo.repo_name}</span>: {counted(repo.files, "changed file")} into{" "}
-            <code className="font-mono text-xs">{repo.target_branch}</code>
+            <span className="font-medium">
+              <ForeignText text={repo.repo_name} />
+            </span>
+            : {counted(repo.files, "changed file")} into{" "}
+            <code className="font-mono text-xs">
+              <ForeignText text={repo.target_branch} />
+            </code>
             {repo.uncommitted > 0 && <span className="text-muted"> ({repo.uncommitted} to be committed first)</span>}
           </li>
         ))}
@@ -92,7 +98,7 @@ function Refusal({ failure }: { failure: unknown }) {
           {files.map((file) => (
             <li key={file} className="foreign flex items-center gap-1.5 text-error">
               <Icon name="file" className="size-3.5" />
-              {file}
+              <ForeignText text={file} />
             </li>
           ))}
         </ul>

@@ -5,6 +5,7 @@
 import { useState } from "react";
 import { Button } from "../parts/button.tsx";
 import { ForceField } from "../parts/force-field.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { FormDialog } from "../parts/form-dialog.tsx";
 import { navigate } from "../routing/location.ts";
 import { itemPath } from "../routing/route.ts";
@@ -32,8 +33,11 @@ export function RemoveAttempt({ attempt }: { attempt: Attempt }) {
           onClose={() => setAsks(false)}
         >
           <p className="foreign">
-            Its worktree and the branch <code className="font-mono text-xs">{attempt.workspace_branch}</code> go, and it
-            leaves the board. What is merged stays merged.
+            Its worktree and the branch{" "}
+            <code className="font-mono text-xs">
+              <ForeignText text={attempt.workspace_branch} />
+            </code>{" "}
+            go, and it leaves the board. What is merged stays merged.
           </p>
           <ForceField failure={remove.error} isForced={isForced} onForce={setIsForced}>
             Lose the work that is not merged

@@ -3,6 +3,7 @@
  */
 import { Button } from "../parts/button.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { Link } from "../routing/link.tsx";
 import { navigateToList } from "../routing/location.ts";
@@ -21,7 +22,7 @@ export function BatchPage({ id }: { id: string }) {
           <Icon name="back" />
         </Button>
         <h1 className="foreign min-w-0 pt-0.5 text-lg leading-snug font-semibold tracking-tight sm:text-xl">
-          <span className="font-normal text-muted">Batch</span> {id}
+          <span className="font-normal text-muted">Batch</span> <ForeignText text={id} />
         </h1>
       </header>
       {isPending && <p className="text-muted">Loading the batch…</p>}

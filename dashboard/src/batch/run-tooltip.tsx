@@ -2,6 +2,7 @@
  * The details of the run under the pointer or the focus, beside its bar and always within the window.
  */
 import type { BackgroundTask } from "../../../src/client/schemas.ts";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { StatusMark } from "../parts/status-mark.tsx";
 import { TaskDuration } from "../parts/times.tsx";
 import { costText, counted } from "../wording/amounts.ts";
@@ -29,7 +30,9 @@ export function RunTooltip({ shown }: { shown: ShownRun }) {
       className="pointer-events-none fixed z-40 flex flex-col gap-1.5 rounded-lg border border-strong-line bg-surface p-3 text-xs shadow-xl"
       style={{ left, width: Math.min(WIDTH, window.innerWidth - 16), ...place }}
     >
-      <p className="foreign line-clamp-2 text-[13px] font-semibold">{task.description}</p>
+      <p className="foreign line-clamp-2 text-[13px] font-semibold">
+        <ForeignText text={task.description} />
+      </p>
       <p className="flex items-center gap-3">
         <StatusMark status={bar.status} />
         <span className="text-muted">{bar.number === 0 ? "launch" : `resume ${bar.number}`}</span>
@@ -41,9 +44,14 @@ export function RunTooltip({ shown }: { shown: ShownRun }) {
         {clock(bar.from)} – {bar.to === null ? "now" : clock(bar.to)}
       </p>
       <p className="foreign text-muted">
-        {task.agent} · {counted(task.progress.toolCalls, "tool call")} · {costText(task.progress.cost)}
+        <ForeignText text={task.agent} /> · {counted(task.progress.toolCalls, "tool call")} ·{" "}
+        {costText(task.progress.cost)}
       </p>
-      {bar.error !== null && <p className="foreign line-clamp-3 text-error">{bar.error}</p>}
+      {bar.error !== null && (
+        <p className="foreign line-clamp-3 text-error">
+          <ForeignText text={bar.error} />
+        </p>
+      )}
     </div>
   );
 }

@@ -2,11 +2,13 @@
  * One task on the timeline: its name, a bar for each run, and how long the newest took. Each bar is a link to the task.
  */
 import type { FocusEvent, PointerEvent } from "react";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { StatusIcon } from "../parts/status-mark.tsx";
 import { Link } from "../routing/link.tsx";
 import { taskPath } from "../routing/route.ts";
 import { durationText } from "../wording/durations.ts";
+import { visibleText } from "../wording/hidden-characters.ts";
 import { phaseText } from "../wording/phase.ts";
 import type { ShownRun } from "./run-tooltip.tsx";
 import type { TimeScale } from "./time-scale.ts";
@@ -35,15 +37,17 @@ export function TimelineRowView({ row, scale, now, onShow }: TimelineRowProps) {
         <span className="sr-only">{task.status}</span>
         <Link
           href={taskPath(task.id)}
-          title={task.description}
+          title={visibleText(task.description)}
           className="foreign min-w-0 truncate font-medium hover:underline"
         >
-          {task.description || task.id}
+          <ForeignText text={task.description || task.id} />
         </Link>
         {needsAttention && kind !== "plain" && (
-          <span title={text} className="text-attention">
+          <span title={visibleText(text)} className="text-attention">
             <Icon name={kind} className="size-3.5" />
-            <span className="sr-only">{text}</span>
+            <span className="sr-only">
+              <ForeignText text={text} />
+            </span>
           </span>
         )}
         <span className="ml-auto shrink-0 text-xs text-muted md:hidden">{newest && lengthText(newest, now)}</span>
@@ -71,7 +75,7 @@ function Bar({ row, bar, scale, now, onShow }: TimelineRowProps & { bar: RunBar 
       href={taskPath(row.task.id)}
       data-status={bar.status}
       data-run={bar.number}
-      aria-label={`${row.task.description}, ${which}: ${bar.status}, ${lengthText(bar, now)}`}
+      aria-label={`${visibleText(row.task.description)}, ${which}: ${bar.status}, ${lengthText(bar, now)}`}
       onPointerEnter={show}
       onPointerLeave={hide}
       onFocus={show}

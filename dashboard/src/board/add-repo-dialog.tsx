@@ -5,6 +5,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { rememberBranch } from "../item/remembered-start.ts";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { FormDialog } from "../parts/form-dialog.tsx";
 import { TextField } from "../parts/form-fields.tsx";
 import { Icon } from "../parts/icons.tsx";
@@ -48,7 +49,7 @@ export function AddRepoDialog({ projectId, onClose }: { projectId: string; onClo
           {repos.map((repo) => (
             <li key={repo.id} className="foreign flex items-center gap-1.5 rounded-md bg-raised px-2 py-1">
               <Icon name="branch" className="size-3.5 text-faint" />
-              {repo.name}
+              <ForeignText text={repo.name} />
             </li>
           ))}
         </ul>

@@ -10,6 +10,7 @@ import { boardPath } from "../routing/route.ts";
 import { useRepos } from "../server/board-queries.ts";
 import type { Project } from "../server/operate.ts";
 import { useShortcuts } from "../shell/shortcuts.ts";
+import { visibleText } from "../wording/hidden-characters.ts";
 import { AddProjectDialog } from "./add-project-dialog.tsx";
 import { AddRepoDialog } from "./add-repo-dialog.tsx";
 import { CreateItemDialog } from "./create-item-dialog.tsx";
@@ -39,12 +40,12 @@ export function BoardBar({ project, projects, filter, onFilter }: BoardBarProps)
       >
         {projects.map(({ id, name }) => (
           <option key={id} value={id}>
-            {name}
+            {visibleText(name)}
           </option>
         ))}
         <option value={ADD}>Add a project…</option>
       </select>
-      <Button onClick={() => setDialog("repo")} title={repos?.map(({ name }) => name).join(", ")}>
+      <Button onClick={() => setDialog("repo")} title={repos?.map(({ name }) => visibleText(name)).join(", ")}>
         <Icon name="branch" />
         {repos === undefined || repos.length > 0 ? (
           <>

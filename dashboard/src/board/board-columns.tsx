@@ -5,6 +5,7 @@
 import { useCallback, useRef, useState } from "react";
 import { FailureNote } from "../parts/failure-note.tsx";
 import type { ItemRow, ItemStatus } from "../server/operate.ts";
+import { visibleText } from "../wording/hidden-characters.ts";
 import { ITEM_STATUSES, itemStatusLabel } from "../wording/item-statuses.ts";
 import { BoardColumn } from "./board-column.tsx";
 import { useMove } from "./use-move.ts";
@@ -18,7 +19,7 @@ export function BoardColumns({ projectId, filter }: { projectId: string; filter:
     (item: ItemRow, to: ItemStatus, byKeys: boolean) => {
       if (item.status === to) return;
       wantsFocus.current = byKeys ? item.id : null;
-      setTold(`Moved to ${itemStatusLabel(to)}: ${item.title}`);
+      setTold(`Moved to ${itemStatusLabel(to)}: ${visibleText(item.title)}`);
       mutate({ item, to });
     },
     [mutate],

@@ -1,6 +1,8 @@
 /**
  * How the latest attempt of a work item stands, in two lines at most: what a live one is doing now, or how it ended.
  */
+
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { PhaseMark } from "../parts/phase-mark.tsx";
 import { StatusIcon } from "../parts/status-mark.tsx";
@@ -8,6 +10,7 @@ import { useHandle } from "../server/board-queries.ts";
 import type { ItemRow } from "../server/operate.ts";
 import { useTaskIfKnown } from "../server/queries.ts";
 import { executorLabel } from "../wording/attempts.ts";
+import { visibleText } from "../wording/hidden-characters.ts";
 import { phaseText } from "../wording/phase.ts";
 import { isLive } from "../wording/statuses.ts";
 
@@ -27,8 +30,10 @@ export function CardAttempt({ item }: { item: ItemRow }) {
         {item.latest_workspace_branch !== null && (
           <>
             <Icon name="branch" className="size-3" />
-            <span className="foreign truncate font-mono text-[11px]" title={item.latest_workspace_branch}>
-              {item.latest_workspace_branch.slice(item.latest_workspace_branch.lastIndexOf("/") + 1)}
+            <span className="foreign truncate font-mono text-[11px]" title={visibleText(item.latest_workspace_branch)}>
+              <ForeignText
+                text={item.latest_workspace_branch.slice(item.latest_workspace_branch.lastIndexOf("/") + 1)}
+              />
             </span>
           </>
         )}

@@ -2,10 +2,12 @@
  * A work item as a card: its title, and how its latest attempt stands. The whole card opens the item.
  */
 import { type DragEvent, type KeyboardEvent, memo, type RefObject, useLayoutEffect, useRef } from "react";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { Link } from "../routing/link.tsx";
 import { itemPath } from "../routing/route.ts";
 import type { ItemRow, ItemStatus } from "../server/operate.ts";
+import { visibleText } from "../wording/hidden-characters.ts";
 import { ITEM_STATUSES, itemStatusLabel, neighbourStatus } from "../wording/item-statuses.ts";
 import type { OnMove } from "./board-column.tsx";
 import { CardAttempt } from "./card-attempt.tsx";
@@ -51,7 +53,7 @@ export const ItemCard = memo(function ItemCard({ item, status, wantsFocus, onMov
           onKeyDown={press}
           className="foreign line-clamp-3 min-w-0 flex-1 leading-snug font-medium outline-none after:absolute after:inset-0"
         >
-          {item.title}
+          <ForeignText text={item.title} />
         </Link>
         <MoveMenu item={item} status={status} onMove={onMove} />
       </div>
@@ -66,7 +68,7 @@ function MoveMenu({ item, status, onMove }: Pick<ItemCardProps, "item" | "status
     <span className="relative -my-1 -mr-1 grid size-7 shrink-0 place-items-center rounded-md text-faint hover:bg-raised hover:text-ink focus-within:outline-2 focus-within:outline-accent">
       <Icon name="move" className="size-3.5" />
       <select
-        aria-label={`Move “${item.title}”`}
+        aria-label={`Move “${visibleText(item.title)}”`}
         title="Move"
         value={status}
         onChange={(event) => onMove(item, event.target.value as ItemStatus, false)}

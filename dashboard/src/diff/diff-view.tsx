@@ -14,6 +14,8 @@ import { LineCounts } from "./line-counts.tsx";
 import { type FileDiff, parseDiff } from "./parse-diff.ts";
 import { useHighlighter } from "./use-highlighter.ts";
 import "./diff.css";
+import { ForeignText } from "../parts/foreign-text.tsx";
+import { visibleText } from "../wording/hidden-characters.ts";
 
 const FIRST_BYTES = 300_000;
 const MOST_BYTES = 1_000_000;
@@ -29,8 +31,8 @@ export function DiffView({ attempt }: { attempt: Attempt }) {
     <>
       {isGone && (
         <p className="mb-3 text-muted">
-          Merged into {attempt.repos.map(({ target_branch }) => target_branch).join(", ")}. This is what the merge
-          changed.
+          Merged into <ForeignText text={attempt.repos.map(({ target_branch }) => target_branch).join(", ")} />. This is
+          what the merge changed.
         </p>
       )}
       <Changes attempt={attempt} nothing={isGone ? "It changed nothing, as far as is known." : "It changed nothing."} />
@@ -84,10 +86,12 @@ function RepoChanges({ repo, isNamed }: { repo: RepoDiff; isNamed: boolean }) {
   const open = useMemo(() => openAtFirst(files), [files]);
   const highlighter = useHighlighter();
   return (
-    <section aria-label={`Changes in ${repo.repo_name}`} className="flex min-w-0 flex-col gap-3">
+    <section aria-label={`Changes in ${visibleText(repo.repo_name)}`} className="flex min-w-0 flex-col gap-3">
       {isNamed && (
         <header className="flex flex-wrap items-baseline gap-x-3 text-muted">
-          <h2 className="foreign text-[15px] font-semibold text-ink">{repo.repo_name}</h2>
+          <h2 className="foreign text-[15px] font-semibold text-ink">
+            <ForeignText text={repo.repo_name} />
+          </h2>
           {counted(repo.files, "changed file")}
           <LineCounts insertions={repo.insertions} deletions={repo.deletions} />
         </header>

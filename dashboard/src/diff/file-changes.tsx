@@ -2,10 +2,12 @@
  * The changes of one file under its name: numbered lines with their signs, coloured by syntax. A long one is drawn in
  * portions.
  */
-import { memo, useState } from "react";
+import { memo, useMemo, useState } from "react";
 import { Button } from "../parts/button.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { countText } from "../wording/amounts.ts";
+import { hiddenIn } from "../wording/hidden-characters.ts";
 import type { Highlighter } from "./coloured-hunk.ts";
 import { HunkLines } from "./hunk-lines.tsx";
 import { LineCounts } from "./line-counts.tsx";
@@ -21,6 +23,10 @@ interface FileChangesProps {
 
 export const FileChanges = memo(function FileChanges({ file, isOpenAtFirst, highlighter }: FileChangesProps) {
   const [isOpen, setIsOpen] = useState(isOpenAtFirst);
+  const hidesText = useMemo(
+    () => file.hunks.some(({ lines }) => lines.some(({ text }) => hiddenIn(text) !== null)),
+    [file],
+  );
   return (
     <details
       open={isOpen}
@@ -31,9 +37,19 @@ export const FileChanges = memo(function FileChanges({ file, isOpenAtFirst, high
       <summary className="sticky top-0 z-10 flex min-h-9 list-none items-center gap-2 rounded-lg bg-surface px-2.5 py-1.5 group-open/file:rounded-b-none group-open/file:border-b group-open/file:border-line hover:bg-raised [&::-webkit-details-marker]:hidden">
         <Icon name="chevron" className="size-3 text-faint transition-transform group-open/file:rotate-90" />
         <span className="foreign min-w-0 flex-1 font-mono text-xs">
-          {file.from !== null && file.from !== file.path && <span className="text-faint">{file.from} → </span>}
-          {file.path}
+          {file.from !== null && file.from !== file.path && (
+            <span className="text-faint">
+              <ForeignText text={file.from} /> →{" "}
+            </span>
+          )}
+          <ForeignText text={file.path} />
         </span>
+        {hidesText && (
+          <span className="inline-flex shrink-0 items-center gap-1 rounded bg-attention-soft px-1.5 py-0.5 text-[11px] text-attention">
+            <Icon name="warning" className="size-3" />
+            hidden characters
+          </span>
+        )}
         {file.change !== "changed" && (
           <span className="rounded bg-raised px-1.5 py-0.5 text-[11px] text-muted">{WORDS[file.change]}</span>
         )}

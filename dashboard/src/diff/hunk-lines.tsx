@@ -1,7 +1,11 @@
 /**
- * The lines of one hunk. Signs stand as text beside the colours; numbers and signs are left out when lines are copied.
+ * The lines of one hunk. Signs stand as text beside the colours; numbers and signs are left out when lines are copied. A
+ * line with hidden characters says so under itself, because it may do something else than it seems to.
  */
 import { memo, useMemo } from "react";
+import { ForeignText } from "../parts/foreign-text.tsx";
+import { Icon } from "../parts/icons.tsx";
+import { hiddenIn } from "../wording/hidden-characters.ts";
 import { colouredHunk, type Highlighter } from "./coloured-hunk.ts";
 import type { Token } from "./highlighter.ts";
 import type { DiffLine, Hunk } from "./parse-diff.ts";
@@ -20,7 +24,9 @@ export const HunkLines = memo(function HunkLines({ hunk, path, isFirst, highligh
   return (
     <div className="diff-hunk">
       {(!isFirst || hunk.around !== "") && (
-        <p className="diff-around foreign">{hunk.around === "" ? "…" : `… ${hunk.around}`}</p>
+        <p className="diff-around foreign">
+          <ForeignText text={hunk.around === "" ? "…" : `… ${hunk.around}`} />
+        </p>
       )}
       {hunk.lines.map((line, index) => (
         <div key={`${line.before} ${line.after} ${line.kind}`} className="diff-line" data-kind={line.kind}>
@@ -30,6 +36,7 @@ export const HunkLines = memo(function HunkLines({ hunk, path, isFirst, highligh
           <code className="diff-code foreign">
             <Words tokens={coloured[index] ?? null} text={line.text} />
           </code>
+          <Warning text={line.text} />
         </div>
       ))}
     </div>
@@ -37,15 +44,31 @@ export const HunkLines = memo(function HunkLines({ hunk, path, isFirst, highligh
 });
 
 function Words({ tokens, text }: { tokens: Token[] | null; text: string }) {
-  if (tokens === null) return text === "" ? "\n" : text;
+  if (tokens === null) return text === "" ? "\n" : <ForeignText text={text} />;
   if (tokens.length === 0) return "\n";
   return tokens.map((token, index) =>
     token.className === "" ? (
-      token.text
+      <ForeignText key={index} text={token.text} />
     ) : (
       <span key={index} className={token.className}>
-        {token.text}
+        <ForeignText text={token.text} />
       </span>
     ),
+  );
+}
+
+const WARNINGS = {
+  direction: "This line has hidden characters that change the order of its text. Other tools may show it differently.",
+  invisible: "This line has characters that cannot be seen.",
+} as const;
+
+function Warning({ text }: { text: string }) {
+  const hidden = hiddenIn(text);
+  if (hidden === null) return null;
+  return (
+    <span className="diff-warning" data-hidden={hidden}>
+      <Icon name="warning" className="size-3.5" />
+      {WARNINGS[hidden]}
+    </span>
   );
 }

@@ -5,6 +5,7 @@ import { AttemptStateMark } from "../attempt/attempt-state-mark.tsx";
 import { LineCounts } from "../diff/line-counts.tsx";
 import { Button } from "../parts/button.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { Ago } from "../parts/times.tsx";
 import { Link } from "../routing/link.tsx";
@@ -65,7 +66,9 @@ function AttemptLine({ row }: { row: AttemptRow }) {
           className="flex min-w-0 items-center gap-1.5 font-mono text-xs outline-offset-4 after:absolute after:inset-0"
         >
           <Icon name="branch" className="size-3.5 text-faint" />
-          <span className="foreign min-w-0">{row.workspace_branch}</span>
+          <span className="foreign min-w-0">
+            <ForeignText text={row.workspace_branch} />
+          </span>
         </Link>
         <span className="ml-auto flex items-center gap-3">
           {attempt && sum("files") > 0 && <LineCounts insertions={sum("insertions")} deletions={sum("deletions")} />}

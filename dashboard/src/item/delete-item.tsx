@@ -5,6 +5,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Button } from "../parts/button.tsx";
 import { ForceField } from "../parts/force-field.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { FormDialog } from "../parts/form-dialog.tsx";
 import { navigate } from "../routing/location.ts";
 import { boardPath } from "../routing/route.ts";
@@ -35,7 +36,9 @@ export function DeleteItem({ item }: { item: Item }) {
           isDangerous
           onClose={() => setAsks(false)}
         >
-          <p className="foreign">“{item.title}” goes with its attempts, their worktrees and branches.</p>
+          <p className="foreign">
+            “<ForeignText text={item.title} />” goes with its attempts, their worktrees and branches.
+          </p>
           <ForceField failure={remove.error} isForced={isForced} onForce={setIsForced}>
             Stop what runs, and lose work that is not merged
           </ForceField>

@@ -3,6 +3,7 @@
  * known only once a host is up; until then one can be named by hand.
  */
 
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { ChoiceField, TextField } from "../parts/form-fields.tsx";
 import { Icon } from "../parts/icons.tsx";
 import type { Executor } from "../server/operate.ts";
@@ -42,7 +43,7 @@ export function ExecutorFields({ executors, executor, variant, onExecutor, onVar
       {chosen?.problem && (
         <p className="foreign -mt-2 flex gap-2 text-xs text-attention">
           <Icon name="stalled" className="mt-px size-3.5" />
-          {chosen.problem}
+          <ForeignText text={chosen.problem} />
         </p>
       )}
       {chosen !== undefined && chosen.variants.length > 0 ? (

@@ -5,6 +5,7 @@ import { type FormEvent, useState } from "react";
 import { BackLink } from "../parts/back-link.tsx";
 import { Button } from "../parts/button.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { TextField } from "../parts/form-fields.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { boardPath } from "../routing/route.ts";
@@ -19,7 +20,7 @@ export function ItemText({ item }: { item: Item }) {
       <div className="flex flex-wrap items-start gap-x-2 gap-y-1 sm:flex-nowrap">
         <BackLink href={boardPath(item.project_id)} label="Back to the board" />
         <h1 className="foreign min-w-0 flex-1 basis-40 pt-0.5 text-lg leading-snug font-semibold tracking-tight sm:text-xl">
-          {item.title}
+          <ForeignText text={item.title} />
         </h1>
         {!isEdited && (
           <Button onClick={() => setIsEdited(true)}>

@@ -1,8 +1,11 @@
 /**
  * Where an attempt works: the project's repositories, each with the branch that it starts from and is merged into.
  */
+
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { FIELD } from "../parts/form-fields.tsx";
 import type { Repo } from "../server/operate.ts";
+import { visibleText } from "../wording/hidden-characters.ts";
 
 export interface RepoStart {
   isIn: boolean;
@@ -30,12 +33,12 @@ export function RepoFields({ repos, startOf, onStart }: RepoFieldsProps) {
                 disabled={repos.length === 1}
                 onChange={(event) => onStart(repo, { ...start, isIn: event.target.checked })}
               />
-              <span className="foreign min-w-0 truncate" title={repo.name}>
-                {repo.name}
+              <span className="foreign min-w-0 truncate" title={visibleText(repo.name)}>
+                <ForeignText text={repo.name} />
               </span>
             </label>
             <input
-              aria-label={`Target branch of ${repo.name}`}
+              aria-label={`Target branch of ${visibleText(repo.name)}`}
               value={start.branch}
               disabled={!start.isIn}
               required={start.isIn}

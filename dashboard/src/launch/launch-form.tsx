@@ -6,6 +6,7 @@ import { type FormEvent, useState } from "react";
 import type { Instance } from "../../../src/client/schemas.ts";
 import { Button } from "../parts/button.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { ChoiceField, type Option, TextField } from "../parts/form-fields.tsx";
 import { navigate } from "../routing/location.ts";
 import { taskPath } from "../routing/route.ts";
@@ -55,7 +56,9 @@ export function LaunchForm({ instances, isOff, onClose }: LaunchFormProps) {
           options={optionsOf(agents.map(({ name }) => name))}
         />
       </div>
-      <p className="-mt-2 text-xs text-muted">{agents.find(({ name }) => name === agent)?.description}</p>
+      <p className="-mt-2 text-xs text-muted">
+        <ForeignText text={agents.find(({ name }) => name === agent)?.description ?? ""} />
+      </p>
       <TextField
         label="Description"
         value={description}

@@ -9,6 +9,7 @@ import { type Filters, isFiltered, listPath, NO_FILTERS } from "../routing/filte
 import { navigate } from "../routing/location.ts";
 import { useStats } from "../server/queries.ts";
 import { compactText, countText } from "../wording/amounts.ts";
+import { visibleText } from "../wording/hidden-characters.ts";
 import { TASK_STATUSES } from "../wording/statuses.ts";
 import { SearchBox } from "./search-box.tsx";
 
@@ -31,7 +32,9 @@ export function FilterBar({ filters, matching }: { filters: Filters; matching: n
       >
         <option value="">All agents</option>
         {agents.map((agent) => (
-          <option key={agent}>{agent}</option>
+          <option key={agent} value={agent}>
+            {visibleText(agent)}
+          </option>
         ))}
       </select>
       <fieldset aria-label="Status" className="-mx-3 flex min-w-0 gap-1.5 overflow-x-auto px-3 py-0.5 sm:mx-0 sm:px-0">

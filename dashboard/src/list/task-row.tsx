@@ -3,6 +3,7 @@
  * row, so that a row opens like any link. A row that is not loaded yet keeps its place.
  */
 import { memo } from "react";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { PhaseMark } from "../parts/phase-mark.tsx";
 import { StatusIcon, StatusMark } from "../parts/status-mark.tsx";
@@ -10,6 +11,7 @@ import { Ago, TaskDuration } from "../parts/times.tsx";
 import { Link } from "../routing/link.tsx";
 import { batchPath, taskPath } from "../routing/route.ts";
 import { compactText, costText, tokensTitle, totalTokens } from "../wording/amounts.ts";
+import { visibleText } from "../wording/hidden-characters.ts";
 import { COLUMNS } from "./grid-head.tsx";
 import type { TaskRowData } from "./task-row-data.ts";
 
@@ -67,7 +69,9 @@ function WideCells({ task }: { task: TaskRowData }) {
         <TaskLink task={task} />
         <BatchLink task={task} />
       </Cell>
-      <Cell className="foreign truncate text-muted">{task.agent}</Cell>
+      <Cell className="foreign truncate text-muted">
+        <ForeignText text={task.agent} />
+      </Cell>
       <Cell className="flex">
         <PhaseMark task={task} />
       </Cell>
@@ -97,7 +101,9 @@ function NarrowCells({ task }: { task: TaskRowData }) {
       </Cell>
       <Cell className="flex items-center gap-1.5 pl-6 text-xs text-muted">
         <span className="shrink-0 font-medium text-tone">{task.status}</span>
-        <span className="foreign max-w-24 shrink-0 truncate">{task.agent}</span>
+        <span className="foreign max-w-24 shrink-0 truncate">
+          <ForeignText text={task.agent} />
+        </span>
         <PhaseMark task={task} />
         <span className="ml-auto shrink-0">
           <Ago at={task.startedAt} />
@@ -122,10 +128,10 @@ function TaskLink({ task }: { task: TaskRowData }) {
     <Link
       href={taskPath(task.id)}
       tabIndex={-1}
-      title={task.description}
+      title={visibleText(task.description)}
       className="foreign truncate font-medium after:absolute after:inset-0"
     >
-      {task.description || "(no description)"}
+      <ForeignText text={task.description || "(no description)"} />
     </Link>
   );
 }

@@ -3,6 +3,7 @@
  */
 import { codeOf, failureText } from "../server/failure.ts";
 import { Button } from "./button.tsx";
+import { ForeignText } from "./foreign-text.tsx";
 import { Icon } from "./icons.tsx";
 
 interface FailureNoteProps {
@@ -22,7 +23,9 @@ export function FailureNote({ title, failure, onRetry }: FailureNoteProps) {
       <Icon name="error" className="mt-0.5 text-error" />
       <div className="min-w-0 flex-1">
         <p className="font-medium text-error">{title}</p>
-        <p className="foreign text-ink">{failureText(failure)}</p>
+        <p className="foreign text-ink">
+          <ForeignText text={failureText(failure)} />
+        </p>
       </div>
       {onRetry && <Button onClick={onRetry}>Try again</Button>}
     </div>

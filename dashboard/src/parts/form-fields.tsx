@@ -2,6 +2,8 @@
  * The fields of the page's forms: each with a label of its own, all in one look.
  */
 import { type ReactNode, useId } from "react";
+import { visibleText } from "../wording/hidden-characters.ts";
+import { ForeignText } from "./foreign-text.tsx";
 
 export const FIELD =
   "w-full rounded-md bg-page px-2.5 py-1.5 ring-1 ring-strong-line ring-inset placeholder:text-faint disabled:opacity-60";
@@ -18,7 +20,7 @@ export function Field({ label, hint, children }: FieldProps) {
   return (
     <div className="flex min-w-0 flex-col gap-1">
       <label htmlFor={id} className="font-medium">
-        {label}
+        <ForeignText text={label} />
       </label>
       {children(id, hintId)}
       {hintId !== undefined && (
@@ -52,7 +54,7 @@ export function TextField({ label, hint, rows, isMono = false, isRequired = fals
           id,
           required: isRequired,
           value: field.value,
-          placeholder: field.placeholder,
+          placeholder: field.placeholder === undefined ? undefined : visibleText(field.placeholder),
           maxLength: field.maxLength,
           "aria-describedby": hintId,
         };
@@ -102,7 +104,7 @@ export function ChoiceField({ label, value, onChange, options, hint }: ChoiceFie
         >
           {options.map((option) => (
             <option key={option.value} value={option.value}>
-              {option.label}
+              {visibleText(option.label)}
             </option>
           ))}
         </select>

@@ -1,7 +1,10 @@
 /**
  * What a task is doing, in one line: what a person should look at stands out, with an icon and not by colour alone.
  */
+
+import { visibleText } from "../wording/hidden-characters.ts";
 import { type Phased, phaseText } from "../wording/phase.ts";
+import { ForeignText } from "./foreign-text.tsx";
 import { Icon } from "./icons.tsx";
 
 export function PhaseMark({ task, wraps = false }: { task: Phased; wraps?: boolean }) {
@@ -11,18 +14,20 @@ export function PhaseMark({ task, wraps = false }: { task: Phased; wraps?: boole
   if (!needsAttention) {
     const colour = task.status === "error" ? "text-error" : "text-muted";
     return (
-      <span className={`foreign min-w-0 ${fit} ${colour}`} title={text}>
-        {text}
+      <span className={`foreign min-w-0 ${fit} ${colour}`} title={visibleText(text)}>
+        <ForeignText text={text} />
       </span>
     );
   }
   return (
     <span
       className="inline-flex max-w-full min-w-0 items-center gap-1.5 rounded-md bg-attention-soft px-1.5 py-0.5 font-medium text-attention ring-1 ring-attention/35 ring-inset"
-      title={text}
+      title={visibleText(text)}
     >
       {kind !== "plain" && <Icon name={kind} className="size-3.5" />}
-      <span className={`foreign min-w-0 ${fit}`}>{text}</span>
+      <span className={`foreign min-w-0 ${fit}`}>
+        <ForeignText text={text} />
+      </span>
     </span>
   );
 }

@@ -8,6 +8,7 @@ import type { FeedListener } from "../live/live-feed.ts";
 import { StoredChoice } from "../parts/stored-choice.ts";
 import { navigate } from "../routing/location.ts";
 import { taskPath } from "../routing/route.ts";
+import { visibleText } from "../wording/hidden-characters.ts";
 
 export const notificationChoice = new StoredChoice("asyncagents.notifications", ["off", "on"], "off");
 
@@ -40,8 +41,8 @@ export const notifications: FeedListener = {
 };
 
 function notify(word: string, task: BackgroundTask): void {
-  const shown = new Notification(`${word}: ${task.description}`, {
-    body: (task.error ?? task.result ?? task.agent).slice(0, 160),
+  const shown = new Notification(visibleText(`${word}: ${task.description}`), {
+    body: visibleText((task.error ?? task.result ?? task.agent).slice(0, 160)),
     tag: `${task.id}/${task.run.number}`,
   });
   shown.onclick = () => {

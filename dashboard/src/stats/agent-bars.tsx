@@ -2,6 +2,8 @@
  * One amount for each agent as horizontal bars, the largest first.
  */
 import type { AgentStats } from "../../../src/client/schemas.ts";
+import { ForeignText } from "../parts/foreign-text.tsx";
+import { visibleText } from "../wording/hidden-characters.ts";
 
 interface AgentBarsProps {
   title: string;
@@ -21,8 +23,8 @@ export function AgentBars({ title, agents, amount, text }: AgentBarsProps) {
       <ul className="flex flex-col gap-2">
         {sorted.map((agent) => (
           <li key={agent.agent} className="grid grid-cols-[minmax(0,8rem)_minmax(0,1fr)_4.5rem] items-center gap-3">
-            <span className="foreign truncate" title={agent.agent}>
-              {agent.agent}
+            <span className="foreign truncate" title={visibleText(agent.agent)}>
+              <ForeignText text={agent.agent} />
             </span>
             <span className="h-2 rounded-full bg-raised">
               <span

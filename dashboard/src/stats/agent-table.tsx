@@ -2,6 +2,7 @@
  * All figures by agent in one table. It scrolls by itself on narrow screens, the page does not.
  */
 import type { AgentStats } from "../../../src/client/schemas.ts";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { compactText, costText, countText, totalTokens } from "../wording/amounts.ts";
 import { durationText } from "../wording/durations.ts";
 
@@ -39,7 +40,7 @@ export function AgentTable({ agents }: { agents: readonly AgentStats[] }) {
           {sorted.map((agent) => (
             <tr key={agent.agent} className="border-b border-line/70 last:border-0 hover:bg-raised/60">
               <th scope="row" className="foreign max-w-48 truncate px-4 py-2.5 text-left font-medium">
-                {agent.agent}
+                <ForeignText text={agent.agent} />
               </th>
               {COLUMNS.map(({ name, text }) => (
                 <td key={name} className="px-4 py-2.5 text-muted">

@@ -7,6 +7,7 @@ import { type FormEvent, useState } from "react";
 import type { AnswerBody, BackgroundTask } from "../../../src/client/schemas.ts";
 import { Button } from "../parts/button.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { TextField } from "../parts/form-fields.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { control } from "../server/page-client.ts";
@@ -100,7 +101,9 @@ function PermissionForm(request: RequestProps) {
   };
   return (
     <>
-      <pre className="foreign max-h-60 overflow-y-auto font-mono text-xs whitespace-pre-wrap">{request.text}</pre>
+      <pre className="foreign max-h-60 overflow-y-auto font-mono text-xs whitespace-pre-wrap">
+        <ForeignText text={request.text} />
+      </pre>
       <TextField
         label="With a refusal, tell it what to do instead (optional)"
         value={message}

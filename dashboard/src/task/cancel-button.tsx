@@ -7,6 +7,7 @@ import type { BackgroundTask } from "../../../src/client/schemas.ts";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { control } from "../server/page-client.ts";
 import { queryKeys } from "../server/query-keys.ts";
 
@@ -29,7 +30,8 @@ export function CancelButton({ task }: { task: BackgroundTask }) {
       {asks && (
         <Dialog title="Cancel this task?" onClose={() => setAsks(false)}>
           <p className="foreign">
-            “{task.description}” stops where it is. What it has done so far stays, and its parent is told.
+            “<ForeignText text={task.description} />” stops where it is. What it has done so far stays, and its parent
+            is told.
           </p>
           {cancel.isError && <FailureNote title="The task was not cancelled" failure={cancel.error} />}
           <div className="flex justify-end gap-2">

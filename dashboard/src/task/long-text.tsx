@@ -3,7 +3,9 @@
  */
 import { useState } from "react";
 import { Button } from "../parts/button.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { countText } from "../wording/amounts.ts";
+import { visibleText } from "../wording/hidden-characters.ts";
 
 const CUT = 4000;
 
@@ -21,12 +23,14 @@ export function LongText({ text, label, isError = false }: LongTextProps) {
   return (
     <div className="min-w-0">
       <section
-        aria-label={label}
+        aria-label={visibleText(label)}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keys
         tabIndex={0}
         className={`max-h-[60vh] overflow-auto rounded-lg px-3 py-2.5 ${look}`}
       >
-        <pre className="foreign font-mono text-xs whitespace-pre-wrap">{isCut ? `${text.slice(0, CUT)}…` : text}</pre>
+        <pre className="foreign font-mono text-xs whitespace-pre-wrap">
+          <ForeignText text={isCut ? `${text.slice(0, CUT)}…` : text} />
+        </pre>
       </section>
       {isCut && (
         <Button weight="quiet" className="mt-1" onClick={() => setShowsAll(true)}>

@@ -4,6 +4,7 @@
 import { memo } from "react";
 import type { LogMessage, LogPart } from "../../../src/client/schemas.ts";
 import { ErrorBoundary } from "../parts/error-boundary.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { compactText, costText, tokensTitle, totalTokens } from "../wording/amounts.ts";
 import { clockText, exactText } from "../wording/durations.ts";
@@ -39,11 +40,17 @@ function MessageHead({ message }: { message: LogMessage }) {
   const who = message.role === "user" ? "user" : (message.agent ?? "assistant");
   return (
     <header className="flex flex-wrap items-baseline gap-x-2.5 text-xs text-faint">
-      <span className="foreign text-[13px] font-semibold text-ink">{who}</span>
+      <span className="foreign text-[13px] font-semibold text-ink">
+        <ForeignText text={who} />
+      </span>
       <time dateTime={message.at} title={exactText(message.at)}>
         {clockText(message.at)}
       </time>
-      {message.model !== null && <span className="foreign hidden sm:inline">{message.model}</span>}
+      {message.model !== null && (
+        <span className="foreign hidden sm:inline">
+          <ForeignText text={message.model} />
+        </span>
+      )}
       {message.tokens !== null && (
         <span title={tokensTitle(message.tokens)}>{compactText(totalTokens(message.tokens))} tokens</span>
       )}
@@ -68,8 +75,12 @@ function Part({ part }: { part: LogPart }) {
       return (
         <p className="flex items-center gap-2 text-muted">
           <Icon name="file" />
-          <span className="foreign">{part.name ?? part.url.slice(0, 120)}</span>
-          <span className="foreign text-xs text-faint">{part.mime}</span>
+          <span className="foreign">
+            <ForeignText text={part.name ?? part.url.slice(0, 120)} />
+          </span>
+          <span className="foreign text-xs text-faint">
+            <ForeignText text={part.mime} />
+          </span>
         </p>
       );
     case "other":
@@ -101,7 +112,9 @@ function Folded({ name, text }: FoldedProps) {
     <>
       <Icon name="thought" className="size-3.5 text-faint" />
       <span className="shrink-0 font-medium text-muted">{name}</span>
-      <span className="foreign min-w-0 flex-1 truncate text-faint">{text.trim().slice(0, 160)}</span>
+      <span className="foreign min-w-0 flex-1 truncate text-faint">
+        <ForeignText text={text.trim().slice(0, 160)} />
+      </span>
     </>
   );
   return <Fold line={line}>{() => <RichText text={text} />}</Fold>;

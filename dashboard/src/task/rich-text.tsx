@@ -4,6 +4,7 @@
  */
 import { lazy, memo, Suspense } from "react";
 import { ErrorBoundary } from "../parts/error-boundary.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { LongText } from "./long-text.tsx";
 
 const Markdown = lazy(() => import("./markdown.tsx"));
@@ -13,7 +14,13 @@ export const RichText = memo(function RichText({ text }: { text: string }) {
   if (text.length > LONGEST) return <LongText text={text} label="text" />;
   return (
     <ErrorBoundary title="This text could not be drawn" resetKey={text}>
-      <Suspense fallback={<p className="foreign whitespace-pre-wrap">{text}</p>}>
+      <Suspense
+        fallback={
+          <p className="foreign whitespace-pre-wrap">
+            <ForeignText text={text} />
+          </p>
+        }
+      >
         <Markdown text={text} />
       </Suspense>
     </ErrorBoundary>

@@ -3,10 +3,12 @@
  */
 import type { BackgroundTask, TaskRun } from "../../../src/client/schemas.ts";
 import { useNow } from "../live/clock.ts";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { StatusMark } from "../parts/status-mark.tsx";
 import { Ago } from "../parts/times.tsx";
 import { useRuns } from "../server/queries.ts";
 import { durationText } from "../wording/durations.ts";
+import { visibleText } from "../wording/hidden-characters.ts";
 
 export function RunList({ task }: { task: BackgroundTask }) {
   const { data: runs } = useRuns(task);
@@ -32,10 +34,14 @@ function RunItem({ run, task }: { run: TaskRun; task: BackgroundTask }) {
         <StatusMark status={run.outcome ?? task.status} />
         <span className="ml-auto text-muted">{durationText(end - Date.parse(run.startedAt))}</span>
       </div>
-      <p className="foreign line-clamp-2 text-xs text-muted" title={run.prompt.slice(0, 500)}>
-        {run.prompt}
+      <p className="foreign line-clamp-2 text-xs text-muted" title={visibleText(run.prompt.slice(0, 500))}>
+        <ForeignText text={run.prompt} />
       </p>
-      {run.error !== null && <p className="foreign line-clamp-3 text-xs text-error">{run.error}</p>}
+      {run.error !== null && (
+        <p className="foreign line-clamp-3 text-xs text-error">
+          <ForeignText text={run.error} />
+        </p>
+      )}
       <p className="text-xs text-faint">
         <Ago at={run.startedAt} />
       </p>

@@ -3,6 +3,7 @@
  */
 import type { ReactNode } from "react";
 import type { BackgroundTask } from "../../../src/client/schemas.ts";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { costText, countText } from "../wording/amounts.ts";
 import { Fold } from "./fold.tsx";
 import { LongText } from "./long-text.tsx";
@@ -12,11 +13,17 @@ export function TaskFacts({ task }: { task: BackgroundTask }) {
   return (
     <section aria-label="Facts" className="flex flex-col gap-3">
       <dl className="grid grid-cols-[6.5rem_minmax(0,1fr)] gap-x-3 gap-y-1.5">
-        <Fact name="Agent">{task.agent}</Fact>
-        <Fact name="Model">{task.model ?? "the host’s choice"}</Fact>
-        <Fact name="Host">{task.host}</Fact>
+        <Fact name="Agent">
+          <ForeignText text={task.agent} />
+        </Fact>
+        <Fact name="Model">
+          <ForeignText text={task.model ?? "the host’s choice"} />
+        </Fact>
+        <Fact name="Host">
+          <ForeignText text={task.host} />
+        </Fact>
         <Fact name="Directory" isMono>
-          {task.directory}
+          <ForeignText text={task.directory} />
         </Fact>
         <Fact name="Tokens in">{countText(tokens.input)}</Fact>
         <Fact name="Tokens out">
@@ -64,7 +71,7 @@ function ToolCounts({ counts }: { counts: Record<string, number> }) {
     <ul aria-label="Tool calls by name" className="mt-1 flex flex-wrap gap-1">
       {most.map(([name, count]) => (
         <li key={name} className="foreign rounded bg-raised px-1.5 py-0.5 font-mono text-[11px]">
-          {name} <span className="text-faint">{countText(count)}</span>
+          <ForeignText text={name} /> <span className="text-faint">{countText(count)}</span>
         </li>
       ))}
     </ul>

@@ -2,6 +2,7 @@
  * Where a task belongs: its parent, which is a task itself only sometimes, its batch, and the tasks it launched.
  */
 import type { BackgroundTask } from "../../../src/client/schemas.ts";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { StatusIcon } from "../parts/status-mark.tsx";
 import { Link } from "../routing/link.tsx";
 import { batchPath, taskPath } from "../routing/route.ts";
@@ -27,7 +28,7 @@ export function TaskFamily({ task }: { task: BackgroundTask }) {
         <dt className="text-faint">Batch</dt>
         <dd className="min-w-0">
           <Link href={batchPath(task.batchId)} className={LINK}>
-            {task.batchId}
+            <ForeignText text={task.batchId} />
           </Link>
         </dd>
         {children !== undefined && children.total > 0 && (
@@ -48,14 +49,19 @@ function Parent({ sessionId, agent }: { sessionId: string; agent: string | null 
   if (parent) {
     return (
       <Link href={taskPath(parent.id)} className={LINK}>
-        {parent.description || parent.id}
+        <ForeignText text={parent.description || parent.id} />
       </Link>
     );
   }
   return (
     <span className="foreign">
       <span className="font-mono text-xs">{sessionId}</span>
-      {agent && <span className="text-muted"> ({agent})</span>}
+      {agent && (
+        <span className="text-muted">
+          {" "}
+          (<ForeignText text={agent} />)
+        </span>
+      )}
     </span>
   );
 }
@@ -68,7 +74,7 @@ function Children({ tasks, total }: { tasks: readonly BackgroundTask[]; total: n
           <StatusIcon status={child.status} />
           <span className="sr-only">{child.status}</span>
           <Link href={taskPath(child.id)} className={LINK}>
-            {child.description || child.id}
+            <ForeignText text={child.description || child.id} />
           </Link>
         </li>
       ))}

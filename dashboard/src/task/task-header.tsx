@@ -4,6 +4,7 @@
 import type { BackgroundTask } from "../../../src/client/schemas.ts";
 import { Button } from "../parts/button.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { PhaseMark } from "../parts/phase-mark.tsx";
 import { StatusMark } from "../parts/status-mark.tsx";
@@ -20,7 +21,7 @@ export function TaskHeader({ task }: { task: BackgroundTask }) {
           <Icon name="back" />
         </Button>
         <h1 className="foreign min-w-0 flex-1 basis-40 pt-0.5 text-lg leading-snug font-semibold tracking-tight sm:text-xl">
-          {task.description || "(no description)"}
+          <ForeignText text={task.description || "(no description)"} />
         </h1>
         <div className="order-last -ml-2.5 flex w-full items-center gap-1 sm:order-none sm:ml-0 sm:w-auto">
           <CopyButton label="Copy id" text={() => task.id} />

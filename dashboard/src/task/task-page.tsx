@@ -5,6 +5,7 @@ import { type RefObject, useEffect } from "react";
 import type { BackgroundTask } from "../../../src/client/schemas.ts";
 import { Button } from "../parts/button.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { useMedia } from "../parts/media.ts";
 import { Link } from "../routing/link.tsx";
 import { codeOf } from "../server/failure.ts";
@@ -88,7 +89,9 @@ function Details({ task }: { task: BackgroundTask }) {
   const line = (
     <>
       <span className="font-medium">Details</span>
-      <span className="foreign min-w-0 truncate text-muted">{summary}</span>
+      <span className="foreign min-w-0 truncate text-muted">
+        <ForeignText text={summary} />
+      </span>
     </>
   );
   return (

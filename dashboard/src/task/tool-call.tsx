@@ -4,8 +4,10 @@
  */
 import type { LogPart } from "../../../src/client/schemas.ts";
 import { useNow } from "../live/clock.ts";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { Icon, type IconName } from "../parts/icons.tsx";
 import { fineDurationText } from "../wording/durations.ts";
+import { visibleText } from "../wording/hidden-characters.ts";
 import { Fold } from "./fold.tsx";
 import { LongText } from "./long-text.tsx";
 
@@ -24,9 +26,11 @@ export function ToolCall({ part }: { part: ToolPart }) {
   const line = (
     <>
       <Icon name={icon} className={`size-3.5 ${colour}`} />
-      <span className="foreign shrink-0 font-mono text-xs font-semibold">{part.name}</span>
-      <span className="foreign min-w-0 flex-1 truncate text-muted" title={part.title ?? undefined}>
-        {part.title}
+      <span className="foreign shrink-0 font-mono text-xs font-semibold">
+        <ForeignText text={part.name} />
+      </span>
+      <span className="foreign min-w-0 flex-1 truncate text-muted" title={visibleText(part.title ?? "")}>
+        <ForeignText text={part.title ?? ""} />
       </span>
       {part.state !== "completed" && (
         <span className={part.state === "error" ? "text-error" : "text-muted"}>{part.state}</span>

@@ -1,0 +1,126 @@
+/**
+ * Finds the characters in a text that a person cannot see but that change what they see: direction overrides, zero-width
+ * and control characters, tags. What emoji and joining scripts need is left alone. Pure; the mark that stands for such a
+ * character lives in parts.
+ */
+
+/** Everything invisible but tabs and line breaks; a carriage return counts only where it does not end a line. */
+const HIDDEN = String.raw`(?![\t\n]|\r(?:\n|$))[\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\uFFF9-\uFFFB]`;
+
+const PICTOGRAM = String.raw`\p{Extended_Pictographic}[\uFE0E\uFE0F]?\p{Emoji_Modifier}?`;
+/** Scripts in which U+200C and U+200D are ordinary spelling. */
+const JOINING = String.raw`[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gujarati}\p{Script=Gurmukhi}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Oriya}\p{Script=Sinhala}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Khmer}]`;
+const LEGITIMATE = [
+  String.raw`\u{1F3F4}[\u{E0030}-\u{E007A}]{2,6}\u{E007F}`,
+  String.raw`${PICTOGRAM}(?:\u200D${PICTOGRAM})*`,
+  String.raw`[#*0-9]\uFE0F\u20E3`,
+  String.raw`(?<=${JOINING})[\u200C\u200D](?=${JOINING})`,
+].join("|");
+
+const ANY = new RegExp(`${HIDDEN}`, "u");
+const FIND = new RegExp(`${LEGITIMATE}|(${HIDDEN})`, "gu");
+const BIDIRECTIONAL = /\p{Bidi_Control}/u;
+
+/** A text with nothing but hidden characters must not become as many elements. */
+const MOST_MARKS = 500;
+
+export interface HiddenCharacter {
+  /** "U+202E", with how often where it is repeated: "U+200B ×3". */
+  code: string;
+  /** What it is, for a title. */
+  name: string;
+}
+
+/** The text in order: what can be seen as strings, what cannot as marks. Beyond a bound, marks are part of the strings. */
+export function piecesOf(text: string): (string | HiddenCharacter)[] {
+  if (!ANY.test(text)) return [text];
+  const pieces: (string | HiddenCharacter)[] = [];
+  let [seen, marks] = ["", 0];
+  for (const run of runsOf(text)) {
+    if (run.character === null) seen += run.text;
+    else if (marks++ >= MOST_MARKS) seen += `[${codeOf(run.character, run.count)}]`;
+    else {
+      if (seen !== "") pieces.push(seen);
+      pieces.push({ code: codeOf(run.character, run.count), name: nameOf(run.character) });
+      seen = "";
+    }
+  }
+  if (seen !== "") pieces.push(seen);
+  return pieces;
+}
+
+/** The same as plain text, for titles, labels and everything else that holds no elements. */
+export function visibleText(text: string): string {
+  if (!ANY.test(text)) return text;
+  return piecesOf(text)
+    .map((piece) => (typeof piece === "string" ? piece : `[${piece.code}]`))
+    .join("");
+}
+
+/** What to warn of on a line; null where nothing is hidden. */
+export function hiddenIn(text: string): "direction" | "invisible" | null {
+  if (!ANY.test(text)) return null;
+  const found = [...text.matchAll(FIND)].flatMap(([, character]) => (character === undefined ? [] : [character]));
+  if (found.length === 0) return null;
+  return found.some((character) => BIDIRECTIONAL.test(character)) ? "direction" : "invisible";
+}
+
+interface Run {
+  text: string;
+  /** Null for text that can be seen. */
+  character: string | null;
+  count: number;
+}
+
+function* runsOf(text: string): Generator<Run> {
+  let end = 0;
+  let run: Run | null = null;
+  for (const match of text.matchAll(FIND)) {
+    const character = match[1];
+    if (character === undefined) continue;
+    if (run !== null && match.index === end && run.character === character) run.count++;
+    else {
+      if (run !== null) yield run;
+      if (match.index > end) yield { text: text.slice(end, match.index), character: null, count: 1 };
+      run = { text: character, character, count: 1 };
+    }
+    end = match.index + character.length;
+  }
+  if (run !== null) yield run;
+  if (end < text.length) yield { text: text.slice(end), character: null, count: 1 };
+}
+
+function codeOf(character: string, count: number): string {
+  const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+  return count === 1 ? `U+${code}` : `U+${code} ×${count}`;
+}
+
+const NAMES: Record<string, string> = {
+  "\u061C": "Arabic letter mark",
+  "\u200B": "zero-width space",
+  "\u200C": "zero-width non-joiner",
+  "\u200D": "zero-width joiner",
+  "\u200E": "left-to-right mark",
+  "\u200F": "right-to-left mark",
+  "\u202A": "left-to-right embedding",
+  "\u202B": "right-to-left embedding",
+  "\u202C": "end of a direction change",
+  "\u202D": "left-to-right override",
+  "\u202E": "right-to-left override",
+  "\u2060": "word joiner",
+  "\u2066": "left-to-right isolate",
+  "\u2067": "right-to-left isolate",
+  "\u2068": "first strong isolate",
+  "\u2069": "end of an isolate",
+  "\uFEFF": "byte order mark",
+  "\u00AD": "soft hyphen",
+  "\u001B": "escape",
+  "\r": "carriage return",
+};
+
+function nameOf(character: string): string {
+  const known = NAMES[character];
+  if (known !== undefined) return known;
+  if (/\p{Cc}/u.test(character)) return "control character";
+  return /[\u{E0000}-\u{E007F}]/u.test(character) ? "tag character" : "invisible character";
+}
