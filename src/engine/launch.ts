@@ -135,7 +135,7 @@ export class Launcher {
       const event = { type: "task.resumed", at: now(), prompt, messageId, owner: instance.id } as const;
       const allow = request.allow ?? settings.resumable;
       const applied = await transaction.apply(task.id, { ...event, allow, ...(agent !== undefined && { agent }) });
-      if (applied.changed && caller.sessionId !== "") await transaction.putParent(this.#parentOf(caller));
+      if (caller.sessionId !== "") await transaction.putParent(this.#parentOf(caller));
       return applied;
     });
     if (!resumed.changed) {

@@ -105,6 +105,8 @@ export class Recovery {
         });
       });
       if (applied.changed) this.#onEnded(applied.task);
+      // Its task is there: the launch came through after all, and the task is left alone.
+      else if (applied.reason === "exists") await store.closeLaunch(launchId);
     } catch (thrown) {
       log.error("a launch could not be recovered; it is tried again", { launch: launchId, error: messageOf(thrown) });
     }

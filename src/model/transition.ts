@@ -15,9 +15,9 @@ export interface NoticeIntent {
   topic: string;
 }
 
-export type Transition =
-  | { changed: true; task: Task; notice: NoticeIntent | null }
-  | { changed: false; task: Task | null; reason: Refusal };
+export type Applied = { changed: true; task: Task; notice: NoticeIntent | null };
+export type Refused = { changed: false; task: Task | null; reason: Refusal };
+export type Transition = Applied | Refused;
 
 /** A provider that fails once is weather; from this attempt on the parent is told. */
 export const RETRY_NOTICE_ATTEMPT = 2;

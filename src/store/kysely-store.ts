@@ -15,6 +15,7 @@ import { addLaunch, readLaunches, removeLaunch } from "./launches.ts";
 import { refuseIfNewer } from "./migrations.ts";
 import { claimNotices, dropNotices, readNotices, readParentsWithNotices, settleNotices } from "./notices.ts";
 import { readParent, writeParent } from "./parents.ts";
+import { RolledBack, unlessRolledBack } from "./rollback.ts";
 import type { Schema } from "./schema.ts";
 import type { Store, Transaction } from "./store.ts";
 import { readTasks } from "./task-list.ts";
@@ -24,10 +25,12 @@ import { applyEvent } from "./task-writes.ts";
 export function kyselyStore(database: Database): Store {
   const { read, dialect } = database;
   const write = <T>(work: (kysely: Kysely<Schema>) => Promise<T>) =>
-    database.write(async (kysely) => {
-      await refuseIfNewer(kysely);
-      return work(kysely);
-    });
+    unlessRolledBack(
+      database.write(async (kysely) => {
+        await refuseIfNewer(kysely);
+        return work(kysely);
+      }),
+    );
 
   return {
     board: boardRecords({ read, write }),
@@ -75,7 +78,11 @@ export function kyselyStore(database: Database): Store {
 function transactionOn(kysely: Kysely<Schema>): Transaction {
   return {
     task: (id) => readTask(kysely, id),
-    apply: (id, event) => applyEvent(kysely, id, event),
+    async apply(id, event) {
+      const outcome = await applyEvent(kysely, id, event);
+      if (!outcome.changed) throw new RolledBack(outcome);
+      return outcome;
+    },
     batchOf: (parentSessionId, among) => readBatchOf(kysely, parentSessionId, among),
     openLaunch: (launch) => addLaunch(kysely, launch),
     closeLaunch: (id) => removeLaunch(kysely, id),

@@ -6,7 +6,7 @@
 import type { NewTask, TaskEvent } from "../model/events.ts";
 import type { Tokens } from "../model/progress.ts";
 import type { Run, Status, Task } from "../model/task.ts";
-import type { NoticeIntent, Transition } from "../model/transition.ts";
+import type { Applied, NoticeIntent, Refused, Transition } from "../model/transition.ts";
 import type { BoardRecords } from "./board-records.ts";
 
 /** Which tasks to read. Fields that are given are all required to match. */
@@ -141,8 +141,11 @@ export interface FeedEntry {
 /** What can be done inside one write transaction. Nothing in it may wait for anything but the store. */
 export interface Transaction {
   task(id: string): Promise<Task | null>;
-  /** Runs `transition` on the stored task and writes what follows from it. A refusal writes nothing. */
-  apply(id: string, event: TaskEvent): Promise<Transition>;
+  /**
+   * Runs `transition` on the stored task and writes what follows from it. A refusal ends the whole transaction: nothing of it is
+   * written, and `write` gives the refusal.
+   */
+  apply(id: string, event: TaskEvent): Promise<Applied>;
   /** The newest batch of a parent: among the tasks and launches of one message, or among those that live. */
   batchOf(parentSessionId: string, among: { messageId: string } | "live"): Promise<string | null>;
   openLaunch(launch: Launch): Promise<void>;
@@ -156,8 +159,11 @@ export interface Store {
   /** Projects, work items, attempts. A work item's status follows the tasks of its attempts in their own transactions. */
   readonly board: BoardRecords;
 
-  /** Runs `work` in one write transaction; it may run again from its start when the database was busy. */
-  write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
+  /**
+   * Runs `work` in one write transaction; it may run again from its start when the database was busy. Where an event in it was
+   * refused, nothing was written, and the refusal is the answer.
+   */
+  write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T | Refused>;
   /** `write` for a single event. */
   apply(id: string, event: TaskEvent): Promise<Transition>;
 

@@ -1,0 +1,51 @@
+/** A person resumes in one process while the queue dispatches in another: no queued prompt is lost, and none runs twice. */
+import { afterAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { refusal } from "../worktree/git-bed.ts";
+import { attemptOf, boardBed, projectOn, wait, whenAttempt } from "./board-bed.ts";
+
+const bed = boardBed();
+const children: Bun.Subprocess[] = [];
+afterAll(async () => {
+  for (const child of children) child.kill("SIGKILL");
+  await Promise.all(children.map(({ exited }) => exited));
+});
+
+test("a follow-up whose run is refused stays in the queue", async () => {
+  const side = await bed.side();
+  const { attempt_id } = await attemptOf(side, await projectOn(side, bed.git), "!say one");
+  const { session_id } = await wait(side, attempt_id);
+  const { handle } = await side.call("attempt_task", { attempt_id });
+  // What the pump saw just before a person resumed.
+  const seen = await side.store.task(handle ?? "");
+  if (seen === null || session_id === null) throw new Error("no task");
+  const engine = await side.runner.open(seen.host, seen.directory);
+  await engine.resumeTask(seen, { prompt: "!wait never" });
+  const id = crypto.randomUUID();
+  const followUp = { id, sessionId: session_id, prompt: "!say two", variant: null };
+  await side.store.board.queueFollowUp({ ...followUp, queuedAt: 1 });
+  const refused = await refusal(engine.resumeTask(seen, { prompt: "!say two", followUpId: id }));
+  expect(refused.code).toBe("task_resuming");
+  expect((await side.store.board.queue(session_id)).head?.id).toBe(id);
+});
+
+test("prompts that are queued while another process resumes the task again and again all run, each once, in order", async () => {
+  const side = await bed.side();
+  const { attempt_id } = await attemptOf(side, await projectOn(side, bed.git), "!say start");
+  await wait(side, attempt_id);
+  const { handle } = await side.call("attempt_task", { attempt_id });
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, "resuming-child.ts"), side.folder, handle ?? ""], {
+    ...{ stdin: "ignore", stdout: "pipe", stderr: "inherit" },
+  });
+  children.push(child);
+  const said = child.stdout.getReader();
+  await said.read();
+  const prompts = Array.from({ length: 12 }, (_, i) => `!say ${i}`);
+  for (const prompt of prompts) await side.call("follow_up", { attempt_id, action: "queue", prompt });
+  await whenAttempt(side, attempt_id, ({ queued }) => queued === 0);
+  child.kill("SIGTERM");
+  await child.exited;
+  await whenAttempt(side, attempt_id, ({ state }) => state !== "running");
+  const runs = (await side.store.batchRuns(attempt_id)).map(({ prompt }) => prompt);
+  expect(runs.filter((prompt) => prompts.includes(prompt))).toEqual(prompts);
+}, 60_000);
