@@ -15,7 +15,7 @@ import type { BoardParts } from "./board-context.ts";
 import { executorOf } from "./executors.ts";
 import type { Input } from "./input.ts";
 import { notFound } from "./missing.ts";
-import { askedOf, finalMessage, progressLine, stateOf, wireTime } from "./wire.ts";
+import { askedOf, finalMessage, heldOf, progressLine, stateOf, wireTime } from "./wire.ts";
 
 const ENTRIES = 20;
 /** How far back a cursor is looked for. */
@@ -60,6 +60,7 @@ export async function getAttempt(
     asked: askedOf(task),
     progress: progressLine(task),
     queued_count: queue?.count ?? 0,
+    queue_held: queue === null ? null : heldOf(task, queue),
     repos,
     ...log,
   };

@@ -8,7 +8,8 @@ import type { BoardParts } from "./board-context.ts";
 import type { Input } from "./input.ts";
 import { notFound } from "./missing.ts";
 import { pageOf, shown } from "./pages.ts";
-import { stateOf, wireAttemptRow } from "./wire.ts";
+import { assertProject } from "./projects.ts";
+import { stateOf, wireAttemptRow, wireListedAttempt } from "./wire.ts";
 
 /** How long a stop waits for an attempt that is being set up. */
 const SETUP_MS = 10_000;
@@ -43,6 +44,16 @@ export async function listTaskAttempts(
     latest_session_id: item.latestSessionId,
     next_cursor: next,
   };
+}
+
+export async function listAttempts(
+  { store }: BoardParts,
+  input: Input<"list_attempts">,
+): Promise<OperationOutput<"list_attempts">> {
+  const { project_id = null } = input;
+  if (project_id !== null) await assertProject(store, project_id);
+  const { rows, next } = shown(await store.board.allAttempts(project_id, pageOf(input)), input);
+  return { attempts: rows.map(wireListedAttempt), count: rows.length, next_cursor: next };
 }
 
 export async function attemptTask(

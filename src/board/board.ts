@@ -11,13 +11,22 @@ import { recoverAttempts } from "./attempt-recovery.ts";
 import { deleteTask, removeAttempt } from "./attempt-removal.ts";
 import { AttemptStart } from "./attempt-start.ts";
 import { getAttempt, getAttemptDiff } from "./attempt-view.ts";
-import { attemptTask, listTaskAttempts, stopAttempt } from "./attempts.ts";
+import { attemptTask, listAttempts, listTaskAttempts, stopAttempt } from "./attempts.ts";
 import type { BoardContext, BoardParts } from "./board-context.ts";
 import { listExecutors } from "./executors.ts";
-import { followUp } from "./follow-ups.ts";
+import { followUp, listFollowUps } from "./follow-ups.ts";
 import { type Input, parseInput } from "./input.ts";
 import { answerQuestion, launchTask, waitTasks } from "./launched-tasks.ts";
-import { addProject, addRepo, findRepo, listProjects, listRepos, removeProject } from "./projects.ts";
+import {
+  addProject,
+  addRepo,
+  findRepo,
+  listProjects,
+  listRepos,
+  removeProject,
+  removeRepo,
+  updateRepo,
+} from "./projects.ts";
 import { QueuePump } from "./queue-pump.ts";
 import { RequestLedger } from "./request-ledger.ts";
 import { Turns } from "./turns.ts";
@@ -101,5 +110,9 @@ function handlersOf(parts: BoardParts, start: AttemptStart, pump: QueuePump): Ha
     remove_project: (input) => removeProject(parts, input),
     find_repo: (input) => findRepo(parts, input),
     attempt_task: (input) => attemptTask(parts, input),
+    list_attempts: (input) => listAttempts(parts, input),
+    list_follow_ups: (input) => listFollowUps(parts, input),
+    update_repo: (input) => updateRepo(parts, input),
+    remove_repo: (input) => removeRepo(parts, input),
   };
 }

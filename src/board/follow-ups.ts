@@ -7,15 +7,18 @@ import { type BoardSession, isQueueHeld } from "../model/board.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { isLive, type Task } from "../model/task.ts";
 import type { Queue } from "../store/board-records.ts";
+import { findAttempt } from "./attempts.ts";
 import type { BoardParts } from "./board-context.ts";
 import { assertVariant } from "./executors.ts";
 import type { Input } from "./input.ts";
 import { notFound } from "./missing.ts";
 import type { QueuePump } from "./queue-pump.ts";
 import { isUuid } from "./uuid.ts";
-import { requiredText, wireTime } from "./wire.ts";
+import { heldOf, requiredText, wireTime } from "./wire.ts";
 
 const SHOWN = 2_000;
+const LISTED = 50;
+const LISTED_CHARS = 10_000;
 
 type Answer = OperationOutput<"follow_up">;
 
@@ -45,6 +48,27 @@ export async function followUp(parts: BoardParts, pump: QueuePump, input: Input<
     pump.wake(session.id);
     return answerOf(session.id, action, await store.board.queue(session.id));
   });
+}
+
+export async function listFollowUps(
+  parts: BoardParts,
+  { attempt_id, limit = LISTED }: Input<"list_follow_ups">,
+): Promise<OperationOutput<"list_follow_ups">> {
+  const { attempt, task } = await findAttempt(parts, attempt_id);
+  const session = attempt.latestSession;
+  const nothing = { session_id: null, follow_ups: [], queued_count: 0, queue_held: null };
+  if (session === null) return { attempt_id, ...nothing };
+  const { board } = parts.store;
+  const [queue, queued] = await Promise.all([board.queue(session.id), board.followUps(session.id, limit)]);
+  return {
+    attempt_id,
+    session_id: session.id,
+    follow_ups: queued.map(({ prompt, variant, queuedAt, error }) => ({
+      ...{ message: prompt.slice(0, LISTED_CHARS), variant, queued_at: wireTime(queuedAt), error },
+    })),
+    queued_count: queue.count,
+    queue_held: heldOf(task, queue),
+  };
 }
 
 async function send(

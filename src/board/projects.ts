@@ -16,12 +16,22 @@ export async function addProject(
 ): Promise<OperationOutput<"add_project">> {
   const name = requiredText("name", input.name).trim();
   const [id, at] = [newId(), now()];
-  if (!(await store.board.addProject({ id, name, createdAt: at, updatedAt: at }))) {
+  // Everything that can be wrong with a folder is found before anything is written.
+  const found: FoundRepo[] = [];
+  for (const path of input.repos ?? []) found.push(await foundRepo(path));
+  const repos = found.map((repo) => ({ ...repo, id: newId(), copy: [], setup: null }));
+  const twice = repos.find((repo, i) => repos.findIndex((other) => other.name === repo.name) !== i);
+  if (twice !== undefined)
+    throw nameTaken(
+      `Two of the repositories are called ${JSON.stringify(twice.name)}. Add one of them later, with a name of its own.`,
+    );
+  const rows = repos.map(({ currentBranch: _, ...repo }) => ({ ...repo, projectId: id, createdAt: at }));
+  if (!(await store.board.addProject({ id, name, createdAt: at, updatedAt: at }, rows))) {
     throw nameTaken(
       `There is a project ${JSON.stringify(name)} already. list_projects shows it; or choose another name.`,
     );
   }
-  return { project_id: id };
+  return { project_id: id, repos: repos.map(wireAddedRepo) };
 }
 
 export async function listProjects(
@@ -52,21 +62,50 @@ export async function addRepo(
   input: Input<"add_repo">,
 ): Promise<OperationOutput<"add_repo">> {
   await assertProject(store, input.project_id);
-  const repo = await inspectRepo(input.path);
-  const path = realpathSync(repo.root);
-  const name = input.name === undefined ? basename(path).slice(0, 100) : requiredText("name", input.name).trim();
+  const repo = await foundRepo(input.path);
+  const name = input.name === undefined ? repo.name : requiredText("name", input.name).trim();
   const id = newId();
   const added = await store.board.addRepo({
-    ...{ id, name, path, projectId: input.project_id, createdAt: now() },
+    ...{ id, name, path: repo.path, projectId: input.project_id, createdAt: now() },
     copy: input.copy ?? [],
-    setup: input.setup?.trim() ? input.setup : null,
+    setup: setupOf(input.setup),
   });
   if (!added) {
     throw nameTaken(
       `The project has a repository ${JSON.stringify(name)} already. Give another name, or use that one.`,
     );
   }
-  return { repo_id: id, name, current_branch: repo.currentBranch };
+  return wireAddedRepo({ ...repo, id, name });
+}
+
+export async function updateRepo(
+  { store }: BoardContext,
+  input: Input<"update_repo">,
+): Promise<OperationOutput<"update_repo">> {
+  const { repo_id, name, copy, setup } = input;
+  const fields = {
+    ...(name !== undefined && { name: requiredText("name", name).trim() }),
+    ...(copy !== undefined && { copy }),
+    ...(setup !== undefined && { setup: setupOf(setup) }),
+  };
+  const outcome = await store.board.changeRepo(repo_id, fields);
+  if (outcome === "taken") {
+    throw nameTaken(`The project has a repository ${JSON.stringify(fields.name)} already. Give another name.`);
+  }
+  const [repo] = await store.board.repos([repo_id]);
+  if (outcome === "gone" || repo === undefined) throw notFound("repo", repo_id);
+  return { repo_id, name: repo.name, copy: repo.copy, setup: repo.setup };
+}
+
+export async function removeRepo(
+  { store }: BoardContext,
+  { repo_id }: Input<"remove_repo">,
+): Promise<OperationOutput<"remove_repo">> {
+  const outcome = await store.board.removeRepo(repo_id);
+  if (outcome === "done") return { removed_repo_id: repo_id };
+  if (outcome === "gone") throw notFound("repo", repo_id);
+  const message = `Attempts work on repo ${repo_id}. Remove them first: list_attempts shows them, remove_attempt removes one.`;
+  throw new AsyncAgentsError("not_empty", message, { details: { repo_id } });
 }
 
 export async function listRepos(
@@ -91,9 +130,50 @@ export async function findRepo(
     repo_id === undefined
       ? await store.board.repoAt(realpathSync((await inspectRepo(requiredText("path", path))).root))
       : ((await store.board.repos([repo_id]))[0] ?? null);
-  if (repo === null) return { project_id: null, repo_id: null, path: null, current_branch: null };
-  const { currentBranch } = await inspectRepo(repo.path);
-  return { project_id: repo.projectId, repo_id: repo.id, path: repo.path, current_branch: currentBranch };
+  if (repo === null) {
+    return { project_id: null, repo_id: null, name: null, copy: [], setup: null, path: null, current_branch: null };
+  }
+  return {
+    project_id: repo.projectId,
+    repo_id: repo.id,
+    name: repo.name,
+    copy: repo.copy,
+    setup: repo.setup,
+    path: repo.path,
+    current_branch: await branchAt(repo.path),
+  };
+}
+
+/** A repository whose folder is gone is still shown, so that it can be removed. */
+async function branchAt(path: string): Promise<string | null> {
+  try {
+    return (await inspectRepo(path)).currentBranch;
+  } catch (thrown) {
+    if (AsyncAgentsError.isInstance(thrown) && thrown.code === "repo_invalid") return null;
+    throw thrown;
+  }
+}
+
+interface FoundRepo {
+  /** Its top folder, without links. */
+  path: string;
+  /** The folder's name. */
+  name: string;
+  currentBranch: string | null;
+}
+
+async function foundRepo(given: string): Promise<FoundRepo> {
+  const { root, currentBranch } = await inspectRepo(given);
+  const path = realpathSync(root);
+  return { path, name: basename(path).slice(0, 100), currentBranch };
+}
+
+function wireAddedRepo({ id, name, currentBranch }: FoundRepo & { id: string }) {
+  return { repo_id: id, name, current_branch: currentBranch };
+}
+
+function setupOf(given: string | undefined): string | null {
+  return given?.trim() ? given : null;
 }
 
 export async function assertProject(store: BoardContext["store"], id: string): Promise<void> {

@@ -1,9 +1,16 @@
 /** From the board's records to the words of the wire. Pure. */
 import type { OperationOutput } from "../client/operations.ts";
-import type { WorkItem } from "../model/board.ts";
+import { type Attempt, isQueueHeld, type WorkItem } from "../model/board.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
-import { isLive, type Task } from "../model/task.ts";
-import type { AttemptRecord, AttemptRow, AttemptSummary, WorkItemRow } from "../store/board-records.ts";
+import { isLive, type Phase, type Status, type Task } from "../model/task.ts";
+import type {
+  AttemptRecord,
+  AttemptRow,
+  AttemptSummary,
+  ListedAttempt,
+  Queue,
+  WorkItemRow,
+} from "../store/board-records.ts";
 import { executorOf } from "./executors.ts";
 
 const ASKED = 2_000;
@@ -31,6 +38,7 @@ export function wireItemRow(item: WorkItemRow) {
     created_at: wireTime(item.createdAt),
     updated_at: wireTime(item.updatedAt),
     latest_attempt_id: item.latestAttemptId,
+    latest_attempt_state: latestStateOf(item),
     latest_workspace_branch: item.latestBranch,
     latest_session_id: item.latestSessionId,
     latest_session_executor: item.latestHost === null ? null : executorOf(item.latestHost),
@@ -47,6 +55,7 @@ export function wireAttemptRow(attempt: AttemptRow) {
   const { latestSession } = attempt;
   return {
     attempt_id: attempt.id,
+    state: standingOf(attempt.state, attempt.taskStatus, attempt.taskPhase),
     workspace_branch: attempt.branch,
     created_at: wireTime(attempt.createdAt),
     updated_at: wireTime(attempt.updatedAt),
@@ -55,12 +64,37 @@ export function wireAttemptRow(attempt: AttemptRow) {
   };
 }
 
-/** How an attempt stands: what its task does comes before what was done with it. */
+export function wireListedAttempt(attempt: ListedAttempt) {
+  return {
+    attempt_id: attempt.id,
+    task_id: attempt.workItemId,
+    task_title: attempt.title,
+    project_id: attempt.projectId,
+    state: standingOf(attempt.state, attempt.taskStatus, attempt.taskPhase),
+    executor: executorOf(attempt.host),
+    workspace_branch: attempt.branch,
+    latest_session_id: attempt.latestSession?.id ?? null,
+    queued_count: attempt.queuedCount,
+    created_at: wireTime(attempt.createdAt),
+    updated_at: wireTime(attempt.updatedAt),
+  };
+}
+
 export function stateOf(attempt: Pick<AttemptRecord, "state">, task: Task | null): AttemptState {
-  if (task !== null && isLive(task.status)) return task.phase === "waiting" ? "waiting" : "running";
-  if (attempt.state !== "ready") return attempt.state;
-  if (task === null) return "failed";
-  return task.run.outcome === "completed" ? "completed" : task.run.outcome === "cancelled" ? "stopped" : "failed";
+  return standingOf(attempt.state, task?.status ?? null, task?.phase ?? null);
+}
+
+/** How an attempt stands: what its newest task does comes before what was done with it. */
+function standingOf(state: Attempt["state"], status: Status | null, phase: Phase | null): AttemptState {
+  if (status !== null && isLive(status)) return phase === "waiting" ? "waiting" : "running";
+  if (state !== "ready") return state;
+  if (status === "completed") return "completed";
+  return status === "cancelled" ? "stopped" : "failed";
+}
+
+function latestStateOf(item: AttemptSummary): AttemptState | null {
+  const { latestAttemptState: state, latestTaskStatus, latestTaskPhase } = item;
+  return state === null ? null : standingOf(state, latestTaskStatus, latestTaskPhase);
 }
 
 export function askedOf(task: Task | null) {
@@ -70,6 +104,15 @@ export function askedOf(task: Task | null) {
 
 export function finalMessage(task: Task | null): string | null {
   return task?.run.result?.slice(0, FINAL) ?? null;
+}
+
+/** Why queued follow-ups wait although the session is idle, and how to go on; null where they do not. */
+export function heldOf(task: Task | null, { head, afterRun }: Queue): string | null {
+  if (task === null || head === null || isLive(task.status)) return null;
+  if (head.error !== null) return `The next one could not begin: ${head.error}`;
+  if (!isQueueHeld(task.run, afterRun)) return null;
+  const how = task.run.outcome === "cancelled" ? "was stopped" : "failed";
+  return `The newest run ${how}, and they may rest on its work. Send or queue another follow-up to go on, or cancel them.`;
 }
 
 /** What a task did so far, in a line. */

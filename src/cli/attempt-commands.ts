@@ -156,12 +156,16 @@ export function attemptFields(attempt: Attempt, paint: Paint): (readonly [string
     ["started", `${attempt.created_at} (${ago(attempt.created_at, Date.now())})`],
     ["progress", oneLine(attempt.progress)],
   ];
+  const noWorktree = attempt.state === "starting" ? "its worktree is being made" : "its worktree is gone";
   for (const repo of attempt.repos) {
     const changed = `${counted(repo.files, "file")}, ${paint.green(`+${repo.insertions}`)} ${paint.red(`-${repo.deletions}`)} since ${repo.target_branch}`;
     const open = repo.uncommitted > 0 ? `, ${repo.uncommitted} uncommitted` : "";
-    fields.push([repo.repo_name, `${changed}${open}\n${repo.path ?? "its worktree is gone"}`]);
+    fields.push([repo.repo_name, `${changed}${open}\n${repo.path ?? noWorktree}`]);
   }
-  if (attempt.queued_count > 0) fields.push(["queued", counted(attempt.queued_count, "follow-up")]);
+  if (attempt.queued_count > 0) {
+    const held = attempt.queue_held === null ? "" : `\n${paint.yellow(`held: ${safeText(attempt.queue_held)}`)}`;
+    fields.push(["queued", `${counted(attempt.queued_count, "follow-up")}${held}`]);
+  }
   if (attempt.asked) fields.push(["asks", paint.yellow(`${attempt.asked.kind}: ${safeText(attempt.asked.text)}`)]);
   if (attempt.error) fields.push(["error", paint.red(safeText(attempt.error))]);
   if (attempt.final_message) fields.push(["result", safeText(attempt.final_message.trim())]);

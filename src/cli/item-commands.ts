@@ -66,17 +66,15 @@ function itemColumns(paint: Paint): Column<Item>[] {
     {
       title: "ATTEMPT",
       cell: (item) => attemptWord(item),
-      paint: (text, item) => (item.last_attempt_failed ? paint.red(text) : text),
+      paint: (text, item) => (item.latest_attempt_state === "failed" ? paint.red(text) : text),
     },
     { title: "CHANGED", cell: ({ updated_at }) => ago(updated_at, Date.now()), right: true },
     { title: "TITLE", cell: ({ title }) => title, least: 12 },
   ];
 }
 
-function attemptWord({ latest_attempt_id, has_in_progress_attempt, last_attempt_failed }: Item): string {
-  if (latest_attempt_id === null) return "-";
-  const how = has_in_progress_attempt ? " running" : last_attempt_failed ? " failed" : "";
-  return `${shortId(latest_attempt_id)}${how}`;
+function attemptWord({ latest_attempt_id, latest_attempt_state }: Item): string {
+  return latest_attempt_id === null ? "-" : `${shortId(latest_attempt_id)} ${latest_attempt_state}`;
 }
 
 function paintedStatus(text: string, status: ItemStatus, paint: Paint): string {

@@ -23,13 +23,10 @@ const add: Command = {
   examples: ["asyncagents project add shop --repo ."],
   async run({ arguments: given, connection, screen, cwd }) {
     const client = await connection.client();
-    const { project_id } = await client.operate("add_project", { name: given.operand(0) });
-    const repos: unknown[] = [];
-    for (const path of given.texts("repo")) {
-      repos.push(await client.operate("add_repo", { project_id, path: resolve(cwd, path) }));
-    }
-    screen.show({ project_id, repos }, () => screen.line(project_id));
-    if (repos.length === 0) screen.hint("Give it a repository: asyncagents project repo add <project> <path>");
+    const paths = given.texts("repo").map((path) => resolve(cwd, path));
+    const added = await client.operate("add_project", { name: given.operand(0), repos: paths });
+    screen.show(added, () => screen.line(added.project_id));
+    if (added.repos.length === 0) screen.hint("Give it a repository: asyncagents project repo add <project> <path>");
     return EXIT.ok;
   },
 };

@@ -1,9 +1,10 @@
 /**
- * The operations beyond the first eleven: reading and steering attempts, setting up projects, tasks without a project; and
- * those for people only. Tasks without a project have handles, which are no UUIDs. No behaviour.
+ * The operations of the second toolset: reading and steering attempts, setting up projects, tasks without a project. Tasks without
+ * a project have handles, which are not UUIDs. No behaviour.
  */
 import { z } from "zod";
 import {
+  attemptState,
   count,
   EXECUTORS,
   executor,
@@ -18,13 +19,9 @@ import {
 } from "./operation.ts";
 import { MAX_PROMPT, MAX_TITLE } from "./seed-operations.ts";
 
-export const ATTEMPT_STATES = ["starting", "running", "waiting", "completed", "failed", "stopped", "merged"] as const;
-
-const state = z
-  .enum(ATTEMPT_STATES)
-  .describe(
-    "starting: being set up; running; waiting: it asks something, see asked; completed; failed; stopped; merged: its work is in the target branch and its worktree is gone",
-  );
+const state = attemptState(
+  "starting: being set up; running; waiting: it asks something, see asked; completed; failed; stopped; merged: its work is in the target branch and its worktree is gone",
+);
 
 const asked = z
   .object({
@@ -41,6 +38,12 @@ const change = {
   insertions: count("Lines that were added"),
   deletions: count("Lines that were removed"),
 };
+
+const addedRepo = z.object({
+  repo_id: uuid("The new repository"),
+  name: z.string().describe("Its name"),
+  current_branch: z.string().nullable().describe("The branch that is checked out there now; null for none"),
+});
 
 const handle = (meaning: string) => z.string().max(200).describe(`${meaning}, as launch_task gave it`);
 
@@ -77,6 +80,10 @@ export const furtherOperations = {
       asked,
       progress: z.string().describe("What the newest run did so far, in a line"),
       queued_count: count("Follow-ups that wait for the session to be idle"),
+      queue_held: z
+        .string()
+        .nullable()
+        .describe("Why queued follow-ups wait although the session is idle, and how to go on; null otherwise"),
       repos: z
         .array(
           z.object({
@@ -196,10 +203,21 @@ export const furtherOperations = {
   }),
   add_project: operation({
     title: "Add a project",
-    description: "Creates a project. add_repo gives it repositories.",
+    description: "Creates a project, with repositories or without. add_repo adds more.",
     toolset: "more",
-    input: z.object({ name: text("Its name, unique, at most 100 characters", 100), request_id: requestId }),
-    output: z.object({ project_id: uuid("The new project") }),
+    input: z.object({
+      name: text("Its name, unique, at most 100 characters", 100),
+      repos: z
+        .array(text("A repository's folder on this machine, an absolute path", 4096))
+        .max(20)
+        .optional()
+        .describe("Its git repositories; if one cannot be added, there is no project either"),
+      request_id: requestId,
+    }),
+    output: z.object({
+      project_id: uuid("The new project"),
+      repos: z.array(addedRepo).describe("The repositories, in the order that they were given"),
+    }),
   }),
   add_repo: operation({
     title: "Add a repository",
@@ -217,11 +235,7 @@ export const furtherOperations = {
       setup: text("A bash script that is run in each new worktree before the agent starts", 20_000).optional(),
       request_id: requestId,
     }),
-    output: z.object({
-      repo_id: uuid("The new repository"),
-      name: z.string().describe("Its name"),
-      current_branch: z.string().nullable().describe("The branch that is checked out there now; null for none"),
-    }),
+    output: addedRepo,
   }),
   list_executors: operation({
     title: "List executors",
@@ -300,53 +314,6 @@ export const furtherOperations = {
         )
         .describe("In the order that was asked for"),
       done: z.boolean().describe("True when what was waited for is so"),
-    }),
-  }),
-  remove_attempt: operation({
-    title: "Remove an attempt",
-    description: "Removes an attempt's worktrees and branches; the attempt leaves the board.",
-    toolset: "people",
-    destructive: true,
-    input: z.object({
-      attempt_id: uuid("The attempt"),
-      force: z.boolean().optional().describe("True: unmerged work is lost. False when absent"),
-    }),
-    output: z.object({ removed_attempt_id: uuid("The attempt that is gone") }),
-  }),
-  remove_project: operation({
-    title: "Remove a project",
-    description: "Removes a project that has no tasks. Repositories on disk are not touched.",
-    toolset: "people",
-    destructive: true,
-    input: z.object({ project_id: uuid("The project") }),
-    output: z.object({ removed_project_id: uuid("The project that is gone") }),
-  }),
-  find_repo: operation({
-    title: "Find a repository",
-    description:
-      "Finds a repository of the board by its folder or its id. Give path or repo_id. All fields are null when there is none.",
-    toolset: "people",
-    readOnly: true,
-    input: z.object({
-      path: text("A folder in the repository's checkout, an absolute path", 4096).optional(),
-      repo_id: uuid("The repository").optional(),
-    }),
-    output: z.object({
-      project_id: uuid("Its project").nullable(),
-      repo_id: uuid("The repository").nullable(),
-      path: z.string().nullable().describe("The top folder of its checkout, an absolute path"),
-      current_branch: z.string().nullable().describe("The branch that is checked out there now; null for none"),
-    }),
-  }),
-  attempt_task: operation({
-    title: "Find an attempt's task of the engine",
-    description:
-      "Gives the handle of the engine's task behind an attempt's latest session, for its conversation and events.",
-    toolset: "people",
-    readOnly: true,
-    input: z.object({ attempt_id: uuid("The attempt") }),
-    output: z.object({
-      handle: z.string().nullable().describe("The task's id in the status API; null while there is none"),
     }),
   }),
 };

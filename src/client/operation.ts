@@ -29,6 +29,7 @@ export function operation<In extends z.ZodObject, Out extends z.ZodObject>(
 }
 
 export const WORK_ITEM_STATUSES = ["todo", "inprogress", "inreview", "done", "cancelled"] as const;
+export const ATTEMPT_STATES = ["starting", "running", "waiting", "completed", "failed", "stopped", "merged"] as const;
 export const EXECUTORS = ["OPENCODE", "CLAUDE_CODE", "SCRIPTED"] as const;
 /** The longest that one call waits; clients give up after a minute. */
 export const MAX_WAIT_MS = 50_000;
@@ -40,6 +41,7 @@ export const text = (meaning: string, limit: number) => z.string().max(limit).de
 export const count = (meaning: string) => z.number().int().min(0).describe(meaning);
 
 export const status = (meaning: string) => z.enum(WORK_ITEM_STATUSES).describe(meaning);
+export const attemptState = (meaning: string) => z.enum(ATTEMPT_STATES).describe(meaning);
 export const executor = (meaning: string) =>
   z.string().max(40).describe(`${meaning} (OPENCODE, CLAUDE_CODE or SCRIPTED)`);
 export const requestId = z

@@ -4,9 +4,10 @@
  */
 import type { z } from "zod";
 import { furtherOperations } from "./further-operations.ts";
+import { peopleOperations } from "./people-operations.ts";
 import { seedOperations } from "./seed-operations.ts";
 
-export const OPERATIONS = { ...seedOperations, ...furtherOperations };
+export const OPERATIONS = { ...seedOperations, ...furtherOperations, ...peopleOperations };
 
 export type OperationName = keyof typeof OPERATIONS;
 /** What a caller gives. */

@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import {
+  attemptState,
   count,
   cursor,
   executor,
@@ -24,6 +25,7 @@ export const MAX_PROMPT = 200_000;
 
 const summary = {
   latest_attempt_id: uuid("The attempt that was created last; null when there is none").nullable(),
+  latest_attempt_state: attemptState("How that attempt stands; null when there is none").nullable(),
   latest_workspace_branch: z.string().nullable().describe("The git branch of that attempt; null when there is none"),
   latest_session_id: uuid("The newest session of that attempt; null when there is none").nullable(),
   latest_session_executor: executor("What runs that session; null when there is none").nullable(),
@@ -132,6 +134,7 @@ export const seedOperations = {
         .array(
           z.object({
             attempt_id: uuid("The attempt"),
+            state: attemptState("How it stands"),
             workspace_branch: z.string().describe("The git branch that the attempt works on"),
             created_at: time("When it was created"),
             updated_at: time("When it was last changed"),

@@ -1,9 +1,9 @@
 /** Reading attempts with their sessions and worktrees. The newest session is the one created last, ties by the smaller id. */
 import { type Kysely, type Selectable, sql } from "kysely";
 import type { Attempt, AttemptState, BoardSession, WorkItemStatus } from "../model/board.ts";
-import type { Status } from "../model/task.ts";
+import type { Phase, Status } from "../model/task.ts";
 import { afterKey, pageLimit } from "./board-pages.ts";
-import type { AttemptRecord, AttemptRow, BoardPage } from "./board-records.ts";
+import type { AttemptRecord, AttemptRow, BoardPage, ListedAttempt } from "./board-records.ts";
 import type { AttemptsTable, BoardSessionsTable } from "./board-schema.ts";
 import type { Schema } from "./schema.ts";
 
@@ -27,10 +27,8 @@ const MOST_PATHS = 300;
 export async function readAttempt(kysely: Kysely<Schema>, id: string): Promise<AttemptRecord | null> {
   const row = await selectAttempts(kysely)
     .innerJoin("work_items", "work_items.id", "attempts.work_item_id")
-    .leftJoin("tasks", "tasks.id", "session.task_id")
     .select(["work_items.project_id", "work_items.title", "work_items.description", "work_items.status"])
     .select(["work_items.created_at as item_created_at", "work_items.updated_at as item_updated_at"])
-    .select("tasks.status as task_status")
     .where("attempts.id", "=", id)
     .executeTakeFirst();
   if (row === undefined) return null;
@@ -50,7 +48,6 @@ export async function readAttempt(kysely: Kysely<Schema>, id: string): Promise<A
     .execute();
   return {
     ...attemptRowOf(row),
-    taskStatus: row.task_status as Status | null,
     item: {
       id: row.work_item_id,
       projectId: row.project_id,
@@ -79,6 +76,37 @@ export async function readAttempts(kysely: Kysely<Schema>, itemId: string, page:
 /** Its own function so that a test can ask the database how it would run. */
 export function selectAttemptsOf(kysely: Kysely<Schema>, itemId: string, page: BoardPage) {
   let rows = selectAttempts(kysely).where("attempts.work_item_id", "=", itemId);
+  for (const condition of afterKey("attempts", page, "newest")) rows = rows.where(condition);
+  return rows.orderBy("attempts.created_at", "desc").orderBy("attempts.id").limit(pageLimit(page));
+}
+
+export async function readAllAttempts(
+  kysely: Kysely<Schema>,
+  projectId: string | null,
+  page: BoardPage,
+): Promise<ListedAttempt[]> {
+  const rows = await selectAllAttempts(kysely, projectId, page).execute();
+  return rows.map((row) => ({
+    ...attemptRowOf(row),
+    projectId: row.project_id,
+    title: row.title,
+    queuedCount: Number(row.queued_count ?? 0),
+  }));
+}
+
+/** Its own function so that a test can ask the database how it would run. */
+export function selectAllAttempts(kysely: Kysely<Schema>, projectId: string | null, page: BoardPage) {
+  let rows = selectAttempts(kysely)
+    .innerJoin("work_items", "work_items.id", "attempts.work_item_id")
+    .select(["work_items.project_id", "work_items.title"])
+    .select((row) =>
+      row
+        .selectFrom("follow_ups")
+        .select(sql<number>`count(*)`.as("count"))
+        .where("follow_ups.session_id", "=", sql.ref<string>("session.id"))
+        .as("queued_count"),
+    );
+  if (projectId !== null) rows = rows.where("work_items.project_id", "=", projectId);
   for (const condition of afterKey("attempts", page, "newest")) rows = rows.where(condition);
   return rows.orderBy("attempts.created_at", "desc").orderBy("attempts.id").limit(pageLimit(page));
 }
@@ -134,7 +162,9 @@ function selectAttempts(kysely: Kysely<Schema>) {
   return kysely
     .selectFrom("attempts")
     .leftJoin("board_sessions as session", (join) => join.on("session.id", "=", newest))
+    .leftJoin("tasks", "tasks.id", "session.task_id")
     .select(ATTEMPT)
+    .select(["tasks.status as task_status", "tasks.phase as task_phase"])
     .select(["session.id as session_id", "session.task_id", "session.host as session_host"])
     .select("session.created_at as session_created_at");
 }
@@ -144,6 +174,8 @@ interface JoinedRow extends Selectable<AttemptsTable> {
   task_id: string | null;
   session_host: string | null;
   session_created_at: number | null;
+  task_status: string | null;
+  task_phase: string | null;
 }
 
 function attemptRowOf(row: JoinedRow): AttemptRow {
@@ -158,7 +190,12 @@ function attemptRowOf(row: JoinedRow): AttemptRow {
           host: session_host ?? row.host,
           createdAt: session_created_at ?? 0,
         };
-  return { ...attemptOf(row), latestSession };
+  return {
+    ...attemptOf(row),
+    latestSession,
+    taskStatus: row.task_status as Status | null,
+    taskPhase: row.task_phase as Phase | null,
+  };
 }
 
 function attemptOf(row: Selectable<AttemptsTable>): Attempt {

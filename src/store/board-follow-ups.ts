@@ -6,10 +6,12 @@ import { type Kysely, type Selectable, sql } from "kysely";
 import type { FollowUp } from "../model/board.ts";
 import type { Queue } from "./board-records.ts";
 import type { FollowUpsTable } from "./board-schema.ts";
+import { bounded } from "./bounds.ts";
 import type { Schema } from "./schema.ts";
 
 const COLUMNS = ["id", "session_id", "prompt", "variant", "queued_at", "after_run", "error"] as const;
 const MOST_SESSIONS = 1_000;
+const MOST_SHOWN = 200;
 
 export async function queueFollowUp(
   kysely: Kysely<Schema>,
@@ -44,6 +46,13 @@ export async function readQueue(kysely: Kysely<Schema>, sessionId: string): Prom
 /** Its own function so that a test can ask the database how it would run. */
 export function selectHead(kysely: Kysely<Schema>, sessionId: string) {
   return kysely.selectFrom("follow_ups").select(COLUMNS).where("session_id", "=", sessionId).orderBy("number").limit(1);
+}
+
+export async function readFollowUps(kysely: Kysely<Schema>, sessionId: string, limit: number): Promise<FollowUp[]> {
+  const rows = await selectHead(kysely, sessionId)
+    .limit(bounded(limit, 50, MOST_SHOWN))
+    .execute();
+  return rows.map(followUpOf);
 }
 
 /** Says whether it was there. */

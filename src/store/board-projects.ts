@@ -2,15 +2,20 @@
 import type { Kysely, Selectable } from "kysely";
 import type { BoardRepo, Project } from "../model/board.ts";
 import { afterKey, pageLimit } from "./board-pages.ts";
-import type { BoardPage } from "./board-records.ts";
+import type { BoardPage, BoardRecords } from "./board-records.ts";
 import type { ProjectsTable, ReposTable } from "./board-schema.ts";
+import { RolledBack } from "./rollback.ts";
 import type { Schema } from "./schema.ts";
 
 const PROJECT = ["id", "name", "created_at", "updated_at"] as const;
 const REPO = ["id", "project_id", "name", "path", "copy", "setup", "created_at"] as const;
 const MOST_IDS = 50;
 
-export async function addProject(kysely: Kysely<Schema>, project: Project): Promise<boolean> {
+export async function addProject(
+  kysely: Kysely<Schema>,
+  project: Project,
+  repos: readonly BoardRepo[] = [],
+): Promise<boolean> {
   const { id, name, createdAt, updatedAt } = project;
   const added = await kysely
     .insertInto("projects")
@@ -18,7 +23,9 @@ export async function addProject(kysely: Kysely<Schema>, project: Project): Prom
     .onConflict((conflict) => conflict.column("name").doNothing())
     .returning("id")
     .executeTakeFirst();
-  return added !== undefined;
+  if (added === undefined) return false;
+  for (const repo of repos) if (!(await addRepo(kysely, repo))) throw new RolledBack(false);
+  return true;
 }
 
 export async function readProject(kysely: Kysely<Schema>, id: string): Promise<Project | null> {
@@ -61,6 +68,39 @@ export async function addRepo(kysely: Kysely<Schema>, repo: BoardRepo): Promise<
     .returning("id")
     .executeTakeFirst();
   return added !== undefined;
+}
+
+export async function changeRepo(
+  kysely: Kysely<Schema>,
+  id: string,
+  { name, copy, setup }: Parameters<BoardRecords["changeRepo"]>[1],
+): ReturnType<BoardRecords["changeRepo"]> {
+  const [repo] = await readRepos(kysely, [id]);
+  if (repo === undefined) return "gone";
+  const next = { name: name ?? repo.name, copy: JSON.stringify(copy ?? repo.copy) };
+  const other = await kysely
+    .selectFrom("repos")
+    .select("id")
+    .where("project_id", "=", repo.projectId)
+    .where("name", "=", next.name)
+    .where("id", "!=", id)
+    .executeTakeFirst();
+  if (other !== undefined) return "taken";
+  const changed = setup === undefined ? next : { ...next, setup };
+  await kysely.updateTable("repos").set(changed).where("id", "=", id).execute();
+  return "done";
+}
+
+export async function removeRepo(kysely: Kysely<Schema>, id: string): ReturnType<BoardRecords["removeRepo"]> {
+  const used = await kysely
+    .selectFrom("attempt_repos")
+    .select("attempt_id")
+    .where("repo_id", "=", id)
+    .limit(1)
+    .executeTakeFirst();
+  if (used !== undefined) return "used";
+  const gone = await kysely.deleteFrom("repos").where("id", "=", id).returning("id").executeTakeFirst();
+  return gone === undefined ? "gone" : "done";
 }
 
 export async function readRepos(kysely: Kysely<Schema>, ids: readonly string[]): Promise<BoardRepo[]> {

@@ -5,6 +5,7 @@
 import type {
   Attempt,
   AttemptRepo,
+  AttemptState,
   BoardRepo,
   BoardSession,
   FollowUp,
@@ -12,7 +13,7 @@ import type {
   WorkItem,
   WorkItemStatus,
 } from "../model/board.ts";
-import type { Status } from "../model/task.ts";
+import type { Phase, Status } from "../model/task.ts";
 
 /** Where a page begins: after this entry. */
 export interface After {
@@ -29,6 +30,10 @@ export interface BoardPage {
 /** What a list shows of a work item's attempts. */
 export interface AttemptSummary {
   latestAttemptId: string | null;
+  /** With the status and phase of its newest session's task: how that attempt stands. */
+  latestAttemptState: AttemptState | null;
+  latestTaskStatus: Status | null;
+  latestTaskPhase: Phase | null;
   latestBranch: string | null;
   latestSessionId: string | null;
   latestHost: string | null;
@@ -42,6 +47,16 @@ export type WorkItemRow = Omit<WorkItem, "description"> & AttemptSummary;
 
 export interface AttemptRow extends Attempt {
   latestSession: BoardSession | null;
+  /** Of the latest session's task. */
+  taskStatus: Status | null;
+  taskPhase: Phase | null;
+}
+
+/** An attempt in the list of all of them. */
+export interface ListedAttempt extends AttemptRow {
+  projectId: string;
+  title: string;
+  queuedCount: number;
 }
 
 /** An attempt with everything that is kept about it. */
@@ -49,7 +64,6 @@ export interface AttemptRecord extends AttemptRow {
   item: WorkItem;
   /** In the order of the request. */
   repos: (AttemptRepo & { name: string; repoPath: string })[];
-  taskStatus: Status | null;
 }
 
 /** The repo as it is asked for in an attempt. */
@@ -72,8 +86,8 @@ export interface BoardRecords {
   /** Rises with every change of the board, whichever process makes it. */
   version(): Promise<number>;
 
-  /** False where the name is taken. */
-  addProject(project: Project): Promise<boolean>;
+  /** With its first repos, or not at all: false where a name is taken. */
+  addProject(project: Project, repos?: readonly BoardRepo[]): Promise<boolean>;
   project(id: string): Promise<Project | null>;
   /** Oldest first. */
   projects(page: BoardPage): Promise<Project[]>;
@@ -82,6 +96,13 @@ export interface BoardRecords {
 
   /** False where the name is taken in its project. */
   addRepo(repo: BoardRepo): Promise<boolean>;
+  /** `taken`: another repo of its project has the name; `gone`: there is no such repo. */
+  changeRepo(
+    id: string,
+    fields: Partial<Pick<BoardRepo, "name" | "copy" | "setup">>,
+  ): Promise<"done" | "taken" | "gone">;
+  /** `used`: an attempt works on it. */
+  removeRepo(id: string): Promise<"done" | "used" | "gone">;
   /** Those that exist, at most 50. */
   repos(ids: readonly string[]): Promise<BoardRepo[]>;
   /** The one that was added first, where several projects have it. */
@@ -108,6 +129,8 @@ export interface BoardRecords {
   attempt(id: string): Promise<AttemptRecord | null>;
   /** Newest first, ties by the smaller id. */
   attempts(workItemId: string, page: BoardPage): Promise<AttemptRow[]>;
+  /** Of all work items, or of one project's. Newest first, ties by the smaller id. */
+  allAttempts(projectId: string | null, page: BoardPage): Promise<ListedAttempt[]>;
   /** Oldest first, at most 200. */
   startingAttempts(): Promise<Attempt[]>;
   /** `paths`: the worktrees by repo id; null: they are gone. */
@@ -130,6 +153,8 @@ export interface BoardRecords {
   /** Puts it at the end of the queue, with the run that had ended by then; earlier refusals are forgotten. */
   queueFollowUp(followUp: Omit<FollowUp, "afterRun" | "error">): Promise<void>;
   queue(sessionId: string): Promise<Queue>;
+  /** The first of the queue, in order; at most 200. */
+  followUps(sessionId: string, limit: number): Promise<FollowUp[]>;
   /** Takes all out of the queue; says how many. */
   cancelFollowUps(sessionId: string): Promise<number>;
   /** Says why one could not begin; null for the id: forgets it for all of the queue. */

@@ -1,4 +1,4 @@
-/** The tables of the board as Kysely sees them; `migration-3-board.ts` makes them. This file holds no behaviour. */
+/** The tables of the board as Kysely sees them; `migration-3-board.ts` and later ones make them. This file holds no behaviour. */
 import type { Generated } from "kysely";
 
 export interface BoardSchema {
@@ -10,6 +10,7 @@ export interface BoardSchema {
   board_sessions: BoardSessionsTable;
   follow_ups: FollowUpsTable;
   board_requests: BoardRequestsTable;
+  approvals: ApprovalsTable;
 }
 
 export interface ProjectsTable {
@@ -90,4 +91,17 @@ export interface BoardRequestsTable {
   input_hash: string;
   answer: string | null;
   at: number;
+}
+
+/** What a person has to approve; `subject` names it within its kind. */
+export interface ApprovalsTable {
+  id: string;
+  kind: string;
+  subject: string;
+  directory: string;
+  script: string | null;
+  state: string;
+  asked_by: string;
+  created_at: number;
+  decided_at: number | null;
 }

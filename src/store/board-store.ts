@@ -2,6 +2,7 @@
 import type { Kysely } from "kysely";
 import { addAttempt, addSession, changeAttempt, removeAttempt } from "./board-attempt-writes.ts";
 import {
+  readAllAttempts,
   readAttempt,
   readAttemptAt,
   readAttempts,
@@ -9,16 +10,25 @@ import {
   readSessionOfTask,
   readStartingAttempts,
 } from "./board-attempts.ts";
-import { cancelFollowUps, queueFollowUp, readQueue, readQueuedSessions, refuseFollowUp } from "./board-follow-ups.ts";
+import {
+  cancelFollowUps,
+  queueFollowUp,
+  readFollowUps,
+  readQueue,
+  readQueuedSessions,
+  refuseFollowUp,
+} from "./board-follow-ups.ts";
 import {
   addProject,
   addRepo,
+  changeRepo,
   readProject,
   readProjects,
   readRepoAt,
   readRepos,
   readReposOf,
   removeProject,
+  removeRepo,
 } from "./board-projects.ts";
 import type { BoardRecords } from "./board-records.ts";
 import { answerRequest, claimRequest, dropRequest, pruneRequests } from "./board-requests.ts";
@@ -38,11 +48,13 @@ export function boardRecords({ read, write }: { read: Run; write: Run }): BoardR
     });
   return {
     version: () => read(readBoardVersion),
-    addProject: (project) => change((kysely) => addProject(kysely, project)),
+    addProject: (project, repos) => change((kysely) => addProject(kysely, project, repos)),
     project: (id) => read((kysely) => readProject(kysely, id)),
     projects: (page) => read((kysely) => readProjects(kysely, page)),
     removeProject: (id) => change((kysely) => removeProject(kysely, id)),
     addRepo: (repo) => change((kysely) => addRepo(kysely, repo)),
+    changeRepo: (id, fields) => change((kysely) => changeRepo(kysely, id, fields)),
+    removeRepo: (id) => change((kysely) => removeRepo(kysely, id)),
     repos: (ids) => read((kysely) => readRepos(kysely, ids)),
     repoAt: (path) => read((kysely) => readRepoAt(kysely, path)),
     reposOf: (projectId, page) => read((kysely) => readReposOf(kysely, projectId, page)),
@@ -56,6 +68,7 @@ export function boardRecords({ read, write }: { read: Run; write: Run }): BoardR
     addAttempt: (attempt, repos) => change((kysely) => addAttempt(kysely, attempt, repos)),
     attempt: (id) => read((kysely) => readAttempt(kysely, id)),
     attempts: (workItemId, page) => read((kysely) => readAttempts(kysely, workItemId, page)),
+    allAttempts: (projectId, page) => read((kysely) => readAllAttempts(kysely, projectId, page)),
     startingAttempts: () => read(readStartingAttempts),
     changeAttempt: (id, fields, at) => change((kysely) => changeAttempt(kysely, id, fields, at)),
     mergeAttempt: (id, commits, at) => change((kysely) => mergeAttempt(kysely, id, commits, at)),
@@ -67,6 +80,7 @@ export function boardRecords({ read, write }: { read: Run; write: Run }): BoardR
 
     queueFollowUp: (followUp) => change((kysely) => queueFollowUp(kysely, followUp)),
     queue: (sessionId) => read((kysely) => readQueue(kysely, sessionId)),
+    followUps: (sessionId, limit) => read((kysely) => readFollowUps(kysely, sessionId, limit)),
     cancelFollowUps: (sessionId) => change((kysely) => cancelFollowUps(kysely, sessionId)),
     refuseFollowUp: (sessionId, id, error) => change((kysely) => refuseFollowUp(kysely, sessionId, id, error)),
     queuedSessions: () => read(readQueuedSessions),

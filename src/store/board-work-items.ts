@@ -3,7 +3,8 @@
  * created last, ties by the smaller id; the same holds for sessions. Does not decide a status.
  */
 import { type Kysely, type SelectQueryBuilder, sql } from "kysely";
-import type { WorkItem, WorkItemStatus } from "../model/board.ts";
+import type { AttemptState, WorkItem, WorkItemStatus } from "../model/board.ts";
+import type { Phase, Status } from "../model/task.ts";
 import { removeAttemptsOf } from "./board-attempt-writes.ts";
 import { afterKey, pageLimit } from "./board-pages.ts";
 import type { AttemptSummary, BoardPage, WorkItemRow } from "./board-records.ts";
@@ -90,6 +91,7 @@ interface SummaryRow {
   session_id: string | null;
   host: string | null;
   task_status: string | null;
+  task_phase: string | null;
   in_progress: number;
 }
 
@@ -119,6 +121,7 @@ function selectSummaries(
     .select(["work_items.created_at", "work_items.updated_at"])
     .select(["latest.id as attempt_id", "latest.branch", "latest.state"])
     .select(["session.id as session_id", "session.host", "tasks.status as task_status"])
+    .select("tasks.phase as task_phase")
     .select(({ exists, selectFrom, or }) =>
       sql<number>`case when ${exists(
         selectFrom("attempts as at_work")
@@ -148,6 +151,9 @@ function itemOf(row: SummaryRow): WorkItemRow {
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     latestAttemptId: row.attempt_id,
+    latestAttemptState: row.state as AttemptState | null,
+    latestTaskStatus: row.task_status as Status | null,
+    latestTaskPhase: row.task_phase as Phase | null,
     latestBranch: row.branch,
     latestSessionId: row.session_id,
     latestHost: row.host,

@@ -11,11 +11,12 @@ import { firstTables } from "./migration-1-tables.ts";
 import { statusTables } from "./migration-2-status.ts";
 import { boardTables } from "./migration-3-board.ts";
 import { mergeCommits } from "./migration-4-merges.ts";
+import { approvalsTable } from "./migration-5-approvals.ts";
 import type { Schema } from "./schema.ts";
 
 export type Migration = (kysely: Kysely<Schema>, dialect: Dialect) => Promise<void>;
 
-const MIGRATIONS: readonly Migration[] = [firstTables, statusTables, boardTables, mergeCommits];
+const MIGRATIONS: readonly Migration[] = [firstTables, statusTables, boardTables, mergeCommits, approvalsTable];
 
 /** The version that this code reads and writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -53,6 +53,44 @@ export function boardListSuite(bed: Bed): void {
     expect([await board.project("a"), await board.repos(["r1"])]).toEqual([null, []]);
   });
 
+  test("a repo is changed in parts and removed once no attempt uses it", async () => {
+    const store = await bed.fresh();
+    await fillBoard(store);
+    const { board } = store;
+    await board.addRepo(sampleRepo("other", { name: "Other", setup: "make" }));
+    expect(await board.changeRepo("other", { name: "Third", copy: [".env"] })).toBe("done");
+    expect(await board.repos(["other"])).toMatchObject([{ name: "Third", copy: [".env"], setup: "make" }]);
+    expect(await board.changeRepo("other", { setup: null })).toBe("done");
+    expect(await board.repos(["other"])).toMatchObject([{ name: "Third", copy: [".env"], setup: null }]);
+    const [used] = await board.repos(["r"]);
+    expect(await board.changeRepo("other", { name: used?.name ?? "" })).toBe("taken");
+    expect(await board.changeRepo("nobody", { setup: null })).toBe("gone");
+    expect(await board.removeRepo("r")).toBe("used");
+    expect([await board.removeRepo("other"), await board.removeRepo("other")]).toEqual(["done", "gone"]);
+  });
+
+  test("all attempts: newest first over all work items, or of one project, in pages", async () => {
+    const store = await bed.fresh();
+    const { board } = store;
+    for (const id of ["p", "q"]) await board.addProject(sampleProject(id));
+    for (const [id, projectId] of Object.entries({ w: "p", v: "p", u: "q" })) {
+      await board.addWorkItem(sampleItem(id, { projectId, title: `Item ${id}` }));
+    }
+    const places = { b: ["w", 2], a: ["u", 2], d: ["v", 3], c: ["w", 1] } as const;
+    for (const [id, [workItemId, createdAt]] of Object.entries(places)) {
+      await board.addAttempt(sampleAttempt(id, { workItemId, createdAt }), []);
+    }
+    for (const limit of [1, 2, 9]) {
+      expect(await paged((page) => board.allAttempts(null, page), limit)).toEqual(["d", "a", "b", "c"]);
+      expect(await paged((page) => board.allAttempts("p", page), limit)).toEqual(["d", "b", "c"]);
+    }
+    await create(store, "t", { batchId: "a" });
+    await board.addSession(sampleSession("s", { attemptId: "a", taskId: "t" }));
+    await board.queueFollowUp({ id: "f", sessionId: "s", prompt: "x", variant: null, queuedAt: 1 });
+    const [, listed] = await board.allAttempts(null, ALL);
+    expect(listed).toMatchObject({ id: "a", projectId: "q", title: "Item u", queuedCount: 1, taskStatus: "running" });
+  });
+
   test("work items: newest first, ties by the smaller id, filtered by status, in pages", async () => {
     const { board } = await bed.fresh();
     await board.addProject(sampleProject("p"));
@@ -269,10 +307,35 @@ export function boardFlowSuite(bed: Bed): void {
     });
     await expect(broken).rejects.toThrow("enough");
     expect((await board.queue("s")).head?.id).toBe("a");
+    expect((await board.followUps("s", 2)).map(({ prompt }) => prompt)).toEqual(["do a", "do m"]);
     await add("x", "elsewhere");
     expect((await board.queuedSessions()).sort()).toEqual(["elsewhere", "s"]);
     expect(await board.cancelFollowUps("s")).toBe(3);
     expect(await board.queuedSessions()).toEqual(["elsewhere"]);
+  });
+
+  test("an event that is refused takes back all of its transaction, also what came before it", async () => {
+    const store = await bed.fresh();
+    await fillBoard(store);
+    const { board } = store;
+    await create(store, "t", { batchId: "a" });
+    await board.addSession(sampleSession("s", { taskId: "t" }));
+    await board.queueFollowUp({ id: "f", sessionId: "s", prompt: "x", variant: null, queuedAt: 1 });
+    const before = [await store.lastSeq(), await board.version()];
+    const refused = await store.write(async (transaction) => {
+      expect(await transaction.takeFollowUp("f")).toBe(true);
+      const applied = await transaction.apply("t", resumed(9));
+      await transaction.closeLaunch("never reached");
+      return applied;
+    });
+    expect(refused).toMatchObject({ changed: false, reason: "live", task: { id: "t", status: "running" } });
+    expect((await board.queue("s")).head?.id).toBe("f");
+    expect([await store.lastSeq(), await board.version()]).toEqual(before);
+    const repos = ["x", "y"].map((id) => sampleRepo(id, { projectId: "q", name: "same" }));
+    expect(await board.addProject(sampleProject("q"), repos)).toBe(false);
+    expect([await board.project("q"), await board.repos(["x", "y"])]).toEqual([null, []]);
+    expect(await board.addProject(sampleProject("q"), repos.slice(1))).toBe(true);
+    expect((await board.reposOf("q", ALL)).map(({ id }) => id)).toEqual(["y"]);
   });
 
   test("what is removed takes with it what hangs on it, and nothing else", async () => {

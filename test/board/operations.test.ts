@@ -136,7 +136,7 @@ describe("bad input", () => {
     expect([name, current_branch]).toEqual(["project", "main"]);
     expect(await raw("add_repo", { project_id, path })).toMatchObject({ code: "name_taken" });
     expect((await call("list_repos", { project_id })).repos).toEqual([{ id: repo_id, name }]);
-    const found = { project_id, repo_id, path, current_branch: "main" };
+    const found = { project_id, repo_id, name, path, copy: [], setup: null, current_branch: "main" };
     expect(await call("find_repo", { path: join(path, "inside") })).toEqual(found);
     expect(await call("find_repo", { repo_id })).toEqual(found);
     expect((await call("find_repo", { path: bed.git.repo() })).repo_id).toBeNull();
@@ -243,7 +243,7 @@ describe("request_id", () => {
     const [first] = (await late.call("list_projects", {})).projects;
     await late.call("remove_project", { project_id: first?.id ?? "" });
     const { project_id } = await late.call("add_project", input);
-    expect(await late.call("add_project", input)).toEqual({ project_id });
+    expect(await late.call("add_project", input)).toEqual({ project_id, repos: [] });
     await late.store.board.dropRequest("add_project", "r1");
     const hash = new Bun.CryptoHasher("sha256").update('{"name":"twice"}').digest("hex");
     expect(await late.store.board.claimRequest("add_project", "r1", hash, later.at)).toBeNull();

@@ -50,6 +50,13 @@ test("projects, items and attempts from the shell: made, tried, continued, looke
   expect((await world.cli("project", "rm", "shop")).code).toBe(0);
 });
 
+test("a project whose repository cannot be added is not made", async () => {
+  const refused = await world.cli("project", "add", "half", "--repo", repo, "--repo", world.work);
+  expect(refused.code).not.toBe(0);
+  const { projects } = await world.json<{ projects: { name: string }[] }>("project", "ls");
+  expect(projects.map(({ name }) => name)).not.toContain("half");
+});
+
 test("prompts are queued while an attempt works, and taken back; stop and rm end it", async () => {
   await world.json("project", "add", "queue", "--repo", repo);
   const { task_id } = await world.json<{ task_id: string }>("item", "add", "Stay", "!wait never", "-p", "queue");
@@ -73,6 +80,7 @@ test("prompts are queued while an attempt works, and taken back; stop and rm end
   });
   expect((await world.cli("item", "rm", task_id)).code).toBe(1);
   expect(await world.json<Row>("attempt", "stop", attempt_id)).toMatchObject({ state: "stopped" });
+  expect((await world.cli("item", "ls", "-p", "queue")).out).toContain(`${attempt_id.slice(0, 8)} stopped`);
   expect((await world.json<Row>("item", "set", task_id, "--status", "cancelled", "--title", "Gone")).title).toBe(
     "Gone",
   );

@@ -154,8 +154,8 @@ test("attempts come newest first with their sessions, and the latest at the top 
   const states = await Promise.all(made.map(ended));
   const { attempts, ...top } = await tools.call("list_task_attempts", { task_id: id });
   expect(attempts).toEqual(
-    states.toReversed().map(({ attempt_id, workspace_branch, created_at, updated_at, session_id }) => ({
-      ...{ attempt_id, workspace_branch, created_at, updated_at },
+    states.toReversed().map(({ attempt_id, state, workspace_branch, created_at, updated_at, session_id }) => ({
+      ...{ attempt_id, state, workspace_branch, created_at, updated_at },
       ...{ latest_session_id: session_id, latest_session_executor: "SCRIPTED" },
     })),
   );

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { CompiledQuery, Kysely } from "kysely";
 import { selectBatchRuns } from "../../src/store/batches.ts";
-import { selectAttemptsAt, selectAttemptsOf } from "../../src/store/board-attempts.ts";
+import { selectAllAttempts, selectAttemptsAt, selectAttemptsOf } from "../../src/store/board-attempts.ts";
 import { selectHead } from "../../src/store/board-follow-ups.ts";
 import { selectWorkItems } from "../../src/store/board-work-items.ts";
 import { selectDurations, selectStarted } from "../../src/store/history.ts";
@@ -146,6 +146,11 @@ describe("how SQLite reads", () => {
         expect(steps.split("\n")[0]).toContain(page.after === null ? "=?)" : "created_at");
       }
     }
+    const every = await plan((kysely) =>
+      selectAllAttempts(kysely, null, { limit: 50, after: { createdAt: 5, id: "a" } }).compile(),
+    );
+    expect(every.split("\n")[0]).toBe("SEARCH attempts USING INDEX attempts_all_newest (created_at<?)");
+    expect(every).not.toContain(SORTED);
     const head = await plan((kysely) => selectHead(kysely, "s").compile());
     expect(head).toBe("SEARCH follow_ups USING INDEX follow_ups_in_order (session_id=?)");
     const paths = ["/a/b", "/a"];
