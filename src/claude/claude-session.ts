@@ -5,7 +5,7 @@
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import { BoundedStream } from "./bounded-stream.ts";
 import type { ClaudeProcess, ProcessEnd } from "./claude-process.ts";
-import { MessageParseError } from "./errors.ts";
+import { ClaudeTimeoutError, MessageParseError } from "./errors.ts";
 import type { ClaudeMessage, ResultMessage } from "./message-schemas.ts";
 import { isMessage, parseMessage } from "./parse-message.ts";
 import type { SdkMessage, SdkQuery } from "./sdk.ts";
@@ -13,6 +13,7 @@ import type { SubagentHooks } from "./subagent-hooks.ts";
 import type { Task } from "./task.ts";
 import type { TaskManager } from "./task-tracker.ts";
 import type { UserInput } from "./user-input.ts";
+import { atMost, limitsOf, type WaitOptions, within } from "./waiting.ts";
 
 /** How to end a session: at once, or after so many milliseconds at the most, in which its tasks may end. */
 export type CloseOptions = { stop: true } | { wait: number };
@@ -31,6 +32,7 @@ export interface SessionParts {
 const QUIET_MS = 750;
 /** How long Claude may take to answer a request of ours, or to end when it is asked to. */
 const GRACE_MS = 2_000;
+const INTERRUPT_MS = 10_000;
 /** What is still on its way from a dead process is here by then. */
 const DRAIN_MS = 1_000;
 
@@ -90,27 +92,34 @@ export class ClaudeSession implements AsyncIterable<SdkMessage>, AsyncDisposable
     return first ?? this.#subscribe();
   }
 
-  /** Gives Claude a prompt, at once or after the present turn. Resolves with the result of its turn. */
-  send(prompt: string): Promise<ResultMessage> {
-    this.#isBusy = true;
-    return this.#parts.input.send(prompt);
+  /**
+   * Gives Claude a prompt, at once or after the present turn. Resolves with the result of its turn, however long that takes unless
+   * there is a timeout. When the limits are over, the turn goes on: interrupt() stops it. When they are wrong, nothing is sent.
+   */
+  send(prompt: string, options: WaitOptions = {}): Promise<ResultMessage> {
+    const result = this.#send(prompt, options);
+    // Whoever does not await the result must not fail by it.
+    result.catch(() => {});
+    return result;
   }
 
   /** Gives Claude the only prompt: when all that follows from it is done, the session ends by itself. */
   sendOnly(prompt: string): void {
     this.#endsByItself = true;
     // Whoever reads the messages meets the failure there.
-    this.send(prompt).catch(() => {});
+    void this.send(prompt);
   }
 
-  /** Stops the present turn. Background tasks go on. */
-  async interrupt(): Promise<void> {
-    await this.query.interrupt();
+  /** Stops the present turn. Background tasks go on. Rejects when Claude does not answer, after 10 seconds by default. */
+  async interrupt(options: WaitOptions = {}): Promise<void> {
+    const limits = limitsOf(options, INTERRUPT_MS);
+    await within(this.query.interrupt(), limits, (timeout) => frozen("Claude did not stop its turn", timeout));
   }
 
   /**
    * Ends the session and everything that it started. With `wait`, first lets the turn and the background tasks end, for so long at
-   * the most; what runs on then, or at once without it, is stopped. `stop` also cuts such a wait short. Never rejects.
+   * the most; what runs on then, or at once without it, is stopped. `stop` also cuts such a wait short. Never rejects, and takes
+   * a few seconds more than `wait` at the most, even where Claude is frozen.
    */
   close(how: CloseOptions = { stop: true }): Promise<void> {
     if ("stop" in how) this.#hurry();
@@ -122,20 +131,31 @@ export class ClaudeSession implements AsyncIterable<SdkMessage>, AsyncDisposable
     return this.close();
   }
 
+  async #send(prompt: string, options: WaitOptions): Promise<ResultMessage> {
+    const limits = limitsOf(options);
+    const sent = this.#parts.input.send(prompt);
+    this.#isBusy = true;
+    return within(sent, limits, (timeout) => frozen("The turn has not ended", timeout));
+  }
+
   async #close(how: CloseOptions): Promise<void> {
-    if ("wait" in how) await Promise.race([this.#endGently(how.wait), this.#hurried]);
+    // A wait that is no number is none.
+    if ("wait" in how && how.wait > 0) await Promise.race([this.#endGently(how.wait), this.#hurried]);
     this.#isForced = true;
-    if (!this.#isOver) {
-      const live = this.tasks.list({ live: true });
-      if (this.#isBusy) await atMost(GRACE_MS, this.query.interrupt());
-      await atMost(GRACE_MS, Promise.all(live.map((task) => task.cancel())));
-    }
+    const answers = this.#isOver || (await this.#stopAll());
     this.#parts.input.end();
-    await this.#parts.child.end(GRACE_MS);
+    await this.#parts.child.end(answers ? GRACE_MS : 0);
     this.query.close();
     await atMost(DRAIN_MS, this.#over);
     this.#finish("the session was closed");
     await atMost(GRACE_MS, this.#parts.hooks.settled());
+  }
+
+  /** Stops the turn, then the tasks. False where Claude does not answer: then it is not asked again. */
+  async #stopAll(): Promise<boolean> {
+    const live = this.tasks.list({ live: true });
+    if (this.#isBusy && !(await atMost(GRACE_MS, this.query.interrupt()))) return false;
+    return atMost(GRACE_MS, Promise.all(live.map((task) => task.cancel())));
   }
 
   async #run(): Promise<void> {
@@ -256,12 +276,6 @@ function wordsFor({ code, signal }: ProcessEnd): string {
   return signal ? `Claude's process was ended by ${signal}` : `Claude's process ended with code ${code ?? "unknown"}`;
 }
 
-/** Waits for the work, but no longer than that. What becomes of the work does not matter. */
-async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, Math.min(ms, 2 ** 31 - 1));
-  });
-  await Promise.race([work.then(() => {}).catch(() => {}), limit]);
-  clearTimeout(timer);
+function frozen(what: string, timeout: number): ClaudeTimeoutError {
+  return new ClaudeTimeoutError(what, timeout, "It may still do so: wait longer, or close() the session.");
 }

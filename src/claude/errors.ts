@@ -48,6 +48,18 @@ export class TaskTimeoutError extends AsyncAgentsError {
   }
 }
 
+/** Claude's process did not answer in time: it is frozen, or the machine is very busy. */
+export class ClaudeTimeoutError extends AsyncAgentsError {
+  /** In milliseconds. */
+  readonly timeout: number;
+
+  constructor(what: string, timeout: number, next: string) {
+    super("host_unavailable", `${what} after ${timeout} ms. ${next}`, { details: { timeout } });
+    this.name = "ClaudeTimeoutError";
+    this.timeout = timeout;
+  }
+}
+
 /** The output of a task cannot be read. */
 export class TaskOutputError extends AsyncAgentsError {
   readonly taskId: string;

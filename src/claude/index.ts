@@ -5,7 +5,13 @@
 export { AsyncAgentsError, type ErrorCode } from "../model/errors.ts";
 export * from "./agent-definition.ts";
 export type { ClaudeSession, CloseOptions } from "./claude-session.ts";
-export { MessageParseError, TaskNotFoundError, TaskOutputError, TaskTimeoutError } from "./errors.ts";
+export {
+  ClaudeTimeoutError,
+  MessageParseError,
+  TaskNotFoundError,
+  TaskOutputError,
+  TaskTimeoutError,
+} from "./errors.ts";
 export * from "./hook-inputs.ts";
 export * from "./message-schemas.ts";
 export { type ClaudeOptions, type OwnOptions, openClaude } from "./open-claude.ts";

@@ -6,10 +6,14 @@ import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import { type AgentDefinition, checkAgents } from "./agent-definition.ts";
 import { ClaudeProcess } from "./claude-process.ts";
 import { ClaudeSession } from "./claude-session.ts";
+import { ClaudeTimeoutError } from "./errors.ts";
 import { loadSdk, type SdkOptions } from "./sdk.ts";
 import { type SubagentHandlers, SubagentHooks } from "./subagent-hooks.ts";
 import { TaskManager, type TaskManagerOptions, type TaskNotificationHandler } from "./task-tracker.ts";
 import { UserInput } from "./user-input.ts";
+import { limitsOf, type WaitOptions, within } from "./waiting.ts";
+
+const OPEN_MS = 60_000;
 
 /** What this library adds to the SDK's options. */
 export interface OwnOptions extends SubagentHandlers {
@@ -34,12 +38,15 @@ export interface OwnOptions extends SubagentHandlers {
 export type ClaudeOptions = Omit<SdkOptions, keyof OwnOptions | "spawnClaudeCodeProcess"> & OwnOptions;
 
 /**
- * Opens a session. Rejects where the SDK is not installed, an agent's definition is wrong, or Claude does not start.
+ * Opens a session. Rejects where the SDK is not installed, an agent's definition is wrong, or Claude does not start in time (60
+ * seconds when there is no timeout), and when the signal or the option `abortController` aborts before it has: no process is left then.
  * Close it, or leave it to end by itself where a `prompt` is given; leaving the loop over its messages does not end it.
  */
-export async function openClaude(options: ClaudeOptions = {}): Promise<ClaudeSession> {
+export async function openClaude(options: ClaudeOptions = {}, limits: WaitOptions = {}): Promise<ClaudeSession> {
+  const allowed = limitsOf(limits, OPEN_MS);
   const { prompt, agents, onTaskNotification, enableTasks, tasks: follow, messageBuffer, ...rest } = options;
   const { onSubagentStart, onSubagentStop, ...given } = rest as SubagentHandlers & SdkOptions;
+  given.abortController?.signal.throwIfAborted();
   if (agents) checkAgents(agents);
   const sdk = await loadSdk();
 
@@ -69,14 +76,25 @@ export async function openClaude(options: ClaudeOptions = {}): Promise<ClaudeSes
     } as SdkOptions,
   });
   const session = new ClaudeSession({ query, input, child, tasks, hooks, messageBuffer: messageBuffer ?? 10_000 });
+  const givenUp = given.abortController?.signal;
   try {
-    await query.initializationResult();
+    const started = within(query.initializationResult(), givenUp ? { signal: givenUp } : {}, notStarted);
+    await within(started, allowed, notStarted);
   } catch (cause) {
+    // Nothing has begun that would need time to end.
+    child.signal("SIGKILL");
     await session.close();
+    givenUp?.throwIfAborted();
+    allowed.signal?.throwIfAborted();
+    if (cause instanceof ClaudeTimeoutError) throw cause;
     throw new AsyncAgentsError("host_unavailable", `Claude did not start: ${messageOf(cause)}`, { cause });
   }
   if (prompt !== undefined) session.sendOnly(prompt);
   return session;
+}
+
+function notStarted(timeout: number): ClaudeTimeoutError {
+  return new ClaudeTimeoutError("Claude did not start", timeout, "Its process was ended: open another session.");
 }
 
 function environment(given: Record<string, string | undefined>, enableTasks: boolean | undefined) {

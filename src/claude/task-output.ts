@@ -6,7 +6,7 @@ import { readFile } from "node:fs/promises";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { TaskOutputError } from "./errors.ts";
 import { parseTranscript, spokenText, type TranscriptMessage } from "./transcript.ts";
-import type { WaitOptions } from "./waiting.ts";
+import { limitsOf, pause, type WaitOptions } from "./waiting.ts";
 
 /** Where a task's output is, and what is known of it. */
 export interface OutputSource {
@@ -41,7 +41,8 @@ export async function readMessages(source: OutputSource, options: WaitOptions): 
   throw new AsyncAgentsError("host_unsupported", message, { details: { taskId: source.taskId } });
 }
 
-async function readWhole(source: OutputSource, { timeout = PATIENCE_MS, signal }: WaitOptions): Promise<string> {
+async function readWhole(source: OutputSource, options: WaitOptions): Promise<string> {
+  const { timeout = PATIENCE_MS, signal } = limitsOf(options, PATIENCE_MS);
   const { taskId, path } = source;
   if (!path) {
     const next = source.isLive ? "it is known when the task ends: wait() first" : "Claude named none";
@@ -62,7 +63,7 @@ async function readWhole(source: OutputSource, { timeout = PATIENCE_MS, signal }
         failure,
       );
     }
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    await pause(PAUSE_MS, signal);
   }
 }
 

@@ -10,7 +10,7 @@ import { type OutputSource, readMessages, readText } from "./task-output.ts";
 import type { TaskRecord } from "./task-record.ts";
 import type { TaskOutcome, TaskRun, TaskStatus } from "./task-run.ts";
 import type { TranscriptMessage } from "./transcript.ts";
-import { type WaitOptions, within } from "./waiting.ts";
+import { limitsOf, pause, type WaitOptions, within } from "./waiting.ts";
 
 /** What a handle needs of a session. A `Query` of the Claude Agent SDK has `stopTask`; `openClaude` gives both. */
 export interface TaskControl {
@@ -121,27 +121,26 @@ export class Task {
     return within(run.settled, options, (timeout) => new TaskTimeoutError(this.id, timeout));
   }
 
-  /** Stops this task and no other. Gives its end, which is the one it had where it has ended already. */
+  /**
+   * Stops this task and no other. Gives its end, which is the one it had where it has ended already. The limits hold for all of
+   * it; 10 seconds when there is no timeout.
+   */
   async cancel(options: WaitOptions = {}): Promise<TaskOutcome> {
+    const limits = limitsOf(options, CANCEL_MS);
     const run = this.#current();
-    if (!run.isLive) return run.settled;
     const { control } = this.#context;
-    if (!control) throw noControl("cancel()");
-    try {
-      await control.stopTask(this.id);
-    } catch (cause) {
-      if (!run.isLive) return run.settled;
-      throw new AsyncAgentsError("host_failed", `Claude could not be asked to stop task ${this.id}.`, { cause });
-    }
-    const limits = { timeout: CANCEL_MS, ...options };
-    return within(run.settled, limits, (timeout) => new TaskTimeoutError(this.id, timeout, "was not stopped"));
+    if (run.isLive && !control) throw noControl("cancel()");
+    const ended = run.isLive && control ? Promise.race([run.settled, this.#stop(run, control)]) : run.settled;
+    return within(ended, limits, (timeout) => new TaskTimeoutError(this.id, timeout, "was not stopped"));
   }
 
   /**
    * Goes on with an agent that has ended: resolves when its new run has begun; wait() then waits for that run. There is no
-   * direct way to an agent, so the main conversation is asked to hand the prompt on, which costs a turn.
+   * direct way to an agent, so the main conversation is asked to hand the prompt on, which costs a turn. When the limits are over
+   * (120 seconds when there is no timeout), the prompt may be on its way all the same; when they are wrong, nothing is sent.
    */
   async resume(prompt: string, options: WaitOptions = {}): Promise<Task> {
+    const limits = limitsOf(options, RESUME_MS);
     const run = this.#current();
     const { control } = this.#context;
     if (!control?.send) throw noControl("resume()");
@@ -157,8 +156,8 @@ export class Task {
     const over = new AbortController();
     try {
       const begun = this.#context.nextRun(this.id, over.signal);
-      const refused = Promise.resolve(control.send(resumePrompt(this.id, prompt))).then(refusal(this.id));
-      const limits = { timeout: RESUME_MS, ...options };
+      const turn = Promise.resolve(control.send(resumePrompt(this.id, prompt)));
+      const refused = turn.then((result) => refusal(this.id, result, over.signal));
       const timedOut = (timeout: number) => new TaskTimeoutError(this.id, timeout, "was not continued");
       await within(Promise.race([begun, refused]), limits, timedOut);
     } finally {
@@ -175,6 +174,17 @@ export class Task {
   /** The agent's conversation so far, oldest first. */
   messages(options: WaitOptions = {}): Promise<TranscriptMessage[]> {
     return readMessages(this.#source(), options);
+  }
+
+  async #stop(run: TaskRun, control: TaskControl): Promise<TaskOutcome> {
+    try {
+      await control.stopTask(this.id);
+    } catch (cause) {
+      if (run.isLive) {
+        throw new AsyncAgentsError("host_failed", `Claude could not be asked to stop task ${this.id}.`, { cause });
+      }
+    }
+    return run.settled;
   }
 
   get #run(): TaskRun | undefined {
@@ -209,16 +219,15 @@ function noControl(what: string): AsyncAgentsError {
 }
 
 /** The turn that was to continue the task is over: a run that began in it has been heard of by then, or soon is. */
-function refusal(taskId: string): (result: unknown) => Promise<never> {
-  return async (result) => {
-    // Without a turn to wait for there is only the timeout.
-    if (typeof result !== "object" || result === null) return new Promise(() => {});
-    await new Promise((resolve) => setTimeout(resolve, REFUSAL_MS));
-    const said = "result" in result ? String(result.result).slice(0, 500) : "";
-    throw new AsyncAgentsError("host_failed", `Claude did not continue task ${taskId}. It said: ${said}`, {
-      details: { taskId },
-    });
-  };
+async function refusal(taskId: string, result: unknown, over: AbortSignal): Promise<never> {
+  const isTurn = typeof result === "object" && result !== null;
+  if (isTurn) await pause(REFUSAL_MS, over);
+  // Without a turn to wait for there is only the timeout; and once it is over, nobody asks any more.
+  if (!isTurn || over.aborted) return new Promise(() => {});
+  const said = "result" in result ? String(result.result).slice(0, 500) : "";
+  throw new AsyncAgentsError("host_failed", `Claude did not continue task ${taskId}. It said: ${said}`, {
+    details: { taskId },
+  });
 }
 
 function resumePrompt(taskId: string, prompt: string): string {

@@ -40,8 +40,6 @@ export class UserInput {
     const result = new Promise<ResultMessage>((resolve, reject) => {
       this.#sent.push({ uuid, resolve, reject });
     });
-    // Whoever does not await the result must not fail by it.
-    result.catch(() => {});
     const message: SdkUserMessage = {
       type: "user",
       message: { role: "user", content: prompt },
