@@ -26,7 +26,7 @@ export const helpCommand: Command = {
     if (!command && words.length > 0 && group.length === 0) throw unknownCommand(commands, words);
     const more = group.length > 0 ? groupHelp(group, screen) : overallHelp(commands, screen);
     const text = command ? commandHelp(command, screen) : more;
-    screen.show({ help: text }, () => screen.raw(text));
+    screen.show({ help: text }, () => screen.text(text));
     return EXIT.ok;
   },
 };

@@ -8,9 +8,10 @@ import { EXIT } from "./exit-codes.ts";
 import { executorOf, HOSTS, hostOf } from "./host-names.ts";
 import { allRepos, findAttempt, findItem, findRepo } from "./identifiers.ts";
 import { logsCommand, showLogs } from "./logs-command.ts";
+import type { Paint } from "./paint.ts";
 import { fieldLines, tableLines } from "./table.ts";
 import { askedHint } from "./task-table.ts";
-import { ago, counted, oneLine, type Paint, safeText, shortId } from "./text.ts";
+import { ago, counted, oneLine, shortId } from "./text.ts";
 
 export const ATTEMPT = { name: "attempt", completes: "attempt" } as const;
 export type Attempt = OperationOutput<"get_attempt">;
@@ -163,12 +164,12 @@ export function attemptFields(attempt: Attempt, paint: Paint): (readonly [string
     fields.push([repo.repo_name, `${changed}${open}\n${repo.path ?? noWorktree}`]);
   }
   if (attempt.queued_count > 0) {
-    const held = attempt.queue_held === null ? "" : `\n${paint.yellow(`held: ${safeText(attempt.queue_held)}`)}`;
+    const held = attempt.queue_held === null ? "" : `\n${paint.yellow(`held: ${attempt.queue_held}`)}`;
     fields.push(["queued", `${counted(attempt.queued_count, "follow-up")}${held}`]);
   }
-  if (attempt.asked) fields.push(["asks", paint.yellow(`${attempt.asked.kind}: ${safeText(attempt.asked.text)}`)]);
-  if (attempt.error) fields.push(["error", paint.red(safeText(attempt.error))]);
-  if (attempt.final_message) fields.push(["result", safeText(attempt.final_message.trim())]);
+  if (attempt.asked) fields.push(["asks", paint.yellow(`${attempt.asked.kind}: ${attempt.asked.text}`)]);
+  if (attempt.error) fields.push(["error", paint.red(attempt.error)]);
+  if (attempt.final_message) fields.push(["result", attempt.final_message.trim()]);
   return fields;
 }
 

@@ -4,7 +4,7 @@ import type { BackgroundTask } from "../client/schemas.ts";
 import type { Invocation } from "./command.ts";
 import { EXIT } from "./exit-codes.ts";
 import { waitForTasks } from "./task-waiting.ts";
-import { safeText, shortId } from "./text.ts";
+import { shortId } from "./text.ts";
 
 const LOOK_MS = 30_000;
 
@@ -35,10 +35,10 @@ export async function waitForAttempt(invocation: Invocation, attemptId: string, 
     attempt = await client.operate("get_attempt", { attempt_id: attemptId });
   }
   screen.show(attempt, () => {
-    if (attempt.final_message) screen.line(safeText(attempt.final_message.trimEnd()));
+    if (attempt.final_message) screen.line(attempt.final_message.trimEnd());
   });
   screen.hint(`The attempt is ${attempt.state}. asyncagents attempt diff ${id} · merge ${id} · follow ${id} "prompt"`);
-  if (attempt.error) screen.hint(`  ${safeText(attempt.error)}`);
+  if (attempt.error) screen.hint(`  ${attempt.error}`);
   if (attempt.state === "starting") return EXIT.timeout;
   return attempt.state === "completed" || attempt.state === "merged" ? EXIT.ok : EXIT.failed;
 }

@@ -28,7 +28,7 @@ export const completionCommand: Command = {
       );
     }
     const script = completionScript(shell satisfies Shell, commands);
-    screen.show({ shell, script }, () => screen.raw(script));
+    screen.show({ shell, script }, () => screen.text(script));
     return EXIT.ok;
   },
 };
@@ -69,10 +69,19 @@ async function named(client: Client, place: string): Promise<Candidate[]> {
     return tasks.map(({ id, status, description }) => [shortId(id), `${status}: ${oneLine(description)}`]);
   }
   const projects = await allProjects(client);
-  if (place === "project") return projects.map(({ name }) => [name, "project"]);
+  if (place === "project") {
+    return projects.map(
+      ({ id, name }): Candidate => (isPlainWord(name) ? [name, "project"] : [shortId(id), oneLine(name)]),
+    );
+  }
   const items = (await Promise.all(projects.map(({ id }) => projectItems(client, id)))).flat();
   if (place === "item") return items.map(({ id, title, status }) => [shortId(id), `${status}: ${oneLine(title)}`]);
   return items.flatMap(({ latest_attempt_id: id, title }): Candidate[] =>
     id === null ? [] : [[shortId(id), oneLine(title)]],
   );
+}
+
+/** A shell puts a candidate on the command line as it is: one that the shell would read as more than a word is not offered. */
+function isPlainWord(name: string): boolean {
+  return /^[\p{L}\p{N}_.@%+=][\p{L}\p{N}_.@%+=-]*$/u.test(name);
 }

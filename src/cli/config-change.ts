@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
-import type { Paint } from "./text.ts";
+import type { Paint } from "./paint.ts";
 
 const CONTEXT = 2;
 

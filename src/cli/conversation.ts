@@ -3,7 +3,8 @@
  * because a printed line cannot be taken back. Pure.
  */
 import type { LogMessage, LogPart } from "../client/schemas.ts";
-import { cutToWidth, longDuration, oneLine, type Paint, safeText } from "./text.ts";
+import type { Paint } from "./paint.ts";
+import { cutToWidth, longDuration, oneLine } from "./text.ts";
 
 export interface FinishedPart {
   key: string;
@@ -40,7 +41,7 @@ export function speakerOf({ id, role, agent, model }: LogMessage): Speaker {
 
 export function partLines({ message, part }: FinishedPart, last: Speaker, paint: Paint, width: number): string[] {
   const lines = speakerOf(message) === last ? [] : [...(last === null ? [] : [""]), headOf(message, paint)];
-  if (part.type === "text") lines.push(...safeText(part.text.trimEnd()).split("\n"));
+  if (part.type === "text") lines.push(...part.text.trimEnd().split("\n"));
   else if (part.type === "tool") lines.push(...toolLines(part, paint, width));
   else if (part.type === "file") lines.push(paint.dim(`  [file ${oneLine(part.name ?? part.mime)}]`));
   return lines;
@@ -49,7 +50,7 @@ export function partLines({ message, part }: FinishedPart, last: Speaker, paint:
 function headOf(message: LogMessage, paint: Paint): string {
   const time = new Date(message.at).toTimeString().slice(0, 8);
   if (message.role === "user") return `${paint.bold(paint.cyan("▌ prompt"))} ${paint.dim(time)}`;
-  const model = message.model ? ` · ${message.model}` : "";
+  const model = message.model ? ` · ${oneLine(message.model)}` : "";
   return `${paint.bold(paint.blue(`▌ ${oneLine(message.agent ?? "assistant")}`))}${paint.dim(`${model} · ${time}`)}`;
 }
 

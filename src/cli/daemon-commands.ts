@@ -6,7 +6,7 @@ import type { Command, Invocation } from "./command.ts";
 import { runDaemonProcess } from "./daemon-life.ts";
 import { type DaemonRecord, ensureDaemon, findDaemon, stopDaemon } from "./daemon-process.ts";
 import { EXIT } from "./exit-codes.ts";
-import { ago } from "./text.ts";
+import { ago, oneLine } from "./text.ts";
 
 const STOP_MS = 20_000;
 const ASK_MS = 5000;
@@ -91,7 +91,7 @@ async function refuseWhileBusy({ url, token }: DaemonRecord): Promise<void> {
       instances.some(({ host, directory }) => host === task.host && directory === task.directory),
     );
     if (own.length === 0) return;
-    const names = own.slice(0, 3).map(({ description }) => `"${description}"`);
+    const names = own.slice(0, 3).map(({ description }) => `"${oneLine(description)}"`);
     const message = `${own.length === 1 ? "A task runs" : `${own.length} tasks run`} in the daemon: ${names.join(", ")}. Wait for them (asyncagents watch), or stop it with: asyncagents down --force`;
     throw new AsyncAgentsError("task_running", message);
   } catch (thrown) {

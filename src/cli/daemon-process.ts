@@ -110,7 +110,7 @@ function sizeOf(file: string): number {
 function didNotStart(directory: string, how: string): AsyncAgentsError {
   const file = join(directory, LOG);
   const lines = lastLines(file);
-  const said = lines.length > 0 ? ` The end of ${file}:\n${lines.map((line) => `  ${line}`).join("\n")}` : "";
+  const said = lines.length > 0 ? ` The end of ${file}:\n${lines.join("\n")}` : "";
   return new AsyncAgentsError("daemon_unavailable", `The daemon ${how}. Run \`asyncagents doctor\`.${said}`);
 }
 

@@ -3,7 +3,8 @@ import { messageOf } from "../model/errors.ts";
 import type { Command } from "./command.ts";
 import type { Finding } from "./doctor-checks.ts";
 import { EXIT } from "./exit-codes.ts";
-import { type Paint, padTo, widthOf } from "./text.ts";
+import type { Paint } from "./paint.ts";
+import { padTo, widthOf } from "./text.ts";
 
 export const doctorCommand: Command = {
   name: "doctor",

@@ -3,7 +3,8 @@ import { AsyncAgentsError } from "../model/errors.ts";
 import { usageOf } from "./arguments.ts";
 import { type Command, type CommandOption, GLOBAL_OPTIONS } from "./command.ts";
 import { EXIT_MEANINGS } from "./exit-codes.ts";
-import { type Paint, padTo, wrapped } from "./text.ts";
+import type { Paint } from "./paint.ts";
+import { padTo, wrapped } from "./text.ts";
 
 export interface HelpStyle {
   paint: Paint;

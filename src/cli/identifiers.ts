@@ -6,6 +6,7 @@ import type { Client } from "../client/client.ts";
 import type { OperationOutput } from "../client/operations.ts";
 import type { BackgroundTask } from "../client/schemas.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
+import { oneLine } from "./text.ts";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** An end of an id is looked for among so many newest tasks. */
@@ -139,7 +140,7 @@ function oneOf(what: string, given: string, found: readonly Candidate[], list: s
     const code = what === "task" ? "task_not_found" : "not_found";
     throw new AsyncAgentsError(code, `There is no ${what} "${typed}". See: ${list}`);
   }
-  const some = found.slice(0, SHOWN).map(({ id, name }) => `${id} (${name.slice(0, 40)})`);
+  const some = found.slice(0, SHOWN).map(({ id, name }) => `${id} (${oneLine(name).slice(0, 40)})`);
   const more = found.length > SHOWN ? ", …" : "";
   throw new AsyncAgentsError(
     "task_ambiguous",

@@ -7,9 +7,10 @@ import type { Command } from "./command.ts";
 import { currentProject, PROJECT_OPTION } from "./current-project.ts";
 import { EXIT } from "./exit-codes.ts";
 import { findItem, type Item, projectItems } from "./identifiers.ts";
+import type { Paint } from "./paint.ts";
 import { promptText } from "./prompt-text.ts";
 import { type Column, fieldLines, tableLines } from "./table.ts";
-import { ago, oneLine, type Paint, safeText, shortId } from "./text.ts";
+import { ago, oneLine, shortId } from "./text.ts";
 
 const ITEM = { name: "item", completes: "item" } as const;
 type ItemStatus = (typeof WORK_ITEM_STATUSES)[number];
@@ -99,7 +100,7 @@ const show: Command = {
         ["attempt", `${attemptWord(task)}${task.latest_workspace_branch ? ` on ${task.latest_workspace_branch}` : ""}`],
         ["created", `${task.created_at} (${ago(task.created_at, Date.now())})`],
         ["changed", `${task.updated_at} (${ago(task.updated_at, Date.now())})`],
-        ["description", safeText(task.description ?? "-")],
+        ["description", task.description ?? "-"],
       ];
       for (const line of fieldLines(fields, screen.paint)) screen.line(line);
     });

@@ -56,13 +56,13 @@ async function runWords(): Promise<number> {
     const group = groupOf(COMMANDS, unknown[0] ?? "");
     if (unknown.length > 0 && !(wantsHelp && group.length > 0)) throw unknownCommand(COMMANDS, unknown);
     const text = unknown.length > 0 ? groupHelp(group, screen) : overallHelp(COMMANDS, screen);
-    if (wantsHelp) screen.raw(text);
+    if (wantsHelp) screen.text(text);
     else screen.hint(text.trimEnd());
     return wantsHelp ? EXIT.ok : EXIT.usage;
   }
   const given = parseArguments(command, rest);
   if (given.flag("help")) {
-    screen.raw(commandHelp(command, screen));
+    screen.text(commandHelp(command, screen));
     return EXIT.ok;
   }
   return runCommand(command, given, screen);

@@ -5,8 +5,9 @@ import { waitForAttempt } from "./attempt-waiting.ts";
 import type { Command, Invocation } from "./command.ts";
 import { EXIT } from "./exit-codes.ts";
 import { findAttempt } from "./identifiers.ts";
+import type { Paint } from "./paint.ts";
 import { promptText } from "./prompt-text.ts";
-import { counted, type Paint, safeText, shortId } from "./text.ts";
+import { counted, shortId } from "./text.ts";
 
 const PROMPT = { name: "prompt", shown: '"prompt"' };
 const MAX_DIFF = 1_000_000;
@@ -80,7 +81,7 @@ const diff: Command = {
         const { paint } = screen;
         const changed = `${counted(repo.files, "file")}, ${paint.green(`+${repo.insertions}`)} ${paint.red(`-${repo.deletions}`)}`;
         if (given.flag("stat")) screen.line(`${repo.repo_name}  ${changed}`);
-        else for (const line of safeText(repo.diff).trimEnd().split("\n")) screen.line(paintedDiff(line, paint));
+        else for (const line of repo.diff.trimEnd().split("\n")) screen.line(paintedDiff(line, paint));
         if (repo.truncated) screen.hint(`The diff of ${repo.repo_name} is cut after ${MAX_DIFF} bytes.`);
       }
     });

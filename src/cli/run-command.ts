@@ -13,7 +13,7 @@ import { executorOf, HOSTS } from "./host-names.ts";
 import { promptText, titleOf } from "./prompt-text.ts";
 import { taskSentence } from "./task-table.ts";
 import { waitForTasks } from "./task-waiting.ts";
-import { oneLine, safeText, shortId } from "./text.ts";
+import { oneLine, shortId } from "./text.ts";
 
 /** Leaves room for the mark of a second one. */
 const MAX_NAME = 80;
@@ -71,10 +71,10 @@ export async function waitAndShow(invocation: Invocation, task: BackgroundTask, 
   const [last = task] = tasks;
   const whole = await (await connection.client()).task(last.id);
   screen.show(whole, () => {
-    if (whole.status === "completed") screen.line(safeText(whole.result ?? "").trimEnd());
+    if (whole.status === "completed") screen.line(whole.result ?? "".trimEnd());
   });
   screen.hint(taskSentence(whole, screen.paint, Date.now()));
-  if (whole.error) screen.hint(`  ${safeText(whole.error)}`);
+  if (whole.error) screen.hint(`  ${whole.error}`);
   return exitCode;
 }
 

@@ -1,11 +1,14 @@
 /**
- * All that a command prints: data on stdout and nothing else there, hints and progress on stderr. Colour only on a terminal
- * and not with NO_COLOR. Knows the width; decides nothing about content.
+ * All that a command prints: data on stdout and nothing else there, hints and progress on stderr. Every text passes `terminalText` on its
+ * way, and every document `escapeHidden`, so no command can forget to. Colour only on a terminal and not with NO_COLOR. Knows the
+ * width; decides nothing about content.
  */
 import type { WriteStream } from "node:tty";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
-import type { Output } from "./output.ts";
-import { cutToWidth, type Paint, paints, plainPaints, safeText } from "./text.ts";
+import { escapeHidden } from "../model/hidden-characters.ts";
+import type { Output, StreamName } from "./output.ts";
+import { type Paint, paints, plainPaints, terminalText } from "./paint.ts";
+import { cutToWidth, oneLine } from "./text.ts";
 
 /** What is asked of a terminal; writing to it is the output's work. */
 export type Terminal = Pick<WriteStream, "columns" | "rows" | "on" | "off">;
@@ -24,6 +27,8 @@ const WIDE = 10_000;
 const SPINNER = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const SPIN_MS = 100;
 const SLOW_MS = 800;
+const ENTER = "\x1b[?1049h\x1b[?25l";
+const LEAVE = "\x1b[?25h\x1b[?1049l";
 
 export class Screen {
   readonly json: boolean;
@@ -62,22 +67,34 @@ export class Screen {
 
   /** One line for people. */
   line(text = ""): void {
-    this.raw(`${text}\n`);
+    this.text(`${text}\n`);
   }
 
-  raw(text: string): void {
-    this.#clearSpinner();
-    this.#output.write("stdout", text);
+  /** Lines that bring their own line ends. */
+  text(text: string): void {
+    this.#print("stdout", terminalText(text));
   }
 
   /** The command's one JSON document, readable. */
   document(value: unknown): void {
-    this.raw(`${JSON.stringify(value, null, 2)}\n`);
+    this.#print("stdout", `${escapeHidden(JSON.stringify(value, null, 2))}\n`);
   }
 
   /** One JSON document of many, on a line of its own. */
   jsonLine(value: unknown): void {
-    this.raw(`${JSON.stringify(value)}\n`);
+    this.#print("stdout", `${escapeHidden(JSON.stringify(value))}\n`);
+  }
+
+  /** Takes the terminal's second screen, so that the first one is as it was afterwards; gives the way to leave it. */
+  takeOver(): () => void {
+    this.#print("stdout", ENTER);
+    return () => this.#print("stdout", LEAVE);
+  }
+
+  /** Draws the whole second screen anew. */
+  draw(lines: readonly string[]): void {
+    const drawn = lines.map((line) => `${terminalText(line).replaceAll("\n", " ")}\x1b[K`).join("\r\n");
+    this.#print("stdout", `\x1b[H${drawn}\x1b[J`);
   }
 
   /** The JSON document, or what people read in its place. */
@@ -88,15 +105,18 @@ export class Screen {
 
   /** A hint: on stderr, and not for programs. */
   hint(text: string): void {
-    if (!this.json) this.#error(`${text}\n`);
+    if (!this.json) this.#print("stderr", terminalText(`${text}\n`, this.#stderr !== null));
   }
 
   failure(thrown: unknown): void {
     const code = AsyncAgentsError.isInstance(thrown) ? thrown.code : "internal";
     const details = AsyncAgentsError.isInstance(thrown) ? thrown.details : {};
-    const message = safeText(messageOf(thrown));
+    const message = messageOf(thrown);
     const error = { code, message, ...(Object.keys(details).length > 0 ? { details } : {}) };
-    this.#error(this.json ? `${JSON.stringify({ error })}\n` : `asyncagents: ${message}\n`);
+    const said = this.json
+      ? escapeHidden(JSON.stringify({ error }))
+      : terminalText(`asyncagents: ${message}`.replaceAll("\n", "\n  "));
+    this.#print("stderr", `${said}\n`);
   }
 
   /** Shows that something takes long, once it does. */
@@ -114,13 +134,9 @@ export class Screen {
     return this.#output.flush();
   }
 
-  #error(text: string): void {
-    this.#clearSpinner();
-    this.#output.write("stderr", text);
-  }
-
-  #clearSpinner(): void {
+  #print(stream: StreamName, text: string): void {
     this.#spinning?.clear();
+    this.#output.write(stream, text);
   }
 
   #spin(text: string): () => void {
@@ -133,7 +149,7 @@ export class Screen {
       if (past < SLOW_MS) return;
       shown = true;
       const line = `${SPINNER[Math.floor(past / SPIN_MS) % SPINNER.length]} ${text} ${Math.floor(past / 1000)}s`;
-      this.#output.write("stderr", `\r\x1b[2K${cutToWidth(line, width - 1)}`);
+      this.#output.write("stderr", `\r\x1b[2K${cutToWidth(oneLine(line), width - 1)}`);
     };
     const timer = setInterval(draw, SPIN_MS);
     const clear = () => {

@@ -2,7 +2,8 @@
  * Tables for people: aligned, in the width that there is. Columns that may be cut give way, the widest first; the rest keeps
  * its width. Cells are one line. Pure: gives the lines.
  */
-import { cutToWidth, oneLine, type Paint, padTo, widthOf } from "./text.ts";
+import type { Paint } from "./paint.ts";
+import { cutToWidth, oneLine, padTo, widthOf } from "./text.ts";
 
 export interface Column<Row> {
   title: string;

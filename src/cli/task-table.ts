@@ -1,8 +1,9 @@
 /** How a task looks in a terminal: its row, its state in a word, its lines in detail. Pure. */
 import type { BackgroundTask } from "../client/schemas.ts";
 import { isLive } from "../model/task.ts";
+import type { Paint } from "./paint.ts";
 import type { Column } from "./table.ts";
-import { counted, longDuration, oneLine, type Paint, safeText, shortDuration, shortId } from "./text.ts";
+import { counted, longDuration, oneLine, shortDuration, shortId } from "./text.ts";
 
 const MARKS: Record<BackgroundTask["status"], string> = {
   running: "●",
@@ -90,8 +91,8 @@ export function taskFields(task: BackgroundTask, paint: Paint, now: number): (re
   if (task.parentSessionID) fields.push(["parent", task.parentSessionID]);
   if (task.resumeCount > 0) fields.push(["resumed", counted(task.resumeCount, "time")]);
   if (task.isForked) fields.push(["forked", "yes"]);
-  fields.push(["prompt", safeText(task.prompt.trim())]);
-  if (task.error) fields.push(["error", paint.red(safeText(task.error.trim()))]);
-  if (task.result) fields.push(["result", safeText(task.result.trim())]);
+  fields.push(["prompt", task.prompt.trim()]);
+  if (task.error) fields.push(["error", paint.red(task.error.trim())]);
+  if (task.result) fields.push(["result", task.result.trim()]);
   return fields;
 }

@@ -1,40 +1,9 @@
-/**
- * Text for a terminal: widths, cuts, colours, times. Text of agents and programs is made safe here: control characters would
- * move the cursor or change the terminal. Pure.
- */
+/** Text for people: one line of it, widths, cuts, times, ids. Pure. That nothing harmful reaches a terminal is `paint.ts`'s work. */
+import { markHidden } from "../model/hidden-characters.ts";
 
-export type Colour = "bold" | "dim" | "red" | "green" | "yellow" | "blue" | "cyan";
-export type Paint = Readonly<Record<Colour, (text: string) => string>>;
-
-const CODES: Record<Colour, readonly [number, number]> = {
-  bold: [1, 22],
-  dim: [2, 22],
-  red: [31, 39],
-  green: [32, 39],
-  yellow: [33, 39],
-  blue: [34, 39],
-  cyan: [36, 39],
-};
-const COLOURS = Object.keys(CODES) as Colour[];
-
-export const paints = paintWith((text, [on, off]) => `\x1b[${on}m${text}\x1b[${off}m`);
-export const plainPaints = paintWith((text) => text);
-
-function paintWith(apply: (text: string, codes: readonly [number, number]) => string): Paint {
-  return Object.fromEntries(
-    COLOURS.map((colour) => [colour, (text: string) => (text === "" ? "" : apply(text, CODES[colour]))]),
-  ) as Paint;
-}
-
-/** Without control characters, but for line ends and tabs. */
-export function safeText(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is about
-  return text.replace(/\r\n?/g, "\n").replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "�");
-}
-
-/** Safe, and in one line. */
+/** In one line, with hidden characters written out, so that it can be measured. */
 export function oneLine(text: string): string {
-  return safeText(text).replace(/\s+/g, " ").trim();
+  return markHidden(text).replace(/\s+/g, " ").trim();
 }
 
 export function widthOf(text: string): number {

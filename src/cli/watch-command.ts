@@ -15,8 +15,6 @@ import { cutToWidth, oneLine, shortId } from "./text.ts";
 const REDRAW_MS = 100;
 const TICK_MS = 1000;
 const MAX_TASKS = 1000;
-const ENTER = "\x1b[?1049h\x1b[?25l";
-const LEAVE = "\x1b[?25h\x1b[?1049l";
 
 export const watchCommand: Command = {
   name: "watch",
@@ -41,7 +39,8 @@ async function watchLines({ connection, screen, signal }: Invocation): Promise<n
 }
 
 function changeLine(type: string, task: BackgroundTask): string {
-  return [new Date().toISOString(), type, task.id, stateOf(task), task.agent, oneLine(task.description)].join("  ");
+  const pieces = [new Date().toISOString(), type, task.id, stateOf(task), task.agent, task.description];
+  return pieces.map(oneLine).join("  ");
 }
 
 async function watchTable(invocation: Invocation): Promise<number> {
@@ -54,14 +53,14 @@ async function watchTable(invocation: Invocation): Promise<number> {
   const unlisten = listenToKeys(() => quit.abort());
   // The terminal is given back also where somebody else ends the command.
   process.once("SIGTERM", () => quit.abort());
-  screen.raw(ENTER);
+  const leave = screen.takeOver();
   table.start();
   try {
     for await (const { event } of liveEvents(connection, stop)) table.take(event);
   } finally {
     table.stop();
     unlisten();
-    screen.raw(LEAVE);
+    leave();
   }
   screen.hint("Tasks go on; asyncagents ls lists them.");
   return signal.aborted ? EXIT.interrupted : EXIT.ok;
@@ -150,7 +149,7 @@ class LiveTable {
     ];
     const left = all.length - rows.length;
     const last = paint.dim(cutToWidth(`${left > 0 ? `${left} more · ` : ""}${foot}`, width));
-    screen.raw(`\x1b[H${[...lines, last].map((line) => `${line}\x1b[K`).join("\n")}\x1b[J`);
+    screen.draw([...lines, last]);
   }
 }
 

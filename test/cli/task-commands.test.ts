@@ -11,7 +11,6 @@ interface Task {
 }
 
 const world = cliWorld();
-const [ESCAPE, BELL] = ["\u001b", "\u0007"];
 const run = (...words: string[]) => world.json<Task>("run", "--host", "scripted", ...words);
 
 describe("run", () => {
@@ -145,12 +144,4 @@ describe("what is done to a task", () => {
     const { messages } = await world.json<{ messages: { role: string }[] }>("logs", first.id);
     expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
   });
-});
-
-test("text of an agent cannot take over the terminal", async () => {
-  const { id } = await run("--wait", `Bad\n!say ${ESCAPE}]0;owned${BELL}${ESCAPE}[2J`);
-  for (const words of [["show", id], ["logs", id], ["ls"]]) {
-    const { out } = await world.cli(...words);
-    expect([out.includes(ESCAPE), out.includes(BELL)]).toEqual([false, false]);
-  }
 });
