@@ -42,8 +42,10 @@ export class Canceller {
         this.#context.log.info("the session of an orphan could not be aborted", { error: messageOf(thrown) });
       });
       const event = { type: "run.cancelled", at: now(), run: task.run.number, reason, progress: null } as const;
-      const applied = await store.apply(task.id, event);
+      const applied = await store.apply(task.id, event, { owner: task.owner });
       if (applied.changed) this.#onEnded(applied.task);
+      // Somebody took it over meanwhile: then that one is asked.
+      else if (applied.reason === "other_owner" && applied.task) return this.cancel(applied.task, reason);
     }
     const after = (await store.task(task.id)) ?? task;
     return { task: after, asked: isLive(after.status) && after.run.number === task.run.number };

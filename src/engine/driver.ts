@@ -2,14 +2,19 @@
  * Drives the live runs of this instance: hands prompts over when there is a place, follows host events, and ends each run
  * on evidence. A missed event is found by one status call for all runs, at most once in `pollMs`; then also what stalls
  * or goes beyond its limits. Does not decide a status: it gathers evidence, the model judges, the store applies.
+ * Invariant: it writes about a task only while the store says that this instance owns it.
  */
 import type { HostEvent, HostStatus } from "../hosts/host.ts";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
+import type { TaskEvent } from "../model/events.ts";
 import { endOf, judge, type Verdict } from "../model/evidence.ts";
 import { breachOf, isStalled } from "../model/limits.ts";
 import { addProgress, fullerProgress, type Progress } from "../model/progress.ts";
 import type { Phase, PhaseDetail, Task } from "../model/task.ts";
+import { isLive } from "../model/task.ts";
+import type { Transition } from "../model/transition.ts";
 import type { EngineContext } from "./context.ts";
+import { Leftovers } from "./leftovers.ts";
 import { Lull } from "./lull.ts";
 import { Slots } from "./slots.ts";
 import { RunTracker } from "./tracker.ts";
@@ -28,6 +33,7 @@ export class Driver {
   /** Sessions that a task's session opened by itself, with the task's session. */
   readonly #descendants = new Map<string, string>();
   readonly #slots: Slots;
+  readonly #leftovers: Leftovers;
   /** Prompts wait here until the launches beside them have returned. */
   readonly lull = new Lull();
   readonly #saving = new Map<RunTracker, ReturnType<typeof setTimeout>>();
@@ -39,6 +45,7 @@ export class Driver {
     this.#context = context;
     this.#onEnded = onEnded;
     this.#slots = context.slots ?? new Slots(null);
+    this.#leftovers = new Leftovers(context, (sessionId) => this.#live.has(sessionId));
   }
 
   /** Begins a run whose row is written; what goes wrong from here on ends the task with the truth. */
@@ -52,10 +59,11 @@ export class Driver {
     if (tracker.place.waits) this.#phase(tracker, "queued", null);
   }
 
-  /** Takes over a run that is already at work in this host. */
+  /** Takes over a run that is already at work in this host, unless somebody was faster. */
   async adopt(task: Task): Promise<void> {
     const { store, instance, now } = this.#context;
-    const adopted = await store.apply(task.id, { type: "task.adopted", at: now(), owner: instance.id });
+    const event = { type: "task.adopted", at: now(), owner: instance.id } as const;
+    const adopted = await store.apply(task.id, event, { owner: task.owner });
     if (!adopted.changed || this.#stopped) return;
     const tracker = this.#track(adopted.task);
     tracker.place = this.#slots.occupy();
@@ -67,6 +75,18 @@ export class Driver {
 
   drives(task: Task): boolean {
     return this.#live.get(task.sessionId)?.taskId === task.id;
+  }
+
+  /** Another process wrote about a task, or about all: what is not ours any more is let go, and stopped at our host. */
+  async verify(taskId?: string): Promise<void> {
+    const { store, instance } = this.#context;
+    for (const tracker of [...this.#live.values()]) {
+      if (taskId !== undefined && tracker.taskId !== taskId) continue;
+      // Behind our own writes: what those ended is forgotten by then.
+      const task = await tracker.inOrder(() => store.task(tracker.taskId));
+      const isOurs = task && isLive(task.status) && task.owner === instance.id && task.run.number === tracker.run;
+      if (!isOurs) this.#lose(tracker);
+    }
   }
 
   /** Stops the host's work, then ends the run. Rejects, with the task unchanged, when the host cannot stop it. */
@@ -113,7 +133,7 @@ export class Driver {
 
   take(event: HostEvent): void {
     if (event.type === "host.ended") {
-      for (const tracker of this.#live.values()) void this.#lose(tracker, event.reason);
+      for (const tracker of this.#live.values()) void this.#hostEnded(tracker, event.reason);
       return;
     }
     if (event.type === "session.opened") {
@@ -132,6 +152,7 @@ export class Driver {
   stop(): void {
     this.#stopped = true;
     this.lull.stop();
+    this.#leftovers.close();
     if (this.#pollTimer) clearTimeout(this.#pollTimer);
     for (const timer of this.#saving.values()) clearTimeout(timer);
     for (const tracker of this.#live.values()) tracker.place?.leave();
@@ -164,7 +185,7 @@ export class Driver {
       await host.prompt(task.sessionId, { messageId, text, agent: task.agent, model: task.model });
       this.#context.reach("prompt-sent");
       tracker.accept();
-      if (tracker.stopping !== null) await host.abort(task.sessionId);
+      if (tracker.stopping !== null) this.#leftovers.stop(task.sessionId);
       // A request or a retry may have come while the prompt was on its way: it still holds.
       else if (tracker.phase === "starting") this.#phase(tracker, "working", null);
       if (tracker.idleEarly) void this.#settle(tracker, false);
@@ -225,13 +246,27 @@ export class Driver {
   #phase(tracker: RunTracker, phase: Phase, detail: PhaseDetail | null): void {
     tracker.phase = phase;
     if (phase === "working") tracker.stir();
-    const event = { type: "run.phased", at: this.#context.now(), run: tracker.run, phase, detail } as const;
-    tracker
-      .inOrder(() => this.#context.store.apply(tracker.taskId, event))
+    this.#apply(tracker, { type: "run.phased", at: this.#context.now(), run: tracker.run, phase, detail })
       .then((applied) => {
         if (applied.changed && applied.notice) this.#onEnded(applied.task);
       })
       .catch(this.#logFailure("a phase could not be written"));
+  }
+
+  async #apply(tracker: RunTracker, event: TaskEvent): Promise<Transition> {
+    const { store, instance } = this.#context;
+    const applied = await tracker.inOrder(() => store.apply(tracker.taskId, event, { owner: instance.id }));
+    if (!applied.changed && applied.reason !== "no_change") this.#lose(tracker);
+    return applied;
+  }
+
+  /** Another process took the run, or ended it, since it held this one for dead: what is at work here must end. */
+  #lose(tracker: RunTracker): void {
+    if (this.#live.get(tracker.sessionId) !== tracker) return;
+    const { log } = this.#context;
+    log.error("a run is not this instance's any more; it is stopped here", { task: tracker.taskId });
+    this.#forget(tracker);
+    if (tracker.counting) this.#leftovers.stop(tracker.sessionId);
   }
 
   #saveLater(tracker: RunTracker): void {
@@ -241,9 +276,7 @@ export class Driver {
       if (this.#live.get(tracker.sessionId) !== tracker) return;
       const progress = tracker.progress();
       const event = { type: "run.progressed", at: this.#context.now(), run: tracker.run, progress } as const;
-      tracker
-        .inOrder(() => this.#context.store.apply(tracker.taskId, event))
-        .catch(this.#logFailure("progress could not be written"));
+      this.#apply(tracker, event).catch(this.#logFailure("progress could not be written"));
     };
     this.#saving.set(tracker, setTimeout(save, SAVE_MS));
   }
@@ -278,7 +311,7 @@ export class Driver {
   }
 
   /** The host's program died. What the run had finished counts; a prompt that is on its way fails by itself. */
-  async #lose(tracker: RunTracker, reason: string): Promise<void> {
+  async #hostEnded(tracker: RunTracker, reason: string): Promise<void> {
     if (tracker.acceptedAt === null) return;
     tracker.announced = reason;
     try {
@@ -296,10 +329,10 @@ export class Driver {
   }
 
   async #end(tracker: RunTracker, verdict: Verdict, progress: Progress | null): Promise<void> {
-    const { store, now, monotonic } = this.#context;
+    const { now, monotonic } = this.#context;
     const event = endOf(verdict, { at: now(), run: tracker.run, progress });
     try {
-      const applied = await tracker.inOrder(() => store.apply(tracker.taskId, event));
+      const applied = await this.#apply(tracker, event);
       this.#forget(tracker);
       if (applied.changed) {
         this.#context.reach("outbox-written");

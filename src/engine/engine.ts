@@ -21,6 +21,11 @@ import { Waiter, type WaitOptions } from "./waiter.ts";
 const PAGE = 200;
 /** Events that may have left a notice. */
 const TELLING: ReadonlySet<TaskEventType> = new Set(["run.completed", "run.failed", "run.cancelled", "run.phased"]);
+/** Events by which another process may have taken a run of ours. */
+const TAKING: ReadonlySet<TaskEventType> = new Set([
+  ...["task.adopted", "task.resumed"],
+  ...["run.completed", "run.failed", "run.cancelled"],
+] as const);
 /** What a list shows of an error; results are read one by one. */
 const LIST_CHARS = 1000;
 const KICK_MS = 100;
@@ -311,6 +316,7 @@ export class Engine {
   #heed({ taskId, event }: FeedEntry): void {
     const { id } = this.#context.instance;
     if ("owner" in event && event.owner !== id) this.#sweepLater();
+    if (TAKING.has(event.type)) this.#try(this.#driver.verify(taskId), "a task could not be read");
     if (event.type === "task.created" && event.task.owner !== id) this.#sweepLater();
     if (event.type === "cancel.requested") this.#try(this.#canceller.obey(taskId), "a cancel failed");
     else if (TELLING.has(event.type)) this.#kickLater();

@@ -1,44 +1,37 @@
 /**
  * What dead processes left in the store: live tasks and launches without a living owner, and their instances. Looks only;
- * an engine of the right host puts it right.
+ * an engine of the right host puts it right. Invariant: tasks and launches are read before instances, so that whoever owns
+ * one of them had registered before: a process that starts in between is not taken for dead.
  */
 import type { Task } from "../model/task.ts";
 import type { Instance, Launch, Store } from "../store/store.ts";
 
 const PAGE = 200;
 
-/** Live tasks of one kind of host. */
-export interface OrphanGroup {
-  host: string;
-  tasks: Task[];
-}
-
 export interface Orphans {
-  groups: OrphanGroup[];
+  tasks: Task[];
   launches: Launch[];
   dead: Instance[];
-  /** Another process lives: it may die, and leave something. */
-  foreign: boolean;
+  living: Instance[];
 }
 
 export async function findOrphans(store: Store, isAlive: (instance: Instance) => boolean): Promise<Orphans> {
+  const live = await liveTasks(store);
+  const launches = await store.launches();
   const instances = await store.instances();
-  const dead = instances.filter((instance) => !isAlive(instance));
-  const living = new Set(instances.filter((instance) => !dead.includes(instance)).map(({ id }) => id));
-  const groups = new Map<string, OrphanGroup>();
-  for (const task of await liveTasks(store)) {
-    if (task.owner !== null && living.has(task.owner)) continue;
-    const group = groups.get(task.host) ?? { host: task.host, tasks: [] };
-    group.tasks.push(task);
-    groups.set(task.host, group);
-  }
-  const launches = (await store.launches()).filter(({ owner }) => !living.has(owner));
-  const foreign = instances.some((instance) => living.has(instance.id) && instance.pid !== process.pid);
-  return { groups: [...groups.values()], launches, dead, foreign };
+  const living = instances.filter(isAlive);
+  const owners = new Set(living.map(({ id }) => id));
+  const isOwned = ({ owner }: { owner: string | null }) => owner !== null && owners.has(owner);
+  return {
+    tasks: live.filter((task) => !isOwned(task)),
+    launches: launches.filter((launch) => !isOwned(launch)),
+    dead: instances.filter(({ id }) => !owners.has(id)),
+    living,
+  };
 }
 
 /** Every live task, oldest first, without its texts. */
-export async function liveTasks(store: Store): Promise<Task[]> {
+async function liveTasks(store: Store): Promise<Task[]> {
   const found: Task[] = [];
   for (;;) {
     const query = { status: ["running", "resumed"], limit: PAGE, offset: found.length, order: "oldest" } as const;

@@ -11,7 +11,7 @@ import type { Task } from "../model/task.ts";
 import type { Launch } from "../store/store.ts";
 import type { EngineContext } from "./context.ts";
 import { type Driver, SESSION_DELETED } from "./driver.ts";
-import { liveTasks } from "./orphans.ts";
+import { findOrphans } from "./orphans.ts";
 
 export class Recovery {
   readonly #context: EngineContext;
@@ -26,26 +26,17 @@ export class Recovery {
 
   /** Puts right what dead instances left. Says whether tasks of other living instances remain to be watched. */
   async run(): Promise<{ foreign: boolean }> {
-    const { store, instance, isAlive, log } = this.#context;
-    const instances = await store.instances();
-    const dead = instances.filter((known) => known.id !== instance.id && !isAlive(known));
-    const living = new Set(instances.filter((known) => !dead.includes(known)).map((known) => known.id));
-    const orphans: Task[] = [];
-    let foreign = living.size > 1;
-    for (const task of await liveTasks(store)) {
-      if (task.host !== this.#context.host.kind || task.owner === instance.id || this.#driver.drives(task)) continue;
-      if (task.owner !== null && living.has(task.owner)) foreign = true;
-      else orphans.push(task);
-    }
+    const { store, host, instance, isAlive, log } = this.#context;
+    const found = await findOrphans(store, (known) => known.id === instance.id || isAlive(known));
+    const isOurs = (task: Task) => task.owner === instance.id || this.#driver.drives(task);
+    const orphans = found.tasks.filter((task) => task.host === host.kind && !isOurs(task));
     if (orphans.length > 0) await this.#recoverAll(orphans);
-    for (const launch of await store.launches()) {
-      if (!living.has(launch.owner)) await this.#recoverLaunch(launch);
-    }
-    for (const known of dead) {
+    for (const launch of found.launches) if (launch.owner !== instance.id) await this.#recoverLaunch(launch);
+    for (const known of found.dead) {
       await store.endInstance(known.id);
       log.info("an instance is gone; what it left was put right", { instance: known.id, pid: known.pid });
     }
-    return { foreign };
+    return { foreign: found.living.some(({ id }) => id !== instance.id) };
   }
 
   async #recoverAll(tasks: readonly Task[]): Promise<void> {
@@ -57,7 +48,8 @@ export class Recovery {
           await this.#driver.adopt(task);
           continue;
         }
-        const applied = await store.apply(task.id, await this.#endOf(task));
+        // Somebody else may have taken it over since it was read: then it is theirs.
+        const applied = await store.apply(task.id, await this.#endOf(task), { owner: task.owner });
         if (applied.changed) this.#onEnded(applied.task);
       } catch (thrown) {
         log.error("a task could not be recovered; it is tried again", { task: task.id, error: messageOf(thrown) });
@@ -71,7 +63,7 @@ export class Recovery {
     try {
       const evidence = await this.#context.host.inspect(task.sessionId, task.run.messageId);
       const progress = addProgress(task.run.before, evidence.progress);
-      return endOf(judgeInterrupted(evidence), { ...base, progress });
+      return endOf(judgeInterrupted(evidence, task.cancelRequestedAt !== null), { ...base, progress });
     } catch (thrown) {
       if (!AsyncAgentsError.isInstance(thrown) || thrown.code !== "session_gone") throw thrown;
       return endOf({ outcome: "error", error: SESSION_DELETED }, { ...base, progress: null });
@@ -87,10 +79,11 @@ export class Recovery {
       const sessionId = (await host.findLaunched?.({ launchId, parentSessionId: launch.parentSessionId, at })) ?? null;
       if (sessionId === null) {
         log.info("a launch was interrupted before its session was made", { launch: launchId, owner });
-        return await store.closeLaunch(launchId);
+        await store.closeLaunch(launchId);
+        return;
       }
       const applied = await store.write(async (transaction) => {
-        await transaction.closeLaunch(launchId);
+        if (!(await transaction.closeLaunch(launchId))) return null;
         await transaction.apply(sessionId, {
           type: "task.created",
           at,
@@ -104,6 +97,7 @@ export class Recovery {
           progress: null,
         });
       });
+      if (applied === null) return;
       if (applied.changed) this.#onEnded(applied.task);
       // Its task is there: the launch came through after all, and the task is left alone.
       else if (applied.reason === "exists") await store.closeLaunch(launchId);

@@ -8,13 +8,14 @@ import type { HostMaker, OpenedHost } from "../hosts/host-maker.ts";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import { INTERRUPTED } from "../model/evidence.ts";
 import { DEFAULT_LIMITS, type Limits } from "../model/limits.ts";
+import type { Task } from "../model/task.ts";
 import type { FeedEntry, Instance, Store } from "../store/store.ts";
 import { awakeNow } from "./awake-clock.ts";
 import { Changes } from "./changes.ts";
 import { DEFAULT_SETTINGS, type EngineContext, type Log, type NoticeText, type NoticeView } from "./context.ts";
 import { Engine } from "./engine.ts";
 import { isAlive, ownIdentity } from "./liveness.ts";
-import { findOrphans, type OrphanGroup } from "./orphans.ts";
+import { findOrphans } from "./orphans.ts";
 import { Slots } from "./slots.ts";
 
 const IDLE_MS = 5 * 60_000;
@@ -184,12 +185,14 @@ export class Runner {
       await this.#follow();
       const found = await findOrphans(store, isAlive);
       const isOurs = ({ host }: { host: string }) => makers.some(({ kind }) => kind === host);
-      for (const group of found.groups.filter(isOurs)) isDone = (await this.#recoverGroup(group)) && isDone;
+      const byHost = Map.groupBy(found.tasks.filter(isOurs), ({ host }) => host);
+      for (const [host, tasks] of byHost) isDone = (await this.#recoverTasks(host, tasks)) && isDone;
       for (const { host, directory } of found.launches.filter(isOurs)) {
         isDone = (await (await this.#tryOpen(host, directory))?.recover()) === true && isDone;
       }
       for (const instance of found.dead) await store.endInstance(instance.id);
-      if (found.foreign) this.#sweepLater(this.#context.pollMs);
+      const isForeign = found.living.some(({ pid }) => pid !== process.pid);
+      if (isForeign) this.#sweepLater(this.#context.pollMs);
     } catch (thrown) {
       log.error("what dead processes left could not be put right; it is tried again", { error: messageOf(thrown) });
       isDone = false;
@@ -198,7 +201,7 @@ export class Runner {
   }
 
   /** Says whether it could be done. */
-  async #recoverGroup({ host, tasks }: OrphanGroup): Promise<boolean> {
+  async #recoverTasks(host: string, tasks: readonly Task[]): Promise<boolean> {
     const { store, now } = this.#context;
     const directories = [...new Set(tasks.map((task) => task.directory))];
     let engine = this.engines().find(({ instance }) => instance.host === host) ?? null;
@@ -207,8 +210,9 @@ export class Runner {
     const there = await Promise.all(directories.map((directory) => realOf(directory).catch(() => null)));
     if (there.some((directory) => directory !== null)) return false;
     // Where they worked is gone, so nothing can be asked about them any more.
-    for (const { id, run } of tasks) {
-      await store.apply(id, { type: "run.failed", at: now(), run: run.number, error: INTERRUPTED, progress: null });
+    for (const { id, run, owner } of tasks) {
+      const event = { type: "run.failed", at: now(), run: run.number, error: INTERRUPTED, progress: null } as const;
+      await store.apply(id, event, { owner });
     }
     return true;
   }

@@ -43,6 +43,7 @@ export type Verdict =
 
 export const NO_OUTPUT = "ended without output: the agent stopped without writing text or completing a tool call";
 export const INTERRUPTED = "interrupted: the process that ran this task ended before the task did";
+export const CANCELLED = "cancelled on request";
 export const ABORTED = "aborted in its own session";
 
 /** The verdict on a run whose session is idle. `announced` is an error that the host reported besides its messages. */
@@ -58,9 +59,13 @@ export function judge(evidence: Evidence, announced: string | null): Verdict {
   return { outcome: "error", error: NO_OUTPUT };
 }
 
-/** The verdict on a run whose process is gone: what it finished counts, everything else was interrupted. */
-export function judgeInterrupted(evidence: Evidence): Verdict {
+/**
+ * The verdict on a run whose process is gone: what it finished counts, everything else was interrupted, or cancelled where
+ * somebody had asked for that.
+ */
+export function judgeInterrupted(evidence: Evidence, isCancelRequested = false): Verdict {
   if (evidence.answer || evidence.error) return judge(evidence, null);
+  if (isCancelRequested) return { outcome: "cancelled", reason: CANCELLED };
   return { outcome: "error", error: INTERRUPTED };
 }
 

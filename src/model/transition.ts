@@ -6,8 +6,16 @@ import type { NewTask, Resumable, TaskEvent, TaskResumed } from "./events.ts";
 import { noProgress, type Progress } from "./progress.ts";
 import { isLive, type PhaseDetail, type Task } from "./task.ts";
 
-/** Why an event changed nothing. */
-export type Refusal = "unknown_task" | "exists" | "ended" | "stale_run" | "live" | "not_resumable" | "no_change";
+/** Why an event changed nothing. `other_owner`: whoever sent it is not, or not any more, the one who drives the task. */
+export type Refusal =
+  | "unknown_task"
+  | "exists"
+  | "ended"
+  | "stale_run"
+  | "live"
+  | "not_resumable"
+  | "no_change"
+  | "other_owner";
 
 /** What the parent is to be told; `topic` makes it unique within the run, so that nothing is told twice. */
 export interface NoticeIntent {
@@ -41,7 +49,7 @@ export function transition(task: Task | null, event: TaskEvent): Transition {
     case "task.adopted":
       return changed({ ...task, owner: event.owner });
     case "cancel.requested":
-      if (task.cancelRequestedAt !== null) return refused(task, "no_change");
+      // Also again: whoever drives it may have failed to stop it, and tries again at once.
       return changed({ ...task, cancelRequestedAt: event.at });
   }
   if (event.run !== task.run.number) return refused(task, "stale_run");

@@ -35,7 +35,7 @@ export function kyselyStore(database: Database): Store {
   return {
     board: boardRecords({ read, write }),
     write: (work) => write((kysely) => work(transactionOn(kysely))),
-    apply: (id, event) => write((kysely) => applyEvent(kysely, id, event)),
+    apply: (id, event, expected) => write((kysely) => applyEvent(kysely, id, event, expected)),
 
     task: (id) => read((kysely) => readTask(kysely, id)),
     tasks: (query) => read((kysely) => readTasks(kysely, dialect, query)),
@@ -78,8 +78,8 @@ export function kyselyStore(database: Database): Store {
 function transactionOn(kysely: Kysely<Schema>): Transaction {
   return {
     task: (id) => readTask(kysely, id),
-    async apply(id, event) {
-      const outcome = await applyEvent(kysely, id, event);
+    async apply(id, event, expected) {
+      const outcome = await applyEvent(kysely, id, event, expected);
       if (!outcome.changed) throw new RolledBack(outcome);
       return outcome;
     },

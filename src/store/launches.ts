@@ -28,8 +28,10 @@ export async function addLaunch(kysely: Kysely<Schema>, launch: Launch): Promise
   await kysely.insertInto("launches").values(launchRow(launch)).execute();
 }
 
-export async function removeLaunch(kysely: Kysely<Schema>, id: string): Promise<void> {
-  await kysely.deleteFrom("launches").where("id", "=", id).execute();
+/** False where there is none of that id. */
+export async function removeLaunch(kysely: Kysely<Schema>, id: string): Promise<boolean> {
+  const removed = await kysely.deleteFrom("launches").where("id", "=", id).returning("id").executeTakeFirst();
+  return removed !== undefined;
 }
 
 export async function readLaunches(kysely: Kysely<Schema>): Promise<Launch[]> {

@@ -138,18 +138,24 @@ export interface FeedEntry {
   event: TaskEvent;
 }
 
+/** The instance that must own a live task for an event to count; null: nobody. */
+export interface ExpectedOwner {
+  owner: string | null;
+}
+
 /** What can be done inside one write transaction. Nothing in it may wait for anything but the store. */
 export interface Transaction {
   task(id: string): Promise<Task | null>;
   /**
-   * Runs `transition` on the stored task and writes what follows from it. A refusal ends the whole transaction: nothing of it is
-   * written, and `write` gives the refusal.
+   * Runs `transition` on the stored task and writes what follows from it. With `expected`, a live task of another owner is
+   * left alone (`other_owner`). A refusal ends the whole transaction: nothing of it is written, and `write` gives the refusal.
    */
-  apply(id: string, event: TaskEvent): Promise<Applied>;
+  apply(id: string, event: TaskEvent, expected?: ExpectedOwner): Promise<Applied>;
   /** The newest batch of a parent: among the tasks and launches of one message, or among those that live. */
   batchOf(parentSessionId: string, among: { messageId: string } | "live"): Promise<string | null>;
   openLaunch(launch: Launch): Promise<void>;
-  closeLaunch(id: string): Promise<void>;
+  /** False where it was closed already. */
+  closeLaunch(id: string): Promise<boolean>;
   putParent(parent: Parent): Promise<void>;
   /** Takes a follow-up out of the queue; false where it is not there any more. */
   takeFollowUp(id: string): Promise<boolean>;
@@ -165,7 +171,7 @@ export interface Store {
    */
   write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T | Refused>;
   /** `write` for a single event. */
-  apply(id: string, event: TaskEvent): Promise<Transition>;
+  apply(id: string, event: TaskEvent, expected?: ExpectedOwner): Promise<Transition>;
 
   task(id: string): Promise<Task | null>;
   /** A page of tasks. What it costs depends on the page, not on how many tasks are stored. */
@@ -203,7 +209,7 @@ export interface Store {
 
   /** Launches that have no task yet, oldest first; at most 200. */
   launches(): Promise<Launch[]>;
-  closeLaunch(id: string): Promise<void>;
+  closeLaunch(id: string): Promise<boolean>;
 
   putParent(parent: Parent): Promise<void>;
   parent(sessionId: string): Promise<Parent | null>;

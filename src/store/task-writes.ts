@@ -5,7 +5,7 @@
 import type { Insertable, Kysely, Updateable } from "kysely";
 import { AsyncAgentsError } from "../model/errors.ts";
 import type { TaskEvent } from "../model/events.ts";
-import type { Task } from "../model/task.ts";
+import { isLive, type Task } from "../model/task.ts";
 import { type Transition, transition } from "../model/transition.ts";
 import { addToTotals } from "./agent-totals.ts";
 import { preparedQuery } from "./compiled-query.ts";
@@ -13,17 +13,26 @@ import { appendEvent, dropEarlierProgress } from "./feed.ts";
 import { addNotice } from "./notices.ts";
 import type { RunsTable, Schema, TasksTable } from "./schema.ts";
 import { storableEvent, storableText } from "./storable.ts";
+import type { ExpectedOwner } from "./store.ts";
 import { readTask } from "./task-reads.ts";
 import { changingColumns, runRow, taskRow } from "./task-rows.ts";
 import { moveWorkItem } from "./work-item-moves.ts";
 
-export async function applyEvent(kysely: Kysely<Schema>, taskId: string, input: TaskEvent): Promise<Transition> {
+export async function applyEvent(
+  kysely: Kysely<Schema>,
+  taskId: string,
+  input: TaskEvent,
+  expected?: ExpectedOwner,
+): Promise<Transition> {
   const id = storableText(taskId);
   const { event, json } = storableEvent(input);
   if ("task" in event && event.task.id !== id) {
     throw new AsyncAgentsError("internal", `The event makes task ${event.task.id} but was applied to ${id}.`);
   }
   const before = await readTask(kysely, id);
+  if (expected && before !== null && isLive(before.status) && before.owner !== expected.owner) {
+    return { changed: false, task: before, reason: "other_owner" };
+  }
   const outcome = transition(before, event);
   if (!outcome.changed) return outcome;
   const seq = await appendEvent(kysely, id, event.type, json);

@@ -63,6 +63,23 @@ export function transactionSuite(bed: Bed): void {
     expect(await store.task("c")).toBeNull();
   });
 
+  test("an event that expects another owner of a live task writes nothing", async () => {
+    const store = await bed.fresh();
+    await create(store, "a", { owner: "one" });
+    const failed = { type: "run.failed", at: 2_000, run: 0, error: "interrupted", progress: null } as const;
+    const before = [await store.task("a"), await store.lastSeq()];
+    for (const owner of ["two", null]) {
+      expect(await store.apply("a", failed, { owner })).toMatchObject({ changed: false, reason: "other_owner" });
+    }
+    expect([await store.task("a"), await store.lastSeq()]).toEqual(before);
+    expect((await store.apply("a", { type: "task.adopted", at: 3_000, owner: "two" }, { owner: "one" })).changed).toBe(
+      true,
+    );
+    expect(await store.apply("a", failed, { owner: "one" })).toMatchObject({ changed: false, reason: "other_owner" });
+    expect((await store.apply("a", failed, { owner: "two" })).changed).toBe(true);
+    expect(await store.apply("a", failed, { owner: "one" })).toMatchObject({ changed: false, reason: "ended" });
+  });
+
   test("a transaction sees its own writes; a read outside sees none of them before the commit", async () => {
     const store = await bed.fresh();
     await store.write(async (transaction) => {

@@ -120,7 +120,7 @@ function othersSuite(bed: Bed): void {
       await store.write((transaction) => transaction.openLaunch(launch(id, at)));
     }
     expect(await store.launches()).toEqual([launch("l1", 1), launch("l2", 2), launch("l3", 3)]);
-    await store.closeLaunch("l2");
+    expect([await store.closeLaunch("l2"), await store.closeLaunch("l2")]).toEqual([true, false]);
     await store.write(async (transaction) => {
       await transaction.closeLaunch("l1");
       await transaction.apply("x", { type: "task.created", at: 4, task: newTask("x") });

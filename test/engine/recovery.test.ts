@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { SESSION_DELETED } from "../../src/engine/driver.ts";
 import { call, gate, say } from "../../src/hosts/scripted-script.ts";
 import { INTERRUPTED } from "../../src/model/evidence.ts";
-import { callerOf, codeOf, ended, launch, newWorld, notices, when } from "./engine-bed.ts";
+import type { Task } from "../../src/model/task.ts";
+import { callerOf, codeOf, ended, idle, launch, newWorld, notices, when } from "./engine-bed.ts";
 
 const deaf = () => ({ onEvent: () => () => undefined });
 
@@ -94,6 +95,102 @@ describe("recovery of what a dead process drove", () => {
     expect([ends.length, world.told(parent).length]).toEqual([1, 1]);
     expect((await first.store.task(task.id))?.status).toBe("error");
   });
+});
+
+describe("recovery while others are at work", () => {
+  test("a process that starts and launches meanwhile keeps its task", async () => {
+    const world = newWorld();
+    const one = await world.side();
+    const parent = world.parent();
+    const { tasks } = one.store;
+    let launched: Task | undefined;
+    one.store.tasks = async (query) => {
+      one.store.tasks = tasks;
+      const two = await world.side();
+      launched = await launch(two, parent, world.script(gate("held"), say("alive")));
+      await two.host.gate("held").reachedBy(1);
+      return tasks(query);
+    };
+    await one.engine.recover();
+    if (!launched) throw new Error("nothing was launched");
+    expect(await one.store.task(launched.id)).toMatchObject({ status: "running", owner: "ins_2" });
+  });
+
+  test("and so does one whose launch is under way", async () => {
+    const world = newWorld();
+    const one = await world.side();
+    const [asked, door] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const { launches } = one.store;
+    let launching: Promise<Task> | undefined;
+    one.store.launches = async () => {
+      one.store.launches = launches;
+      const two = await world.side({
+        host: (host) => ({
+          async start(input) {
+            const sessionId = await host.start(input);
+            asked.resolve();
+            await door.promise;
+            return sessionId;
+          },
+        }),
+      });
+      launching = launch(two, world.parent(), world.script(say("alive")));
+      await asked.promise;
+      return launches();
+    };
+    await one.engine.recover();
+    door.resolve();
+    expect(await launching).toMatchObject({ status: "running", owner: "ins_2" });
+  });
+
+  test("a run that another process has just taken over is not ended", async () => {
+    const world = newWorld();
+    const dead = await world.side({ host: () => ({ prompt: async () => undefined }) });
+    const task = await launch(dead, world.parent(), world.script(gate("held"), say("after all")));
+    await dead.kill();
+    const two = await world.side();
+    const late = await world.side({
+      host: (host) => ({
+        async inspect(sessionId, messageId) {
+          const shown = await host.inspect(sessionId, messageId);
+          const { prompt: text } = task.run;
+          await two.host.prompt(sessionId, { messageId, text, agent: task.agent, model: null });
+          await two.host.gate("held").reachedBy(1);
+          await two.engine.recover();
+          return shown;
+        },
+      }),
+    });
+    await late.engine.recover();
+    expect(await late.store.task(task.id)).toMatchObject({ status: "running", owner: two.id });
+    two.host.gate("held").open();
+    expect(await ended(two, task)).toMatchObject({ status: "completed", run: { result: "after all" } });
+  });
+
+  test("of two that find a run at work, one takes it over", async () => {
+    const world = newWorld();
+    const dead = await world.side({ host: () => ({ prompt: async () => undefined }) });
+    const task = await launch(dead, world.parent(), world.script(gate("held"), say("after all")));
+    await dead.kill();
+    const busy = () => ({ statuses: async () => new Map([[task.sessionId, { state: "busy" } as const]]) });
+    const sides = [await world.side({ host: busy }), await world.side({ host: busy })];
+    await Promise.all(sides.map(({ engine }) => engine.recover()));
+    expect(sides.map(({ engine }) => engine.liveRuns).toSorted()).toEqual([0, 1]);
+    const adopted = (await dead.store.feed(0)).filter(({ event }) => event.type === "task.adopted");
+    expect(adopted).toHaveLength(1);
+  });
+});
+
+test("a process whose run was taken by another stops it at its own host", async () => {
+  const world = newWorld();
+  const one = await world.side();
+  const task = await launch(one, world.parent(), world.script(gate("held"), say("unheard")));
+  await one.host.gate("held").reachedBy(1);
+  const stopped = idle(one, task.sessionId);
+  await one.store.apply(task.id, { type: "task.adopted", at: world.now(), owner: "ins_other" });
+  await stopped;
+  expect([one.engine.liveRuns, (await one.host.statuses()).size]).toEqual([0, 0]);
+  expect(await one.store.task(task.id)).toMatchObject({ status: "running", owner: "ins_other" });
 });
 
 describe("recovery of a launch that has no task", () => {
