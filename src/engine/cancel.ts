@@ -1,8 +1,9 @@
 /**
  * Cancel and clear. A task is cancelled by the instance that drives it; for a task of another living instance the wish
- * is written to the store and that instance acts on it. Nothing is deleted.
+ * is written to the store and that instance acts on it. A wish stands until the run has ended. Nothing is deleted.
  */
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
+import { CANCELLED } from "../model/evidence.ts";
 import { isLive, type Task } from "../model/task.ts";
 import type { EngineContext } from "./context.ts";
 import type { Driver } from "./driver.ts";
@@ -32,7 +33,7 @@ export class Canceller {
   async cancel(task: Task, reason: string): Promise<CancelResult> {
     const { store, now } = this.#context;
     if (this.#driver.drives(task)) {
-      await this.#driver.cancel(task, reason);
+      await this.#cancelOwn(task, reason);
     } else if (await this.#isDrivenElsewhere(task)) {
       const waiting = this.#waiter.untilEnded(task.id, { timeout: OTHER_MS });
       await store.apply(task.id, { type: "cancel.requested", at: now() });
@@ -69,8 +70,19 @@ export class Canceller {
   /** A wish that another process wrote about a task of ours. */
   async obey(taskId: string): Promise<void> {
     const task = await this.#context.store.task(taskId);
-    if (task && isLive(task.status) && this.#driver.drives(task))
-      await this.#driver.cancel(task, "cancelled on request");
+    if (task && isLive(task.status) && this.#driver.drives(task)) await this.#driver.cancel(task, CANCELLED);
+  }
+
+  /** What cannot be stopped now stays to be stopped, also by whoever takes the task over. */
+  async #cancelOwn(task: Task, reason: string): Promise<void> {
+    const { store, now } = this.#context;
+    try {
+      await this.#driver.cancel(task, reason);
+    } catch (thrown) {
+      await store.apply(task.id, { type: "cancel.requested", at: now() });
+      const message = `Task ${task.id} could not be stopped yet, and is tried again until it ends: ${messageOf(thrown)}`;
+      throw new AsyncAgentsError("host_failed", message, { cause: thrown });
+    }
   }
 
   async #isDrivenElsewhere(task: Task): Promise<boolean> {

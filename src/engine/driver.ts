@@ -7,7 +7,7 @@
 import type { HostEvent, HostStatus } from "../hosts/host.ts";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import type { TaskEvent } from "../model/events.ts";
-import { endOf, judge, type Verdict } from "../model/evidence.ts";
+import { CANCELLED, endOf, judge, type Verdict } from "../model/evidence.ts";
 import { breachOf, isStalled } from "../model/limits.ts";
 import { addProgress, fullerProgress, type Progress } from "../model/progress.ts";
 import type { Phase, PhaseDetail, Task } from "../model/task.ts";
@@ -69,6 +69,7 @@ export class Driver {
     tracker.place = this.#slots.occupy();
     tracker.counting = true;
     tracker.accept(true);
+    if (adopted.task.cancelRequestedAt !== null) tracker.cancelReason = CANCELLED;
     if (tracker.phase === "queued" || tracker.phase === "starting") this.#phase(tracker, "working", null);
     this.#pollSoon();
   }
@@ -89,10 +90,15 @@ export class Driver {
     }
   }
 
-  /** Stops the host's work, then ends the run. Rejects, with the task unchanged, when the host cannot stop it. */
+  /**
+   * Stops the host's work, then ends the run. Rejects, with the task unchanged, when the host cannot stop it now: then each
+   * poll tries again.
+   */
   async cancel(task: Task, reason: string): Promise<void> {
     const tracker = this.#live.get(task.sessionId);
-    if (tracker) await this.#stopRun(tracker, { outcome: "cancelled", reason });
+    if (!tracker) return;
+    tracker.cancelReason ??= reason;
+    await this.#stopRun(tracker, { outcome: "cancelled", reason });
   }
 
   async #stopRun(tracker: RunTracker, verdict: Verdict): Promise<void> {
@@ -103,6 +109,7 @@ export class Driver {
     } catch (thrown) {
       if (!isGone(thrown)) {
         if (tracker.stopping === verdict) tracker.stopping = null;
+        this.#pollLater();
         throw thrown;
       }
     }
@@ -394,12 +401,21 @@ export class Driver {
     } else if (tracker.phase === "retrying") this.#goOn(tracker);
   }
 
-  /** Says so when nothing is seen of a run, and stops one that goes beyond its limits; never one that waits for a person. */
+  /**
+   * Stops what somebody wants cancelled; says so when nothing is seen of a run, and stops one that goes beyond its limits, but
+   * never one that waits for a person.
+   */
   #watch(): void {
     const { limits } = this.#context.settings;
     // Who waits for a task of its own shows nothing, and all is well.
     const parents = new Set([...this.#live.values()].map((tracker) => this.#rootOf(tracker.parentSessionId)));
     for (const tracker of this.#live.values()) {
+      if (tracker.cancelReason !== null && tracker.stopping === null) {
+        this.#stopRun(tracker, { outcome: "cancelled", reason: tracker.cancelReason }).catch(
+          this.#logFailure("a run could not be cancelled; the next poll tries again"),
+        );
+        continue;
+      }
       const standing = tracker.standing();
       if (standing === null || tracker.stopping !== null || tracker.asked !== null) continue;
       const breach = breachOf(standing, limits);

@@ -32,6 +32,8 @@ export class RunTracker {
   foundIdle = false;
   /** The phase that was last written. */
   phase: Phase | null;
+  /** Somebody wants it cancelled, and why: stands until the run has ended, however often its host fails to stop it. */
+  cancelReason: string | null = null;
   /** What it ends with, while it is being stopped. */
   stopping: Verdict | null = null;
   /** Among the runs that are at work, or in line for that. */

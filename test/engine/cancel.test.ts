@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { PromptInput } from "../../src/hosts/host.ts";
+import type { ScriptedHost } from "../../src/hosts/scripted.ts";
 import { gate, say } from "../../src/hosts/scripted-script.ts";
 import { AsyncAgentsError } from "../../src/model/errors.ts";
+import { CANCELLED } from "../../src/model/evidence.ts";
 import { codeOf, ended, launch, newWorld, notices } from "./engine-bed.ts";
 
 describe("cancel", () => {
@@ -67,6 +69,73 @@ describe("cancel", () => {
     expect(await codeOf(side.engine.cancelAll(parent))).toBe("host_failed");
     broken = false;
     expect((await side.engine.cancel(parent, task.id)).task.status).toBe("cancelled");
+  });
+
+  test("a wish that its process could not fulfil stands: it tries again by itself, and at once when asked again", async () => {
+    const world = newWorld();
+    let broken = true;
+    const tried = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let tries = 0;
+    const unwilling = (host: ScriptedHost) => ({
+      async abort(sessionId: string) {
+        tried[tries++]?.resolve();
+        if (broken) throw new AsyncAgentsError("host_failed", "no answer");
+        await host.abort(sessionId);
+      },
+    });
+    const [one, two] = [await world.side({ host: unwilling }), await world.side()];
+    const parent = world.parent();
+    const task = await launch(one, parent, world.script(gate("held"), say("unheard")));
+    await one.host.gate("held").reachedBy(1);
+    await two.store.apply(task.id, { type: "cancel.requested", at: world.now() });
+    await tried[0]?.promise;
+    // No poll comes in this test: only a second request can wake it.
+    await two.store.apply(task.id, { type: "cancel.requested", at: world.now() });
+    await tried[1]?.promise;
+    broken = false;
+    expect((await two.engine.cancel(parent, task.id)).task.status).toBe("cancelled");
+    expect((await one.host.statuses()).size).toBe(0);
+  });
+
+  test("a wish that its process could not fulfil is fulfilled by the next poll that can", async () => {
+    const world = newWorld();
+    let failures = 3;
+    const unwilling = (host: ScriptedHost) => ({
+      async abort(sessionId: string) {
+        if (failures-- > 0) throw new AsyncAgentsError("host_failed", "no answer");
+        await host.abort(sessionId);
+      },
+    });
+    const one = await world.side({ host: unwilling, settings: { pollMs: 10 } });
+    const two = await world.side();
+    const parent = world.parent();
+    const task = await launch(one, parent, world.script(gate("held"), say("unheard")));
+    await one.host.gate("held").reachedBy(1);
+    await two.engine.cancel(parent, task.id);
+    expect((await ended(two, task)).status).toBe("cancelled");
+    expect((await one.host.statuses()).size).toBe(0);
+  });
+
+  test("a wish outlives the process that could not fulfil it", async () => {
+    const world = newWorld();
+    const unwilling = { abort: () => Promise.reject(new AsyncAgentsError("host_failed", "no answer")) };
+    const one = await world.side({ host: () => unwilling });
+    const parent = world.parent();
+    const held = await launch(one, parent, world.script(gate("held"), say("unheard")));
+    const adopted = await launch(one, parent, world.script(gate("held"), say("unheard")));
+    await one.host.gate("held").reachedBy(2);
+    for (const task of [held, adopted]) expect(await codeOf(one.engine.cancel(parent, task.id))).toBe("host_failed");
+    await one.kill();
+    const two = await world.side({
+      host: (host) => ({
+        statuses: async () => new Map([...(await host.statuses()), [adopted.sessionId, { state: "busy" } as const]]),
+      }),
+      settings: { pollMs: 10 },
+    });
+    await two.engine.recover();
+    for (const task of [held, adopted]) {
+      expect(await ended(two, task)).toMatchObject({ status: "cancelled", run: { error: CANCELLED } });
+    }
   });
 
   test("a cancel while the prompt is on its way leaves nothing at work", async () => {
