@@ -268,7 +268,7 @@ class OpenCodeDriver implements OpenCodeHost {
     const rules = (name: string) => agents.find((agent) => agent.name === name)?.permission ?? [];
     return childRules({
       parentSession,
-      parentAgent: rules(input.parentAgent),
+      parentAgent: input.parentAgent === "" ? null : rules(input.parentAgent),
       childAgent: rules(input.agent),
       denyTools: input.denyTools,
     });

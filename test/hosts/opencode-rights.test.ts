@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { covers, overlaps } from "../../src/hosts/opencode-patterns.ts";
 import { childRules } from "../../src/hosts/opencode-rights.ts";
 import type { WireRule } from "../../src/hosts/opencode-wire.ts";
 
@@ -8,65 +9,112 @@ const rule = (permission: string, action: WireRule["action"], pattern = "*"): Wi
   pattern,
   action,
 });
+const FREE = [rule("*", "allow")];
+const RANK = { deny: 0, ask: 1, allow: 2 };
 
 function rulesFor(input: Partial<Parameters<typeof childRules>[0]>): WireRule[] {
-  return childRules({ parentSession: [], parentAgent: [], childAgent: [], denyTools: [], ...input });
+  return childRules({ parentSession: [], parentAgent: FREE, childAgent: FREE, denyTools: [], ...input });
 }
 
-/** As OpenCode decides: the last rule that fits. */
-function decide(rules: readonly WireRule[], permission: string): WireRule["action"] {
-  const fits = (pattern: string, value: string) => pattern === "*" || pattern === value;
-  return rules.findLast((each) => fits(each.permission, permission) && each.pattern === "*")?.action ?? "ask";
+/** As OpenCode 1.18.33 compares: read from its program. */
+function fits(text: string, pattern: string): boolean {
+  let source = pattern
+    .replaceAll("\\", "/")
+    .replace(/[.+^${}()|[\]\\]/g, "\\$&")
+    .replace(/\*/g, ".*")
+    .replace(/\?/g, ".");
+  if (source.endsWith(" .*")) source = `${source.slice(0, -3)}( .*)?`;
+  return new RegExp(`^${source}$`, "s").test(text.replaceAll("\\", "/"));
+}
+
+/** As OpenCode decides: the last rule that fits; without one it asks. */
+function decide(rules: readonly WireRule[], permission: string, pattern = "anything"): WireRule["action"] {
+  return rules.findLast((each) => fits(permission, each.permission) && fits(pattern, each.pattern))?.action ?? "ask";
+}
+
+/** Whether OpenCode leaves the tool out of the request to the model. */
+function isHidden(rules: readonly WireRule[], tool: string): boolean {
+  const last = rules.findLast((each) => fits(tool, each.permission));
+  return last?.pattern === "*" && last.action === "deny";
 }
 
 describe("the rights of a child session", () => {
-  test("deny rules and directory limits of the parent's session are handed down, and nothing that allows", () => {
-    const parentSession = [
-      rule("bash", "allow"),
-      rule("bash", "deny", "rm *"),
-      rule("external_directory", "ask"),
-      rule("edit", "ask"),
-    ];
-    const rules = rulesFor({ parentSession });
-    expect(rules).toContainEqual(rule("bash", "deny", "rm *"));
-    expect(rules).toContainEqual(rule("external_directory", "ask"));
-    expect(rules).not.toContainEqual(rule("bash", "allow"));
-    expect(rules).not.toContainEqual(rule("edit", "ask"));
-  });
-
-  test("what the parent's agent may not do, the child may not, whatever its own agent allows", () => {
-    const parentAgent = [rule("*", "allow"), rule("edit", "deny"), rule("bash", "deny", "git push*")];
-    const childAgent = [rule("*", "allow"), rule("edit", "allow")];
-    const rules = rulesFor({ parentAgent, childAgent });
-    expect(decide([...childAgent, ...rules], "edit")).toBe("deny");
-    expect(decide([...childAgent, ...rules], "bash")).toBe("allow");
-    expect(rules).toContainEqual(rule("bash", "deny", "git push*"));
-  });
-
-  test("a parent's agent that is denied everything but some hands that down for what touches the machine", () => {
-    const rules = rulesFor({ parentAgent: [rule("*", "deny"), rule("read", "allow")] });
-    for (const permission of ["edit", "bash", "webfetch", "external_directory"]) {
-      expect(decide([rule("*", "allow"), ...rules], permission)).toBe("deny");
+  test("a parent that is denied everything but some hands exactly that down", () => {
+    for (const limited of [
+      { parentAgent: [rule("*", "deny"), rule("read", "allow")] },
+      { parentSession: [rule("*", "deny"), rule("read", "allow")] },
+    ]) {
+      const rules = [...FREE, ...rulesFor(limited)];
+      for (const permission of ["edit", "bash", "webfetch", "external_directory", "task", "github_push", "anything"]) {
+        expect([permission, decide(rules, permission), isHidden(rules, permission)]).toEqual([
+          permission,
+          "deny",
+          true,
+        ]);
+      }
+      expect([decide(rules, "read"), isHidden(rules, "read")]).toEqual(["allow", false]);
     }
-    expect(decide([rule("*", "allow"), ...rules], "read")).toBe("allow");
   });
 
-  test("traits of the parent's kind are not handed down", () => {
-    const parentAgent = [rule("question", "deny"), rule("todowrite", "deny"), rule("plan_enter", "deny")];
-    const rules = rulesFor({ parentAgent, childAgent: [rule("task", "allow")] });
-    expect(rules).toEqual([]);
+  test("what the parent is asked about, the child is asked about", () => {
+    const rules = [
+      ...FREE,
+      ...rulesFor({ parentAgent: [...FREE, rule("bash", "ask"), rule("bash", "allow", "ls *")] }),
+    ];
+    expect([decide(rules, "bash", "rm -rf x"), decide(rules, "bash", "ls src"), decide(rules, "bash", "ls")]).toEqual([
+      "ask",
+      "allow",
+      "allow",
+    ]);
+    expect(decide(rules, "edit")).toBe("allow");
+  });
+
+  test("a wildcard that denies the tools of a server holds for the child", () => {
+    const rules = [
+      ...FREE,
+      ...rulesFor({ parentAgent: [...FREE, rule("github_*", "deny"), rule("github_read", "allow")] }),
+    ];
+    expect([decide(rules, "github_push"), isHidden(rules, "github_push")]).toEqual(["deny", true]);
+    expect([decide(rules, "github_read"), decide(rules, "other")]).toEqual(["allow", "allow"]);
+  });
+
+  test("what the child's own agent may not do stays so, whatever its parent may", () => {
+    const childAgent = [rule("*", "deny"), rule("grep", "allow"), rule("bash", "ask"), rule("read", "allow", "src/*")];
+    const rules = [...childAgent, ...rulesFor({ parentAgent: [...FREE, rule("grep", "ask")], childAgent })];
+    expect(["edit", "grep", "bash"].map((permission) => decide(rules, permission))).toEqual(["deny", "ask", "ask"]);
+    expect([decide(rules, "read", "src/a.ts"), decide(rules, "read", "x")]).toEqual(["allow", "deny"]);
+  });
+
+  test("a parent without limits, and a person, add no rules", () => {
+    const childAgent = [rule("*", "deny"), rule("read", "allow")];
+    expect([rulesFor({}), rulesFor({ childAgent })]).toEqual([[], []]);
+    expect(rulesFor({ parentAgent: null, childAgent })).toEqual([]);
+  });
+
+  test("where parent and child have the same rules, none are added, however many there are", () => {
+    const commands = Array.from({ length: 80 }, (_, index) =>
+      rule("bash", index % 2 ? "allow" : "ask", `tool${index} *`),
+    );
+    const rules = [...FREE, rule("read", "ask", "*.env"), rule("read", "ask", "*.env.*"), ...commands];
+    expect(rulesFor({ parentAgent: rules, childAgent: rules })).toEqual([]);
+    const limited = rulesFor({
+      parentAgent: rules,
+      childAgent: rules,
+      parentSession: [rule("bash", "deny", "git push*")],
+    });
+    expect(limited.length).toBeLessThanOrEqual(82);
+  });
+
+  test("a parent whose agent is unknown is taken as OpenCode takes one without rules: it is asked", () => {
+    expect(decide([...FREE, ...rulesFor({ parentAgent: [] })], "bash")).toBe("ask");
   });
 
   test("the task tool is for agents whose own rules speak of it", () => {
     const denyTools = ["asyncagents_task"];
     expect(rulesFor({ denyTools })).toContainEqual(rule("task", "deny"));
-    expect(rulesFor({ denyTools, childAgent: [rule("task", "allow", "explore")] })).not.toContainEqual(
+    expect(rulesFor({ denyTools, childAgent: [...FREE, rule("task", "allow", "explore")] })).not.toContainEqual(
       rule("task", "deny"),
     );
-  });
-
-  test("a child that may launch tasks may also use the task tool, which their launch asks for", () => {
-    expect(rulesFor({})).toEqual([]);
   });
 
   test("denied tools come last, so that nothing gives them back", () => {
@@ -74,25 +122,77 @@ describe("the rights of a child session", () => {
     expect(rules.at(-1)).toEqual(rule("asyncagents_task", "deny"));
   });
 
-  test("no rule that allows is ever made, and what a parent is denied stays denied", () => {
-    const permissions = ["edit", "bash", "webfetch", "read", "*", "external_directory"];
+  test("for no rules and no call may a child do more than its parent, or more than its agent", () => {
+    const names = ["*", "*", "edit", "bash", "read", "github_*", "git*", "*_push", "github_push", "web?etch"];
+    const patterns = [
+      "*",
+      "*",
+      "*",
+      "git *",
+      "git push*",
+      "*.env",
+      "src/*",
+      "src/*.ts",
+      "rm ?",
+      "/tmp/*",
+      "* --force",
+      "git",
+    ];
     const anyRule = fc.record({
-      permission: fc.constantFrom(...permissions),
-      pattern: fc.constantFrom("*", "src/*"),
+      permission: fc.constantFrom(...names),
+      pattern: fc.constantFrom(...patterns),
       action: fc.constantFrom("allow" as const, "ask" as const, "deny" as const),
     });
-    const anyRules = fc.array(anyRule, { maxLength: 6 });
+    const anyRules = fc.array(anyRule, { maxLength: 7 });
+    const tools = ["edit", "bash", "read", "github_push", "github_read", "gitlab_push", "webfetch", "x_push", "other"];
+    const calls = [
+      "git",
+      "git push",
+      "git push --force",
+      "a.env",
+      "src/.env",
+      "src/a.ts",
+      "src/a.env",
+      "rm x",
+      "rm xy",
+      "/tmp/a.env",
+      "z",
+      "git src/a.env",
+    ];
     fc.assert(
-      fc.property(anyRules, anyRules, anyRules, (parentSession, parentAgent, childAgent) => {
-        const rules = childRules({ parentSession, parentAgent, childAgent, denyTools: [] });
-        const allowed = rules.filter((each) => each.action === "allow");
-        expect(allowed.filter((each) => each.permission !== "external_directory")).toEqual([]);
-        for (const permission of ["edit", "bash", "webfetch"]) {
-          if (decide(parentAgent, permission) !== "deny") continue;
-          expect(decide([...childAgent, ...rules], permission)).toBe("deny");
+      fc.property(anyRules, anyRules, anyRules, (parentAgent, parentSession, childAgent) => {
+        const child = [...childAgent, ...childRules({ parentAgent, parentSession, childAgent, denyTools: [] })];
+        const parent = [...parentAgent, ...parentSession];
+        for (const tool of tools) {
+          if (isHidden(parent, tool) && !isHidden(child, tool))
+            throw new Error(`${tool} is hidden from the parent only`);
+          for (const call of calls) {
+            const may = (rules: readonly WireRule[]) => RANK[decide(rules, tool, call)];
+            if (may(child) > may(parent)) throw new Error(`${tool} "${call}": more than its parent`);
+            if (may(child) > may(childAgent)) throw new Error(`${tool} "${call}": more than its agent`);
+          }
         }
       }),
-      { numRuns: 500 },
+      { numRuns: Number(process.env.ASYNCAGENTS_PROPERTY_RUNS ?? 1_000) },
     );
+  });
+
+  test("patterns relate as OpenCode's comparison says", () => {
+    const anyText = fc.string({ unit: fc.constantFrom("a", "b", " ", "/"), maxLength: 6 });
+    const anyPattern = fc.string({ unit: fc.constantFrom("a", "b", " ", "*", "?", "/"), maxLength: 6 });
+    fc.assert(
+      fc.property(anyPattern, anyPattern, anyText, (one, other, text) => {
+        const [inOne, inOther] = [fits(text, one), fits(text, other)];
+        if (inOne && inOther) expect(overlaps(one, other)).toBe(true);
+        if (inOther && !inOne) expect(covers(one, other)).toBe(false);
+      }),
+      { numRuns: 20_000 },
+    );
+    expect([covers("git *", "git"), covers("*.env.*", "*.env.example"), covers("git push*", "git *")]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect([overlaps("git *", "rm *"), overlaps("src/*", "*.env")]).toEqual([false, true]);
   });
 });

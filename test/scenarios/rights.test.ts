@@ -2,8 +2,10 @@
  * Which model a task runs on and what it may do, on the real OpenCode: never more than its parent.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { startOpenAiModel } from "../../src/testing/openai-model.ts";
-import { say } from "../../src/testing/script.ts";
+import { call, say } from "../../src/testing/script.ts";
 import { World } from "./world.ts";
 
 const model = startOpenAiModel();
@@ -23,6 +25,7 @@ beforeAll(async () => {
       provider: { fake, other },
       agent: {
         own: { mode: "subagent", description: "has a model", model: "other/m3" },
+        planner: { mode: "primary", description: "may not edit", permission: { edit: "deny" } },
         secret: { mode: "subagent", description: "must not be launched" },
       },
     },
@@ -74,14 +77,40 @@ test("what the parent session may not do, its tasks may not, forks included", as
 
 test("what the parent's agent may not do, its tasks may not", async () => {
   const parent = await world.parent();
-  const prompt = `${world.script(say("x"))} go`;
-  await parent.ask("task", { description: "plan", prompt, agent: "general" }, { agent: "plan" });
+  const filePath = join(world.opencode.directory, "by-a-planner.txt");
+  const prompt = `${world.script(call("write", { filePath, content: "x" }), say("x"))} go`;
+  await parent.ask("task", { description: "plan", prompt, agent: "general" }, { agent: "planner" });
   const { tasks } = await world.store.tasks({ parentSessionId: parent.sessionId });
   const id = tasks[0]?.id ?? "";
   await world.ended(id);
   const { permission } = await world.opencode.client.session(id);
   expect(permission).toContainEqual({ permission: "edit", pattern: "*", action: "deny" });
-  expect(world.model.requestsOf(id)[0]?.request.toolNames).not.toContain("edit");
+  expect(existsSync(filePath)).toBe(false);
+});
+
+test("a parent that may only read and launch has tasks that may do no more", async () => {
+  const rule = (name: string, action: "allow" | "deny") => ({ permission: name, pattern: "*", action });
+  const parent = await world.parent({
+    permission: [rule("*", "deny"), ...["read", "task", "asyncagents_*"].map((name) => rule(name, "allow"))],
+  });
+  const filePath = join(world.opencode.directory, "by-a-reader.txt");
+  const steps = [call("bash", { command: `touch ${filePath}`, description: "x" }), say("x")];
+  for (const input of [{}, { fork: true }]) {
+    const id = await parent.launch(steps, input);
+    await world.ended(id);
+    expect(world.model.requestsOf(id)[0]?.request.toolNames).toEqual(["read", "task"]);
+  }
+  expect(existsSync(filePath)).toBe(false);
+});
+
+test("a parent that is asked before a command has tasks that are asked, and a person can answer", async () => {
+  const parent = await world.parent({ permission: [{ permission: "bash", pattern: "*", action: "ask" }] });
+  const id = await parent.launch([call("bash", { command: "echo asked", description: "x" }), say("went on")]);
+  const waiting = await world.until(id, (task) => task.phase === "waiting" || task.status !== "running", "a question");
+  expect(waiting.phaseDetail).toMatchObject({ kind: "waiting", asks: "permission", text: "bash: echo asked" });
+  const { client } = await world.api();
+  await client.answer(id, { kind: "permission", decision: "once" });
+  expect((await world.ended(id)).run.result).toBe("went on");
 });
 
 test("permission.task is honoured: a denied agent is not launched", async () => {
