@@ -1,12 +1,17 @@
 /**
- * What happens to a damaged SQLite file: checked in full and set aside (never deleted), and only by a process that has
- * proved that nobody else uses the store. Runs when opening or a query signals damage, never at an ordinary start.
+ * What happens to a damaged SQLite file: checked in full, set aside (never deleted) and replaced by what could be recovered, and
+ * only by a process that has proved that nobody else uses the store. Runs when opening or a query signals damage, never at an
+ * ordinary start. How rows are recovered is in `rebuild.ts`.
  */
 import { Database as Sqlite } from "bun:sqlite";
 import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { AsyncAgentsError } from "../model/errors.ts";
+import { dirname } from "node:path";
+import { AsyncAgentsError, messageOf } from "../model/errors.ts";
+import { backupsIn } from "./backups.ts";
+import { writeDamageReport } from "./damage-report.ts";
 import type { Log } from "./database.ts";
 import { takeLock } from "./presence.ts";
+import { type Rebuilt, rebuild } from "./rebuild.ts";
 import { isDamage } from "./sqlite-failure.ts";
 
 export function lockFileOf(file: string): string {
@@ -35,7 +40,7 @@ export function checkForDamage(file: string, log: Log): boolean {
   const lock = takeLock(lockFileOf(file), "alone");
   if (lock === null) return false;
   try {
-    if (!isSound(file)) setAside(file, log);
+    if (!isSound(file)) replaceDamaged(file, log);
     rmSync(suspicionOf(file), { force: true });
     return true;
   } finally {
@@ -59,16 +64,50 @@ function isSound(file: string): boolean {
   }
 }
 
-function setAside(file: string, log: Log): void {
-  const mark = `damaged-${new Date().toISOString().replaceAll(/[:.]/g, "-")}`;
+/** Puts what can be saved in the place of the damaged file, and leaves a report for people. */
+function replaceDamaged(file: string, log: Log): void {
+  const directory = dirname(file);
+  const aside = setAside(file, "damaged");
+  const backup = backupsIn(directory)[0] ?? null;
+  const rebuilt = rebuiltFrom(aside, backup?.file ?? null, file, log);
+  writeDamageReport(directory, {
+    at: Date.now(),
+    setAside: aside,
+    recovered: rebuilt?.rows ?? null,
+    complete: rebuilt?.complete ?? false,
+    backup: rebuilt !== null && !rebuilt.complete ? (backup?.name ?? null) : null,
+  });
+  const next = rebuilt === null ? "starting with a new one" : `recovered ${JSON.stringify(rebuilt.rows)}`;
+  log(`store: ${file} is damaged and was set aside as ${aside}; ${next}`);
+}
+
+/** Whatever goes wrong here, the store must open: an empty one is better than none. */
+function rebuiltFrom(aside: string, backup: string | null, file: string, log: Log): Rebuilt | null {
+  const target = `${file}.rebuilt`;
+  try {
+    const rebuilt = rebuild(aside, backup, target);
+    if (rebuilt === null || !isSound(target)) return null;
+    renameSync(target, file);
+    return rebuilt;
+  } catch (thrown) {
+    log(`store: nothing could be recovered from ${aside}: ${messageOf(thrown)}`);
+    return null;
+  } finally {
+    rmSync(target, { force: true });
+  }
+}
+
+/** Renames the store's files; gives the new name of the database. */
+export function setAside(file: string, why: "damaged" | "replaced"): string {
+  const aside = `${file}.${why}-${new Date().toISOString().replaceAll(/[:.]/g, "-")}`;
   // The database last: a log without its database must never meet the new one.
   for (const part of ["-wal", "-shm", ""]) {
-    if (existsSync(`${file}${part}`)) renameSync(`${file}${part}`, `${file}.${mark}${part}`);
+    if (existsSync(`${file}${part}`)) renameSync(`${file}${part}`, `${aside}${part}`);
   }
-  log(`store: ${file} is damaged and was set aside as ${file}.${mark}; starting with a new one`);
+  return aside;
 }
 
 export function damagedAndInUse(file: string, cause: unknown): AsyncAgentsError {
-  const message = `The task store at ${file} is damaged and another process has it open. End every process that uses it and start again: it is then set aside and a new one begins.`;
+  const message = `The task store at ${file} is damaged and another process has it open. End every process that uses it and start again: it is then set aside and what can be read of it is recovered.`;
   return new AsyncAgentsError("store_unavailable", message, { cause, details: { file } });
 }

@@ -3,7 +3,7 @@ import type { Kysely } from "kysely";
 import { preparedQuery } from "./compiled-query.ts";
 import type { Schema } from "./schema.ts";
 
-export type MetaKey = "schema_version" | "mirrored_seq" | "board_version";
+export type MetaKey = "schema_version" | "mirrored_seq" | "board_version" | "rebuilt";
 
 export async function readMeta(kysely: Kysely<Schema>, key: MetaKey): Promise<string | null> {
   const [row] = await selectValue(kysely, { key });
@@ -20,4 +20,10 @@ export async function putMeta(kysely: Kysely<Schema>, key: MetaKey, value: strin
     .values({ key, value })
     .onConflict((conflict) => conflict.column("key").doUpdateSet({ value }))
     .execute();
+}
+
+/** Removes the key; says whether it was there. */
+export async function takeMeta(kysely: Kysely<Schema>, key: MetaKey): Promise<boolean> {
+  const { numDeletedRows } = await kysely.deleteFrom("meta").where("key", "=", key).executeTakeFirst();
+  return numDeletedRows > 0n;
 }

@@ -36,6 +36,12 @@ async function makeTotals(kysely: Kysely<Schema>, dialect: Dialect): Promise<voi
   await table.addColumn("duration_min", number).addColumn("duration_max", number).execute();
 }
 
+/** Also for a store that was put together from parts. */
+export async function recountTotals(kysely: Kysely<Schema>, dialect: Dialect): Promise<void> {
+  await kysely.deleteFrom("agent_totals").execute();
+  await fillTotals(kysely, dialect);
+}
+
 async function fillTotals(kysely: Kysely<Schema>, dialect: Dialect): Promise<void> {
   const progress = Object.entries(PROGRESS) as [keyof typeof PROGRESS, readonly string[]][];
   const amount = (path: readonly string[]) =>

@@ -1,21 +1,29 @@
 /**
- * Brings an earlier tasks.json into a store that has never held a task, in one transaction and through events, so that
- * replay stays true. Nobody is told about tasks that come in this way. A damaged file is set aside, never lost.
+ * Brings an earlier tasks.json into a store that has never held a task, or that was rebuilt after damage and may lack some, in
+ * one transaction and through events, so that replay stays true. Nobody is told about tasks that come in this way. A damaged
+ * file is set aside, never lost.
  */
 import { copyFileSync, existsSync, readFileSync, rmSync } from "node:fs";
+import type { Kysely } from "kysely";
 import { messageOf } from "../model/errors.ts";
 import type { Task } from "../model/task.ts";
 import type { Database, Log } from "./database.ts";
 import { readLastSeq } from "./feed.ts";
+import { readMeta, takeMeta } from "./meta.ts";
+import { recountTotals } from "./migration-2-status.ts";
+import { REBUILT } from "./rebuild.ts";
+import type { Schema } from "./schema.ts";
 import { applyEvent } from "./task-writes.ts";
 import { tasksOf } from "./tasks-json.ts";
 
 export async function importTasksJson(database: Database, file: string, log: Log): Promise<void> {
-  if (!existsSync(file) || (await database.read(readLastSeq)) > 0) return;
+  if (!(await database.read(wantsImport))) return;
   const now = Date.now();
-  const { tasks, sound } = readTasks(file, now);
+  const { tasks, sound } = existsSync(file) ? readTasks(file, now) : { tasks: [], sound: true };
   const first = await database.write(async (kysely) => {
-    if ((await readLastSeq(kysely)) > 0) return false;
+    if (!(await wantsImport(kysely))) return false;
+    if (await takeMeta(kysely, REBUILT)) await recountTotals(kysely, database.dialect);
+    // One that is there already is left as it is: `transition` refuses to import it again.
     for (const task of tasks) await applyEvent(kysely, task.id, { type: "task.imported", at: now, task });
     // Copied before the commit and removed after it: a crash in between loses neither the file nor the tasks.
     if (!sound) setAside(file, now, log);
@@ -24,6 +32,10 @@ export async function importTasksJson(database: Database, file: string, log: Log
   if (!first) return;
   if (!sound) rmSync(file, { force: true });
   if (tasks.length > 0) log(`store: brought in ${tasks.length} tasks from ${file}`);
+}
+
+async function wantsImport(kysely: Kysely<Schema>): Promise<boolean> {
+  return (await readLastSeq(kysely)) === 0 || (await readMeta(kysely, REBUILT)) !== null;
 }
 
 function readTasks(file: string, now: number): { tasks: Task[]; sound: boolean } {

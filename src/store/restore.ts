@@ -1,0 +1,31 @@
+/**
+ * Puts a backup in the store's place. The store that was there is set aside, never deleted, and nothing happens while any
+ * process uses it.
+ */
+import { chmodSync, copyFileSync, existsSync, renameSync } from "node:fs";
+import { AsyncAgentsError } from "../model/errors.ts";
+import { type Backup, requireSound, storeFileOf } from "./backups.ts";
+import { lockFileOf, setAside } from "./damage.ts";
+import { takeLock } from "./presence.ts";
+
+/** Gives the name under which the old store is kept; null where there was none. */
+export function restoreBackup(directory: string, backup: Backup): { setAside: string | null } {
+  const file = storeFileOf(directory);
+  const lock = takeLock(lockFileOf(file), "alone");
+  if (lock === null) {
+    const message =
+      "The store is in use. Stop the daemon (asyncagents down) and end every OpenCode with the plugin, then try again.";
+    throw new AsyncAgentsError("store_unavailable", message);
+  }
+  try {
+    requireSound(backup.file, backup.file);
+    const part = `${file}.part`;
+    copyFileSync(backup.file, part);
+    chmodSync(part, 0o600);
+    const aside = existsSync(file) ? setAside(file, "replaced") : null;
+    renameSync(part, file);
+    return { setAside: aside };
+  } finally {
+    lock.release();
+  }
+}
