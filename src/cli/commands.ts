@@ -14,6 +14,7 @@ import { PROJECT_COMMANDS } from "./project-commands.ts";
 import { REVIEW_COMMANDS } from "./review-commands.ts";
 import { runCommand } from "./run-command.ts";
 import { answerCommand, cancelCommand, forkCommand, resumeCommand, waitCommand } from "./steer-commands.ts";
+import { STORE_COMMANDS } from "./store-commands.ts";
 import { watchCommand } from "./watch-command.ts";
 
 export const COMMANDS: readonly Command[] = [
@@ -24,6 +25,7 @@ export const COMMANDS: readonly Command[] = [
   ...ATTEMPT_COMMANDS,
   ...REVIEW_COMMANDS,
   ...[upCommand, downCommand, mcpCommand],
+  ...STORE_COMMANDS,
   ...[installCommand, doctorCommand, completionCommand, versionCommand, helpCommand],
   ...[daemonCommand, completeCommand],
 ];

@@ -4,9 +4,13 @@
  */
 import manifest from "../../package.json" with { type: "json" };
 import { type Client, createClient } from "../client/client.ts";
+import { type Trouble, troublesIn } from "../engine/troubles.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { type DaemonRecord, ensureDaemon, findDaemon } from "./daemon-process.ts";
 import type { Screen } from "./screen.ts";
+
+/** How often a command that waits looks for trouble. */
+const LOOK_MS = 2_000;
 
 export class Connection {
   readonly #directory: string;
@@ -14,6 +18,8 @@ export class Connection {
   readonly #signal: AbortSignal;
   #opened: Promise<DaemonRecord> | null = null;
   #found: DaemonRecord | null = null;
+  readonly #told = new Set<Trouble["kind"]>();
+  #looking: ReturnType<typeof setInterval> | undefined;
 
   constructor(directory: string, screen: Screen, signal: AbortSignal) {
     this.#directory = directory;
@@ -42,6 +48,7 @@ export class Connection {
   }
 
   async #open(): Promise<DaemonRecord> {
+    this.#tellTroubles();
     const { daemon, started } = await this.#screen.during(
       "starting the daemon",
       ensureDaemon(this.#directory, { signal: this.#signal }),
@@ -53,6 +60,19 @@ export class Connection {
       this.#screen.hint(`${versions} Restart it: asyncagents down && asyncagents up`);
     }
     return daemon;
+  }
+
+  /** Says once what keeps the data folder from working, also when it comes while the command waits. */
+  #tellTroubles(): void {
+    clearInterval(this.#looking);
+    const look = () => {
+      for (const { kind, message } of troublesIn(this.#directory)) {
+        if (!this.#told.has(kind)) this.#screen.hint(message);
+        this.#told.add(kind);
+      }
+    };
+    look();
+    this.#looking = setInterval(look, LOOK_MS).unref();
   }
 
   /** Ctrl-C ends every call; a daemon that does not answer is a failure of its own kind. */

@@ -15,6 +15,7 @@ import { apiSettings } from "../http/settings.ts";
 import { mcpHandler } from "../mcp/http.ts";
 import { sqliteStore } from "../store/open.ts";
 import { executorsOf, hostMakers } from "./daemon-hosts.ts";
+import { DailyBackup } from "./daily-backup.ts";
 import { limitSettings } from "./limit-settings.ts";
 
 export interface DaemonOptions {
@@ -48,7 +49,9 @@ export async function startDaemon({ directory, worktrees, environment, log }: Da
     released: (folder) => runner.release(folder),
   });
   let server: ApiServer | null = null;
+  const backup = new DailyBackup(directory, log);
   const stop = async () => {
+    backup.stop();
     server?.withdraw();
     await board.stop();
     await runner.stop();

@@ -1,19 +1,21 @@
 /**
- * What must be so for asyncagents to work here, one function for each thing, each with its remedy. They look and change nothing:
- * no daemon is started, no store is made or migrated.
+ * What must be so for asyncagents to work here, one function for each thing, each with its remedy. They look and leave nothing
+ * behind: no daemon is started, no folder or store is made or migrated.
  */
 import { Database } from "bun:sqlite";
-import { accessSync, constants, existsSync, readFileSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmdirSync, type Stats, statSync } from "node:fs";
 import { createServer } from "node:net";
-import { dirname, join } from "node:path";
+import { dirname, join, sep } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
 import { createClient } from "../client/client.ts";
 import { worktreesDirectory } from "../engine/data-folder.ts";
+import { troublesIn } from "../engine/troubles.ts";
 import { findOpenCode } from "../hosts/opencode-program.ts";
 import { livingServers, type ServerRecord } from "../http/discovery.ts";
 import { apiSettings } from "../http/settings.ts";
 import { messageOf } from "../model/errors.ts";
 import { SCHEMA_VERSION } from "../store/migrations.ts";
+import { isDamage } from "../store/sqlite-failure.ts";
 import { findDaemon } from "./daemon-process.ts";
 import { programOutput } from "./programs.ts";
 import { ago, counted } from "./text.ts";
@@ -33,6 +35,8 @@ export interface CheckContext {
 
 const LEAST_BUN = "1.3.14";
 const LEAST_GIT = "2.30";
+/** In bytes, of one folder in a path, on the usual file systems. */
+const LONGEST_NAME = 255;
 const QUIET = { info: () => {}, error: () => {} };
 const ANSWER_MS = 3000;
 
@@ -51,6 +55,8 @@ export const CHECKS: readonly ((context: CheckContext) => Promise<Finding | Find
   checkHosts,
   checkFolder,
   checkStore,
+  checkTroubles,
+  checkDashboard,
   checkDaemon,
   checkPort,
   checkWorktrees,
@@ -117,11 +123,16 @@ async function sdkVersion(): Promise<string | null> {
 
 async function checkFolder({ directory }: CheckContext): Promise<Finding> {
   const name = "data folder";
-  const found = statSync(directory, { throwIfNoEntry: false });
+  const found = existing(directory);
   if (!found) {
-    return isWritable(nearestFolder(directory))
+    const trouble = cannotMake(directory);
+    return trouble === null
       ? ok(name, `${directory} (made at the first use)`)
-      : problem(name, `${directory} cannot be made`, "Set ASYNCAGENTS_HOME to a folder that you can write to.");
+      : problem(
+          name,
+          `${directory} cannot be made: ${trouble}`,
+          "Set ASYNCAGENTS_HOME to a folder that you can write to.",
+        );
   }
   if (!found.isDirectory())
     return problem(name, `${directory} is no folder`, "Remove it, or set ASYNCAGENTS_HOME to a folder.");
@@ -151,9 +162,33 @@ async function checkStore({ directory }: CheckContext): Promise<Finding> {
       database.close();
     }
   } catch (thrown) {
-    const remedy = `Stop what uses it (asyncagents down), then move ${file} aside; tasks.json beside it is imported into a fresh one.`;
-    return problem("store", `does not open: ${messageOf(thrown)}`, remedy);
+    return problem("store", `does not open: ${messageOf(thrown)}`, storeRemedy(thrown, directory));
   }
+}
+
+function storeRemedy(thrown: unknown, directory: string): string {
+  if (troublesIn(directory).some(({ kind }) => kind === "disk_full")) {
+    return "Free some space first: on a full disk even a sound store may not open.";
+  }
+  if (!isDamage(thrown)) return `Check that you may read and write ${directory} and the files in it.`;
+  return "It is damaged. Run: asyncagents down && asyncagents up. What can be read is recovered at the start, and the damaged file is kept.";
+}
+
+async function checkTroubles({ directory }: CheckContext): Promise<Finding[]> {
+  return troublesIn(directory).map(({ kind, message }) =>
+    kind === "disk_full"
+      ? problem("disk", message, "Free some space on that disk.")
+      : problem("store", message, "asyncagents store status shows the backups."),
+  );
+}
+
+async function checkDashboard(): Promise<Finding> {
+  if (existsSync(new URL("../../dashboard/dist/index.html", import.meta.url))) return ok("dashboard", "built");
+  return warning(
+    "dashboard",
+    "not built: the page cannot be shown",
+    "Run `npm run build` in the folder of asyncagents.",
+  );
 }
 
 async function checkDaemon({ directory }: CheckContext): Promise<Finding[]> {
@@ -201,16 +236,35 @@ function isFree(port: number): Promise<boolean> {
 
 async function checkWorktrees(): Promise<Finding> {
   const folder = worktreesDirectory();
-  if (isWritable(nearestFolder(folder))) return ok("worktrees", folder);
+  const trouble = existing(folder)?.isDirectory() && isWritable(folder) ? null : cannotMake(folder);
+  if (trouble === null) return ok("worktrees", folder);
   return problem(
     "worktrees",
-    `${folder} cannot be written`,
+    `${folder} cannot be written: ${trouble}`,
     "Set ASYNCAGENTS_WORKTREES to a folder that you can write to.",
   );
 }
 
-function nearestFolder(path: string): string {
-  return existsSync(path) || dirname(path) === path ? path : nearestFolder(dirname(path));
+function existing(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Why a folder that does not exist could not be made; null where it could. Tried in the nearest folder, and undone. */
+function cannotMake(path: string): string | null {
+  if (path.split(sep).some((name) => Buffer.byteLength(name) > LONGEST_NAME)) return "the name of a folder is too long";
+  if (existing(path)) return "something else has that name, or it is not writable";
+  let nearest = dirname(path);
+  while (!existing(nearest) && dirname(nearest) !== nearest) nearest = dirname(nearest);
+  try {
+    rmdirSync(mkdtempSync(join(nearest, ".asyncagents-doctor-")));
+    return null;
+  } catch (thrown) {
+    return messageOf(thrown).split(",")[0] ?? "";
+  }
 }
 
 function isWritable(path: string): boolean {

@@ -21,6 +21,7 @@ import type {
   TaskList,
   TaskRun,
   TaskStatus,
+  Trouble,
 } from "./schemas.ts";
 
 export interface ClientOptions {
@@ -72,6 +73,8 @@ export interface Client {
   /** The last day in 48 steps where nothing is given. */
   history(query?: { from?: string; to?: string; buckets?: number }, signal?: AbortSignal): Promise<History>;
   health(signal?: AbortSignal): Promise<Health>;
+  /** What keeps the data folder from working; empty when all is well. */
+  troubles(signal?: AbortSignal): Promise<Trouble[]>;
   /** Where this server can launch tasks, with the agents there. */
   instances(signal?: AbortSignal): Promise<Instance[]>;
   /** A snapshot, then every change, for as long as it is read; reconnects by itself. */
@@ -115,6 +118,7 @@ export function createClient(options: ClientOptions): Client {
     stats: (signal) => json("/v1/stats", signalled(signal)),
     history: (query = {}, signal) => json("/v1/stats/history", { query, signal }),
     health: (signal) => json("/v1/health", signalled(signal)),
+    troubles: (signal) => json("/v1/troubles", signalled(signal)),
     instances: (signal) => json("/v1/instances", signalled(signal)),
     events: (stream = {}) => streamEvents(fetcher, `${base}/v1/events`, stream),
     launch: (body) => json("/v1/tasks", { method: "POST", body }),

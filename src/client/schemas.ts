@@ -194,6 +194,11 @@ export const healthSchema = z.object({
   pid: count,
 });
 
+export const troubleSchema = z.object({
+  kind: z.enum(["disk_full", "store_damaged"]),
+  message: z.string().describe("what is wrong and what to do"),
+});
+
 export const instanceSchema = z.object({
   id: z.string(),
   host: z.string(),
@@ -271,6 +276,7 @@ export const NAMED_SCHEMAS = {
   TaskGroup: groupSchema,
   Message: messageSchema,
   Health: healthSchema,
+  Trouble: troubleSchema,
   Instance: instanceSchema,
   Snapshot: snapshotSchema,
   Error: errorSchema,
@@ -290,6 +296,7 @@ export type LogPart = z.infer<typeof messagePartSchema>;
 export type Stats = z.infer<typeof statsSchema>;
 export type AgentStats = z.infer<typeof agentStatsSchema>;
 export type History = z.infer<typeof historySchema>;
+export type Trouble = z.infer<typeof troubleSchema>;
 export type Health = z.infer<typeof healthSchema>;
 export type Instance = z.infer<typeof instanceSchema>;
 export type Snapshot = z.infer<typeof snapshotSchema>;

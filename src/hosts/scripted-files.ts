@@ -2,7 +2,7 @@
  * Keeps the sessions of scripted hosts in a folder, one file for each, so that they outlive the process: a session is
  * written whole, and replaced in one step. What was not finished when the process died is there as it was. No rules.
  */
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ScriptedSession, ScriptedSessions } from "./scripted-sessions.ts";
 
@@ -13,11 +13,11 @@ export class ScriptedFiles {
 
   constructor(folder: string) {
     this.#folder = folder;
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
   }
 
   /** Puts all sessions of the folder back; a file that cannot be read is left out. */
   load(sessions: ScriptedSessions): void {
+    if (!existsSync(this.#folder)) return;
     for (const name of readdirSync(this.#folder).filter((file) => file.endsWith(ENDING))) {
       try {
         const session = JSON.parse(readFileSync(join(this.#folder, name), "utf8")) as ScriptedSession;
@@ -29,6 +29,7 @@ export class ScriptedFiles {
 
   save(session: ScriptedSession): void {
     const file = this.#file(session.id);
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
     writeFileSync(`${file}.part`, JSON.stringify(session), { mode: 0o600 });
     renameSync(`${file}.part`, file);
   }

@@ -29,9 +29,22 @@ export function scriptedHosts({ folder, agents = ["general", "explore"] }: Scrip
   const files = folder === undefined ? null : new ScriptedFiles(folder);
   files?.load(sessions);
   const hosts = new Set<ScriptedHost>();
+  const unsaved = new Set<string>();
   const save = (sessionId: string) => {
     if (sessions.has(sessionId)) files?.save(sessions.get(sessionId));
     else files?.remove(sessionId);
+    unsaved.delete(sessionId);
+  };
+  /** A full disk must not break the turn that is under way: what could not be saved is saved with the next event. */
+  const saveWhenPossible = (sessionId: string) => {
+    unsaved.add(sessionId);
+    for (const each of unsaved) {
+      try {
+        save(each);
+      } catch {
+        return;
+      }
+    }
   };
 
   return {
@@ -41,7 +54,7 @@ export function scriptedHosts({ folder, agents = ["general", "explore"] }: Scrip
     async open(directory): Promise<OpenedHost> {
       const scripted = scriptedHost({ sessions, agents });
       scripted.onEvent((event: HostEvent) => {
-        if ("sessionId" in event) save(event.sessionId);
+        if ("sessionId" in event) saveWhenPossible(event.sessionId);
       });
       const host: ScriptedHost = {
         ...scripted,

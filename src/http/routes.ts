@@ -19,10 +19,12 @@ import {
   statsSchema,
   taskListSchema,
   taskSchema,
+  troubleSchema,
 } from "../client/schemas.ts";
 import type { Log } from "../engine/context.ts";
 import type { Desk } from "../engine/desk.ts";
 import type { Overview } from "../engine/overview.ts";
+import type { Trouble } from "../engine/troubles.ts";
 import type { ErrorCode } from "../model/errors.ts";
 import { STATUSES } from "../model/task.ts";
 import { boardRoutes } from "./board-routes.ts";
@@ -48,6 +50,8 @@ export interface ApiContext {
   board: CallOperation | null;
   /** Answers at /mcp; null where nothing is there. */
   mcp: ((request: Request) => Promise<Response>) | null;
+  /** What keeps the data folder from working. */
+  troubles(): Trouble[];
   /** Opens the event stream. */
   stream(request: Request): Promise<Response>;
 }
@@ -166,6 +170,13 @@ const reads: Route[] = [
       const uptime = (now() - startedAt) / 1000;
       return replyJson({ status: "ok", uptime, version, taskCount: await overview.taskCount(), pid: process.pid });
     },
+  },
+  {
+    method: "GET",
+    path: "/v1/troubles",
+    summary: "What keeps the data folder from working: a full disk, a damaged store",
+    answer: z.array(troubleSchema),
+    handle: async ({ troubles }) => replyJson(troubles()),
   },
   {
     method: "GET",

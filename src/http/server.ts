@@ -8,6 +8,7 @@ import type { CallOperation } from "../client/operations.ts";
 import type { Log } from "../engine/context.ts";
 import type { Desk } from "../engine/desk.ts";
 import type { Overview } from "../engine/overview.ts";
+import { troublesIn } from "../engine/troubles.ts";
 import { messageOf } from "../model/errors.ts";
 import { createApp } from "./app.ts";
 import { announce, livingServers } from "./discovery.ts";
@@ -69,6 +70,7 @@ export function startApiServer(options: ApiServerOptions): ApiServer {
       ...{ log, token, startedAt, version: manifest.version, now: Date.now },
       board: daemon?.board ?? null,
       mcp: daemon ? (request) => daemon.mcp(withoutLimit(request)) : null,
+      troubles: () => troublesIn(directory),
       stream: (request) => streams.open(request),
     },
     new Page(),

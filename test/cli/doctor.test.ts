@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { cliWorld } from "./cli-bed.ts";
@@ -33,8 +33,23 @@ test("doctor looks at everything, starts nothing, and makes nothing", async () =
     expect(names).toContain(name);
   }
   expect(finding(report, "daemon")?.says).toContain("not running");
-  expect(await Bun.file(join(world.data, "asyncagents.db")).exists()).toBe(false);
+  expect(existsSync(world.data)).toBe(false);
 });
+
+test("doctor is not green for a data folder that cannot be made", async () => {
+  const world = cliWorld();
+  const file = join(world.folder, "file");
+  writeFileSync(file, "");
+  for (const path of [join(file, "data"), "/proc/asyncagents", join(world.folder, "n".repeat(300))]) {
+    world.environment.ASYNCAGENTS_HOME = path;
+    const said = await world.cli("doctor", "--json");
+    expect(said.code).toBe(1);
+    const report = JSON.parse(said.out) as Report;
+    expect(finding(report, "data folder")).toMatchObject({ state: "problem" });
+    expect(finding(report, "worktrees")).toMatchObject({ state: "problem" });
+  }
+  expect(readdirSync(world.folder).sort()).toEqual(["file", "home", "work"]);
+}, 60_000);
 
 test("doctor sees the daemon and the store, and warns of an open folder and a taken port", async () => {
   const world = cliWorld();
@@ -65,6 +80,6 @@ test("doctor ends with 1 where something is a problem, and says what to do", asy
   world.environment.PATH = world.work;
   const { code, out } = await world.cli("doctor");
   expect(code).toBe(1);
-  expect(out).toMatch(/✗ store +does not open.*\n +→ Stop what uses it/);
+  expect(out).toMatch(/✗ store +does not open.*\n +→ It is damaged. Run: asyncagents down && asyncagents up/);
   expect(out).toMatch(/✗ git +not found\n +→ .*install git/);
 });
