@@ -3,6 +3,7 @@
  * turns. A write to its store comes before every request, so no answer can be kept. Gives requests per second.
  */
 import { isDeepStrictEqual } from "node:util";
+import { folderToken } from "../src/http/token-file.ts";
 import type { BareListCalls } from "./bare-list-server.ts";
 import { type Child, startChild } from "./child-process.ts";
 import { foreignWrites } from "./foreign-writes.ts";
@@ -61,12 +62,14 @@ export async function measureLists(options: ListOptions): Promise<ListFigures> {
     const large = await start<StatusServerCalls>("./status-server.ts").call("start", { directory: options.large });
     const small = await start<StatusServerCalls>("./status-server.ts").call("start", { directory: options.small });
     const bare = await start<BareListCalls>("./bare-list-server.ts").call("list", { directory: options.large });
+    const tokens = { large: folderToken(options.large), small: folderToken(options.small) };
     const text = await sameAnswer(large, bare);
     const constant = await start<BareListCalls>("./bare-list-server.ts").call("constant", { text });
-    const search = (name: keyof typeof TERMS): Load => load(large, `${PATH}?search=${TERMS[name]}`, writes.large.write);
+    const search = (name: keyof typeof TERMS): Load =>
+      load(large, `${PATH}?search=${TERMS[name]}`, writes.large.write, tokens.large);
     const contenders: Record<ListContender, Load> = {
-      list: load(large, PATH, writes.large.write),
-      small: load(small, PATH, writes.small.write),
+      list: load(large, PATH, writes.large.write, tokens.large),
+      small: load(small, PATH, writes.small.write, tokens.small),
       bare: load(bare, PATH, writes.large.write),
       constant: load(constant, PATH, writes.large.write),
       rare: search("rare"),
@@ -82,8 +85,8 @@ export async function measureLists(options: ListOptions): Promise<ListFigures> {
   }
 }
 
-function load(url: string, path: string, before: () => void): Load {
-  return { url, path, before };
+function load(url: string, path: string, before: () => void, token?: string): Load {
+  return { url, path, before, ...(token === undefined ? {} : { token }) };
 }
 
 async function runRounds(contenders: Record<ListContender, Load>, options: ListOptions): Promise<ListRound[]> {

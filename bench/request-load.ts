@@ -22,14 +22,17 @@ interface Connection {
 export interface Load {
   url: string;
   path: string;
+  /** Sent with each request where there is one: without it, our server asks the kernel who calls. */
+  token?: string;
   /** Called before each request. */
   before(): void;
 }
 
 /** Sends so many requests in all and gives how many were answered in a second. Connections are made before the clock runs. */
-export async function requestRate({ url, path, before }: Load, count: number): Promise<number> {
+export async function requestRate({ url, path, token, before }: Load, count: number): Promise<number> {
   const { hostname, port, host } = new URL(url);
-  const request = Buffer.from(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+  const authorization = token === undefined ? "" : `Authorization: Bearer ${token}\r\n`;
+  const request = Buffer.from(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n${authorization}\r\n`);
   const connections = await Promise.all(Array.from({ length: CONNECTIONS }, () => connect(hostname, Number(port))));
   let left = count;
   const drive = (connection: Connection) =>

@@ -17,6 +17,8 @@ export interface InstallWish {
   scope: "user" | "project";
   /** For OpenCode: its plugin, the MCP server, or both. */
   add: "plugin" | "mcp" | "both";
+  /** The daemon's MCP server over HTTP in place of a command; null for the command. */
+  http: { url: string; token: string } | null;
   cwd: string;
   environment: Readonly<Record<string, string | undefined>>;
 }
@@ -29,15 +31,17 @@ const NAME = "asyncagents";
 
 export function planInstall(client: ClientName, wish: InstallWish): InstallPlan {
   if (client === "opencode") return { change: openCodeChange(wish) };
-  if (client === "cursor") return { change: mcpServersChange(cursorFile(wish)) };
-  if (wish.scope === "project") return { change: mcpServersChange(join(wish.cwd, ".mcp.json")) };
+  if (client === "cursor") return { change: mcpServersChange(cursorFile(wish), wish) };
+  if (wish.scope === "project") return { change: mcpServersChange(join(wish.cwd, ".mcp.json"), wish) };
   const args = ["mcp", "add", "--scope", "user", NAME, "--", ...mcpCommandLine()];
   return { program: [claudeProgram() ?? "", ...args], shown: ["claude", ...args].join(" ") };
 }
 
 function openCodeChange(wish: InstallWish): ConfigChange {
   const plugin = pathToFileURL(join(ROOT, "src", "opencode", "server.ts")).href;
-  const server = { type: "local", command: mcpCommandLine(), enabled: true };
+  const server = wish.http
+    ? { type: "remote", ...remoteServer(wish.http), enabled: true }
+    : { type: "local", command: mcpCommandLine(), enabled: true };
   const withPlugin = wish.add !== "mcp";
   const withServer = wish.add !== "plugin";
   const edit = (text: string) => {
@@ -47,7 +51,7 @@ function openCodeChange(wish: InstallWish): ConfigChange {
     return changed;
   };
   const advice = { ...(withPlugin ? { plugin: [plugin] } : {}), ...(withServer ? { mcp: { [NAME]: server } } : {}) };
-  return planChange(openCodeFile(wish), edit, JSON.stringify(advice, null, 2));
+  return { ...planChange(openCodeFile(wish), edit, JSON.stringify(advice, null, 2)), isSecret: wish.http !== null };
 }
 
 /** Also under an older path, or with options. */
@@ -59,12 +63,17 @@ function namesPlugin(text: string): boolean {
   });
 }
 
-function mcpServersChange(file: string): ConfigChange {
+function remoteServer({ url, token }: NonNullable<InstallWish["http"]>) {
+  return { url: `${url}/mcp`, headers: { Authorization: `Bearer ${token}` } };
+}
+
+function mcpServersChange(file: string, { http }: InstallWish): ConfigChange {
   const [command = "", ...args] = mcpCommandLine();
-  const server = { command, args };
+  const server = http ? remoteServer(http) : { command, args };
   const edit = (text: string) =>
     isSame(text, ["mcpServers", NAME], server) ? text : setJsonc(text, ["mcpServers", NAME], server);
-  return planChange(file, edit, JSON.stringify({ mcpServers: { [NAME]: server } }, null, 2));
+  const advice = JSON.stringify({ mcpServers: { [NAME]: server } }, null, 2);
+  return { ...planChange(file, edit, advice), isSecret: http !== null };
 }
 
 function isSame(text: string, path: readonly string[], value: unknown): boolean {

@@ -7,6 +7,7 @@ import { daemonCommand, downCommand, upCommand } from "./daemon-commands.ts";
 import { doctorCommand } from "./doctor-command.ts";
 import { installCommand } from "./install-command.ts";
 import { ITEM_COMMANDS } from "./item-commands.ts";
+import { linkCommand } from "./link-command.ts";
 import { listCommand, showCommand } from "./list-commands.ts";
 import { logsCommand } from "./logs-command.ts";
 import { mcpCommand } from "./mcp-command.ts";
@@ -24,7 +25,7 @@ export const COMMANDS: readonly Command[] = [
   ...ITEM_COMMANDS,
   ...ATTEMPT_COMMANDS,
   ...REVIEW_COMMANDS,
-  ...[upCommand, downCommand, mcpCommand],
+  ...[upCommand, downCommand, linkCommand, mcpCommand],
   ...STORE_COMMANDS,
   ...[installCommand, doctorCommand, completionCommand, versionCommand, helpCommand],
   ...[daemonCommand, completeCommand],

@@ -3,6 +3,7 @@
  * all, with a copy of what was there; a link stays a link. What cannot be read safely is left alone.
  */
 import {
+  chmodSync,
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -23,6 +24,8 @@ export interface ConfigChange {
   /** Empty where the file does not exist. */
   before: string;
   after: string;
+  /** It holds a token: only its owner may read it afterwards, and what is kept of it. */
+  isSecret?: boolean;
 }
 
 /** What `edit` makes of the file; the advice is for where that cannot be done. */
@@ -38,7 +41,7 @@ export function planChange(file: string, edit: (text: string) => string, advice:
 }
 
 /** Gives the backup's path; null where there was nothing to back up. */
-export function writeChange({ file, before, after }: ConfigChange, now: Date): string | null {
+export function writeChange({ file, before, after, isSecret = false }: ConfigChange, now: Date): string | null {
   mkdirSync(dirname(file), { recursive: true });
   const target = existsSync(file) ? realpathSync(file) : file;
   const current = existsSync(target) ? readFileSync(target, "utf8") : "";
@@ -48,9 +51,10 @@ export function writeChange({ file, before, after }: ConfigChange, now: Date): s
       `${file} was changed in the meantime. Nothing was written; try again.`,
     );
   }
-  const mode = existsSync(target) ? statSync(target).mode & 0o777 : 0o600;
+  const mode = existsSync(target) && !isSecret ? statSync(target).mode & 0o777 : 0o600;
   const backup = existsSync(target) ? `${target}.${now.toISOString().replaceAll(/[-:]|\..*/g, "")}.bak` : null;
   if (backup) copyFileSync(target, backup);
+  if (backup && isSecret) chmodSync(backup, mode);
   const temporary = `${target}.${process.pid}.tmp`;
   writeFileSync(temporary, after, { mode, flag: "wx" });
   renameSync(temporary, target);

@@ -23,6 +23,7 @@ export const installCommand: Command = {
       completes: SCOPES,
     },
     add: { value: "what", summary: "for opencode: plugin (the default), mcp or both", completes: ADDS },
+    http: { summary: "for opencode and cursor: the daemon's address and your token in place of a command" },
     yes: { short: "y", summary: "do not ask" },
     print: { summary: "only show the change" },
   },
@@ -30,7 +31,10 @@ export const installCommand: Command = {
   async run(invocation) {
     const { arguments: given, cwd, environment } = invocation;
     const client = oneOf(CLIENTS, given.operand(0), "client");
-    const wish = { scope: choice(given, "scope", SCOPES), add: choice(given, "add", ADDS), cwd, environment };
+    const scope = choice(given, "scope", SCOPES);
+    const http = given.flag("http") ? await daemonAddress(invocation, client, scope) : null;
+    const add = http && given.text("add") === undefined ? "mcp" : choice(given, "add", ADDS);
+    const wish = { scope, add, http, cwd, environment };
     if (client !== "opencode" && given.text("add") === "plugin") {
       throw new AsyncAgentsError("invalid_input", "Only opencode has a plugin; --add is for it.");
     }
@@ -40,6 +44,18 @@ export const installCommand: Command = {
       : installByProgram(invocation, client, plan);
   },
 };
+
+/** Only where the token stays with the user: a project's file is often committed, and Claude's command would show it to everyone. */
+async function daemonAddress({ connection }: Invocation, client: ClientName, scope: InstallWish["scope"]) {
+  if (client === "claude" || scope === "project") {
+    const reason =
+      scope === "project" ? "files of a project get shared" : "its command line can be read by other users";
+    const message = `--http would write your token where others can read it: ${reason}. Leave it out: the command needs no token.`;
+    throw new AsyncAgentsError("invalid_input", message);
+  }
+  const { url, token } = await connection.daemon();
+  return { url, token };
+}
 
 async function installFile(invocation: Invocation, client: ClientName, wish: InstallWish, change: ConfigChange) {
   const { screen, arguments: given } = invocation;

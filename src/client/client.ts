@@ -2,14 +2,14 @@
  * The status API's typed client, for Node 20, Bun and browsers: no dependency, nothing of Bun or Node. One method per
  * operation; failures are AsyncAgentsError with the server's code. `events` reconnects by itself and says so.
  */
-import { AsyncAgentsError, ERROR_CODES, type ErrorCode } from "../model/errors.ts";
+import { AsyncAgentsError } from "../model/errors.ts";
 import type { Fetch, StreamEvent, StreamOptions } from "./events.ts";
 import { streamEvents } from "./events.ts";
+import { failureOf } from "./failure.ts";
 import type { CallOperation } from "./operations.ts";
 import type {
   AnswerBody,
   BackgroundTask,
-  ErrorBody,
   ForkBody,
   Health,
   History,
@@ -27,7 +27,7 @@ import type {
 export interface ClientOptions {
   /** Where the server is, as in server.json; in a page: its own origin. */
   url: string;
-  /** The token in server.json; only what changes things needs it. */
+  /** The token in server.json. Changing things needs it; so does reading, unless the server can tell that the caller is its user. */
   token?: string;
   fetch?: Fetch;
 }
@@ -95,9 +95,9 @@ export interface Client {
 
 export function createClient(options: ClientOptions): Client {
   const base = options.url.replace(/\/+$/, "");
-  const fetcher: Fetch = options.fetch ?? ((input, init) => fetch(input, init));
+  const fetcher = withToken(options.fetch ?? ((input, init) => fetch(input, init)), options.token);
   const request = async (path: string, call: Call = {}): Promise<Response> => {
-    const response = await send(fetcher, `${base}${path}${searchOf(call.query)}`, call, options.token);
+    const response = await send(fetcher, `${base}${path}${searchOf(call.query)}`, call);
     if (!response.ok) throw await failureOf(response);
     return response;
   };
@@ -131,10 +131,18 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-async function send(fetcher: Fetch, url: string, call: Call, token: string | undefined): Promise<Response> {
+function withToken(fetcher: Fetch, token: string | undefined): Fetch {
+  if (token === undefined) return fetcher;
+  return (input, init) => {
+    const headers = new Headers(init?.headers);
+    headers.set("authorization", `Bearer ${token}`);
+    return fetcher(input, { ...init, headers });
+  };
+}
+
+async function send(fetcher: Fetch, url: string, call: Call): Promise<Response> {
   const headers: Record<string, string> = {};
   if (call.body !== undefined) headers["content-type"] = "application/json";
-  if (token !== undefined && call.method === "POST") headers.authorization = `Bearer ${token}`;
   try {
     return await fetcher(url, {
       method: call.method ?? "GET",
@@ -153,13 +161,4 @@ function searchOf(query: Query = {}): string {
   const given = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value));
   return given.size === 0 ? "" : `?${given}`;
-}
-
-async function failureOf(response: Response): Promise<AsyncAgentsError> {
-  const body = (await response.json().catch(() => null)) as ErrorBody | null;
-  const { code, message, details } = body?.error ?? {};
-  const known = typeof code === "string" && Object.hasOwn(ERROR_CODES, code) ? (code as ErrorCode) : "internal";
-  return new AsyncAgentsError(known, message ?? `The server answered with ${response.status}.`, {
-    ...(details ? { details } : {}),
-  });
 }

@@ -2,6 +2,8 @@
  * The event stream as an async iterable: parses server-sent events from a fetch, connects again with growing pauses, and
  * takes a silence of more than two heartbeats for a lost connection. Each connection begins with a fresh snapshot.
  */
+import { AsyncAgentsError, type ErrorCode, messageOf } from "../model/errors.ts";
+import { failureOf } from "./failure.ts";
 import type { BackgroundTask, Snapshot } from "./schemas.ts";
 
 export type Fetch = (input: string, init?: RequestInit) => Promise<Response>;
@@ -23,7 +25,7 @@ export type StreamEvent =
   /** Something on the board changed; what, is to be read. */
   | { type: "board.changed"; ts: string }
   /** Made by the client: there is no connection, for this reason, and it will try again after `waitMs`. */
-  | { type: "reconnecting"; attempt: number; waitMs: number; reason: string };
+  | { type: "reconnecting"; attempt: number; waitMs: number; reason: string; code: ErrorCode | null };
 
 export interface StreamOptions {
   signal?: AbortSignal;
@@ -44,19 +46,20 @@ export async function* streamEvents(
 ): AsyncGenerator<StreamEvent, void> {
   const { signal, maxWaitMs = 3_000, silenceMs = 75_000 } = options;
   for (let attempt = 0; !signal?.aborted; ) {
-    let reason = "The server closed the stream.";
+    let failure: unknown = new Error("The server closed the stream.");
     try {
       for await (const event of connection(fetcher, url, silenceMs, signal)) {
         attempt = 0;
         yield event;
       }
     } catch (thrown) {
-      reason = thrown instanceof Error ? thrown.message : String(thrown);
+      failure = thrown;
     }
     if (signal?.aborted) return;
     attempt++;
     const waitMs = Math.min(maxWaitMs, FIRST_WAIT_MS * 2 ** Math.min(attempt - 1, 10));
-    yield { type: "reconnecting", attempt, waitMs, reason };
+    const code = AsyncAgentsError.isInstance(failure) ? failure.code : null;
+    yield { type: "reconnecting", attempt, waitMs, reason: messageOf(failure), code };
     await pause(waitMs, signal);
   }
 }
@@ -73,7 +76,7 @@ async function* connection(
   let timer = setTimeout(hangUp, silenceMs);
   try {
     const response = await fetcher(url, { headers: { accept: "text/event-stream" }, signal: silence.signal });
-    if (!response.ok || !response.body) throw new Error(`The server answered with ${response.status}.`);
+    if (!response.ok || !response.body) throw await failureOf(response);
     const reader = response.body.getReader();
     const parser = new EventParser();
     for (;;) {

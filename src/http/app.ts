@@ -15,8 +15,8 @@ export function createApp(context: ApiContext, page: Page): Hono {
   for (const route of ROUTES) {
     app.on(route.method, route.path, async (hono) => {
       const request = hono.req.raw;
-      if (route.access !== "open") context.guard.admit(request);
       if (route.access === "token") context.guard.authorize(request);
+      else if (route.access !== "open") context.guard.admit(request);
       return route.handle(context, { request, url: new URL(request.url), id: hono.req.param("id") ?? "" });
     });
   }
@@ -28,8 +28,11 @@ export function createApp(context: ApiContext, page: Page): Hono {
     });
   }
   app.all("*", ({ req }) => {
+    context.guard.admitOrigin(req.raw);
+    const file = req.method === "GET" || req.method === "HEAD" ? page.answer(req.path) : null;
+    if (file) return file;
     context.guard.admit(req.raw);
-    return (req.method === "GET" || req.method === "HEAD" ? page.answer(req.path) : null) ?? unanswered(req, context);
+    return unanswered(req, context);
   });
   return app;
 }

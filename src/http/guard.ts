@@ -1,34 +1,36 @@
 /**
- * Who may ask: programs on this machine and pages from it. A page from elsewhere must not read transcripts, whatever name
- * it gave this address (DNS rebinding), and only who holds the token changes things. A program of the same user is no
- * boundary: it can read the token. One of another user gets neither the token nor at the tools.
+ * Who may ask: programs of the same user, and whoever holds the token. Pages are held to more: one from elsewhere must not read
+ * transcripts, whatever name it gave this address (DNS rebinding), and only the token changes things. Invariant: a caller of whom
+ * nothing is known is refused. A program of the same user is not a boundary: it can read the token.
  */
 import { timingSafeEqual } from "node:crypto";
 import { AsyncAgentsError } from "../model/errors.ts";
 
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
+/** What a browser says of a request that another page caused; one that it made as `none` was typed or bookmarked. */
+const OTHER_SITES = new Set(["cross-site", "same-site"]);
 
 export interface GuardOptions {
   token: string;
   /** Origins besides those of this machine whose pages may read; from ASYNCAGENTS_API_ORIGINS. */
   origins: readonly string[];
-  /** Whether the request comes from a program of another user of this machine. */
-  isOtherUser(request: Request): boolean;
+  /** Whether the request is known to come from a program of the user of this process. */
+  isOwnUser(request: Request): boolean;
 }
 
 export class Guard {
   readonly #token: Buffer;
   readonly #origins: ReadonlySet<string>;
-  readonly #isOtherUser: GuardOptions["isOtherUser"];
+  readonly #isOwnUser: GuardOptions["isOwnUser"];
 
-  constructor({ token, origins, isOtherUser }: GuardOptions) {
-    this.#isOtherUser = isOtherUser;
+  constructor({ token, origins, isOwnUser }: GuardOptions) {
+    this.#isOwnUser = isOwnUser;
     this.#token = Buffer.from(`Bearer ${token}`);
     this.#origins = new Set(origins);
   }
 
-  /** Throws where the request comes from somewhere else. */
-  admit(request: Request): void {
+  /** Throws where a page from elsewhere asks. All that the dashboard's own files need: they hold no data. */
+  admitOrigin(request: Request): void {
     const host = request.headers.get("host") ?? "";
     if (!isLoopback(`http://${host}`)) {
       throw refusal(`This server answers on this machine only; the request came for the host "${host.slice(0, 100)}".`);
@@ -39,18 +41,33 @@ export class Guard {
     throw refusal(`Pages from ${origin.slice(0, 200)} may not read this server. ${remedy}`);
   }
 
-  /** Throws where a page asks that is not this server's own (programs send no origin), or another user without the token. */
+  /** Throws where the caller may not read. */
+  admit(request: Request): void {
+    this.admitOrigin(request);
+    const site = request.headers.get("sec-fetch-site") ?? "";
+    if (OTHER_SITES.has(site) && !request.headers.has("origin")) {
+      throw refusal("Other pages may not load this. Open the address itself, or use this server's own page.");
+    }
+    if (this.#hasToken(request) || this.#isOwnUser(request)) return;
+    const program = "Programs send the token of server.json as `Authorization: Bearer <token>`";
+    throw refusal(
+      `This server cannot tell that you are its user. ${program}; for the page, use the link that \`asyncagents link\` prints.`,
+    );
+  }
+
+  /** Throws where a page asks that is not this server's own (programs send no origin), or the caller may not read. */
   admitProgram(request: Request): void {
-    this.admit(request);
+    this.admitOrigin(request);
     const origin = request.headers.get("origin");
     if (origin !== null && origin !== ownOrigin(request)) {
       throw refusal(`Pages from ${origin.slice(0, 200)} may not use this. Programs send no Origin header.`);
     }
-    if (!this.#hasToken(request)) this.#refuseOtherUser(request);
+    this.admit(request);
   }
 
   /** Throws where the caller may not change things. */
   authorize(request: Request): void {
+    this.admitOrigin(request);
     const origin = request.headers.get("origin");
     if (origin !== null && origin !== ownOrigin(request)) {
       throw refusal(`Pages from ${origin.slice(0, 200)} may not change anything. Use this server's own page.`);
@@ -60,24 +77,16 @@ export class Guard {
     throw new AsyncAgentsError("not_authorized", `Changing things needs the token. ${where}`);
   }
 
-  /** Throws where the asker is not this server's own page in a browser. */
+  /** Throws where the caller is not this server's own page in a browser of its own user. */
   admitOwnPage(request: Request): void {
-    if (request.headers.get("sec-fetch-site") !== "same-origin") {
-      throw refusal("Only this server's own page gets the token here. Others find it in server.json.");
-    }
-    this.#refuseOtherUser(request);
+    this.admit(request);
+    if (request.headers.get("sec-fetch-site") === "same-origin") return;
+    throw refusal("Only this server's own page gets the token here. Others find it in server.json.");
   }
 
   #hasToken(request: Request): boolean {
     const given = Buffer.from(request.headers.get("authorization") ?? "");
     return given.length === this.#token.length && timingSafeEqual(given, this.#token);
-  }
-
-  #refuseOtherUser(request: Request): void {
-    if (!this.#isOtherUser(request)) return;
-    throw refusal(
-      "This server belongs to another user of this machine. Only who has the token of server.json may use it.",
-    );
   }
 }
 

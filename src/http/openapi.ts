@@ -24,7 +24,7 @@ export function openApiDocument(routes: readonly Route[], version: string): Json
       title: "asyncagents status API",
       version,
       description:
-        "Every background task on this machine. Read by anyone on it; changed with the token in server.json.",
+        "Every background task of a user on this machine. Reading needs the token in server.json, unless the server can tell that the caller is its own user; changing always does.",
       license: { name: "MIT", identifier: "MIT" },
     },
     paths,
@@ -46,7 +46,7 @@ function operationOf(route: Route): Json {
       ? { requestBody: { required: true, content: { "application/json": { schema: schemaOf(route.body, "input") } } } }
       : {}),
     responses: { [String(route.status ?? 200)]: answer, ...failures(route) },
-    ...(route.access === "token" ? { security: [{ token: [] }] } : {}),
+    ...(route.access === "open" ? {} : { security: route.access === "token" ? [{ token: [] }] : [{ token: [] }, {}] }),
   };
 }
 

@@ -31,11 +31,8 @@ export class Peers {
     const peer = this.#servers().find((server) => server.pid === pid);
     if (!peer || isForwarded(request)) throw unavailable(pid);
     const { pathname, search } = new URL(request.url);
-    const headers: Record<string, string> = { [FORWARDED]: "1" };
-    if (body !== undefined) {
-      headers["content-type"] = "application/json";
-      headers.authorization = `Bearer ${peer.token}`;
-    }
+    const headers: Record<string, string> = { [FORWARDED]: "1", authorization: `Bearer ${peer.token}` };
+    if (body !== undefined) headers["content-type"] = "application/json";
     try {
       const answer = await fetch(`http://127.0.0.1:${peer.port}${pathname}${search}`, {
         method: request.method,

@@ -76,7 +76,7 @@ export interface Route {
   type?: "text/event-stream";
   /** The error codes that belong to it, besides those of the guard. */
   fails?: readonly ErrorCode[];
-  /** `open` to every caller, or only to who holds the `token`; else whoever the guard admits. */
+  /** `open` to every caller, or only with the `token`; when absent, with the token or as the same user. */
   access?: "open" | "token";
   handle(context: ApiContext, call: Call): Promise<Response>;
 }

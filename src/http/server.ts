@@ -15,10 +15,12 @@ import { announce, livingServers } from "./discovery.ts";
 import { EventStreams } from "./event-streams.ts";
 import { Guard } from "./guard.ts";
 import { Page } from "./page.ts";
-import { userOfPeer } from "./peer-user.ts";
+import { unknownUser, userOfPeer } from "./peer-user.ts";
 import { Peers } from "./peers.ts";
 import { replyError } from "./reply.ts";
+import { folderToken } from "./token-file.ts";
 
+const ADDRESS = "127.0.0.1";
 const PORTS = 10;
 /** How long answers on their way may take when the server stops. */
 const LAST_ANSWERS_MS = 2000;
@@ -50,23 +52,20 @@ export interface ApiServer {
 export function startApiServer(options: ApiServerOptions): ApiServer {
   const { overview, desk, directory, log, heartbeatMs, daemon } = options;
   const streams = new EventStreams({ overview, log, heartbeatMs });
-  const token = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url");
+  const token = folderToken(directory);
   const startedAt = Date.now();
   /** A client may keep a stream open for as long as it lives. */
   const withoutLimit = (request: Request): Request => {
     server.timeout(request, 0);
     return request;
   };
-  const isOtherUser = (request: Request): boolean => {
-    const user = userOfPeer(server.requestIP(request)?.port ?? 0, server.port ?? 0);
-    return user !== null && user !== process.getuid?.();
-  };
+  const isOwnUser = (request: Request) => isOfOwnUser(server, request);
   const app = createApp(
     {
       overview,
       desk,
       peers: new Peers(() => livingServers(directory)),
-      guard: new Guard({ token, origins: options.origins, isOtherUser }),
+      guard: new Guard({ token, origins: options.origins, isOwnUser }),
       ...{ log, token, startedAt, version: manifest.version, now: Date.now },
       board: daemon?.board ?? null,
       mcp: daemon ? (request) => daemon.mcp(withoutLimit(request)) : null,
@@ -78,7 +77,7 @@ export function startApiServer(options: ApiServerOptions): ApiServer {
   const server = bind(options.port, (request) => app.fetch(request), log);
   streams.attach(server);
   const port = server.port ?? 0;
-  const url = `http://127.0.0.1:${port}`;
+  const url = `http://${ADDRESS}:${port}`;
   const kind = daemon ? ("daemon" as const) : ("plugin" as const);
   const record = { port, url, token, version: manifest.version, startedAt: new Date(startedAt).toISOString(), kind };
   const { withdraw } = announceOrStop(directory, record, server);
@@ -109,17 +108,34 @@ function announceOrStop(directory: string, record: Parameters<typeof announce>[1
   }
 }
 
+/**
+ * Whether the caller is known to be the user of this process. The connection must stand before and after the kernel's table is
+ * read: only then nobody else can have had its port in between.
+ */
+function isOfOwnUser(server: Server<unknown>, request: Request): boolean {
+  const self = process.geteuid?.();
+  if (self === undefined || self === unknownUser()) return false;
+  const before = server.requestIP(request);
+  if (before === null) return false;
+  const user = userOfPeer(before, { address: ADDRESS, port: server.port ?? 0 });
+  const after = server.requestIP(request);
+  return user === self && after?.port === before.port && after.address === before.address;
+}
+
 function bind(first: number, fetch: (request: Request) => Response | Promise<Response>, log: Log): Server<undefined> {
   const ports = first === 0 ? [0] : [...Array.from({ length: PORTS }, (_, index) => first + index), 0];
   for (const port of ports.filter((each) => each <= 65_535)) {
     try {
       return Bun.serve({
-        hostname: "127.0.0.1",
+        hostname: ADDRESS,
         port,
         idleTimeout: IDLE_SECONDS,
         // What is too large is refused in our own words (`parameters.ts`): Bun's answer would have none of our headers.
         maxRequestBodySize: Number.MAX_SAFE_INTEGER,
         development: false,
+        // Without it, Bun lets a second server have the same port (in a Worker, and where `development` is off), and the kernel
+        // deals requests out to either.
+        reusePort: false,
         fetch,
         error: (thrown) => replyError(thrown, log),
       });

@@ -47,6 +47,7 @@ export function serveModel<R extends WireRequest, U extends object>(serving: Ser
     hostname: "127.0.0.1",
     port: 0,
     idleTimeout: 0,
+    reusePort: false,
     // Otherwise Bun prints every scripted cut of a stream as an error.
     development: false,
     routes: { [path]: { POST: (request: Request) => endpoint.answer(request) } },

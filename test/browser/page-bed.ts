@@ -23,6 +23,16 @@ export class Chromium {
     return new Chromium(await startChromium());
   }
 
+  /** A page as it comes, also where the server shows it nothing. */
+  async page(address: string): Promise<Page> {
+    const context = await this.#browser.newContext({ reducedMotion: "reduce" });
+    this.#contexts.push(context);
+    context.setDefaultTimeout(PATIENCE_MS);
+    const page = await context.newPage();
+    await page.goto(address);
+    return page;
+  }
+
   async open(address: string, options: { width?: number } = {}): Promise<View> {
     const viewport = { width: options.width ?? 1280, height: 800 };
     // Without a graphics card every turn of a spinner is painted by the processor.

@@ -155,3 +155,35 @@ test("changing JSON changes what it says at one place only, whatever the file", 
     }),
   );
 });
+
+describe("install --http", () => {
+  test.each([
+    ["opencode", ".config/opencode/opencode.json", ["mcp", "asyncagents"]],
+    ["cursor", ".cursor/mcp.json", ["mcpServers", "asyncagents"]],
+  ])("gives %s the daemon's address and the token, in a file for its owner only", async (client, file, place) => {
+    const { cli, data, path, read, folderNow } = inHome("{}\n", file);
+    chmodSync(path, 0o644);
+    const { code, err } = await cli("install", client, "--http", "--yes");
+    expect([code, err]).toEqual([0, expect.any(String)]);
+    let server: unknown = plainOf(parseJsonc(read()));
+    for (const key of place) server = (server as Record<string, unknown>)[key];
+    const { url, headers } = server as { url: string; headers: Record<string, string> };
+    expect(headers).toEqual({ Authorization: `Bearer ${readFileSync(join(data, "token"), "utf8").trim()}` });
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" });
+    const accept = { accept: "application/json, text/event-stream", "content-type": "application/json" };
+    const answer = await fetch(url, { method: "POST", headers: { ...accept, ...headers }, body });
+    expect(await answer.text()).toContain("start_task_attempt");
+    for (const name of folderNow())
+      expect([name, statSync(join(dirname(path), name)).mode & 0o777]).toEqual([name, 0o600]);
+    expect((await cli("install", client, "--http", "--yes")).out).toContain("has it already");
+  });
+
+  test("writes no token where others could read it", async () => {
+    const { cli, work } = inHome(null);
+    for (const words of [["claude"], ["cursor", "--scope", "project"], ["opencode", "--scope", "project"]]) {
+      const { code, err } = await cli("install", ...words, "--http", "--yes");
+      expect([words, code, err]).toEqual([words, 2, expect.stringContaining("where others can read it")]);
+    }
+    expect(readdirSync(work)).toEqual([]);
+  });
+});

@@ -20,7 +20,7 @@ const event: fc.Arbitrary<StreamEvent> = fc.oneof(
     task: fc.record({ text }) as fc.Arbitrary<never>,
   }),
   fc.record({ type: fc.constantFrom("heartbeat" as const, "board.changed" as const), ts: text }),
-  fc.constant({ type: "reconnecting" as const, attempt: 1, waitMs: 1, reason: "x" }),
+  fc.constant({ type: "reconnecting" as const, attempt: 1, waitMs: 1, reason: "x", code: null }),
 );
 
 test("the same events come out however the bytes are cut, also within a character", () => {

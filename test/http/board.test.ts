@@ -1,8 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import type { CallOperation } from "../../src/client/operations.ts";
-import { userIn } from "../../src/http/peer-user.ts";
 import { AsyncAgentsError } from "../../src/model/errors.ts";
 import { type ApiOptions, failureOf, jsonOf, serverRecord, startApi } from "./api-bed.ts";
 import { rawRequest } from "./raw-request.ts";
@@ -79,42 +76,6 @@ describe("/mcp", () => {
     expect(await status(server.port, [`Host: ${own}`, "Origin: http://localhost:3000"])).toBe(403);
     expect(await status(server.port, [`Host: ${own}`, "Origin: http://evil.com"])).toBe(403);
     expect(await status(server.port, ["Host: evil.com"])).toBe(403);
-  });
-
-  test("refuses programs of other users without the token, and does not give it to them", async () => {
-    const { server, ask, token } = await startApi({ daemon: daemon() });
-    const own = process.getuid?.() ?? 0;
-    // Only root can be somebody else; others can only see that they are not taken for one.
-    const user = own === 0 ? 65_534 : own;
-    const foreign = own === 0;
-    const asUser = async (path: string, headers: string[]) => {
-      const program = `
-        const { request } = require("node:http");
-        const headers = ${JSON.stringify(Object.fromEntries(headers.map((line) => line.split(": "))))};
-        const asked = request({ port: ${server.port}, host: "127.0.0.1", path: "${path}", method: "${path === "/mcp" ? "POST" : "GET"}", headers, agent: false });
-        asked.on("response", (answer) => console.log(answer.resume().statusCode)).end();`;
-      const child = spawn("node", ["-e", program], { uid: user, stdio: ["ignore", "pipe", "inherit"], cwd: "/" });
-      let said = "";
-      child.stdout.on("data", (chunk: Buffer) => {
-        said += chunk.toString();
-      });
-      await once(child, "close");
-      return Number(said);
-    };
-    expect(await asUser("/mcp", [])).toBe(foreign ? 403 : 200);
-    expect(await asUser("/mcp", [`Authorization: Bearer ${token}`])).toBe(200);
-    expect(await asUser("/v1/token", ["Sec-Fetch-Site: same-origin"])).toBe(foreign ? 403 : 200);
-    expect((await ask("/v1/token", { headers: { "sec-fetch-site": "same-origin" } })).status).toBe(200);
-  }, 60_000);
-
-  test("the kernel's table tells whose connection it is", () => {
-    const row = (local: string, remote: string, user: number) =>
-      `   1: 0100007F:${local} 0100007F:${remote} 01 00000000:00000000 00:00000000 00000000  ${user}        0 12 1 0 20 4 30 10 -1`;
-    const table = ["  sl  local_address rem_address   st", row("1435", "C350", 0), row("C350", "1435", 1001), ""].join(
-      "\n",
-    );
-    expect(userIn(table, 50_000, 5173)).toBe(1001);
-    expect([userIn(table, 50_001, 5173), userIn("", 1, 2), userIn("garbage", 1, 2)]).toEqual([null, null, null]);
   });
 
   test("is not there without a daemon", async () => {

@@ -233,7 +233,7 @@ test("a process whose readers leave in every way prints nothing and stays small"
   // Ten readers with a megabyte each, and room for the runtime.
   expect((await memory(child)) - before).toBeLessThan(120 * 1024 * 1024);
   expect(await child.end()).toBe("");
-});
+}, 30_000);
 
 async function memory(child: { tell(line: string): void; said(): Promise<string> }): Promise<number> {
   child.tell("memory");

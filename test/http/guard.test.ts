@@ -1,6 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { AsyncAgentsError } from "../../src/model/errors.ts";
+import { chmodSync, chownSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { folderToken } from "../../src/http/token-file.ts";
 import { create } from "../../src/testing/sample-task.ts";
+import { newWorld } from "../engine/engine-bed.ts";
+import { root } from "../ground/repository.ts";
 import { type Api, failureOf, startApi } from "./api-bed.ts";
 import { rawRequest } from "./raw-request.ts";
 
@@ -156,12 +160,75 @@ describe("the token", () => {
     expect(texts.join("\n")).not.toContain(api.token);
   });
 
-  test("is 32 random bytes, another one for each server", async () => {
+  test("is 32 random bytes, the same for all servers of a data folder, also after restarts, and another elsewhere", async () => {
     const one = await startApi();
     const other = await startApi({ world: one.world });
+    const elsewhere = await startApi();
     expect(Buffer.from(one.token, "base64url")).toHaveLength(32);
-    expect(one.token).not.toBe(other.token);
-    const failure = await one.client.cancel("none").catch((thrown) => thrown);
-    expect(AsyncAgentsError.isInstance(failure) && failure.code).toBe("task_not_found");
+    expect(other.token).toBe(one.token);
+    expect(elsewhere.token).not.toBe(one.token);
+    await Promise.all([one.server.stop(), other.server.stop()]);
+    expect((await startApi({ world: one.world })).token).toBe(one.token);
+    const file = join(one.world.directory, "token");
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readFileSync(file, "utf8").trim()).toBe(one.token);
+  });
+
+  test("is one, however many processes make it at once", async () => {
+    const { directory } = newWorld();
+    const program = `import { folderToken } from "${join(root, "src/http/token-file.ts")}"; console.log(folderToken(process.argv[1]))`;
+    const made = await Promise.all(
+      Array.from({ length: 6 }, () => {
+        const child = Bun.spawn([process.execPath, "-e", program, directory], { stdio: ["ignore", "pipe", "inherit"] });
+        return new Response(child.stdout).text();
+      }),
+    );
+    expect(new Set(made.map((text) => text.trim()))).toEqual(new Set([folderToken(directory)]));
+    expect(readdirSync(directory)).toEqual(["token"]);
+  }, 30_000);
+
+  test("is not used where others may have read or written it", () => {
+    const { directory } = newWorld();
+    const file = join(directory, "token");
+    const token = folderToken(directory);
+    chmodSync(file, 0o644);
+    expect(() => folderToken(directory)).toThrow(/other users may have read it \(mode 644\).*Remove it/);
+    rmSync(file);
+    expect(folderToken(directory)).not.toBe(token);
+    rmSync(file);
+    writeFileSync(join(directory, "elsewhere"), `${token}\n`, { mode: 0o600 });
+    symlinkSync(join(directory, "elsewhere"), file);
+    expect(() => folderToken(directory)).toThrow(/cannot be used/);
+    rmSync(file);
+    writeFileSync(file, "", { mode: 0o600 });
+    expect(() => folderToken(directory)).toThrow(/holds no token/);
+    if (process.getuid?.() !== 0) return;
+    rmSync(file);
+    folderToken(directory);
+    chownSync(file, 54_321, 54_321);
+    expect(() => folderToken(directory)).toThrow(/belongs to another user \(uid 54321\)/);
+  });
+});
+
+describe("a browser", () => {
+  const status = (api: Api, path: string, headers: Record<string, string>) =>
+    statusOf(api, path, { Host: "localhost", ...headers });
+
+  test("loads no data for another page, but opens what a person typed and what a page of this machine fetches", async () => {
+    const api = await startApi();
+    for (const site of ["cross-site", "same-site"]) {
+      for (const path of ["/v1/tasks", "/v1/stats", "/v1/events", "/v1/openapi.json", "/v1/instances", "/v1/token"]) {
+        expect([site, path, await status(api, path, { "Sec-Fetch-Site": site })]).toEqual([site, path, 403]);
+      }
+      const fetched = { "Sec-Fetch-Site": site, Origin: "http://localhost:3000" };
+      expect(await status(api, "/v1/tasks", fetched)).toBe(200);
+      expect(await status(api, "/v1/tasks", { "Sec-Fetch-Site": site, Origin: "http://evil.com" })).toBe(403);
+      // A link to the dashboard works: its files hold no data.
+      expect([200, 404]).toContain(await status(api, "/", { "Sec-Fetch-Site": site }));
+      expect(await status(api, "/v1/health", { "Sec-Fetch-Site": site })).toBe(200);
+    }
+    for (const site of ["none", "same-origin"]) {
+      expect(await status(api, "/v1/tasks", { "Sec-Fetch-Site": site })).toBe(200);
+    }
   });
 });

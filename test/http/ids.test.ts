@@ -74,7 +74,7 @@ describe("an id", () => {
 describe("any request", () => {
   /** What must hold whatever was asked. */
   async function holds(api: Api, path: string, init?: RequestInit): Promise<void> {
-    const answer = await api.ask(path, init);
+    const answer = await api.ask(path, { headers: { authorization: `Bearer ${api.token}` }, ...init });
     const text = await answer.text();
     expect(answer.status).toBeLessThan(500);
     expect(corsOf(answer)).toEqual(CORS);

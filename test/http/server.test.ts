@@ -32,6 +32,25 @@ async function takeRow(world: World, count: number): Promise<number> {
   }
 }
 
+const withToken = (token: string) => ({ method: "POST", headers: { authorization: `Bearer ${token}` }, body: "{}" });
+
+/** The port of a server that runs in a Worker until the end of the test. */
+async function startInWorker(world: World, port: number): Promise<number> {
+  const worker = new Worker(new URL("./api-worker.ts", import.meta.url).href);
+  const said = () =>
+    new Promise<unknown>((resolve, reject) => {
+      worker.onmessage = ({ data }) => resolve(data);
+      worker.onerror = ({ message }) => reject(new Error(message));
+    });
+  atEnd(world, async () => {
+    worker.postMessage("stop");
+    await said();
+    worker.terminate();
+  });
+  worker.postMessage({ folder: world.directory, port });
+  return Number(await said());
+}
+
 describe("the port", () => {
   test("is the next free one where the wanted one is taken", async () => {
     const world = newWorld();
@@ -51,6 +70,24 @@ describe("the port", () => {
     expect(api.server.port < first || api.server.port >= first + 10).toBe(true);
     expect((await api.client.health()).status).toBe("ok");
   });
+
+  test("is never shared by two servers of ours, not even with one in a Worker, as in OpenCode's TUI", async () => {
+    const { server } = await startApi();
+    const [second, third] = [await startApi({ port: server.port }), await startApi({ port: server.port })];
+    expect(new Set([server.port, second.server.port, third.server.port]).size).toBe(3);
+    const worker = await startInWorker(newWorld(), server.port);
+    const other = await startInWorker(newWorld(), worker);
+    expect(new Set([server.port, second.server.port, third.server.port, worker, other]).size).toBe(5);
+    const besideWorker = await startApi({ port: other });
+    expect(besideWorker.server.port).not.toBe(other);
+    // Each one answers for itself: a token of another data folder is refused.
+    const ports = [server.port, second.server.port, third.server.port];
+    for (const [index, api] of [second, third].entries()) {
+      const answers = ports.map((port) => fetch(`http://127.0.0.1:${port}/v1/tasks/none/cancel`, withToken(api.token)));
+      const statuses = (await Promise.all(answers)).map(({ status }) => status);
+      expect(statuses).toEqual(ports.map((_, at) => (at === index + 1 ? 404 : 401)));
+    }
+  }, 30_000);
 
   test("does not go beyond the last", async () => {
     const world = newWorld();

@@ -6,7 +6,11 @@ import type { Client } from "../../../src/client/client.ts";
 import type { TaskChange } from "../../../src/client/events.ts";
 import type { BackgroundTask, Snapshot } from "../../../src/client/schemas.ts";
 
-export type Connection = { kind: "connecting" } | { kind: "live" } | { kind: "reconnecting"; attempt: number };
+export type Connection =
+  | { kind: "connecting" }
+  | { kind: "live" }
+  /** `refusal` is what the server says where it answers, but not to this page. */
+  | { kind: "reconnecting"; attempt: number; refusal: string | null };
 
 export interface FeedListener {
   onSnapshot(snapshot: Snapshot): void;
@@ -35,7 +39,8 @@ export class LiveFeed {
   async read(client: Client, signal: AbortSignal): Promise<void> {
     for await (const event of client.events({ signal })) {
       if (event.type === "reconnecting") {
-        this.#stand({ kind: "reconnecting", attempt: event.attempt });
+        const refusal = event.code === "not_allowed" ? event.reason : null;
+        this.#stand({ kind: "reconnecting", attempt: event.attempt, refusal });
       } else if (event.type === "snapshot") {
         for (const listener of this.#listeners) listener.onSnapshot(event.snapshot);
         this.#stand({ kind: "live" });

@@ -1,40 +1,41 @@
 /**
- * The page's clients: one that reads, and one that may change things, whose token is asked for only when a control is
- * used and lives in memory only. A server that was started anew has a new token, so a refusal asks for it once more.
+ * The page's client: every request carries the token where the page has one, and is sent once more when it was refused for an old
+ * one. Where the page has none, the server says what to do.
  */
 import { type Client, createClient } from "../../../src/client/client.ts";
-import { codeOf } from "./failure.ts";
+import { forgetToken, pageToken } from "./page-token.ts";
 
-export const readingClient: Client = createClient({ url: window.location.origin });
+export const readingClient: Client = createClient({ url: window.location.origin, fetch: fetchWithToken });
 
-let controlling: Promise<Client> | undefined;
-
-function controllingClient(): Promise<Client> {
-  controlling ??= readingClient.pageToken().then((token) => createClient({ url: window.location.origin, token }));
-  controlling.catch(forget);
-  return controlling;
+async function fetchWithToken(input: string, init: RequestInit = {}): Promise<Response> {
+  const answer = await sendWithToken(input, init);
+  if (!isForToken(answer.status, init.method ?? "GET")) return answer;
+  forgetToken();
+  return sendWithToken(input, init);
 }
 
-function forget(): void {
-  controlling = undefined;
+async function sendWithToken(input: string, init: RequestInit): Promise<Response> {
+  const token = await pageToken().catch(() => null);
+  const headers = new Headers(init.headers);
+  if (token !== null) headers.set("authorization", `Bearer ${token}`);
+  return fetch(input, { ...init, headers });
 }
 
-/** Does one thing that changes something. */
+/** What changes things is refused with a status of its own; a 403 may then have another reason. */
+function isForToken(status: number, method: string): boolean {
+  return status === 401 || (status === 403 && method === "GET");
+}
+
+/** Does one thing that changes something; where it cannot, it says why the page has no token. */
 export async function control<T>(act: (client: Client) => Promise<T>): Promise<T> {
-  const client = await controllingClient();
-  try {
-    return await act(client);
-  } catch (failure) {
-    if (codeOf(failure) !== "not_authorized") throw failure;
-    forget();
-    return await act(await controllingClient());
-  }
+  await pageToken();
+  return act(readingClient);
 }
 
 /** Null when controls work; otherwise why they are off. */
 export async function whyControlsAreOff(): Promise<unknown> {
   try {
-    await controllingClient();
+    await pageToken();
     return null;
   } catch (failure) {
     return failure;

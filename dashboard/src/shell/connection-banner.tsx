@@ -21,10 +21,14 @@ export function ConnectionBanner({ connection }: { connection: Connection }) {
       {isLost ? (
         <span className="flex items-center gap-2 font-medium">
           <Icon name="retrying" className="animate-[spin_2s_linear_infinite]" />
-          <span>
-            Reconnecting (attempt {connection.attempt}).{" "}
-            <span className="font-normal">What you see may be out of date.</span>
-          </span>
+          {connection.refusal === null ? (
+            <span>
+              Reconnecting (attempt {connection.attempt}).{" "}
+              <span className="font-normal">What you see may be out of date.</span>
+            </span>
+          ) : (
+            <span>{connection.refusal}</span>
+          )}
         </span>
       ) : (
         <span>{connection.kind === "live" ? "Live" : "Connecting…"}</span>

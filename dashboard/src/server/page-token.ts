@@ -1,0 +1,35 @@
+/**
+ * The token that the page sends with every request: from the link of `asyncagents link`, kept for this tab only and taken out of the
+ * address bar; else from the server, which gives it to its own page where it can tell whose browser it is. Sends nothing else.
+ */
+import { createClient } from "../../../src/client/client.ts";
+
+const KEPT = "asyncagents.token";
+const IN_ADDRESS = /^#token=([\w-]+)$/;
+
+let given: Promise<string> | undefined;
+
+keepFromAddress();
+
+export function pageToken(): Promise<string> {
+  const kept = sessionStorage.getItem(KEPT);
+  given ??= kept === null ? createClient({ url: window.location.origin }).pageToken() : Promise.resolve(kept);
+  given.catch(() => {
+    given = undefined;
+  });
+  return given;
+}
+
+/** A token that was refused is no good: the next request asks for another. */
+export function forgetToken(): void {
+  sessionStorage.removeItem(KEPT);
+  given = undefined;
+}
+
+function keepFromAddress(): void {
+  const { hash, pathname, search } = window.location;
+  const token = IN_ADDRESS.exec(hash)?.[1];
+  if (token === undefined) return;
+  sessionStorage.setItem(KEPT, token);
+  window.history.replaceState(window.history.state, "", `${pathname}${search}`);
+}

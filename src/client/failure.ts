@@ -1,0 +1,14 @@
+/**
+ * An answer of the server that is a failure, as the error that it tells. Says what it can where the answer is none of ours.
+ */
+import { AsyncAgentsError, ERROR_CODES, type ErrorCode } from "../model/errors.ts";
+import type { ErrorBody } from "./schemas.ts";
+
+export async function failureOf(response: Response): Promise<AsyncAgentsError> {
+  const body = (await response.json().catch(() => null)) as ErrorBody | null;
+  const { code, message, details } = body?.error ?? {};
+  const known = typeof code === "string" && Object.hasOwn(ERROR_CODES, code) ? (code as ErrorCode) : "internal";
+  return new AsyncAgentsError(known, message ?? `The server answered with ${response.status}.`, {
+    ...(details ? { details } : {}),
+  });
+}
