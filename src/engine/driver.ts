@@ -14,6 +14,7 @@ import type { Phase, PhaseDetail, Task } from "../model/task.ts";
 import { isLive } from "../model/task.ts";
 import type { Transition } from "../model/transition.ts";
 import type { EngineContext } from "./context.ts";
+import { Handover, SESSION_DELETED } from "./handover.ts";
 import { Leftovers } from "./leftovers.ts";
 import { Lull } from "./lull.ts";
 import { Slots } from "./slots.ts";
@@ -24,8 +25,6 @@ const BEGIN_MS = 20_000;
 /** So long may hosts take to stop when this process ends; they end with it in any case. */
 const ABORT_MS = 3_000;
 
-export const SESSION_DELETED = "its session was deleted";
-
 export class Driver {
   readonly #context: EngineContext;
   readonly #onEnded: (task: Task) => void;
@@ -34,6 +33,7 @@ export class Driver {
   readonly #descendants = new Map<string, string>();
   readonly #slots: Slots;
   readonly #leftovers: Leftovers;
+  readonly #handover: Handover;
   /** Prompts wait here until the launches beside them have returned. */
   readonly lull = new Lull();
   readonly #saving = new Map<RunTracker, ReturnType<typeof setTimeout>>();
@@ -45,7 +45,8 @@ export class Driver {
     this.#context = context;
     this.#onEnded = onEnded;
     this.#slots = context.slots ?? new Slots(null);
-    this.#leftovers = new Leftovers(context, (sessionId) => this.#live.has(sessionId));
+    this.#leftovers = new Leftovers(context, (sessionId) => this.#live.get(sessionId)?.stopping === null);
+    this.#handover = new Handover(context, this.#leftovers);
   }
 
   /** Begins a run whose row is written; what goes wrong from here on ends the task with the truth. */
@@ -139,6 +140,7 @@ export class Driver {
   }
 
   take(event: HostEvent): void {
+    this.#handover.take(event);
     if (event.type === "host.ended") {
       for (const tracker of this.#live.values()) void this.#hostEnded(tracker, event.reason);
       return;
@@ -160,6 +162,7 @@ export class Driver {
     this.#stopped = true;
     this.lull.stop();
     this.#leftovers.close();
+    this.#handover.stop();
     if (this.#pollTimer) clearTimeout(this.#pollTimer);
     for (const timer of this.#saving.values()) clearTimeout(timer);
     for (const tracker of this.#live.values()) tracker.place?.leave();
@@ -182,24 +185,27 @@ export class Driver {
 
   async #start(tracker: RunTracker, task: Task): Promise<void> {
     const { host, settings } = this.#context;
-    if (tracker.stopping !== null || this.#stopped) return;
+    const isOff = () => tracker.stopping !== null || tracker.isOver || this.#stopped;
+    if (isOff()) return;
     if (tracker.phase === "queued") this.#phase(tracker, "starting", null);
     try {
       if (task.isForked && task.run.number === 0) await host.condense?.(task.sessionId, settings.fork);
-      if (tracker.stopping !== null || this.#stopped) return;
-      tracker.counting = true;
-      const { messageId, prompt: text } = task.run;
-      await host.prompt(task.sessionId, { messageId, text, agent: task.agent, model: task.model });
-      this.#context.reach("prompt-sent");
-      tracker.accept();
-      if (tracker.stopping !== null) this.#leftovers.stop(task.sessionId);
-      // A request or a retry may have come while the prompt was on its way: it still holds.
-      else if (tracker.phase === "starting") this.#phase(tracker, "working", null);
-      if (tracker.idleEarly) void this.#settle(tracker, false);
-      this.#pollLater();
     } catch (thrown) {
-      await this.#end(tracker, { outcome: "error", error: messageOf(thrown) }, null);
+      return this.#end(tracker, { outcome: "error", error: messageOf(thrown) }, null);
     }
+    if (isOff()) return;
+    tracker.counting = true;
+    const { messageId, prompt: text } = task.run;
+    const error = await this.#handover.send(tracker, { messageId, text, agent: task.agent, model: task.model });
+    if (this.#stopped) return;
+    if (error !== null) return this.#end(tracker, tracker.stopping ?? { outcome: "error", error }, null);
+    this.#context.reach("prompt-sent");
+    tracker.accept();
+    if (tracker.stopping !== null || tracker.isOver) this.#leftovers.stop(task.sessionId);
+    // A request or a retry may have come while the prompt was on its way: it still holds.
+    else if (tracker.phase === "starting") this.#phase(tracker, "working", null);
+    if (tracker.idleEarly) void this.#settle(tracker, false);
+    this.#pollLater();
   }
 
   #takeOwn(tracker: RunTracker, event: HostEvent): void {
@@ -319,8 +325,8 @@ export class Driver {
 
   /** The host's program died. What the run had finished counts; a prompt that is on its way fails by itself. */
   async #hostEnded(tracker: RunTracker, reason: string): Promise<void> {
-    if (tracker.acceptedAt === null) return;
     tracker.announced = reason;
+    if (tracker.acceptedAt === null) return this.#handover.hurry(tracker);
     try {
       const evidence = await this.#context.host.inspect(tracker.sessionId, tracker.messageId);
       const shown = addProgress(tracker.before, evidence.progress);
@@ -353,6 +359,7 @@ export class Driver {
   }
 
   #forget(tracker: RunTracker): void {
+    tracker.isOver = true;
     if (this.#live.get(tracker.sessionId) === tracker) this.#live.delete(tracker.sessionId);
     tracker.place?.leave();
     for (const [child, root] of this.#descendants) if (root === tracker.sessionId) this.#descendants.delete(child);

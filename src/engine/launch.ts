@@ -2,7 +2,7 @@
  * Launch, fork and resume: checks the request, makes the session, writes the row, and lets the driver begin. Nothing
  * is created or changed by a request that is refused. The batch is chosen in the transaction that writes the row.
  */
-import type { AgentInfo } from "../hosts/host.ts";
+import { type AgentInfo, isRefusal } from "../hosts/host.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { isLive, type Task } from "../model/task.ts";
 import { isResumable } from "../model/transition.ts";
@@ -184,9 +184,17 @@ export class Launcher {
       const parentSessionId = request.forkOf ?? caller.sessionId;
       return await host.fork({ ...input, parentSessionId, untilMessageId: caller.messageId });
     } catch (thrown) {
+      // Only its answer may have been lost: then the session is there, with the mark of this launch.
+      const made = isRefusal(thrown) ? null : await this.#madeBy(launch);
+      if (made !== null) return made;
       await store.closeLaunch(launch.id);
       throw thrown;
     }
+  }
+
+  async #madeBy({ id: launchId, parentSessionId, at }: Launch): Promise<string | null> {
+    const { host } = this.#context;
+    return (await host.findLaunched?.({ launchId, parentSessionId, at }).catch(() => null)) ?? null;
   }
 
   #parentOf(caller: Caller): Parent {

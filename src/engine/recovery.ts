@@ -10,7 +10,8 @@ import { addProgress } from "../model/progress.ts";
 import type { Task } from "../model/task.ts";
 import type { Launch } from "../store/store.ts";
 import type { EngineContext } from "./context.ts";
-import { type Driver, SESSION_DELETED } from "./driver.ts";
+import type { Driver } from "./driver.ts";
+import { SESSION_DELETED } from "./handover.ts";
 import { findOrphans } from "./orphans.ts";
 
 export class Recovery {

@@ -36,6 +36,8 @@ export class RunTracker {
   cancelReason: string | null = null;
   /** What it ends with, while it is being stopped. */
   stopping: Verdict | null = null;
+  /** Its end is written, or another process has it: nothing more is to be done for it. */
+  isOver = false;
   /** Among the runs that are at work, or in line for that. */
   place: Place | null = null;
   /** An error that the host reported besides its messages. */

@@ -1,9 +1,11 @@
 /**
  * The seam to a program that runs agents. A host makes sessions, prompts them and shows what they did; it decides
  * nothing about tasks. What a host cannot do, it leaves out, and callers get `host_unsupported`.
- * Calls reject with AsyncAgentsError: `session_gone` where the session does not exist, `host_failed` otherwise.
+ * Calls reject with AsyncAgentsError: `session_gone` where the session does not exist, `host_failed` otherwise, with
+ * `details.refused` where the host itself said no. Without it, a call that failed may still have had its effect.
  */
 import type { CondenseLimits } from "../model/condense.ts";
+import { AsyncAgentsError } from "../model/errors.ts";
 import type { Evidence } from "../model/evidence.ts";
 import type { Message } from "../model/message.ts";
 import type { Tokens } from "../model/progress.ts";
@@ -127,6 +129,12 @@ export interface Host {
   notify?(sessionId: string, input: NotifyInput): Promise<void>;
   /** Whether the session holds this message of ours, whole. */
   hasMessage?(sessionId: string, messageId: string): Promise<boolean>;
+}
+
+/** Whether a failed call had no effect for certain: the host said no, or was never reached. */
+export function isRefusal(thrown: unknown): boolean {
+  if (!AsyncAgentsError.isInstance(thrown)) return false;
+  return thrown.code !== "host_failed" || thrown.details.refused === true;
 }
 
 /** The model of a string `provider/model`; null where it has no such form. */

@@ -96,6 +96,8 @@ export async function call(send: OpenCodeSend, request: OpenCodeRequest): Promis
   });
   const answer = await Promise.race([send(request), late])
     .catch((thrown: unknown) => {
+      // Nothing was sent: there is no OpenCode to send it to.
+      if (AsyncAgentsError.isInstance(thrown)) throw thrown;
       throw new AsyncAgentsError("host_failed", `OpenCode did not answer ${what}: ${messageOf(thrown)}`, {
         cause: thrown,
       });
@@ -104,7 +106,10 @@ export async function call(send: OpenCodeSend, request: OpenCodeRequest): Promis
   if (answer.status >= 200 && answer.status < 300) return answer;
   const said = describe(answer.data);
   if (answer.status === 404) throw new AsyncAgentsError("session_gone", `OpenCode has no such session (${said})`);
-  throw new AsyncAgentsError("host_failed", `OpenCode refused ${what} with ${answer.status}: ${said}`);
+  const refused = answer.status >= 400 && answer.status < 500;
+  throw new AsyncAgentsError("host_failed", `OpenCode refused ${what} with ${answer.status}: ${said}`, {
+    details: { status: answer.status, refused },
+  });
 }
 
 function describe(error: unknown): string {

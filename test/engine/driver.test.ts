@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { HostEvent } from "../../src/hosts/host.ts";
 import type { ScriptedHost } from "../../src/hosts/scripted.ts";
 import { ask, call, gate, retry, say } from "../../src/hosts/scripted-script.ts";
+import { AsyncAgentsError } from "../../src/model/errors.ts";
 import { NO_OUTPUT } from "../../src/model/evidence.ts";
 import { callerOf, ended, idle, launch, newWorld, notices, when } from "./engine-bed.ts";
 
@@ -178,7 +179,8 @@ describe("completion", () => {
 
   test("a prompt that the host refuses ends the task with the host's words", async () => {
     const world = newWorld();
-    const side = await world.side({ host: () => ({ prompt: () => Promise.reject(new Error("no room")) }) });
+    const refusal = new AsyncAgentsError("host_failed", "no room", { details: { refused: true } });
+    const side = await world.side({ host: () => ({ prompt: () => Promise.reject(refusal) }) });
     const parent = world.parent();
     const task = await ended(side, await launch(side, parent, "go"));
     expect([task.status, task.run.error]).toEqual(["error", "no room"]);

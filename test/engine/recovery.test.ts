@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { SESSION_DELETED } from "../../src/engine/driver.ts";
+import { SESSION_DELETED } from "../../src/engine/handover.ts";
 import { call, gate, say } from "../../src/hosts/scripted-script.ts";
 import { INTERRUPTED } from "../../src/model/evidence.ts";
 import type { Task } from "../../src/model/task.ts";

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openCodeHost } from "../../src/hosts/opencode.ts";
-import { httpSend } from "../../src/hosts/opencode-transport.ts";
+import { httpSend, type OpenCodeSend } from "../../src/hosts/opencode-transport.ts";
 import { markerOf, type ScriptedScript, type ScriptedStep } from "../../src/hosts/scripted-script.ts";
 import type { HostBed } from "../../src/testing/host-conformance-stage.ts";
 import { type OpenAiModel, startOpenAiModel } from "../../src/testing/openai-model.ts";
@@ -15,7 +15,14 @@ export interface OpenCodeBed extends HostBed {
   opencode: OpenCode;
 }
 
-export async function openCodeBed(): Promise<OpenCodeBed> {
+/** What goes wrong between OpenCode and the host. */
+export interface OpenCodeFaults {
+  send?(send: OpenCodeSend): OpenCodeSend;
+  /** False: the event is lost. */
+  hears?(event: unknown): boolean;
+}
+
+export async function openCodeBed(faults: OpenCodeFaults = {}): Promise<OpenCodeBed> {
   const scripted = startOpenAiModel();
   const opencode = await startOpenCode({
     model: scripted,
@@ -25,8 +32,11 @@ export async function openCodeBed(): Promise<OpenCodeBed> {
       agent: { lead: { mode: "all", description: "Leads", permission: { task: "allow", question: "allow" } } },
     },
   });
-  const host = openCodeHost({ send: httpSend({ url: opencode.url, directory: opencode.directory }) });
-  const feed = follow(opencode, (event) => host.take(event));
+  const send = httpSend({ url: opencode.url, directory: opencode.directory });
+  const host = openCodeHost({ send: faults.send?.(send) ?? send });
+  const feed = follow(opencode, (event) => {
+    if (faults.hears?.(event) !== false) host.take(event);
+  });
   return {
     host,
     model: scripted,
