@@ -5,7 +5,7 @@
  */
 import { spawn } from "node:child_process";
 import { AsyncAgentsError } from "../model/errors.ts";
-import { plainEnvironment, signalGroup } from "./git.ts";
+import { plainEnvironment, signalGroup } from "./git-process.ts";
 
 export interface Setup {
   script: string;
@@ -18,16 +18,21 @@ export interface Setup {
 
 const KEPT_OUTPUT = 8_000;
 
-// Standard input closes when this process has died, in whatever way: then all must end.
+// The script comes through standard input: arguments are for every user of the machine to see. Standard input closes when
+// this process has died, in whatever way: then all must end.
 const GUARD = `
 exec 3<&0 </dev/null
+IFS= read -r -d '' script <&3 || exit 1
 ( read -r _ <&3; kill -KILL -- "-$$" ) >/dev/null 2>&1 &
-bash -c "$1" 3<&-
+( exec 3<&-; eval "$script" )
 `;
 
 /** The end of what the script printed. */
 export async function runSetup({ script, worktree, repo, timeLimit }: Setup): Promise<string> {
-  const child = spawn("bash", ["-c", GUARD, "setup", script], {
+  if (script.includes("\0")) {
+    throw new AsyncAgentsError("setup_failed", `The setup script of ${repo} has a NUL character in it. Remove it.`);
+  }
+  const child = spawn("bash", ["-c", GUARD, "setup"], {
     cwd: worktree,
     env: { ...plainEnvironment(), ASYNCAGENTS_REPO: repo },
     detached: true,
@@ -40,6 +45,7 @@ export async function runSetup({ script, worktree, repo, timeLimit }: Setup): Pr
   child.stdout.on("data", keep);
   child.stderr.on("data", keep);
   child.stdin.on("error", () => {});
+  child.stdin.write(`${script}\0`);
   const { promise: ended, resolve } = Promise.withResolvers<string | null>();
   const timer = setTimeout(() => {
     resolve(`took longer than ${timeLimit} ms and was ended`);
