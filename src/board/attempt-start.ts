@@ -112,8 +112,8 @@ export class AttemptStart {
         const message = `Repo ${repo.name} is named twice. Name each repository once.`;
         throw new AsyncAgentsError("invalid_input", message, { details: { field: `repos[${i}].repo_id` } });
       }
-      const { root } = await inspectRepo(repo.path);
-      await tipOf({ cwd: root }, target_branch);
+      const { place } = await inspectRepo(repo.path);
+      await tipOf(place, target_branch);
       found.push({ repo, targetBranch: target_branch });
     }
     return found;

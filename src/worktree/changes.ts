@@ -2,11 +2,24 @@
  * What is in a worktree's checkout and not in its commits, and the checkout as a tree. Invariant: neither the index of the
  * worktree nor the repository changes by looking: index and new objects live in a folder that is gone afterwards.
  */
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, utimesSync } from "node:fs";
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AsyncAgentsError } from "../model/errors.ts";
-import { git, tryGit } from "./git.ts";
+import { git, gitFailure, type Place, tryGit } from "./git.ts";
+import { assertLinksElsewhere } from "./losses.ts";
+import { nestedChanges, nestedRepos } from "./nested-repos.ts";
 import type { Owned } from "./owned.ts";
 
 export interface Snapshot {
@@ -17,32 +30,62 @@ export interface Snapshot {
   incomplete: string | null;
 }
 
-/** Paths with changes that are not committed, untracked ones too. Copied files are no changes. */
-export async function uncommittedPaths({ place, mark }: Owned): Promise<string[]> {
-  const args = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=none"];
+const INDEX_LIMIT = 512 * 1024 * 1024;
+
+/** Paths with changes that are not committed, untracked ones and those in submodules too. Copied files are no changes. */
+export async function uncommittedPaths(owned: Owned): Promise<string[]> {
+  const { place, mark } = owned;
+  const args = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];
   const entries = (await git(place, args)).split("\0").filter((entry) => entry !== "");
   const isCopy = (entry: string) => entry.startsWith("?? ") && mark.copied.includes(entry.slice(3));
-  return entries.filter((entry) => !isCopy(entry)).map((entry) => entry.slice(3));
+  const paths = entries.filter((entry) => !isCopy(entry)).map((entry) => entry.slice(3));
+  return [...paths, ...(await changesInSubmodules(owned))];
+}
+
+/** Paths in submodules, however deep. Git itself would look into each with the submodule's own config. */
+export async function changesInSubmodules(owned: Owned): Promise<string[]> {
+  const links = await gitlinks(owned.place, {});
+  if (links.length === 0) return [];
+  const found: string[] = [];
+  for (const nested of nestedRepos(owned, links)) {
+    found.push(...(await nestedChanges(nested)).map((path) => join(nested.path, path)));
+  }
+  return found;
+}
+
+/** Paths that the index has as repositories of their own. */
+async function gitlinks(place: Place, environment: Record<string, string>): Promise<string[]> {
+  const listed = await git(place, ["ls-files", "--stage", "-z"], { environment, maxBytes: INDEX_LIMIT });
+  return listed
+    .split("\0")
+    .flatMap((entry) => (entry.startsWith("160000 ") ? entry.slice(entry.indexOf("\t") + 1) : []));
 }
 
 /** Gives the checkout as a tree, for as long as `use` takes. */
 export async function withSnapshot<T>(owned: Owned, use: (snapshot: Snapshot) => Promise<T>): Promise<T> {
-  const folder = mkdtempSync(join(tmpdir(), "asyncagents-snapshot-"));
-  try {
+  return withIndex(owned, async (index, folder) => {
     const objects = join(folder, "objects");
     mkdirSync(objects);
-    const index = join(folder, "index");
     const environment = {
       GIT_INDEX_FILE: index,
       GIT_OBJECT_DIRECTORY: objects,
       GIT_ALTERNATE_OBJECT_DIRECTORIES: join(owned.mark.gitDir, "objects"),
     };
+    const incomplete = await addAll(owned, environment);
+    return use({ tree: await git(owned.place, ["write-tree"], { environment }), environment, incomplete });
+  });
+}
+
+/** Gives a copy of the index, in a folder that is gone afterwards: nobody else writes there. */
+async function withIndex<T>(owned: Owned, use: (index: string, folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), "asyncagents-snapshot-"));
+  try {
+    const index = join(folder, "index");
     // With the real index to start from, only files that changed are read.
     const real = join(owned.adminFolder, "index");
     if (existsSync(real)) copyIndex(real, index);
-    else await git(owned.place, ["read-tree", "HEAD"], { environment });
-    const incomplete = await addAll(owned, environment);
-    return await use({ tree: await git(owned.place, ["write-tree"], { environment }), environment, incomplete });
+    else await git(owned.place, ["read-tree", "HEAD"], { environment: { GIT_INDEX_FILE: index } });
+    return await use(index, folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -58,11 +101,33 @@ function copyIndex(from: string, to: string): void {
   utimesSync(to, second, second);
 }
 
-/** Commits everything but the copied files. */
+/** Commits everything but the copied files; what is only in submodules stays. */
 export async function commitAll(owned: Owned, message: string): Promise<void> {
-  await assertCommittable(owned);
-  await addAll(owned, {});
-  await git(owned.place, ["commit", "--quiet", "--no-verify", "--no-gpg-sign", "--file=-"], { input: message });
+  const { place, repoPlace: repo, adminFolder, mark } = owned;
+  const lock = lockIndex(owned);
+  await withIndex(owned, async (index) => {
+    await addAll(owned, { GIT_INDEX_FILE: index });
+    const tree = await git(place, ["write-tree"], { environment: { GIT_INDEX_FILE: index } });
+    const head = await git(place, ["rev-parse", "--verify", "HEAD^{commit}"]);
+    if (tree === (await git(repo, ["rev-parse", `${head}^{tree}`]))) return;
+    const commit = await git(place, ["commit-tree", tree, "-p", head, "-F", "-"], { input: withLineEnd(message) });
+    await git(place, ["update-ref", "-m", "commit: asyncagents", `refs/heads/${mark.branch}`, commit, head]);
+    copyIndex(index, lock);
+    renameSync(lock, join(adminFolder, "index"));
+  }).finally(() => rmSync(lock, { force: true }));
+}
+
+/** As git does it: a new index is written beside the old one, by one process at a time. */
+function lockIndex({ adminFolder, path }: Owned): string {
+  const lock = join(adminFolder, "index.lock");
+  try {
+    closeSync(openSync(lock, "wx"));
+    return lock;
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== "EEXIST") throw thrown;
+    const message = `A git process is at work in ${path}. Try again; if none is, delete ${lock}.`;
+    throw new AsyncAgentsError("worktree_busy", message, { cause: thrown });
+  }
 }
 
 /** Refuses a checkout of which a commit would lose something. */
@@ -70,9 +135,16 @@ export async function assertCommittable(owned: Owned): Promise<void> {
   if (await git(owned.place, ["ls-files", "--unmerged"])) {
     throw new AsyncAgentsError("worktree_dirty", `${owned.path} has conflicts. Solve and commit them there first.`);
   }
+  const inside = await changesInSubmodules(owned);
+  if (inside.length > 0) {
+    const message = `Submodules in ${owned.path} have uncommitted changes (${inside.slice(0, 5).join(", ")}). Commit and push them there, or delete them, then try again.`;
+    throw new AsyncAgentsError("worktree_dirty", message, { details: { paths: inside.slice(0, 100) } });
+  }
   const problem = await withSnapshot(owned, async ({ tree, environment, incomplete }) => {
     const nested = await addedRepositories(owned, tree, environment);
-    return nested.length > 0 ? `these are repositories of their own: ${nested.join(", ")}` : incomplete;
+    if (nested.length > 0) return `these are repositories of their own: ${nested.join(", ")}`;
+    await assertLinksElsewhere(owned, tree, environment);
+    return incomplete;
   });
   if (problem) {
     throw new AsyncAgentsError(
@@ -82,12 +154,32 @@ export async function assertCommittable(owned: Owned): Promise<void> {
   }
 }
 
-/** What git could not add, in its words. */
-async function addAll({ place, mark }: Owned, environment: Record<string, string>): Promise<string | null> {
-  const input = [".", ...mark.copied.map((path) => `:(exclude,top,literal)${path}`)].join("\0");
+/**
+ * What git could not add, in its words. Submodules get a command of their own: `git add` looks for changes inside of them, and
+ * runs what their config says.
+ */
+async function addAll(owned: Owned, environment: Record<string, string>): Promise<string | null> {
+  const { place } = owned;
+  const links = await gitlinks(place, environment);
+  const left = [...links, ...(await copiesInView(owned))];
+  const input = [".", ...left.map((path) => `:(exclude,top,literal)${path}`)].join("\0");
   const args = ["add", "--all", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul"];
-  const answer = await tryGit(place, args, { environment, input });
-  return answer.code === 0 ? null : answer.stderr.trim() || `git add ended with code ${answer.code}`;
+  const added = await tryGit(place, args, { environment, input });
+  if (added.code !== 0) return added.stderr.trim() || `git add ended with code ${added.code}`;
+  if (links.length === 0) return null;
+  const update = ["update-index", "--add", "--remove", "-z", "--stdin"];
+  const updated = await tryGit(place, update, { environment, input: `${links.join("\0")}\0` });
+  return updated.code === 0 ? null : updated.stderr.trim() || `git update-index ended with code ${updated.code}`;
+}
+
+/** Copied files that git would add. It calls it an error to exclude one that it ignores. */
+async function copiesInView({ place, mark }: Owned): Promise<string[]> {
+  if (mark.copied.length === 0) return [];
+  const args = ["check-ignore", "-z", "--stdin"];
+  const answer = await tryGit(place, args, { input: `${mark.copied.join("\0")}\0` });
+  if (answer.code > 1) throw gitFailure(place, args, answer);
+  const ignored = new Set(answer.stdout.toString("utf8").split("\0"));
+  return mark.copied.filter((path) => !ignored.has(path));
 }
 
 /** Folders with a git of their own: a commit would hold their names and lose what is in them. */
@@ -99,4 +191,9 @@ async function addedRepositories(
   const raw = await git(place, ["diff-tree", "-r", "-z", "--raw", "--diff-filter=AT", "HEAD", tree], { environment });
   const fields = raw.split("\0");
   return fields.flatMap((field, i) => (/^:\d+ 160000 /.test(field) ? (fields[i + 1] ?? []) : []));
+}
+
+/** A message as git wants it. */
+export function withLineEnd(message: string): string {
+  return message.endsWith("\n") ? message : `${message}\n`;
 }

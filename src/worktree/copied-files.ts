@@ -52,7 +52,7 @@ export async function copyFiles(repo: Repo, worktree: string, patterns: readonly
 }
 
 async function untrackedFiles(repo: Repo, pattern: string): Promise<string[]> {
-  const place = { cwd: repo.root };
+  const { place } = repo;
   const args = ["ls-files", "--others", "-z", "--", `:(top,glob)${pattern}`];
   const answer = await tryGit(place, args, { maxBytes: 1024 * 1024 });
   if (answer.code !== 0) throw gitFailure(place, args, answer);

@@ -7,7 +7,7 @@ import { AsyncAgentsError } from "../model/errors.ts";
 import { withSnapshot } from "./changes.ts";
 import { git, gitFailure, type Place, tryGit } from "./git.ts";
 import { ownedAt } from "./owned.ts";
-import { assertFolder } from "./repo.ts";
+import { inspectRepo } from "./repo.ts";
 
 export interface ChangedFile {
   path: string;
@@ -50,8 +50,7 @@ export async function diffOf(path: string, bound: Bound): Promise<Diff> {
 /** What the commit of a merge changed on the target branch, in the repository at `repoPath`. */
 export async function mergedDiffOf(repoPath: string, commit: string, bound: Bound): Promise<Diff> {
   assertBound(bound);
-  assertFolder(repoPath);
-  const place = { cwd: repoPath };
+  const { place } = await inspectRepo(repoPath);
   const from = await tryGit(place, ["rev-parse", "--verify", "--quiet", `${commit}^1`]);
   if (from.code !== 0) {
     const message = `${repoPath} does not have the merge's commit ${commit} any more, so there is nothing to compare.`;
@@ -77,7 +76,16 @@ async function compare(
 ): Promise<Omit<Diff, "incomplete">> {
   const compared = ["-r", "--find-renames", from, to];
   const files = changedFiles(await git(place, ["diff-tree", "--numstat", "-z", ...compared], { environment }));
-  const args = ["diff-tree", "--patch", "--no-color", "--no-ext-diff", "--no-textconv", "--full-index", ...compared];
+  const args = [
+    "diff-tree",
+    "--patch",
+    "--no-color",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--submodule=short",
+    "--full-index",
+    ...compared,
+  ];
   const patch = await tryGit(place, args, { environment, maxBytes });
   if (patch.code !== 0) throw gitFailure(place, args, patch);
   return {

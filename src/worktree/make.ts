@@ -2,16 +2,18 @@
  * Makes the worktrees of an attempt: one for each repo, each on the same new branch, with copied files and setup done.
  * Invariant: all or nothing. When one fails, those already made go again, and what a crash leaves carries a mark.
  */
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import { assertPatterns, type CopyReport, copyFiles } from "./copied-files.ts";
 import { discard } from "./discard.ts";
+import { assertFiltersKnown } from "./filters.ts";
 import { attemptFolder, repoFolders } from "./folder-names.ts";
 import { git } from "./git.ts";
 import { ownMaker } from "./maker.ts";
 import { claim, type Mark, type Marked, marksIn, openBase, rewrite } from "./mark.ts";
 import { repoPlace } from "./owned.ts";
+import { adminFolderOf } from "./registered.ts";
 import { findTip, inspectRepo, isBranchName, type Repo, tipOf } from "./repo.ts";
 import { runSetup } from "./setup-script.ts";
 
@@ -96,11 +98,12 @@ async function planned(attempt: AttemptRequest): Promise<Plan[]> {
     const request = attempt.repos[i] as RepoRequest;
     const path = join(base, folder, folders[i] ?? "");
     await assertFree(repo, branch, path);
+    await assertFiltersKnown(repo.place);
     const mark: Mark = {
       ...{ attemptId: attempt.attemptId, repo: repo.root, gitDir: repo.gitDir },
       ...{ branch, targetBranch: request.targetBranch, createdAt, copied: [] },
       ...{ stage: "making", maker: ownMaker, merged: null },
-      baseCommit: await tipOf({ cwd: repo.root }, request.targetBranch),
+      baseCommit: await tipOf(repo.place, request.targetBranch),
     };
     plans.push({ repo, request, mark, path });
   }
@@ -113,7 +116,10 @@ async function makeOne(plan: Plan, timeLimit: number): Promise<MadeWorktree> {
   // The branch first, and by itself: `worktree add -b` that loses a race leaves it behind, and cannot be tried again.
   await git(repoPlace(mark), ["update-ref", `refs/heads/${mark.branch}`, mark.baseCommit, ""]);
   const args = ["worktree", "add", "--quiet", "--", path, mark.branch];
+  mkdirSync(join(mark.gitDir, "worktrees"), { recursive: true });
   await git(repoPlace(mark), args, { timeLimit: CHECKOUT_TIME_LIMIT });
+  // Git has written the folder that stands in for the repository's own.
+  writeFileSync(join(path, ".git"), `gitdir: ${adminFolderOf(mark.gitDir, path)}\n`);
   const report = await copyFiles(repo, path, request.copy ?? []);
   mark.copied = report.copied;
   rewrite(plan);
@@ -146,7 +152,7 @@ function assertDifferent(repos: readonly Repo[]): void {
 }
 
 async function assertFree(repo: Repo, branch: string, path: string): Promise<void> {
-  const place = { cwd: repo.root };
+  const { place } = repo;
   if (!(await isBranchName(place, branch))) {
     const message = `${JSON.stringify(branch)} cannot be the name of a branch. Choose another prefix.`;
     throw new AsyncAgentsError("invalid_input", message);

@@ -4,7 +4,8 @@
  * for; a checkout of the target branch is only ever moved forward, and only when it is clean.
  */
 import { AsyncAgentsError } from "../model/errors.ts";
-import { assertCommittable, commitAll, uncommittedPaths, withSnapshot } from "./changes.ts";
+import { assertCommittable, commitAll, uncommittedPaths, withLineEnd, withSnapshot } from "./changes.ts";
+import { assertFiltersKnown } from "./filters.ts";
 import { git, gitFailure, type Place, tryGit } from "./git.ts";
 import { rewrite } from "./mark.ts";
 import { type Owned, ownedAt } from "./owned.ts";
@@ -43,6 +44,7 @@ export async function merge(path: string, request: MergeRequest): Promise<Merged
   const owned = ownedAt(path);
   const into = request.into ?? owned.mark.targetBranch;
   await assertMergeable(owned, into, request);
+  await assertCommittable(owned);
   if ((await uncommittedPaths(owned)).length > 0) await commitAll(owned, request.message);
   const head = await headOf(owned);
   // A person may commit at the same time: then the merge is computed anew on what there is.
@@ -88,6 +90,7 @@ async function assertMergeable(owned: Owned, into: string, request: MergeRequest
     throw new AsyncAgentsError("invalid_input", `${into} is the attempt's own branch. Name the branch to merge into.`);
   }
   await tipOf(owned.repoPlace, into);
+  await assertFiltersKnown(owned.repoPlace);
   const branch = await branchOf(owned);
   if (branch !== owned.mark.branch) {
     const where = branch ? `branch ${branch}` : "a commit without a branch";
@@ -176,7 +179,7 @@ interface NewCommit {
 
 function commitTree(place: Place, { tree, parents, message, environment = {} }: NewCommit): Promise<string> {
   const args = ["commit-tree", tree, ...parents.flatMap((parent) => ["-p", parent]), "-F", "-"];
-  return git(place, args, { input: message.endsWith("\n") ? message : `${message}\n`, environment });
+  return git(place, args, { input: withLineEnd(message), environment });
 }
 
 /** Refuses to move a branch that somebody is in the middle of something with. */
@@ -185,7 +188,14 @@ async function assertClean(checkout: Place | null, into: string): Promise<void> 
     const message = `${into} is in the middle of a rebase or bisect. Finish or abort it, then merge again.`;
     throw new AsyncAgentsError("worktree_busy", message);
   }
-  const changed = await git(checkout, ["status", "--porcelain=v1", "-z", "--untracked-files=no", "--no-renames"]);
+  const changed = await git(checkout, [
+    "status",
+    "--porcelain=v1",
+    "-z",
+    "--untracked-files=no",
+    "--no-renames",
+    "--ignore-submodules=dirty",
+  ]);
   if (changed === "") return;
   const paths = changed.split("\0").flatMap((entry) => (entry === "" ? [] : [entry.slice(3)]));
   throw new AsyncAgentsError(

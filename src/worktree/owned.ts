@@ -43,15 +43,15 @@ export function ownedAt(anyPath: string): Owned {
       { details: { path, repo: mark.repo } },
     );
   }
-  return { path, mark, adminFolder, place: checkoutPlace(path, adminFolder), repoPlace: repoPlace(mark) };
+  return { path, mark, adminFolder, place: checkoutPlace(path, adminFolder, mark.gitDir), repoPlace: repoPlace(mark) };
 }
 
 export function repoPlace({ gitDir }: Pick<Mark, "gitDir">): Place {
-  return { cwd: gitDir, gitDir };
+  return { cwd: gitDir, gitDir, commonDir: gitDir };
 }
 
-export function checkoutPlace(path: string, adminFolder: string): Place {
-  return { cwd: path, gitDir: adminFolder, workTree: path };
+export function checkoutPlace(path: string, adminFolder: string, commonDir: string): Place {
+  return { cwd: path, gitDir: adminFolder, commonDir, workTree: path };
 }
 
 /** True when it is a folder, and no part of its path was replaced by a link. */

@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { git, type Place } from "./git.ts";
+import { askGit, gitFailure, type Place } from "./git.ts";
 
 /** Git's own folder for the worktree at `path`; null when it has no worktree there. */
 export function adminFolderOf(gitDir: string, path: string): string | null {
@@ -14,13 +14,16 @@ export function adminFolderOf(gitDir: string, path: string): string | null {
 
 /** Who has a branch: a checkout; or, with null for it, an unfinished rebase or bisect. */
 export async function holderOf(gitDir: string, branch: string): Promise<{ checkout: Place | null } | null> {
-  const listed = await git({ cwd: gitDir, gitDir }, ["worktree", "list", "--porcelain", "-z"]);
-  for (const entry of listed.split("\0\0")) {
+  const args = ["worktree", "list", "--porcelain", "-z"];
+  const answer = await askGit(gitDir, args, { GIT_DIR: gitDir });
+  if (answer.code !== 0) throw gitFailure({ cwd: gitDir }, args, answer);
+  for (const entry of answer.stdout.toString("utf8").split("\0\0")) {
     const fields = entry.split("\0");
     const path = fields.find((field) => field.startsWith("worktree "))?.slice("worktree ".length);
     // Somebody deleted the folder: there is no checkout that could be surprised.
     if (path && fields.includes(`branch refs/heads/${branch}`) && existsSync(path)) {
-      return { checkout: { cwd: path, gitDir: adminFolderOf(gitDir, path) ?? gitDir, workTree: path } };
+      const own = adminFolderOf(gitDir, path) ?? gitDir;
+      return { checkout: { cwd: path, gitDir: own, commonDir: gitDir, workTree: path } };
     }
   }
   return [gitDir, ...adminFolders(gitDir)].some((folder) => isUnderWay(folder, branch)) ? { checkout: null } : null;

@@ -8,10 +8,12 @@ import { AsyncAgentsError } from "../model/errors.ts";
 import { uncommittedPaths } from "./changes.ts";
 import { type Discarded, discard } from "./discard.ts";
 import { conditionOf } from "./list.ts";
+import { lossOf } from "./losses.ts";
 import { type Marked, marksIn, rewrite } from "./mark.ts";
 import { type Owned, ownedAt, repoPlace } from "./owned.ts";
 import { adminFolderOf, lockReason } from "./registered.ts";
 import { findTip } from "./repo.ts";
+import { pruneStandIns } from "./stand-in.ts";
 import { headOf, isMerged } from "./standing.ts";
 
 export interface RemoveRequest {
@@ -46,14 +48,17 @@ export async function removeWorktrees(request: RemoveRequest): Promise<Discarded
 
 /**
  * Clears what crashes and people left in a base folder: half-made worktrees, interrupted removals, and marks of folders that are
- * gone. A branch with work that is not merged stays, and its mark with it.
+ * gone. A branch with work that is not merged stays, and its mark with it; so does what exists nowhere else.
  */
 export async function pruneWorktrees(base: string): Promise<Discarded[]> {
+  pruneStandIns();
   const cleared: Discarded[] = [];
   for (const marked of marksIn(base)) {
     const condition = conditionOf(marked);
-    const isLeft = condition === "unfinished" || condition === "removing" || condition === "missing";
-    if (isLeft && (await isBranchSafe(marked))) cleared.push(await discard(marked));
+    const isLeft = condition === "unfinished" || condition === "removing";
+    const isGone =
+      condition === "missing" && (await lossOf(marked, adminFolderOf(marked.mark.gitDir, marked.path))) === null;
+    if ((isLeft || isGone) && (await isBranchSafe(marked))) cleared.push(await discard(marked));
   }
   return cleared;
 }
@@ -75,6 +80,8 @@ async function assertRemovable(marked: Marked, { force, keepBranch }: Leave): Pr
     return;
   }
   if (condition === "ready") await assertCommitted(ownedAt(path), keepBranch);
+  const loss = await lossOf(marked, adminFolderOf(mark.gitDir, path));
+  if (loss) throw lost(marked, loss);
   if (!keepBranch && !(await isBranchSafe(marked)))
     throw unmerged(marked, `${mark.branch} has commits that are not in ${mark.targetBranch}`);
 }
@@ -113,6 +120,14 @@ function unmerged({ path, mark }: Marked, reason: string): AsyncAgentsError {
   return new AsyncAgentsError(
     "worktree_unmerged",
     `${path} was not removed: ${reason}. Merge it first, keep its branch, or use force: true and lose them.`,
+    { details: { path, branch: mark.branch } },
+  );
+}
+
+function lost({ path, mark }: Marked, loss: string): AsyncAgentsError {
+  return new AsyncAgentsError(
+    "worktree_unmerged",
+    `${path} was not removed: ${loss}. Or use force: true and lose them.`,
     { details: { path, branch: mark.branch } },
   );
 }

@@ -5,13 +5,15 @@
 import { statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { AsyncAgentsError } from "../model/errors.ts";
-import { git, gitFailure, type Place, tryGit } from "./git.ts";
+import { askGit, git, gitFailure, type Place, tryGit } from "./git.ts";
 
 export interface Repo {
   /** The top folder of the checkout; of a bare repository, the repository itself. */
   root: string;
   /** Where git keeps what all worktrees of the repository share. */
   gitDir: string;
+  /** Where git runs for `root`. */
+  place: Place;
   bare: boolean;
   /** The branch that is checked out in `root`; null when there is none. */
   currentBranch: string | null;
@@ -24,8 +26,7 @@ export interface Repo {
 /** Looks at the repository in which `path` lies. */
 export async function inspectRepo(path: string): Promise<Repo> {
   assertFolder(path);
-  const place = { cwd: path };
-  const { root, gitDir, bare } = await whereabouts(place, path);
+  const { root, gitDir, bare, place } = await whereabouts(path);
   const branches = lines(await git(place, ["for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/"]));
   if (branches.length === 0) {
     throw new AsyncAgentsError(
@@ -38,6 +39,7 @@ export async function inspectRepo(path: string): Promise<Repo> {
   return {
     root,
     gitDir,
+    place,
     bare,
     currentBranch,
     branches,
@@ -96,15 +98,9 @@ function folderProblem(path: string): string | null {
   return found.isDirectory() ? null : "is not a folder. Give the folder of the repository.";
 }
 
-async function whereabouts(place: Place, path: string): Promise<Pick<Repo, "root" | "gitDir" | "bare">> {
-  const args = [
-    "rev-parse",
-    "--path-format=absolute",
-    "--git-common-dir",
-    "--is-bare-repository",
-    "--is-inside-work-tree",
-  ];
-  const answer = await tryGit(place, args);
+async function whereabouts(path: string): Promise<Pick<Repo, "root" | "gitDir" | "bare" | "place">> {
+  const args = ["--git-common-dir", "--absolute-git-dir", "--is-bare-repository", "--is-inside-work-tree"];
+  const answer = await askGit(path, ["rev-parse", "--path-format=absolute", ...args]);
   if (answer.code !== 0) {
     const said = answer.stderr.trim();
     const message = /not a git repository/.test(said)
@@ -112,13 +108,26 @@ async function whereabouts(place: Place, path: string): Promise<Pick<Repo, "root
       : `git cannot use ${path}: ${said}`;
     throw new AsyncAgentsError("repo_invalid", message, { details: { path } });
   }
-  const [gitDir = "", bare, inside] = lines(answer.stdout.toString("utf8"));
-  if (bare === "true") return { root: gitDir, gitDir, bare: true };
+  const [gitDir = "", own = "", bare, inside] = lines(answer.stdout.toString("utf8"));
+  const place: Place = { cwd: gitDir, gitDir: own, commonDir: gitDir };
+  if (bare === "true") return { root: gitDir, gitDir, bare: true, place };
   if (inside !== "true") {
     throw new AsyncAgentsError("repo_invalid", `${path} is git's own folder. Give the folder that holds it.`);
   }
-  const root = await git(place, ["rev-parse", "--path-format=absolute", "--show-toplevel"]);
-  return { root, gitDir, bare: false };
+  const root = await rootOf(path, own);
+  return { root, gitDir, bare: false, place: { ...place, cwd: root, workTree: root } };
+}
+
+/** The top of the checkout. A config can claim any folder for that, and files would be copied from there: it must point back. */
+async function rootOf(path: string, gitDir: string): Promise<string> {
+  const ask = async (folder: string, what: string) => {
+    const answer = await askGit(folder, ["rev-parse", "--path-format=absolute", what]);
+    return answer.code === 0 ? answer.stdout.toString("utf8").replace(/\n$/, "") : null;
+  };
+  const root = await ask(path, "--show-toplevel");
+  if (root !== null && (await ask(root, "--absolute-git-dir")) === gitDir) return root;
+  const message = `The config of ${gitDir} says that its checkout is ${root ?? "nowhere"}, which does not belong to it. Correct core.worktree there, or give another folder.`;
+  throw new AsyncAgentsError("repo_invalid", message, { details: { path } });
 }
 
 async function defaultOf(place: Place, branches: string[], current: string | null): Promise<string> {

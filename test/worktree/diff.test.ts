@@ -169,7 +169,7 @@ describe("the diff of a merge", () => {
     const repo = bed.repo();
     const never = "0123456789".repeat(4);
     const refused = async (path: string) => (await refusal(mergedDiffOf(path, never, { maxBytes }))).code;
-    expect([await refused(repo), await refused(bed.folder())]).toEqual(["worktree_not_found", "worktree_not_found"]);
+    expect([await refused(repo), await refused(bed.folder())]).toEqual(["worktree_not_found", "repo_invalid"]);
     expect(await refused(join(repo, "gone"))).toBe("repo_invalid");
   });
 });

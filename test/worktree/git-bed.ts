@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { AsyncAgentsError } from "../../src/model/errors.ts";
+import type { Place } from "../../src/worktree/git.ts";
 import { type AttemptRequest, type MadeWorktree, makeWorktrees } from "../../src/worktree/make.ts";
 
 export interface GitBed {
@@ -63,6 +64,12 @@ export function gitBed(): GitBed {
       return made[0] as MadeWorktree;
     },
   };
+}
+
+/** Where our git runs for a repository of the bed. */
+export function placeOf(repo: string): Place {
+  const gitDir = join(repo, ".git");
+  return { cwd: repo, gitDir, commonDir: gitDir, workTree: repo };
 }
 
 /** Git as a person runs it. */

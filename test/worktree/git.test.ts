@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { rmSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { AsyncAgentsError } from "../../src/model/errors.ts";
 import { assertVersion, git, tryGit } from "../../src/worktree/git.ts";
-import { gitBed, refusal, sh } from "./git-bed.ts";
+import { gitBed, placeOf, refusal, sh } from "./git-bed.ts";
 
 const bed = gitBed();
 
@@ -24,54 +24,87 @@ describe("git", () => {
   test("is not led astray by the environment it is started in", async () => {
     const [repo, other] = [bed.repo(), bed.repo()];
     const astray = { GIT_DIR: join(other, ".git"), GIT_WORK_TREE: other, GIT_INDEX_FILE: join(other, "index") };
-    const root = await withEnvironment(astray, () => git({ cwd: repo }, ["rev-parse", "--show-toplevel"]));
+    const root = await withEnvironment(astray, () => git(placeOf(repo), ["rev-parse", "--show-toplevel"]));
     expect(root).toBe(repo);
+  });
+
+  test("takes no config from the environment it is started in", async () => {
+    const repo = bed.repo();
+    const canary = join(bed.folder(), "canary");
+    const settings = {
+      GIT_CONFIG_COUNT: "1",
+      GIT_CONFIG_KEY_0: "alias.canary",
+      GIT_CONFIG_VALUE_0: `!touch ${canary}`,
+    };
+    await withEnvironment({ ...settings, GIT_EXTERNAL_DIFF: "false" }, async () => {
+      expect((await tryGit(placeOf(repo), ["canary"])).code).not.toBe(0);
+      sh(repo, "canary");
+    });
+    expect(existsSync(canary)).toBe(true);
+    rmSync(canary);
+    await withEnvironment(settings, () => tryGit(placeOf(repo), ["canary"]));
+    expect(existsSync(canary)).toBe(false);
+  });
+
+  test("takes over what a repository's config says about files and people, also in a worktree's own", async () => {
+    const repo = bed.repo();
+    sh(repo, "config", "user.name", 'Quoted "\\ name');
+    sh(repo, "config", "core.autocrlf", "input");
+    sh(repo, "config", "alias.canary", "!touch canary");
+    const read = (key: string) => tryGit(placeOf(repo), ["config", key]);
+    expect((await read("user.name")).stdout.toString()).toBe('Quoted "\\ name\n');
+    expect((await read("core.autocrlf")).stdout.toString()).toBe("input\n");
+    expect((await read("alias.canary")).code).toBe(1);
+    sh(repo, "sparse-checkout", "set", "nothing");
+    expect((await read("core.sparseCheckout")).stdout.toString()).toBe("true\n");
+    sh(repo, "config", "user.name", "Another");
+    expect((await read("user.name")).stdout.toString()).toBe("Another\n");
   });
 
   test("runs no hook, which an agent could have written", async () => {
     const repo = bed.repo();
     writeFileSync(join(repo, ".git/hooks/pre-commit"), "#!/bin/sh\nexit 1\n", { mode: 0o755 });
     expect(() => sh(repo, "commit", "--allow-empty", "-m", "by hand")).toThrow();
-    await git({ cwd: repo }, ["commit", "--quiet", "--allow-empty", "-m", "ours"]);
+    await git(placeOf(repo), ["commit", "--quiet", "--allow-empty", "-m", "ours"]);
     expect(sh(repo, "log", "-1", "--format=%s")).toBe("ours");
   });
 
   test("says what failed, with git's own words", async () => {
-    const failure = await refusal(git({ cwd: bed.repo() }, ["rev-parse", "--verify", "nothing"]));
+    const failure = await refusal(git(placeOf(bed.repo()), ["rev-parse", "--verify", "nothing"]));
     expect(failure.code).toBe("git_failed");
     expect(failure.message).toContain("Needed a single revision");
   });
 
   test("is ended when it takes too long", async () => {
-    const slow = git({ cwd: bed.repo() }, ["-c", "alias.slow=!sleep 20", "slow"], { timeLimit: 200 });
+    const slow = git(placeOf(bed.repo()), ["-c", "alias.slow=!sleep 20", "slow"], { timeLimit: 200 });
     expect((await refusal(slow)).message).toContain("took longer than 200 ms");
   }, 60_000);
 
   test("gives no more output than is asked for, and says so", async () => {
     const repo = bed.repo();
-    const answer = await tryGit({ cwd: repo }, ["cat-file", "-p", "HEAD:a.txt"], { maxBytes: 9 });
+    const answer = await tryGit(placeOf(repo), ["cat-file", "-p", "HEAD:a.txt"], { maxBytes: 9 });
     expect([answer.stdout.toString(), answer.cut]).toEqual(["line 1\nli", true]);
-    const whole = await tryGit({ cwd: repo }, ["cat-file", "-p", "HEAD:a.txt"], { maxBytes: 71 });
+    const whole = await tryGit(placeOf(repo), ["cat-file", "-p", "HEAD:a.txt"], { maxBytes: 71 });
     expect([whole.stdout.length, whole.cut]).toEqual([71, false]);
-    expect((await refusal(git({ cwd: repo }, ["log"], { maxBytes: 5 }))).code).toBe("too_large");
+    expect((await refusal(git(placeOf(repo), ["log"], { maxBytes: 5 }))).code).toBe("too_large");
   });
 
   test("waits for a lock that another process holds, and names one that stays", async () => {
     const repo = bed.repo();
     const lock = join(repo, ".git/index.lock");
     writeFileSync(lock, "");
-    const added = git({ cwd: repo }, ["read-tree", "HEAD"]);
+    const added = git(placeOf(repo), ["read-tree", "HEAD"]);
     setTimeout(() => rmSync(lock), 150);
     await added;
     writeFileSync(lock, "");
-    const failure = await refusal(git({ cwd: repo }, ["read-tree", "HEAD"]));
+    const failure = await refusal(git(placeOf(repo), ["read-tree", "HEAD"]));
     expect(failure.message).toContain("delete the lock file");
     expect(failure.message).toContain(lock);
   }, 60_000);
 
   test("must be there, and not too old", async () => {
     const repo = bed.repo();
-    const missing = await withEnvironment({ PATH: bed.folder() }, () => refusal(git({ cwd: repo }, ["status"])));
+    const missing = await withEnvironment({ PATH: bed.folder() }, () => refusal(git(placeOf(repo), ["status"])));
     expect(missing.code).toBe("git_unavailable");
     expect(() => assertVersion("git version 2.37.9")).toThrow(AsyncAgentsError);
     expect(() => assertVersion("git version 1.99.0")).toThrow("2.38 or newer");

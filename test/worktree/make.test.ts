@@ -195,6 +195,15 @@ describe("copied files", () => {
 });
 
 describe("the setup script", () => {
+  test("shows nothing of itself to other users, who may see every program's arguments", async () => {
+    const repo = bed.repo();
+    const setup = "token=s3cret-token\nps -axww -o args= > processes.txt\ncat /proc/*/cmdline >> processes.txt || true";
+    const made = await bed.attempt(repo, { repos: [{ path: repo, targetBranch: "main", setup }] });
+    const processes = readFileSync(join(made.path, "processes.txt"), "utf8");
+    expect(processes).toContain("ps -axww");
+    expect(processes).not.toContain("s3cret-token");
+  });
+
   test("runs in the worktree, and what it says is kept within bounds", async () => {
     const repo = bed.repo();
     const setup =

@@ -77,9 +77,13 @@ describe("removing an attempt", () => {
     expect((await refusal(removeWorktrees(request))).code).toBe("worktree_unmerged");
     sh(path, "switch", "--quiet", "--detach");
     write(path, "c.txt", "c");
-    commit(path, "c");
+    const loose = commit(path, "c");
     expect((await refusal(removeWorktrees({ ...request, keepBranch: true }))).code).toBe("worktree_unmerged");
     sh(path, "switch", "--quiet", branch);
+    // Only the log of this checkout still knows the commit.
+    const lost = await refusal(removeWorktrees({ ...request, keepBranch: true }));
+    expect([lost.code, lost.message]).toEqual(["worktree_unmerged", expect.stringContaining(`branch <name> ${loose}`)]);
+    sh(repo, "branch", "rescued", loose);
     expect(await removeWorktrees({ ...request, keepBranch: true })).toMatchObject([{ branchRemoved: false }]);
     expect(sh(repo, "rev-parse", branch)).toBe(head);
     expect(existsSync(path)).toBe(false);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { inspectRepo, isBranchName, tipOf } from "../../src/worktree/repo.ts";
-import { commit, gitBed, refusal, sh, write } from "./git-bed.ts";
+import { commit, gitBed, placeOf, refusal, sh, write } from "./git-bed.ts";
 
 const bed = gitBed();
 
@@ -12,7 +12,7 @@ describe("a repository", () => {
     sh(repo, "switch", "--quiet", "--create", "feature/one");
     mkdirSync(join(repo, "inner"));
     expect(await inspectRepo(join(repo, "inner"))).toEqual({
-      ...{ root: repo, gitDir: join(repo, ".git"), bare: false },
+      ...{ root: repo, gitDir: join(repo, ".git"), place: placeOf(repo), bare: false },
       ...{ currentBranch: "feature/one", defaultBranch: "main", branches: ["feature/one", "main"] },
     });
     sh(repo, "switch", "--quiet", "--detach");
@@ -63,8 +63,23 @@ describe("a repository", () => {
     }
   });
 
+  test("whose config claims another folder for its checkout is refused", async () => {
+    const [repo, elsewhere] = [bed.repo(), bed.folder()];
+    write(elsewhere, "secret", "x");
+    sh(repo, "config", "core.worktree", elsewhere);
+    const refused = await refusal(inspectRepo(repo));
+    expect([refused.code, refused.message]).toEqual([
+      "repo_invalid",
+      expect.stringMatching(/git's own folder|core\.worktree/),
+    ]);
+    sh(elsewhere, "init", "--quiet");
+    expect((await refusal(inspectRepo(repo))).code).toBe("repo_invalid");
+    sh(repo, "config", "core.worktree", "/");
+    expect((await refusal(inspectRepo(repo))).message).toContain("core.worktree");
+  });
+
   test("takes only names for branches that cannot be options or anything else", async () => {
-    const place = { cwd: bed.repo() };
+    const place = placeOf(bed.repo());
     for (const name of ["main", "feature/ünïcode", "a.b"]) expect(await isBranchName(place, name)).toBe(true);
     for (const name of ["", "-rf", "a b", "a\nb", "../x", "a..b", "@{-1}", "x".repeat(300), "a\0b", "a.lock", "a:b"]) {
       expect([name, await isBranchName(place, name)]).toEqual([name, false]);
@@ -76,12 +91,12 @@ describe("a repository", () => {
     sh(repo, "tag", "v1");
     const first = sh(repo, "rev-parse", "HEAD");
     sh(repo, "update-ref", "refs/remotes/origin/theirs", first);
-    expect(await tipOf({ cwd: repo }, "main")).toBe(first);
+    expect(await tipOf(placeOf(repo), "main")).toBe(first);
     write(repo, "b", "b");
     const second = commit(repo, "second");
-    expect(await tipOf({ cwd: repo }, "main")).toBe(second);
+    expect(await tipOf(placeOf(repo), "main")).toBe(second);
     for (const name of ["v1", first, "HEAD", "origin/theirs", "--all", "main^"]) {
-      expect([name, (await refusal(tipOf({ cwd: repo }, name))).code]).toEqual([name, "branch_not_found"]);
+      expect([name, (await refusal(tipOf(placeOf(repo), name))).code]).toEqual([name, "branch_not_found"]);
     }
   });
 });
