@@ -9,6 +9,7 @@ import { executorOf, HOSTS, hostOf } from "./host-names.ts";
 import { allRepos, findAttempt, findItem, findRepo } from "./identifiers.ts";
 import { logsCommand, showLogs } from "./logs-command.ts";
 import type { Paint } from "./paint.ts";
+import { documentOf, eachOf } from "./several.ts";
 import { fieldLines, tableLines } from "./table.ts";
 import { askedHint } from "./task-table.ts";
 import { ago, counted, oneLine, shortId } from "./text.ts";
@@ -186,32 +187,58 @@ const logs: Command = {
   },
 };
 
+const wait: Command = {
+  name: "attempt wait",
+  summary: "wait until an attempt has ended, and print its result",
+  details:
+    "Exit code 0 when it completed, 1 when it failed or was stopped, 4 when time ran out. Ctrl-C leaves it running.",
+  operands: [ATTEMPT],
+  options: { timeout: { value: "time", short: "t", summary: "give up after, for example, 30s, 10m or 1h" } },
+  examples: ["asyncagents attempt wait 9b1deb4d --timeout 1h && asyncagents attempt diff 9b1deb4d"],
+  async run(invocation) {
+    const timeoutMs = invocation.arguments.duration("timeout");
+    const client = await invocation.connection.client();
+    return waitForAttempt(invocation, await findAttempt(client, invocation.arguments.operand(0)), timeoutMs);
+  },
+};
+
 const stop: Command = {
   name: "attempt stop",
   summary: "stop what an attempt does; its work stays in the worktree",
-  operands: [ATTEMPT],
-  async run({ arguments: given, connection, screen }) {
+  operands: [{ ...ATTEMPT, repeated: true }],
+  async run(invocation) {
+    const { arguments: given, connection, screen } = invocation;
     const client = await connection.client();
-    const attempt_id = await findAttempt(client, given.operand(0));
-    const stopped = await screen.during("stopping", client.operate("stop_attempt", { attempt_id }));
-    screen.show(stopped, () => screen.line(`The attempt is ${stopped.state}.`));
-    return EXIT.ok;
+    const each = await eachOf(invocation, given.operands, async (named) => {
+      const attempt_id = await findAttempt(client, named);
+      const stopped = await screen.during("stopping", client.operate("stop_attempt", { attempt_id }));
+      if (!screen.json) screen.line(`Attempt ${shortId(attempt_id)} is ${stopped.state}.`);
+      return stopped;
+    });
+    if (screen.json) screen.document(documentOf("attempts", each));
+    return each.exitCode;
   },
 };
 
 const remove: Command = {
   name: "attempt rm",
   summary: "remove an attempt with its worktrees and branches",
-  operands: [ATTEMPT],
+  operands: [{ ...ATTEMPT, repeated: true }],
   options: { force: { summary: "lose what is not merged" } },
-  async run({ arguments: given, connection, screen }) {
+  async run(invocation) {
+    const { arguments: given, connection, screen } = invocation;
     const client = await connection.client();
-    const attempt_id = await findAttempt(client, given.operand(0));
-    const removing = client.operate("remove_attempt", { attempt_id, ...(given.flag("force") ? { force: true } : {}) });
-    const removed = await screen.during("removing the worktrees", removing);
-    screen.show(removed, () => screen.line(`Attempt ${removed.removed_attempt_id} is removed.`));
-    return EXIT.ok;
+    const force = given.flag("force") ? { force: true } : {};
+    const each = await eachOf(invocation, given.operands, async (named) => {
+      const attempt_id = await findAttempt(client, named);
+      const removing = client.operate("remove_attempt", { attempt_id, ...force });
+      const removed = await screen.during("removing the worktrees", removing);
+      if (!screen.json) screen.line(`Attempt ${shortId(attempt_id)} is removed.`);
+      return removed;
+    });
+    if (screen.json) screen.document(documentOf("attempts", each));
+    return each.exitCode;
   },
 };
 
-export const ATTEMPT_COMMANDS: readonly Command[] = [start, list, show, logs, stop, remove];
+export const ATTEMPT_COMMANDS: readonly Command[] = [start, list, show, logs, wait, stop, remove];

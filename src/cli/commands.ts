@@ -1,5 +1,6 @@
 /** All commands as one table, in the order of the help. Nothing else knows which there are. */
 import { helpCommand, versionCommand } from "./about-commands.ts";
+import { answerCommand, attemptAnswerCommand } from "./answer-commands.ts";
 import { ATTEMPT_COMMANDS } from "./attempt-commands.ts";
 import type { Command } from "./command.ts";
 import { completeCommand, completionCommand } from "./completion-commands.ts";
@@ -14,7 +15,7 @@ import { mcpCommand } from "./mcp-command.ts";
 import { PROJECT_COMMANDS } from "./project-commands.ts";
 import { REVIEW_COMMANDS } from "./review-commands.ts";
 import { runCommand } from "./run-command.ts";
-import { answerCommand, cancelCommand, forkCommand, resumeCommand, waitCommand } from "./steer-commands.ts";
+import { cancelCommand, forkCommand, resumeCommand, waitCommand } from "./steer-commands.ts";
 import { STORE_COMMANDS } from "./store-commands.ts";
 import { watchCommand } from "./watch-command.ts";
 
@@ -25,6 +26,7 @@ export const COMMANDS: readonly Command[] = [
   ...ITEM_COMMANDS,
   ...ATTEMPT_COMMANDS,
   ...REVIEW_COMMANDS,
+  attemptAnswerCommand,
   ...[upCommand, downCommand, linkCommand, mcpCommand],
   ...STORE_COMMANDS,
   ...[installCommand, doctorCommand, completionCommand, versionCommand, helpCommand],

@@ -9,6 +9,7 @@ import { EXIT } from "./exit-codes.ts";
 import { findItem, type Item, projectItems } from "./identifiers.ts";
 import type { Paint } from "./paint.ts";
 import { promptText } from "./prompt-text.ts";
+import { documentOf, eachOf } from "./several.ts";
 import { type Column, fieldLines, tableLines } from "./table.ts";
 import { ago, oneLine, shortId } from "./text.ts";
 
@@ -141,15 +142,21 @@ const remove: Command = {
   name: "item rm",
   summary: "delete a work item with its attempts and worktrees",
   details: "Refused while an attempt runs, or when work would be lost that is not merged.",
-  operands: [ITEM],
+  operands: [{ ...ITEM, repeated: true }],
   options: { force: { summary: "stop what runs, and lose what is not merged" } },
-  async run({ arguments: given, connection, screen }) {
+  async run(invocation) {
+    const { arguments: given, connection, screen } = invocation;
     const client = await connection.client();
-    const task_id = await findItem(client, given.operand(0));
-    const deleted = client.operate("delete_task", { task_id, ...(given.flag("force") ? { force: true } : {}) });
-    const answer = await screen.during("removing the worktrees", deleted);
-    screen.show(answer, () => screen.line(`Item ${answer.deleted_task_id} is deleted.`));
-    return EXIT.ok;
+    const force = given.flag("force") ? { force: true } : {};
+    const each = await eachOf(invocation, given.operands, async (named) => {
+      const task_id = await findItem(client, named);
+      const deleting = client.operate("delete_task", { task_id, ...force });
+      const deleted = await screen.during("removing the worktrees", deleting);
+      if (!screen.json) screen.line(`Item ${shortId(task_id)} is deleted.`);
+      return deleted;
+    });
+    if (screen.json) screen.document(documentOf("items", each));
+    return each.exitCode;
   },
 };
 

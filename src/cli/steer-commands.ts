@@ -1,12 +1,11 @@
-/** `wait`, `cancel`, `resume`, `fork`, `answer`: what a person does to a task that is there. The rules are the engine's. */
+/** `wait`, `cancel`, `resume`, `fork`: what a person does to a task that is there. The rules are the engine's. */
 import type { BackgroundTask } from "../client/schemas.ts";
-import { AsyncAgentsError } from "../model/errors.ts";
-import { misuse } from "./arguments.ts";
 import type { Command, Invocation, Operand } from "./command.ts";
 import { EXIT } from "./exit-codes.ts";
 import { findTask } from "./identifiers.ts";
 import { promptText, titleOf } from "./prompt-text.ts";
 import { waitAndShow } from "./run-command.ts";
+import { eachOf } from "./several.ts";
 import { taskSentence } from "./task-table.ts";
 import { waitForTasks } from "./task-waiting.ts";
 import { shortId } from "./text.ts";
@@ -30,13 +29,13 @@ export const waitCommand: Command = {
     const { arguments: given, connection, screen } = invocation;
     const timeoutMs = given.duration("timeout");
     const client = await connection.client();
-    const tasks = await Promise.all([...new Set(given.operands)].map((id) => findTask(client, id)));
+    const found = await eachOf(invocation, given.operands, (named) => findTask(client, named));
     const onEnd = (task: BackgroundTask) => {
       if (!screen.json) screen.line(taskSentence(task, screen.paint, Date.now()));
     };
-    const { tasks: seen, ended, exitCode } = await waitForTasks(invocation, tasks, { timeoutMs, onEnd });
-    if (screen.json) screen.document({ tasks: seen, ended });
-    return exitCode;
+    const { tasks, ended, exitCode } = await waitForTasks(invocation, found.values, { timeoutMs, onEnd });
+    if (screen.json) screen.document({ tasks, ended, errors: found.errors });
+    return exitCode === EXIT.ok ? found.exitCode : exitCode;
   },
 };
 
@@ -45,15 +44,17 @@ export const cancelCommand: Command = {
   summary: "cancel tasks that run",
   operands: [{ ...TASK, repeated: true }],
   examples: ["asyncagents cancel 7KPnYJq"],
-  async run({ arguments: given, connection, screen }) {
+  async run(invocation) {
+    const { arguments: given, connection, screen } = invocation;
     const client = await connection.client();
-    const tasks = await Promise.all([...new Set(given.operands)].map((id) => findTask(client, id)));
-    const cancelled: BackgroundTask[] = [];
-    for (const { id } of tasks) cancelled.push(await screen.during("cancelling", client.cancel(id)));
-    screen.show({ tasks: cancelled }, () => {
-      for (const task of cancelled) screen.line(taskSentence(task, screen.paint, Date.now()));
+    const { values, errors, exitCode } = await eachOf(invocation, given.operands, async (named) => {
+      const { id } = await findTask(client, named);
+      const task = await screen.during("cancelling", client.cancel(id));
+      if (!screen.json) screen.line(taskSentence(task, screen.paint, Date.now()));
+      return task;
     });
-    return EXIT.ok;
+    if (screen.json) screen.document({ tasks: values, errors });
+    return exitCode;
   },
 };
 
@@ -97,48 +98,4 @@ async function continued(invocation: Invocation, act: Continue): Promise<number>
   screen.show(task, () => screen.line(task.id));
   screen.hint(`It runs. asyncagents logs -f ${shortId(task.id)} · wait · show`);
   return EXIT.ok;
-}
-
-export const answerCommand: Command = {
-  name: "answer",
-  summary: "answer a task that asks for a permission or has a question",
-  operands: [TASK, { name: "answer", shown: '"answer"', optional: true, repeated: true }],
-  options: {
-    once: { summary: "allow what it asks for, this time" },
-    always: { summary: "allow it from now on" },
-    reject: { summary: "refuse it, or turn the question down; an answer beside it is the reason" },
-  },
-  examples: ["asyncagents answer 7KPnYJq --once", 'asyncagents answer 7KPnYJq "PostgreSQL"'],
-  async run(invocation) {
-    const { arguments: given, connection, screen } = invocation;
-    const decisions = (["once", "always", "reject"] as const).filter((name) => given.flag(name));
-    const words = given.operands.slice(1);
-    if (decisions.length > 1 || (decisions.length === 0 && words.length === 0)) {
-      throw misuse(answerCommand, "Give one of --once, --always, --reject, or an answer.");
-    }
-    const client = await connection.client();
-    const task = await findTask(client, given.operand(0));
-    const asked = task.phaseDetail?.kind === "waiting" ? task.phaseDetail : null;
-    if (!asked) throw new AsyncAgentsError("nothing_asked", `Task ${task.id} asks for nothing at the moment.`);
-    const answered = await client.answer(task.id, replyFor(asked.asks, decisions[0], words));
-    screen.show(answered, () => screen.line("Answered; the task goes on."));
-    return EXIT.ok;
-  },
-};
-
-function replyFor(
-  asks: "permission" | "question",
-  decision: "once" | "always" | "reject" | undefined,
-  words: string[],
-) {
-  if (asks === "question") {
-    if (decision === "once" || decision === "always") {
-      throw new AsyncAgentsError("invalid_input", "It has a question: give the answer as text, or --reject.");
-    }
-    return { kind: "question" as const, answers: decision === "reject" ? null : words };
-  }
-  if (decision === undefined) {
-    throw new AsyncAgentsError("invalid_input", "It asks for a permission: give --once, --always or --reject.");
-  }
-  return { kind: "permission" as const, decision, message: words.join(" ") || null };
 }

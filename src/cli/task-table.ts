@@ -64,9 +64,10 @@ export function taskSentence(task: BackgroundTask, paint: Paint, now: number): s
 /** What a person has to do for a task that asks; null when it asks nothing. */
 export function askedHint(task: BackgroundTask): string | null {
   if (task.phaseDetail?.kind !== "waiting") return null;
-  const { asks, text } = task.phaseDetail;
+  const { asks, text, requestId } = task.phaseDetail;
   const answer = asks === "permission" ? "--once | --always | --reject" : '"your answer"';
-  return `"${oneLine(task.description)}" asks for ${asks === "permission" ? "a permission" : "an answer"}: ${oneLine(text)}\n  asyncagents answer ${shortId(task.id)} ${answer}`;
+  const what = asks === "permission" ? "a permission" : "an answer";
+  return `"${oneLine(task.description)}" asks for ${what}: ${oneLine(text)}\n  asyncagents answer ${shortId(task.id)} --request ${shortId(requestId)} ${answer}`;
 }
 
 export function taskFields(task: BackgroundTask, paint: Paint, now: number): (readonly [string, string])[] {

@@ -104,3 +104,26 @@ test("run --worktree finds or makes the project, and works beside the checkout",
   expect(JSON.parse(here.out).items.map(({ title }: { title: string }) => title)).toEqual(["Write one", "Write one"]);
   expect((await world.cli("run", "--host", "scripted", "--worktree", "no repository here")).code).toBe(2);
 });
+
+test("an attempt that asks is answered by its own id; several attempts and items are removed in one go", async () => {
+  await world.json("project", "add", "asks", "--repo", repo);
+  const items = await Promise.all(
+    ["!permit May I?\n!say thanks", "!say fine"].map((text, at) =>
+      world.json<{ task_id: string }>("item", "add", `Item ${at}`, text, "-p", "asks"),
+    ),
+  );
+  const start = (item: string) => world.json<{ attempt_id: string }>("attempt", "start", item, "--host", "scripted");
+  const [asking, fine] = await Promise.all(items.map(({ task_id }) => start(task_id)));
+  const id = asking?.attempt_id.slice(0, 8) ?? "";
+  const waiting = world.start(["attempt", "wait", id]);
+  await waiting.said("May I?");
+  expect(await world.cli("attempt", "answer", id, "--once")).toMatchObject({
+    code: 0,
+    out: "Allowed this time: May I?\n",
+  });
+  expect(await waiting.ended).toMatchObject({ code: 0, out: "thanks\n" });
+  expect((await world.cli("attempt", "answer", id, "--once")).code).toBe(1);
+  const removed = await world.cli("attempt", "rm", id, "none-such", fine?.attempt_id.slice(0, 8) ?? "");
+  expect([removed.code, removed.out.match(/is removed/g)?.length]).toEqual([3, 2]);
+  expect((await world.cli("item", "rm", ...items.map(({ task_id }) => task_id))).code).toBe(0);
+});

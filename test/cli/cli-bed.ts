@@ -41,6 +41,8 @@ export interface Running {
   readonly process: Bun.Subprocess<"pipe", "pipe", "pipe">;
   /** Resolves when stderr or stdout has had that text. */
   said(text: string): Promise<void>;
+  /** What stderr and stdout have had so far. */
+  text(): string;
   ended: Promise<Said>;
 }
 
@@ -111,7 +113,7 @@ function running(child: Bun.Subprocess<"pipe", "pipe", "pipe">): Running {
     void ended.then((end) => reject(new Error(`ended with ${end.code} without "${text}": ${end.out}${end.err}`)));
     return promise;
   };
-  return { process: child, ended, said };
+  return { process: child, ended, said, text: () => texts.err + texts.out };
 }
 
 /** A real repository with one commit on `main`. */

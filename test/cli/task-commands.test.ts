@@ -91,8 +91,12 @@ describe("what is done to a task", () => {
     waiting.process.kill("SIGINT");
     expect(await waiting.ended).toMatchObject({ code: 130, err: expect.stringContaining("goes on; asyncagents wait") });
     expect(await world.json("show", id)).toMatchObject({ status: "running" });
-    expect((await world.cli("answer", id, "PostgreSQL")).code).toBe(2);
-    expect((await world.cli("answer", id, "--once")).code).toBe(0);
+    const wrong = await world.cli("answer", id, "PostgreSQL");
+    expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining("May I?") });
+    const late = await world.cli("answer", id, "--once", "--request", "another");
+    expect(late).toMatchObject({ code: 1, out: "", err: expect.stringContaining("May I?") });
+    expect(await world.json("show", id)).toMatchObject({ phase: "waiting" });
+    expect(await world.cli("answer", id, "--once")).toMatchObject({ code: 0, out: "Allowed this time: May I?\n" });
     const following = world.start(["logs", "-f", id]);
     const again = world.start(["wait", "--json", id, id]);
     writeFileSync(join(world.work, "door.txt"), "");
@@ -113,7 +117,12 @@ describe("what is done to a task", () => {
     const waiting = world.start(["wait", id]);
     await waiting.said("asks for an answer: Which one?");
     expect((await world.cli("answer", id, "--always")).code).toBe(2);
-    expect((await world.cli("answer", id, "The second")).code).toBe(0);
+    const command = /asyncagents answer (.*) "your answer"/.exec(waiting.text())?.[1] ?? "";
+    expect(command).toContain("--request");
+    expect(await world.cli("answer", ...command.split(" "), "The second")).toMatchObject({
+      code: 0,
+      out: "Answered: Which one?\n",
+    });
     expect((await waiting.ended).code).toBe(0);
   });
 
@@ -125,6 +134,23 @@ describe("what is done to a task", () => {
     expect(tasks[0]?.id).toBe(id);
     expect(await waiting.ended).toMatchObject({ code: 1, out: expect.stringContaining("cancelled") });
     expect((await world.cli("cancel", id)).code).toBe(1);
+  });
+
+  test("several are each done and reported, also after one that cannot be", async () => {
+    const { id: over } = await run("--wait", "Over");
+    const live = await Promise.all([run("Stay\n!wait never"), run("Stay too\n!wait never")]);
+    const ids = [over, live[0].id, "nothing-like-it", live[1].id, live[1].id];
+    const { code, out, err } = await world.cli("cancel", ...ids);
+    expect([code, out.match(/cancelled/g)?.length, err.trim().split("\n").length]).toEqual([1, 2, 2]);
+    expect(err).toContain("has already ended");
+    expect(err).toContain("nothing-like-it");
+    const again = await world.start(["wait", "--json", "nothing-like-it", over]).ended;
+    expect(again.code).toBe(3);
+    expect(JSON.parse(again.out)).toMatchObject({
+      tasks: [{ id: over }],
+      ended: true,
+      errors: [{ given: "nothing-like-it", code: "task_not_found" }],
+    });
   });
 
   test("resume goes on in the same task, fork in one of its own that knows the history", async () => {

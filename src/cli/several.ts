@@ -1,0 +1,53 @@
+/**
+ * One command on several things: each is done and reported, also after one that failed. The exit code is that of the failures, or 1 where they
+ * differ. With one thing, a failure is the command's own.
+ */
+import { AsyncAgentsError, messageOf } from "../model/errors.ts";
+import type { Invocation } from "./command.ts";
+import { EXIT, exitCodeOf } from "./exit-codes.ts";
+
+export interface Failure {
+  /** As it was typed. */
+  given: string;
+  code: string;
+  message: string;
+}
+
+export interface EachResult<T> {
+  values: T[];
+  /** For the JSON document: empty where all went well. */
+  errors: Failure[];
+  exitCode: number;
+}
+
+/** One thing's own document where one was named, as kubectl does it; else a list of them, with what failed. */
+export function documentOf<T>(name: string, { values, errors }: EachResult<T>): unknown {
+  const [only] = values;
+  return values.length === 1 && errors.length === 0 ? only : { [name]: values, errors };
+}
+
+/** Does it to each, one after the other, without those that were named twice. */
+export async function eachOf<T>(
+  { screen, signal }: Invocation,
+  given: readonly string[],
+  act: (given: string) => Promise<T>,
+): Promise<EachResult<T>> {
+  const names = [...new Set(given)];
+  const result: EachResult<T> = { values: [], errors: [], exitCode: EXIT.ok };
+  for (const name of names) {
+    try {
+      result.values.push(await act(name));
+    } catch (thrown) {
+      if (names.length === 1 || signal.aborted) throw thrown;
+      if (!screen.json) screen.failure(thrown);
+      const code = exitCodeOf(thrown);
+      result.exitCode = result.errors.length === 0 || result.exitCode === code ? code : EXIT.failed;
+      result.errors.push({ given: name, code: codeOf(thrown), message: messageOf(thrown) });
+    }
+  }
+  return result;
+}
+
+function codeOf(thrown: unknown): string {
+  return AsyncAgentsError.isInstance(thrown) ? thrown.code : "internal";
+}
