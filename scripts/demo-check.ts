@@ -79,8 +79,8 @@ type Outcome = NonNullable<Run["outcome"]>;
 
 /** How the hidden part of a notice begins to speak of a run. */
 const marks: Record<Outcome, (id: string) => string[]> = {
-  completed: (id) => [`--- result of task ${id} ---`, `Task ${id} completed without a text`],
-  error: (id) => [`Error of task ${id}:`],
+  completed: (id) => [`--- result of task ${id},`, `Task ${id} completed without a text`],
+  error: (id) => [`--- error of task ${id},`],
   cancelled: (id) => [`Task ${id} was cancelled`],
 };
 

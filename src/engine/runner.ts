@@ -7,6 +7,7 @@ import { realpath } from "node:fs/promises";
 import type { HostMaker, OpenedHost } from "../hosts/host-maker.ts";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import { INTERRUPTED } from "../model/evidence.ts";
+import { asLine } from "../model/foreign-text.ts";
 import { DEFAULT_LIMITS, type Limits } from "../model/limits.ts";
 import type { Task } from "../model/task.ts";
 import type { FeedEntry, Instance, Store } from "../store/store.ts";
@@ -285,11 +286,13 @@ async function realOf(directory: string): Promise<string> {
   }
 }
 
+const LINE = 500;
+
 /** For a parent whose own program is gone; the tools that it was given there are unknown here. */
 function wordNotices(views: readonly NoticeView[]): NoticeText {
   const lines = views.map(({ task, run }) => {
     const outcome = run.outcome ?? task.phase ?? task.status;
-    return `Background task ${task.id} (${task.description}): ${outcome}. ${run.error ?? ""}`.trim();
+    return `Background task ${task.id} (${asLine(task.description, LINE)}): ${outcome}. ${asLine(run.error ?? "", LINE)}`.trim();
   });
   return { visible: lines.join("\n"), hidden: "Read the results with the tool that shows the output of a task." };
 }

@@ -1,36 +1,44 @@
 /**
  * An answer as text for models: one line for a field or a row, no braces and no quotes, in a fraction of the JSON's tokens. Says
- * all that the structured answer says, for clients that hand only the text on. Knows no tool: it follows the data.
+ * all that the structured answer says, for clients that hand only the text on. Knows no tool: it follows the data. A value
+ * cannot begin a line or a column of its own: it is one line, or framed.
  */
+import { asLine, framed, type NewMark } from "../model/foreign-text.ts";
+
 type Fields = Record<string, unknown>;
 
-/** Fields in their order; long texts last, as they are. */
-export function compactText(answer: Fields): string {
-  return lines(answer).join("\n");
+const LINE = 20_000;
+
+/** Fields in their order; texts of several lines last, framed as they are. */
+export function compactText(answer: Fields, newMark: NewMark): string {
+  return lines(answer, newMark).join("\n");
 }
 
-function lines(fields: Fields): string[] {
+function lines(fields: Fields, newMark: NewMark): string[] {
   const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
   const long = entries.filter(([, value]) => isLong(value));
   const short = entries.filter(([, value]) => !isLong(value));
   return [
-    ...short.flatMap(([name, value]) => field(name, value)),
-    ...long.flatMap(([name, value]) => [`${name}:`, String(value)]),
+    ...short.flatMap(([name, value]) => field(name, value, newMark)),
+    ...long.map(([name, value]) => framed(name, String(value), newMark)),
   ];
 }
 
-function field(name: string, value: unknown): string[] {
-  if (Array.isArray(value)) return list(name, value);
-  if (isFields(value)) return [`${name}:`, ...indented(lines(value))];
+function field(name: string, value: unknown, newMark: NewMark): string[] {
+  if (Array.isArray(value)) return list(name, value, newMark);
+  if (isFields(value)) return [`${name}:`, ...indented(lines(value, newMark))];
   return [`${name}: ${word(value)}`];
 }
 
-function list(name: string, values: readonly unknown[]): string[] {
+function list(name: string, values: readonly unknown[], newMark: NewMark): string[] {
   if (values.length === 0) return [`${name}: none`];
   if (!values.every(isFields)) return [`${name}: ${values.map(word).join(", ")}`];
   const columns = [...new Set(values.flatMap((row) => Object.keys(row)))];
   if (!values.every((row) => Object.values(row).every(isCell))) {
-    return values.flatMap((row, index) => [`${name} ${index + 1} of ${values.length}:`, ...indented(lines(row))]);
+    return values.flatMap((row, index) => [
+      `${name} ${index + 1} of ${values.length}:`,
+      ...indented(lines(row, newMark)),
+    ]);
   }
   const rows = values.map((row) => columns.map((column) => cell(row[column])).join(" | "));
   return [`${name} (${columns.join(" | ")}):`, ...indented(rows)];
@@ -53,11 +61,12 @@ function isWords(value: unknown): value is unknown[] {
 }
 
 function cell(value: unknown): string {
-  return isWords(value) ? value.map(word).join(" ") || "-" : word(value);
+  const text = isWords(value) ? value.map(word).join(" ") || "-" : word(value);
+  return text.replaceAll("|", "\\|");
 }
 
 function word(value: unknown): string {
-  return value === null || value === undefined || value === "" ? "-" : String(value);
+  return value === null || value === undefined || value === "" ? "-" : asLine(String(value), LINE);
 }
 
 /** Long texts stay at the margin: a patch must be usable as it is. */

@@ -6,6 +6,7 @@ import type { CallToolResult } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { type CallOperation, OPERATIONS, type OperationName } from "../client/operations.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
+import { asLine } from "../model/foreign-text.ts";
 import { compactText } from "./compact-text.ts";
 
 /** How often a client that waits is told. */
@@ -34,7 +35,11 @@ type Answer = Record<string, unknown>;
 export async function callTool(given: ToolCall): Promise<CallToolResult> {
   const input = withDirectory(given);
   const answer = (await operate({ ...given, input })) as Answer;
-  return { content: [{ type: "text", text: compactText(answer) }], structuredContent: answer };
+  return { content: [{ type: "text", text: compactText(answer, newMark) }], structuredContent: answer };
+}
+
+function newMark(): string {
+  return crypto.randomUUID().slice(-12);
 }
 
 function withDirectory({ name, input, directory }: ToolCall): Record<string, unknown> {
@@ -82,7 +87,7 @@ function isDone({ done, state }: Answer): boolean {
 }
 
 function standing({ state, progress, tasks }: Answer): string {
-  if (!Array.isArray(tasks)) return `${state}: ${progress}`.slice(0, 200);
+  if (!Array.isArray(tasks)) return asLine(`${state}: ${progress}`, 200);
   const live = tasks.filter(({ status }) => status === "running" || status === "resumed").length;
   return `${tasks.length - live} of ${tasks.length} ended`;
 }

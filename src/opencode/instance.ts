@@ -55,6 +55,7 @@ export async function startInstance(input: {
         resultChars: options.noticeResultChars,
         development: isDevelopment(),
         now: Date.now(),
+        newMark,
       }),
   };
   const engine = new Engine(context);
@@ -79,6 +80,11 @@ export async function startInstance(input: {
 /** Read by a computed key: OpenCode replaces the literal by "development" when it loads a plugin. */
 function isDevelopment(): boolean {
   return process.env[["NODE", "ENV"].join("_")] === "development";
+}
+
+/** For the frame around what a task wrote. */
+export function newMark(): string {
+  return crypto.randomUUID().slice(-12);
 }
 
 function newId(prefix: string): string {

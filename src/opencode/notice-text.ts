@@ -1,9 +1,10 @@
 /**
  * The words of a notice: a visible part for the person and a hidden one for the model. Pure. Texts of ends and hints
- * are promised to users word for word; what a task wrote is bounded and marked as its words, never mixed with ours.
+ * are promised to users word for word; what a task wrote is bounded and framed, so that it cannot pass for words of ours.
  */
 import type { NoticeText, NoticeView } from "../engine/context.ts";
 import { shorten } from "../model/condense.ts";
+import { asLine, framed, type NewMark } from "../model/foreign-text.ts";
 import { runDuration } from "../model/task.ts";
 import { durationText } from "./duration.ts";
 
@@ -12,25 +13,30 @@ export interface NoticeWording {
   resultChars: number;
   development: boolean;
   now: number;
+  newMark: NewMark;
 }
 
 /** All results of one message together take at most this many times the bound of a single one. */
 const RESULTS = 4;
+const DESCRIPTION = 500;
+const REASON = 500;
+const ERROR = 2000;
 
 export function wordNotices(views: readonly NoticeView[], wording: NoticeWording): NoticeText {
   const visible = views.map((view) => `${headline(view, wording.now)}\n${progressLine(view)}`);
   if (wording.development) visible.push("[hint attached]");
   const share = Math.min(wording.resultChars, Math.floor((RESULTS * wording.resultChars) / Math.max(1, views.length)));
-  const hidden = [...hints(views, wording.toolPrefix), ...views.map((view) => body(view, share, wording.toolPrefix))];
+  const hidden = [...hints(views, wording.toolPrefix), ...views.map((view) => body(view, share, wording))];
   return { visible: visible.join("\n"), hidden: hidden.filter((text) => text !== "").join("\n") };
 }
 
 function headline({ notice, task, run }: NoticeView, now: number): string {
   const duration = durationText(runDuration({ run }, now));
-  if (notice.kind === "waiting") return `⏸ **Agent "${task.description}" needs an answer.**`;
-  if (notice.kind === "retrying") return `↻ **Agent "${task.description}" keeps failing at its provider.**`;
-  if (notice.kind === "stalled") return `⏳ **Agent "${task.description}" shows no sign of work.**`;
-  if (run.outcome === "cancelled") return `⊘ **Agent "${task.description}" cancelled after ${duration}.**`;
+  const description = asLine(task.description, DESCRIPTION);
+  if (notice.kind === "waiting") return `⏸ **Agent "${description}" needs an answer.**`;
+  if (notice.kind === "retrying") return `↻ **Agent "${description}" keeps failing at its provider.**`;
+  if (notice.kind === "stalled") return `⏳ **Agent "${description}" shows no sign of work.**`;
+  if (run.outcome === "cancelled") return `⊘ **Agent "${description}" cancelled after ${duration}.**`;
   const failed = run.outcome === "error";
   if (run.number > 0) {
     return failed
@@ -38,8 +44,8 @@ function headline({ notice, task, run }: NoticeView, now: number): string {
       : `✓ **Resume #${run.number} completed in ${duration}.**`;
   }
   return failed
-    ? `✗ **Agent "${task.description}" failed in ${duration}.**`
-    : `✓ **Agent "${task.description}" finished in ${duration}.**`;
+    ? `✗ **Agent "${description}" failed in ${duration}.**`
+    : `✓ **Agent "${description}" finished in ${duration}.**`;
 }
 
 function progressLine({ notice }: NoticeView): string {
@@ -70,36 +76,37 @@ function hints(views: readonly NoticeView[], prefix: string): string[] {
   return lines;
 }
 
-function body(view: NoticeView, limit: number, prefix: string): string {
+function body(view: NoticeView, limit: number, { toolPrefix: prefix, newMark }: NoticeWording): string {
   const { notice, task, run } = view;
-  const output = `${prefix}_output(task_id="${task.id}")`;
+  const { id } = task;
+  const output = `${prefix}_output(task_id="${id}")`;
   if (notice.kind === "waiting") {
     const asked = task.phaseDetail?.kind === "waiting" ? task.phaseDetail : null;
-    const what = asked ? `It asks (${asked.asks}): ${shorten(asked.text, 500)}` : `It was answered meanwhile.`;
-    return `Task ${task.id} stands still until a person answers in its session. ${what} Tell the user; you cannot answer it.`;
+    const stands = `Task ${id} stands still until a person answers in its session.`;
+    if (asked === null) return `${stands} It was answered meanwhile. Tell the user; you cannot answer it.`;
+    const what = framed(`${asked.asks} of task ${id}`, shorten(asked.text, REASON), newMark);
+    return `${stands} Tell the user; you cannot answer it. It asks (${asked.asks}):\n${what}`;
   }
   if (notice.kind === "retrying") {
     const retry = task.phaseDetail?.kind === "retrying" ? task.phaseDetail : null;
-    const what = retry ? `Attempt ${retry.count}: ${shorten(retry.reason, 500)}` : "It works again.";
-    return `Task ${task.id} goes on trying. ${what} ${prefix}_cancel(task_id="${task.id}") ends it.`;
+    const goesOn = `Task ${id} goes on trying. ${prefix}_cancel(task_id="${id}") ends it.`;
+    if (retry === null) return `${goesOn} It works again.`;
+    return `${goesOn} Attempt ${retry.count}:\n${framed(`reason of task ${id}`, shorten(retry.reason, REASON), newMark)}`;
   }
   if (notice.kind === "stalled") {
     if (task.phase !== "stalled")
-      return `Nothing was seen of task ${task.id} for a while; it goes on, or has ended meanwhile.`;
-    return `Nothing was seen of task ${task.id} for a while; it may be in a long command, or hang. ${output} shows how it stands, ${prefix}_cancel(task_id="${task.id}") ends it.`;
+      return `Nothing was seen of task ${id} for a while; it goes on, or has ended meanwhile.`;
+    return `Nothing was seen of task ${id} for a while; it may be in a long command, or hang. ${output} shows how it stands, ${prefix}_cancel(task_id="${id}") ends it.`;
   }
   if (run.outcome === "cancelled")
-    return `Task ${task.id} was cancelled: ${run.error ?? "no reason given"}. It has no result.`;
+    return `Task ${id} was cancelled: ${asLine(run.error ?? "no reason given", REASON)}. It has no result.`;
   if (run.outcome === "error") {
-    return `Error of task ${task.id}: ${shorten(run.error ?? "unknown", 2000)}\nIts work may be incomplete: check before you rely on it.`;
+    const error = framed(`error of task ${id}`, shorten(run.error ?? "unknown", ERROR), newMark);
+    return `${error}\nIts work may be incomplete: check before you rely on it.`;
   }
-  return resultText(task.id, run.result ?? "", limit, output);
-}
-
-function resultText(id: string, result: string, limit: number, output: string): string {
+  const result = run.result ?? "";
   if (result === "") return `Task ${id} completed without a text of its own; its work is in its tool calls.`;
-  const shown = result.slice(0, limit);
-  const rest = result.length - shown.length;
+  const rest = result.length - limit;
   const more = rest > 0 ? `\n(${rest} more characters: ${output})` : "";
-  return `--- result of task ${id} ---\n${shown}\n--- end of result ---${more}`;
+  return `${framed(`result of task ${id}`, result.slice(0, limit), newMark)}${more}`;
 }

@@ -9,7 +9,7 @@ import type { Caller } from "../engine/launch.ts";
 import { openCodeHost } from "../hosts/opencode.ts";
 import { call, type OpenCodeSend, pluginSend } from "../hosts/opencode-transport.ts";
 import { messageOf } from "../model/errors.ts";
-import { type Instance, startInstance } from "./instance.ts";
+import { type Instance, newMark, startInstance } from "./instance.ts";
 import { type PluginOptions, readOptions } from "./options.ts";
 import { endToast, launchToast, Toasts } from "./toasts.ts";
 import { tools } from "./tools.ts";
@@ -57,6 +57,7 @@ export async function createPlugin(input: PluginInput, given: unknown, seams: Pl
       caller: async (context) => callerOf(context, seen.get(context.sessionID) ?? (await readSeen(send, context))),
       waits: isOneShot(process.argv),
       onLaunched: (task) => toasts.show(launchToast(task)),
+      newMark,
     }),
     event: async ({ event }) => host.take(event),
     "chat.message": async (message, output) => {

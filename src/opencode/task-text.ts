@@ -1,12 +1,15 @@
 /**
  * The words of the tools' answers: a task in a list, a task in detail, a long text in pages. Pure; written for a model
- * to read, so short and without decoration.
+ * to read, so short and without decoration. What a task or its provider wrote is one line here, or framed.
  */
+import { asLine, framed, type NewMark } from "../model/foreign-text.ts";
 import { isLive, runDuration, type Task } from "../model/task.ts";
 import { durationText } from "./duration.ts";
 
 /** Bytes of one page of a result. */
 export const PAGE_BYTES = 16_000;
+const DETAIL = 500;
+const NAME = 100;
 
 export function listLine(task: Task, now: number): string {
   const marks = `${task.run.number > 0 ? " (resumed)" : ""}${task.isForked ? " (forked)" : ""}`;
@@ -14,7 +17,7 @@ export function listLine(task: Task, now: number): string {
     `${task.id}${marks}`,
     stateText(task),
     durationText(runDuration(task, now)),
-    `${task.agent}: "${task.description}"`,
+    `${asLine(task.agent, NAME)}: "${asLine(task.description, DETAIL)}"`,
     toolsText(task),
     `batch ${task.batchId}`,
   ];
@@ -24,14 +27,21 @@ export function listLine(task: Task, now: number): string {
 export function stateText(task: Task): string {
   if (!isLive(task.status)) return task.status;
   const detail = task.phaseDetail;
-  if (detail?.kind === "waiting") return `${task.status}, waiting for an answer to a ${detail.asks}: ${detail.text}`;
-  if (detail?.kind === "retrying") return `${task.status}, retrying (attempt ${detail.count}): ${detail.reason}`;
+  if (detail?.kind === "waiting")
+    return `${task.status}, waiting for an answer to a ${detail.asks}: ${asLine(detail.text, DETAIL)}`;
+  if (detail?.kind === "retrying")
+    return `${task.status}, retrying (attempt ${detail.count}): ${asLine(detail.reason, DETAIL)}`;
   return `${task.status}, ${task.phase}`;
 }
 
 function toolsText({ progress }: Task): string {
   if (progress.toolCalls === 0) return "no tool calls";
-  return `${progress.toolCalls} tool calls (last: ${progress.lastTools.join(", ")})`;
+  return `${progress.toolCalls} tool calls (last: ${progress.lastTools.map(toolName).join(", ")})`;
+}
+
+/** Models make up names of tools, too. */
+function toolName(name: string): string {
+  return asLine(name, NAME);
 }
 
 /** The head of a task's output: what it is and how it stands. */
@@ -39,7 +49,7 @@ export function headText(task: Task, now: number): string {
   const { progress, run } = task;
   const lines = [
     `Task ${task.id}: ${stateText(task)}`,
-    `Agent ${task.agent}: "${task.description}"${run.number > 0 ? ` (resume #${run.number})` : ""}`,
+    `Agent ${asLine(task.agent, NAME)}: "${asLine(task.description, DETAIL)}"${run.number > 0 ? ` (resume #${run.number})` : ""}`,
     `Duration: ${durationText(runDuration(task, now))}`,
     `Progress: ${toolsText(task)}${byName(task)}; last update ${new Date(progress.lastUpdate).toISOString()}`,
     `Tokens: ${progress.tokens.input} in, ${progress.tokens.output} out; cost ${progress.cost.toFixed(4)}`,
@@ -52,8 +62,15 @@ function byName({ progress }: Task): string {
   if (names.length === 0) return "";
   return `; by name: ${names
     .slice(0, 8)
-    .map(([name, count]) => `${name} ${count}`)
+    .map(([name, count]) => `${toolName(name)} ${count}`)
     .join(", ")}`;
+}
+
+/** What a task wrote at its end, framed; with its place where it is a page of several. */
+export function textOf(task: Task, page: { text: string; place: string }, newMark: NewMark): string {
+  const label = task.status === "completed" ? "Result" : task.status === "error" ? "Error" : "Reason";
+  const quote = framed(`${label.toLowerCase()} of task ${task.id}`, page.text, newMark);
+  return `${label}${page.place}:\n${quote}`;
 }
 
 /** One page of a text, cut between characters; null when there is no such page. */

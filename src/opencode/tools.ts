@@ -7,10 +7,12 @@ import { z } from "zod";
 import type { Engine } from "../engine/engine.ts";
 import type { Caller } from "../engine/launch.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
+import { asLine, type NewMark } from "../model/foreign-text.ts";
 import { isLive, type Task } from "../model/task.ts";
-import { headText, listLine, pageOf, stateText } from "./task-text.ts";
+import { headText, listLine, pageOf, stateText, textOf } from "./task-text.ts";
 
 const LISTED = 50;
+const ERROR = 2000;
 export const TOOL_NAMES = ["task", "output", "list", "cancel", "clear"] as const;
 
 export interface ToolHost {
@@ -22,6 +24,7 @@ export interface ToolHost {
   /** The process ends with the turn: a launch waits for its task. */
   waits: boolean;
   onLaunched(task: Task): void;
+  newMark: NewMark;
 }
 
 interface TaskArguments {
@@ -92,7 +95,7 @@ function define<Input>(
       return await run(input as Input, context);
     } catch (thrown) {
       if (!AsyncAgentsError.isInstance(thrown)) throw thrown;
-      return `Error (${thrown.code}): ${thrown.message}`;
+      return `Error (${thrown.code}): ${asLine(thrown.message, ERROR)}`;
     }
   };
   return { description, args, execute } as unknown as ToolDefinition;
@@ -161,17 +164,16 @@ async function output(host: ToolHost, input: OutputArguments, context: ToolConte
   const note = waited === "timeout" ? `\nTime ran out after ${timeout} ms; the task goes on.` : "";
   const text = task.status === "completed" ? task.run.result : task.run.error;
   if (isLive(task.status) || text === null) return head + note;
-  return `${head}${note}\n\n${pageText(host.prefix, task, text, input.page ?? 1)}`;
+  return `${head}${note}\n\n${pageText(host, task, text, input.page ?? 1)}`;
 }
 
-function pageText(prefix: string, task: Task, text: string, page: number): string {
-  const label = task.status === "completed" ? "Result" : task.status === "error" ? "Error" : "Reason";
+function pageText({ prefix, newMark }: ToolHost, task: Task, text: string, page: number): string {
   const found = pageOf(text, page);
   if (!found)
     throw new AsyncAgentsError("invalid_input", `There is no page ${page}; leave page out to read from the start.`);
-  if (found.pages === 1) return `${label}:\n${found.text}`;
   const next = page < found.pages ? `; next: ${prefix}_output(task_id="${task.id}", page=${page + 1})` : "";
-  return `${label} (page ${page} of ${found.pages}${next}):\n${found.text}`;
+  const place = found.pages === 1 ? "" : ` (page ${page} of ${found.pages}${next})`;
+  return textOf(task, { text: found.text, place }, newMark);
 }
 
 async function list(host: ToolHost, context: ToolContext): Promise<string> {

@@ -22,7 +22,7 @@ for (const [who, connect] of Object.entries(CLIENTS)) {
     expect(result.structuredContent).toEqual(answer);
     expect(textOf(result).split("\n")).toEqual([
       "projects (id | name | created_at | updated_at):",
-      `  ${ID} | Shop | site | ${AT} | ${AT}`,
+      `  ${ID} | Shop \\| site | ${AT} | ${AT}`,
       `  ${ID} | Blog | ${AT} | ${AT}`,
       "count: 2",
       "next_cursor: -",

@@ -45,7 +45,7 @@ describe("npm start", () => {
       /✗ Translate README +error after .+: .*Incorrect API key/,
       /┃ ✗ \*\*Agent "Translate README" failed in .+\.\*\*/,
       /┃ ✓ \*\*Agent "Find the TODOs" finished in .+\.\*\*/,
-      /┊ --- result of task ses_\w+ ---/,
+      /┊ --- result of task ses_\w+, quoted until \[\w+\] ---/,
       /✓ Suggest a name +completed in .+: My second suggestion was "Plum & Sons"\./,
       /┃ ✓ \*\*Resume #1 completed in .+\.\*\*/,
       /^ {2}ses_\w+ +explore +Find the TODOs +completed +1 .+ 3 +[\d,]+$/m,
@@ -189,7 +189,7 @@ function seenWell(): Seen {
   const notices = tasks.flatMap(({ task, runs }) =>
     runs.map((run) => ({
       visible: `${run.outcome === "error" ? "✗" : "✓"} **Agent "${task.description}" …**\nTask Progress: 1/3`,
-      hidden: run.outcome === "error" ? `Error of task ${task.id}: no` : `--- result of task ${task.id} ---\nyes`,
+      hidden: run.outcome === "error" ? `--- error of task ${task.id}, no` : `--- result of task ${task.id}, yes`,
     })),
   );
   return { tasks, notices };

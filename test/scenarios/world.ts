@@ -264,7 +264,7 @@ export class Parent {
   async told(): Promise<Map<string, number>> {
     const counts = new Map<string, number>();
     for (const { hidden } of await this.notices()) {
-      for (const [, id] of hidden.matchAll(/^(?:--- result of task|Error of task|Task) (ses_\w+)/gm)) {
+      for (const [, id] of hidden.matchAll(/^(?:--- (?:result|error) of task|Task) (ses_\w+)/gm)) {
         if (id) counts.set(id, (counts.get(id) ?? 0) + 1);
       }
     }
