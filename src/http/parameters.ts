@@ -36,7 +36,9 @@ export const listQuery = z.object({
   status: statuses.optional().describe("one or several, separated by commas"),
   id: filter.describe("the beginning of the task's id"),
   agent: filter.describe("the agent's name"),
-  search: filter.describe("part of the description, without regard to case"),
+  search: filter.describe(
+    "words that must all be in the description, the id or the error, in any order and without regard to case",
+  ),
   parent: filter.describe("the session that launched them"),
   group: filter.describe("the task group"),
   limit: limit

@@ -12,11 +12,19 @@ import { statusTables } from "./migration-2-status.ts";
 import { boardTables } from "./migration-3-board.ts";
 import { mergeCommits } from "./migration-4-merges.ts";
 import { approvalsTable } from "./migration-5-approvals.ts";
+import { widerSearch } from "./migration-6-search.ts";
 import type { Schema } from "./schema.ts";
 
 export type Migration = (kysely: Kysely<Schema>, dialect: Dialect) => Promise<void>;
 
-const MIGRATIONS: readonly Migration[] = [firstTables, statusTables, boardTables, mergeCommits, approvalsTable];
+const MIGRATIONS: readonly Migration[] = [
+  firstTables,
+  statusTables,
+  boardTables,
+  mergeCommits,
+  approvalsTable,
+  widerSearch,
+];
 
 /** The version that this code reads and writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length;

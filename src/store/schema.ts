@@ -34,7 +34,7 @@ export interface TasksTable {
   parent_message_id: string;
   parent_agent: string;
   description: string;
-  /** The description in lower case, for the search. */
+  /** What the search looks at: description, id and error, in lower case. */
   description_search: string;
   agent: string;
   model: string | null;

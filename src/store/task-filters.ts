@@ -8,7 +8,7 @@ import { given } from "./compiled-query.ts";
 import type { Dialect } from "./database.ts";
 import type { Schema } from "./schema.ts";
 import type { TaskQuery } from "./store.ts";
-import { type SearchWay, searchCondition, searchWay } from "./task-search.ts";
+import { type SearchShape, scanned, searchCondition, searchShape } from "./task-search.ts";
 
 const EQUAL = {
   parentSessionId: "tasks.parent_session_id",
@@ -25,7 +25,7 @@ export interface TaskShape {
   equal: readonly Equal[];
   /** Null: any. */
   statuses: readonly Status[] | null;
-  search: SearchWay | null;
+  search: SearchShape | null;
   byId: boolean;
   cleared: boolean | null;
 }
@@ -35,12 +35,17 @@ export function shapeOf(dialect: Dialect, query: TaskQuery): TaskShape {
   const shape: TaskShape = {
     equal: (Object.keys(EQUAL) as Equal[]).filter((name) => query[name] !== undefined),
     statuses: wanted?.length === STATUSES.length ? null : wanted,
-    search: query.search === undefined ? null : searchWay(dialect, query.search),
+    search: query.search === undefined ? null : searchShape(dialect, query.search),
     byId: query.idPrefix !== undefined,
     cleared: query.cleared ?? null,
   };
-  // The few that another filter leaves are looked at faster than all that hold the term are found.
-  return shape.search === "index" && isNarrow(shape) ? { ...shape, search: "scan" } : shape;
+  // The few that another filter leaves are looked at faster than all that hold the words are found.
+  return isIndexed(shape) && isNarrow(shape) && shape.search ? { ...shape, search: scanned(shape.search) } : shape;
+}
+
+/** Whether tasks are found through the index of the search. */
+export function isIndexed({ search }: TaskShape): boolean {
+  return search?.way === "index";
 }
 
 /** Whether only agents and statuses are asked for: how many such tasks there are is kept in `agent_totals`. */
@@ -65,7 +70,7 @@ export type Tasks<Row = object> = SelectQueryBuilder<Schema, "tasks", Row>;
 
 /** The tasks of a shape; those of the search are found first, and each looked up by its `created_seq`. */
 export function selectMatching(kysely: Kysely<Schema>, shape: TaskShape): Tasks {
-  if (shape.search !== "index") return filtered(kysely.selectFrom("tasks"), shape);
+  if (!isIndexed(shape)) return filtered(kysely.selectFrom("tasks"), shape);
   // SQLite joins a cross join in the order in which it is written.
   const found = kysely.selectFrom("task_search").crossJoin("tasks");
   return filtered(found.whereRef("tasks.created_seq", "=", "task_search.rowid") as unknown as Tasks, shape);
@@ -83,7 +88,7 @@ export function rangesOf(shape: TaskShape): TaskShape[] {
 
 function filtered<Row>(all: Tasks<Row>, shape: TaskShape): Tasks<Row> {
   const { statuses } = shape;
-  const wide = isNarrow(shape) || shape.search === "index" ? inPassing : (condition: Condition) => condition;
+  const wide = isNarrow(shape) || isIndexed(shape) ? inPassing : (condition: Condition) => condition;
   let rows = all;
   for (const name of shape.equal) {
     const condition = sql<boolean>`${sql.ref(EQUAL[name])} = ${asked(name)}`;
@@ -99,8 +104,8 @@ function filtered<Row>(all: Tasks<Row>, shape: TaskShape): Tasks<Row> {
   return rows;
 }
 
-export function searchFor(way: SearchWay) {
-  return searchCondition(way, (read) => given((query: TaskQuery) => read(query.search ?? "")));
+export function searchFor(search: SearchShape) {
+  return searchCondition(search, (read) => given((query: TaskQuery) => read(query.search ?? "")));
 }
 
 function asked(name: Equal | "idPrefix"): string {

@@ -12,6 +12,7 @@ import type { Schema } from "./schema.ts";
 import type { TaskPage, TaskQuery } from "./store.ts";
 import {
   isCounted,
+  isIndexed,
   isNarrow,
   isOnlySearch,
   rangesOf,
@@ -47,7 +48,7 @@ export function pageStatement(kysely: Kysely<Schema>, matching: TaskShape, query
     ...matching,
     direction: query.order === "oldest" ? "asc" : "desc",
     cut: query.textChars !== undefined,
-    keysFirst: offsetOf(query) > 0 || matching.search === "index" || rangesOf(matching).length > 1,
+    keysFirst: offsetOf(query) > 0 || isIndexed(matching) || rangesOf(matching).length > 1,
   };
   return pageQuery(kysely, shape, query);
 }
@@ -85,7 +86,7 @@ function selectByKeys(kysely: Kysely<Schema>, shape: PageShape): Compilable<Task
 }
 
 function keysOf(kysely: Kysely<Schema>, shape: PageShape) {
-  if (shape.search === "index") {
+  if (isIndexed(shape)) {
     // The index's own order: nothing is sorted, and what is behind the page is not looked at.
     return selectKeys(kysely, shape).select(sql<number>`task_search.rowid`.as("created_seq"));
   }
@@ -96,8 +97,8 @@ function keysOf(kysely: Kysely<Schema>, shape: PageShape) {
 
 /** What the search alone finds needs no look at the tasks. */
 function selectKeys(kysely: Kysely<Schema>, shape: TaskShape): Tasks {
-  if (shape.search !== "index" || !isOnlySearch(shape)) return selectMatching(kysely, shape);
-  return kysely.selectFrom("task_search").where(searchFor("index")) as unknown as Tasks;
+  if (shape.search === null || !isIndexed(shape) || !isOnlySearch(shape)) return selectMatching(kysely, shape);
+  return kysely.selectFrom("task_search").where(searchFor(shape.search)) as unknown as Tasks;
 }
 
 function selectRows(tasks: Tasks, shape: PageShape) {

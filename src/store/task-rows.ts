@@ -5,6 +5,7 @@
 import { type Insertable, type Selectable, type SelectQueryBuilder, sql, type Updateable } from "kysely";
 import { isLive, type Run, type Task } from "../model/task.ts";
 import type { RunsTable, Schema, TasksTable } from "./schema.ts";
+import { searchText } from "./task-search.ts";
 
 export const RUN_COLUMNS = [
   "number",
@@ -147,6 +148,7 @@ export function runOf(row: RunRow): Run {
 export function changingColumns(task: Task) {
   return {
     agent: task.agent,
+    description_search: searchText(task),
     status: task.status,
     live: isLive(task.status) ? 1 : 0,
     phase: task.phase,
@@ -171,7 +173,6 @@ export function taskRow(task: Task, createdSeq: number): Insertable<TasksTable> 
     parent_message_id: task.parentMessageId,
     parent_agent: task.parentAgent,
     description: task.description,
-    description_search: task.description.toLowerCase(),
     model: task.model,
     batch_id: task.batchId,
     is_forked: task.isForked ? 1 : 0,

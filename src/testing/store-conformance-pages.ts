@@ -72,6 +72,31 @@ export function pageSuite(bed: Bed): void {
     PATIENCE,
   );
 
+  test("words are found in any order, in the description, the id and the newest error", async () => {
+    const store = await bed.fresh();
+    await create(store, "ses_17AbC", { description: "Translate the README" });
+    await create(store, "ses_18def", { description: "Fix the build" });
+    await store.apply("ses_18def", { type: "run.failed", at: 2, run: 0, error: "Rate LIMIT exceeded", progress: null });
+    const first = ["readme translate", "17abc", "the 17ABC transl", "  README  "];
+    const second = ["limit", "exceeded rate", "build limit", "18d li", "fi bu"];
+    for (const search of first) expect([search, await paged(store, { search }, 1)]).toEqual([search, ["ses_17AbC"]]);
+    for (const search of second) expect([search, await paged(store, { search }, 1)]).toEqual([search, ["ses_18def"]]);
+    for (const search of ["readme build", "translate limit"]) expect(await paged(store, { search }, 1)).toEqual([]);
+    for (const search of ["", "  "]) expect((await paged(store, { search }, 1)).length).toBe(2);
+    const many = "t r a n s l e translate";
+    expect(await paged(store, { search: many }, 1)).toEqual(["ses_17AbC"]);
+  });
+
+  test("an error of an earlier run is no longer found", async () => {
+    const store = await bed.fresh();
+    await create(store, "a", { description: "one" });
+    await store.apply("a", { type: "run.failed", at: 2, run: 0, error: "weather", progress: null });
+    expect(await paged(store, { search: "weather" }, 1)).toEqual(["a"]);
+    await store.apply("a", { ...resumed(3), allow: ["error"] });
+    expect(await paged(store, { search: "weather" }, 1)).toEqual([]);
+    expect(await paged(store, { search: "one" }, 1)).toEqual(["a"]);
+  });
+
   test("a part of a description is found, of any length and any characters", async () => {
     const store = await bed.fresh();
     const description = `Fix "the" 100%_\\ bug's *^ AND (NEAR) {é} 日本語 🌍🌎🌏 ${"long ".repeat(400)}end`;
@@ -96,7 +121,7 @@ export function pageSuite(bed: Bed): void {
       ],
       ...["long ".repeat(50), "long ".repeat(400)],
     ];
-    const absent = ["xyz", '""', '"""', "🌏🌎", "end ", "long ".repeat(401), "the 100", "fix the", "the*", "日語本"];
+    const absent = ["xyz", '""', '"""', "🌏🌎", "endlong", "long".repeat(2), "the 101", "fix thex", "the*", "日語本"];
     // What other indexes of texts take for the same.
     absent.push("stop", "a\ufffebc", "a\uffffbc");
     for (const search of found) expect([search, await paged(store, { search }, 1)]).toEqual([search, ["a"]]);
@@ -139,10 +164,12 @@ async function live(store: Store, id: string, { at, status, cleared, ...fields }
 
 /** `all` is in the order in which they were made, which decides between equal starts. */
 function filtered(all: readonly Task[], query: TaskQuery): Task[] {
-  const term = storable(query.search?.toLowerCase() ?? "");
+  const words = storable(query.search?.toLowerCase() ?? "")
+    .split(/\s+/)
+    .filter((word) => word !== "");
   const some = all.filter(
     (task) =>
-      task.description.toLowerCase().includes(term) &&
+      words.every((word) => searchable(task).includes(word)) &&
       (query.status?.includes(task.status) ?? true) &&
       task.agent === (query.agent ?? task.agent) &&
       task.batchId === (query.batchId ?? task.batchId) &&
@@ -150,8 +177,12 @@ function filtered(all: readonly Task[], query: TaskQuery): Task[] {
       task.id.startsWith(query.idPrefix ?? "") &&
       (task.clearedAt !== null) === (query.cleared ?? task.clearedAt !== null),
   );
-  const oldest = query.search === undefined ? some.sort((one, other) => one.startedAt - other.startedAt) : some;
+  const oldest = words.length === 0 ? some.sort((one, other) => one.startedAt - other.startedAt) : some;
   return query.order === "oldest" ? oldest : oldest.reverse();
+}
+
+function searchable({ description, id, run }: Task): string {
+  return [description, id, run.error ?? ""].join("\n").toLowerCase();
 }
 
 function storable(value: string): string {

@@ -62,6 +62,7 @@ export async function expectMigrated(first: Database, open: () => Promise<Store>
   const found = async (search: string) => (await store.tasks({ search })).tasks.map(({ id }) => id);
   expect(await found('ärger with "t')).toEqual(["three", "two"]);
   expect(await found("nowhere")).toEqual([]);
+  expect(await found("ärger FOUR")).toEqual(["four"]);
 
   // What is written afterwards goes on from there.
   await store.apply("three", completed(1_900));
