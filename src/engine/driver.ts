@@ -1,10 +1,10 @@
 /**
  * Drives the live runs of this instance: hands prompts over when there is a place, follows host events, and ends each run
- * on evidence. A missed event is found by one status call for all runs, at most once in `pollMs`; then also what stalls
- * or goes beyond its limits. Does not decide a status: it gathers evidence, the model judges, the store applies.
+ * on evidence. A missed event is found by one poll for all runs, at most once in `pollMs`: their statuses, what they ask
+ * for, what stalls or goes beyond its limits. Does not decide a status: it gathers evidence, the model judges, the store applies.
  * Invariant: it writes about a task only while the store says that this instance owns it.
  */
-import type { HostEvent, HostStatus } from "../hosts/host.ts";
+import type { HostEvent, HostStatus, OpenRequest } from "../hosts/host.ts";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import type { TaskEvent } from "../model/events.ts";
 import { CANCELLED, endOf, judge, type Verdict } from "../model/evidence.ts";
@@ -70,6 +70,7 @@ export class Driver {
     tracker.place = this.#slots.occupy();
     tracker.counting = true;
     tracker.accept(true);
+    if (adopted.task.phaseDetail?.kind === "waiting") tracker.ask(adopted.task.phaseDetail);
     if (adopted.task.cancelRequestedAt !== null) tracker.cancelReason = CANCELLED;
     if (tracker.phase === "queued" || tracker.phase === "starting") this.#phase(tracker, "working", null);
     this.#pollSoon();
@@ -238,15 +239,36 @@ export class Driver {
     if (event.type === "session.retrying") {
       this.#phase(tracker, "retrying", { kind: "retrying", reason: event.reason, count: event.count });
     } else if (event.type === "session.asked") {
-      const detail = { kind: "waiting", requestId: event.requestId, asks: event.asks, text: event.text } as const;
-      tracker.ask(detail);
-      this.#phase(tracker, "waiting", detail);
+      this.#ask(tracker, event);
     } else if (event.type === "session.answered") {
       tracker.answer(event.requestId);
       this.#goOn(tracker);
     } else if (tracker.count(event)) {
       if (tracker.phase === "retrying" || tracker.phase === "stalled") this.#goOn(tracker);
       this.#saveLater(tracker);
+    }
+  }
+
+  #ask(tracker: RunTracker, { requestId, asks, text }: Pick<OpenRequest, "requestId" | "asks" | "text">): void {
+    const detail = { kind: "waiting", requestId, asks, text } as const;
+    tracker.ask(detail);
+    this.#phase(tracker, "waiting", detail);
+  }
+
+  /** What is open and unknown is asked now; what was known before the list was read, and is not in it, was answered. */
+  #reconcile(open: readonly OpenRequest[], known: readonly [RunTracker, string[]][]): void {
+    for (const request of open) {
+      const root = [request.sessionId, ...request.above].find((id) => this.#live.has(id));
+      const tracker = root === undefined ? undefined : this.#live.get(root);
+      if (!tracker?.counting || tracker.knows(request.requestId)) continue;
+      if (request.sessionId !== tracker.sessionId) this.#descendants.set(request.sessionId, tracker.sessionId);
+      this.#ask(tracker, request);
+    }
+    const ids = new Set(open.map(({ requestId }) => requestId));
+    for (const [tracker, before] of known) {
+      const closed = before.filter((id) => !ids.has(id));
+      for (const id of closed) tracker.answer(id);
+      if (closed.length > 0) this.#goOn(tracker);
     }
   }
 
@@ -389,6 +411,13 @@ export class Driver {
   async #poll(): Promise<void> {
     const asked = this.#context.monotonic();
     this.#lastPoll = asked;
+    const known = [...this.#live.values()].map((run): [RunTracker, string[]] => [run, run.requestIds]);
+    try {
+      const open = await this.#context.host.requests?.();
+      if (open) this.#reconcile(open, known);
+    } catch (thrown) {
+      this.#logFailure("what is asked could not be read; it is tried again")(thrown);
+    }
     try {
       const statuses = await this.#context.host.statuses();
       const due = [...this.#live.values()].filter((run) => run.acceptedAt !== null && run.acceptedAt < asked);

@@ -10,6 +10,8 @@ import type { Phase, PhaseDetail, Task } from "../model/task.ts";
 import type { EngineContext } from "./context.ts";
 import type { Place } from "./slots.ts";
 
+export type Waiting = Extract<PhaseDetail, { kind: "waiting" }>;
+
 /** Characters of a call by which it is known again. */
 const COMPARED = 10_000;
 
@@ -46,7 +48,9 @@ export class RunTracker {
   /** The newest call of each session, and how often it was made in a row. */
   readonly #repeated = new Map<string, { call: string; tool: string; times: number }>();
   readonly #usage = new Map<string, { tokens: Tokens; cost: number }>();
-  readonly #requests = new Map<string, PhaseDetail>();
+  readonly #requests = new Map<string, Waiting>();
+  /** Nothing that was answered is asked again. */
+  readonly #answered = new Set<string>();
   readonly #clock: Pick<EngineContext, "now" | "monotonic">;
   /** How long it had worked before this process took it over, as far as anybody saw. */
   readonly #workedBefore: number;
@@ -119,13 +123,23 @@ export class RunTracker {
     return this.#requests.values().next().value ?? null;
   }
 
-  ask(detail: Extract<PhaseDetail, { kind: "waiting" }>): void {
+  /** What it waits for, by ids. */
+  get requestIds(): string[] {
+    return [...this.#requests.keys()];
+  }
+
+  knows(requestId: string): boolean {
+    return this.#requests.has(requestId) || this.#answered.has(requestId);
+  }
+
+  ask(detail: Waiting): void {
     if (this.#requests.size === 0) this.#askedAt = this.#clock.monotonic();
     this.#requests.set(detail.requestId, detail);
   }
 
   /** The time until nothing is asked any more was a person's, and does not count as work. */
   answer(requestId: string): void {
+    this.#answered.add(requestId);
     if (!this.#requests.delete(requestId) || this.#requests.size > 0) return;
     if (this.#workingSince === null) return;
     this.#workingSince += this.#clock.monotonic() - Math.max(this.#askedAt, this.#workingSince);

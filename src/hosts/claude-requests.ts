@@ -4,7 +4,7 @@
  * Who may answer is decided by callers.
  */
 import type { SdkPermissionUpdate } from "../claude/sdk.ts";
-import type { HostEvent, Reply } from "./host.ts";
+import type { HostEvent, OpenRequest, Reply } from "./host.ts";
 
 /** What the SDK takes as an answer. */
 export type PermissionAnswer =
@@ -19,9 +19,7 @@ export interface AskingContext {
   suggestions?: SdkPermissionUpdate[];
 }
 
-interface OpenRequest {
-  sessionId: string;
-  asks: Reply["kind"];
+interface Asked extends OpenRequest {
   settle(reply: Reply | null): void;
 }
 
@@ -29,12 +27,16 @@ const QUESTION_TOOL = "AskUserQuestion";
 
 export class ClaudeRequests {
   readonly #emit: (event: HostEvent) => void;
-  readonly #open = new Map<string, OpenRequest>();
+  readonly #open = new Map<string, Asked>();
   /** Sessions whose run was ended by a refusal. */
   readonly #refused = new Set<string>();
 
   constructor(emit: (event: HostEvent) => void) {
     this.#emit = emit;
+  }
+
+  open(): OpenRequest[] {
+    return [...this.#open.values()].map(({ settle: _settle, ...request }) => request);
   }
 
   /** False where the session, and the agents inside it, have nothing of that id open. */
@@ -59,14 +61,15 @@ export class ClaudeRequests {
   ): Promise<PermissionAnswer> {
     const { toolUseID: requestId, signal } = context;
     const asks = tool === QUESTION_TOOL ? "question" : "permission";
+    const text =
+      asks === "question"
+        ? questionsIn(input).join("\n") || "a question"
+        : (context.title ?? `${tool} ${JSON.stringify(input)}`);
+    const above = runOf(sessionId) === sessionId ? [] : [runOf(sessionId)];
     const reply = await new Promise<Reply | null>((settle) => {
-      this.#open.set(requestId, { sessionId, asks, settle });
+      this.#open.set(requestId, { sessionId, above, requestId, asks, text, settle });
       signal.addEventListener("abort", () => settle(null), { once: true });
       if (signal.aborted) settle(null);
-      const text =
-        asks === "question"
-          ? questionsIn(input).join("\n") || "a question"
-          : (context.title ?? `${tool} ${JSON.stringify(input)}`);
       this.#emit({ type: "session.asked", sessionId, requestId, asks, text });
     });
     this.#open.delete(requestId);

@@ -22,6 +22,7 @@ import {
   type HostEvent,
   type HostStatus,
   type MessagePage,
+  type OpenRequest,
   type PromptInput,
   type Reply,
   type StartInput,
@@ -54,6 +55,7 @@ export interface ClaudeHost extends Host {
   readonly kind: "claude";
   findLaunched(launch: { launchId: string }): Promise<string | null>;
   fork(input: ForkInput): Promise<string>;
+  requests(): Promise<OpenRequest[]>;
   answer(sessionId: string, requestId: string, reply: Reply): Promise<boolean>;
   /** Ends what the session does, and removes it with its transcript. */
   deleteSession(sessionId: string): Promise<void>;
@@ -186,6 +188,10 @@ class ClaudeDriver implements ClaudeHost {
   onEvent(listener: (event: HostEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  async requests(): Promise<OpenRequest[]> {
+    return this.#requests.open();
   }
 
   async answer(sessionId: string, requestId: string, reply: Reply): Promise<boolean> {

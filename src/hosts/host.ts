@@ -91,6 +91,16 @@ export type Reply =
   /** One answer for each question, in their order; null: the question is turned down. */
   | { kind: "question"; answers: readonly string[] | null };
 
+/** What a session asked for and nobody has answered yet. */
+export interface OpenRequest {
+  sessionId: string;
+  /** The sessions above it, the nearest first. */
+  above: readonly string[];
+  requestId: string;
+  asks: Reply["kind"];
+  text: string;
+}
+
 export type HostStatus = { state: "busy" } | { state: "retrying"; reason: string; count: number };
 
 export interface Host {
@@ -123,6 +133,8 @@ export interface Host {
   fork?(input: ForkInput): Promise<string>;
   /** Cuts a fork's history to the limits and tells the agent so. */
   condense?(sessionId: string, limits: CondenseLimits): Promise<void>;
+  /** Everything that the sessions of this instance ask for: events may get lost. */
+  requests?(): Promise<OpenRequest[]>;
   /** Answers what a session, or one below it, asked; false where nothing of that id is open. */
   answer?(sessionId: string, requestId: string, reply: Reply): Promise<boolean>;
   /** Adds a message to a parent's session; resolves once it is there. The same id again replaces it. */

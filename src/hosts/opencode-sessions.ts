@@ -1,30 +1,35 @@
 /**
- * What OpenCode's events told about sessions: the rules that they carry, and which launch made them. Spares a request
- * for each launch. Bounded; a session that was not seen is asked for.
+ * What OpenCode's events told about sessions: the rules that they carry, what is above them, and which launch made them.
+ * Spares a request for each launch. Bounded; a session that was not seen is asked for.
  */
 import type { WireRule, WireSession } from "./opencode-wire.ts";
 
 const MAX_SESSIONS = 1000;
 
 export class SeenSessions {
-  readonly #rules = new Map<string, readonly WireRule[]>();
+  readonly #known = new Map<string, { rules: readonly WireRule[]; parentId: string }>();
   readonly #launches = new Map<string, (sessionId: string) => void>();
 
   take(session: WireSession): void {
-    this.#rules.delete(session.id);
-    this.#rules.set(session.id, session.permission ?? []);
-    const oldest = this.#rules.keys().next().value;
-    if (this.#rules.size > MAX_SESSIONS && oldest !== undefined) this.#rules.delete(oldest);
+    this.#known.delete(session.id);
+    this.#known.set(session.id, { rules: session.permission ?? [], parentId: session.parentID ?? "" });
+    const oldest = this.#known.keys().next().value;
+    if (this.#known.size > MAX_SESSIONS && oldest !== undefined) this.#known.delete(oldest);
     const launchId = launchIdOf(session);
     if (launchId !== null) this.#launches.get(launchId)?.(session.id);
   }
 
   forget(sessionId: string): void {
-    this.#rules.delete(sessionId);
+    this.#known.delete(sessionId);
   }
 
   permissionOf(sessionId: string): readonly WireRule[] | null {
-    return this.#rules.get(sessionId) ?? null;
+    return this.#known.get(sessionId)?.rules ?? null;
+  }
+
+  /** The session above it, empty where there is none; null where the session was not seen. */
+  parentOf(sessionId: string): string | null {
+    return this.#known.get(sessionId)?.parentId ?? null;
   }
 
   /** Resolves with the session of a launch when an event tells of it; perhaps never. */

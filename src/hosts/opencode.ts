@@ -14,6 +14,7 @@ import {
   type HostStatus,
   type MessagePage,
   type NotifyInput,
+  type OpenRequest,
   type PromptInput,
   type Reply,
   type StartInput,
@@ -42,6 +43,8 @@ const PAGE = 100;
 /** Pages read back for one run or one fork: a bound, far above what a run makes. */
 const MAX_PAGES = 200;
 const MAX_DESCENDANTS = 200;
+/** Sessions above one another: a bound, far above what agents make. */
+const MAX_DEPTH = 32;
 
 export interface OpenCodeHost extends Host {
   readonly kind: "opencode";
@@ -51,6 +54,7 @@ export interface OpenCodeHost extends Host {
   lose(reason: string): void;
   fork(input: ForkInput): Promise<string>;
   condense(sessionId: string, limits: CondenseLimits): Promise<void>;
+  requests(): Promise<OpenRequest[]>;
   answer(sessionId: string, requestId: string, reply: Reply): Promise<boolean>;
   notify(sessionId: string, input: NotifyInput): Promise<void>;
   hasMessage(sessionId: string, messageId: string): Promise<boolean>;
@@ -162,6 +166,21 @@ class OpenCodeDriver implements OpenCodeHost {
     return (await ifThere(sent)) !== null;
   }
 
+  async requests(): Promise<OpenRequest[]> {
+    const read = async (path: string, type: string) => {
+      const listed = (await call(this.#send, { method: "GET", path })).data as unknown[];
+      return listed.flatMap((properties) => readEvents({ type, properties }));
+    };
+    const asked = [await read("/permission", "permission.asked"), await read("/question", "question.asked")].flat();
+    const requests: OpenRequest[] = [];
+    for (const event of asked) {
+      if (event.type !== "session.asked") continue;
+      const { type: _type, ...request } = event;
+      requests.push({ ...request, above: await this.#above(request.sessionId) });
+    }
+    return requests;
+  }
+
   async hasMessage(sessionID: string, messageID: string): Promise<boolean> {
     const path = "/session/{sessionID}/message/{messageID}";
     const read = call(this.#send, { method: "GET", path, parameters: { sessionID, messageID } });
@@ -261,6 +280,23 @@ class OpenCodeDriver implements OpenCodeHost {
     if (sessionId === "") return [];
     const seen = this.#sessions.permissionOf(sessionId);
     return seen ?? ((await this.#session(sessionId, "GET")).data as WireSession).permission ?? [];
+  }
+
+  async #above(sessionId: string): Promise<string[]> {
+    const above: string[] = [];
+    for (let current = sessionId; above.length < MAX_DEPTH; ) {
+      const parent = this.#sessions.parentOf(current) ?? (await this.#readParent(current));
+      if (parent === "") break;
+      above.push(parent);
+      current = parent;
+    }
+    return above;
+  }
+
+  async #readParent(sessionId: string): Promise<string> {
+    const session = (await this.#session(sessionId, "GET")).data as WireSession;
+    this.#sessions.take(session);
+    return session.parentID ?? "";
   }
 
   async #rulesFor(input: StartInput): Promise<WireRule[]> {

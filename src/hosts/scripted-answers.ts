@@ -4,7 +4,7 @@
  * the turn then is not decided here.
  */
 import { messageOf } from "../model/errors.ts";
-import type { HostEvent, HostStatus, Reply } from "./host.ts";
+import type { HostEvent, HostStatus, OpenRequest, Reply } from "./host.ts";
 import { elapse, type ScriptedGate, unlessAborted } from "./scripted-gates.ts";
 import { markerOf, type ScriptedAnswer, type ScriptedDelay, say } from "./scripted-script.ts";
 import type { AgentMessage, ScriptedCall, ScriptedSession, ScriptedSessions } from "./scripted-sessions.ts";
@@ -26,10 +26,17 @@ export interface AnswersInput {
 
 export class ScriptedAnswers {
   readonly #input: AnswersInput;
-  readonly #requests = new Map<string, { sessionId: string; give: (reply: Reply) => void }>();
+  readonly #requests = new Map<string, Omit<OpenRequest, "above"> & { give: (reply: Reply) => void }>();
 
   constructor(input: AnswersInput) {
     this.#input = input;
+  }
+
+  requests(): OpenRequest[] {
+    const { sessions } = this.#input;
+    return [...this.#requests.values()].map(({ give: _give, ...request }) => {
+      return { ...request, above: sessions.above(request.sessionId) };
+    });
   }
 
   /** Answers an open request of the session or of one below it; false when there is none of that id. */
@@ -142,7 +149,7 @@ export class ScriptedAnswers {
     const call = this.#call(turn, message, asks);
     const requestId = sessions.newId("req");
     const { promise, resolve } = Promise.withResolvers<Reply>();
-    this.#requests.set(requestId, { sessionId, give: resolve });
+    this.#requests.set(requestId, { sessionId, requestId, asks, text, give: resolve });
     emit({ type: "session.asked", sessionId, requestId, asks, text });
     const reply = await unlessAborted(promise, turn.signal);
     this.#requests.delete(requestId);

@@ -117,6 +117,12 @@ export class ScriptedSessions {
     this.#sessions.delete(id);
   }
 
+  /** The sessions above it, the nearest first. */
+  above(id: string): string[] {
+    const parentId = this.#sessions.get(id)?.parentId ?? null;
+    return parentId === null ? [] : [parentId, ...this.above(parentId)];
+  }
+
   /** The session and all that were opened below it, parents first. */
   withDescendants(id: string): ScriptedSession[] {
     const found = [this.get(id)];

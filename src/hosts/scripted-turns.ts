@@ -4,7 +4,7 @@
  * is the caller's to say.
  */
 import { messageOf } from "../model/errors.ts";
-import type { HostEvent, HostStatus, Reply } from "./host.ts";
+import type { HostEvent, HostStatus, OpenRequest, Reply } from "./host.ts";
 import { type AnswersInput, ScriptedAnswers, type Turn } from "./scripted-answers.ts";
 import type { AgentMessage, ScriptedSession } from "./scripted-sessions.ts";
 
@@ -58,6 +58,10 @@ export class ScriptedTurns {
     this.#due.delete(sessionId);
     turn?.abort();
     await turn?.done;
+  }
+
+  requests(): OpenRequest[] {
+    return this.#answers.requests();
   }
 
   /** Answers an open request of the session or of one below it; false when there is none of that id. */

@@ -95,6 +95,7 @@ export function scriptedHost(options: ScriptedHostOptions = {}): ScriptedHost {
       };
     },
     exists: async (sessionId) => sessions.has(sessionId),
+    requests: async () => turns.requests(),
     answer: async (sessionId, requestId, reply) => turns.answer(sessionId, requestId, reply),
     agent: async (name) => (agents.includes(name) ? { name, description: null, model: null } : null),
     agents: async () => agents.map((name) => ({ name, description: null, model: null })),

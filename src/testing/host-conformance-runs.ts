@@ -150,12 +150,17 @@ export function requestSuite(stage: Stage): void {
       const asked = await stage.event("session.asked", (event) => event.sessionId === session);
       expect(asked).toMatchObject({ asks, text: expect.stringMatching(/./) });
       expect((await stage.host.statuses()).get(session)).toEqual({ state: "busy" });
+      const { type: _type, ...request } = asked;
+      const open = await stage.host.requests?.();
+      expect(open).toContainEqual({ ...request, above: expect.any(Array) });
       expect(await stage.host.answer?.(session, asked.requestId, yes[asks])).toBe(true);
       const answered = await stage.event("session.answered", (event) => event.sessionId === session);
       expect(answered.requestId).toBe(asked.requestId);
       await stage.idle(session, run);
       expect((await stage.host.inspect(session, run)).answer).toEqual({ text: "thanks" });
       expect(await stage.host.answer?.(session, asked.requestId, yes[asks])).toBe(false);
+      const left = await stage.host.requests?.();
+      expect(left?.map(({ requestId }) => requestId)).not.toContain(asked.requestId);
     });
   }
 
@@ -189,6 +194,8 @@ export function requestSuite(stage: Stage): void {
     const run = await stage.prompt(session, stage.script(delegate("conformance-asking"), say("thanks")));
     const below = await stage.event("session.opened", (event) => event.parentSessionId === session);
     const asked = await stage.event("session.asked", (event) => event.sessionId === below.sessionId);
+    const open = (await stage.host.requests?.())?.find(({ requestId }) => requestId === asked.requestId);
+    expect(open?.above[0]).toBe(session);
     expect(await stage.host.answer?.(session, asked.requestId, yes.permission)).toBe(true);
     await stage.idle(session, run);
     expect((await stage.host.inspect(session, run)).answer).toEqual({ text: "thanks" });

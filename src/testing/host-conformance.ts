@@ -9,7 +9,7 @@ import { forkSuite, launchSuite, noticeSuite } from "./host-conformance-parents.
 import { abortSuite, evidenceSuite, requestSuite, runSuite } from "./host-conformance-runs.ts";
 import { check, codeOf, type HostBed, PATIENCE, Stage } from "./host-conformance-stage.ts";
 
-type Optional = "findLaunched" | "answer" | "fork" | "condense" | "notify" | "hasMessage";
+type Optional = "findLaunched" | "requests" | "answer" | "fork" | "condense" | "notify" | "hasMessage";
 /** Members that the host leaves out, each with its reason. */
 export type Absent = Partial<Record<Optional, string>>;
 
@@ -23,7 +23,7 @@ export function hostConformance(name: string, open: () => Promise<HostBed>, abse
     describe("sessions", () => sessionSuite(stage));
     describe("runs", () => runSuite(stage));
     describe("evidence", () => evidenceSuite(stage));
-    if (has("answer")) describe("requests", () => requestSuite(stage));
+    if (has("requests", "answer")) describe("requests", () => requestSuite(stage));
     describe("abort", () => abortSuite(stage));
     if (has("notify", "hasMessage")) describe("notices", () => noticeSuite(stage));
     if (has("fork", "condense")) describe("forks", () => forkSuite(stage));

@@ -7,7 +7,7 @@ import { awakeNow } from "../../src/engine/awake-clock.ts";
 import { DEFAULT_SETTINGS } from "../../src/engine/context.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import { PERSON } from "../../src/engine/launch.ts";
-import { markerOf, type ScriptedScript, say } from "../../src/hosts/scripted-script.ts";
+import { ask, delegate, gate, markerOf, type ScriptedScript, say } from "../../src/hosts/scripted-script.ts";
 import { isLive, type Task } from "../../src/model/task.ts";
 import { sqliteStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -20,6 +20,7 @@ let bed: OpenCodeBed;
 let store: Store;
 let engine: Engine;
 let isAnswerLost = false;
+let lostEvents: string[] = [];
 
 beforeAll(async () => {
   bed = await openCodeBed({
@@ -28,6 +29,7 @@ beforeAll(async () => {
       if (isAnswerLost && request.path.endsWith("/prompt_async")) throw new Error("The socket was closed");
       return answer;
     },
+    hears: (event) => !lostEvents.includes((event as { type: string }).type),
   });
   store = await sqliteStore({ directory: folder });
   engine = new Engine({
@@ -82,6 +84,41 @@ test(
     const done = await when(task, ({ status }) => !isLive(status));
     isAnswerLost = false;
     expect(done).toMatchObject({ status: "completed", run: { result: "all the same" } });
+  },
+  PATIENCE,
+);
+
+test.each(["permission", "question"] as const)(
+  "a %s whose event was lost is shown, can be answered, and is over when that is not heard either",
+  async (asks) => {
+    lostEvents = ["permission.asked", "question.asked", "permission.replied", "question.replied"];
+    const task = await launch(ask(asks, "May I?"), gate(`after ${asks}`), say("thanks"));
+    const waiting = await when(task, ({ phase }) => phase === "waiting");
+    expect(waiting.phaseDetail).toMatchObject({ kind: "waiting", asks });
+    const reply =
+      asks === "permission"
+        ? ({ kind: "permission", decision: "once", message: null } as const)
+        : ({ kind: "question", answers: ["yes"] } as const);
+    await engine.answerTask(waiting, reply);
+    await bed.gate(`after ${asks}`).reachedBy(1);
+    await when(task, ({ phase }) => phase === "working");
+    bed.gate(`after ${asks}`).open();
+    expect(await when(task, ({ status }) => !isLive(status))).toMatchObject({ status: "completed" });
+    lostEvents = [];
+  },
+  PATIENCE,
+);
+
+test(
+  "what a session below asks is found too, also when nobody heard that it was opened",
+  async () => {
+    lostEvents = ["permission.asked", "session.created", "session.updated"];
+    bed.script("faults-below", [ask("permission", "May I?"), say("below")]);
+    const task = await launch(delegate("faults-below"), say("thanks"));
+    const waiting = await when(task, ({ phase }) => phase === "waiting");
+    await engine.answerTask(waiting, { kind: "permission", decision: "once", message: null });
+    expect(await when(task, ({ status }) => !isLive(status))).toMatchObject({ status: "completed" });
+    lostEvents = [];
   },
   PATIENCE,
 );
