@@ -28,7 +28,8 @@ export async function listTasks(
 ): Promise<OperationOutput<"list_tasks">> {
   await assertProject(store, input.project_id);
   const status = input.status ?? null;
-  const { rows, next } = shown(await store.board.workItems(input.project_id, status, pageOf(input)), input);
+  const filter = { status, search: input.search ?? "" };
+  const { rows, next } = shown(await store.board.workItems(input.project_id, filter, pageOf(input)), input);
   return {
     tasks: rows.map(wireItemRow),
     count: rows.length,

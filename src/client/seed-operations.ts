@@ -107,6 +107,7 @@ export const seedOperations = {
       status: status(
         "Only tasks that stand there: todo, inprogress, inreview, done or cancelled; all when absent",
       ).optional(),
+      search: z.string().max(200).optional().describe("Only tasks whose title or description has all of these words"),
       limit: limit(50),
       cursor,
     }),

@@ -82,6 +82,13 @@ export interface BoardRequest {
   answer: string | null;
 }
 
+export interface WorkItemFilter {
+  /** Null: any. */
+  status: WorkItemStatus | null;
+  /** Words that must all be in the title or the description; empty: any. */
+  search: string;
+}
+
 export interface BoardRecords {
   /** Rises with every change of the board, whichever process makes it. */
   version(): Promise<number>;
@@ -114,7 +121,7 @@ export interface BoardRecords {
   addWorkItem(item: WorkItem): Promise<boolean>;
   workItem(id: string): Promise<(WorkItem & AttemptSummary) | null>;
   /** Newest first, ties by the smaller id. */
-  workItems(projectId: string, status: WorkItemStatus | null, page: BoardPage): Promise<WorkItemRow[]>;
+  workItems(projectId: string, filter: WorkItemFilter, page: BoardPage): Promise<WorkItemRow[]>;
   /** False where it is gone. */
   changeWorkItem(
     id: string,

@@ -61,7 +61,7 @@ export function boardRecords({ read, write }: { read: Run; write: Run }): BoardR
 
     addWorkItem: (item) => change((kysely) => addWorkItem(kysely, item)),
     workItem: (id) => read((kysely) => readWorkItem(kysely, id)),
-    workItems: (projectId, status, page) => read((kysely) => readWorkItems(kysely, projectId, status, page)),
+    workItems: (projectId, filter, page) => read((kysely) => readWorkItems(kysely, projectId, filter, page)),
     changeWorkItem: (id, fields, at) => change((kysely) => changeWorkItem(kysely, id, fields, at)),
     removeWorkItem: (id) => change((kysely) => removeWorkItem(kysely, id)),
 

@@ -7,8 +7,9 @@ import type { AttemptState, WorkItem, WorkItemStatus } from "../model/board.ts";
 import type { Phase, Status } from "../model/task.ts";
 import { removeAttemptsOf } from "./board-attempt-writes.ts";
 import { afterKey, pageLimit } from "./board-pages.ts";
-import type { AttemptSummary, BoardPage, WorkItemRow } from "./board-records.ts";
+import type { AttemptSummary, BoardPage, WorkItemFilter, WorkItemRow } from "./board-records.ts";
 import type { Schema } from "./schema.ts";
+import { likePattern, wordsOf } from "./task-search.ts";
 
 export async function addWorkItem(kysely: Kysely<Schema>, item: WorkItem): Promise<boolean> {
   const project = await kysely.selectFrom("projects").select("id").where("id", "=", item.projectId).executeTakeFirst();
@@ -39,23 +40,31 @@ export async function readWorkItem(kysely: Kysely<Schema>, id: string): Promise<
 export async function readWorkItems(
   kysely: Kysely<Schema>,
   projectId: string,
-  status: WorkItemStatus | null,
+  filter: WorkItemFilter,
   page: BoardPage,
 ): Promise<WorkItemRow[]> {
-  return (await selectWorkItems(kysely, projectId, status, page).execute()).map(itemOf);
+  return (await selectWorkItems(kysely, projectId, filter, page).execute()).map(itemOf);
 }
 
 /** Its own function so that a test can ask the database how it would run. */
 export function selectWorkItems(
   kysely: Kysely<Schema>,
   projectId: string,
-  status: WorkItemStatus | null,
+  { status, search }: WorkItemFilter,
   page: BoardPage,
 ) {
   let rows = selectSummaries(kysely).where("work_items.project_id", "=", projectId);
   if (status !== null) rows = rows.where("work_items.status", "=", status);
+  for (const word of wordsOf(search)) rows = rows.where(hasWord(word));
   for (const condition of afterKey("work_items", page, "newest")) rows = rows.where(condition);
   return rows.orderBy("work_items.created_at", "desc").orderBy("work_items.id").limit(pageLimit(page));
+}
+
+/** Without regard to case. SQLite knows only that of ASCII letters: other words are also found as they were typed. */
+function hasWord(word: string) {
+  const text = sql<string>`(work_items.title || ' ' || coalesce(work_items.description, ''))`;
+  const [typed, lower] = [likePattern(word), likePattern(word.toLowerCase())];
+  return sql<boolean>`(${text} like ${typed} escape '\\' or lower${text} like ${lower} escape '\\')`;
 }
 
 export async function changeWorkItem(

@@ -42,10 +42,11 @@ export function scanned(shape: SearchShape): SearchShape {
 }
 
 function searchWords(search: string): string[] {
-  const words = search
-    .toLowerCase()
-    .split(/\s+/)
-    .filter((word) => word !== "");
+  return wordsOf(search.toLowerCase());
+}
+
+export function wordsOf(search: string): string[] {
+  const words = search.split(/\s+/).filter((word) => word !== "");
   if (words.length <= MOST_WORDS) return words;
   return [...words.slice(0, MOST_WORDS - 1), words.slice(MOST_WORDS - 1).join(" ")];
 }
@@ -79,6 +80,6 @@ export function searchCondition(
   return sql`(${sql.join(each, sql` and `)})`;
 }
 
-function likePattern(word: string): string {
+export function likePattern(word: string): string {
   return `%${word.replaceAll(/[\\%_]/g, "\\$&")}%`;
 }

@@ -103,8 +103,8 @@ export function boardListSuite(bed: Bed): void {
     }
     const order = ["B", "b", "c", "d", "a", "e"];
     for (const limit of [1, 2, 3, 10]) {
-      expect(await paged((page) => board.workItems("p", null, page), limit)).toEqual(order);
-      expect(await paged((page) => board.workItems("p", "todo", page), limit)).toEqual(
+      expect(await paged((page) => board.workItems("p", { status: null, search: "" }, page), limit)).toEqual(order);
+      expect(await paged((page) => board.workItems("p", { status: "todo", search: "" }, page), limit)).toEqual(
         order.filter((id) => id !== "c"),
       );
     }
@@ -118,6 +118,20 @@ export function boardListSuite(bed: Bed): void {
     expect(await board.removeProject("p")).toBe(false);
     for (const id of order) await board.removeWorkItem(id);
     expect(await board.removeProject("p")).toBe(true);
+  });
+
+  test("work items are found by words in the title and the description, in any order", async () => {
+    const { board } = await bed.fresh();
+    await board.addProject(sampleProject("p"));
+    await board.addWorkItem(sampleItem("a", { title: "Fix the 100% Ärger", description: "in the cart_page" }));
+    await board.addWorkItem(sampleItem("b", { title: "Write docs", description: null }));
+    const found = async (search: string) =>
+      (await board.workItems("p", { status: null, search }, ALL)).map(({ id }) => id);
+    for (const search of ["CART fix", "100%", "Ärger", "t_p"])
+      expect([search, await found(search)]).toEqual([search, ["a"]]);
+    for (const search of ["cart docs", "1%0", "tXp"]) expect([search, await found(search)]).toEqual([search, []]);
+    expect(await found("docs WRITE")).toEqual(["b"]);
+    expect((await found(" ")).length).toBe(2);
   });
 
   test("attempts and sessions: the newest is the latest, ties by the smaller id, in lists and in summaries", async () => {

@@ -129,9 +129,9 @@ describe("how SQLite reads", () => {
     const first = { limit: 50, after: null };
     const next = { limit: 50, after: { createdAt: 5, id: "x" } };
     for (const page of [first, next]) {
-      const all = await plan((kysely) => selectWorkItems(kysely, "p", null, page).compile());
+      const all = await plan((kysely) => selectWorkItems(kysely, "p", { status: null, search: "" }, page).compile());
       expect(all).toContain("SEARCH work_items USING INDEX work_items_newest (project_id=?");
-      const some = await plan((kysely) => selectWorkItems(kysely, "p", "todo", page).compile());
+      const some = await plan((kysely) => selectWorkItems(kysely, "p", { status: "todo", search: "" }, page).compile());
       expect(some).toContain("SEARCH work_items USING INDEX work_items_by_status (project_id=? AND status=?");
       for (const steps of [all, some]) {
         expect(steps).toContain("SEARCH a USING COVERING INDEX attempts_newest (work_item_id=?)");
