@@ -5,6 +5,7 @@
  */
 import { dirname } from "node:path";
 import type { OperationOutput } from "../client/operations.ts";
+import type { LaunchRequest } from "../engine/launch.ts";
 import type { Attempt, BoardRepo, WorkItem } from "../model/board.ts";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import { attemptFolder } from "../worktree/folder-names.ts";
@@ -12,7 +13,7 @@ import { type MadeWorktree, makeWorktrees } from "../worktree/make.ts";
 import { removeWorktrees } from "../worktree/remove.ts";
 import { inspectRepo, tipOf } from "../worktree/repo.ts";
 import type { BoardParts } from "./board-context.ts";
-import { assertUsable, hostOf } from "./executors.ts";
+import { assertUsable, hostOf, runChoicesOf } from "./executors.ts";
 import type { Input } from "./input.ts";
 import { notFound } from "./missing.ts";
 
@@ -23,6 +24,7 @@ interface Plan {
   attempt: Attempt;
   item: WorkItem;
   repos: { repo: BoardRepo; targetBranch: string }[];
+  run: Pick<LaunchRequest, "prompt" | "model" | "limits">;
 }
 
 /** `called`: the call still waits. `left`: it has returned. `failing`: what there was is being taken back for the call. */
@@ -95,7 +97,8 @@ export class AttemptStart {
       ...{ id, workItemId: item.id, host, variant, branch, state: "starting", error: null, folder: null },
       ...{ createdAt: at, updatedAt: at },
     };
-    return { attempt, item, repos };
+    const prompt = input.prompt?.trim() ? input.prompt : promptOf(item);
+    return { attempt, item, repos, run: { prompt, ...runChoicesOf(host, input) } };
   }
 
   async #repos(item: WorkItem, wanted: Input<"start_task_attempt">["repos"]): Promise<Plan["repos"]> {
@@ -144,7 +147,7 @@ export class AttemptStart {
     }
   }
 
-  async #work({ attempt, item, repos }: Plan, setup: Setup): Promise<void> {
+  async #work({ attempt, item, repos, run }: Plan, setup: Setup): Promise<void> {
     const { store, desk, worktrees, now, newId } = this.#parts;
     const made = await makeWorktrees({
       ...{ attemptId: attempt.id, base: worktrees, name: item.title, branchPrefix: BRANCH_PREFIX },
@@ -160,7 +163,7 @@ export class AttemptStart {
     const engine = await desk.engine(attempt.host, directory);
     const task = await desk.launch(engine, {
       description: item.title,
-      prompt: promptOf(item),
+      ...run,
       agent: attempt.variant ?? engine.defaultAgent,
       batch: attempt.id,
     });
@@ -189,6 +192,10 @@ function placeOf(made: readonly MadeWorktree[]): { folder: string; directory: st
   return { folder, directory: made.length === 1 ? path : folder };
 }
 
+/** A description that begins with the title says it already: it is the prompt as it is. */
 function promptOf({ title, description }: WorkItem): string {
-  return description === null ? title : `${title}\n\n${description}`;
+  if (description === null) return title;
+  const oneSpaced = (text: string) => text.trim().replaceAll(/\s+/g, " ");
+  const said = oneSpaced(description).startsWith(oneSpaced(title.replace(/…$/, "")));
+  return said ? description : `${title}\n\n${description}`;
 }

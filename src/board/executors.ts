@@ -1,10 +1,12 @@
 /** The names of hosts on the wire, and what can run agents here. Names are accepted in lower case and with a dash. */
 import { EXECUTORS } from "../client/operation.ts";
 import type { OperationOutput } from "../client/operations.ts";
+import type { LaunchRequest } from "../engine/launch.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import type { BoardContext, ExecutorInfo } from "./board-context.ts";
 import type { Input } from "./input.ts";
 
+type RunChoices = Pick<Input<"launch_task">, "model" | "max_minutes" | "max_cost">;
 export type Executor = (typeof EXECUTORS)[number];
 
 const HOSTS: Record<Executor, string> = { OPENCODE: "opencode", CLAUDE_CODE: "claude", SCRIPTED: "scripted" };
@@ -20,6 +22,22 @@ export function hostOf(given: string): string {
   if (known) return HOSTS[known];
   const message = `There is no executor ${JSON.stringify(given)}. Use one of ${EXECUTORS.join(", ")}; list_executors says which can be used.`;
   throw new AsyncAgentsError("invalid_input", message, { details: { field: "executor" } });
+}
+
+/** What a launch chooses for its run, in the engine's words. */
+export function runChoicesOf(
+  host: string,
+  { model, max_minutes, max_cost }: RunChoices,
+): Pick<LaunchRequest, "model" | "limits"> {
+  const name = model?.trim() ?? "";
+  const qualified = host === "claude" && !name.startsWith("anthropic/") ? `anthropic/${name}` : name;
+  return {
+    ...(name !== "" && { model: qualified }),
+    limits: {
+      ...(max_minutes !== undefined && { runMs: max_minutes * 60_000 }),
+      ...(max_cost !== undefined && { cost: max_cost }),
+    },
+  };
 }
 
 /** Refuses a host that cannot be used now, and an agent that it does not have. */

@@ -6,7 +6,7 @@ import { AsyncAgentsError } from "../model/errors.ts";
 import { isLive, type Task } from "../model/task.ts";
 import { findAttempt } from "./attempts.ts";
 import type { BoardParts } from "./board-context.ts";
-import { assertUsable, hostOf } from "./executors.ts";
+import { assertUsable, hostOf, runChoicesOf } from "./executors.ts";
 import type { Input } from "./input.ts";
 import { notFound } from "./missing.ts";
 import { askedOf, finalMessage, progressLine, requiredText } from "./wire.ts";
@@ -25,7 +25,13 @@ export async function launchTask(
   const engine = await parts.desk.engine(host, directory);
   const description = input.description?.trim() || (prompt.trim().split("\n")[0] ?? "").slice(0, DESCRIPTION);
   const agent = variant ?? engine.defaultAgent;
-  const task = await parts.desk.launch(engine, { description, prompt, agent, batch: null });
+  const task = await parts.desk.launch(engine, {
+    description,
+    prompt,
+    agent,
+    batch: null,
+    ...runChoicesOf(host, input),
+  });
   return { handle: task.id, status: task.status };
 }
 

@@ -64,6 +64,14 @@ export class CommandArguments {
     throw new AsyncAgentsError("invalid_input", `--${name} must be a whole number from 1, not "${text}".`);
   }
 
+  /** A number above 0, such as 0.5. */
+  amount(name: string): number | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    if (/^\d{1,9}(\.\d{1,9})?$/.test(text) && Number(text) > 0) return Number(text);
+    throw new AsyncAgentsError("invalid_input", `--${name} must be a number above 0, not "${text}".`);
+  }
+
   /** Seconds, or a number with ms, s, m or h; in milliseconds. */
   duration(name: string): number | undefined {
     const text = this.text(name);

@@ -9,6 +9,7 @@ import { executorOf, HOSTS, hostOf } from "./host-names.ts";
 import { allRepos, findAttempt, findItem, findRepo } from "./identifiers.ts";
 import { logsCommand, showLogs } from "./logs-command.ts";
 import type { Paint } from "./paint.ts";
+import { RUN_OPTIONS, runChoices } from "./run-choices.ts";
 import { documentOf, eachOf } from "./several.ts";
 import { fieldLines, tableLines } from "./table.ts";
 import { askedHint } from "./task-table.ts";
@@ -24,6 +25,7 @@ const start: Command = {
   options: {
     host: { value: "host", summary: "opencode (the default), claude or scripted", completes: HOSTS },
     agent: { value: "name", short: "a", summary: "the host's agent; its own choice when absent" },
+    ...RUN_OPTIONS,
     repo: {
       value: "name",
       multiple: true,
@@ -52,7 +54,10 @@ const start: Command = {
     const task_id = await findItem(client, given.operand(0));
     const repos = await targets(invocation, client, task_id);
     const starting = client.operate("start_task_attempt", {
-      ...{ task_id, executor, repos },
+      task_id,
+      executor,
+      repos,
+      ...runChoices(given),
       ...(variant === undefined ? {} : { variant }),
     });
     const started = await screen.during("making the worktree", starting);

@@ -1,6 +1,5 @@
-/** A prompt as it was given: in words, or from stdin where it is `-`. Bounded, because a pipe may never end. */
+/** A prompt as it was given, to the byte: in words, or from stdin where it is `-`. Bounded, because a pipe may never end. */
 import { AsyncAgentsError } from "../model/errors.ts";
-import { oneLine } from "./text.ts";
 
 const MAX_BYTES = 1_000_000;
 const TITLE_CHARS = 80;
@@ -20,11 +19,17 @@ async function readStdin(): Promise<string> {
       throw new AsyncAgentsError("too_large", "The prompt is too long. Put the text into a file and name it.");
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString("utf8");
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks));
+  } catch (cause) {
+    throw new AsyncAgentsError("invalid_input", "The prompt is not UTF-8 text. Put it into a file and name it.", {
+      cause,
+    });
+  }
 }
 
 /** What a prompt is about: its first line. */
 export function titleOf(prompt: string): string {
-  const line = oneLine(prompt.trim().split("\n")[0] ?? "");
+  const line = (prompt.trim().split("\n")[0] ?? "").replaceAll(/\s+/g, " ").trim();
   return line.length <= TITLE_CHARS ? line : `${line.slice(0, TITLE_CHARS - 1).trimEnd()}…`;
 }

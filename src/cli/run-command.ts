@@ -11,6 +11,7 @@ import type { Command, Invocation } from "./command.ts";
 import { EXIT } from "./exit-codes.ts";
 import { executorOf, HOSTS } from "./host-names.ts";
 import { promptText, titleOf } from "./prompt-text.ts";
+import { RUN_OPTIONS, type RunChoices, runChoices } from "./run-choices.ts";
 import { taskSentence } from "./task-table.ts";
 import { waitForTasks } from "./task-waiting.ts";
 import { oneLine, shortId } from "./text.ts";
@@ -29,12 +30,14 @@ export const runCommand: Command = {
     agent: { value: "name", short: "a", summary: "the host's agent; its own choice when absent" },
     dir: { value: "path", short: "C", summary: "where it works; this folder when absent", completes: "directory" },
     name: { value: "text", short: "n", summary: "what it is about; the beginning of the prompt when absent" },
+    ...RUN_OPTIONS,
     worktree: { short: "w", summary: "in a git worktree of its own" },
     wait: { summary: "wait until it has ended, and print its result" },
     timeout: { value: "time", summary: "with --wait: give up waiting after, for example, 30s or 10m" },
   },
   examples: [
     'asyncagents run "Find the TODOs and sort them by risk"',
+    'asyncagents run --host claude --model sonnet --max-cost 2 "Review the last commit"',
     'asyncagents run --host claude --worktree --wait "Make the tests faster"',
     "git diff | asyncagents run --wait -   # the prompt from stdin",
     'asyncagents run -- "--help is not documented: mend that"',
@@ -48,12 +51,22 @@ async function runPrompt(invocation: Invocation): Promise<number> {
   const folder = folderOf(resolve(cwd, given.text("dir") ?? "."));
   const timeoutMs = given.duration("timeout");
   const prompt = await promptText(given.operand(0));
-  const job = { prompt, executor, folder, name: given.text("name") ?? titleOf(prompt), variant: given.text("agent") };
+  const variant = given.text("agent");
+  const job: Job = {
+    prompt,
+    executor,
+    folder,
+    name: given.text("name") ?? titleOf(prompt),
+    choices: { ...(variant === undefined ? {} : { variant }), ...runChoices(given) },
+  };
   const client = await connection.client();
   if (given.flag("worktree")) return runInWorktree(invocation, client, job, timeoutMs);
   const launched = client.operate("launch_task", {
-    ...{ prompt, description: job.name, directory: folder, executor },
-    ...(job.variant === undefined ? {} : { variant: job.variant }),
+    prompt,
+    description: job.name,
+    directory: folder,
+    executor,
+    ...job.choices,
   });
   const { handle } = await screen.during("starting the agent", launched);
   const task = await client.task(handle);
@@ -71,7 +84,7 @@ export async function waitAndShow(invocation: Invocation, task: BackgroundTask, 
   const [last = task] = tasks;
   const whole = await (await connection.client()).task(last.id);
   screen.show(whole, () => {
-    if (whole.status === "completed") screen.line(whole.result ?? "".trimEnd());
+    if (whole.status === "completed") screen.line((whole.result ?? "").trimEnd());
   });
   screen.hint(taskSentence(whole, screen.paint, Date.now()));
   if (whole.error) screen.hint(`  ${whole.error}`);
@@ -83,7 +96,7 @@ interface Job {
   executor: "OPENCODE" | "CLAUDE_CODE" | "SCRIPTED";
   folder: string;
   name: string;
-  variant: string | undefined;
+  choices: RunChoices & { variant?: string };
 }
 
 async function runInWorktree(
@@ -101,8 +114,11 @@ async function runInWorktree(
   const { project_id, repo_id } = await findOrAddRepo(client, repo.root);
   const { task_id } = await client.operate("create_task", { project_id, ...titled(job) });
   const started = client.operate("start_task_attempt", {
-    ...{ task_id, executor: job.executor, repos: [{ repo_id, target_branch: repo.currentBranch }] },
-    ...(job.variant === undefined ? {} : { variant: job.variant }),
+    task_id,
+    executor: job.executor,
+    repos: [{ repo_id, target_branch: repo.currentBranch }],
+    prompt: job.prompt,
+    ...job.choices,
   });
   const { attempt_id } = await screen.during("making the worktree", started);
   if (given.flag("wait")) return waitForAttempt(invocation, attempt_id, timeoutMs);
@@ -111,11 +127,9 @@ async function runInWorktree(
   return EXIT.ok;
 }
 
-/** An item's title and description together are the prompt: what the title says is not said twice. */
+/** The item keeps the prompt as its description, for later attempts; the first one gets it as it was typed. */
 function titled({ name, prompt }: Job): { title: string; description?: string } {
-  const whole = prompt.trim();
-  if (name === whole) return { title: name };
-  return { title: name, description: whole.startsWith(`${name}\n`) ? whole.slice(name.length).trim() : whole };
+  return name === prompt ? { title: name } : { title: name, description: prompt };
 }
 
 /** The board's repository at that path; a project of its own is made where there is none. */

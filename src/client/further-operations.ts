@@ -10,6 +10,7 @@ import {
   executor,
   operation,
   requestId,
+  runChoices,
   status,
   text,
   time,
@@ -276,6 +277,7 @@ export const furtherOperations = {
       directory: text("The folder to work in, an absolute path; the client's own when absent", 4096).optional(),
       executor: executor("What runs the agent; OPENCODE when absent").optional(),
       variant,
+      ...runChoices,
       request_id: requestId,
     }),
     output: z.object({

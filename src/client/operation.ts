@@ -67,6 +67,16 @@ export const waitMs = z
   .max(MAX_WAIT_MS)
   .optional()
   .describe(`Wait up to so many milliseconds (0 to ${MAX_WAIT_MS}) until it ends or asks something; 0 when absent`);
+/** What a launch may choose for its run beside the agent. */
+export const runChoices = {
+  model: z
+    .string()
+    .max(200)
+    .optional()
+    .describe("The model, as provider/model; of CLAUDE_CODE its name alone will do. The agent's own when absent"),
+  max_minutes: z.number().positive().max(100_000).optional().describe("Stop the run after so many minutes of work"),
+  max_cost: z.number().positive().max(1_000_000).optional().describe("Stop the run when it has cost so many dollars"),
+};
 export const variant = z
   .string()
   .max(200)

@@ -12,6 +12,7 @@ import {
   nextCursor,
   operation,
   requestId,
+  runChoices,
   status,
   text,
   time,
@@ -20,7 +21,7 @@ import {
 } from "./operation.ts";
 
 export const MAX_TITLE = 300;
-export const MAX_DESCRIPTION = 100_000;
+export const MAX_DESCRIPTION = 200_000;
 export const MAX_PROMPT = 200_000;
 
 const summary = {
@@ -212,6 +213,8 @@ export const seedOperations = {
       task_id: uuid("The task; its title and description are the first prompt"),
       executor: executor("What runs the agent"),
       variant,
+      ...runChoices,
+      prompt: text("The first prompt, instead of the task's title and description", MAX_PROMPT).optional(),
       repos: z
         .array(
           z.object({

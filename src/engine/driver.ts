@@ -8,7 +8,7 @@ import type { HostEvent, HostStatus, OpenRequest } from "../hosts/host.ts";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import type { TaskEvent } from "../model/events.ts";
 import { CANCELLED, endOf, judge, type Verdict } from "../model/evidence.ts";
-import { breachOf, isStalled } from "../model/limits.ts";
+import { breachOf, isStalled, type RunLimits } from "../model/limits.ts";
 import { addProgress, fullerProgress, type Progress } from "../model/progress.ts";
 import type { Phase, PhaseDetail, Task } from "../model/task.ts";
 import { isLive } from "../model/task.ts";
@@ -50,9 +50,10 @@ export class Driver {
   }
 
   /** Begins a run whose row is written; what goes wrong from here on ends the task with the truth. */
-  begin(task: Task): void {
+  begin(task: Task, limits: RunLimits = {}): void {
     if (this.#stopped) return;
     const tracker = this.#track(task);
+    tracker.limits = limits;
     const begin = () => this.lull.after(() => void this.#start(tracker, task));
     // A task of a task does not wait for the place of the one that waits for it.
     const isNested = this.#live.has(this.#rootOf(task.parentSessionId));
@@ -454,7 +455,7 @@ export class Driver {
       }
       const standing = tracker.standing();
       if (standing === null || tracker.stopping !== null || tracker.asked !== null) continue;
-      const breach = breachOf(standing, limits);
+      const breach = breachOf(standing, { ...limits, ...tracker.limits });
       if (breach !== null) {
         this.#stopRun(tracker, { outcome: "error", error: breach }).catch(
           this.#logFailure("a run beyond its limits could not be stopped; the next poll tries again"),

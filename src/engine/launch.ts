@@ -2,8 +2,9 @@
  * Launch, fork and resume: checks the request, makes the session, writes the row, and lets the driver begin. Nothing
  * is created or changed by a request that is refused. The batch is chosen in the transaction that writes the row.
  */
-import { type AgentInfo, isRefusal } from "../hosts/host.ts";
+import { type AgentInfo, isRefusal, splitModel } from "../hosts/host.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
+import type { RunLimits } from "../model/limits.ts";
 import { isLive, type Task } from "../model/task.ts";
 import { isResumable } from "../model/transition.ts";
 import type { Launch, Parent, Transaction } from "../store/store.ts";
@@ -35,6 +36,10 @@ export interface LaunchRequest {
   /** The session whose history a fork gets; the caller's own when absent. */
   forkOf?: string;
   batch: string | null;
+  /** `provider/model`; the agent's own, else the caller's, when absent. */
+  model?: string;
+  /** Of its first run; those of the settings when absent. */
+  limits?: RunLimits;
 }
 
 export interface ResumeRequest {
@@ -67,6 +72,7 @@ export class Launcher {
         `batch must be a short name (${rule}). Leave it out to join the open batch.`,
       );
     }
+    requireModel(request.model);
     if (request.fork && !this.#context.host.fork) {
       throw new AsyncAgentsError("host_unsupported", `${this.#context.host.kind} cannot fork. Launch without fork.`);
     }
@@ -112,7 +118,7 @@ export class Launcher {
     });
     if (!created.changed) throw new AsyncAgentsError("internal", `${host.kind} gave a session id twice: ${sessionId}`);
     reach("row-written");
-    this.#driver.begin(created.task);
+    this.#driver.begin(created.task, request.limits);
     return created.task;
   }
 
@@ -162,7 +168,7 @@ export class Launcher {
       prompt: request.prompt,
       messageId: host.newMessageId(),
       agent: agent.name,
-      model: agent.model ?? caller.model,
+      model: request.model ?? agent.model ?? caller.model,
       batchId: "",
       isForked: request.fork,
     };
@@ -244,6 +250,12 @@ function requireText(name: string, text: string, limit: number): void {
     "invalid_input",
     `${name} has ${text.length} characters; at most ${limit} are taken. ${advice}`,
   );
+}
+
+function requireModel(model: string | undefined): void {
+  if (model === undefined || splitModel(model) !== null) return;
+  const message = `A model is named as provider/model, not ${JSON.stringify(model.slice(0, 100))}.`;
+  throw new AsyncAgentsError("invalid_input", message, { details: { field: "model" } });
 }
 
 function followUpGone(): AsyncAgentsError {

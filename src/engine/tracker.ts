@@ -4,7 +4,7 @@
  */
 import type { HostEvent } from "../hosts/host.ts";
 import type { Verdict } from "../model/evidence.ts";
-import type { Standing } from "../model/limits.ts";
+import type { RunLimits, Standing } from "../model/limits.ts";
 import { addProgress, countTool, noProgress, type Progress, type Tokens } from "../model/progress.ts";
 import type { Phase, PhaseDetail, Task } from "../model/task.ts";
 import type { EngineContext } from "./context.ts";
@@ -42,6 +42,8 @@ export class RunTracker {
   isOver = false;
   /** Among the runs that are at work, or in line for that. */
   place: Place | null = null;
+  /** Its own limits; the settings have the others. */
+  limits: RunLimits = {};
   /** An error that the host reported besides its messages. */
   announced: string | null = null;
   readonly #calls = new Set<string>();

@@ -11,6 +11,9 @@ export interface Limits {
   repeats: number;
 }
 
+/** What one run may take instead of what is set for all of them. */
+export type RunLimits = Partial<Pick<Limits, "runMs" | "cost">>;
+
 export const DEFAULT_LIMITS: Limits = { stallMs: 10 * 60_000, runMs: null, cost: null, repeats: 50 };
 
 /** How a run stands. */

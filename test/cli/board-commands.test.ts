@@ -105,6 +105,26 @@ test("run --worktree finds or makes the project, and works beside the checkout",
   expect((await world.cli("run", "--host", "scripted", "--worktree", "no repository here")).code).toBe(2);
 });
 
+test("run --worktree sends the prompt as it was typed, and so does a later attempt on its item", async () => {
+  const other = makeRepo(join(world.work, "typed"));
+  const typed = `First  line ${"that is long ".repeat(30)}\n\n\n  second   line\n`;
+  const sent = async (attempt: string) => {
+    const { messages } = await world.json<{ messages: { parts: { text: string }[] }[] }>("attempt", "logs", attempt);
+    return messages[0]?.parts[0]?.text;
+  };
+  for (const name of [[], ["--name", "Another name"]]) {
+    const words = ["run", "--host", "scripted", "--worktree", "--dir", other, ...name, "--json", "-"];
+    const said = await world.start(words, { stdin: typed }).ended;
+    const { item_id, attempt_id } = JSON.parse(said.out);
+    expect(await sent(attempt_id)).toBe(typed);
+    if (name.length > 0) continue;
+    const again = await world.json<{ attempt_id: string }>("attempt", "start", item_id, "--host", "scripted");
+    expect(await sent(again.attempt_id)).toBe(typed);
+  }
+  const short = await world.json<{ attempt_id: string }>("run", "--host", "scripted", "-w", "-C", other, "Only this");
+  expect(await sent(short.attempt_id)).toBe("Only this");
+});
+
 test("an attempt that asks is answered by its own id; several attempts and items are removed in one go", async () => {
   await world.json("project", "add", "asks", "--repo", repo);
   const items = await Promise.all(

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { taskListSchema, taskSchema } from "../../src/client/schemas.ts";
-import { cliWorld } from "./cli-bed.ts";
+import { cliWorld, MAIN } from "./cli-bed.ts";
 
 interface Task {
   id: string;
@@ -41,6 +41,37 @@ describe("run", () => {
     const refused = await world.cli("run", "--helpme");
     expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('goes after "--"') });
     expect((await world.start(["run", "-"], { stdin: "  \n" }).ended).code).toBe(2);
+  });
+});
+
+describe("one run", () => {
+  test("has a model and limits of its own", async () => {
+    const words = ["--wait", "--model", "test/one", "--max-minutes", "0.001", "--max-cost", "0.5", "Stay\n!wait never"];
+    const said = await world.start(["run", "--host", "scripted", "--json", ...words]).ended;
+    expect(said.code).toBe(1);
+    expect(JSON.parse(said.out)).toMatchObject({
+      model: "test/one",
+      status: "error",
+      error: expect.stringContaining("the run took longer than"),
+    });
+    expect((await world.cli("run", "--host", "scripted", "--model", "nameless", "x")).err).toContain("provider/model");
+    expect((await world.cli("run", "--host", "scripted", "--max-cost", "0", "x")).code).toBe(2);
+  });
+
+  test("is sent its prompt as it was typed, to the byte", async () => {
+    const typed = "\ufeff  Begin  here\r\n\n\tthen  \n".concat("long ".repeat(2000), "\u202e\n\n");
+    const piped = await world.start(["run", "--host", "scripted", "--json", "-"], { stdin: typed }).ended;
+    const { id } = JSON.parse(piped.out);
+    const argued = await run(typed);
+    for (const task of [id, argued.id]) expect((await world.json<{ prompt: string }>("show", task)).prompt).toBe(typed);
+    const bytes = 'printf \'caf\\351\' | "$0" "$1" run --host scripted -';
+    const child = Bun.spawn(["bash", "-o", "pipefail", "-c", bytes, process.execPath, MAIN], {
+      cwd: world.work,
+      env: world.environment,
+      stderr: "pipe",
+    });
+    expect(await new Response(child.stderr).text()).toContain("not UTF-8");
+    expect(await child.exited).toBe(2);
   });
 });
 
