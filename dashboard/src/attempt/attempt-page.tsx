@@ -1,9 +1,10 @@
 /**
  * One attempt: how it stands, what it asks, what it said and what it changed, and what can be done with it.
  */
-import { type RefObject, useEffect, useState } from "react";
+import { type RefObject, useRef, useState } from "react";
 import { NotLoaded } from "../board/not-loaded.tsx";
 import { DiffView } from "../diff/diff-view.tsx";
+import { useReadingPlace } from "../reading/use-reading-place.ts";
 import { navigate } from "../routing/location.ts";
 import { type AttemptTab, attemptPath } from "../routing/route.ts";
 import { useAttempt, useHandle } from "../server/board-queries.ts";
@@ -28,9 +29,6 @@ interface AttemptPageProps {
 export function AttemptPage({ id, tab, scroller }: AttemptPageProps) {
   const query = useAttempt(id);
   const { data: attempt } = query;
-  useEffect(() => {
-    scroller.current?.scrollTo(0, 0);
-  }, [scroller, id]);
   if (attempt) return <LoadedAttempt key={id} attempt={attempt} tab={tab} scroller={scroller} />;
   return <NotLoaded what="attempt" query={query} />;
 }
@@ -42,14 +40,19 @@ interface LoadedAttemptProps {
 }
 
 function LoadedAttempt({ attempt, tab, scroller }: LoadedAttemptProps) {
+  const content = useRef<HTMLDivElement>(null);
+  const place = useReadingPlace(scroller, content);
   const handle = useHandle(attempt.attempt_id, attempt.session_id);
   const { data: task } = useTaskIfKnown(handle);
   // Decided once: what a person looks at does not change under their eyes when the agent ends.
   const [first] = useState<AttemptTab>(isAtWork(attempt.state) ? "conversation" : "changes");
+  // Nor is anything put in above it.
+  const [endsBelow] = useState(isAtWork(attempt.state));
   const shown = tab ?? first;
   const choose = (chosen: AttemptTab) => navigate(attemptPath(attempt.attempt_id, chosen), { replace: true });
   return (
     <div
+      ref={content}
       data-attempt-id={attempt.attempt_id}
       data-state={attempt.state}
       className="mx-auto w-full max-w-[100rem] px-3 py-4 sm:px-5 sm:py-6"
@@ -58,17 +61,24 @@ function LoadedAttempt({ attempt, tab, scroller }: LoadedAttemptProps) {
       <div className="mt-5 grid min-w-0 gap-x-8 gap-y-6 xl:grid-cols-[minmax(0,1fr)_20rem]">
         <AttemptDetails attempt={attempt} handle={handle} />
         <div className="flex min-w-0 flex-col gap-5 xl:order-1">
-          {task && <AnswerBox task={task} />}
-          <AttemptOutcome attempt={attempt} />
+          {!endsBelow && <AttemptOutcome attempt={attempt} />}
           {attempt.state !== "merged" && <FollowUpForm attempt={attempt} />}
           <AttemptTabs attempt={attempt} shown={shown} onChoose={choose} />
           <div role="tabpanel" id={tabPanelId(shown)} aria-label={shown} className="min-w-0">
             {shown === "changes" && <DiffView attempt={attempt} />}
             {shown === "conversation" && handle === null && <p className="text-muted">The agent has not begun yet.</p>}
             {shown === "conversation" && handle !== null && (
-              <Conversation id={handle} isTaskLive={task ? isLive(task) : true} scroller={scroller} isTitled={false} />
+              <Conversation
+                id={handle}
+                isTaskLive={task ? isLive(task) : true}
+                scroller={scroller}
+                place={place}
+                isTitled={false}
+              />
             )}
           </div>
+          {endsBelow && <AttemptOutcome attempt={attempt} />}
+          {task && <AnswerBox task={task} />}
         </div>
       </div>
     </div>

@@ -32,6 +32,7 @@ export const FileChanges = memo(function FileChanges({ file, isOpenAtFirst, high
       open={isOpen}
       onToggle={(event) => setIsOpen(event.currentTarget.open)}
       data-file={file.path}
+      data-place={file.path}
       className="group/file min-w-0 rounded-lg border border-line bg-surface"
     >
       <summary className="sticky top-0 z-10 flex min-h-9 list-none items-center gap-2 rounded-lg bg-surface px-2.5 py-1.5 group-open/file:rounded-b-none group-open/file:border-b group-open/file:border-line hover:bg-raised [&::-webkit-details-marker]:hidden">

@@ -10,6 +10,8 @@ const KEYS = [
   [["Enter"], "Open the selected task"],
   [["b"], "Open the selected task's batch"],
   [["Esc"], "Clear the search, the selection, the filters; go back to the list"],
+  [["Home", "End"], "In a conversation: its first message, its newest message"],
+  [["e"], "In a conversation: the next error"],
   [["n"], "Launch a task"],
   [["c"], "On the board: new work item"],
   [["↑", "↓", "←", "→"], "On the board: go from card to card"],

@@ -1,5 +1,6 @@
 /**
- * What a waiting task asks, and the way to answer it: words for a question, a decision for a permission. A new request
+ * What a waiting task asks, and the way to answer it: words for a question, a decision for a permission. Stands at the end
+ * of the page and sticks to the bottom of the window, so that it is seen from everywhere and moves nothing. A new request
  * begins with an empty form.
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
@@ -23,7 +24,7 @@ export function AnswerBox({ task }: { task: BackgroundTask }) {
     <section
       aria-label={title}
       data-asks={detail.asks}
-      className="flex min-w-0 flex-col gap-3 rounded-lg border border-attention/40 bg-attention-soft px-4 py-3"
+      className="sticky bottom-3 z-20 flex max-h-[min(26rem,60vh)] min-w-0 flex-col gap-3 overflow-y-auto rounded-lg border border-attention/50 bg-attention-soft px-4 py-3 shadow-[0_8px_30px_rgb(0_0_0/0.25)]"
     >
       <h2 className="flex items-center gap-2 font-semibold text-attention">
         <Icon name="waiting" />

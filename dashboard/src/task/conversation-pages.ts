@@ -4,6 +4,12 @@
  */
 import type { LogPage } from "../../../src/client/client.ts";
 
+/** Whether there is no gap between what is known and a newer answer. */
+export function reaches(newer: LogPage, known: LogPage): boolean {
+  const first = newer.messages[0];
+  return first !== undefined && known.messages.some((message) => message.id === first.id);
+}
+
 export function withNewest(known: LogPage | undefined, newest: LogPage): LogPage {
   const first = newest.messages[0];
   const overlap = known && first ? known.messages.findIndex((message) => message.id === first.id) : -1;

@@ -1,41 +1,36 @@
 /**
- * The conversation of a task, oldest first, with the way to what came before. Follows the newest message only for who is
- * already at the end.
+ * The conversation of a task, oldest first. A live one opens at its newest message and is followed; earlier messages are
+ * loaded as somebody scrolls up to them. Jumps load what they need.
  */
-import { type RefObject, useRef } from "react";
+import { type RefObject, useLayoutEffect } from "react";
 import { Button } from "../parts/button.tsx";
-import { CopyButton } from "../parts/copy-button.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
-import { readingClient } from "../server/page-client.ts";
-import { conversationText } from "./conversation-text.ts";
-import { Message } from "./message.tsx";
+import type { ReadingPlace } from "../reading/reading-place.ts";
+import { ConversationBar } from "./conversation-bar.tsx";
+import { MessageList } from "./message-list.tsx";
 import { useConversation } from "./use-conversation.ts";
-import { useSteadyScroll } from "./use-steady-scroll.ts";
 
 interface ConversationProps {
   id: string;
   isTaskLive: boolean;
   scroller: RefObject<HTMLElement | null>;
+  /** Null until the page is drawn. */
+  place: ReadingPlace | null;
   /** False where what stands above it says already what it is. */
   isTitled?: boolean;
 }
 
-export function Conversation({ id, isTaskLive, scroller, isTitled = true }: ConversationProps) {
-  const { newest, before, earlier, loadEarlier } = useConversation(id, isTaskLive);
-  const messages = newest.data?.messages ?? [];
-  const section = useRef<HTMLElement>(null);
-  const holdPlace = useSteadyScroll(scroller, section, messages[0]?.id);
+export function Conversation({ id, isTaskLive, scroller, place, isTitled = true }: ConversationProps) {
+  const conversation = useConversation(id, isTaskLive);
+  const { newest, messages, hasEarlier, earlier, loadPage } = conversation;
+  useOpening(place, isTaskLive);
   const loadAndStay = () => {
-    holdPlace();
-    loadEarlier();
+    place?.hold();
+    loadPage();
   };
-  const wholeText = async () => conversationText((await readingClient.logs(id)).messages);
   return (
-    <section ref={section} aria-label="Conversation" className="live-data flex min-w-0 flex-col gap-4">
-      <div className={`flex items-center gap-2 ${isTitled ? "justify-between" : "justify-end"}`}>
-        <h2 className={isTitled ? "text-[15px] font-semibold" : "sr-only"}>Conversation</h2>
-        <CopyButton label="Copy as text" text={wholeText} />
-      </div>
+    <section aria-label="Conversation" className="live-data flex min-w-0 flex-col gap-2">
+      <ConversationBar id={id} conversation={conversation} place={place} isTitled={isTitled} />
       {newest.isPending && <p className="text-muted">Loading the conversation…</p>}
       {newest.isError && (
         <FailureNote
@@ -44,18 +39,31 @@ export function Conversation({ id, isTaskLive, scroller, isTitled = true }: Conv
           onRetry={() => void newest.refetch()}
         />
       )}
-      {before !== null && (
-        <Button className="self-center" disabled={earlier.isPending} onClick={loadAndStay}>
-          {earlier.isPending ? "Loading…" : "Load earlier messages"}
+      {hasEarlier && !earlier.isError && (
+        <Button className="mb-2 self-center" disabled={earlier.isPending} onClick={loadAndStay}>
+          {earlier.isPending ? "Loading earlier messages…" : "Load earlier messages"}
         </Button>
       )}
       {earlier.isError && (
-        <FailureNote title="Earlier messages could not be loaded" failure={earlier.error} onRetry={loadAndStay} />
+        <FailureNote
+          title="Earlier messages could not be loaded"
+          failure={earlier.error}
+          onRetry={() => earlier.mutate(() => true)}
+        />
       )}
       {newest.isSuccess && messages.length === 0 && <p className="text-muted">No messages yet.</p>}
-      {messages.map((message) => (
-        <Message key={message.id} message={message} />
-      ))}
+      {place !== null && messages.length > 0 && (
+        <MessageList messages={messages} scroller={scroller} place={place} onNearStart={loadPage} />
+      )}
     </section>
   );
+}
+
+/** What is at work is followed from the start; what has ended is read from the top. */
+function useOpening(place: ReadingPlace | null, isTaskLive: boolean): void {
+  // Not when the task ends: decided when it is opened.
+  useLayoutEffect(() => {
+    if (isTaskLive) place?.goToEnd();
+    return () => place?.release();
+  }, [place]);
 }

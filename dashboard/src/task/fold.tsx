@@ -1,21 +1,28 @@
 /**
  * Something folded away under one line. Its inside is drawn when it is first opened: a long conversation has thousands.
  */
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useContext, useState } from "react";
 import { Icon } from "../parts/icons.tsx";
+import { OpenFolds } from "./open-folds.ts";
 
 interface FoldProps {
   line: ReactNode;
-  isOpenAtFirst?: boolean;
+  /** Where it may leave the page and come back: under which name its state is kept. */
+  name?: string;
   children: () => ReactNode;
 }
 
-export function Fold({ line, isOpenAtFirst = false, children }: FoldProps) {
-  const [isOpen, setIsOpen] = useState(isOpenAtFirst);
+export function Fold({ line, name, children }: FoldProps) {
+  const folds = useContext(OpenFolds);
+  const [isOpen, setIsOpen] = useState(name !== undefined && (folds?.get(name) ?? false));
+  const toggle = (opens: boolean) => {
+    if (name !== undefined) folds?.set(name, opens);
+    setIsOpen(opens);
+  };
   return (
     <details
       open={isOpen}
-      onToggle={(event) => setIsOpen(event.currentTarget.open)}
+      onToggle={(event) => toggle(event.currentTarget.open)}
       className="group/fold min-w-0 rounded-lg border border-line bg-surface"
     >
       <summary className="flex min-h-8 list-none items-center gap-2 rounded-lg px-2.5 py-1.5 hover:bg-raised [&::-webkit-details-marker]:hidden">

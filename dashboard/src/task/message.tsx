@@ -27,7 +27,7 @@ export const Message = memo(function Message({ message }: { message: LogMessage 
       <MessageHead message={message} />
       <ErrorBoundary title="This message could not be drawn" resetKey={message.id}>
         {shown.map((part, index) => (
-          <Part key={keys[index]} part={part} />
+          <Part key={keys[index]} part={part} name={`${message.id} ${keys[index]}`} />
         ))}
         <HostRecords parts={message.parts} />
       </ErrorBoundary>
@@ -62,15 +62,25 @@ function MessageHead({ message }: { message: LogMessage }) {
   );
 }
 
-function Part({ part }: { part: LogPart }) {
+interface PartProps {
+  part: LogPart;
+  /** Of its fold. */
+  name: string;
+}
+
+function Part({ part, name }: PartProps) {
   switch (part.type) {
     case "text":
       if (part.text.trim() === "") return null;
-      return part.hidden ? <Folded name="For the model" text={part.text} /> : <RichText text={part.text} />;
+      return part.hidden ? (
+        <Folded name={name} label="For the model" text={part.text} />
+      ) : (
+        <RichText text={part.text} />
+      );
     case "reasoning":
-      return part.text.trim() === "" ? null : <Folded name="Reasoning" text={part.text} />;
+      return part.text.trim() === "" ? null : <Folded name={name} label="Reasoning" text={part.text} />;
     case "tool":
-      return <ToolCall part={part} />;
+      return <ToolCall part={part} foldName={name} />;
     case "file":
       return (
         <p className="flex items-center gap-2 text-muted">
@@ -104,20 +114,25 @@ function HostRecords({ parts }: { parts: readonly LogPart[] }) {
 
 interface FoldedProps {
   name: string;
+  label: string;
   text: string;
 }
 
-function Folded({ name, text }: FoldedProps) {
+function Folded({ name, label, text }: FoldedProps) {
   const line = (
     <>
       <Icon name="thought" className="size-3.5 text-faint" />
-      <span className="shrink-0 font-medium text-muted">{name}</span>
+      <span className="shrink-0 font-medium text-muted">{label}</span>
       <span className="foreign min-w-0 flex-1 truncate text-faint">
         <ForeignText text={text.trim().slice(0, 160)} />
       </span>
     </>
   );
-  return <Fold line={line}>{() => <RichText text={text} />}</Fold>;
+  return (
+    <Fold line={line} name={name}>
+      {() => <RichText text={text} />}
+    </Fold>
+  );
 }
 
 /** Parts have no ids of their own, but they are only ever added at the end. */

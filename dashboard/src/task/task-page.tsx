@@ -1,12 +1,13 @@
 /**
  * One task: what it is and how it stands, what it said and did, and what can be done with it.
  */
-import { type RefObject, useEffect } from "react";
+import { type RefObject, useRef, useState } from "react";
 import type { BackgroundTask } from "../../../src/client/schemas.ts";
 import { Button } from "../parts/button.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { useMedia } from "../parts/media.ts";
+import { useReadingPlace } from "../reading/use-reading-place.ts";
 import { Link } from "../routing/link.tsx";
 import { codeOf } from "../server/failure.ts";
 import { useTask } from "../server/queries.ts";
@@ -30,9 +31,6 @@ interface TaskPageProps {
 
 export function TaskPage({ id, scroller }: TaskPageProps) {
   const { data: task, error, isPending, refetch } = useTask(id);
-  useEffect(() => {
-    scroller.current?.scrollTo(0, 0);
-  }, [scroller, id]);
   if (task) return <LoadedTask key={id} task={task} scroller={scroller} onReload={() => void refetch()} />;
   return (
     <div className="mx-auto flex w-full max-w-3xl flex-col gap-4 p-5">
@@ -59,16 +57,26 @@ interface LoadedTaskProps {
 }
 
 function LoadedTask({ task, scroller, onReload }: LoadedTaskProps) {
+  const content = useRef<HTMLDivElement>(null);
+  const place = useReadingPlace(scroller, content);
+  // Decided once: what somebody follows ends where they look, and nothing is put in above it.
+  const [endsBelow] = useState(isLive(task));
+  const end = (
+    <>
+      <Outcome task={task} onReload={onReload} />
+      {task.status === "completed" && <ResumeForm task={task} />}
+    </>
+  );
   return (
-    <div className="mx-auto w-full max-w-7xl px-3 py-4 sm:px-5 sm:py-6">
+    <div ref={content} className="mx-auto w-full max-w-7xl px-3 py-4 sm:px-5 sm:py-6">
       <TaskHeader task={task} />
       <div className="mt-5 grid min-w-0 gap-x-10 gap-y-6 lg:grid-cols-[minmax(0,1fr)_20rem]">
         <Details task={task} />
         <div className="flex min-w-0 flex-col gap-6 lg:order-1">
+          {!endsBelow && end}
+          <Conversation id={task.id} isTaskLive={isLive(task)} scroller={scroller} place={place} />
+          {endsBelow && end}
           <AnswerBox task={task} />
-          <Outcome task={task} onReload={onReload} />
-          {task.status === "completed" && <ResumeForm task={task} />}
-          <Conversation id={task.id} isTaskLive={isLive(task)} scroller={scroller} />
         </div>
       </div>
     </div>

@@ -20,7 +20,7 @@ const LOOKS: Record<ToolPart["state"], { icon: IconName; colour: string }> = {
   error: { icon: "error", colour: "text-error" },
 };
 
-export function ToolCall({ part }: { part: ToolPart }) {
+export function ToolCall({ part, foldName }: { part: ToolPart; foldName: string }) {
   const { icon, colour } = LOOKS[part.state];
   const input = part.input === undefined || part.input === null ? "" : JSON.stringify(part.input, null, 2);
   const line = (
@@ -40,7 +40,7 @@ export function ToolCall({ part }: { part: ToolPart }) {
   );
   return (
     <div data-tool-state={part.state} className="flex min-w-0 flex-col gap-1.5">
-      <Fold line={line}>
+      <Fold line={line} name={foldName}>
         {() => (
           <>
             {input !== "" && <LongText label={`Input of ${part.name}`} text={input} />}

@@ -1,40 +1,64 @@
 /**
- * A task's conversation as it happens: the stream says when to ask for the newest page again, a person when to load what
- * came before.
+ * A task's conversation as it happens: the stream says when to ask for the newest page again, a reader what of the earlier
+ * ones is needed. The server pages backwards only, so what is loaded has no gaps.
  */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { LogPage } from "../../../src/client/client.ts";
+import type { LogMessage } from "../../../src/client/schemas.ts";
 import { readingClient } from "../server/page-client.ts";
 import { queryKeys } from "../server/query-keys.ts";
-import { withEarlier, withNewest } from "./conversation-pages.ts";
+import { reaches, withEarlier, withNewest } from "./conversation-pages.ts";
 
 const PAGE_LIMIT = 100;
+/** For jumps: the most that the server gives at once. */
+const JUMP_LIMIT = 200;
 /** An answer that is being written is no event of its own. */
 const LIVE_POLL_MS = 5000;
+
+export type Conversation = ReturnType<typeof useConversation>;
 
 export function useConversation(id: string, isTaskLive: boolean) {
   const queries = useQueryClient();
   const queryKey = queryKeys.logs(id);
   const newest = useQuery({
     queryKey,
-    queryFn: async ({ signal }) => {
-      const answer = await readingClient.logs(id, { limit: PAGE_LIMIT }, signal);
-      return withNewest(queries.getQueryData<LogPage>(queryKey), answer);
-    },
+    queryFn: ({ signal }) => readNewest(id, queries.getQueryData<LogPage>(queryKey), signal),
     refetchInterval: isTaskLive && LIVE_POLL_MS,
   });
-  const before = newest.data?.before ?? null;
-  const earlier = useMutation({
-    mutationFn: (cursor: string) => readingClient.logs(id, { limit: PAGE_LIMIT, before: cursor }),
-    onSuccess: async (answer) => {
-      // A refetch under way would put back the list without what was just loaded.
-      await queries.cancelQueries({ queryKey: [...queryKey] });
-      queries.setQueryData<LogPage>(queryKey, (known) => known && withEarlier(known, answer));
-      await queries.invalidateQueries({ queryKey: [...queryKey] });
-    },
-  });
-  const loadEarlier = () => {
-    if (before !== null && !earlier.isPending) earlier.mutate(before);
+  const keep = async (earlier: LogPage): Promise<LogPage> => {
+    // A refetch under way would put back the list without what was just loaded.
+    await queries.cancelQueries({ queryKey: [...queryKey] });
+    const known = queries.getQueryData<LogPage>(queryKey);
+    const all = known ? withEarlier(known, earlier) : earlier;
+    queries.setQueryData<LogPage>(queryKey, all);
+    return all;
   };
-  return { newest, before, earlier, loadEarlier };
+  /** Loads until it has what is wanted, or the first message. */
+  const earlier = useMutation({
+    mutationFn: async (isEnough: (messages: readonly LogMessage[]) => boolean) => {
+      let all = queries.getQueryData<LogPage>(queryKey);
+      for (let pages = 0; all && all.before !== null && (pages === 0 || !isEnough(all.messages)); pages++) {
+        const limit = pages === 0 ? PAGE_LIMIT : JUMP_LIMIT;
+        all = await keep(await readingClient.logs(id, { limit, before: all.before }));
+      }
+      return all?.messages ?? [];
+    },
+    onSettled: () => queries.invalidateQueries({ queryKey: [...queryKey] }),
+  });
+  const before = newest.data?.before ?? null;
+  const loadPage = () => {
+    if (before !== null && !earlier.isPending && !earlier.isError) earlier.mutate(() => true);
+  };
+  return { newest, messages: newest.data?.messages ?? NONE, hasEarlier: before !== null, earlier, loadPage };
+}
+
+const NONE: readonly LogMessage[] = [];
+
+/** The newest page, and what lies between it and what is known: a gap would hide messages. */
+async function readNewest(id: string, known: LogPage | undefined, signal: AbortSignal): Promise<LogPage> {
+  let answer = await readingClient.logs(id, { limit: PAGE_LIMIT }, signal);
+  while (known && known.messages.length > 0 && answer.before !== null && !reaches(answer, known)) {
+    answer = withEarlier(answer, await readingClient.logs(id, { limit: JUMP_LIMIT, before: answer.before }, signal));
+  }
+  return withNewest(known, answer);
 }

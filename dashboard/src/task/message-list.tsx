@@ -1,0 +1,94 @@
+/**
+ * The messages of a conversation, of which only those in view are drawn: room is kept for the others, at first by a guess.
+ * The reading place puts right what a wrong guess moves.
+ */
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
+import type { LogMessage } from "../../../src/client/schemas.ts";
+import type { ReadingPlace } from "../reading/reading-place.ts";
+import { Message } from "./message.tsx";
+import { OpenFolds } from "./open-folds.ts";
+
+const GUESS_PX = 140;
+const NEAR_START = 8;
+
+interface MessageListProps {
+  messages: readonly LogMessage[];
+  scroller: RefObject<HTMLElement | null>;
+  place: ReadingPlace;
+  /** Asks for earlier messages; called while a person scrolls up to them. */
+  onNearStart: () => void;
+}
+
+export function MessageList({ messages, scroller, place, onNearStart }: MessageListProps) {
+  const list = useRef<HTMLOListElement>(null);
+  const [folds] = useState(() => new Map<string, boolean>());
+  const [start, setStart] = useState(0);
+  const virtualizer = useVirtualizer({
+    count: messages.length,
+    getScrollElement: () => scroller.current,
+    getItemKey: (index) => messages[index]?.id ?? index,
+    estimateSize: () => GUESS_PX,
+    scrollMargin: start,
+    overscan: 4,
+  });
+  // The place is kept in one way only.
+  virtualizer.shouldAdjustScrollPositionOnItemSizeChange = () => false;
+  const items = virtualizer.getVirtualItems();
+  const first = items[0];
+  const last = items.at(-1);
+
+  useLayoutEffect(() => {
+    place.locate = (key) => {
+      const index = messages.findIndex((message) => message.id === key);
+      return virtualizer.measurementsCache[index]?.start ?? null;
+    };
+    setStart(startOf(list.current, scroller.current));
+    place.settle();
+  });
+  const isNearStart = first !== undefined && first.index < NEAR_START;
+  useEffect(() => {
+    if (!isNearStart || !place.isGoingUp) return;
+    place.isGoingUp = false;
+    onNearStart();
+  });
+
+  return (
+    <OpenFolds value={folds}>
+      <ol
+        ref={list}
+        aria-label="Messages"
+        style={{
+          paddingTop: first ? first.start - start : 0,
+          paddingBottom: last ? virtualizer.getTotalSize() + start - last.end : 0,
+        }}
+      >
+        {items.map(({ index, key }) => {
+          const message = messages[index];
+          return (
+            message && (
+              <li
+                key={key}
+                ref={virtualizer.measureElement}
+                data-index={index}
+                data-place={message.id}
+                aria-setsize={messages.length}
+                aria-posinset={index + 1}
+                tabIndex={-1}
+                className="scroll-mt-14 pb-4 outline-offset-4"
+              >
+                <Message message={message} />
+              </li>
+            )
+          );
+        })}
+      </ol>
+    </OpenFolds>
+  );
+}
+
+/** Where the list begins in what the scroller scrolls. */
+function startOf(list: HTMLElement | null, scroller: HTMLElement | null): number {
+  if (!list || !scroller) return 0;
+  return Math.round(list.getBoundingClientRect().top - scroller.getBoundingClientRect().top + scroller.scrollTop);
+}

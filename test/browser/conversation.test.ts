@@ -1,0 +1,188 @@
+/**
+ * A task's conversation in a real Chromium: a long one is drawn in part and every place of it is one jump away; a reader's
+ * place is kept, whatever appears on the page.
+ */
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { ask, call, gate, say } from "../../src/hosts/scripted-script.ts";
+import type { Message } from "../../src/model/message.ts";
+import { launch, World } from "../engine/engine-bed.ts";
+import { type Api, startApi } from "../http/api-bed.ts";
+import { Chromium } from "./page-bed.ts";
+
+const MANY = 2000;
+
+let world: World;
+let api: Api;
+let chromium: Chromium;
+/** By session: what its host shows instead of its own messages. */
+const shown = new Map<string, Message[]>();
+
+beforeAll(async () => {
+  world = new World();
+  api = await startApi({ world, side: { host: (host) => ({ messages: pagesOf(host.messages.bind(host)) }) } });
+  chromium = await Chromium.start();
+}, 60_000);
+afterEach(() => chromium.closePages());
+afterAll(async () => {
+  await chromium?.close();
+  await world?.close();
+});
+
+type Messages = Api["side"]["host"]["messages"];
+
+function pagesOf(own: Messages): Messages {
+  return async (sessionId, page) => {
+    const messages = shown.get(sessionId);
+    if (!messages) return own(sessionId, page);
+    const end = page.before === null ? messages.length : Number(page.before);
+    const start = Math.max(0, end - page.limit);
+    return { messages: messages.slice(start, end), before: start > 0 ? String(start) : null };
+  };
+}
+
+function numbered(index: number): Message {
+  const nothing = { agent: null, model: null, tokens: null, cost: null };
+  const text = `Message ${index}.\n\n${"It goes on for a while. ".repeat(index % 7)}`;
+  const error = index === 500 || index === 1500 ? `Error ${index}` : null;
+  const role = index === 0 ? "user" : "assistant";
+  return {
+    ...{ id: `msg_${String(index).padStart(6, "0")}`, role, at: index * 1000, endedAt: index * 1000 + 1, error },
+    ...nothing,
+    parts: [{ type: "text", text, hidden: false }],
+  };
+}
+
+const manyMessages = () => Array.from({ length: MANY }, (_, index) => numbered(index));
+const place = (page: Page, index: number) => page.locator(`[data-place="${numbered(index).id}"]`);
+const nodes = (page: Page) => page.evaluate<number>("document.querySelectorAll('*').length");
+/** Below the bars at the top of the page. */
+const SEEN_FROM = 52;
+
+async function isInView(page: Page, index: number): Promise<void> {
+  await place(page, index).waitFor();
+  for (const deadline = Date.now() + 20_000; Date.now() < deadline; await Bun.sleep(20)) {
+    const box = await place(page, index).boundingBox();
+    if (box && box.y + box.height > SEEN_FROM && box.y < 800) return;
+  }
+  throw new Error(`Message ${index} is not in view.`);
+}
+
+/** At once, and settled when it returns. */
+async function scrollBy(page: Page, pixels: number): Promise<void> {
+  await page.locator("main").evaluate((main, by) => {
+    main.scrollTop += by;
+    return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  }, pixels);
+}
+
+/** As painted: what a frame puts right before it is drawn, nobody sees. */
+async function topOf(page: Page, index: number): Promise<number> {
+  return place(page, index).evaluate((element) => {
+    const measure = (done: (top: number) => void) => done(element.getBoundingClientRect().top);
+    return new Promise<number>((done) => requestAnimationFrame(() => setTimeout(measure, 0, done)));
+  });
+}
+
+test("2,000 messages: opened at the newest and followed, with the first, each error and the newest one jump away", async () => {
+  const steps = [gate("long-1"), call("bash", { output: "x" }), gate("long-2"), say("done")];
+  const task = await launch(api.side, world.parent(), world.script(...steps));
+  const messages = manyMessages();
+  shown.set(task.sessionId, messages);
+  const { page, problems } = await chromium.open(`${api.url}/tasks/${task.id}`);
+  const counts: number[] = [];
+  const requests: string[] = [];
+  page.on("request", (request) => requests.push(request.url()));
+  await isInView(page, MANY - 1);
+  counts.push(await nodes(page));
+  messages.push(numbered(MANY), numbered(MANY + 1));
+  await api.side.host.gate("long-1").reachedBy(1);
+  api.side.host.gate("long-1").open();
+  await isInView(page, MANY + 1);
+  await page.keyboard.press("Home");
+  await isInView(page, 0);
+  counts.push(await nodes(page));
+  expect(await page.getByRole("button", { name: "Load earlier messages" }).count()).toBe(0);
+  await page.keyboard.press("e");
+  await isInView(page, 500);
+  await page.getByRole("button", { name: "Next error" }).click();
+  await isInView(page, 1500);
+  await page.getByText("Error 1500", { exact: true }).waitFor();
+  await page.keyboard.press("e");
+  await isInView(page, 500);
+  counts.push(await nodes(page));
+  await page.getByRole("button", { name: "Newest" }).click();
+  await isInView(page, MANY + 1);
+  counts.push(await nodes(page));
+  expect(Math.max(...counts)).toBeLessThan(2000);
+  expect(requests.filter((url) => url.includes("before=")).length).toBeLessThan(15);
+  api.side.host.gate("long-2").open();
+  expect(problems).toEqual([]);
+});
+
+test("earlier messages are loaded as one scrolls up to them, and the place is kept", async () => {
+  const task = await launch(api.side, world.parent(), world.script(gate("up"), say("done")));
+  shown.set(task.sessionId, manyMessages());
+  const { page, problems } = await chromium.open(`${api.url}/tasks/${task.id}`);
+  await isInView(page, MANY - 1);
+  const answer = Promise.withResolvers<void>();
+  const asked = page.waitForRequest(/before=/);
+  await page.route(/before=/, async (route) => {
+    await answer.promise;
+    await route.continue();
+  });
+  for (let turns = 0; turns < 60 && (await place(page, MANY - 98).count()) === 0; turns++) await scrollBy(page, -400);
+  await asked;
+  const read = Number((await firstRead(page)).slice(4));
+  const before = await topOf(page, read);
+  answer.resolve();
+  await page.locator(`[data-place][aria-setsize="200"]`).first().waitFor();
+  expect(Math.abs((await topOf(page, read)) - before)).toBeLessThan(2);
+  api.side.host.gate("up").open();
+  expect(problems).toEqual([]);
+});
+
+test("a request is in view and nothing moves: in the middle, at the tail, and when the task ends", async () => {
+  const steps = [gate("box-1"), ask("permission", "May I go on?"), gate("box-2"), say("The end of it")];
+  const task = await launch(api.side, world.parent(), world.script(...steps));
+  shown.set(task.sessionId, manyMessages());
+  const [tail, middle] = [
+    await chromium.open(`${api.url}/tasks/${task.id}`),
+    await chromium.open(`${api.url}/tasks/${task.id}`),
+  ];
+  await isInView(tail.page, MANY - 1);
+  await isInView(middle.page, MANY - 1);
+  await scrollBy(middle.page, -2000);
+  const read = Number((await firstRead(middle.page)).slice(4));
+  const before = await topOf(middle.page, read);
+  await api.side.host.gate("box-1").reachedBy(1);
+  api.side.host.gate("box-1").open();
+  for (const { page } of [tail, middle]) {
+    const box = page.locator("[data-asks=permission]");
+    await box.waitFor();
+    const { y = 0, height = 0 } = (await box.boundingBox()) ?? {};
+    expect(y).toBeGreaterThan(300);
+    expect(y + height).toBeLessThanOrEqual(800);
+  }
+  expect(Math.abs((await topOf(middle.page, read)) - before)).toBeLessThan(2);
+  await isInView(tail.page, MANY - 1);
+  const boxTop = (await tail.page.locator("[data-asks=permission]").boundingBox())?.y ?? 0;
+  const last = await place(tail.page, MANY - 1).boundingBox();
+  expect((last?.y ?? 0) + (last?.height ?? 0)).toBeLessThanOrEqual(boxTop + 1);
+  await tail.page.getByRole("button", { name: "Allow once" }).click();
+  await middle.page.locator("[data-asks]").waitFor({ state: "detached" });
+  expect(Math.abs((await topOf(middle.page, read)) - before)).toBeLessThan(2);
+  await api.side.host.gate("box-2").reachedBy(1);
+  api.side.host.gate("box-2").open();
+  for (const { page } of [tail, middle]) await page.getByRole("region", { name: "Result" }).waitFor();
+  expect(Math.abs((await topOf(middle.page, read)) - before)).toBeLessThan(2);
+  await isInView(tail.page, MANY - 1);
+  expect([...tail.problems, ...middle.problems]).toEqual([]);
+});
+
+/** The first message whose top is in view. */
+function firstRead(page: Page): Promise<string> {
+  return page.evaluate<string>(
+    `[...document.querySelectorAll("[data-place]")].find((each) => each.getBoundingClientRect().top > 110).dataset.place`,
+  );
+}
