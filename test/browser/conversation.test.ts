@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { ask, call, gate, say } from "../../src/hosts/scripted-script.ts";
 import type { Message } from "../../src/model/message.ts";
-import { launch, World } from "../engine/engine-bed.ts";
+import { ended, launch, World } from "../engine/engine-bed.ts";
 import { type Api, startApi } from "../http/api-bed.ts";
 import { Chromium } from "./page-bed.ts";
 
@@ -68,20 +68,20 @@ async function isInView(page: Page, index: number): Promise<void> {
   throw new Error(`Message ${index} is not in view.`);
 }
 
-/** At once, and settled when it returns. */
+/** What a frame puts right before it is painted, nobody sees. */
+const painted = (page: Page) =>
+  page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+
 async function scrollBy(page: Page, pixels: number): Promise<void> {
   await page.locator("main").evaluate((main, by) => {
     main.scrollTop += by;
-    return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
   }, pixels);
+  await painted(page);
 }
 
-/** As painted: what a frame puts right before it is drawn, nobody sees. */
 async function topOf(page: Page, index: number): Promise<number> {
-  return place(page, index).evaluate((element) => {
-    const measure = (done: (top: number) => void) => done(element.getBoundingClientRect().top);
-    return new Promise<number>((done) => requestAnimationFrame(() => setTimeout(measure, 0, done)));
-  });
+  await painted(page);
+  return (await place(page, index).boundingBox())?.y ?? Number.NaN;
 }
 
 test("2,000 messages: opened at the newest and followed, with the first, each error and the newest one jump away", async () => {
@@ -178,6 +178,20 @@ test("a request is in view and nothing moves: in the middle, at the tail, and wh
   expect(Math.abs((await topOf(middle.page, read)) - before)).toBeLessThan(2);
   await isInView(tail.page, MANY - 1);
   expect([...tail.problems, ...middle.problems]).toEqual([]);
+});
+
+test("what people typed is shown as typed, what agents wrote as Markdown", async () => {
+  const typed = "Fix __init__.py and *.ts\n  keep  this   line\n# no heading";
+  const task = await launch(api.side, world.parent(), `${typed}\n${world.script(say("See **this**"))}`);
+  await ended(api.side, task);
+  const { page, problems } = await chromium.open(`${api.url}/tasks/${task.id}`);
+  const conversation = page.getByRole("region", { name: "Conversation" });
+  await conversation.locator("[data-role=assistant] strong", { hasText: "this" }).waitFor();
+  const prompt = conversation.locator("[data-role=user]");
+  // biome-ignore lint/performance/useDomNodeTextContent: what is seen matters, with its line breaks
+  expect(await prompt.innerText()).toContain(typed);
+  expect(await prompt.locator("strong, em, h1").count()).toBe(0);
+  expect(problems).toEqual([]);
 });
 
 /** The first message whose top is in view. */

@@ -44,7 +44,10 @@ export function AttemptDetails({ attempt, handle }: AttemptDetailsProps) {
     </>
   );
   return (
-    <aside aria-label="Details" className="live-data min-w-0 xl:order-2">
+    <aside
+      aria-label="Details"
+      className="live-data min-w-0 xl:sticky xl:top-4 xl:order-2 xl:max-h-[calc(100dvh-5.5rem)] xl:self-start xl:overflow-y-auto"
+    >
       {isFolded ? <Fold line={line}>{() => details}</Fold> : details}
     </aside>
   );

@@ -8,9 +8,9 @@ import { FailureNote } from "../parts/failure-note.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { TextField } from "../parts/form-fields.tsx";
 import { Icon } from "../parts/icons.tsx";
+import { TypedText } from "../parts/typed-text.tsx";
 import { boardPath } from "../routing/route.ts";
 import type { Item } from "../server/operate.ts";
-import { RichText } from "../task/rich-text.tsx";
 import { useItemChange } from "./use-item-change.ts";
 
 export function ItemText({ item }: { item: Item }) {
@@ -40,7 +40,7 @@ function Description({ text }: { text: string | null }) {
       {text === null || text.trim() === "" ? (
         <p className="text-muted">No description: the title alone is the agent’s prompt.</p>
       ) : (
-        <RichText text={text} />
+        <TypedText text={text} />
       )}
     </section>
   );

@@ -6,6 +6,7 @@ import type { LogMessage, LogPart } from "../../../src/client/schemas.ts";
 import { ErrorBoundary } from "../parts/error-boundary.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { Icon } from "../parts/icons.tsx";
+import { TypedText } from "../parts/typed-text.tsx";
 import { compactText, costText, tokensTitle, totalTokens } from "../wording/amounts.ts";
 import { clockText, exactText } from "../wording/durations.ts";
 import { Fold } from "./fold.tsx";
@@ -27,7 +28,7 @@ export const Message = memo(function Message({ message }: { message: LogMessage 
       <MessageHead message={message} />
       <ErrorBoundary title="This message could not be drawn" resetKey={message.id}>
         {shown.map((part, index) => (
-          <Part key={keys[index]} part={part} name={`${message.id} ${keys[index]}`} />
+          <Part key={keys[index]} part={part} name={`${message.id} ${keys[index]}`} isTyped={isUser} />
         ))}
         <HostRecords parts={message.parts} />
       </ErrorBoundary>
@@ -66,19 +67,21 @@ interface PartProps {
   part: LogPart;
   /** Of its fold. */
   name: string;
+  /** A prompt: shown as it was typed. */
+  isTyped: boolean;
 }
 
-function Part({ part, name }: PartProps) {
+function Part({ part, name, isTyped }: PartProps) {
   switch (part.type) {
     case "text":
       if (part.text.trim() === "") return null;
       return part.hidden ? (
-        <Folded name={name} label="For the model" text={part.text} />
+        <Folded name={name} label="For the model" text={part.text} isTyped={isTyped} />
       ) : (
-        <RichText text={part.text} />
+        <Said text={part.text} isTyped={isTyped} />
       );
     case "reasoning":
-      return part.text.trim() === "" ? null : <Folded name={name} label="Reasoning" text={part.text} />;
+      return part.text.trim() === "" ? null : <Folded name={name} label="Reasoning" text={part.text} isTyped={false} />;
     case "tool":
       return <ToolCall part={part} foldName={name} />;
     case "file":
@@ -96,6 +99,10 @@ function Part({ part, name }: PartProps) {
     case "other":
       return null;
   }
+}
+
+function Said({ text, isTyped }: { text: string; isTyped: boolean }) {
+  return isTyped ? <TypedText text={text} /> : <RichText text={text} />;
 }
 
 /** The host's own bookkeeping (where a step began and ended, and the like): there for who looks for it, out of the way. */
@@ -116,9 +123,10 @@ interface FoldedProps {
   name: string;
   label: string;
   text: string;
+  isTyped: boolean;
 }
 
-function Folded({ name, label, text }: FoldedProps) {
+function Folded({ name, label, text, isTyped }: FoldedProps) {
   const line = (
     <>
       <Icon name="thought" className="size-3.5 text-faint" />
@@ -130,7 +138,7 @@ function Folded({ name, label, text }: FoldedProps) {
   );
   return (
     <Fold line={line} name={name}>
-      {() => <RichText text={text} />}
+      {() => <Said text={text} isTyped={isTyped} />}
     </Fold>
   );
 }

@@ -103,7 +103,10 @@ function Details({ task }: { task: BackgroundTask }) {
     </>
   );
   return (
-    <aside aria-label="Details" className="live-data min-w-0 lg:order-2">
+    <aside
+      aria-label="Details"
+      className="live-data min-w-0 lg:sticky lg:top-4 lg:order-2 lg:max-h-[calc(100dvh-5.5rem)] lg:self-start lg:overflow-y-auto"
+    >
       {isFolded ? <Fold line={line}>{() => details}</Fold> : details}
     </aside>
   );
