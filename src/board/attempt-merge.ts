@@ -27,7 +27,7 @@ async function mergeNow(parts: BoardParts, input: Input<"merge_attempt">): Promi
   const { attempt } = found;
   assertIdle(found, "Wait until it has ended (get_attempt with wait_ms), or stop it, then merge.");
   if (!input.keep) await assertNothingQueued(parts, attempt);
-  const { merged, landed } = await mergeAll(attempt, {
+  const { merged, landed, warnings } = await mergeAll(attempt, {
     message: input.message?.trim() ? input.message : attempt.item.title,
     squash: input.squash ?? false,
     commit: true,
@@ -39,35 +39,41 @@ async function mergeNow(parts: BoardParts, input: Input<"merge_attempt">): Promi
       () => true,
       (thrown: unknown) => {
         log.error("a merged attempt's worktrees stay", { attempt: attempt.id, error: messageOf(thrown) });
+        warnings.push(`The worktrees stay: ${messageOf(thrown)}`);
         return false;
       },
     );
   }
-  return { attempt_id: attempt.id, merged, removed, task_status: "done" };
+  const told = warnings.length === 0 ? {} : { warnings };
+  return { attempt_id: attempt.id, merged, removed, task_status: "done", ...told };
 }
 
 /** `landed`: the commits that brought it to the target branches, by repo id. */
 async function mergeAll(
   attempt: AttemptRecord,
   request: Parameters<typeof merge>[1],
-): Promise<{ merged: Merged; landed: Record<string, string> }> {
-  const places = attempt.repos.map(({ repoId, path }) => {
+): Promise<{ merged: Merged; landed: Record<string, string>; warnings: string[] }> {
+  const places = attempt.repos.map(({ repoId, path, name }) => {
     if (path === null) throw worktreeGone(attempt);
-    return { repoId, path };
+    return { repoId, path, name };
   });
   for (const { path } of places) await checkMerge(path, request);
   const merged: Merged = [];
   const landed: Record<string, string> = {};
-  for (const { repoId, path } of places) {
+  const warnings: string[] = [];
+  for (const { repoId, path, name } of places) {
     try {
-      const { into, commit, changed, landed: by } = await merge(path, request);
+      const { into, commit, changed, landed: by, hooksNotRun } = await merge(path, request);
+      if (changed && hooksNotRun.length > 0) {
+        warnings.push(`Hooks of ${name} were not run (${hooksNotRun.join(", ")}): check by hand what they check.`);
+      }
       merged.push({ repo_id: repoId, target_branch: into, commit, changed });
       if (by !== null) landed[repoId] = by;
     } catch (thrown) {
       throw merged.length === 0 ? thrown : halfMerged(thrown, merged);
     }
   }
-  return { merged, landed };
+  return { merged, landed, warnings };
 }
 
 /** Something happened between the trial and the merge: what has landed stays, and is found merged the next time. */

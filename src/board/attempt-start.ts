@@ -12,6 +12,7 @@ import { attemptFolder } from "../worktree/folder-names.ts";
 import { type MadeWorktree, makeWorktrees } from "../worktree/make.ts";
 import { removeWorktrees } from "../worktree/remove.ts";
 import { inspectRepo, tipOf } from "../worktree/repo.ts";
+import { surprisesOf } from "../worktree/surprises.ts";
 import type { BoardParts } from "./board-context.ts";
 import { assertUsable, hostOf, runChoicesOf } from "./executors.ts";
 import type { Input } from "./input.ts";
@@ -23,8 +24,12 @@ const BRANCH_PREFIX = "asyncagents";
 interface Plan {
   attempt: Attempt;
   item: WorkItem;
+<<<<<<< HEAD
   repos: { repo: BoardRepo; targetBranch: string }[];
   run: Pick<LaunchRequest, "prompt" | "model" | "limits">;
+=======
+  repos: { repo: BoardRepo; targetBranch: string; surprises: string[] }[];
+>>>>>>> c007236 (feat(board): say what a worktree lacks, what a merge left out, and whether a diff is complete)
 }
 
 /** `called`: the call still waits. `left`: it has returned. `failing`: what there was is being taken back for the call. */
@@ -66,7 +71,8 @@ export class AttemptStart {
     setup.done = this.#setUp(plan, setup).finally(() => this.#underWay.delete(attempt.id));
     this.#underWay.set(attempt.id, setup);
     await this.#withPatience(setup);
-    return { task_id: item.id, attempt_id: attempt.id };
+    const warnings = repos.flatMap(({ surprises }) => surprises);
+    return { task_id: item.id, attempt_id: attempt.id, ...(warnings.length > 0 && { warnings }) };
   }
 
   async #withPatience(setup: Setup): Promise<void> {
@@ -115,9 +121,10 @@ export class AttemptStart {
         const message = `Repo ${repo.name} is named twice. Name each repository once.`;
         throw new AsyncAgentsError("invalid_input", message, { details: { field: `repos[${i}].repo_id` } });
       }
-      const { place } = await inspectRepo(repo.path);
-      await tipOf(place, target_branch);
-      found.push({ repo, targetBranch: target_branch });
+      const inspected = await inspectRepo(repo.path);
+      await tipOf(inspected.place, target_branch);
+      const surprises = await surprisesOf(inspected, target_branch, repo.setup);
+      found.push({ repo, targetBranch: target_branch, surprises });
     }
     return found;
   }

@@ -25,7 +25,7 @@ const TEXT = 1_000;
 const DIFF_BYTES = 50_000;
 
 /** Of a repository that a merge left as it was. */
-const UNCHANGED = { fileCount: 0, insertions: 0, deletions: 0, text: "", cut: null };
+const UNCHANGED = { fileCount: 0, insertions: 0, deletions: 0, files: [], text: "", cut: null, incomplete: null };
 const GONE: ReadonlySet<string> = new Set(["worktree_not_found", "worktree_not_ours", "repo_invalid"]);
 
 type View = OperationOutput<"get_attempt">;
@@ -93,7 +93,7 @@ async function repoView(repo: AttemptRepo): Promise<View["repos"][number]> {
   const head = { repo_id: repo.repoId, repo_name: repo.name, target_branch: repo.targetBranch };
   const nothing = { files: 0, insertions: 0, deletions: 0, uncommitted: 0 };
   try {
-    const diff = await changesOf(repo, 0);
+    const diff = await changesOf(repo, { maxBytes: 0, maxFiles: 0 });
     if (diff === null) return { ...head, path: null, ...nothing };
     const { fileCount: files, insertions, deletions } = diff;
     const uncommitted = repo.path === null ? 0 : (await statusOf(repo.path)).uncommittedCount;
@@ -108,9 +108,12 @@ async function repoView(repo: AttemptRepo): Promise<View["repos"][number]> {
 }
 
 /** What it changed: in its worktree, or once that is gone, by its merge; null where there is neither. */
-async function changesOf({ path, repoPath, mergedCommit }: AttemptRepo, maxBytes: number): Promise<Diff | null> {
-  if (path !== null) return diffOf(path, { maxBytes });
-  return mergedCommit === null ? null : mergedDiffOf(repoPath, mergedCommit, { maxBytes });
+async function changesOf(
+  { path, repoPath, mergedCommit }: AttemptRepo,
+  bound: Parameters<typeof diffOf>[1],
+): Promise<Diff | null> {
+  if (path !== null) return diffOf(path, bound);
+  return mergedCommit === null ? null : mergedDiffOf(repoPath, mergedCommit, bound);
 }
 
 async function logOf(
@@ -167,12 +170,21 @@ export async function getAttemptDiff(
   let left = input.max_bytes ?? DIFF_BYTES;
   const repos: OperationOutput<"get_attempt_diff">["repos"] = [];
   for (const repo of wanted) {
-    const changes = await changesOf(repo, left);
+    const bound = { maxBytes: left, ...(input.max_files !== undefined && { maxFiles: input.max_files }) };
+    const changes = await changesOf(repo, bound);
     if (changes === null && attempt.state !== "merged") throw worktreeGone(attempt);
-    const { fileCount, insertions, deletions, text, cut } = changes ?? UNCHANGED;
+    const { fileCount, insertions, deletions, files, text, cut, incomplete } = changes ?? UNCHANGED;
     left = Math.max(0, left - Buffer.byteLength(text));
     const head = { repo_id: repo.repoId, repo_name: repo.name, files: fileCount, insertions, deletions };
-    repos.push({ ...head, diff: text, truncated: cut !== null });
+    repos.push({
+      ...head,
+      diff: text,
+      truncated: cut !== null,
+      complete: cut === null && incomplete === null,
+      unread: incomplete,
+      changed_files: files,
+      files_left_out: fileCount - files.length,
+    });
   }
   return { attempt_id: attempt.id, repos };
 }

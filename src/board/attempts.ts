@@ -3,6 +3,7 @@ import type { OperationOutput } from "../client/operations.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { isLive, type Task } from "../model/task.ts";
 import type { AttemptRecord } from "../store/board-records.ts";
+import { ownedAt } from "../worktree/owned.ts";
 import type { AttemptStart } from "./attempt-start.ts";
 import type { BoardParts } from "./board-context.ts";
 import type { Input } from "./input.ts";
@@ -112,6 +113,16 @@ export async function inTime(work: Promise<void>, ms: number, signal?: AbortSign
   await Promise.race([work, over]);
   clearTimeout(timer);
   signal?.removeEventListener("abort", abort);
+}
+
+/** Refuses to go on in an attempt whose worktrees are gone, by a merge or by somebody's hand. */
+export function assertWorktrees({ id, folder, state, repos }: AttemptRecord): void {
+  if (folder === null) {
+    const why = state === "merged" ? " since it was merged" : "";
+    const message = `The worktrees of attempt ${id} are gone${why}. Start another attempt.`;
+    throw new AsyncAgentsError("worktree_not_found", message, { details: { attempt_id: id } });
+  }
+  for (const { path } of repos) if (path !== null) ownedAt(path);
 }
 
 /** Refuses while the attempt is being set up or at work. */

@@ -7,7 +7,7 @@ import { type BoardSession, isQueueHeld } from "../model/board.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { isLive, type Task } from "../model/task.ts";
 import type { Queue } from "../store/board-records.ts";
-import { findAttempt } from "./attempts.ts";
+import { assertWorktrees, findAttempt } from "./attempts.ts";
 import type { BoardParts } from "./board-context.ts";
 import { assertVariant } from "./executors.ts";
 import type { Input } from "./input.ts";
@@ -128,12 +128,8 @@ async function sessionIdOf(
 async function targetOf({ store }: BoardParts, session: BoardSession): Promise<Target> {
   const [attempt, task] = await Promise.all([store.board.attempt(session.attemptId), store.task(session.taskId)]);
   if (attempt === null || task === null) throw notFound("session", session.id);
-  if (attempt.folder !== null) return { session, task };
-  throw new AsyncAgentsError(
-    "worktree_not_found",
-    `The worktrees of attempt ${attempt.id} are gone${attempt.state === "merged" ? " since it was merged" : ""}. Start another attempt.`,
-    { details: { attempt_id: attempt.id } },
-  );
+  assertWorktrees(attempt);
+  return { session, task };
 }
 
 export function answerOf(sessionId: string, action: Answer["action"], { head, count }: Queue): Answer {

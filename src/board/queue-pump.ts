@@ -3,11 +3,11 @@
  * follow-up leaves the queue in the transaction that begins its run: it is never dropped and never run twice. One that cannot begin
  * stays first, with the reason, until something happens to its session again; a fault that may pass is tried again by itself.
  */
-import { isQueueHeld } from "../model/board.ts";
+import { type BoardSession, isQueueHeld } from "../model/board.ts";
 import { AsyncAgentsError, type ErrorCode, messageOf } from "../model/errors.ts";
 import { isLive } from "../model/task.ts";
 import type { FeedEntry } from "../store/store.ts";
-import { STOPPED } from "./attempts.ts";
+import { assertWorktrees, STOPPED } from "./attempts.ts";
 import type { BoardParts } from "./board-context.ts";
 
 const ENDS: ReadonlySet<string> = new Set(["run.completed", "run.failed", "run.cancelled"]);
@@ -69,13 +69,15 @@ export class QueuePump {
     if (session !== null) await this.#parts.turns.take(session.attemptId, () => this.#next(session));
   }
 
-  async #next({ id, taskId }: { id: string; taskId: string }): Promise<void> {
+  async #next({ id, taskId, attemptId }: BoardSession): Promise<void> {
     const { store, desk } = this.#parts;
     const [queue, task] = await Promise.all([store.board.queue(id), store.task(taskId)]);
     const { head } = queue;
     if (this.#stopped || head === null || task === null || isLive(task.status)) return;
     if (head.error === STOPPED || isQueueHeld(task.run, queue.afterRun)) return;
     try {
+      const attempt = await store.board.attempt(attemptId);
+      if (attempt !== null) assertWorktrees(attempt);
       const engine = await desk.engine(task.host, task.directory);
       const agent = head.variant === null ? {} : { agent: head.variant };
       const request = { prompt: head.prompt, followUpId: head.id, allow: ["error", "cancelled"] as const, ...agent };

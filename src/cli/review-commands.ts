@@ -126,6 +126,7 @@ const merge: Command = {
       }
       screen.line(`The item is ${answer.task_status}; the worktrees ${answer.removed ? "are removed" : "stay"}.`);
     });
+    for (const warning of answer.warnings ?? []) screen.hint(warning);
     return EXIT.ok;
   },
 };

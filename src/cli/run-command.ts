@@ -120,7 +120,8 @@ async function runInWorktree(
     prompt: job.prompt,
     ...job.choices,
   });
-  const { attempt_id } = await screen.during("making the worktree", started);
+  const { attempt_id, warnings = [] } = await screen.during("making the worktree", started);
+  for (const warning of warnings) screen.hint(warning);
   if (given.flag("wait")) return waitForAttempt(invocation, attempt_id, timeoutMs);
   screen.show({ item_id: task_id, attempt_id }, () => screen.line(attempt_id));
   screen.hint(`"${oneLine(job.name)}" is tried. asyncagents attempt show ${shortId(attempt_id)} · logs · diff · merge`);

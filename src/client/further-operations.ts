@@ -17,6 +17,7 @@ import {
   uuid,
   variant,
   waitMs,
+  warnings,
 } from "./operation.ts";
 import { MAX_PROMPT, MAX_TITLE } from "./seed-operations.ts";
 
@@ -39,6 +40,15 @@ const change = {
   insertions: count("Lines that were added"),
   deletions: count("Lines that were removed"),
 };
+
+const changedFile = z.object({
+  path: z.string().describe("Its path in the repository"),
+  from: z.string().nullable().describe("Where it was before, when it was moved"),
+  insertions: count("Lines that were added, whether the diff shows them or not"),
+  deletions: count("Lines that were removed, whether the diff shows them or not"),
+  binary: z.boolean().describe("True when there are no lines to count or to show"),
+  shown: z.enum(["whole", "part", "none"]).describe("How much of its changes is in the diff"),
+});
 
 const addedRepo = z.object({
   repo_id: uuid("The new repository"),
@@ -141,6 +151,13 @@ export const furtherOperations = {
         .max(1_000_000)
         .optional()
         .describe("Cut the diff there: 1,000 to 1,000,000 bytes, 50,000 when absent"),
+      max_files: z
+        .number()
+        .int()
+        .min(0)
+        .max(10_000)
+        .optional()
+        .describe("Name at most so many changed files of each repository: 0 to 10,000, 1,000 when absent"),
     }),
     output: z.object({
       attempt_id: uuid("The attempt"),
@@ -152,6 +169,17 @@ export const furtherOperations = {
             ...change,
             diff: z.string().describe("The unified diff"),
             truncated: z.boolean().describe("True when the diff was cut"),
+            complete: z
+              .boolean()
+              .describe("True when the diff shows every change: nothing was cut, and git could read all"),
+            unread: z
+              .string()
+              .nullable()
+              .describe("What git could not read, in its words; null when it read everything"),
+            changed_files: z
+              .array(changedFile)
+              .describe("The changed files in the order of the diff, also those that were cut"),
+            files_left_out: count("Changed files that changed_files does not name"),
           }),
         )
         .describe("One entry for each repository"),
@@ -184,6 +212,7 @@ export const furtherOperations = {
         .describe("One entry for each repository"),
       removed: z.boolean().describe("True when the worktrees are gone"),
       task_status: status("Where the task stands now"),
+      warnings: warnings("that hooks were not run, or why the worktrees stay"),
     }),
   }),
   answer_question: operation({

@@ -18,6 +18,7 @@ import {
   time,
   uuid,
   variant,
+  warnings,
 } from "./operation.ts";
 
 export const MAX_TITLE = 300;
@@ -227,7 +228,11 @@ export const seedOperations = {
         .describe("The repositories to work in, at least one"),
       request_id: requestId,
     }),
-    output: z.object({ task_id: uuid("The task"), attempt_id: uuid("The new attempt") }),
+    output: z.object({
+      task_id: uuid("The task"),
+      attempt_id: uuid("The new attempt"),
+      warnings: warnings("that uncommitted changes or submodules are not in the worktree"),
+    }),
   }),
   follow_up: operation({
     title: "Follow up",

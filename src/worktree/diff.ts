@@ -17,14 +17,18 @@ export interface ChangedFile {
   deletions: number;
   /** Named only: there are no lines to count or to show. */
   binary: boolean;
+  /** How much of its changes the text has. */
+  shown: "whole" | "part" | "none";
 }
+
+type CountedFile = Omit<ChangedFile, "shown">;
 
 export interface Diff {
   baseCommit: string;
   fileCount: number;
   insertions: number;
   deletions: number;
-  /** At most a thousand; `fileCount` counts all. */
+  /** In the order of the text, as many as were asked for; `fileCount` counts all. */
   files: ChangedFile[];
   /** The unified diff, of whole lines. */
   text: string;
@@ -62,6 +66,8 @@ export async function mergedDiffOf(repoPath: string, commit: string, bound: Boun
 
 interface Bound {
   maxBytes: number;
+  /** How many files are named; a thousand unless told. */
+  maxFiles?: number;
 }
 
 function assertBound({ maxBytes }: Bound): void {
@@ -72,7 +78,7 @@ function assertBound({ maxBytes }: Bound): void {
 async function compare(
   place: Place,
   { from, to, environment }: { from: string; to: string; environment: Record<string, string> },
-  { maxBytes }: Bound,
+  { maxBytes, maxFiles = FILE_LIMIT }: Bound,
 ): Promise<Omit<Diff, "incomplete">> {
   const compared = ["-r", "--find-renames", from, to];
   const files = changedFiles(await git(place, ["diff-tree", "--numstat", "-z", ...compared], { environment }));
@@ -88,20 +94,22 @@ async function compare(
   ];
   const patch = await tryGit(place, args, { environment, maxBytes });
   if (patch.code !== 0) throw gitFailure(place, args, patch);
+  const { text, cut, begun } = shown(patch.stdout, patch.cut, files);
   return {
     baseCommit: from,
     fileCount: files.length,
     insertions: files.reduce((sum, file) => sum + file.insertions, 0),
     deletions: files.reduce((sum, file) => sum + file.deletions, 0),
-    files: files.slice(0, FILE_LIMIT),
-    ...shown(patch.stdout, patch.cut, files),
+    files: files.slice(0, maxFiles).map((file, i) => ({ ...file, shown: cut ? shareOf(i, begun) : "whole" })),
+    text,
+    cut,
   };
 }
 
 /** Reads `--numstat -z`: "added, deleted, path" for each file; a moved one has an empty path, then the two in full. */
-function changedFiles(numstat: string): ChangedFile[] {
+function changedFiles(numstat: string): CountedFile[] {
   const fields = numstat.split("\0");
-  const files: ChangedFile[] = [];
+  const files: CountedFile[] = [];
   for (let i = 0; i < fields.length; i++) {
     const [, added = "", deleted = "", name = ""] = /^(\d+|-)\t(\d+|-)\t(.*)$/s.exec(fields[i] ?? "") ?? [];
     if (added === "") continue;
@@ -113,11 +121,24 @@ function changedFiles(numstat: string): ChangedFile[] {
   return files;
 }
 
-function shown(patch: Buffer, isCut: boolean, files: readonly ChangedFile[]): Pick<Diff, "text" | "cut"> {
-  if (!isCut) return { text: patch.toString("utf8"), cut: null };
+/** How much a cut text has of the file at a place in the order: the last one that it begins may be cut. */
+function shareOf(place: number, begun: number): ChangedFile["shown"] {
+  if (place >= begun) return "none";
+  return place === begun - 1 ? "part" : "whole";
+}
+
+/** `begun`: how many of the files the text has a part of. */
+function shown(
+  patch: Buffer,
+  isCut: boolean,
+  files: readonly CountedFile[],
+): Pick<Diff, "text" | "cut"> & { begun: number } {
+  if (!isCut) return { text: patch.toString("utf8"), cut: null, begun: files.length };
   const whole = patch.subarray(0, patch.lastIndexOf("\n") + 1);
   const text = whole.toString("utf8");
-  // Lines of files begin with a blank, a plus or a minus, so this can only be a heading.
-  const begun = text.match(/^diff --git /gm)?.length ?? 0;
-  return { text, cut: { bytes: whole.length, file: files[begun - 1]?.path ?? null, filesLeft: files.length - begun } };
+  // Lines of files begin with a blank, a plus or a minus, so this can only be a heading. A file that became a link has two.
+  const headings = text.match(/^diff --git .*$/gm) ?? [];
+  const begun = headings.filter((heading, i) => heading !== headings[i - 1]).length;
+  const file = files[begun - 1]?.path ?? null;
+  return { text, cut: { bytes: whole.length, file, filesLeft: files.length - begun }, begun };
 }

@@ -48,7 +48,7 @@ export async function tryGit(place: Place, args: string[], options: GitOptions =
 
 /**
  * Asks git where a repository is and which worktrees it has. Git reads the repository's own config for it, so only questions
- * that make it run nothing may be asked: `rev-parse`, `worktree list`.
+ * that make it run nothing may be asked: `rev-parse`, `worktree list`, `config`.
  */
 export async function askGit(cwd: string, args: string[], environment: Record<string, string> = {}) {
   await usableGit();

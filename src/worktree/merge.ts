@@ -7,6 +7,7 @@ import { AsyncAgentsError } from "../model/errors.ts";
 import { assertCommittable, commitAll, uncommittedPaths, withLineEnd, withSnapshot } from "./changes.ts";
 import { assertFiltersKnown } from "./filters.ts";
 import { git, gitFailure, type Place, tryGit } from "./git.ts";
+import { hooksOf } from "./hooks.ts";
 import { rewrite } from "./mark.ts";
 import { type Owned, ownedAt } from "./owned.ts";
 import { holderOf } from "./registered.ts";
@@ -35,6 +36,8 @@ export interface Merged {
   landed: string | null;
   /** The checkout that was moved forward with the branch. */
   checkout: string | null;
+  /** Hooks that git would have run for a person. */
+  hooksNotRun: string[];
 }
 
 const ROUNDS = 10;
@@ -51,10 +54,13 @@ export async function merge(path: string, request: MergeRequest): Promise<Merged
   for (let round = 0; round < ROUNDS; round++) {
     const merged = await inTurn(owned.mark.gitDir, () => mergeOnce(owned, { ...request, into }, head));
     if (!merged) continue;
+    const hooksNotRun = await hooksOf({ ...owned.repoPlace, workTree: owned.mark.repo });
     const before = owned.mark.merged;
-    if (!merged.changed && before?.head === head && before.into === into) return { ...merged, landed: before.commit };
+    if (!merged.changed && before?.head === head && before.into === into) {
+      return { ...merged, landed: before.commit, hooksNotRun };
+    }
     rewrite({ path, mark: { ...owned.mark, merged: { head, commit: merged.commit, into } } });
-    return merged;
+    return { ...merged, hooksNotRun };
   }
   throw new AsyncAgentsError("worktree_busy", `${into} keeps changing while the merge is made. Try again.`);
 }
@@ -111,7 +117,7 @@ async function mergeOnce(
   owned: Owned,
   { into, message, squash }: MergeRequest & { into: string },
   head: string,
-): Promise<Merged | null> {
+): Promise<Omit<Merged, "hooksNotRun"> | null> {
   const { repoPlace: repo } = owned;
   const target = await tipOf(repo, into);
   const unchanged = { into, commit: target, changed: false, landed: null, checkout: null };

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { cliWorld, makeRepo } from "./cli-bed.ts";
 
@@ -38,8 +38,10 @@ test("projects, items and attempts from the shell: made, tried, continued, looke
     out: "Done.\n",
   });
   expect((await world.cli("attempt", "logs", id)).out).toContain("!write c.txt see");
+  writeFileSync(join(repo, ".git/hooks/pre-commit"), "#!/bin/sh\nexit 1\n", { mode: 0o755 });
   const merged = await world.cli("attempt", "merge", id, "-m", "Take it");
   expect(merged).toMatchObject({ code: 0, out: expect.stringContaining("main is at") });
+  expect(merged.err).toContain("were not run (pre-commit)");
   expect(git("log", "--format=%s", "-1").trim()).toBe("Take it");
   expect(existsSync(join(repo, "b.txt"))).toBe(true);
   expect((await world.json<Row>("item", "show", item)).status).toBe("done");

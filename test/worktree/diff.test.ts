@@ -1,5 +1,14 @@
 import { describe, expect, test } from "bun:test";
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { diffOf, mergedDiffOf } from "../../src/worktree/diff.ts";
 import { merge } from "../../src/worktree/merge.ts";
@@ -81,9 +90,9 @@ describe("the diff of an attempt", () => {
     rmSync(join(made.path, "gone.txt"));
     const diff = await diffOf(made.path, { maxBytes });
     expect(diff.files).toEqual([
-      { path: "b.txt", from: "a.txt", insertions: 0, deletions: 0, binary: false },
-      { path: "gone.txt", from: null, insertions: 0, deletions: 1, binary: false },
-      { path: "picture", from: null, insertions: 0, deletions: 0, binary: true },
+      { path: "b.txt", from: "a.txt", insertions: 0, deletions: 0, binary: false, shown: "whole" },
+      { path: "gone.txt", from: null, insertions: 0, deletions: 1, binary: false, shown: "whole" },
+      { path: "picture", from: null, insertions: 0, deletions: 0, binary: true, shown: "whole" },
     ]);
     expect(diff.text).toContain("Binary files /dev/null and b/picture differ");
   });
@@ -99,12 +108,29 @@ describe("the diff of an attempt", () => {
     expect(cut.text).toEndWith("\n");
     expect(whole.text).toStartWith(cut.text);
     expect(cut).toMatchObject({ fileCount: 3, insertions: 603 });
+    const named = cut.files.map(({ path, insertions, shown }) => [path, insertions, shown]);
+    expect(named).toEqual([
+      ["b", 201, "whole"],
+      ["c", 201, "part"],
+      ["d", 201, "none"],
+    ]);
+    expect((await diffOf(made.path, { maxBytes: 1_500, maxFiles: 1 })).files.map(({ path }) => path)).toEqual(["b"]);
     expect(await diffOf(made.path, { maxBytes: 0 })).toMatchObject({
       text: "",
       cut: { bytes: 0, file: null, filesLeft: 3 },
     });
     expect((await diffOf(made.path, { maxBytes: Buffer.byteLength(whole.text) })).cut).toBeNull();
     expect((await refusal(diffOf(made.path, { maxBytes: -1 }))).code).toBe("invalid_input");
+  });
+
+  test("knows which file was cut, also after one that became a link, which git shows as two", async () => {
+    const made = await bed.attempt(bed.repo());
+    rmSync(join(made.path, "a.txt"));
+    symlinkSync("elsewhere", join(made.path, "a.txt"));
+    for (const name of ["b", "c"]) write(made.path, name, "x\n".repeat(1_000));
+    const { cut, files } = await diffOf(made.path, { maxBytes: 1_500 });
+    expect(cut).toMatchObject({ file: "b", filesLeft: 1 });
+    expect(files.map(({ path, shown }) => `${path} ${shown}`)).toEqual(["a.txt whole", "b part", "c none"]);
   });
 
   test("says what git could not read", async () => {

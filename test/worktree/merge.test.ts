@@ -30,7 +30,7 @@ describe("a merge", () => {
     write(repo, "c.txt", "dirty");
     const merged = await merge(made.path, { into: "main", message });
     const tip = sh(repo, "rev-parse", "main");
-    expect(merged).toEqual({ into: "main", commit: tip, changed: true, landed: tip, checkout: null });
+    expect(merged).toEqual({ into: "main", commit: tip, changed: true, landed: tip, checkout: null, hooksNotRun: [] });
     expect(sh(repo, "log", "-1", "--format=%B%P", "main")).toBe(
       `${message}\n${made.baseCommit} ${sh(repo, "rev-parse", made.branch)}`,
     );
