@@ -29,7 +29,7 @@ export function createApp(context: ApiContext, page: Page): Hono {
   }
   app.all("*", ({ req }) => {
     context.guard.admitOrigin(req.raw);
-    const file = req.method === "GET" || req.method === "HEAD" ? page.answer(req.path) : null;
+    const file = req.method === "GET" || req.method === "HEAD" ? page.answer(req.path, req.raw.headers) : null;
     if (file) return file;
     context.guard.admit(req.raw);
     return unanswered(req, context);

@@ -1,6 +1,7 @@
 /**
  * The dashboard's files, read once from its build and kept in memory: a request chooses among them by name and never makes
- * a path. Strict content policy: nothing but this server's own scripts and styles, and no page around it.
+ * a path. The build holds them compressed, too. Strict content policy: nothing but this server's own scripts and styles, and no
+ * page around it.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -32,19 +33,40 @@ const TYPES: Record<string, string> = {
 /** Paths that the page itself tells apart. */
 const PAGES = /^\/(tasks\/[^/]+|batches\/[^/]+|stats|board(\/[^/]+)?|items\/[^/]+|attempts\/[^/]+)?$/;
 
+/** The best first: its name, and the ending of such files. */
+const ENCODINGS = [
+  { name: "br", ending: ".br" },
+  { name: "gzip", ending: ".gz" },
+];
+
 export class Page {
   #files: Map<string, Uint8Array<ArrayBuffer>> | null = null;
 
-  /** The file for a path; null where there is none. */
-  answer(path: string): Response | null {
-    this.#files ??= readBuild();
+  /** The file for a path; null where there is none, and nobody who reads pages asks. */
+  answer(path: string, headers: Headers): Response | null {
     const name = PAGES.test(path) ? "index.html" : path.slice(1);
-    const file = this.#files.get(name);
-    if (!file) return name === "index.html" ? notBuilt() : null;
+    const found = this.#response(name, 200, headers);
+    if (found) return found;
+    if (name === "index.html") return notBuilt();
+    const asksForPage = headers.get("accept")?.includes("text/html") ?? false;
+    // The page itself says that there is nothing at this address.
+    return asksForPage && !path.startsWith("/v1/") ? this.#response("index.html", 404, headers) : null;
+  }
+
+  #response(name: string, status: number, asked: Headers): Response | null {
+    this.#files ??= readBuild();
+    const files = this.#files;
+    const plain = files.get(name);
+    if (!plain) return null;
+    const accepted = asked.get("accept-encoding") ?? "";
+    const encoding = ENCODINGS.find((each) => accepts(accepted, each.name) && files.has(name + each.ending));
     const forever = name.startsWith("assets/");
-    return new Response(file, {
+    return new Response(encoding ? files.get(name + encoding.ending) : plain, {
+      status,
       headers: {
         ...CORS,
+        ...(encoding && { "content-encoding": encoding.name }),
+        vary: "accept-encoding",
         "content-type": TYPES[name.slice(name.lastIndexOf(".") + 1)] ?? "application/octet-stream",
         "content-security-policy": POLICY,
         "x-content-type-options": "nosniff",
@@ -53,6 +75,11 @@ export class Page {
       },
     });
   }
+}
+
+function accepts(header: string, name: string): boolean {
+  const entry = header.split(",").find((each) => each.trim().split(";")[0]?.trim() === name);
+  return entry !== undefined && !/;\s*q=0(\.0*)?\s*$/.test(entry);
 }
 
 function readBuild(): Map<string, Uint8Array<ArrayBuffer>> {
