@@ -24,12 +24,8 @@ const BRANCH_PREFIX = "asyncagents";
 interface Plan {
   attempt: Attempt;
   item: WorkItem;
-<<<<<<< HEAD
-  repos: { repo: BoardRepo; targetBranch: string }[];
-  run: Pick<LaunchRequest, "prompt" | "model" | "limits">;
-=======
   repos: { repo: BoardRepo; targetBranch: string; surprises: string[] }[];
->>>>>>> c007236 (feat(board): say what a worktree lacks, what a merge left out, and whether a diff is complete)
+  run: Pick<LaunchRequest, "prompt" | "model" | "limits">;
 }
 
 /** `called`: the call still waits. `left`: it has returned. `failing`: what there was is being taken back for the call. */

@@ -67,7 +67,6 @@ export const waitMs = z
   .max(MAX_WAIT_MS)
   .optional()
   .describe(`Wait up to so many milliseconds (0 to ${MAX_WAIT_MS}) until it ends or asks something; 0 when absent`);
-<<<<<<< HEAD
 /** What a launch may choose for its run beside the agent. */
 export const runChoices = {
   model: z
@@ -78,13 +77,11 @@ export const runChoices = {
   max_minutes: z.number().positive().max(100_000).optional().describe("Stop the run after so many minutes of work"),
   max_cost: z.number().positive().max(1_000_000).optional().describe("Stop the run when it has cost so many dollars"),
 };
-=======
 export const warnings = (such: string) =>
   z
     .array(z.string())
     .optional()
     .describe(`What a person should know, in sentences: ${such}; absent when there is nothing`);
->>>>>>> c007236 (feat(board): say what a worktree lacks, what a merge left out, and whether a diff is complete)
 export const variant = z
   .string()
   .max(200)
