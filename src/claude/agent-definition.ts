@@ -1,27 +1,45 @@
 /**
- * What an agent is, for the sessions that `openClaude` opens: the words of the Claude Agent SDK with a closed type for the
- * model. A wrong definition is refused before a process is started.
+ * What an agent is, for the sessions that `openClaude` opens: the words of the Claude Agent SDK with closed types. A wrong
+ * definition, a misspelled field included, is refused before a process is started.
  */
 import { z } from "zod";
 import { AsyncAgentsError } from "../model/errors.ts";
+import type { SdkOptions } from "./sdk.ts";
 import { PERMISSION_MODES, TASK_MODELS } from "./tool-schemas.ts";
+
+/** Names that Claude Code resolves itself; each also with the window of a million tokens, as in `sonnet[1m]`. */
+const MODEL_ALIASES = [...TASK_MODELS, "opusplan", "best", "default"] as const;
+const LARGE_WINDOW = "[1m]";
 
 const fullModelName = z.templateLiteral([z.string(), "claude-", z.string()]);
 
-/** A model by its short name, in full (any name with `claude-` in it), or `inherit` for the model of the session. */
-export const agentModelSchema = z.union([z.enum([...TASK_MODELS, "inherit"]), fullModelName]);
+/**
+ * A model by its short name, in full (any name with `claude-` in it), or `inherit` for the model of the session. Any other name,
+ * such as one of a gateway, is written as `{ custom: "name" }`: so a misspelled name does not compile.
+ */
+export const agentModelSchema = z.union([
+  z.enum([...MODEL_ALIASES, "inherit"]),
+  z.templateLiteral([z.enum(MODEL_ALIASES), LARGE_WINDOW]),
+  fullModelName,
+  z.strictObject({ custom: z.string().min(1) }),
+]);
+
+const ofServer = { timeout: z.number().optional(), alwaysLoad: z.boolean().optional() };
 
 const serverSchema = z.union([
-  z.looseObject({
+  z.strictObject({
     type: z.literal("stdio").optional(),
     command: z.string(),
     args: z.array(z.string()).optional(),
     env: z.record(z.string(), z.string()).optional(),
+    ...ofServer,
   }),
-  z.looseObject({
+  z.strictObject({
     type: z.enum(["http", "sse"]),
     url: z.string(),
     headers: z.record(z.string(), z.string()).optional(),
+    tools: z.array(z.unknown()).optional(),
+    ...ofServer,
   }),
 ]);
 
@@ -29,7 +47,7 @@ const serverSchema = z.union([
 export const agentServerSchema = z.union([z.string(), z.record(z.string(), serverSchema)]);
 
 /** One agent. Its name is its key in the option `agents`. */
-export const agentDefinitionSchema = z.object({
+export const agentDefinitionSchema = z.strictObject({
   /** When to use this agent: Claude chooses by it. */
   description: z.string().min(1),
   /** The agent's system prompt. */
@@ -63,14 +81,21 @@ export type AgentServer = z.infer<typeof agentServerSchema>;
 /** One agent. Its name is its key in the option `agents`. */
 export type AgentDefinition = z.infer<typeof agentDefinitionSchema>;
 
-/** Throws where a definition is wrong, with the agent and the field. */
-export function checkAgents(agents: Record<string, AgentDefinition>): void {
+/** The definitions as the SDK takes them. Throws where one is wrong, with the agent and the field. */
+export function checkAgents(agents: Record<string, AgentDefinition>): NonNullable<SdkOptions["agents"]> {
+  const checked: Record<string, Omit<AgentDefinition, "model"> & { model?: string }> = {};
   for (const [name, definition] of Object.entries(agents)) {
     const [issue] = agentDefinitionSchema.safeParse(definition).error?.issues ?? [];
-    if (!issue) continue;
-    const field = issue.path.join(".") || "definition";
-    throw new AsyncAgentsError("invalid_input", `The agent ${name} is wrong: ${field}: ${issue.message}.`, {
-      details: { agent: name, field },
-    });
+    if (issue) throw wrongAgent(name, issue);
+    const { model, ...rest } = definition;
+    checked[name] = { ...rest, ...(model && { model: typeof model === "string" ? model : model.custom }) };
   }
+  return checked as NonNullable<SdkOptions["agents"]>;
+}
+
+function wrongAgent(agent: string, issue: z.core.$ZodIssue): AsyncAgentsError {
+  const field = issue.path.join(".") || "definition";
+  const isModel = field === "model" && "write any other name as { custom: ... }";
+  const message = `The agent ${agent} is wrong: ${field}: ${isModel || issue.message}.`;
+  return new AsyncAgentsError("invalid_input", message, { details: { agent, field } });
 }

@@ -2,32 +2,47 @@
  * An async iterable with a bounded memory: a reader that is too slow loses the oldest items, and is told how many.
  * It never makes the writer wait: a session must not stand still because somebody does not read.
  */
+import { sizeOf } from "./size-of.ts";
+
+/** What a reader lost. */
+export interface Dropped {
+  count: number;
+  /** About how much memory they took. */
+  bytes: number;
+}
+
+/** All of it can be left out. */
+export interface StreamOptions<Item> {
+  /** So much waits at the most, in bytes; the newest item always does. */
+  bytes?: number;
+  /** Makes the item that says what was lost before the next one. */
+  told?(dropped: Dropped): Item;
+  onClosed?(): void;
+}
 
 /** Hands items to one reader. */
 export class BoundedStream<Item> implements AsyncIterableIterator<Item> {
   readonly #limit: number;
-  readonly #told: ((dropped: number) => Item) | undefined;
-  readonly #onClosed: () => void;
-  #items: Item[] = [];
-  #dropped = 0;
+  readonly #options: StreamOptions<Item>;
+  #items: { item: Item; bytes: number }[] = [];
+  #bytes = 0;
+  #dropped: Dropped = { count: 0, bytes: 0 };
   #ended = false;
   #failure: { error: unknown } | undefined;
   #wake: (() => void)[] = [];
 
-  /** `told` makes the item that says how many were lost before the next one. */
-  constructor(limit: number, told?: (dropped: number) => Item, onClosed: () => void = () => {}) {
+  /** So many items wait at the most. */
+  constructor(limit: number, options: StreamOptions<Item> = {}) {
     this.#limit = Math.max(1, limit);
-    this.#told = told;
-    this.#onClosed = onClosed;
+    this.#options = options;
   }
 
   push(item: Item): void {
     if (this.#ended) return;
-    this.#items.push(item);
-    if (this.#items.length > this.#limit) {
-      this.#items.shift();
-      this.#dropped++;
-    }
+    const bytes = this.#options.bytes === undefined ? 0 : sizeOf(item);
+    this.#items.push({ item, bytes });
+    this.#bytes += bytes;
+    while (this.#isFull) this.#drop();
     this.#wakeReaders();
   }
 
@@ -45,13 +60,16 @@ export class BoundedStream<Item> implements AsyncIterableIterator<Item> {
 
   async next(): Promise<IteratorResult<Item, undefined>> {
     for (;;) {
-      if (this.#dropped > 0 && this.#told) {
-        const value = this.#told(this.#dropped);
-        this.#dropped = 0;
+      if (this.#dropped.count > 0 && this.#options.told) {
+        const value = this.#options.told(this.#dropped);
+        this.#dropped = { count: 0, bytes: 0 };
         return { done: false, value };
       }
-      const [item] = this.#items.splice(0, 1);
-      if (item !== undefined) return { done: false, value: item };
+      const next = this.#items.shift();
+      if (next !== undefined) {
+        this.#bytes -= next.bytes;
+        return { done: false, value: next.item };
+      }
       if (this.#failure) {
         const { error } = this.#failure;
         this.#failure = undefined;
@@ -65,12 +83,24 @@ export class BoundedStream<Item> implements AsyncIterableIterator<Item> {
   async return(): Promise<IteratorResult<Item, undefined>> {
     this.#items = [];
     this.end();
-    this.#onClosed();
+    this.#options.onClosed?.();
     return { done: true, value: undefined };
   }
 
   [Symbol.asyncIterator](): this {
     return this;
+  }
+
+  get #isFull(): boolean {
+    const isOver = this.#items.length > this.#limit || this.#bytes > (this.#options.bytes ?? Number.POSITIVE_INFINITY);
+    return this.#items.length > 1 && isOver;
+  }
+
+  #drop(): void {
+    const oldest = this.#items.shift();
+    if (!oldest) return;
+    this.#bytes -= oldest.bytes;
+    this.#dropped = { count: this.#dropped.count + 1, bytes: this.#dropped.bytes + oldest.bytes };
   }
 
   #wakeReaders(): void {

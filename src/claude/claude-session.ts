@@ -8,6 +8,7 @@ import type { ClaudeProcess, ProcessEnd } from "./claude-process.ts";
 import { ClaudeTimeoutError, MessageParseError } from "./errors.ts";
 import type { ClaudeMessage, ResultMessage } from "./message-schemas.ts";
 import { isMessage, parseMessage } from "./parse-message.ts";
+import { checkPrompt, type Prompt } from "./prompt.ts";
 import type { SdkMessage, SdkQuery } from "./sdk.ts";
 import type { SubagentHooks } from "./subagent-hooks.ts";
 import type { Task } from "./task.ts";
@@ -18,6 +19,17 @@ import { atMost, limitsOf, type WaitOptions, within } from "./waiting.ts";
 /** How to end a session: at once, or after so many milliseconds at the most, in which its tasks may end. */
 export type CloseOptions = { stop: true } | { wait: number };
 
+/** In the stream of messages: this reader was too slow, and lost so many before the next one. */
+export interface MessagesDropped {
+  type: "messages.dropped";
+  count: number;
+  /** About how much memory they took. */
+  bytes: number;
+}
+
+/** What whoever iterates a session gets. */
+export type SessionMessage = SdkMessage | MessagesDropped;
+
 /** What a session is made of. */
 export interface SessionParts {
   query: SdkQuery;
@@ -25,7 +37,8 @@ export interface SessionParts {
   child: ClaudeProcess;
   tasks: TaskManager;
   hooks: SubagentHooks;
-  messageBuffer: number;
+  /** How many messages, and how many bytes of them, wait for a slow reader. */
+  buffer: { messages: number; bytes: number };
 }
 
 /** Longer than it takes Claude from a task's end to the turn that it causes. */
@@ -37,20 +50,22 @@ const INTERRUPT_MS = 10_000;
 const DRAIN_MS = 1_000;
 
 /** A Claude session. Iterate it for its messages. */
-export class ClaudeSession implements AsyncIterable<SdkMessage>, AsyncDisposable {
+export class ClaudeSession implements AsyncIterable<SessionMessage>, AsyncDisposable {
   /** The tasks of this session. */
   readonly tasks: TaskManager;
   /** The SDK's query, for what this library does not cover. Do not iterate or close it. */
   readonly query: SdkQuery;
   readonly #parts: SessionParts;
-  readonly #streams = new Set<BoundedStream<SdkMessage>>();
+  readonly #streams = new Set<BoundedStream<SessionMessage>>();
   readonly #over: Promise<void>;
   readonly #changed = new Set<() => void>();
   /** From the beginning, for the first who iterates. */
-  #first: BoundedStream<SdkMessage> | undefined;
+  #first: BoundedStream<SessionMessage> | undefined;
   #sessionId: string | undefined;
   #isBusy = false;
   #tellsState = false;
+  /** Claude's last word about its state is not known here: it may have nothing left to do. */
+  #isUnsure = false;
   #isOver = false;
   #endsByItself = false;
   #closing: Promise<void> | undefined;
@@ -85,8 +100,11 @@ export class ClaudeSession implements AsyncIterable<SdkMessage>, AsyncDisposable
     return this.#parts.child.pid;
   }
 
-  /** The messages: all of them for the first reader, and from now on for another. Leaving the loop ends nothing else. */
-  [Symbol.asyncIterator](): AsyncIterator<SdkMessage> {
+  /**
+   * The messages: from the beginning for the first reader, and from now on for another. Leaving the loop ends nothing else. Who
+   * does not keep up loses the oldest, and gets a `messages.dropped` in their place.
+   */
+  [Symbol.asyncIterator](): AsyncIterator<SessionMessage> {
     const first = this.#first;
     this.#first = undefined;
     return first ?? this.#subscribe();
@@ -96,7 +114,7 @@ export class ClaudeSession implements AsyncIterable<SdkMessage>, AsyncDisposable
    * Gives Claude a prompt, at once or after the present turn. Resolves with the result of its turn, however long that takes unless
    * there is a timeout. When the limits are over, the turn goes on: interrupt() stops it. When they are wrong, nothing is sent.
    */
-  send(prompt: string, options: WaitOptions = {}): Promise<ResultMessage> {
+  send(prompt: Prompt, options: WaitOptions = {}): Promise<ResultMessage> {
     const result = this.#send(prompt, options);
     // Whoever does not await the result must not fail by it.
     result.catch(() => {});
@@ -104,7 +122,7 @@ export class ClaudeSession implements AsyncIterable<SdkMessage>, AsyncDisposable
   }
 
   /** Gives Claude the only prompt: when all that follows from it is done, the session ends by itself. */
-  sendOnly(prompt: string): void {
+  sendOnly(prompt: Prompt): void {
     this.#endsByItself = true;
     // Whoever reads the messages meets the failure there.
     void this.send(prompt);
@@ -131,8 +149,9 @@ export class ClaudeSession implements AsyncIterable<SdkMessage>, AsyncDisposable
     return this.close();
   }
 
-  async #send(prompt: string, options: WaitOptions): Promise<ResultMessage> {
+  async #send(prompt: Prompt, options: WaitOptions): Promise<ResultMessage> {
     const limits = limitsOf(options);
+    checkPrompt(prompt);
     const sent = this.#parts.input.send(prompt);
     this.#isBusy = true;
     return within(sent, limits, (timeout) => frozen("The turn has not ended", timeout));
@@ -186,8 +205,9 @@ export class ClaudeSession implements AsyncIterable<SdkMessage>, AsyncDisposable
   #take(message: SdkMessage): void {
     for (const stream of this.#streams) stream.push(message);
     try {
-      this.#read(parseMessage(message));
+      // First, since it also knows what to do about a message that cannot be read.
       this.tasks.track(message);
+      this.#read(parseMessage(message));
     } catch (thrown) {
       const error = thrown instanceof Error ? thrown : new MessageParseError(message.type, "", messageOf(thrown));
       this.tasks.report({ type: "message.rejected", error });
@@ -199,6 +219,7 @@ export class ClaudeSession implements AsyncIterable<SdkMessage>, AsyncDisposable
     if (typeof message.session_id === "string") this.#sessionId = message.session_id;
     if (isMessage(message, "session_state_changed")) {
       this.#tellsState = true;
+      this.#isUnsure = message.state === undefined;
       this.#isBusy = message.state !== "idle";
     }
     if (isMessage(message, "result")) {
@@ -210,7 +231,9 @@ export class ClaudeSession implements AsyncIterable<SdkMessage>, AsyncDisposable
 
   get #isDone(): boolean {
     const waits = (task: Task) => task.isBackground && !task.isAmbient;
-    return !this.#isBusy && this.#parts.input.pending === 0 && !this.tasks.list({ live: true }).some(waits);
+    // Where nobody can say, no more input is the right word: Claude ends when it has done what it does.
+    const mayBeIdle = !this.#isBusy || this.#isUnsure;
+    return mayBeIdle && this.#parts.input.pending === 0 && !this.tasks.list({ live: true }).some(waits);
   }
 
   /** Something changed: perhaps all is done. A task's end is followed by a turn, so it must stay quiet for a while. */
@@ -261,10 +284,13 @@ export class ClaudeSession implements AsyncIterable<SdkMessage>, AsyncDisposable
     this.tasks.close();
   }
 
-  #subscribe(): BoundedStream<SdkMessage> {
-    const stream: BoundedStream<SdkMessage> = new BoundedStream(this.#parts.messageBuffer, undefined, () =>
-      this.#streams.delete(stream),
-    );
+  #subscribe(): BoundedStream<SessionMessage> {
+    const { messages, bytes } = this.#parts.buffer;
+    const stream: BoundedStream<SessionMessage> = new BoundedStream<SessionMessage>(messages, {
+      bytes,
+      told: (dropped) => ({ type: "messages.dropped", ...dropped }),
+      onClosed: () => this.#streams.delete(stream),
+    });
     if (!this.#isOver) this.#streams.add(stream);
     else if (this.#failure) stream.fail(this.#failure);
     else stream.end();

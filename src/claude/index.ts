@@ -4,7 +4,7 @@
  */
 export { AsyncAgentsError, type ErrorCode } from "../model/errors.ts";
 export * from "./agent-definition.ts";
-export type { ClaudeSession, CloseOptions } from "./claude-session.ts";
+export type { ClaudeSession, CloseOptions, MessagesDropped, SessionMessage } from "./claude-session.ts";
 export {
   ClaudeTimeoutError,
   MessageParseError,
@@ -16,12 +16,15 @@ export * from "./hook-inputs.ts";
 export * from "./message-schemas.ts";
 export { type ClaudeOptions, type OwnOptions, openClaude } from "./open-claude.ts";
 export { isMessage, isSuccess, parseMessage } from "./parse-message.ts";
+export type { DocumentSource, ImageSource, Prompt, PromptBlock } from "./prompt.ts";
+export { type SavedTask, savedTaskSchema } from "./saved-task.ts";
 export type { SdkMessage, SdkOptions, SdkQuery } from "./sdk.ts";
+export { outputFormatOf, structuredOutput } from "./structured-output.ts";
 export type { HookAnswer, SubagentHandlers } from "./subagent-hooks.ts";
 export type { Task, TaskControl } from "./task.ts";
 export type { TaskEvent } from "./task-events.ts";
 export type { TaskOutcome, TaskStatus } from "./task-run.ts";
 export { TaskManager, type TaskManagerOptions, type TaskNotificationHandler } from "./task-tracker.ts";
 export * from "./tool-schemas.ts";
-export type { TranscriptMessage } from "./transcript.ts";
+export type { TokenCount, TranscriptMessage } from "./transcript.ts";
 export type { WaitOptions } from "./waiting.ts";

@@ -1,24 +1,31 @@
 /**
  * The messages of a Claude session that are about tasks, as zod schemas, and the types inferred from them.
- * Only what is read here is demanded: newer fields pass through, and what older versions do not send is optional.
- * No behaviour: `parse-message.ts` chooses among these schemas.
+ * Only what decides something is demanded (which task, how it ended). The rest may be missing or have another form in another
+ * version: then it is absent here, and the message still counts. No behaviour: `parse-message.ts` chooses among these schemas.
  */
 import { z } from "zod";
+import type { Closed } from "./closed.ts";
 
 /** How Claude itself says that a task ended. */
 export const NOTIFIED_STATUSES = ["completed", "failed", "stopped"] as const;
 
+/** Absent where it is missing, or has a form that is not known here. */
+const told = <Schema extends z.ZodType>(schema: Schema) => schema.optional().catch(undefined);
+
+/** Empty where it is missing or no text. */
+const text = z.string().catch("");
+
 const system = <Subtype extends string>(subtype: Subtype) => ({
   type: z.literal("system"),
   subtype: z.literal(subtype),
-  uuid: z.string(),
-  session_id: z.string(),
+  uuid: text,
+  session_id: text,
 });
 
 const ofTask = {
   task_id: z.string().min(1),
   /** Names one run of a task; a resumed task keeps its id and gets a new one. They sort, as text, in the order of the runs. */
-  run_id: z.string().optional(),
+  run_id: told(z.string()),
 };
 
 /** What a task has used so far. */
@@ -32,28 +39,28 @@ export const taskUsageSchema = z.looseObject({
 export const taskStartedSchema = z.looseObject({
   ...system("task_started"),
   ...ofTask,
-  tool_use_id: z.string().optional(),
-  description: z.string(),
-  subagent_type: z.string().optional(),
-  is_backgrounded: z.boolean().optional(),
-  spawn_depth: z.number().optional(),
-  parent_task_id: z.string().optional(),
-  task_type: z.string().optional(),
-  workflow_name: z.string().optional(),
-  prompt: z.string().optional(),
-  ambient: z.boolean().optional(),
+  tool_use_id: told(z.string()),
+  description: text,
+  subagent_type: told(z.string()),
+  is_backgrounded: told(z.boolean()),
+  spawn_depth: told(z.number()),
+  parent_task_id: told(z.string()),
+  task_type: told(z.string()),
+  workflow_name: told(z.string()),
+  prompt: told(z.string()),
+  ambient: told(z.boolean()),
 });
 
 /** A sign of life. A task that retries a failing request sends none. */
 export const taskProgressSchema = z.looseObject({
   ...system("task_progress"),
   ...ofTask,
-  tool_use_id: z.string().optional(),
-  description: z.string(),
-  subagent_type: z.string().optional(),
-  usage: taskUsageSchema,
-  last_tool_name: z.string().optional(),
-  summary: z.string().optional(),
+  tool_use_id: told(z.string()),
+  description: text,
+  subagent_type: told(z.string()),
+  usage: told(taskUsageSchema),
+  last_tool_name: told(z.string()),
+  summary: told(z.string()),
 });
 
 /** Parts of a task's state that changed. */
@@ -61,12 +68,12 @@ export const taskUpdatedSchema = z.looseObject({
   ...system("task_updated"),
   ...ofTask,
   patch: z.looseObject({
-    status: z.enum(["pending", "running", "completed", "failed", "killed", "paused"]).optional(),
-    description: z.string().optional(),
-    end_time: z.number().optional(),
-    total_paused_ms: z.number().optional(),
-    error: z.string().optional(),
-    is_backgrounded: z.boolean().optional(),
+    status: told(z.enum(["pending", "running", "completed", "failed", "killed", "paused"])),
+    description: told(z.string()),
+    end_time: told(z.number()),
+    total_paused_ms: told(z.number()),
+    error: told(z.string()),
+    is_backgrounded: told(z.boolean()),
   }),
 });
 
@@ -74,13 +81,13 @@ export const taskUpdatedSchema = z.looseObject({
 export const taskNotificationSchema = z.looseObject({
   ...system("task_notification"),
   ...ofTask,
-  tool_use_id: z.string().optional(),
+  tool_use_id: told(z.string()),
   status: z.enum(NOTIFIED_STATUSES),
-  reason: z.string().optional(),
-  output_file: z.string(),
-  summary: z.string(),
-  usage: taskUsageSchema.optional(),
-  ambient: z.boolean().optional(),
+  reason: told(z.string()),
+  output_file: text,
+  summary: text,
+  usage: told(taskUsageSchema),
+  ambient: told(z.boolean()),
 });
 
 /** Every live background task of the process: it replaces what was said before. */
@@ -89,59 +96,70 @@ export const backgroundTasksChangedSchema = z.looseObject({
   tasks: z.array(
     z.looseObject({
       ...ofTask,
-      task_type: z.string(),
-      subagent_type: z.string().optional(),
-      description: z.string(),
-      parent_task_id: z.string().optional(),
-      ambient: z.boolean().optional(),
+      task_type: told(z.string()),
+      subagent_type: told(z.string()),
+      description: told(z.string()),
+      parent_task_id: told(z.string()),
+      ambient: told(z.boolean()),
     }),
   ),
 });
 
-/** Whether a turn is being worked on. Sent where CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS is set; `openClaude` sets it. */
+/**
+ * Whether a turn is being worked on. Sent where CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS is set; `openClaude` sets it.
+ * The state is absent where it is a word that is not known here.
+ */
 export const sessionStateChangedSchema = z.looseObject({
   ...system("session_state_changed"),
-  state: z.enum(["idle", "running", "requires_action"]),
+  state: told(z.enum(["idle", "running", "requires_action"])),
 });
 
 /** What the session has: sent at the start of each turn. */
 export const initSchema = z.looseObject({
   ...system("init"),
-  cwd: z.string(),
-  tools: z.array(z.string()).optional(),
-  model: z.string(),
-  permissionMode: z.string(),
-  agents: z.array(z.string()).optional(),
-  claude_code_version: z.string().optional(),
+  cwd: text,
+  tools: told(z.array(z.string())),
+  model: text,
+  permissionMode: text,
+  agents: told(z.array(z.string())),
+  claude_code_version: told(z.string()),
 });
 
 /** The conversation was condensed here. */
 export const compactBoundarySchema = z.looseObject({
   ...system("compact_boundary"),
-  compact_metadata: z.looseObject({ trigger: z.enum(["manual", "auto"]), pre_tokens: z.number() }),
+  compact_metadata: told(z.looseObject({ trigger: told(z.enum(["manual", "auto"])), pre_tokens: told(z.number()) })),
 });
 
 /** A turn ended, not the session: background tasks go on, and each that ends may cause another turn. */
 export const resultSchema = z.looseObject({
   type: z.literal("result"),
-  subtype: z.string(),
-  is_error: z.boolean(),
-  num_turns: z.number(),
-  duration_ms: z.number(),
-  total_cost_usd: z.number(),
-  uuid: z.string(),
-  session_id: z.string(),
-  result: z.string().optional(),
-  errors: z.array(z.string()).optional(),
+  subtype: text,
+  is_error: told(z.boolean()),
+  num_turns: told(z.number()),
+  duration_ms: told(z.number()),
+  /** What the session has cost so far, its tasks included. */
+  total_cost_usd: told(z.number()),
+  uuid: text,
+  session_id: text,
+  result: told(z.string()),
+  errors: told(z.array(z.string())),
+  /** What the model gave where the option `outputFormat` asks for JSON: `structuredOutput` gives it a type. */
+  structured_output: z.unknown().optional(),
   /** What caused the turn; `task-notification` where a task's end did, then with its `runId`. */
-  origin: z.looseObject({ kind: z.string(), runId: z.string().optional() }).optional(),
-  user_message_uuids: z.array(z.string()).optional(),
-  user_message_uuid: z.string().optional(),
-  queued_turn_count: z.number().optional(),
+  origin: told(z.looseObject({ kind: z.string(), runId: told(z.string()) })),
+  user_message_uuids: told(z.array(z.string())),
+  user_message_uuid: told(z.string()),
+  queued_turn_count: told(z.number()),
 });
 
 /** Anything else: passed through as it came. */
-export const otherMessageSchema = z.looseObject({ type: z.string(), subtype: z.string().optional() });
+export const otherMessageSchema = z.looseObject({
+  type: z.string(),
+  subtype: told(z.string()),
+  uuid: told(z.string()),
+  session_id: told(z.string()),
+});
 
 /** The schema of each `system` message that is read here, by its subtype. */
 export const systemSchemas = {
@@ -158,27 +176,27 @@ export const systemSchemas = {
 /** How Claude itself says that a task ended. */
 export type NotifiedStatus = (typeof NOTIFIED_STATUSES)[number];
 /** What a task has used so far. */
-export type TaskUsage = z.infer<typeof taskUsageSchema>;
+export type TaskUsage = Closed<z.infer<typeof taskUsageSchema>>;
 /** What the session has. */
-export type InitMessage = z.infer<typeof initSchema>;
+export type InitMessage = Closed<z.infer<typeof initSchema>>;
 /** The conversation was condensed here. */
-export type CompactBoundaryMessage = z.infer<typeof compactBoundarySchema>;
+export type CompactBoundaryMessage = Closed<z.infer<typeof compactBoundarySchema>>;
 /** A task began. */
-export type TaskStartedMessage = z.infer<typeof taskStartedSchema>;
+export type TaskStartedMessage = Closed<z.infer<typeof taskStartedSchema>>;
 /** A sign of life of a task. */
-export type TaskProgressMessage = z.infer<typeof taskProgressSchema>;
+export type TaskProgressMessage = Closed<z.infer<typeof taskProgressSchema>>;
 /** Parts of a task's state that changed. */
-export type TaskUpdatedMessage = z.infer<typeof taskUpdatedSchema>;
+export type TaskUpdatedMessage = Closed<z.infer<typeof taskUpdatedSchema>>;
 /** A task ended. */
-export type TaskNotificationMessage = z.infer<typeof taskNotificationSchema>;
+export type TaskNotificationMessage = Closed<z.infer<typeof taskNotificationSchema>>;
 /** Every live background task. */
-export type BackgroundTasksChangedMessage = z.infer<typeof backgroundTasksChangedSchema>;
+export type BackgroundTasksChangedMessage = Closed<z.infer<typeof backgroundTasksChangedSchema>>;
 /** Whether a turn is being worked on. */
-export type SessionStateChangedMessage = z.infer<typeof sessionStateChangedSchema>;
+export type SessionStateChangedMessage = Closed<z.infer<typeof sessionStateChangedSchema>>;
 /** A turn ended. */
-export type ResultMessage = z.infer<typeof resultSchema>;
+export type ResultMessage = Closed<z.infer<typeof resultSchema>>;
 /** A message that has no schema here. */
-export type OtherMessage = z.infer<typeof otherMessageSchema>;
+export type OtherMessage = Closed<z.infer<typeof otherMessageSchema>>;
 
 /** The messages with a schema, by the name that `isMessage` takes. */
 export interface KnownMessages {

@@ -7,6 +7,7 @@ import { type AgentDefinition, checkAgents } from "./agent-definition.ts";
 import { ClaudeProcess } from "./claude-process.ts";
 import { ClaudeSession } from "./claude-session.ts";
 import { ClaudeTimeoutError } from "./errors.ts";
+import { checkPrompt, type Prompt } from "./prompt.ts";
 import { loadSdk, type SdkOptions } from "./sdk.ts";
 import { type SubagentHandlers, SubagentHooks } from "./subagent-hooks.ts";
 import { TaskManager, type TaskManagerOptions, type TaskNotificationHandler } from "./task-tracker.ts";
@@ -14,6 +15,8 @@ import { UserInput } from "./user-input.ts";
 import { limitsOf, type WaitOptions, within } from "./waiting.ts";
 
 const OPEN_MS = 60_000;
+const BUFFERED_MESSAGES = 10_000;
+const BUFFERED_BYTES = 8 * 1024 * 1024;
 
 /** What this library adds to the SDK's options. */
 export interface OwnOptions extends SubagentHandlers {
@@ -21,7 +24,7 @@ export interface OwnOptions extends SubagentHandlers {
    * The first prompt. With it the session ends by itself when all is done: the turn, the background tasks, and the turns that
    * they cause. Without it the session stays open until close().
    */
-  prompt?: string;
+  prompt?: Prompt;
   /** The agents that Claude can give work to, by name. */
   agents?: Record<string, AgentDefinition>;
   /** Called once for each background task that has ended. */
@@ -30,8 +33,10 @@ export interface OwnOptions extends SubagentHandlers {
   enableTasks?: boolean;
   /** How the tasks are followed. */
   tasks?: Omit<TaskManagerOptions, "control" | "onTaskNotification">;
-  /** So many messages wait for a slow reader; the oldest are lost then. 10,000 when absent. */
+  /** So many messages wait for a slow reader; the oldest are lost then, and it is told. 10,000 when absent. */
   messageBuffer?: number;
+  /** So many bytes of messages wait for a slow reader. 8 MiB when absent. */
+  messageBytes?: number;
 }
 
 /** All options of the Claude Agent SDK (model, cwd, permissionMode, maxBudgetUsd, resume, …) and those of this library. */
@@ -44,10 +49,20 @@ export type ClaudeOptions = Omit<SdkOptions, keyof OwnOptions | "spawnClaudeCode
  */
 export async function openClaude(options: ClaudeOptions = {}, limits: WaitOptions = {}): Promise<ClaudeSession> {
   const allowed = limitsOf(limits, OPEN_MS);
-  const { prompt, agents, onTaskNotification, enableTasks, tasks: follow, messageBuffer, ...rest } = options;
+  const {
+    prompt,
+    agents,
+    onTaskNotification,
+    enableTasks,
+    tasks: follow,
+    messageBuffer,
+    messageBytes,
+    ...rest
+  } = options;
   const { onSubagentStart, onSubagentStop, ...given } = rest as SubagentHandlers & SdkOptions;
   given.abortController?.signal.throwIfAborted();
-  if (agents) checkAgents(agents);
+  if (prompt !== undefined) checkPrompt(prompt);
+  const checkedAgents = agents && checkAgents(agents);
   const sdk = await loadSdk();
 
   const input = new UserInput();
@@ -69,13 +84,14 @@ export async function openClaude(options: ClaudeOptions = {}, limits: WaitOption
       // An interrupt stops the turn, and no task: those are stopped one by one.
       perTaskStopAffordance: true,
       ...given,
-      ...(agents && { agents }),
+      ...(checkedAgents && { agents: checkedAgents }),
       ...(added && { hooks: added }),
       env: environment(given.env ?? process.env, enableTasks),
       spawnClaudeCodeProcess: (spawning: Parameters<ClaudeProcess["spawn"]>[0]) => child.spawn(spawning),
     } as SdkOptions,
   });
-  const session = new ClaudeSession({ query, input, child, tasks, hooks, messageBuffer: messageBuffer ?? 10_000 });
+  const buffer = { messages: messageBuffer ?? BUFFERED_MESSAGES, bytes: messageBytes ?? BUFFERED_BYTES };
+  const session = new ClaudeSession({ query, input, child, tasks, hooks, buffer });
   const givenUp = given.abortController?.signal;
   try {
     const started = within(query.initializationResult(), givenUp ? { signal: givenUp } : {}, notStarted);
@@ -87,7 +103,9 @@ export async function openClaude(options: ClaudeOptions = {}, limits: WaitOption
     givenUp?.throwIfAborted();
     allowed.signal?.throwIfAborted();
     if (cause instanceof ClaudeTimeoutError) throw cause;
-    throw new AsyncAgentsError("host_unavailable", `Claude did not start: ${messageOf(cause)}`, { cause });
+    const { complaint } = child.pid === undefined ? { complaint: "" } : await child.exited;
+    const why = [messageOf(cause), complaint].filter((words) => words !== "").join(": ");
+    throw new AsyncAgentsError("host_unavailable", `Claude did not start: ${why}`, { cause });
   }
   if (prompt !== undefined) session.sendOnly(prompt);
   return session;

@@ -2,7 +2,7 @@
  * The hooks around a subagent, always in pairs: where Claude fires no SubagentStop (the agent was stopped, failed, ran out of
  * turns, or the process died), one is made up when the task ends, and marked. What they throw does no harm.
  */
-import { readlink } from "node:fs/promises";
+import { access, readlink } from "node:fs/promises";
 import {
   type SubagentStartInput,
   type SubagentStopInput,
@@ -11,6 +11,7 @@ import {
 } from "./hook-inputs.ts";
 import type { SdkOptions } from "./sdk.ts";
 import type { TaskOutcome } from "./task-run.ts";
+import { pause } from "./waiting.ts";
 
 /** What a hook may answer to Claude; nothing is fine. */
 export type HookAnswer = Record<string, unknown> | undefined;
@@ -22,6 +23,10 @@ export interface SubagentHandlers {
   /** A subagent stops: once for each start, unless an answer makes it go on. */
   onSubagentStop?(input: SubagentStopInput): unknown;
 }
+
+/** Claude writes a transcript behind its back, and goes on writing while it waits for a hook. */
+const TRANSCRIPT_MS = 2_000;
+const PAUSE_MS = 20;
 
 type Hooks = NonNullable<SdkOptions["hooks"]>;
 
@@ -90,6 +95,7 @@ export class SubagentHooks {
     if (!parsed.success) return this.#failed("onSubagentStop", parsed.error);
     const start = this.#open.get(parsed.data.agent_id);
     this.#open.delete(parsed.data.agent_id);
+    if (this.#handlers.onSubagentStop) await untilExists(parsed.data.agent_transcript_path);
     const answer = await this.#call("onSubagentStop", parsed.data);
     const goesOn = answer?.decision === "block" || answer?.hookSpecificOutput !== undefined;
     if (start && goesOn) this.#open.set(parsed.data.agent_id, start);
@@ -111,4 +117,16 @@ export class SubagentHooks {
   #failed(handler: string, error: unknown): undefined {
     this.#onFailure(handler, error);
   }
+}
+
+/** A hook that reads the transcript must find it. It does not wait for long: an agent may have none. */
+async function untilExists(path: string): Promise<void> {
+  if (path === "") return;
+  const exists = () =>
+    access(path).then(
+      () => true,
+      () => false,
+    );
+  for (const end = performance.now() + TRANSCRIPT_MS; !(await exists()) && performance.now() < end; )
+    await pause(PAUSE_MS);
 }

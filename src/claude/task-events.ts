@@ -7,8 +7,16 @@ import type { TaskOutcome } from "./task-run.ts";
 export type TaskEvent =
   /** A task, or another run of it, has begun. */
   | { type: "task.started"; task: Task; runId: string | undefined }
-  | { type: "task.progress"; task: Task; usage: TaskUsage; lastTool: string | undefined; summary: string | undefined }
+  | {
+      type: "task.progress";
+      task: Task;
+      usage: TaskUsage | undefined;
+      lastTool: string | undefined;
+      summary: string | undefined;
+    }
   | { type: "task.updated"; task: Task; patch: TaskUpdatedMessage["patch"] }
+  /** An agent said something. Only where the session was opened with `forwardSubagentText: true`. */
+  | { type: "task.text"; task: Task; text: string }
   /** Once for each run. */
   | { type: "task.ended"; task: Task; outcome: TaskOutcome }
   /** This reader was too slow: so many events before the next one are lost. list() shows the present state. */

@@ -14,6 +14,7 @@ export interface OutputSource {
   path: string | undefined;
   /** Undefined where it is not known: then the content tells. */
   isAgent: boolean | undefined;
+  /** Then what is there is given: no last line is waited for. */
   isLive: boolean;
   /** A text that the output of a completed agent ends with. */
   lastText: string | undefined;

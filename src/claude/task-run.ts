@@ -60,6 +60,10 @@ export class TaskRun {
   isAnnounced = false;
   progress: TaskProgressMessage | undefined;
   outputFile: string | undefined;
+  /** The session that told of it last: only that session's list can miss it. */
+  sessionId: string | undefined;
+  /** What the agent said last, where the session forwards it. */
+  lastText: string | undefined;
   readonly settled: Promise<TaskOutcome>;
   readonly #taskId: string;
   readonly #patience: Patience;
@@ -67,6 +71,8 @@ export class TaskRun {
   readonly #resolve: (outcome: TaskOutcome) => void;
   #end: { by: TaskStatus; text: string; reason?: string } | undefined;
   #notification: TaskNotificationMessage | undefined;
+  /** How it ended in an earlier process: nothing adds to it. */
+  #recalled: TaskOutcome | undefined;
   #isSettled = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -97,6 +103,7 @@ export class TaskRun {
   }
 
   get outcome(): TaskOutcome | undefined {
+    if (this.#recalled) return this.#recalled;
     if (!this.#end) return undefined;
     const { by: status, text, reason } = this.#end;
     const notification = this.#notification;
@@ -131,10 +138,11 @@ export class TaskRun {
 
   /** False where it is older than what is known. */
   advance(message: TaskProgressMessage): boolean {
-    const last = this.progress?.usage.duration_ms ?? -1;
-    if (!this.isLive || message.usage.duration_ms < last) return false;
+    const last = this.progress?.usage?.duration_ms ?? -1;
+    const isOlder = message.usage !== undefined && message.usage.duration_ms < last;
+    if (!this.isLive || isOlder) return false;
     this.#stopTimer();
-    this.progress = message;
+    this.progress = { ...message, usage: message.usage ?? this.progress?.usage };
     return true;
   }
 
@@ -145,6 +153,19 @@ export class TaskRun {
     if (!end || !this.isLive) return;
     this.#end = { by: end, text: patch.error ?? this.facts.description ?? "" };
     this.#later(this.#patience.detailsMs, () => this.#settle());
+  }
+
+  /** From an earlier process. One that had not ended there has some time to be heard of again; then it is lost. */
+  recall(outcome: TaskOutcome | undefined): void {
+    this.isAnnounced = true;
+    if (!outcome) {
+      this.#later(this.#patience.listMs, () => this.lose("its process ended before it did"));
+      return;
+    }
+    this.#end = { by: outcome.status, text: outcome.summary };
+    this.#recalled = outcome;
+    this.#isSettled = true;
+    this.#resolve(outcome);
   }
 
   notify(message: TaskNotificationMessage): void {

@@ -3,17 +3,19 @@
  * of background tasks) are merged; the first word about an end decides; what comes twice or late changes nothing.
  * It starts nothing and reads no stream by itself: it is fed with `track`.
  */
-import { AsyncAgentsError } from "../model/errors.ts";
+import { AsyncAgentsError, messageOf } from "../model/errors.ts";
+import { agentText } from "./agent-text.ts";
 import { BoundedStream } from "./bounded-stream.ts";
 import { TaskNotFoundError } from "./errors.ts";
 import type { BackgroundTasksChangedMessage, ClaudeMessage, TaskStartedMessage } from "./message-schemas.ts";
 import { isMessage, parseMessage } from "./parse-message.ts";
 import { RecentKeys } from "./recent-keys.ts";
+import { checkSaved, type SavedTask } from "./saved-task.ts";
 import { Task, type TaskControl } from "./task.ts";
 import type { TaskEvent } from "./task-events.ts";
 import { type RunName, TaskRecord } from "./task-record.ts";
 import type { Patience, TaskOutcome, TaskRun } from "./task-run.ts";
-import { taskOutputSchema } from "./tool-schemas.ts";
+import { launchedOutput } from "./tool-results.ts";
 import type { WaitOptions } from "./waiting.ts";
 
 /** Called when a background task has ended. */
@@ -33,6 +35,8 @@ export interface TaskManagerOptions {
   notificationWait?: number;
   /** How long a task may be missing in the list of background tasks before it is lost, in milliseconds; 5,000 when absent. */
   listWait?: number;
+  /** Tasks of an earlier process, as save() gave them there. */
+  saved?: readonly SavedTask[];
 }
 
 /** Somebody waits for a task to be continued. */
@@ -47,9 +51,15 @@ interface Entry {
   task: Task;
 }
 
+/** A task that was let go. Whoever still holds its handle keeps its record alive: then there must not be another one. */
+interface Forgotten {
+  newestRun: string;
+  entry: WeakRef<Entry>;
+}
+
 const KEPT_IDS = 10_000;
 
-/** The tasks of one session, or of several one after the other. */
+/** The tasks of one session, or of several. What one session says of its tasks touches no other's. */
 export class TaskManager {
   readonly #options: TaskManagerOptions;
   readonly #patience: Patience;
@@ -57,8 +67,8 @@ export class TaskManager {
   /** Ended tasks that are kept, oldest end first. */
   readonly #ended = new Set<string>();
   readonly #seen = new RecentKeys<true>(KEPT_IDS);
-  /** The newest run of each task that was let go, so that a late word about it does not bring it back. */
-  readonly #forgotten = new RecentKeys<string>(KEPT_IDS);
+  /** So that a late word about a task that was let go does not bring it back. */
+  readonly #forgotten = new RecentKeys<Forgotten>(KEPT_IDS);
   readonly #streams = new Set<BoundedStream<TaskEvent>>();
   readonly #onEnded = new Set<(task: Task, outcome: TaskOutcome) => void>();
   readonly #nextRuns = new Set<NextRun>();
@@ -67,24 +77,27 @@ export class TaskManager {
   constructor(options: TaskManagerOptions = {}) {
     this.#options = options;
     this.#patience = { detailsMs: options.notificationWait ?? 1_000, listMs: options.listWait ?? 5_000 };
+    for (const saved of checkSaved(options.saved ?? [])) this.#recall(saved);
   }
 
   /**
    * Takes in a message of the session: give it every one. Gives the task that the message is about, if it is about one.
-   * Throws MessageParseError where a message about tasks is malformed; nothing has changed then.
+   * Throws MessageParseError where a message about tasks is malformed; nothing has changed then, except that a task whose
+   * notification does not say how it ended is lost.
    */
   track(value: unknown): Task | undefined {
-    const message = parseMessage(value);
+    const message = this.#parse(value);
     if (this.#isClosed || this.#isRepeated(message)) return undefined;
     if (isMessage(message, "background_tasks_changed")) return this.#takeList(message);
     if (isMessage(message, "task_started")) return this.#takeStart(message);
     if (isMessage(message, "task_progress") || isMessage(message, "task_updated")) return this.#takeChange(message);
     if (isMessage(message, "task_notification")) {
-      const found = this.#open(message.task_id, { runId: message.run_id });
+      const found = this.#open(message, { runId: message.run_id });
       found?.run.notify(message);
       return found?.entry.task;
     }
-    return message.type === "user" ? this.#takeToolResult(message.tool_use_result) : undefined;
+    if (message.type === "user") return this.#takeToolResult(value);
+    return message.type === "assistant" ? this.#takeText(value) : undefined;
   }
 
   /** The task of that id. Throws TaskNotFoundError. */
@@ -112,19 +125,30 @@ export class TaskManager {
 
   /** What happens from now on, until close() or until you leave the loop. */
   events(): AsyncIterableIterator<TaskEvent> {
-    const stream: BoundedStream<TaskEvent> = new BoundedStream(
-      this.#options.eventBuffer ?? 1_000,
-      (count): TaskEvent => ({ type: "events.dropped", count }),
-      () => this.#streams.delete(stream),
-    );
+    const stream: BoundedStream<TaskEvent> = new BoundedStream<TaskEvent>(this.#options.eventBuffer ?? 1_000, {
+      told: ({ count }) => ({ type: "events.dropped", count }),
+      onClosed: () => this.#streams.delete(stream),
+    });
     if (this.#isClosed) stream.end();
     else this.#streams.add(stream);
     return stream;
   }
 
-  /** The process of the session is gone: every task that has not ended is lost, and its waiters know at once. */
-  processEnded(reason: string): void {
-    for (const { record } of this.#entries.values()) for (const run of record.unsettled) run.lose(reason);
+  /** The tasks as plain JSON, for the option `saved` of a later process: their ends, and where their output is. */
+  save(): SavedTask[] {
+    return this.list().map((task) => task.save());
+  }
+
+  /**
+   * The process of the session is gone: every task that has not ended is lost, and its waiters know at once. Where several sessions
+   * are followed, name the one whose process it was.
+   */
+  processEnded(reason: string, sessionId?: string): void {
+    const isConcerned = (run: TaskRun) => sessionId === undefined || run.sessionId === sessionId;
+    for (const { record } of this.#entries.values()) {
+      for (const run of record.unsettled.filter(isConcerned)) run.lose(reason);
+    }
+    if (sessionId !== undefined) return;
     for (const waiting of this.#nextRuns) {
       waiting.reject(new AsyncAgentsError("host_unavailable", `Task ${waiting.taskId} cannot go on: ${reason}.`));
     }
@@ -152,12 +176,12 @@ export class TaskManager {
 
   #isRepeated(message: ClaudeMessage): boolean {
     const uuid = message.type === "system" ? message.uuid : undefined;
-    if (typeof uuid !== "string") return false;
+    if (typeof uuid !== "string" || uuid === "") return false;
     return !this.#seen.add(uuid, true);
   }
 
   #takeStart(message: TaskStartedMessage): Task | undefined {
-    const found = this.#open(message.task_id, { runId: message.run_id, startUuid: message.uuid });
+    const found = this.#open(message, { runId: message.run_id, startUuid: message.uuid });
     if (!found) return undefined;
     found.run.start(message);
     this.#announce(found.entry, found.run);
@@ -165,7 +189,7 @@ export class TaskManager {
   }
 
   #takeChange(message: Extract<ClaudeMessage, { subtype: "task_progress" | "task_updated" }>): Task | undefined {
-    const found = this.#open(message.task_id, { runId: message.run_id });
+    const found = this.#open(message, { runId: message.run_id });
     if (!found) return undefined;
     const { run, entry } = found;
     const { task } = entry;
@@ -181,35 +205,66 @@ export class TaskManager {
     return task;
   }
 
-  #takeList({ tasks }: BackgroundTasksChangedMessage): undefined {
+  #takeList({ tasks, session_id }: BackgroundTasksChangedMessage): undefined {
     const listed = new Set<TaskRun>();
     for (const entry of tasks) {
-      const found = this.#open(entry.task_id, { runId: entry.run_id });
+      const found = this.#open({ ...entry, session_id }, { runId: entry.run_id });
       if (!found) continue;
       listed.add(found.run);
       if (found.run.isLive) found.run.learn(entry);
       found.run.list(true);
     }
     for (const { record } of this.#entries.values()) {
-      for (const run of record.live) if (!listed.has(run)) run.list(false);
+      // The list of one session says nothing about another's tasks.
+      const missing = record.live.filter((run) => run.sessionId === session_id && !listed.has(run));
+      for (const run of missing) run.list(false);
     }
   }
 
-  /** The result of the Agent tool names the output file while the agent still works. */
+  /** Only the call that launched a task can say where its output is: any other result is what a program printed. */
   #takeToolResult(value: unknown): Task | undefined {
-    const parsed = taskOutputSchema.safeParse(value);
-    if (!parsed.success || parsed.data.status !== "async_launched") return undefined;
-    const entry = this.#entries.get(parsed.data.agentId);
+    const launched = launchedOutput(value);
+    if (!launched) return undefined;
+    const entry = this.#entries.get(launched.taskId);
     const run = entry?.record.current;
-    if (run) run.outputFile ??= parsed.data.outputFile;
+    if (!run || (run.facts.tool_use_id ?? launched.toolUseId) !== launched.toolUseId) return undefined;
+    run.outputFile ??= launched.outputFile;
     return entry?.task;
   }
 
-  #open(taskId: string, name: RunName): { entry: Entry; run: TaskRun } | undefined {
-    const entry = this.#entries.get(taskId) ?? this.#makeEntry(taskId);
+  #takeText(value: unknown): Task | undefined {
+    const said = agentText(value);
+    const entry = this.#entries.get(said?.taskId ?? "");
+    if (!said || !entry?.record.current?.isLive) return undefined;
+    entry.record.current.lastText = said.text;
+    this.#emit({ type: "task.text", task: entry.task, text: said.text });
+    return entry.task;
+  }
+
+  /** Something ended, and the word how cannot be read: then nobody can say. */
+  #parse(value: unknown): ClaudeMessage {
+    try {
+      return parseMessage(value);
+    } catch (thrown) {
+      const { subtype, task_id, run_id } = Object(value) as Record<string, unknown>;
+      const isEnd = subtype === "task_notification" && typeof task_id === "string" && task_id !== "";
+      const runId = typeof run_id === "string" ? run_id : undefined;
+      if (isEnd && !this.#isClosed) this.#open({ task_id }, { runId })?.run.lose(messageOf(thrown));
+      throw thrown;
+    }
+  }
+
+  #open(
+    { task_id: taskId, session_id }: { task_id: string; session_id?: string },
+    name: RunName,
+  ): { entry: Entry; run: TaskRun } | undefined {
+    const isKnown = this.#entries.has(taskId);
+    const entry = this.#entries.get(taskId) ?? this.#forgotten.get(taskId)?.entry.deref() ?? this.#makeEntry(taskId);
     const before = entry.record.current;
     const run = entry.record.run(name);
-    if (!run) return undefined;
+    // What was let go does not come back for a late word about a run of then.
+    if (!run || (!isKnown && run.isSettled)) return undefined;
+    if (session_id) run.sessionId = session_id;
     this.#entries.set(taskId, entry);
     if (before !== entry.record.current) {
       if (run.isLive) this.#ended.delete(taskId);
@@ -219,12 +274,33 @@ export class TaskManager {
   }
 
   #makeEntry(taskId: string): Entry {
-    const record = new TaskRecord(taskId, this.#patience, this.#forgotten.get(taskId), (run, outcome) =>
+    const record = new TaskRecord(taskId, this.#patience, this.#forgotten.get(taskId)?.newestRun, (run, outcome) =>
       this.#settled(entry, run, outcome),
     );
-    const context = { control: this.#options.control, nextRun: this.#nextRun.bind(this) };
+    const context = {
+      control: this.#options.control,
+      nextRun: this.#nextRun.bind(this),
+      startedBy: (id: string) => this.list().filter((task) => task.parentId === id),
+    };
     const entry: Entry = { record, task: new Task(record, context) };
     return entry;
+  }
+
+  #recall({ id, runId, sessionId, outputFile, outcome, isBackground, ...facts }: SavedTask): void {
+    const entry = this.#makeEntry(id);
+    const run = entry.record.run({ runId });
+    if (!run) return;
+    const { description, prompt, agentType, taskType, toolUseId, parentId } = facts;
+    run.learn({
+      ...{ description, prompt, subagent_type: agentType, task_type: taskType },
+      ...{ tool_use_id: toolUseId, parent_task_id: parentId },
+    });
+    run.isBackground = isBackground;
+    run.sessionId = sessionId;
+    run.outputFile = outputFile;
+    this.#entries.set(id, entry);
+    run.recall(outcome);
+    if (outcome) this.#keepEnded(id);
   }
 
   #nextRun(taskId: string, signal: AbortSignal): Promise<void> {
@@ -264,8 +340,10 @@ export class TaskManager {
     for (const oldest of this.#ended) {
       if (this.#ended.size <= (this.#options.keepEnded ?? 1_000)) return;
       this.#ended.delete(oldest);
-      this.#forgotten.add(oldest, this.#entries.get(oldest)?.record.current?.key ?? "");
+      const entry = this.#entries.get(oldest);
       this.#entries.delete(oldest);
+      if (!entry) continue;
+      this.#forgotten.add(oldest, { newestRun: entry.record.current?.key ?? "", entry: new WeakRef(entry) });
     }
   }
 

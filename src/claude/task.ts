@@ -6,10 +6,11 @@ import { AsyncAgentsError } from "../model/errors.ts";
 import { TaskTimeoutError } from "./errors.ts";
 import type { TaskUsage } from "./message-schemas.ts";
 import { isSuccess } from "./parse-message.ts";
+import type { SavedTask } from "./saved-task.ts";
 import { type OutputSource, readMessages, readText } from "./task-output.ts";
 import type { TaskRecord } from "./task-record.ts";
 import type { TaskOutcome, TaskRun, TaskStatus } from "./task-run.ts";
-import type { TranscriptMessage } from "./transcript.ts";
+import { type TokenCount, type TranscriptMessage, tokensByModel } from "./transcript.ts";
 import { limitsOf, pause, type WaitOptions, within } from "./waiting.ts";
 
 /** What a handle needs of a session. A `Query` of the Claude Agent SDK has `stopTask`; `openClaude` gives both. */
@@ -24,6 +25,8 @@ export interface TaskContext {
   control: TaskControl | undefined;
   /** Resolves when another run of the task begins; rejects when the process dies. The signal lets it go. */
   nextRun(taskId: string, signal: AbortSignal): Promise<void>;
+  /** The tasks that an agent started. */
+  startedBy(taskId: string): Task[];
 }
 
 const CANCEL_MS = 10_000;
@@ -91,6 +94,16 @@ export class Task {
     return this.#run?.progress?.last_tool_name;
   }
 
+  /** What the agent said last. Known where the session was opened with `forwardSubagentText: true`. */
+  get lastText(): string | undefined {
+    return this.#run?.lastText;
+  }
+
+  /** The session that it belongs to. */
+  get sessionId(): string | undefined {
+    return this.#run?.sessionId;
+  }
+
   get outputFile(): string | undefined {
     return this.#run?.outcome?.outputFile ?? this.#run?.outputFile;
   }
@@ -135,6 +148,16 @@ export class Task {
   }
 
   /**
+   * Stops this task and all that it started, and what those started. Gives their ends, this one's first. The limits are those of
+   * cancel(). Claude stops one task at a time, and names a starter only for what agents started.
+   */
+  async cancelTree(options: WaitOptions = {}): Promise<TaskOutcome[]> {
+    const limits = limitsOf(options, CANCEL_MS);
+    const timedOut = (timeout: number) => new TaskTimeoutError(this.id, timeout, "was not stopped with all below it");
+    return within(this.#cancelBelow(limits), limits, timedOut);
+  }
+
+  /**
    * Goes on with an agent that has ended: resolves when its new run has begun; wait() then waits for that run. There is no
    * direct way to an agent, so the main conversation is asked to hand the prompt on, which costs a turn. When the limits are over
    * (120 seconds when there is no timeout), the prompt may be on its way all the same; when they are wrong, nothing is sent.
@@ -171,9 +194,60 @@ export class Task {
     return readText(this.#source(), options);
   }
 
+  /**
+   * The tokens that the agent has used so far, by model, from its conversation: Claude tells no cost of a single task (that of the
+   * session is `total_cost_usd` of a result).
+   */
+  async tokens(options: WaitOptions = {}): Promise<Record<string, TokenCount>> {
+    return tokensByModel(await this.messages(options));
+  }
+
+  /** The task in a form that can be kept. */
+  save(): SavedTask {
+    const { id, description, runId, sessionId, prompt, agentType, taskType, toolUseId, parentId, outputFile } = this;
+    const outcome = this.poll();
+    return {
+      id,
+      description,
+      isBackground: this.isBackground,
+      ...(runId !== undefined && { runId }),
+      ...(sessionId !== undefined && { sessionId }),
+      ...(prompt !== undefined && { prompt }),
+      ...(agentType !== undefined && { agentType }),
+      ...(taskType !== undefined && { taskType }),
+      ...(toolUseId !== undefined && { toolUseId }),
+      ...(parentId !== undefined && { parentId }),
+      ...(outputFile !== undefined && { outputFile }),
+      ...(outcome && { outcome }),
+    };
+  }
+
   /** The agent's conversation so far, oldest first. */
   messages(options: WaitOptions = {}): Promise<TranscriptMessage[]> {
     return readMessages(this.#source(), options);
+  }
+
+  /** What it starts while it is being stopped is found in the next round. */
+  async #cancelBelow(limits: WaitOptions): Promise<TaskOutcome[]> {
+    const own = await this.cancel(limits);
+    for (;;) {
+      const below = this.#below();
+      const outcomes = await Promise.all(below.map((task) => task.cancel(limits)));
+      if (this.#below().length === below.length) return [own, ...outcomes];
+    }
+  }
+
+  #below(): Task[] {
+    const found = new Set<Task>();
+    const look = (id: string) => {
+      for (const task of this.#context.startedBy(id)) {
+        if (task.id === this.id || found.has(task)) continue;
+        found.add(task);
+        look(task.id);
+      }
+    };
+    look(this.id);
+    return [...found];
   }
 
   async #stop(run: TaskRun, control: TaskControl): Promise<TaskOutcome> {
@@ -207,7 +281,8 @@ export class Task {
       taskId: this.id,
       path: this.outputFile,
       isAgent: run.facts.task_type === undefined ? undefined : this.#isAgent(run),
-      isLive: run.isLive,
+      // Nothing more comes of a lost one: what is there is all.
+      isLive: run.isLive || run.outcome?.status === "lost",
       lastText: run.outcome && isSuccess(run.outcome) ? run.outcome.summary : undefined,
     };
   }

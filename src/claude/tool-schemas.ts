@@ -3,6 +3,7 @@
  * They hold the fields of both the older Task tool and today's Agent tool; a comment says which a current CLI ignores.
  */
 import { z } from "zod";
+import type { Closed } from "./closed.ts";
 
 /** The models that the Agent tool takes by name. */
 export const TASK_MODELS = ["sonnet", "opus", "haiku", "fable"] as const;
@@ -96,14 +97,14 @@ export const taskStopOutputSchema = z.looseObject({
 /** How a session treats tools that need a permission. */
 export type PermissionMode = (typeof PERMISSION_MODES)[number];
 /** The input of the Task (Agent) tool. */
-export type TaskInput = z.infer<typeof taskInputSchema>;
+export type TaskInput = Closed<z.infer<typeof taskInputSchema>>;
 /** What the Task (Agent) tool gives back. */
-export type TaskOutput = z.infer<typeof taskOutputSchema>;
+export type TaskOutput = Closed<z.infer<typeof taskOutputSchema>>;
 /** The input of the TaskOutput tool. */
-export type TaskOutputInput = z.infer<typeof taskOutputInputSchema>;
+export type TaskOutputInput = Closed<z.infer<typeof taskOutputInputSchema>>;
 /** What the TaskOutput tool gave back. */
-export type TaskOutputOutput = z.infer<typeof taskOutputOutputSchema>;
+export type TaskOutputOutput = Closed<z.infer<typeof taskOutputOutputSchema>>;
 /** The input of the TaskStop tool. */
-export type TaskStopInput = z.infer<typeof taskStopInputSchema>;
+export type TaskStopInput = Closed<z.infer<typeof taskStopInputSchema>>;
 /** What the TaskStop tool gives back. */
-export type TaskStopOutput = z.infer<typeof taskStopOutputSchema>;
+export type TaskStopOutput = Closed<z.infer<typeof taskStopOutputSchema>>;

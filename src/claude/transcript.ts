@@ -4,12 +4,26 @@
  */
 import { z } from "zod";
 
-const blockSchema = z.looseObject({ type: z.string(), text: z.string().optional(), name: z.string().optional() });
+const word = z.string().optional().catch(undefined);
+const blockSchema = z.looseObject({ type: z.string(), text: word, name: word });
+const count = z.number().catch(0);
+
+/** On answers: several lines have the id of one answer, each with one part of it. */
+const answerSchema = z.object({
+  id: z.string(),
+  model: z.string(),
+  usage: z.object({
+    input_tokens: count,
+    output_tokens: count,
+    cache_read_input_tokens: count,
+    cache_creation_input_tokens: count,
+  }),
+});
 
 const lineSchema = z.looseObject({
   type: z.enum(["user", "assistant"]),
-  uuid: z.string().optional(),
-  timestamp: z.string().optional(),
+  uuid: word,
+  timestamp: word,
   message: z.looseObject({ role: z.string(), content: z.union([z.string(), z.array(blockSchema)]) }),
 });
 
@@ -25,6 +39,34 @@ export interface TranscriptMessage {
   timestamp?: string;
   /** The message as it is in the Messages API. */
   message: { role: string; content: unknown };
+}
+
+/** Tokens of one model. */
+export interface TokenCount {
+  input: number;
+  output: number;
+  cacheRead: number;
+  cacheWrite: number;
+}
+
+/** What the agent's requests used, by the name of the model. */
+export function tokensByModel(messages: readonly TranscriptMessage[]): Record<string, TokenCount> {
+  const answers = new Map<string, z.infer<typeof answerSchema>>();
+  for (const { message } of messages) {
+    const answer = answerSchema.safeParse(message).data;
+    if (answer) answers.set(answer.id, answer);
+  }
+  const counts: Record<string, TokenCount> = {};
+  for (const { model, usage } of answers.values()) {
+    const before = counts[model] ?? { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+    counts[model] = {
+      input: before.input + usage.input_tokens,
+      output: before.output + usage.output_tokens,
+      cacheRead: before.cacheRead + usage.cache_read_input_tokens,
+      cacheWrite: before.cacheWrite + usage.cache_creation_input_tokens,
+    };
+  }
+  return counts;
 }
 
 /** Undefined where the text is no transcript. */

@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { BoundedStream } from "./bounded-stream.ts";
 import type { ResultMessage } from "./message-schemas.ts";
+import type { Prompt } from "./prompt.ts";
 import type { SdkUserMessage } from "./sdk.ts";
 
 interface Sent {
@@ -31,7 +32,7 @@ export class UserInput {
   }
 
   /** Resolves with the result of the turn that takes this prompt. */
-  send(prompt: string): Promise<ResultMessage> {
+  send(prompt: Prompt): Promise<ResultMessage> {
     if (this.#isOver) {
       const message = "This Claude session is closed: open another one, with `resume` to go on where it was.";
       return Promise.reject(new AsyncAgentsError("host_unavailable", message));
@@ -42,7 +43,7 @@ export class UserInput {
     });
     const message: SdkUserMessage = {
       type: "user",
-      message: { role: "user", content: prompt },
+      message: { role: "user", content: typeof prompt === "string" ? prompt : [...prompt] },
       parent_tool_use_id: null,
       uuid,
     };

@@ -3,7 +3,8 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentDefinition } from "../../src/claude/agent-definition.ts";
 import type { MessagesRequest } from "../../src/testing/messages-request.ts";
-import { call, say } from "../../src/testing/script.ts";
+import { call, calls, say } from "../../src/testing/script.ts";
+import { CLI } from "./altered-cli.ts";
 import { agentInput, claudeBed, closeBeds, follow } from "./claude-bed.ts";
 
 setDefaultTimeout(60_000);
@@ -22,11 +23,6 @@ require("node:readline").createInterface({ input: process.stdin }).on("line", (l
   process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, result }) + "\\n");
 });
 `;
-
-const CLI = join(
-  import.meta.dir,
-  `../../node_modules/@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}/claude`,
-);
 
 /** The real CLI, with all that it is told written to a file: this CLI takes the critical reminder and shows it to no model. */
 function overheard(folder: string, file: string): string {
@@ -100,6 +96,26 @@ describe("an agent's definition", () => {
     expect([failure.code, failure.message]).toEqual(["invalid_input", expect.stringContaining("odd")]);
     expect(model.requests).toHaveLength(0);
   });
+});
+
+test("models with a large window and of a gateway reach the requests of their agents", async () => {
+  const { model, open } = await claudeBed();
+  const models = { large: "sonnet[1m]", gateway: { custom: "our-gateway/fast" } } as const;
+  const names = Object.keys(models);
+  model.script("main", [
+    calls(names.map((name) => ({ name: "Agent", input: agentInput(name, { subagent_type: name }) }))),
+    ...Array.from({ length: 4 }, () => say("noted")),
+  ]);
+  for (const name of names) model.script(name, [say("done")]);
+  const agents = Object.fromEntries(
+    Object.entries(models).map(([name, given]) => [name, { description: name, prompt: name, model: given }]),
+  );
+  const claude = await open({ agents });
+  await claude.send(follow("main"));
+  const tasks = claude.tasks.list();
+  await Promise.all(tasks.map((task) => task.wait()));
+  const used = tasks.map((task) => model.requestsOf(task.id)[0]?.request.body.model);
+  expect(used).toEqual([expect.stringContaining("sonnet"), "our-gateway/fast"]);
 });
 
 describe("the switch for Claude's task tools", () => {

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, describe, expect, setDefaultTimeout, spyOn, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Options } from "@anthropic-ai/claude-agent-sdk";
@@ -57,8 +57,8 @@ describe("the examples run", () => {
     const bed = await claudeBed();
     scriptMain(bed, ["one", "two"]);
     for (const name of ["one", "two"]) bed.model.script(name, [pause(100), say(`${name} is done`)]);
-    const { prompt = "", ...options } = optionsOf(bed);
-    const outcomes = await analyze(prompt, options);
+    const { prompt: _none, ...options } = optionsOf(bed);
+    const outcomes = await analyze(follow("main"), options);
     expect(outcomes.map(({ summary }) => summary)).toEqual(["one is done", "two is done"]);
   });
 
@@ -90,8 +90,11 @@ describe("the examples run", () => {
     const bed = await claudeBed();
     scriptMain(bed, ["one"]);
     bed.model.script("one", [say("done")]);
-    const { prompt = "", ...options } = optionsOf(bed);
-    const tasks = await followQuery(prompt, options as Options);
+    const { prompt: _none, ...options } = optionsOf(bed);
+    const said: string[] = [];
+    const log = spyOn(console, "log").mockImplementation((line) => void said.push(line));
+    const tasks = await followQuery(follow("main"), options as Options).finally(() => log.mockRestore());
     expect(tasks.list().map((task) => task.status())).toEqual(["completed"]);
+    expect(said).toEqual(["Job one: completed"]);
   });
 });

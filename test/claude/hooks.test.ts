@@ -57,6 +57,21 @@ describe("the hooks of a subagent that ends well", () => {
     expect([stops[0]?.made_up, exists]).toEqual([undefined, true]);
   });
 
+  test("find the transcript, however late Claude writes it", async () => {
+    const { model, open } = await claudeBed();
+    const names = Array.from({ length: 12 }, (_, i) => `agent-${i}`);
+    model.script("main", [
+      calls(names.map((name) => ({ name: "Agent", input: agentInput(name) }))),
+      ...Array.from({ length: 14 }, () => say("noted")),
+    ]);
+    for (const name of names) model.script(name, [say("done")]);
+    const found: boolean[] = [];
+    const claude = await open({ onSubagentStop: (input) => void found.push(existsSync(input.agent_transcript_path)) });
+    await claude.send(follow("main"));
+    await claude.close({ wait: 20_000 });
+    expect(found).toEqual(names.map(() => true));
+  });
+
   test("can make it go on, and beside them the SDK's own hooks work", async () => {
     const { model, open } = await claudeBed();
     model.script("main", [call("Agent", agentInput("child")), say("begun"), say("noted")]);

@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { call, gate, say } from "../../src/testing/script.ts";
 import { agentInput, claudeBed, closeBeds, follow, isAlive } from "./claude-bed.ts";
 
@@ -50,8 +52,13 @@ describe("a Claude that does not start", () => {
   test.each([
     ["/nonexistent/claude", "not found"],
     ["/bin/false", "code 1"],
-  ])("(%s) rejects with the reason", async (pathToClaudeCodeExecutable, reason) => {
-    const { open } = await claudeBed();
+    ["complaining", "code 1: it complains"],
+  ])("(%s) rejects with the reason", async (program, reason) => {
+    const { open, home } = await claudeBed();
+    if (program === "complaining") {
+      writeFileSync(join(home.root, program), "#!/bin/sh\necho it complains >&2; exit 1\n", { mode: 0o755 });
+    }
+    const pathToClaudeCodeExecutable = resolve(home.root, program);
     const failure = await open({ pathToClaudeCodeExecutable }).catch((thrown) => thrown);
     expect([failure.code, failure.message]).toEqual(["host_unavailable", expect.stringContaining(reason)]);
   });

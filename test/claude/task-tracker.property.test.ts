@@ -106,3 +106,51 @@ describe("the streams of several tasks", () => {
     );
   });
 });
+
+describe("the streams of several sessions in one manager", () => {
+  const sessions = [...recorded.entries()].filter(([name]) => !name.startsWith("killed")).map(([, stream]) => stream);
+  const pair = fc.uniqueArray(fc.nat(sessions.length - 1), { minLength: 2, maxLength: 2 });
+  const replays = fc.sample(fc.tuple(pair, choices, fc.double({ min: 0, max: 1, noNaN: true })), {
+    numRuns: 300,
+    seed: 7,
+  });
+
+  /** Both, with a pause in which what is missing in a list would be given up. */
+  async function replay(messages: readonly Sample[], pauseAt: number): Promise<string[]> {
+    const ends: string[] = [];
+    const manager = new TaskManager({
+      listWait: 5,
+      onTaskNotification: ({ taskId, runId, status }) => ends.push([taskId, runId, status].join(" ")),
+    });
+    const cut = Math.floor(messages.length * pauseAt);
+    for (const message of messages.slice(0, cut)) manager.track(message);
+    await Bun.sleep(30);
+    for (const message of messages.slice(cut)) manager.track(message);
+    await Bun.sleep(30);
+    return ends.sort();
+  }
+
+  test("do not touch each other: no task is called lost", async () => {
+    const alone = await Promise.all(sessions.map((stream) => replay(stream, 1)));
+    const wrong = await Promise.all(
+      replays.map(async ([which, order, pauseAt]) => {
+        const picked = which.map((i) => sessions[i] ?? []);
+        const ends = await replay(interleave(picked, order), pauseAt);
+        const expected = which.flatMap((i) => alone[i] ?? []).sort();
+        return JSON.stringify(ends) === JSON.stringify(expected) ? [] : [ends];
+      }),
+    );
+    expect(alone.flat().length).toBeGreaterThan(6);
+    expect(wrong.flat()).toEqual([]);
+  });
+
+  test("are told apart when the process of one ends", () => {
+    const [one = [], other = []] = sessions.map((stream) => stream.filter(({ subtype }) => subtype === "task_started"));
+    const manager = new TaskManager();
+    for (const message of [...one, ...other]) manager.track(message);
+    manager.processEnded("killed", String(one[0]?.session_id));
+    const statuses = (stream: Sample[]) => stream.map(({ task_id }) => manager.get(String(task_id)).status());
+    expect([...new Set(statuses(one)), ...new Set(statuses(other))]).toEqual(["lost", ""]);
+    manager.close();
+  });
+});

@@ -64,11 +64,24 @@ test("the TaskStop tool takes a task by its id, or by the older name of it", () 
 });
 
 describe("an agent's definition", () => {
-  test("takes models by short and by full name, and no other words", () => {
-    const isModel = (model: string) =>
+  test("takes models by short and by full name, any other only as a custom one, and no misspelled word", () => {
+    const isModel = (model: unknown) =>
       agentDefinitionSchema.safeParse({ description: "d", prompt: "p", model }).success;
-    expect(["opus", "inherit", "claude-opus-5-5", "eu.anthropic.claude-haiku-4"].map(isModel)).not.toContain(false);
-    expect(["gpt", "", "Opus"].map(isModel)).not.toContain(true);
+    const short = ["opus", "inherit", "opusplan", "best", "default", "sonnet[1m]", "opusplan[1m]"];
+    const full = ["claude-opus-5-5", "eu.anthropic.claude-haiku-4", "claude-opus-5-5[1m]", { custom: "gateway/fast" }];
+    expect([...short, ...full].filter((model) => !isModel(model))).toEqual([]);
+    const wrong = ["gpt", "", "Opus", "sonett[1m]", "inherit[1m]", { custom: "" }, { custom: "x", more: 1 }];
+    expect(wrong.filter(isModel)).toEqual([]);
+    const agents = { own: { description: "d", prompt: "p", model: { custom: "gateway/fast" } } };
+    expect<unknown>(checkAgents(agents)).toEqual({ own: { description: "d", prompt: "p", model: "gateway/fast" } });
+    const misspelled = { a: { description: "d", prompt: "p", model: "gateway/fast" as "opus" } };
+    expect(() => checkAgents(misspelled)).toThrow("The agent a is wrong: model: write any other name as { custom");
+  });
+
+  test("is refused where a field is misspelled, at any depth", () => {
+    const agent = (fields: object) => ({ a: { description: "d", prompt: "p", ...fields } });
+    expect(() => checkAgents(agent({ tool: ["Bash"] }))).toThrow('"tool"');
+    expect(() => checkAgents(agent({ mcpServers: [{ s: { command: "c", argz: [] } }] }))).toThrow("mcpServers.0");
   });
 
   test("is refused with the agent and the field where it is wrong", () => {

@@ -9,7 +9,7 @@ export async function withinBudget(tokens: number, options: ClaudeOptions = {}):
   });
   const tooDear: string[] = [];
   for await (const event of claude.tasks.events()) {
-    if (event.type !== "task.progress" || event.usage.total_tokens <= tokens) continue;
+    if (event.type !== "task.progress" || (event.usage?.total_tokens ?? 0) <= tokens) continue;
     tooDear.push(event.task.description);
     await event.task.cancel();
   }

@@ -3,12 +3,12 @@ import { TaskManager } from "../../../src/claude/index.ts";
 
 export async function follow(prompt: string, options: Options): Promise<TaskManager> {
   const messages = query({ prompt, options });
-  const tasks = new TaskManager({ control: messages });
+  const tasks = new TaskManager({
+    control: messages,
+    onTaskNotification: ({ status }, task) => console.log(`${task.description}: ${status}`),
+  });
   try {
-    for await (const message of messages) {
-      const task = tasks.track(message);
-      if (task?.status()) console.log(`${task.description}: ${task.status()}`);
-    }
+    for await (const message of messages) tasks.track(message);
   } finally {
     tasks.processEnded("the query is over");
   }
