@@ -5,7 +5,7 @@
 export { DEFAULT_SETTINGS, type EngineContext, type Log, type NoticeView, type Settings } from "./engine/context.ts";
 export { Engine } from "./engine/engine.ts";
 export type { Caller, LaunchRequest } from "./engine/launch.ts";
-export { isAlive, ownIdentity } from "./engine/liveness.ts";
+export { isInstanceAlive, ownIdentity } from "./engine/liveness.ts";
 export { type ClaudeHost, type ClaudeHostOptions, claudeHost } from "./hosts/claude.ts";
 export type { Host, HostEvent } from "./hosts/host.ts";
 export { type OpenCodeHost, openCodeHost } from "./hosts/opencode.ts";

@@ -7,7 +7,7 @@ import manifest from "../../package.json" with { type: "json" };
 import { Board } from "../board/board.ts";
 import type { Log } from "../engine/context.ts";
 import { Desk } from "../engine/desk.ts";
-import { isAlive } from "../engine/liveness.ts";
+import { isInstanceAlive } from "../engine/liveness.ts";
 import { Overview } from "../engine/overview.ts";
 import { Runner } from "../engine/runner.ts";
 import { type ApiServer, startApiServer } from "../http/server.ts";
@@ -39,7 +39,7 @@ export async function startDaemon({ directory, worktrees, environment, log }: Da
   const runner = new Runner({ store, log, makers, ...limitSettings(environment, log) });
   const desk = new Desk({
     store,
-    isAlive,
+    isAlive: isInstanceAlive,
     engines: () => runner.engines(),
     open: (host, folder) => runner.open(host, folder),
   });

@@ -24,6 +24,8 @@ export interface Settings {
   fork: CondenseLimits;
   /** The least time between two status calls, and the longest that a missed event goes unnoticed. */
   pollMs: number;
+  /** How often an instance says that it lives. */
+  beatMs: number;
   /** What a run may take. */
   limits: Limits;
   /** Cancel a parent's tasks when somebody aborts its turn; else they go on. */
@@ -41,6 +43,7 @@ export const DEFAULT_SETTINGS: Settings = {
   noticeResultChars: 8192,
   fork: { tokens: 100_000, wholeOutputs: 5, recentOutputs: 15, recentChars: 3000, olderChars: 500 },
   pollMs: 5000,
+  beatMs: 10_000,
   limits: DEFAULT_LIMITS,
   cancelOnAbort: false,
   launchTool: "task",

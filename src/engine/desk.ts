@@ -8,6 +8,7 @@ import { isLive, type Task } from "../model/task.ts";
 import type { Instance, Store } from "../store/store.ts";
 import type { Engine } from "./engine.ts";
 import { type LaunchRequest, PERSON } from "./launch.ts";
+import { isVisible } from "./liveness.ts";
 
 export interface DeskContext {
   store: Store;
@@ -87,7 +88,7 @@ export class Desk {
     }
     const engine = engines.find(({ instance }) => instance.directory === directory);
     if (engine) return { engine };
-    const other = (await this.#living()).find((instance) => instance.directory === directory);
+    const other = (await this.#reachable()).find((instance) => instance.directory === directory);
     if (other) return { pid: other.pid };
     return { engine: await this.engine(DEFAULT_HOST, directory) };
   }
@@ -97,7 +98,8 @@ export class Desk {
     const engine = this.#context.engines().find(({ instance }) => instance.id === task.owner);
     if (engine) return { engine };
     const driver = await this.#driver(task);
-    if (driver) return { pid: driver.pid };
+    if (driver && isVisible(driver)) return { pid: driver.pid };
+    if (driver) throw elsewhere(task);
     throw new AsyncAgentsError("nothing_asked", `Task ${task.id} does not wait for an answer.`);
   }
 
@@ -105,7 +107,9 @@ export class Desk {
   async placeOfResume(task: Task): Promise<Place> {
     const engine = sameDirectory(this.#context.engines(), task);
     if (engine) return { engine };
-    const other = (await this.#living()).find((each) => each.directory === task.directory && each.host === task.host);
+    const other = (await this.#reachable()).find(
+      (each) => each.directory === task.directory && each.host === task.host,
+    );
     if (other) return { pid: other.pid };
     return { engine: await this.engine(task.host, task.directory) };
   }
@@ -116,10 +120,10 @@ export class Desk {
     const own =
       engines.find(({ instance }) => instance.id === task.owner) ?? sameDirectory(engines, task) ?? engines[0];
     const driver = await this.#driver(task);
-    const others = (await this.#living()).filter(({ host, pid }) => host === task.host && pid !== process.pid);
+    const others = (await this.#reachable()).filter(({ host, id }) => host === task.host && !this.#isOwn(id));
     const other = others.find(({ directory }) => directory === task.directory) ?? others[0];
     const places: Place[] = [];
-    if (driver) places.push({ pid: driver.pid });
+    if (driver && isVisible(driver)) places.push({ pid: driver.pid });
     if (own) places.push({ engine: own });
     if (other && other.pid !== driver?.pid) places.push({ pid: other.pid });
     if (places.length > 0) return places;
@@ -134,7 +138,16 @@ export class Desk {
   async #driver(task: Task): Promise<Instance | null> {
     if (!isLive(task.status) || task.owner === null) return null;
     const living = await this.#living();
-    return living.find(({ id, pid }) => id === task.owner && pid !== process.pid) ?? null;
+    return living.find(({ id }) => id === task.owner && !this.#isOwn(id)) ?? null;
+  }
+
+  #isOwn(instanceId: string): boolean {
+    return this.#context.engines().some(({ instance }) => instance.id === instanceId);
+  }
+
+  /** Living instances whose pids mean something here: one in another container cannot be asked. */
+  async #reachable(): Promise<Instance[]> {
+    return (await this.#living()).filter(isVisible);
   }
 
   async #living(): Promise<Instance[]> {
@@ -144,6 +157,11 @@ export class Desk {
 
 function sameDirectory(engines: readonly Engine[], wanted: Pick<Task, "host" | "directory">): Engine | undefined {
   return engines.find(({ instance }) => instance.directory === wanted.directory && instance.host === wanted.host);
+}
+
+function elsewhere(task: Task): AsyncAgentsError {
+  const message = `Task ${task.id} runs in another container or on another machine. Answer it there.`;
+  return new AsyncAgentsError("host_unavailable", message);
 }
 
 function unavailable(directory: string): AsyncAgentsError {

@@ -38,7 +38,7 @@ export class Driver {
   readonly lull = new Lull();
   readonly #saving = new Map<RunTracker, ReturnType<typeof setTimeout>>();
   #pollTimer: ReturnType<typeof setTimeout> | null = null;
-  #lastPoll = 0;
+  #lastPoll = Number.NEGATIVE_INFINITY;
   #stopped = false;
 
   constructor(context: EngineContext, onEnded: (task: Task) => void) {

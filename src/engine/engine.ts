@@ -13,6 +13,7 @@ import { Canceller, type CancelResult } from "./cancel.ts";
 import { Changes } from "./changes.ts";
 import type { EngineContext } from "./context.ts";
 import { Driver } from "./driver.ts";
+import { Heartbeat } from "./heartbeat.ts";
 import { batchIdOf, type Caller, Launcher, type LaunchRequest, PERSON, type ResumeRequest } from "./launch.ts";
 import { Outbox } from "./outbox.ts";
 import { Recovery } from "./recovery.ts";
@@ -40,6 +41,7 @@ export class Engine {
   readonly #launcher: Launcher;
   readonly #canceller: Canceller;
   readonly #recovery: Recovery;
+  readonly #heartbeat: Heartbeat;
   readonly #endListeners = new Set<(task: Task) => void>();
   #stopEvents: (() => void) | null = null;
   #usedAt: number;
@@ -58,12 +60,14 @@ export class Engine {
     this.#launcher = new Launcher(context, this.#driver);
     this.#canceller = new Canceller(context, this.#driver, this.#waiter, onEnded);
     this.#recovery = new Recovery(context, this.#driver, onEnded);
+    this.#heartbeat = new Heartbeat(context, () => this.#driver.verify());
   }
 
   /** Registers the instance and begins to listen. `recover` is separate: it needs a host that answers. */
   async start(): Promise<void> {
     const { store, host, instance } = this.#context;
     await store.addInstance(instance);
+    this.#heartbeat.start();
     if (!this.#isAttended) await this.#changes.start();
     const stopEntries = this.#changes.onEntries((entries) => {
       for (const entry of entries) this.#heed(entry);
@@ -98,6 +102,7 @@ export class Engine {
   /** Lets go of everything; live tasks of this instance are then for another one to recover. */
   async stop(): Promise<void> {
     this.#stopped = true;
+    this.#heartbeat.stop();
     if (this.#sweep) clearTimeout(this.#sweep);
     if (this.#kick) clearTimeout(this.#kick);
     this.#stopEvents?.();

@@ -15,7 +15,7 @@ import { awakeNow } from "./awake-clock.ts";
 import { Changes } from "./changes.ts";
 import { DEFAULT_SETTINGS, type EngineContext, type Log, type NoticeText, type NoticeView } from "./context.ts";
 import { Engine } from "./engine.ts";
-import { isAlive, ownIdentity } from "./liveness.ts";
+import { isInstanceAlive, ownIdentity } from "./liveness.ts";
 import { findOrphans } from "./orphans.ts";
 import { Slots } from "./slots.ts";
 
@@ -62,7 +62,15 @@ export class Runner {
   constructor(context: RunnerContext) {
     const unlimited = { limits: DEFAULT_LIMITS, maxConcurrent: null };
     const clocks = { now: Date.now, monotonic: awakeNow };
-    this.#context = { ...unlimited, ...clocks, idleMs: IDLE_MS, pollMs: POLL_MS, newId, isAlive, ...context };
+    this.#context = {
+      ...unlimited,
+      ...clocks,
+      idleMs: IDLE_MS,
+      pollMs: POLL_MS,
+      newId,
+      isAlive: isInstanceAlive,
+      ...context,
+    };
     this.#slots = new Slots(this.#context.maxConcurrent);
     this.#changes = new Changes(context.store, context.log);
     this.#changes.onEntries((entries) => this.#heed(entries));
@@ -146,7 +154,7 @@ export class Runner {
 
   #engineContext({ host }: OpenedHost, directory: string): EngineContext {
     const { store, log, now, monotonic, newId, isAlive, pollMs, limits } = this.#context;
-    const identity = { id: newId("ins"), ...ownIdentity(), host: host.kind, directory, startedAt: now() };
+    const identity = { id: newId("ins"), ...ownIdentity(), beat: 0, host: host.kind, directory, startedAt: now() };
     return {
       ...{ store, host, log, now, monotonic, newId, isAlive, wordNotices },
       instance: identity,
@@ -192,8 +200,8 @@ export class Runner {
         isDone = (await (await this.#tryOpen(host, directory))?.recover()) === true && isDone;
       }
       for (const instance of found.dead) await store.endInstance(instance.id);
-      const isForeign = found.living.some(({ pid }) => pid !== process.pid);
-      if (isForeign) this.#sweepLater(this.#context.pollMs);
+      const own = new Set(this.engines().map(({ instance }) => instance.id));
+      if (found.living.some(({ id }) => !own.has(id))) this.#sweepLater(this.#context.pollMs);
     } catch (thrown) {
       log.error("what dead processes left could not be put right; it is tried again", { error: messageOf(thrown) });
       isDone = false;

@@ -6,7 +6,7 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { isAlive, ownIdentity } from "../engine/liveness.ts";
+import { isAlive, isElsewhere, ownIdentity, type ProcessIdentity } from "../engine/liveness.ts";
 
 const recordSchema = z.object({
   port: z.number().int(),
@@ -17,6 +17,8 @@ const recordSchema = z.object({
   version: z.string(),
   processStart: z.string(),
   bootId: z.string(),
+  /** Absent in records of earlier versions. */
+  pidNamespace: z.string().default(""),
   /** The daemon has a board and starts hosts itself; a plugin's server shows what its OpenCode runs, and everything in the store. */
   kind: z.enum(["plugin", "daemon"]).default("plugin"),
 });
@@ -27,10 +29,7 @@ const FOLDER = "servers";
 const MAIN = "server.json";
 
 /** Writes this process's files; gives the way to remove them, which may be called twice. */
-export function announce(
-  directory: string,
-  server: Omit<ServerRecord, "pid" | "processStart" | "bootId">,
-): { withdraw(): void } {
+export function announce(directory: string, server: Omit<ServerRecord, keyof ProcessIdentity>): { withdraw(): void } {
   const record: ServerRecord = { ...server, ...ownIdentity() };
   mkdirSync(join(directory, FOLDER), { recursive: true, mode: 0o700 });
   sweep(directory);
@@ -62,11 +61,11 @@ function withdraw(directory: string, record: ServerRecord): void {
   }
 }
 
-/** Removes what dead processes left. */
+/** Removes what dead processes left. One in another container may live: what it wrote is its own. */
 function sweep(directory: string): void {
   for (const file of recordFiles(directory)) {
     const record = read(file);
-    if (record === null || !isAlive(record)) rmSync(file, { force: true });
+    if (record === null || !(isAlive(record) || isElsewhere(record))) rmSync(file, { force: true });
   }
 }
 

@@ -6,7 +6,7 @@
 import { awakeNow } from "../engine/awake-clock.ts";
 import type { CrashPoint, EngineContext, Log } from "../engine/context.ts";
 import { Engine } from "../engine/engine.ts";
-import { isAlive, ownIdentity } from "../engine/liveness.ts";
+import { isInstanceAlive, ownIdentity } from "../engine/liveness.ts";
 import type { OpenCodeHost } from "../hosts/opencode.ts";
 import type { Task } from "../model/task.ts";
 import { wordNotices } from "./notice-text.ts";
@@ -39,6 +39,7 @@ export async function startInstance(input: {
     instance: {
       id: newId("ins"),
       ...ownIdentity(),
+      beat: 0,
       host: host.kind,
       directory: input.directory,
       startedAt: Date.now(),
@@ -47,7 +48,7 @@ export async function startInstance(input: {
     now: Date.now,
     monotonic: awakeNow,
     newId,
-    isAlive,
+    isAlive: isInstanceAlive,
     reach: input.reach,
     wordNotices: (views) =>
       wordNotices(views, {

@@ -56,6 +56,7 @@ export function settingsOf(options: PluginOptions, ownTools: readonly string[]):
       olderChars: options.forkOlderChars,
     },
     pollMs: DEFAULT_SETTINGS.pollMs,
+    beatMs: DEFAULT_SETTINGS.beatMs,
     limits: {
       stallMs: options.stallMinutes * 60_000,
       runMs: options.maxMinutes === undefined ? null : options.maxMinutes * 60_000,

@@ -87,13 +87,13 @@ async function startApi(
   const settings = apiSettings(process.env, log);
   if (!settings.enabled) return null;
   try {
-    const [{ startApiServer }, { Overview }, { Desk }, { isAlive }] = await Promise.all([
+    const [{ startApiServer }, { Overview }, { Desk }, { isInstanceAlive }] = await Promise.all([
       import("../http/server.ts"),
       import("../engine/overview.ts"),
       import("../engine/desk.ts"),
       import("../engine/liveness.ts"),
     ]);
-    const desk = new Desk({ store, isAlive, engines: () => [...engines] });
+    const desk = new Desk({ store, isAlive: isInstanceAlive, engines: () => [...engines] });
     const server = startApiServer({ overview: new Overview(store), desk, directory, log, ...settings });
     const forget = atProcessEnd(server);
     return {

@@ -6,7 +6,17 @@ import type { Kysely } from "kysely";
 import type { InstanceRow, Schema } from "./schema.ts";
 import type { Instance } from "./store.ts";
 
-const COLUMNS = ["id", "pid", "process_start", "boot_id", "host", "directory", "started_at"] as const;
+const COLUMNS = [
+  "id",
+  "pid",
+  "process_start",
+  "boot_id",
+  "pid_namespace",
+  "beat",
+  "host",
+  "directory",
+  "started_at",
+] as const;
 
 export async function putInstance(kysely: Kysely<Schema>, instance: Instance): Promise<void> {
   const { id, ...rest } = instanceRow(instance);
@@ -15,6 +25,17 @@ export async function putInstance(kysely: Kysely<Schema>, instance: Instance): P
     .values({ id, ...rest })
     .onConflict((conflict) => conflict.column("id").doUpdateSet(rest))
     .execute();
+}
+
+/** False where there is no such instance. */
+export async function moveBeat(kysely: Kysely<Schema>, id: string): Promise<boolean> {
+  const moved = await kysely
+    .updateTable("instances")
+    .set((expression) => ({ beat: expression("beat", "+", 1) }))
+    .where("id", "=", id)
+    .returning("id")
+    .executeTakeFirst();
+  return moved !== undefined;
 }
 
 export async function removeInstance(kysely: Kysely<Schema>, id: string): Promise<void> {
@@ -32,6 +53,8 @@ function instanceRow(instance: Instance): InstanceRow {
     pid: instance.pid,
     process_start: instance.processStart,
     boot_id: instance.bootId,
+    pid_namespace: instance.pidNamespace,
+    beat: instance.beat,
     host: instance.host,
     directory: instance.directory,
     started_at: instance.startedAt,
@@ -44,6 +67,8 @@ function instanceOf(row: InstanceRow): Instance {
     pid: row.pid,
     processStart: row.process_start,
     bootId: row.boot_id,
+    pidNamespace: row.pid_namespace,
+    beat: row.beat,
     host: row.host,
     directory: row.directory,
     startedAt: row.started_at,

@@ -10,7 +10,7 @@ import { boardRecords } from "./board-store.ts";
 import type { Database } from "./database.ts";
 import { readEntriesOf, readFeed, readLastSeq } from "./feed.ts";
 import { readHistory } from "./history.ts";
-import { putInstance, readInstances, removeInstance } from "./instances.ts";
+import { moveBeat, putInstance, readInstances, removeInstance } from "./instances.ts";
 import { addLaunch, readLaunches, removeLaunch } from "./launches.ts";
 import { refuseIfNewer } from "./migrations.ts";
 import { claimNotices, dropNotices, readNotices, readParentsWithNotices, settleNotices } from "./notices.ts";
@@ -52,6 +52,7 @@ export function kyselyStore(database: Database): Store {
     onChange: (listener) => database.onChange(listener),
 
     addInstance: (instance) => write((kysely) => putInstance(kysely, instance)),
+    beat: (id) => write((kysely) => moveBeat(kysely, id)),
     endInstance: (id) => write((kysely) => removeInstance(kysely, id)),
     instances: () => read(readInstances),
 

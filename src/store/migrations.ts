@@ -13,6 +13,7 @@ import { boardTables } from "./migration-3-board.ts";
 import { mergeCommits } from "./migration-4-merges.ts";
 import { approvalsTable } from "./migration-5-approvals.ts";
 import { widerSearch } from "./migration-6-search.ts";
+import { heartbeats } from "./migration-7-heartbeats.ts";
 import type { Schema } from "./schema.ts";
 
 export type Migration = (kysely: Kysely<Schema>, dialect: Dialect) => Promise<void>;
@@ -24,6 +25,7 @@ const MIGRATIONS: readonly Migration[] = [
   mergeCommits,
   approvalsTable,
   widerSearch,
+  heartbeats,
 ];
 
 /** The version that this code reads and writes. */

@@ -120,6 +120,9 @@ export interface InstancesTable {
   pid: number;
   process_start: string;
   boot_id: string;
+  /** Empty where it was written before it was known. */
+  pid_namespace: string;
+  beat: number;
   host: string;
   directory: string;
   started_at: number;

@@ -78,12 +78,19 @@ export interface History {
   durations: { below: number | null; runs: number }[];
 }
 
-/** A process and directory that launches, drives or delivers. `bootId` and `processStart` make a pid unambiguous. */
+/**
+ * A process and directory that launches, drives or delivers. `bootId`, `pidNamespace` and `processStart` make a pid
+ * unambiguous.
+ */
 export interface Instance {
   id: string;
   pid: number;
   processStart: string;
   bootId: string;
+  /** Empty where it is not known. */
+  pidNamespace: string;
+  /** Its heartbeat: another number each time, for those who cannot see its process. */
+  beat: number;
   host: string;
   directory: string;
   startedAt: number;
@@ -203,6 +210,8 @@ export interface Store {
   onChange(listener: () => void): () => void;
 
   addInstance(instance: Instance): Promise<void>;
+  /** Moves the instance's heartbeat; false where there is no such instance (any more). */
+  beat(id: string): Promise<boolean>;
   endInstance(id: string): Promise<void>;
   /** Instances that have not said that they ended; some of them may be dead. */
   instances(): Promise<Instance[]>;

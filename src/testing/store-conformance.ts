@@ -147,6 +147,8 @@ function othersSuite(bed: Bed): void {
         pid: 4_194_304,
         processStart: "12345",
         bootId: "boot",
+        pidNamespace: "pid:[1]",
+        beat: 0,
         host: "opencode",
         directory: "/w",
         startedAt,
@@ -156,6 +158,9 @@ function othersSuite(bed: Bed): void {
     await store.addInstance(instance("i1", 1));
     await store.addInstance(instance("i1", 3));
     expect(await store.instances()).toEqual([instance("i2", 2), instance("i1", 3)]);
+    expect([await store.beat("i1"), await store.beat("i1"), await store.beat("nobody")]).toEqual([true, true, false]);
+    expect((await store.instances()).map(({ beat }) => beat)).toEqual([0, 2]);
+    await store.addInstance(instance("i1", 3));
     await store.endInstance("i2");
     await store.endInstance("nobody");
     expect(await store.instances()).toEqual([instance("i1", 3)]);

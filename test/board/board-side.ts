@@ -4,7 +4,7 @@ import { Board } from "../../src/board/board.ts";
 import type { BoardContext } from "../../src/board/board-context.ts";
 import type { CallOperation } from "../../src/client/operations.ts";
 import { Desk } from "../../src/engine/desk.ts";
-import { isAlive } from "../../src/engine/liveness.ts";
+import { isInstanceAlive } from "../../src/engine/liveness.ts";
 import { Runner } from "../../src/engine/runner.ts";
 import { scriptedHosts } from "../../src/hosts/scripted-hosts.ts";
 import { sqliteStore } from "../../src/store/open.ts";
@@ -36,7 +36,7 @@ export async function openSide(folder: string, fields: Partial<BoardContext> = {
   });
   const desk = new Desk({
     store,
-    isAlive,
+    isAlive: isInstanceAlive,
     engines: () => runner.engines(),
     open: (host, path) => runner.open(host, path),
   });

@@ -44,6 +44,7 @@ export class World {
   readonly sessions = new ScriptedSessions();
   readonly sides: Side[] = [];
   readonly #dead = new Set<string>();
+  readonly #heldForDead = new Set<string>();
   #at = 1_700_000_000_000;
   #awake = 0;
   #scripts = 0;
@@ -62,6 +63,11 @@ export class World {
   /** The wall clock alone moves, also back: somebody set it, or the machine slept. */
   jump(ms: number): void {
     this.#at += ms;
+  }
+
+  /** Everybody else takes this process for dead from now on, which it is not. */
+  holdForDead(id: string): void {
+    this.#heldForDead.add(id);
   }
 
   async side(options: SideOptions = {}): Promise<Side> {
@@ -139,6 +145,8 @@ export class World {
         pid: this.sides.length,
         processStart: "0",
         bootId: "boot",
+        pidNamespace: "",
+        beat: 0,
         host: host.kind,
         directory: "/work",
         startedAt: this.now(),
@@ -151,7 +159,7 @@ export class World {
       now: this.now,
       monotonic: this.monotonic,
       newId: (prefix) => `${prefix}_${id}_${++ids}`,
-      isAlive: (instance) => !this.#dead.has(instance.id),
+      isAlive: ({ id: other }) => !this.#dead.has(other) && !this.#heldForDead.has(other),
       wordNotices: (views) => ({
         visible: `told ${views.map(({ notice, task, run }) => `${task.description}#${run.number} ${notice.kind}`).join(", ")}`,
         hidden: "hint",

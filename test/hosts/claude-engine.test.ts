@@ -32,7 +32,16 @@ afterAll(async () => {
 async function newEngine(id: string, host: ClaudeHost) {
   const opened = await sqliteStore({ directory: join(bed.home.root, "store") });
   const directory = bed.home.directory;
-  const identity = { id, pid: process.pid, processStart: "0", bootId: "boot", host: host.kind, directory };
+  const identity = {
+    id,
+    pid: process.pid,
+    processStart: "0",
+    bootId: "boot",
+    pidNamespace: "",
+    beat: 0,
+    host: host.kind,
+    directory,
+  };
   const made = new Engine({
     store: opened,
     host,

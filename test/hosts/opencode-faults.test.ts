@@ -40,6 +40,8 @@ beforeAll(async () => {
       pid: process.pid,
       processStart: "0",
       bootId: "boot",
+      pidNamespace: "",
+      beat: 0,
       host: bed.host.kind,
       directory: bed.opencode.directory,
       startedAt: Date.now(),

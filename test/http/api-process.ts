@@ -8,7 +8,7 @@ import { awakeNow } from "../../src/engine/awake-clock.ts";
 import { DEFAULT_SETTINGS } from "../../src/engine/context.ts";
 import { Desk } from "../../src/engine/desk.ts";
 import { Engine } from "../../src/engine/engine.ts";
-import { isAlive, ownIdentity } from "../../src/engine/liveness.ts";
+import { isInstanceAlive, ownIdentity } from "../../src/engine/liveness.ts";
 import { Overview } from "../../src/engine/overview.ts";
 import { scriptedHost } from "../../src/hosts/scripted.ts";
 import { ask, call, gate, say } from "../../src/hosts/scripted-script.ts";
@@ -31,17 +31,17 @@ const engine = new Engine({
   store,
   host,
   log,
-  instance: { id: `ins_of_${process.pid}`, ...identity, host: "scripted", directory, startedAt: Date.now() },
+  instance: { id: `ins_of_${process.pid}`, ...identity, beat: 0, host: "scripted", directory, startedAt: Date.now() },
   settings: DEFAULT_SETTINGS,
   now: Date.now,
   newId: (prefix) => `${prefix}_${process.pid}_${++ids}`,
-  isAlive,
+  isAlive: isInstanceAlive,
   wordNotices: () => ({ visible: "told", hidden: "" }),
   monotonic: awakeNow,
   reach: () => {},
 });
 await engine.start();
-const desk = new Desk({ store, isAlive, engines: () => [engine] });
+const desk = new Desk({ store, isAlive: isInstanceAlive, engines: () => [engine] });
 const overview = new Overview(store);
 const options = heartbeat === undefined ? {} : { heartbeatMs: Number(heartbeat) };
 const server = startApiServer({ overview, desk, directory: folder, log, port: 0, origins: [], ...options });
