@@ -47,7 +47,7 @@ export async function changesInSubmodules(owned: Owned): Promise<string[]> {
   const links = await gitlinks(owned.place, {});
   if (links.length === 0) return [];
   const found: string[] = [];
-  for (const nested of nestedRepos(owned, links)) {
+  for (const nested of await nestedRepos(owned, links)) {
     found.push(...(await nestedChanges(nested)).map((path) => join(nested.path, path)));
   }
   return found;

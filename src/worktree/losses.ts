@@ -18,7 +18,7 @@ export async function assertLinksElsewhere(
   const changes = (await git(owned.repoPlace, args, { environment })).split("\0");
   const linked = changes.flatMap((field) => /^:\d+ 160000 \S+ ([0-9a-f]+)/.exec(field)?.[1] ?? []);
   if (linked.length === 0) return;
-  for (const nested of nestedRepos(owned)) {
+  for (const nested of await nestedRepos(owned)) {
     for (const commit of linked) {
       if (!(await isOnlyIn(nested, commit))) continue;
       throw new AsyncAgentsError(
@@ -32,7 +32,7 @@ export async function assertLinksElsewhere(
 
 /** What a removal would destroy for good, in a sentence; null when there is nothing. */
 export async function lossOf({ path, mark }: Marked, adminFolder: string | null): Promise<string | null> {
-  for (const nested of nestedRepos({ path, mark, adminFolder })) {
+  for (const nested of await nestedRepos({ path, mark, adminFolder })) {
     const commits = await commitsOnlyIn(nested);
     if (commits.length === 0) continue;
     return `${nested.path} is a repository of its own with commits that exist nowhere else (${brief(commits)}). Push them from there, or move it away`;

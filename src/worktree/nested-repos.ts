@@ -3,7 +3,8 @@
  * whose own look into one would follow that one's config; and says what would be lost with them. Invariant: in doubt a
  * commit exists nowhere else. Reads only.
  */
-import { lstatSync, readdirSync, readFileSync } from "node:fs";
+import { type Dirent, lstatSync, readFileSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
 import { git, type Place, tryGit } from "./git.ts";
 import type { Mark } from "./mark.ts";
@@ -31,7 +32,7 @@ interface Around {
 const NAMED = 5;
 
 /** All of them, however deep, ignored folders too; with `below`, those in these folders only. */
-export function nestedRepos(around: Around, below = [""]): NestedRepo[] {
+export async function nestedRepos(around: Around, below = [""]): Promise<NestedRepo[]> {
   const { path, mark, adminFolder } = around;
   const modules = adminFolder && join(adminFolder, "modules");
   const isInside = (folder: string) => [path, modules].some((above) => above && folder.startsWith(`${above}/`));
@@ -39,7 +40,7 @@ export function nestedRepos(around: Around, below = [""]): NestedRepo[] {
     modules && gitDir.startsWith(`${modules}/`) ? [join(mark.gitDir, "modules", relative(modules, gitDir))] : [];
   const found: NestedRepo[] = [];
   const tops = below.map((inside) => join(path, inside));
-  for (const folder of foldersWith(tops, (names) => names.includes(".git"))) {
+  for (const folder of await foldersWith(tops, (names) => names.includes(".git"))) {
     const gitDir = folder === path ? null : gitDirOf(folder);
     if (gitDir === null) continue;
     const inside = relative(path, folder);
@@ -49,7 +50,9 @@ export function nestedRepos(around: Around, below = [""]): NestedRepo[] {
     const recorded = () => recordedAt(mark, inside);
     found.push({ path: inside, place, counterparts, recorded, goes: isInside(place.commonDir) });
   }
-  const bare = modules ? foldersWith([modules], (names) => names.includes("HEAD") && names.includes("objects")) : [];
+  const bare = modules
+    ? await foldersWith([modules], (names) => names.includes("HEAD") && names.includes("objects"))
+    : [];
   for (const gitDir of bare.filter((folder) => !found.some(({ place }) => place.gitDir === folder))) {
     const recorded = () => Promise.resolve([]);
     found.push({ path: gitDir, place: repoPlace({ gitDir }), counterparts: shared(gitDir), recorded, goes: true });
@@ -123,11 +126,11 @@ function fetched(gitDir: string): string[] {
 }
 
 /** Folders below and including these whose entries pass; what is in git's own folders is not looked at. */
-function foldersWith(tops: readonly string[], test: (names: string[]) => boolean): string[] {
+async function foldersWith(tops: readonly string[], test: (names: string[]) => boolean): Promise<string[]> {
   const found: string[] = [];
   const waiting = [...tops];
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
-    const entries = entriesOf(folder);
+    const entries = await entriesOf(folder);
     if (test(entries.map(({ name }) => name))) found.push(folder);
     for (const entry of entries) {
       if (entry.isDirectory() && entry.name !== ".git" && entry.name !== "objects")
@@ -137,9 +140,10 @@ function foldersWith(tops: readonly string[], test: (names: string[]) => boolean
   return found;
 }
 
-function entriesOf(folder: string) {
+/** Not at once for a whole tree: a folder of dependencies has thousands, and others want to be served meanwhile. */
+async function entriesOf(folder: string): Promise<Dirent[]> {
   try {
-    return readdirSync(folder, { withFileTypes: true });
+    return await readdir(folder, { withFileTypes: true });
   } catch {
     return [];
   }
