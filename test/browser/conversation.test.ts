@@ -11,6 +11,7 @@ import { type Api, startApi } from "../http/api-bed.ts";
 import { Chromium } from "./page-bed.ts";
 
 const MANY = 2000;
+const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 let world: World;
 let api: Api;
@@ -191,6 +192,53 @@ test("what people typed is shown as typed, what agents wrote as Markdown", async
   // biome-ignore lint/performance/useDomNodeTextContent: what is seen matters, with its line breaks
   expect(await prompt.innerText()).toContain(typed);
   expect(await prompt.locator("strong, em, h1").count()).toBe(0);
+  expect(problems).toEqual([]);
+});
+
+test("tools show commands, edits and colours, pictures are pictures, and code is coloured and can be copied", async () => {
+  const task = await launch(api.side, world.parent(), world.script(say("x")));
+  const tool = (name: string, input: unknown, output: string): Message["parts"][number] => ({
+    ...{ type: "tool", callId: name, name, state: "completed", title: null, input, output, error: null },
+    ...{ startedAt: null, endedAt: null },
+  });
+  const file = (name: string, mime: string, body: string) =>
+    ({ type: "file", name, mime, url: `data:${mime};base64,${body}` }) as const;
+  const parts: Message["parts"] = [
+    tool(
+      "bash",
+      { command: "npm test -- --watch=false", timeout: 5 },
+      "\u001B[32m3 passed\u001B[0m\u001B[2K, \u001B[1m0 failed\u001B[0m",
+    ),
+    tool("edit", { filePath: "src/cart.ts", oldString: "const a = 1;", newString: "const a = 2;" }, "ok"),
+    tool("write", { filePath: "src/new.ts", content: "export const b = 1;" }, "ok"),
+    file("shot.png", "image/png", PIXEL),
+    file("drawing.svg", "image/svg+xml", "PHN2Zy8+"),
+    { type: "text", text: "```ts\nexport const c = 3;\n```", hidden: false },
+  ];
+  shown.set(task.sessionId, [{ ...numbered(1), parts }]);
+  const { page, problems } = await chromium.open(`${api.url}/tasks/${task.id}`);
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  const fold = (name: string) => page.locator("[data-tool-state]").filter({ hasText: name });
+  await fold("bash").getByText("npm test -- --watch=false").first().waitFor();
+  for (const name of ["bash", "edit", "write"]) await fold(name).locator("summary").click();
+  const output = fold("bash").getByLabel("Output of bash");
+  expect(await output.textContent()).toBe("3 passed, 0 failed");
+  expect(await output.locator(".ansi-green").textContent()).toBe("3 passed");
+  expect(await fold("bash").getByLabel("Input of bash").textContent()).toBe("npm test -- --watch=false");
+  expect(await fold("edit").locator("[data-kind=removed] .diff-code").textContent()).toBe("const a = 1;");
+  expect(await fold("edit").locator("[data-kind=added] .diff-code").textContent()).toBe("const a = 2;");
+  await fold("edit").locator("[data-kind=added] .hljs-keyword").waitFor();
+  await fold("write").locator(".hljs-keyword", { hasText: "export" }).waitFor();
+  const pictures = page.locator("main img");
+  expect(await pictures.evaluateAll((list) => list.map((each) => each.getAttribute("alt")))).toEqual(["shot.png"]);
+  expect(await pictures.evaluate((each) => (each as unknown as { naturalWidth: number }).naturalWidth)).toBe(1);
+  await page.getByText("drawing.svg").waitFor();
+  const code = page.locator(".markdown .code");
+  await code.locator(".hljs-keyword", { hasText: "export" }).waitFor();
+  await code.hover();
+  await page.locator(".markdown").getByRole("button", { name: "Copy" }).click();
+  await page.getByText("Copied").waitFor();
+  expect(await page.evaluate("navigator.clipboard.readText()")).toBe("export const c = 3;");
   expect(problems).toEqual([]);
 });
 

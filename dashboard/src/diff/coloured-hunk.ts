@@ -2,13 +2,8 @@
  * Gives each line of a hunk its coloured words. The text before and the text after are coloured each as a whole, so that
  * what spans lines (comments, texts) keeps its colour. What is too large is left plain.
  */
-import type { languageOf, Token, tokenLines } from "./highlighter.ts";
+import type { Highlighter, Token } from "../code/highlighter.ts";
 import type { Hunk } from "./parse-diff.ts";
-
-export interface Highlighter {
-  languageOf: typeof languageOf;
-  tokenLines: typeof tokenLines;
-}
 
 const MOST_CHARACTERS = 100_000;
 const LONGEST_LINE = 1000;

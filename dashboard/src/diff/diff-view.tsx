@@ -3,19 +3,18 @@
  * server cut can be asked for in full, up to its own limit.
  */
 import { useMemo, useState } from "react";
+import { useHighlighter } from "../code/use-highlighter.ts";
 import { Button } from "../parts/button.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { useDiff } from "../server/board-queries.ts";
 import type { Attempt, RepoDiff } from "../server/operate.ts";
 import { counted } from "../wording/amounts.ts";
 import { isAtWork } from "../wording/attempts.ts";
+import { visibleText } from "../wording/hidden-characters.ts";
 import { FileChanges } from "./file-changes.tsx";
 import { LineCounts } from "./line-counts.tsx";
 import { type FileDiff, parseDiff } from "./parse-diff.ts";
-import { useHighlighter } from "./use-highlighter.ts";
-import "./diff.css";
-import { ForeignText } from "../parts/foreign-text.tsx";
-import { visibleText } from "../wording/hidden-characters.ts";
 
 const FIRST_BYTES = 300_000;
 const MOST_BYTES = 1_000_000;

@@ -3,12 +3,12 @@
  * portions.
  */
 import { memo, useMemo, useState } from "react";
+import type { Highlighter } from "../code/highlighter.ts";
 import { Button } from "../parts/button.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { countText } from "../wording/amounts.ts";
 import { hiddenIn } from "../wording/hidden-characters.ts";
-import type { Highlighter } from "./coloured-hunk.ts";
 import { HunkLines } from "./hunk-lines.tsx";
 import { LineCounts } from "./line-counts.tsx";
 import type { FileDiff, Hunk } from "./parse-diff.ts";

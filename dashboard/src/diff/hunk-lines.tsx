@@ -3,12 +3,15 @@
  * line with hidden characters says so under itself, because it may do something else than it seems to.
  */
 import { memo, useMemo } from "react";
+import { ColouredWords } from "../code/coloured-words.tsx";
+import type { Highlighter } from "../code/highlighter.ts";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { hiddenIn } from "../wording/hidden-characters.ts";
-import { colouredHunk, type Highlighter } from "./coloured-hunk.ts";
-import type { Token } from "./highlighter.ts";
+import { colouredHunk } from "./coloured-hunk.ts";
 import type { DiffLine, Hunk } from "./parse-diff.ts";
+import "../code/code.css";
+import "./diff.css";
 
 const SIGNS: Record<DiffLine["kind"], string> = { added: "+", removed: "−", context: "", note: "" };
 
@@ -29,12 +32,12 @@ export const HunkLines = memo(function HunkLines({ hunk, path, isFirst, highligh
         </p>
       )}
       {hunk.lines.map((line, index) => (
-        <div key={`${line.before} ${line.after} ${line.kind}`} className="diff-line" data-kind={line.kind}>
+        <div key={index} className="diff-line" data-kind={line.kind}>
           <span className="diff-number">{line.before}</span>
           <span className="diff-number">{line.after}</span>
           <span className="diff-sign">{SIGNS[line.kind]}</span>
-          <code className="diff-code foreign">
-            <Words tokens={coloured[index] ?? null} text={line.text} />
+          <code className="diff-code code foreign">
+            {line.text === "" ? "\n" : <ColouredWords tokens={coloured[index] ?? null} text={line.text} />}
           </code>
           <Warning text={line.text} />
         </div>
@@ -42,20 +45,6 @@ export const HunkLines = memo(function HunkLines({ hunk, path, isFirst, highligh
     </div>
   );
 });
-
-function Words({ tokens, text }: { tokens: Token[] | null; text: string }) {
-  if (tokens === null) return text === "" ? "\n" : <ForeignText text={text} />;
-  if (tokens.length === 0) return "\n";
-  return tokens.map((token, index) =>
-    token.className === "" ? (
-      <ForeignText key={index} text={token.text} />
-    ) : (
-      <span key={index} className={token.className}>
-        <ForeignText text={token.text} />
-      </span>
-    ),
-  );
-}
 
 const WARNINGS = {
   direction: "This line has hidden characters that change the order of its text. Other tools may show it differently.",

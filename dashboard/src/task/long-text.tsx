@@ -1,11 +1,11 @@
 /**
- * Output as it is, in a fixed width: long ones are cut until a person asks for all.
+ * Output as it was in a terminal: long ones are cut until a person asks for all.
  */
 import { useState } from "react";
+import { CodeFrame } from "../code/code-block.tsx";
+import { TerminalText } from "../code/terminal-text.tsx";
 import { Button } from "../parts/button.tsx";
-import { ForeignText } from "../parts/foreign-text.tsx";
 import { countText } from "../wording/amounts.ts";
-import { visibleText } from "../wording/hidden-characters.ts";
 
 const CUT = 4000;
 
@@ -22,16 +22,9 @@ export function LongText({ text, label, isError = false }: LongTextProps) {
   const look = isError ? "border border-error/35 bg-error/8 text-error" : "bg-raised text-ink";
   return (
     <div className="min-w-0">
-      <section
-        aria-label={visibleText(label)}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keys
-        tabIndex={0}
-        className={`max-h-[60vh] overflow-auto rounded-lg px-3 py-2.5 ${look}`}
-      >
-        <pre className="foreign font-mono text-xs whitespace-pre-wrap">
-          <ForeignText text={isCut ? `${text.slice(0, CUT)}…` : text} />
-        </pre>
-      </section>
+      <CodeFrame label={label} text={text} look={look}>
+        <TerminalText text={isCut ? `${text.slice(0, CUT)}…` : text} />
+      </CodeFrame>
       {isCut && (
         <Button weight="quiet" className="mt-1" onClick={() => setShowsAll(true)}>
           Show all {countText(text.length)} characters

@@ -2,9 +2,10 @@
  * Markdown from tasks, which is hostile: raw HTML stays text, images become links, and only addresses that a person would
  * expect are linked. Loaded apart from the page, because only this view needs it.
  */
-import type { ElementContent, Root, RootContent } from "hast";
+import type { Element, ElementContent, Root, RootContent } from "hast";
 import ReactMarkdown, { type Components } from "react-markdown";
 import remarkGfm from "remark-gfm";
+import { CodeBlock } from "../code/code-block.tsx";
 import { MARK_CLASS, markTitle } from "../parts/foreign-text.tsx";
 import { piecesOf, visibleText } from "../wording/hidden-characters.ts";
 
@@ -13,6 +14,7 @@ const plugins = [remarkGfm];
 const treePlugins = [() => markHidden];
 
 const components: Components = {
+  pre: ({ node }) => <CodeOf node={node} />,
   a: ({ href, children }) => <SafeLink address={href}>{children}</SafeLink>,
   img: ({ src, alt }) => (
     <SafeLink
@@ -20,6 +22,15 @@ const components: Components = {
     >{`[image: ${visibleText(alt || "without a name")}]`}</SafeLink>
   ),
 };
+
+/** Markdown gives a block of code as an element in an element, whose class names the language. */
+function CodeOf({ node }: { node: Element | undefined }) {
+  const code = node?.children.find((child) => child.type === "element");
+  const names = code?.properties.className;
+  const language = Array.isArray(names) ? String(names[0] ?? "").replace(/^language-/, "") : "";
+  const text = (code?.children ?? []).map((child) => (child.type === "text" ? child.value : "")).join("");
+  return <CodeBlock label="Code" text={text.replace(/\n$/, "")} language={language} />;
+}
 
 function SafeLink({ address, children }: { address: string | undefined; children?: React.ReactNode }) {
   if (!address || !SAFE_ADDRESS.test(address)) return <span>{children}</span>;
@@ -30,11 +41,11 @@ function SafeLink({ address, children }: { address: string | undefined; children
   );
 }
 
-/** Puts a mark in place of each hidden character, in all of the tree's text. */
+/** Puts a mark in place of each hidden character, in all of the tree's text but that of code blocks, which mark their own. */
 function markHidden(tree: Root): void {
   const marked = <Node extends RootContent | ElementContent>(nodes: Node[]): Node[] =>
     nodes.flatMap((node): Node[] => {
-      if (node.type === "element") node.children = marked(node.children);
+      if (node.type === "element" && node.tagName !== "pre") node.children = marked(node.children);
       if (node.type !== "text") return [node];
       return piecesOf(node.value).map((piece) => markedNode(piece) as Node);
     });

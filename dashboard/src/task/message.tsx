@@ -9,6 +9,7 @@ import { Icon } from "../parts/icons.tsx";
 import { TypedText } from "../parts/typed-text.tsx";
 import { compactText, costText, tokensTitle, totalTokens } from "../wording/amounts.ts";
 import { clockText, exactText } from "../wording/durations.ts";
+import { AttachedFile } from "./attached-file.tsx";
 import { Fold } from "./fold.tsx";
 import { LongText } from "./long-text.tsx";
 import { RichText } from "./rich-text.tsx";
@@ -85,17 +86,7 @@ function Part({ part, name, isTyped }: PartProps) {
     case "tool":
       return <ToolCall part={part} foldName={name} />;
     case "file":
-      return (
-        <p className="flex items-center gap-2 text-muted">
-          <Icon name="file" />
-          <span className="foreign">
-            <ForeignText text={part.name ?? part.url.slice(0, 120)} />
-          </span>
-          <span className="foreign text-xs text-faint">
-            <ForeignText text={part.mime} />
-          </span>
-        </p>
-      );
+      return <AttachedFile part={part} />;
     case "other":
       return null;
   }

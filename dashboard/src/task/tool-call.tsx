@@ -10,6 +10,8 @@ import { fineDurationText } from "../wording/durations.ts";
 import { visibleText } from "../wording/hidden-characters.ts";
 import { Fold } from "./fold.tsx";
 import { LongText } from "./long-text.tsx";
+import { ToolInput } from "./tool-input.tsx";
+import { subjectOf, type ToolSubject } from "./tool-subjects.ts";
 
 export type ToolPart = Extract<LogPart, { type: "tool" }>;
 
@@ -22,15 +24,16 @@ const LOOKS: Record<ToolPart["state"], { icon: IconName; colour: string }> = {
 
 export function ToolCall({ part, foldName }: { part: ToolPart; foldName: string }) {
   const { icon, colour } = LOOKS[part.state];
-  const input = part.input === undefined || part.input === null ? "" : JSON.stringify(part.input, null, 2);
+  const subject = subjectOf(part.name, part.input);
+  const about = part.title ?? (subject?.kind === "command" ? subject.command : null) ?? pathIn(subject) ?? "";
   const line = (
     <>
       <Icon name={icon} className={`size-3.5 ${colour}`} />
       <span className="foreign shrink-0 font-mono text-xs font-semibold">
         <ForeignText text={part.name} />
       </span>
-      <span className="foreign min-w-0 flex-1 truncate text-muted" title={visibleText(part.title ?? "")}>
-        <ForeignText text={part.title ?? ""} />
+      <span className="foreign min-w-0 flex-1 truncate text-muted" title={visibleText(about.slice(0, 500))}>
+        <ForeignText text={about.slice(0, 200)} />
       </span>
       {part.state !== "completed" && (
         <span className={part.state === "error" ? "text-error" : "text-muted"}>{part.state}</span>
@@ -43,15 +46,23 @@ export function ToolCall({ part, foldName }: { part: ToolPart; foldName: string 
       <Fold line={line} name={foldName}>
         {() => (
           <>
-            {input !== "" && <LongText label={`Input of ${part.name}`} text={input} />}
+            <ToolInput part={part} />
             {part.output !== null && <LongText label={`Output of ${part.name}`} text={part.output || "(empty)"} />}
-            {input === "" && part.output === null && <p className="text-muted">Nothing yet.</p>}
+            {isEmpty(part.input) && part.output === null && <p className="text-muted">Nothing yet.</p>}
           </>
         )}
       </Fold>
       {part.error !== null && <LongText label={`Error of ${part.name}`} text={part.error} isError />}
     </div>
   );
+}
+
+function pathIn(subject: ToolSubject | null): string | null {
+  return subject !== null && "path" in subject ? subject.path : null;
+}
+
+function isEmpty(input: unknown): boolean {
+  return input === undefined || input === null;
 }
 
 function ToolDuration({ part }: { part: ToolPart }) {

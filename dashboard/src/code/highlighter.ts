@@ -1,6 +1,6 @@
 /**
- * Colours source text by its syntax, line by line. Loaded apart from the page, with all its languages, when the first diff
- * is shown. Gives plain words and class names: nothing of the text is ever taken for HTML.
+ * Colours source text by its syntax, line by line. Loaded apart from the page, with all its languages, when the first
+ * diff or code is shown. Gives plain words and class names: nothing of the text is ever taken for HTML.
  */
 import { common, createLowlight } from "lowlight";
 
@@ -14,7 +14,12 @@ const lowlight = createLowlight(common);
 
 type Node = ReturnType<typeof lowlight.highlight>["children"][number];
 
-/** By the name's end, or the whole name (Makefile); null where the language is not known. */
+export interface Highlighter {
+  languageOf: typeof languageOf;
+  tokenLines: typeof tokenLines;
+}
+
+/** By the name's end, or the whole name (Makefile, or a language itself); null where the language is not known. */
 export function languageOf(path: string): string | null {
   const name = (path.split("/").at(-1) ?? "").toLowerCase();
   const end = name.slice(name.lastIndexOf(".") + 1);

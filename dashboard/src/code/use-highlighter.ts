@@ -2,7 +2,7 @@
  * The highlighter once it has loaded; null until then, and where it cannot be loaded: a diff is readable without colours.
  */
 import { useEffect, useState } from "react";
-import type { Highlighter } from "./coloured-hunk.ts";
+import type { Highlighter } from "./highlighter.ts";
 
 let loaded: Highlighter | null = null;
 
