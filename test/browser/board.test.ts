@@ -220,6 +220,36 @@ test("a conflict names its files and changes nothing; a removal that would lose 
   expect(problems).toEqual([]);
 });
 
+test("of a diff that was cut every file is named and counted, and it is merged only by somebody who accepts that", async () => {
+  const attemptId = await newAttempt(await newItem("A great deal", "!write small.txt x"));
+  await bed.client.operate("get_attempt", { attempt_id: attemptId, wait_ms: 20_000 });
+  const path = await worktreeOf(attemptId);
+  for (const [index, name] of ["large-1.txt", "large-2.txt", "large-3.txt"].entries()) {
+    await writeFile(join(path, name), `${"It is long, and it goes on and on. ".repeat(3)}\n`.repeat(4000 + index));
+  }
+  const view = await open(`/attempts/${attemptId}?tab=changes`);
+  const { page, problems } = view;
+  const hidden = (name: string) => page.locator(`[data-hidden-file='${name}']`);
+  await page.getByRole("heading", { name: "3 changed files not shown" }).waitFor();
+  expect(await hidden("large-2.txt").textContent()).toBe("large-2.txt+4,001−0");
+  expect(await hidden("small.txt").textContent()).toBe("small.txt+1−0");
+  const first = page.locator("[data-file='large-1.txt'] summary");
+  expect(await first.textContent()).toContain("+4,000");
+  await first.getByText("in part").waitFor();
+  await page.getByRole("button", { name: "Show more" }).click();
+  await page.getByRole("heading", { name: "1 changed file not shown" }).waitFor();
+  await page.getByRole("button", { name: "Merge" }).click();
+  const dialog = page.getByRole("dialog");
+  const unseen = dialog.getByRole("region", { name: "Changes that were not shown" });
+  await unseen.getByText("1 file not shown at all, 1 file shown in part").waitFor();
+  expect(await unseen.getByRole("listitem").allTextContents()).toEqual(["large-3.txt (in part)", "small.txt"]);
+  expect(await dialog.getByRole("button", { name: "Merge" }).isDisabled()).toBe(true);
+  await unseen.getByRole("checkbox").check();
+  await dialog.getByRole("button", { name: "Merge" }).click();
+  await stands(view, "merged");
+  expect(problems).toEqual([]);
+}, 60_000);
+
 test("a column of hundreds is drawn in part and read on when asked", async () => {
   const { project_id } = await bed.client.operate("add_project", { name: "Bulk" });
   for (let index = 0; index < 120; index++) {

@@ -1,16 +1,20 @@
 /**
- * Merges an attempt into its target branches, after asking how. A conflict changes nothing and is shown with its files.
+ * Merges an attempt into its target branches, after asking how, and whether changes that could not be shown are wanted, too.
+ * A conflict changes nothing and is shown with its files.
  */
 import { useState } from "react";
+import { unseenIn } from "../diff/changed-files.ts";
 import { Button } from "../parts/button.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { FormDialog } from "../parts/form-dialog.tsx";
 import { TextField } from "../parts/form-fields.tsx";
 import { Icon } from "../parts/icons.tsx";
+import { useSeenDiff } from "../server/board-queries.ts";
 import { listedIn } from "../server/failure.ts";
 import { type Attempt, operate } from "../server/operate.ts";
 import { counted } from "../wording/amounts.ts";
+import { UnseenChanges } from "./unseen-changes.tsx";
 import { useAttemptDeed } from "./use-attempt-deed.ts";
 
 export function MergeAttempt({ attempt, title }: { attempt: Attempt; title: string }) {
@@ -36,6 +40,9 @@ function MergeDialog({ attempt, title, onClose }: MergeDialogProps) {
   const [message, setMessage] = useState("");
   const [squash, setSquash] = useState(false);
   const [keep, setKeep] = useState(false);
+  const [acceptsUnseen, setAcceptsUnseen] = useState(false);
+  const diff = useSeenDiff(attempt);
+  const unseen = diff.data ? unseenIn(diff.data.repos) : null;
   const merge = useAttemptDeed(
     () =>
       operate("merge_attempt", {
@@ -51,6 +58,7 @@ function MergeDialog({ attempt, title, onClose }: MergeDialogProps) {
       title="Merge this attempt?"
       deed={["Merge", "Merging…"]}
       act={{ ...merge, mutate: () => merge.mutate() }}
+      isReady={!diff.isPending && (unseen === null || acceptsUnseen)}
       failure={<Refusal failure={merge.error} />}
       onClose={onClose}
     >
@@ -68,6 +76,8 @@ function MergeDialog({ attempt, title, onClose }: MergeDialogProps) {
           </li>
         ))}
       </ul>
+      {unseen !== null && <UnseenChanges unseen={unseen} isAccepted={acceptsUnseen} onAccept={setAcceptsUnseen} />}
+      {diff.isError && <FailureNote title="What it changed could not be read" failure={diff.error} />}
       <TextField
         label="Commit message (optional)"
         value={message}

@@ -7,17 +7,17 @@ import { useHighlighter } from "../code/use-highlighter.ts";
 import { Button } from "../parts/button.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
-import { useDiff } from "../server/board-queries.ts";
+import { DIFF_BYTES, useDiff } from "../server/board-queries.ts";
 import type { Attempt, RepoDiff } from "../server/operate.ts";
 import { counted } from "../wording/amounts.ts";
 import { isAtWork } from "../wording/attempts.ts";
 import { visibleText } from "../wording/hidden-characters.ts";
+import { changedFilesOf } from "./changed-files.ts";
 import { FileChanges } from "./file-changes.tsx";
+import { HiddenFiles } from "./hidden-files.tsx";
 import { LineCounts } from "./line-counts.tsx";
-import { type FileDiff, parseDiff } from "./parse-diff.ts";
+import type { FileDiff } from "./parse-diff.ts";
 
-const FIRST_BYTES = 300_000;
-const MOST_BYTES = 1_000_000;
 const OPEN_LINES = 1200;
 const OPEN_FILE_LINES = 500;
 
@@ -46,7 +46,7 @@ interface ChangesProps {
 }
 
 function Changes({ attempt, nothing }: ChangesProps) {
-  const [maxBytes, setMaxBytes] = useState(FIRST_BYTES);
+  const [maxBytes, setMaxBytes] = useState<number>(DIFF_BYTES.first);
   const diff = useDiff(attempt, maxBytes);
   const repos = diff.data?.repos ?? [];
   const isCut = repos.some(({ truncated }) => truncated);
@@ -64,11 +64,15 @@ function Changes({ attempt, nothing }: ChangesProps) {
         .map((repo) => (
           <RepoChanges key={repo.repo_id} repo={repo} isNamed={repos.length > 1} />
         ))}
+      {repos.map(
+        ({ repo_id, unread }) =>
+          unread !== null && <FailureNote key={repo_id} title="Git could not read all of it" failure={unread} />,
+      )}
       {isCut && (
         <p className="flex flex-wrap items-center gap-2 rounded-lg border border-line bg-surface px-3 py-2 text-muted">
-          Not all of it is shown: it is too long.
-          {maxBytes < MOST_BYTES ? (
-            <Button disabled={diff.isFetching} onClick={() => setMaxBytes(MOST_BYTES)}>
+          Not all of it is shown: it is too long. All files are named with what changed in them.
+          {maxBytes < DIFF_BYTES.most ? (
+            <Button disabled={diff.isFetching} onClick={() => setMaxBytes(DIFF_BYTES.most)}>
               Show more
             </Button>
           ) : (
@@ -81,7 +85,8 @@ function Changes({ attempt, nothing }: ChangesProps) {
 }
 
 function RepoChanges({ repo, isNamed }: { repo: RepoDiff; isNamed: boolean }) {
-  const files = useMemo(() => parseDiff(repo.diff), [repo.diff]);
+  const files = useMemo(() => changedFilesOf(repo), [repo]);
+  const hidden = files.filter(({ shown }) => shown === "none");
   const open = useMemo(() => openAtFirst(files), [files]);
   const highlighter = useHighlighter();
   return (
@@ -95,9 +100,12 @@ function RepoChanges({ repo, isNamed }: { repo: RepoDiff; isNamed: boolean }) {
           <LineCounts insertions={repo.insertions} deletions={repo.deletions} />
         </header>
       )}
-      {files.map((file) => (
-        <FileChanges key={file.path} file={file} isOpenAtFirst={open.has(file)} highlighter={highlighter} />
-      ))}
+      {files
+        .filter(({ shown }) => shown !== "none")
+        .map((file) => (
+          <FileChanges key={file.path} file={file} isOpenAtFirst={open.has(file)} highlighter={highlighter} />
+        ))}
+      <HiddenFiles files={hidden} unnamed={repo.files_left_out} />
     </section>
   );
 }

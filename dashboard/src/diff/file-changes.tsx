@@ -9,6 +9,7 @@ import { ForeignText } from "../parts/foreign-text.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { countText } from "../wording/amounts.ts";
 import { hiddenIn } from "../wording/hidden-characters.ts";
+import type { ChangedFile } from "./changed-files.ts";
 import { HunkLines } from "./hunk-lines.tsx";
 import { LineCounts } from "./line-counts.tsx";
 import type { FileDiff, Hunk } from "./parse-diff.ts";
@@ -16,7 +17,7 @@ import type { FileDiff, Hunk } from "./parse-diff.ts";
 const PORTION = 1000;
 
 interface FileChangesProps {
-  file: FileDiff;
+  file: ChangedFile;
   isOpenAtFirst: boolean;
   highlighter: Highlighter | null;
 }
@@ -51,6 +52,9 @@ export const FileChanges = memo(function FileChanges({ file, isOpenAtFirst, high
             hidden characters
           </span>
         )}
+        {file.shown === "part" && (
+          <span className="shrink-0 rounded bg-attention-soft px-1.5 py-0.5 text-[11px] text-attention">in part</span>
+        )}
         {file.change !== "changed" && (
           <span className="rounded bg-raised px-1.5 py-0.5 text-[11px] text-muted">{WORDS[file.change]}</span>
         )}
@@ -67,7 +71,7 @@ export const FileChanges = memo(function FileChanges({ file, isOpenAtFirst, high
 
 const WORDS: Record<FileDiff["change"], string> = { added: "new", removed: "deleted", moved: "moved", changed: "" };
 
-function Body({ file, highlighter }: { file: FileDiff; highlighter: Highlighter | null }) {
+function Body({ file, highlighter }: { file: ChangedFile; highlighter: Highlighter | null }) {
   const [most, setMost] = useState(PORTION);
   const total = file.hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
   if (file.hunks.length === 0) {
@@ -84,6 +88,12 @@ function Body({ file, highlighter }: { file: FileDiff; highlighter: Highlighter 
         <Button weight="quiet" className="mx-2 my-1" onClick={() => setMost(most + PORTION)}>
           Show more of {countText(total)} lines
         </Button>
+      )}
+      {total <= most && file.shown === "part" && (
+        <p className="diff-warning">
+          <Icon name="warning" className="size-3.5" />
+          The diff was cut here. The rest of this file is not shown.
+        </p>
       )}
     </div>
   );

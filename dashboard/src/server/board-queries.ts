@@ -2,7 +2,7 @@
  * What the board's views read, as hooks. `live/board-updates.ts` has them fetched again when the board changed; only what an agent
  * changes in its worktree has no event, and is looked at from time to time while it works.
  */
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { isAtWork } from "../wording/attempts.ts";
 import { type Attempt, type ItemStatus, operate } from "./operate.ts";
 import { queryKeys } from "./query-keys.ts";
@@ -94,6 +94,15 @@ export function useHandle(attemptId: string, sessionId: string | null) {
     staleTime: ({ state }) => (state.data?.handle ? Number.POSITIVE_INFINITY : 0),
   });
   return data?.handle ?? null;
+}
+
+/** How much of a diff is fetched at first, and the most that the server gives. */
+export const DIFF_BYTES = { first: 300_000, most: 1_000_000 } as const;
+
+/** The diff as far as this page has shown it. */
+export function useSeenDiff(attempt: Attempt) {
+  const most = useQueryClient().getQueryData([...queryKeys.diff(attempt.attempt_id), DIFF_BYTES.most]);
+  return useDiff(attempt, most === undefined ? DIFF_BYTES.first : DIFF_BYTES.most);
 }
 
 export function useDiff(attempt: Attempt, maxBytes: number) {
