@@ -1,12 +1,14 @@
 /**
  * What the sessions that we prompted wrote since, kept from OpenCode's events so that the end of a run is known without
- * asking for it: a request costs OpenCode far more than the events that it hands over anyway. Bounded; a session that
- * outgrows the bound, or whose prompt was not seen, is simply not known here, and is asked for.
+ * asking for it: a request costs OpenCode far more than the events that it hands over anyway. Bounded in all; a session that
+ * outgrows the bounds, whose prompt was not seen, or whose run has ended, is not known here, and is asked for.
  */
 import type { WireInfo, WireMessage, WirePart } from "./opencode-wire.ts";
 
 const MAX_SESSIONS = 500;
 const MAX_CHARS = 1_000_000;
+/** Of all sessions together. */
+const MAX_TOTAL_CHARS = 16_000_000;
 
 interface Transcript {
   /** The prompt that it begins after. */
@@ -21,17 +23,23 @@ interface Transcript {
 
 export class Transcripts {
   readonly #sessions = new Map<string, Transcript>();
+  #chars = 0;
+
+  /** What all of them take. */
+  get chars(): number {
+    return this.#chars;
+  }
 
   /** Begins anew with a prompt that is about to be sent. */
   begin(sessionId: string, messageId: string): void {
-    this.#sessions.delete(sessionId);
+    this.end(sessionId);
     this.#sessions.set(sessionId, { messageId, promptedAt: null, earlier: new Set(), messages: new Map(), chars: 0 });
-    const oldest = this.#sessions.keys().next().value;
-    if (this.#sessions.size > MAX_SESSIONS && oldest !== undefined) this.#sessions.delete(oldest);
+    if (this.#sessions.size > MAX_SESSIONS) this.#dropOldest();
   }
 
   /** Forgets a session. */
   end(sessionId: string): void {
+    this.#chars -= this.#sessions.get(sessionId)?.chars ?? 0;
     this.#sessions.delete(sessionId);
   }
 
@@ -62,15 +70,23 @@ export class Transcripts {
     } else messageOf(transcript, info.id).info = info;
   }
 
+  #dropOldest(): void {
+    const oldest = this.#sessions.keys().next().value;
+    if (oldest !== undefined) this.end(oldest);
+  }
+
   takePart(sessionId: string, messageId: string, part: WirePart): void {
     const transcript = this.#sessions.get(sessionId);
     if (!transcript || transcript.promptedAt === null) return;
     if (messageId === transcript.messageId || transcript.earlier.has(messageId)) return;
     const { parts } = messageOf(transcript, messageId);
     const kept = essence(part);
-    transcript.chars += size(kept) - size(parts.get(part.id));
+    const growth = size(kept) - size(parts.get(part.id));
+    transcript.chars += growth;
+    this.#chars += growth;
     parts.set(part.id, kept);
-    if (transcript.chars > MAX_CHARS) this.#sessions.delete(sessionId);
+    if (transcript.chars > MAX_CHARS) this.end(sessionId);
+    while (this.#chars > MAX_TOTAL_CHARS) this.#dropOldest();
   }
 }
 

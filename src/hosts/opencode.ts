@@ -135,7 +135,11 @@ class OpenCodeDriver implements OpenCodeHost {
     const known = this.#transcripts.after(sessionId, runMessageId);
     if (known) {
       const evidence = evidenceOf(known, true);
-      if (evidence.answer) return evidence;
+      if (evidence.answer) {
+        // The run has ended: whoever asks again is answered by OpenCode.
+        this.#transcripts.end(sessionId);
+        return evidence;
+      }
     }
     const { messages, found } = await this.#messagesAfter(sessionId, runMessageId);
     return evidenceOf(messages, found);
