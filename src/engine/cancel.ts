@@ -35,9 +35,8 @@ export class Canceller {
     if (this.#driver.drives(task)) {
       await this.#cancelOwn(task, reason);
     } else if (await this.#isDrivenElsewhere(task)) {
-      const waiting = this.#waiter.untilEnded(task.id, { timeout: OTHER_MS });
       await store.apply(task.id, { type: "cancel.requested", at: now() });
-      await waiting;
+      await this.#waiter.untilEnded(task.id, { timeout: OTHER_MS });
     } else {
       await this.#context.host.abort(task.sessionId).catch((thrown: unknown) => {
         this.#context.log.info("the session of an orphan could not be aborted", { error: messageOf(thrown) });

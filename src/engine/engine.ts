@@ -66,9 +66,14 @@ export class Engine {
   /** Registers the instance and begins to listen. `recover` is separate: it needs a host that answers. */
   async start(): Promise<void> {
     const { store, host, instance } = this.#context;
-    await store.addInstance(instance);
-    this.#heartbeat.start();
     if (!this.#isAttended) await this.#changes.start();
+    try {
+      await store.addInstance(instance);
+    } catch (thrown) {
+      if (!this.#isAttended) this.#changes.stop();
+      throw thrown;
+    }
+    this.#heartbeat.start();
     const stopEntries = this.#changes.onEntries((entries) => {
       for (const entry of entries) this.#heed(entry);
     });

@@ -80,17 +80,20 @@ export class Outbox {
     const { store } = this.#context;
     this.#waitedFor.set(parentSessionId, (this.#waitedFor.get(parentSessionId) ?? 0) + 1);
     this.#signals.say(parentSessionId, "idle");
-    while (!signal.aborted && !this.#stopped) {
-      const open = [
-        ...(await store.notices(parentSessionId, "pending", 1)),
-        ...(await store.notices(parentSessionId, "sending", 1)),
-      ];
-      if (open.length === 0) break;
-      await this.#signals.wait([`quiet:${parentSessionId}`], ["quiet"], QUIET_MS);
+    try {
+      while (!signal.aborted && !this.#stopped) {
+        const open = [
+          ...(await store.notices(parentSessionId, "pending", 1)),
+          ...(await store.notices(parentSessionId, "sending", 1)),
+        ];
+        if (open.length === 0) break;
+        await this.#signals.wait([`quiet:${parentSessionId}`], ["quiet"], QUIET_MS);
+      }
+    } finally {
+      const others = (this.#waitedFor.get(parentSessionId) ?? 1) - 1;
+      if (others > 0) this.#waitedFor.set(parentSessionId, others);
+      else this.#waitedFor.delete(parentSessionId);
     }
-    const others = (this.#waitedFor.get(parentSessionId) ?? 1) - 1;
-    if (others > 0) this.#waitedFor.set(parentSessionId, others);
-    else this.#waitedFor.delete(parentSessionId);
   }
 
   stop(): void {

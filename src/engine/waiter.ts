@@ -1,6 +1,6 @@
 /**
  * Waits until a task's state is one that somebody asked for. Woken by the feed, so that an end written by any process
- * counts; reads the task only when something happened to it.
+ * counts; reads the task only when something happened to it. However a wait ends, it leaves no listener behind.
  */
 import { isLive, type Task } from "../model/task.ts";
 import type { Store } from "../store/store.ts";
@@ -31,21 +31,29 @@ export class Waiter {
   until(taskId: string, reached: (task: Task) => boolean, options: WaitOptions): Promise<Waited> {
     return new Promise((resolve, reject) => {
       let done = false;
-      const finish = (reason: Waited["reason"], task: Task | null) => {
-        if (done) return;
+      const close = () => {
         done = true;
         stop();
         clearTimeout(timer);
         options.signal?.removeEventListener("abort", abort);
+      };
+      const finish = (reason: Waited["reason"], task: Task | null) => {
+        if (done) return;
+        close();
         resolve({ reason, task });
       };
+      const fail = (thrown: unknown) => {
+        if (done) return;
+        close();
+        reject(thrown);
+      };
       const give = (reason: "timeout" | "aborted") => {
-        this.#store.task(taskId).then((task) => finish(reason, task), reject);
+        this.#store.task(taskId).then((task) => finish(reason, task), fail);
       };
       const look = () => {
         this.#store.task(taskId).then((task) => {
           if (!task || reached(task)) finish("reached", task);
-        }, reject);
+        }, fail);
       };
       const abort = () => give("aborted");
       const stop = this.#changes.onEntries((entries) => {

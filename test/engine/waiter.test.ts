@@ -1,0 +1,72 @@
+/** However a wait ends, nothing of it is left behind. */
+import { expect, test } from "bun:test";
+import { Changes } from "../../src/engine/changes.ts";
+import { Waiter } from "../../src/engine/waiter.ts";
+import { gate, say } from "../../src/hosts/scripted-script.ts";
+import { codeOf, launch, newWorld } from "./engine-bed.ts";
+
+const log = { info: () => {}, error: () => {} };
+
+/** A feed that says how many listen to it. */
+class Counted extends Changes {
+  listening = 0;
+
+  override onEntries(listener: Parameters<Changes["onEntries"]>[0]): () => void {
+    this.listening++;
+    const stop = super.onEntries(listener);
+    return () => {
+      this.listening--;
+      stop();
+    };
+  }
+}
+
+test("a wait that ends with an error of the store leaves no listener, no timer and no signal", async () => {
+  const world = newWorld();
+  const side = await world.side();
+  const task = await launch(side, world.parent(), world.script(gate("held"), say("x")));
+  await side.host.gate("held").reachedBy(1);
+  const changes = new Counted(side.store, log);
+  const broken = { ...side.store, task: () => Promise.reject(new Error("disk full")) };
+  const { signal } = new AbortController();
+  const left: string[] = [];
+  signal.removeEventListener = (type: string) => left.push(type);
+  await expect(new Waiter(broken, changes).untilEnded(task.id, { timeout: 3_600_000, signal })).rejects.toThrow(
+    "disk full",
+  );
+  expect([changes.listening, left]).toEqual([0, ["abort"]]);
+});
+
+test("a wait that is given up in time, or by its caller, leaves none either", async () => {
+  const world = newWorld();
+  const side = await world.side();
+  const task = await launch(side, world.parent(), world.script(gate("held"), say("x")));
+  await side.host.gate("held").reachedBy(1);
+  const changes = new Counted(side.store, log);
+  const waiter = new Waiter(side.store, changes);
+  expect((await waiter.untilEnded(task.id, { timeout: 1 })).reason).toBe("timeout");
+  expect((await waiter.untilEnded(task.id, { signal: AbortSignal.abort() })).reason).toBe("aborted");
+  expect(changes.listening).toBe(0);
+});
+
+test("an engine that cannot register listens to nothing", async () => {
+  const world = newWorld();
+  const side = await world.side({ started: false });
+  let listening = 0;
+  const { onChange } = side.store;
+  side.store.onChange = (listener) => {
+    listening++;
+    const stop = onChange(listener);
+    return () => {
+      listening--;
+      stop();
+    };
+  };
+  const { addInstance } = side.store;
+  side.store.addInstance = () => Promise.reject(new Error("disk full"));
+  expect(await codeOf(side.engine.start())).toBeUndefined();
+  expect(listening).toBe(0);
+  side.store.addInstance = addInstance;
+  await side.engine.start();
+  expect(listening).toBe(1);
+});
