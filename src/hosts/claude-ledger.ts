@@ -1,6 +1,7 @@
 /**
  * What Claude's own transcript does not keep about a session: for whom it was made, which prompts it was given, and how each
  * ended. One append-only file for a session and one for a launch, so that a crash at any point leaves what came before.
+ * What cannot be written (a full disk) is kept here until it can be, and counts as written for this process.
  * Holds no messages: those are Claude's.
  */
 import { appendFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -46,6 +47,9 @@ type Line =
 
 export class ClaudeLedger {
   readonly #folder: string;
+  /** Lines of sessions that could not be written yet, oldest first. */
+  readonly #unwritten = new Map<string, string[]>();
+  #lastWrite: Promise<void> = Promise.resolve();
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -60,8 +64,8 @@ export class ClaudeLedger {
 
   /** Null where the session was not made here. */
   async read(sessionId: string): Promise<SessionRecord | null> {
-    const text = await textOf(this.#session(sessionId));
-    const lines = (text ?? "").split("\n").flatMap(parse);
+    const text = (await textOf(this.#session(sessionId))) ?? "";
+    const lines = [...text.split("\n"), ...(this.#unwritten.get(sessionId) ?? [])].flatMap(parse);
     const [first, ...rest] = lines;
     if (first?.type !== "session") return null;
     const record: SessionRecord = {
@@ -81,17 +85,19 @@ export class ClaudeLedger {
     return record;
   }
 
+  /** Rejects where it cannot be written: then the prompt must not be sent. */
   async prompted(sessionId: string, messageId: string, at: number): Promise<void> {
-    await appendFile(this.#session(sessionId), lineOf({ type: "prompted", messageId, at }));
+    await this.#append(sessionId, lineOf({ type: "prompted", messageId, at }));
   }
 
-  /** Claude's own transcript is some way behind, and lacks it after a crash. */
+  /** Claude's own transcript is some way behind, and lacks it after a crash. Never rejects: it has happened. */
   async begun(sessionId: string, messageId: string, at: number): Promise<void> {
-    await appendFile(this.#session(sessionId), lineOf({ type: "begun", messageId, at }));
+    await this.#note(sessionId, { type: "begun", messageId, at });
   }
 
+  /** Never rejects: it has happened. */
   async ended(sessionId: string, end: RunEnd): Promise<void> {
-    await appendFile(this.#session(sessionId), lineOf({ type: "ended", ...end }));
+    await this.#note(sessionId, { type: "ended", ...end });
   }
 
   async launched(launchId: string): Promise<string | null> {
@@ -100,8 +106,29 @@ export class ClaudeLedger {
 
   async remove(sessionId: string): Promise<void> {
     const record = await this.read(sessionId);
+    this.#unwritten.delete(sessionId);
     await rm(this.#session(sessionId), { force: true });
     if (record) await rm(this.#launch(record.identity.launchId), { force: true });
+  }
+
+  async #note(sessionId: string, line: Line): Promise<void> {
+    await this.#append(sessionId, lineOf(line)).catch(() => this.#unwritten.get(sessionId)?.push(lineOf(line)));
+  }
+
+  /** One after the other, so that what could not be written before comes first, and once. */
+  #append(sessionId: string, line: string): Promise<void> {
+    const turn = this.#lastWrite.then(() => this.#write(sessionId, line));
+    this.#lastWrite = turn.catch(() => {});
+    return turn;
+  }
+
+  async #write(sessionId: string, line: string): Promise<void> {
+    const before = this.#unwritten.get(sessionId);
+    // A write that failed may have left a part of a line: what follows gets a line of its own.
+    const text = before === undefined ? line : `\n${before.join("")}${line}`;
+    this.#unwritten.set(sessionId, before ?? []);
+    await appendFile(this.#session(sessionId), text);
+    this.#unwritten.delete(sessionId);
   }
 
   #session(sessionId: string): string {

@@ -1,6 +1,7 @@
 /**
  * One session at work: its prompts one after the other, each in a process of its own that has ended before the next begins.
  * Invariant: at most one process for a session, and the session is idle only when it has ended: then the transcript is whole.
+ * Whatever fails on the way, a run ends, whoever aborts it is answered, and the next prompt is worked off.
  * How each run ended is in the ledger before anybody is told. Does not know how a process is started.
  */
 import { messageOf } from "../model/errors.ts";
@@ -51,7 +52,10 @@ export class ClaudeWork {
   add(input: PromptInput, over: () => void): void {
     const wasWorking = this.isWorking;
     this.#queue.push(input);
-    if (!wasWorking) this.#over = this.#workOff().finally(over);
+    if (!wasWorking)
+      this.#over = this.#workOff()
+        .catch(() => {})
+        .finally(over);
   }
 
   has(messageId: string): boolean {
@@ -92,13 +96,16 @@ export class ClaudeWork {
     for (let input = this.#queue.shift(); input !== undefined; input = this.#queue.shift()) {
       this.#current = input.messageId;
       this.#runOver = Promise.withResolvers<void>();
-      const end = await this.#run(input);
-      if (this.#isClosed) break;
-      await this.#tell(end);
-      for (const dropped of this.#dropped.splice(0)) await this.#tell(this.#aborted(dropped));
-      this.#isAborting = false;
-      this.#current = null;
-      this.#runOver.resolve();
+      try {
+        const end = await this.#run(input).catch((thrown) => ({ ...this.#ended(input), error: messageOf(thrown) }));
+        if (this.#isClosed) break;
+        await this.#tell(end);
+        for (const dropped of this.#dropped.splice(0)) await this.#tell(this.#aborted(dropped));
+      } finally {
+        this.#isAborting = false;
+        this.#current = null;
+        this.#runOver.resolve();
+      }
     }
     if (!this.#isClosed) this.#around.emit({ type: "session.idle", sessionId: this.#sessionId });
   }
@@ -138,7 +145,9 @@ export class ClaudeWork {
   }
 
   async #endOf(input: PromptInput, reader: RunReader, failure: string | null): Promise<RunEnd> {
-    const before = (await this.#around.ledger.read(this.#sessionId))?.totalCost ?? 0;
+    const record = await this.#around.ledger.read(this.#sessionId).catch(() => undefined);
+    // Where nobody can read what it cost before, the run counts nothing rather than everything.
+    const before = record === undefined ? (reader.totalCost ?? 0) : (record?.totalCost ?? 0);
     const totalCost = reader.totalCost ?? before;
     const cost = Math.max(0, totalCost - before);
     if (!this.#isClosed) reader.countCost(cost);
@@ -146,7 +155,7 @@ export class ClaudeWork {
     const wasRefused = this.#around.takeRefusal(this.#sessionId);
     const end: RunEnd = { ...this.#aborted(input), cost, totalCost };
     if (this.#isAborting) return end;
-    const nothing = { ...end, text: null, error: null, aborted: false };
+    const nothing = { ...this.#ended(input), cost, totalCost };
     if (result?.kind === "answered") return { ...nothing, text: result.text };
     if (result?.kind === "failed") return { ...nothing, error: result.error };
     if (result?.kind === "interrupted" && wasRefused) return nothing;
@@ -154,8 +163,12 @@ export class ClaudeWork {
     return { ...nothing, error: failure ?? "Claude's process ended before the run did" };
   }
 
-  #aborted({ messageId }: PromptInput): RunEnd {
-    return { messageId, at: Date.now(), text: null, error: "aborted", aborted: true, cost: 0, totalCost: 0 };
+  #aborted(input: PromptInput): RunEnd {
+    return { ...this.#ended(input), error: "aborted", aborted: true };
+  }
+
+  #ended({ messageId }: PromptInput): RunEnd {
+    return { messageId, at: Date.now(), text: null, error: null, aborted: false, cost: 0, totalCost: 0 };
   }
 
   async #tell(end: RunEnd): Promise<void> {

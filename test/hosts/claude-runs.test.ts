@@ -1,6 +1,6 @@
 /** What only Claude's CLI does, and what the suite of hosts therefore does not ask: background work, forks, processes that die. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import type { ClaudeHost } from "../../src/hosts/claude.ts";
 import { claudeHost } from "../../src/hosts/claude.ts";
 import { Stage } from "../../src/testing/host-conformance-stage.ts";
@@ -213,6 +213,65 @@ describe("a process that dies", () => {
     expect(processes().length).toBeGreaterThan(1);
     program.kill("SIGKILL");
     await program.exited;
+    expect(await gone()).toEqual([]);
+  });
+});
+
+describe("a ledger that cannot be written", () => {
+  const ledger = () => `${bed.home.root}/ledger/sessions`;
+
+  /** Nothing can be read from or written to it until the result is called. */
+  function broken(): () => void {
+    renameSync(ledger(), `${ledger()}-away`);
+    writeFileSync(ledger(), "not a folder");
+    return () => {
+      rmSync(ledger());
+      renameSync(`${ledger()}-away`, ledger());
+    };
+  }
+
+  check(
+    "does not hold a session up: its run ends, and is known here and, once it can be written, to others",
+    async () => {
+      const session = await stage.session();
+      const run = await stage.prompt(session, script(model.gate("broken ledger"), model.say("unrecorded")));
+      await bed.gate("broken ledger").reachedBy(1);
+      const mend = broken();
+      bed.gate("broken ledger").open();
+      await stage.event("session.idle", (event) => event.sessionId === session);
+      expect((await stage.host.statuses()).has(session)).toBe(false);
+      await stage.host.abort(session);
+      const refused = await stage.prompt(session, script(model.say("unsent"))).catch((thrown) => thrown);
+      expect(refused).toBeInstanceOf(Error);
+      mend();
+      expect((await stage.host.inspect(session, run)).answer).toEqual({ text: "unrecorded" });
+      const next = await stage.run(session, script(model.say("still here")));
+      const another = bed.another();
+      expect((await another.inspect(session, run)).answer).toEqual({ text: "unrecorded" });
+      expect((await another.inspect(session, next)).answer).toEqual({ text: "still here" });
+      await another.close();
+    },
+  );
+
+  check("does not hold an abort up", async () => {
+    const session = await stage.session();
+    const run = await stage.prompt(session, script(model.gate("broken abort"), model.say("unheard")));
+    await bed.gate("broken abort").reachedBy(1);
+    const waiting = await stage.prompt(session, script(model.say("never begun")));
+    const mend = broken();
+    await stage.host.abort(session);
+    mend();
+    const evidence = [await stage.host.inspect(session, run), await stage.host.inspect(session, waiting)];
+    expect(evidence.map(({ error }) => error?.aborted)).toEqual([true, true]);
+  });
+
+  check("does not keep an abort waiting when the host is closed meanwhile", async () => {
+    const closing = bed.another();
+    const session = await closing.start(stage.startInput(""));
+    const text = script(model.gate("closed"), model.say("unheard"));
+    await closing.prompt(session, { messageId: closing.newMessageId(), text, agent: AGENT, model: null });
+    await bed.gate("closed").reachedBy(1);
+    await Promise.all([closing.abort(session), closing.close()]);
     expect(await gone()).toEqual([]);
   });
 });
