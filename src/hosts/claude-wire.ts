@@ -47,7 +47,7 @@ export interface RunningClaude {
   /** No more prompts: it ends when it has nothing left to do. */
   end(): void;
   /** Resolves when the process, and all that it started, has ended: by itself within that time, else by force. */
-  ended(graceMs: number): Promise<{ complaint: string }>;
+  ended(graceMs: number): Promise<{ complaint: string; signal: string | null }>;
 }
 
 /** What a run is started with. */

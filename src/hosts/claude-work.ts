@@ -5,6 +5,7 @@
  * How each run ended is in the ledger before anybody is told. Does not know how a process is started.
  */
 import { messageOf } from "../model/errors.ts";
+import { interruption } from "../model/evidence.ts";
 import type { ClaudeLedger, RunEnd } from "./claude-ledger.ts";
 import { RunReader } from "./claude-reader.ts";
 import type { RunningClaude, RunSettings } from "./claude-wire.ts";
@@ -137,6 +138,8 @@ export class ClaudeWork {
     } finally {
       const end = await this.#running?.ended(EXIT_MS);
       if (end?.complaint) failure = `${failure ?? "Claude's process ended"}: ${end.complaint}`;
+      // Somebody else's doing: what was asked of it has nothing to do with that.
+      if (end?.signal) failure = interruption(`Claude's process was killed (${end.signal}). Resume the task to go on.`);
       this.#running = null;
       this.#reader = null;
       reader.close();

@@ -5,6 +5,7 @@
  */
 import { setTimeout } from "node:timers/promises";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
+import { interruption } from "../model/evidence.ts";
 import type { HostMaker, OpenedHost } from "./host-maker.ts";
 import { type OpenCodeHost, openCodeHost } from "./opencode.ts";
 import { type OpenCodeProcess, startOpenCodeProcess } from "./opencode-process.ts";
@@ -169,7 +170,9 @@ class Server implements OpenCodeServer {
     if (performance.now() - since > STEADY_MS) this.#pauseMs = FIRST_PAUSE_MS;
     const { log } = this.#options;
     log.error("OpenCode's process ended; it is started again", { how, inMs: this.#pauseMs });
-    const reason = `OpenCode's process ended (${how}) while the task was at work. It is started again: resume the task to go on.`;
+    const reason = interruption(
+      `OpenCode's process ended (${how}) while the task was at work. It is started again: resume the task to go on.`,
+    );
     for (const host of this.#hosts.values()) host.lose(reason);
     if (this.#hosts.size === 0) return;
     this.#ready().catch((thrown: unknown) => {

@@ -2,7 +2,7 @@
  * The words of the board: projects, repos, work items, attempts, their sessions and follow-ups; and the rule that moves a
  * work item by itself, and the one that holds a queue. Pure. What a person decided (done, cancelled) only a beginning run undoes.
  */
-import { INTERRUPTED } from "./evidence.ts";
+import { isInterruption } from "./evidence.ts";
 import type { Run } from "./task.ts";
 
 export type WorkItemStatus = "todo" | "inprogress" | "inreview" | "done" | "cancelled";
@@ -103,10 +103,10 @@ export function statusAfterRun(
 
 /**
  * Whether queued follow-ups wait although the session is idle: its newest run failed or was cancelled, and nobody has queued
- * anything since. A run that died with its process does not count: nothing was wrong with the work. `afterRun`: the newest run
+ * anything since. A run that died with its process, or with its agent's program, does not count: nothing was wrong with the work. `afterRun`: the newest run
  * that had ended when one of them was queued.
  */
 export function isQueueHeld(run: Pick<Run, "number" | "outcome" | "error">, afterRun: number | null): boolean {
-  const isGood = run.outcome === "completed" || run.error === INTERRUPTED;
+  const isGood = run.outcome === "completed" || isInterruption(run.error);
   return !isGood && afterRun !== run.number;
 }

@@ -44,6 +44,18 @@ export type Verdict =
 export const NO_OUTPUT = "ended without output: the agent stopped without writing text or completing a tool call";
 export const INTERRUPTED = "interrupted: the process that ran this task ended before the task did";
 export const CANCELLED = "cancelled on request";
+/** How the error of a run begins that died with a program: nothing was wrong with its work. */
+const INTERRUPTION = "interrupted:";
+
+/** The error of a run whose agent's program was killed under it; `what` says which program, and how. */
+export function interruption(what: string): string {
+  return `${INTERRUPTION} ${what}`;
+}
+
+export function isInterruption(error: string | null): boolean {
+  return error?.startsWith(INTERRUPTION) ?? false;
+}
+
 export const ABORTED = "aborted in its own session";
 
 /** The verdict on a run whose session is idle. `announced` is an error that the host reported besides its messages. */

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import type { ClaudeHost } from "../../src/hosts/claude.ts";
 import { claudeHost } from "../../src/hosts/claude.ts";
+import { isInterruption } from "../../src/model/evidence.ts";
 import { Stage } from "../../src/testing/host-conformance-stage.ts";
 import * as model from "../../src/testing/script.ts";
 import { AGENT, type ClaudeBed, claudeBed } from "./claude-bed.ts";
@@ -177,6 +178,9 @@ describe("a process that dies", () => {
     await stage.idle(session, run);
     const evidence = await stage.host.inspect(session, run);
     expect(evidence).toMatchObject({ answer: null, begun: true, error: { aborted: false } });
+    // Nothing was wrong with the work, so what is queued for it is not held.
+    expect(evidence.error?.message).toContain("was killed (SIGKILL)");
+    expect(isInterruption(evidence.error?.message ?? null)).toBe(true);
     const next = await stage.run(session, script(model.say("still here")));
     expect((await stage.host.inspect(session, next)).answer).toEqual({ text: "still here" });
     expect((await stage.host.inspect(session, run)).error).toEqual(evidence.error);

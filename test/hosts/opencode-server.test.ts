@@ -7,6 +7,7 @@ import { Desk } from "../../src/engine/desk.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { Runner } from "../../src/engine/runner.ts";
 import { type OpenCodeServer, openCodeServer } from "../../src/hosts/opencode-server.ts";
+import { isQueueHeld } from "../../src/model/board.ts";
 import { isLive, type Task } from "../../src/model/task.ts";
 import { sqliteStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -126,6 +127,8 @@ test(
     const lost = await ended(task);
     expect(lost.status).toBe("error");
     expect(lost.run.error).toContain("OpenCode's process ended (SIGKILL)");
+    // What is queued for it goes on: nothing was wrong with the work.
+    expect(isQueueHeld(lost.run, null)).toBe(false);
     expect([isRunning(pid), isRunning(shell)]).toEqual([false, false]);
     expect(logged).toContain("OpenCode's process ended; it is started again");
     const prompt = script(model.say("on another server"));
