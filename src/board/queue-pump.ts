@@ -16,6 +16,7 @@ const PASSING: ReadonlySet<ErrorCode | null> = new Set<ErrorCode>([
   "host_unavailable",
   "host_failed",
   "store_unavailable",
+  "too_many_tasks",
 ]);
 const FIRST_PAUSE_MS = 5_000;
 const LONGEST_PAUSE_MS = 60_000;

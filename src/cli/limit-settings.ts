@@ -1,15 +1,27 @@
 /**
- * What a run of the daemon may take, and how many are at work at once, from the environment. A wrong one is logged and does
- * not count: it must not keep the daemon from starting.
+ * What a run of the daemon may take, how many are at work and in line, how deep agents may launch agents, and what models are
+ * offered, from the environment. A wrong one is logged and does not count: it must not keep the daemon from starting.
  */
 import type { Log } from "../engine/context.ts";
 import { DEFAULT_LIMITS, type Limits } from "../model/limits.ts";
 
 const MINUTE_MS = 60_000;
+const MAX_CONCURRENT = 16;
+const MAX_QUEUED = 200;
+const MAX_DEPTH = 1;
 
 export interface LimitSettings {
   limits: Limits;
-  maxConcurrent: number | null;
+  maxConcurrent: number;
+  /** How many runs may wait in line when all places are taken. */
+  maxQueued: number;
+  /** 1: an agent that we started launches none. */
+  maxDepth: number;
+}
+
+/** Whether models are offered the scripted agent; people can always use it. */
+export function offersScripted(environment: Readonly<Record<string, string | undefined>>): boolean {
+  return environment.ASYNCAGENTS_SCRIPTED === "1";
 }
 
 export function limitSettings(environment: Readonly<Record<string, string | undefined>>, log: Log): LimitSettings {
@@ -32,6 +44,8 @@ export function limitSettings(environment: Readonly<Record<string, string | unde
       cost: read("ASYNCAGENTS_MAX_COST"),
       repeats: read("ASYNCAGENTS_MAX_REPEATS", Number.isInteger) ?? DEFAULT_LIMITS.repeats,
     },
-    maxConcurrent: read("ASYNCAGENTS_MAX_CONCURRENT", Number.isInteger),
+    maxConcurrent: read("ASYNCAGENTS_MAX_CONCURRENT", Number.isInteger) ?? MAX_CONCURRENT,
+    maxQueued: read("ASYNCAGENTS_MAX_QUEUED", Number.isInteger) ?? MAX_QUEUED,
+    maxDepth: read("ASYNCAGENTS_MAX_DEPTH", Number.isInteger) ?? MAX_DEPTH,
   };
 }

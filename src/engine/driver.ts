@@ -49,6 +49,11 @@ export class Driver {
     this.#handover = new Handover(context, this.#leftovers);
   }
 
+  /** Does what ends in beginning a run, unless too many wait for their turn already. */
+  admit<T>(work: () => Promise<T>): Promise<T> {
+    return this.#slots.admit(work);
+  }
+
   /** Begins a run whose row is written; what goes wrong from here on ends the task with the truth. */
   begin(task: Task, limits: RunLimits = {}): void {
     if (this.#stopped) return;

@@ -97,7 +97,7 @@ export class Launcher {
 
   /** Makes the task; resolves when its row is written, before the prompt is worked off. */
   launch(caller: Caller, request: LaunchRequest, agent: AgentInfo): Promise<Task> {
-    return this.#driver.lull.during(() => this.#launch(caller, request, agent));
+    return this.#driver.admit(() => this.#driver.lull.during(() => this.#launch(caller, request, agent)));
   }
 
   async #launch(caller: Caller, request: LaunchRequest, agent: AgentInfo): Promise<Task> {
@@ -122,7 +122,11 @@ export class Launcher {
     return created.task;
   }
 
-  async resume(caller: Caller, task: Task, request: ResumeRequest): Promise<Task> {
+  resume(caller: Caller, task: Task, request: ResumeRequest): Promise<Task> {
+    return this.#driver.admit(() => this.#resume(caller, task, request));
+  }
+
+  async #resume(caller: Caller, task: Task, request: ResumeRequest): Promise<Task> {
     const { prompt, followUpId } = request;
     requireText("prompt", prompt, MAX_PROMPT);
     const agent = request.agent === undefined ? undefined : (await this.#agent(request.agent)).name;

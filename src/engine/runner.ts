@@ -31,6 +31,8 @@ export interface RunnerContext {
   /** What a run may take, and how many are at work at once; nothing is limited when absent. */
   limits?: Limits;
   maxConcurrent?: number | null;
+  /** How many may wait in line beyond those; any number when absent. */
+  maxQueued?: number | null;
   /** How long an engine without a live run is kept. */
   idleMs?: number;
   /** The longest that a missed event, or the death of another process, goes unnoticed. */
@@ -60,7 +62,7 @@ export class Runner {
   #stopped = false;
 
   constructor(context: RunnerContext) {
-    const unlimited = { limits: DEFAULT_LIMITS, maxConcurrent: null };
+    const unlimited = { limits: DEFAULT_LIMITS, maxConcurrent: null, maxQueued: null };
     const clocks = { now: Date.now, monotonic: awakeNow };
     this.#context = {
       ...unlimited,
@@ -71,7 +73,7 @@ export class Runner {
       isAlive: isInstanceAlive,
       ...context,
     };
-    this.#slots = new Slots(this.#context.maxConcurrent);
+    this.#slots = new Slots(this.#context.maxConcurrent, this.#context.maxQueued);
     this.#changes = new Changes(context.store, context.log);
     this.#changes.onEntries((entries) => this.#heed(entries));
   }

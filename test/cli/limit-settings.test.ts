@@ -8,13 +8,17 @@ function read(environment: Record<string, string>) {
   return { ...limitSettings(environment, log), logged };
 }
 
-test("without a word nothing is limited but loops", () => {
-  expect(read({})).toEqual({ limits: DEFAULT_LIMITS, maxConcurrent: null, logged: [] });
+const USUAL = { maxConcurrent: 16, maxQueued: 200, maxDepth: 1 };
+
+test("without a word loops are limited, and how many tasks there are and how deep", () => {
+  expect(read({})).toEqual({ limits: DEFAULT_LIMITS, ...USUAL, logged: [] });
 });
 
 test("each is read in its unit", () => {
   const environment = {
     ASYNCAGENTS_MAX_CONCURRENT: "4",
+    ASYNCAGENTS_MAX_QUEUED: "7",
+    ASYNCAGENTS_MAX_DEPTH: "2",
     ASYNCAGENTS_MAX_MINUTES: "1.5",
     ASYNCAGENTS_MAX_COST: "0.25",
     ASYNCAGENTS_MAX_REPEATS: "9",
@@ -23,6 +27,8 @@ test("each is read in its unit", () => {
   expect(read(environment)).toEqual({
     limits: { runMs: 90_000, cost: 0.25, repeats: 9, stallMs: 120_000 },
     maxConcurrent: 4,
+    maxQueued: 7,
+    maxDepth: 2,
     logged: [],
   });
 });
@@ -30,6 +36,6 @@ test("each is read in its unit", () => {
 test("a wrong one is logged and does not count", () => {
   for (const given of ["many", "-1", "0", "1.5", "Infinity", "1e9"]) {
     const settings = read({ ASYNCAGENTS_MAX_CONCURRENT: given });
-    expect([given, settings.maxConcurrent, settings.logged.length]).toEqual([given, null, 1]);
+    expect([given, settings.maxConcurrent, settings.logged.length]).toEqual([given, 16, 1]);
   }
 });
