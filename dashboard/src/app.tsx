@@ -3,6 +3,7 @@
  * boundary of its own, so that a broken one leaves the way out.
  */
 import { lazy, type RefObject, Suspense, useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { ApprovalsBanner } from "./approvals/approvals-banner.tsx";
 import { BatchPage } from "./batch/batch-page.tsx";
 import { ListPage } from "./list/list-page.tsx";
 import type { TaskPages } from "./list/task-pages.ts";
@@ -50,6 +51,7 @@ export function App({ feed, allTasks }: AppProps) {
     <div className="flex h-full flex-col">
       <TopBar route={route} connection={connection} onLaunch={openLaunch} onShortcuts={openShortcuts} />
       <ConnectionBanner connection={connection} />
+      <ApprovalsBanner />
       <main
         ref={scroller}
         className={`flex min-h-0 flex-1 flex-col ${STANDS_STILL.has(route.view) ? "overflow-hidden" : "overflow-y-auto [overflow-anchor:none]"}`}

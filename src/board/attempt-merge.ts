@@ -9,6 +9,7 @@ import { checkMerge, merge } from "../worktree/merge.ts";
 import { clearWorktrees } from "./attempt-removal.ts";
 import { worktreeGone } from "./attempt-view.ts";
 import { assertIdle, findAttempt } from "./attempts.ts";
+import type { BoardCall } from "./board-call.ts";
 import type { BoardParts } from "./board-context.ts";
 import type { Input } from "./input.ts";
 
@@ -17,21 +18,27 @@ type Merged = OperationOutput<"merge_attempt">["merged"];
 export function mergeAttempt(
   parts: BoardParts,
   input: Input<"merge_attempt">,
+  call: BoardCall,
 ): Promise<OperationOutput<"merge_attempt">> {
-  return parts.turns.take(input.attempt_id, () => mergeNow(parts, input));
+  return parts.turns.take(input.attempt_id, () => mergeNow(parts, input, call));
 }
 
-async function mergeNow(parts: BoardParts, input: Input<"merge_attempt">): Promise<OperationOutput<"merge_attempt">> {
+async function mergeNow(
+  parts: BoardParts,
+  input: Input<"merge_attempt">,
+  { hadEffects }: BoardCall,
+): Promise<OperationOutput<"merge_attempt">> {
   const { store, now, log } = parts;
   const found = await findAttempt(parts, input.attempt_id);
   const { attempt } = found;
   assertIdle(found, "Wait until it has ended (get_attempt with wait_ms), or stop it, then merge.");
   if (!input.keep) await assertNothingQueued(parts, attempt);
-  const { merged, landed, warnings } = await mergeAll(attempt, {
+  const request = {
     message: input.message?.trim() ? input.message : attempt.item.title,
     squash: input.squash ?? false,
     commit: true,
-  });
+  };
+  const { merged, landed, warnings } = await mergeAll(attempt, request, hadEffects);
   await store.board.mergeAttempt(attempt.id, landed, now());
   let removed = false;
   if (!input.keep) {
@@ -52,6 +59,7 @@ async function mergeNow(parts: BoardParts, input: Input<"merge_attempt">): Promi
 async function mergeAll(
   attempt: AttemptRecord,
   request: Parameters<typeof merge>[1],
+  hadEffects: () => void,
 ): Promise<{ merged: Merged; landed: Record<string, string>; warnings: string[] }> {
   const places = attempt.repos.map(({ repoId, path, name }) => {
     if (path === null) throw worktreeGone(attempt);
@@ -64,6 +72,7 @@ async function mergeAll(
   for (const { repoId, path, name } of places) {
     try {
       const { into, commit, changed, landed: by, hooksNotRun } = await merge(path, request);
+      hadEffects();
       if (changed && hooksNotRun.length > 0) {
         warnings.push(`Hooks of ${name} were not run (${hooksNotRun.join(", ")}): check by hand what they check.`);
       }

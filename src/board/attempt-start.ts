@@ -13,8 +13,10 @@ import { type MadeWorktree, makeWorktrees } from "../worktree/make.ts";
 import { removeWorktrees } from "../worktree/remove.ts";
 import { inspectRepo, tipOf } from "../worktree/repo.ts";
 import { surprisesOf } from "../worktree/surprises.ts";
+import { assertSetups } from "./approvals.ts";
+import type { BoardCall } from "./board-call.ts";
 import type { BoardParts } from "./board-context.ts";
-import { assertUsable, hostOf, runChoicesOf } from "./executors.ts";
+import { assertUsable, hostFor, runChoicesOf } from "./executors.ts";
 import type { Input } from "./input.ts";
 import { notFound } from "./missing.ts";
 
@@ -55,8 +57,8 @@ export class AttemptStart {
     await this.#underWay.get(attemptId)?.done.catch(() => {});
   }
 
-  async start(input: Input<"start_task_attempt">): Promise<OperationOutput<"start_task_attempt">> {
-    const plan = await this.#plan(input);
+  async start(input: Input<"start_task_attempt">, call: BoardCall): Promise<OperationOutput<"start_task_attempt">> {
+    const plan = await this.#plan(input, call);
     const { attempt, item, repos } = plan;
     const rows = repos.map(({ repo, targetBranch }) => ({ repoId: repo.id, targetBranch }));
     const { turns, store } = this.#parts;
@@ -66,7 +68,12 @@ export class AttemptStart {
     const setup: Setup = { stage: "called", launched: false, done: Promise.resolve() };
     setup.done = this.#setUp(plan, setup).finally(() => this.#underWay.delete(attempt.id));
     this.#underWay.set(attempt.id, setup);
-    await this.#withPatience(setup);
+    try {
+      await this.#withPatience(setup);
+    } catch (thrown) {
+      if (setup.launched) call.hadEffects();
+      throw thrown;
+    }
     const warnings = repos.flatMap(({ surprises }) => surprises);
     return { task_id: item.id, attempt_id: attempt.id, ...(warnings.length > 0 && { warnings }) };
   }
@@ -85,13 +92,18 @@ export class AttemptStart {
     }
   }
 
-  async #plan(input: Input<"start_task_attempt">): Promise<Plan> {
+  async #plan(input: Input<"start_task_attempt">, call: BoardCall): Promise<Plan> {
     const { store, now, newId } = this.#parts;
-    const host = hostOf(input.executor);
+    const host = hostFor(this.#parts, input.executor, call);
     const variant = input.variant?.trim() || null;
     const item = await store.board.workItem(input.task_id);
     if (item === null) throw notFound("task", input.task_id);
     const repos = await this.#repos(item, input.repos);
+    await assertSetups(
+      this.#parts,
+      repos.map(({ repo }) => repo),
+      call,
+    );
     await assertUsable(this.#parts, { host, variant, directory: repos[0]?.repo.path ?? "" });
     const [id, at] = [newId(), now()];
     const branch = `${BRANCH_PREFIX}/${attemptFolder(id, item.title)}`;

@@ -31,6 +31,10 @@ export interface BoardContext {
   newId(): string;
   /** A directory is gone: whoever works there lets go of it. */
   released?(directory: string): Promise<void>;
+  /** Models may use the scripted agent too; they may not when absent. */
+  scriptedForModels?: boolean;
+  /** How deep agents may launch agents; 1, the default, means that an agent that we started launches none. */
+  maxDepth?: number;
   /** How long a call waits for an attempt to be set up, in ms; 20 s when absent. */
   setupPatience?: number;
   /** How long a queued follow-up that could not begin waits before it is tried again, at first, in ms; 5 s when absent. */

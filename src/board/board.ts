@@ -2,20 +2,30 @@
  * The board: does the operations of the table in the client folder. Parses, keeps each `request_id` to one call, and hands over to the
  * nouns. One board for a store: its process starts attempts and hands out queued follow-ups. Holds no rules of its own.
  */
-import { type CallOperation, isOperation, type OperationName, type OperationOutput } from "../client/operations.ts";
+import { FROM_PERSON } from "../client/call-origin.ts";
+import {
+  type CallOperation,
+  isOperation,
+  OPERATIONS,
+  type OperationName,
+  type OperationOutput,
+} from "../client/operations.ts";
 import { Changes } from "../engine/changes.ts";
 import { Waiter } from "../engine/waiter.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
+import { allowDirectory, decideApproval, listApprovals } from "./approvals.ts";
 import { mergeAttempt } from "./attempt-merge.ts";
 import { recoverAttempts } from "./attempt-recovery.ts";
 import { deleteTask, removeAttempt } from "./attempt-removal.ts";
 import { AttemptStart } from "./attempt-start.ts";
 import { getAttempt, getAttemptDiff } from "./attempt-view.ts";
 import { attemptTask, listAttempts, listTaskAttempts, stopAttempt } from "./attempts.ts";
+import type { BoardCall } from "./board-call.ts";
 import type { BoardContext, BoardParts } from "./board-context.ts";
 import { listExecutors } from "./executors.ts";
 import { followUp, listFollowUps } from "./follow-ups.ts";
 import { type Input, parseInput } from "./input.ts";
+import { assertDepth, isLaunch } from "./launch-depth.ts";
 import { answerQuestion, launchTask, waitTasks } from "./launched-tasks.ts";
 import {
   addProject,
@@ -34,7 +44,7 @@ import { createTask, getTask, listTasks, updateTask } from "./work-items.ts";
 import { getContext } from "./workspace.ts";
 
 type Handlers = {
-  [Name in OperationName]: (input: Input<Name>, signal?: AbortSignal) => Promise<OperationOutput<Name>>;
+  [Name in OperationName]: (input: Input<Name>, call: BoardCall) => Promise<OperationOutput<Name>>;
 };
 
 export class Board {
@@ -77,9 +87,16 @@ export class Board {
     if (!isOperation(name)) {
       throw new AsyncAgentsError("no_such_path", `There is no operation ${JSON.stringify(String(name).slice(0, 60))}.`);
     }
+    const { origin = FROM_PERSON, signal } = options ?? {};
+    if (origin.door === "model" && OPERATIONS[name].toolset === "people") {
+      throw new AsyncAgentsError("not_allowed", `${name} is for people: the command line and the dashboard offer it.`);
+    }
     const parsed = parseInput(name, input);
+    if (isLaunch(name, parsed)) assertDepth(origin, this.#parts.maxDepth);
     const handler = this.#handlers[name];
-    return this.#ledger.once(name, parsed as Record<string, unknown>, () => handler(parsed, options?.signal));
+    return this.#ledger.once(name, parsed as Record<string, unknown>, (hadEffects) =>
+      handler(parsed, { operation: name, origin, signal, hadEffects }),
+    );
   };
 }
 
@@ -93,26 +110,29 @@ function handlersOf(parts: BoardParts, start: AttemptStart, pump: QueuePump): Ha
     create_task: (input) => createTask(parts, input),
     update_task: (input) => updateTask(parts, input),
     delete_task: (input) => deleteTask(parts, start, input),
-    start_task_attempt: (input) => start.start(input),
-    follow_up: (input) => followUp(parts, pump, input),
+    start_task_attempt: (input, call) => start.start(input, call),
+    follow_up: (input, call) => followUp(parts, pump, input, call),
     get_context: (input) => getContext(parts, input),
-    get_attempt: (input, signal) => getAttempt(parts, start, input, signal),
+    get_attempt: (input, { signal }) => getAttempt(parts, start, input, signal),
     stop_attempt: (input) => stopAttempt(parts, start, input),
     get_attempt_diff: (input) => getAttemptDiff(parts, input),
-    merge_attempt: (input) => mergeAttempt(parts, input),
+    merge_attempt: (input, call) => mergeAttempt(parts, input, call),
     answer_question: (input) => answerQuestion(parts, input),
-    add_project: (input) => addProject(parts, input),
-    add_repo: (input) => addRepo(parts, input),
-    list_executors: (input) => listExecutors(parts, input),
-    launch_task: (input) => launchTask(parts, input),
-    wait_tasks: (input, signal) => waitTasks(parts, input, signal),
+    add_project: (input, call) => addProject(parts, input, call),
+    add_repo: (input, call) => addRepo(parts, input, call),
+    list_executors: (input, call) => listExecutors(parts, input, call),
+    launch_task: (input, call) => launchTask(parts, input, call),
+    wait_tasks: (input, { signal }) => waitTasks(parts, input, signal),
     remove_attempt: (input) => removeAttempt(parts, start, input),
     remove_project: (input) => removeProject(parts, input),
     find_repo: (input) => findRepo(parts, input),
     attempt_task: (input) => attemptTask(parts, input),
     list_attempts: (input) => listAttempts(parts, input),
     list_follow_ups: (input) => listFollowUps(parts, input),
-    update_repo: (input) => updateRepo(parts, input),
+    update_repo: (input, call) => updateRepo(parts, input, call),
+    list_approvals: (input) => listApprovals(parts, input),
+    decide_approval: (input, call) => decideApproval(parts, input, call),
+    allow_directory: (input, call) => allowDirectory(parts, input, call),
     remove_repo: (input) => removeRepo(parts, input),
   };
 }

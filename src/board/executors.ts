@@ -1,8 +1,11 @@
 /** The names of hosts on the wire, and what can run agents here. Names are accepted in lower case and with a dash. */
+import { isPerson } from "../client/call-origin.ts";
 import { EXECUTORS } from "../client/operation.ts";
 import type { OperationOutput } from "../client/operations.ts";
 import type { LaunchRequest } from "../engine/launch.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
+import { isDirectoryAllowed, realOf } from "./approvals.ts";
+import type { BoardCall } from "./board-call.ts";
 import type { BoardContext, ExecutorInfo } from "./board-context.ts";
 import type { Input } from "./input.ts";
 
@@ -15,13 +18,20 @@ export function executorOf(host: string): Executor {
   return EXECUTORS.find((name) => HOSTS[name] === host) ?? "SCRIPTED";
 }
 
-/** The host of an executor's name. */
-export function hostOf(given: string): string {
+/** The host of an executor's name, where that caller may use it. */
+export function hostFor(context: BoardContext, given: string, call: BoardCall): string {
   const name = given.trim().toUpperCase().replaceAll("-", "_");
-  const known = EXECUTORS.find((executor) => executor === name);
+  const offered = offeredTo(context, call);
+  const known = offered.find((executor) => executor === name);
   if (known) return HOSTS[known];
-  const message = `There is no executor ${JSON.stringify(given)}. Use one of ${EXECUTORS.join(", ")}; list_executors says which can be used.`;
+  const message = `There is no executor ${JSON.stringify(given)}. Use one of ${offered.join(", ")}; list_executors says which can be used.`;
   throw new AsyncAgentsError("invalid_input", message, { details: { field: "executor" } });
+}
+
+/** The scripted agent writes what its prompt says, without a model that could refuse: people may try things out with it. */
+function offeredTo({ scriptedForModels = false }: BoardContext, { origin }: BoardCall): readonly Executor[] {
+  const all = origin.door === "person" || scriptedForModels;
+  return all ? EXECUTORS : EXECUTORS.filter((name) => name !== "SCRIPTED");
 }
 
 /** What a launch chooses for its run, in the engine's words. */
@@ -72,9 +82,17 @@ function unknownVariant(variant: string, agents: readonly string[]): AsyncAgents
 export async function listExecutors(
   context: BoardContext,
   input: Input<"list_executors">,
+  call: BoardCall,
 ): Promise<OperationOutput<"list_executors">> {
-  const found = await context.executors(input.directory ?? null);
-  return { executors: EXECUTORS.map((executor) => wireExecutor(executor, found)) };
+  const found = await context.executors(await directoryToOpen(context, input.directory, call));
+  return { executors: offeredTo(context, call).map((executor) => wireExecutor(executor, found)) };
+}
+
+/** Opening a host in a folder loads what the folder configures: for a model only where a person has agreed to that. */
+async function directoryToOpen(context: BoardContext, given: string | undefined, call: BoardCall) {
+  if (given === undefined || isPerson(call.origin)) return given ?? null;
+  const real = realOf(given);
+  return real !== null && (await isDirectoryAllowed(context, real, call)) ? real : null;
 }
 
 function wireExecutor(executor: Executor, found: readonly ExecutorInfo[]) {

@@ -8,6 +8,7 @@ import { AsyncAgentsError } from "../model/errors.ts";
 import { isLive, type Task } from "../model/task.ts";
 import type { Queue } from "../store/board-records.ts";
 import { assertWorktrees, findAttempt } from "./attempts.ts";
+import type { BoardCall } from "./board-call.ts";
 import type { BoardParts } from "./board-context.ts";
 import { assertVariant } from "./executors.ts";
 import type { Input } from "./input.ts";
@@ -27,7 +28,12 @@ interface Target {
   task: Task;
 }
 
-export async function followUp(parts: BoardParts, pump: QueuePump, input: Input<"follow_up">): Promise<Answer> {
+export async function followUp(
+  parts: BoardParts,
+  pump: QueuePump,
+  input: Input<"follow_up">,
+  { hadEffects }: BoardCall,
+): Promise<Answer> {
   const { action } = input;
   const place = placeOf(input);
   if (action !== "cancel") requiredText("prompt", input.prompt);
@@ -41,10 +47,11 @@ export async function followUp(parts: BoardParts, pump: QueuePump, input: Input<
     }
     const target = await targetOf(parts, session);
     const request = { prompt: input.prompt ?? "", variant: input.variant?.trim() || null };
-    if (action === "send") return send(parts, target, request);
+    if (action === "send") return send(parts, target, request, hadEffects);
     if (request.variant !== null) await assertVariant(parts, target.task, request.variant);
     const { now, newId, store } = parts;
     await store.board.queueFollowUp({ id: newId(), sessionId: session.id, ...request, queuedAt: now() });
+    hadEffects();
     pump.wake(session.id);
     return answerOf(session.id, action, await store.board.queue(session.id));
   });
@@ -75,6 +82,7 @@ async function send(
   parts: BoardParts,
   { session, task }: Target,
   { prompt, variant }: { prompt: string; variant: string | null },
+  hadEffects: () => void,
 ): Promise<Answer> {
   const queue = await parts.store.board.queue(session.id);
   const isHeld = queue.head?.error != null || isQueueHeld(task.run, queue.afterRun);
@@ -86,6 +94,7 @@ async function send(
     const code = AsyncAgentsError.isInstance(thrown) ? thrown.code : "";
     throw code === "task_running" || code === "task_resuming" ? busy(session.id) : thrown;
   });
+  hadEffects();
   // What could not begin before is tried again after this run.
   if (queue.count > 0) await parts.store.board.refuseFollowUp(session.id, null, null);
   return { ...answerOf(session.id, "send", queue), run: resumed.run.number };

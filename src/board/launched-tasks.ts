@@ -1,12 +1,13 @@
 /** Tasks without a project: launched in a folder, waited for by their handles, answered. A handle is the engine's id of the task. */
-import { realpathSync, statSync } from "node:fs";
-import { isAbsolute } from "node:path";
+import { statSync } from "node:fs";
 import type { OperationOutput } from "../client/operations.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { isLive, type Task } from "../model/task.ts";
+import { assertDirectory, realOf } from "./approvals.ts";
 import { findAttempt } from "./attempts.ts";
+import type { BoardCall } from "./board-call.ts";
 import type { BoardParts } from "./board-context.ts";
-import { assertUsable, hostOf, runChoicesOf } from "./executors.ts";
+import { assertUsable, hostFor, runChoicesOf } from "./executors.ts";
 import type { Input } from "./input.ts";
 import { notFound } from "./missing.ts";
 import { askedOf, finalMessage, progressLine, requiredText } from "./wire.ts";
@@ -16,10 +17,12 @@ const DESCRIPTION = 100;
 export async function launchTask(
   parts: BoardParts,
   input: Input<"launch_task">,
+  call: BoardCall,
 ): Promise<OperationOutput<"launch_task">> {
   const prompt = requiredText("prompt", input.prompt);
   const directory = folderOf(requiredText("directory", input.directory));
-  const host = hostOf(input.executor ?? "OPENCODE");
+  const host = hostFor(parts, input.executor ?? "OPENCODE", call);
+  await assertDirectory(parts, directory, call);
   const variant = input.variant?.trim() || null;
   await assertUsable(parts, { host, variant, directory });
   const engine = await parts.desk.engine(host, directory);
@@ -125,8 +128,8 @@ function wireTask(task: Task): OperationOutput<"wait_tasks">["tasks"][number] {
 }
 
 function folderOf(directory: string): string {
-  const isFolder = isAbsolute(directory) && statSync(directory, { throwIfNoEntry: false })?.isDirectory();
-  if (isFolder) return realpathSync(directory);
+  const real = realOf(directory);
+  if (real !== null && statSync(real, { throwIfNoEntry: false })?.isDirectory()) return real;
   const message = `directory must be the absolute path of a folder that exists, not ${JSON.stringify(directory.slice(0, 300))}.`;
   throw new AsyncAgentsError("invalid_input", message, { details: { field: "directory" } });
 }

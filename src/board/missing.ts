@@ -7,6 +7,7 @@ const WHERE = {
   task: "list_tasks shows those of a project",
   attempt: "list_task_attempts shows those of a task",
   session: "list_task_attempts shows the latest session of each attempt",
+  approval: "list_approvals shows them",
   handle: "launch_task gives handles",
 } as const;
 

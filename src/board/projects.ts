@@ -2,8 +2,11 @@
 import { realpathSync } from "node:fs";
 import { basename } from "node:path";
 import type { OperationOutput } from "../client/operations.ts";
+import type { Approval } from "../model/approval.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { inspectRepo } from "../worktree/repo.ts";
+import { assertDirectory, noteSetup, realOf, setupApproval } from "./approvals.ts";
+import type { BoardCall } from "./board-call.ts";
 import type { BoardContext } from "./board-context.ts";
 import type { Input } from "./input.ts";
 import { notFound } from "./missing.ts";
@@ -11,14 +14,16 @@ import { pageOf, shown } from "./pages.ts";
 import { requiredText, wireTime } from "./wire.ts";
 
 export async function addProject(
-  { store, now, newId }: BoardContext,
+  context: BoardContext,
   input: Input<"add_project">,
+  call: BoardCall,
 ): Promise<OperationOutput<"add_project">> {
+  const { store, now, newId } = context;
   const name = requiredText("name", input.name).trim();
   const [id, at] = [newId(), now()];
   // Everything that can be wrong with a folder is found before anything is written.
   const found: FoundRepo[] = [];
-  for (const path of input.repos ?? []) found.push(await foundRepo(path));
+  for (const path of input.repos ?? []) found.push(await foundRepo(context, path, call));
   const repos = found.map((repo) => ({ ...repo, id: newId(), copy: [], setup: null }));
   const twice = repos.find((repo, i) => repos.findIndex((other) => other.name === repo.name) !== i);
   if (twice !== undefined)
@@ -31,7 +36,7 @@ export async function addProject(
       `There is a project ${JSON.stringify(name)} already. list_projects shows it; or choose another name.`,
     );
   }
-  return { project_id: id, repos: repos.map(wireAddedRepo) };
+  return { project_id: id, repos: repos.map((repo) => wireAddedRepo(repo, null)) };
 }
 
 export async function listProjects(
@@ -58,30 +63,36 @@ export async function removeProject(
 }
 
 export async function addRepo(
-  { store, now, newId }: BoardContext,
+  context: BoardContext,
   input: Input<"add_repo">,
+  call: BoardCall,
 ): Promise<OperationOutput<"add_repo">> {
+  const { store, now, newId } = context;
   await assertProject(store, input.project_id);
-  const repo = await foundRepo(input.path);
+  const repo = await foundRepo(context, input.path, call);
   const name = input.name === undefined ? repo.name : requiredText("name", input.name).trim();
   const id = newId();
+  const setup = setupOf(input.setup);
   const added = await store.board.addRepo({
     ...{ id, name, path: repo.path, projectId: input.project_id, createdAt: now() },
     copy: input.copy ?? [],
-    setup: setupOf(input.setup),
+    setup,
   });
   if (!added) {
     throw nameTaken(
       `The project has a repository ${JSON.stringify(name)} already. Give another name, or use that one.`,
     );
   }
-  return wireAddedRepo({ ...repo, id, name });
+  call.hadEffects();
+  return wireAddedRepo({ ...repo, id, name }, await noteSetup(context, { path: repo.path, setup }, call));
 }
 
 export async function updateRepo(
-  { store }: BoardContext,
+  context: BoardContext,
   input: Input<"update_repo">,
+  call: BoardCall,
 ): Promise<OperationOutput<"update_repo">> {
+  const { store } = context;
   const { repo_id, name, copy, setup } = input;
   const fields = {
     ...(name !== undefined && { name: requiredText("name", name).trim() }),
@@ -94,6 +105,7 @@ export async function updateRepo(
   }
   const [repo] = await store.board.repos([repo_id]);
   if (outcome === "gone" || repo === undefined) throw notFound("repo", repo_id);
+  if (setup !== undefined) await noteSetup(context, repo, call);
   return { repo_id, name: repo.name, copy: repo.copy, setup: repo.setup };
 }
 
@@ -119,9 +131,10 @@ export async function listRepos(
 }
 
 export async function findRepo(
-  { store }: BoardContext,
+  context: BoardContext,
   { path, repo_id }: Input<"find_repo">,
 ): Promise<OperationOutput<"find_repo">> {
+  const { store } = context;
   if (path !== undefined && repo_id !== undefined) {
     const message = "path and repo_id exclude each other. Give one of them.";
     throw new AsyncAgentsError("invalid_input", message, { details: { field: "path" } });
@@ -131,7 +144,8 @@ export async function findRepo(
       ? await store.board.repoAt(realpathSync((await inspectRepo(requiredText("path", path))).root))
       : ((await store.board.repos([repo_id]))[0] ?? null);
   if (repo === null) {
-    return { project_id: null, repo_id: null, name: null, copy: [], setup: null, path: null, current_branch: null };
+    const nothing = { project_id: null, repo_id: null, name: null, path: null, current_branch: null };
+    return { ...nothing, copy: [], setup: null, setup_approval: null };
   }
   return {
     project_id: repo.projectId,
@@ -139,6 +153,7 @@ export async function findRepo(
     name: repo.name,
     copy: repo.copy,
     setup: repo.setup,
+    setup_approval: (await setupApproval(context, repo))?.state ?? null,
     path: repo.path,
     current_branch: await branchAt(repo.path),
   };
@@ -162,14 +177,18 @@ interface FoundRepo {
   currentBranch: string | null;
 }
 
-async function foundRepo(given: string): Promise<FoundRepo> {
-  const { root, currentBranch } = await inspectRepo(given);
+/** Git reads what the folder configures: a model's folder is asked about before git is, and so is the top of its repository. */
+async function foundRepo(context: BoardContext, given: string, call: BoardCall): Promise<FoundRepo> {
+  const real = realOf(given);
+  if (real !== null) await assertDirectory(context, real, call);
+  const { root, currentBranch } = await inspectRepo(real ?? given);
   const path = realpathSync(root);
+  await assertDirectory(context, path, call);
   return { path, name: basename(path).slice(0, 100), currentBranch };
 }
 
-function wireAddedRepo({ id, name, currentBranch }: FoundRepo & { id: string }) {
-  return { repo_id: id, name, current_branch: currentBranch };
+function wireAddedRepo({ id, name, currentBranch }: FoundRepo & { id: string }, approval: Approval | null) {
+  return { repo_id: id, name, current_branch: currentBranch, approval_id: approval?.id ?? null };
 }
 
 function setupOf(given: string | undefined): string | null {

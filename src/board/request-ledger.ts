@@ -1,12 +1,15 @@
 /**
  * Calls that carry a `request_id` are done once: a second one gets the first's answer. The name is claimed before anything is
- * done and given back when the call fails. A claim whose process died is never guessed at: the caller is told to look.
+ * done and given back when the call fails without effects. Where it failed halfway, or its process died, the caller is told to look.
  */
 import { createHash } from "node:crypto";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import type { BoardContext } from "./board-context.ts";
 
 const KEPT_MS = 7 * 24 * 3_600_000;
+
+/** Calls what it is given once it has had effects that a failure does not take back. */
+type Work<T> = (hadEffects: () => void) => Promise<T>;
 
 export class RequestLedger {
   readonly #context: BoardContext;
@@ -21,9 +24,9 @@ export class RequestLedger {
     await this.#context.store.board.pruneRequests(this.#context.now() - KEPT_MS);
   }
 
-  async once<T>(operation: string, input: Record<string, unknown>, work: () => Promise<T>): Promise<T> {
+  async once<T>(operation: string, input: Record<string, unknown>, work: Work<T>): Promise<T> {
     const { request_id: requestId, ...rest } = input;
-    if (typeof requestId !== "string") return work();
+    if (typeof requestId !== "string") return work(() => {});
     const hash = createHash("sha256").update(canonical(rest)).digest("hex");
     const key = `${operation}\n${requestId}`;
     const first = this.#underWay.get(key);
@@ -40,12 +43,16 @@ export class RequestLedger {
     }
   }
 
-  async #claimed<T>(operation: string, requestId: string, hash: string, work: () => Promise<T>): Promise<T> {
+  async #claimed<T>(operation: string, requestId: string, hash: string, work: Work<T>): Promise<T> {
     const { store, now } = this.#context;
     const known = await store.board.claimRequest(operation, requestId, hash, now());
     if (known === null) {
-      const answer = await work().catch(async (thrown: unknown) => {
-        await this.#giveBack(operation, requestId);
+      let hasEffects = false;
+      const hadEffects = () => {
+        hasEffects = true;
+      };
+      const answer = await work(hadEffects).catch(async (thrown: unknown) => {
+        if (!hasEffects) await this.#giveBack(operation, requestId);
         throw thrown;
       });
       await store.board.answerRequest(operation, requestId, JSON.stringify(answer));
@@ -55,7 +62,7 @@ export class RequestLedger {
     if (known.answer !== null) return JSON.parse(known.answer);
     throw new AsyncAgentsError(
       "request_conflict",
-      `A call of ${operation} with request_id ${JSON.stringify(requestId)} was interrupted, and nobody knows how far it came. Look at the lists whether it was done; if not, call again with another request_id.`,
+      `A call of ${operation} with request_id ${JSON.stringify(requestId)} was interrupted or failed halfway, and nobody knows how far it came. Look at the lists whether it was done; if not, call again with another request_id.`,
       { details: { request_id: requestId } },
     );
   }

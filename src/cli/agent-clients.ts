@@ -6,6 +6,7 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, sep } from "node:path";
 import { pathToFileURL } from "node:url";
+import { DEPTH_HEADER, DEPTH_VARIABLE } from "../client/call-origin.ts";
 import { type ConfigChange, planChange } from "./config-change.ts";
 import { appendJsonc, parseJsonc, plainOf, setJsonc } from "./jsonc.ts";
 
@@ -40,7 +41,7 @@ export function planInstall(client: ClientName, wish: InstallWish): InstallPlan 
 function openCodeChange(wish: InstallWish): ConfigChange {
   const plugin = pathToFileURL(join(ROOT, "src", "opencode", "server.ts")).href;
   const server = wish.http
-    ? { type: "remote", ...remoteServer(wish.http), enabled: true }
+    ? { type: "remote", ...remoteServer(wish.http, `{env:${DEPTH_VARIABLE}}`), enabled: true }
     : { type: "local", command: mcpCommandLine(), enabled: true };
   const withPlugin = wish.add !== "mcp";
   const withServer = wish.add !== "plugin";
@@ -63,13 +64,15 @@ function namesPlugin(text: string): boolean {
   });
 }
 
-function remoteServer({ url, token }: NonNullable<InstallWish["http"]>) {
-  return { url: `${url}/mcp`, headers: { Authorization: `Bearer ${token}` } };
+/** `depth`: how the client is told how deep in agents it runs, so that agents of ours do not launch others. */
+function remoteServer({ url, token }: NonNullable<InstallWish["http"]>, depth: string) {
+  return { url: `${url}/mcp`, headers: { Authorization: `Bearer ${token}`, [DEPTH_HEADER]: depth } };
 }
 
 function mcpServersChange(file: string, { http }: InstallWish): ConfigChange {
   const [command = "", ...args] = mcpCommandLine();
-  const server = http ? remoteServer(http) : { command, args };
+  // The daemon never starts the clients that get this.
+  const server = http ? remoteServer(http, "0") : { command, args };
   const edit = (text: string) =>
     isSame(text, ["mcpServers", NAME], server) ? text : setJsonc(text, ["mcpServers", NAME], server);
   const advice = JSON.stringify({ mcpServers: { [NAME]: server } }, null, 2);

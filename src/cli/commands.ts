@@ -1,6 +1,7 @@
 /** All commands as one table, in the order of the help. Nothing else knows which there are. */
 import { helpCommand, versionCommand } from "./about-commands.ts";
 import { answerCommand, attemptAnswerCommand } from "./answer-commands.ts";
+import { approvalsCommand, approveCommand, denyCommand } from "./approval-commands.ts";
 import { ATTEMPT_COMMANDS } from "./attempt-commands.ts";
 import type { Command } from "./command.ts";
 import { completeCommand, completionCommand } from "./completion-commands.ts";
@@ -22,6 +23,7 @@ import { watchCommand } from "./watch-command.ts";
 export const COMMANDS: readonly Command[] = [
   ...[runCommand, listCommand, showCommand, logsCommand, waitCommand, watchCommand],
   ...[cancelCommand, resumeCommand, forkCommand, answerCommand],
+  ...[approvalsCommand, approveCommand, denyCommand],
   ...PROJECT_COMMANDS,
   ...ITEM_COMMANDS,
   ...ATTEMPT_COMMANDS,

@@ -3,6 +3,7 @@
  * is used, with a word about it. Commands that need none never touch this.
  */
 import manifest from "../../package.json" with { type: "json" };
+import { DEPTH_VARIABLE, readDepth } from "../client/call-origin.ts";
 import { type Client, createClient } from "../client/client.ts";
 import { type Trouble, troublesIn } from "../engine/troubles.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
@@ -34,7 +35,12 @@ export class Connection {
 
   async client(): Promise<Client> {
     const { url, token } = await this.daemon();
-    return createClient({ url, token, fetch: (input, init) => this.#fetch(input, init) });
+    // A command that an agent of ours runs in its shell is not a person's.
+    const depth = readDepth(process.env[DEPTH_VARIABLE] ?? "");
+    return createClient({
+      ...{ url, token, origin: { door: "person", depth } },
+      fetch: (input, init) => this.#fetch(input, init),
+    });
   }
 
   /** Whether the daemon that was found is there no more. */

@@ -6,6 +6,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { DEPTH_VARIABLE } from "../client/call-origin.ts";
 import { isAlive } from "../engine/liveness.ts";
 import { livingServers, type ServerRecord } from "../http/discovery.ts";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
@@ -19,7 +20,7 @@ const LOG_TAIL_BYTES = 8000;
 const SESSION_MARKS = [
   ...["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "OPENCODE", "OPENCODE_PID"],
   // With the marks of our own guards, the daemon would be ended together with the agent that started it.
-  ...["ASYNCAGENTS_CLAUDE_PROCESS", "ASYNCAGENTS_OPENCODE_PROCESS", "ASYNCAGENTS_API_ENABLED"],
+  ...["ASYNCAGENTS_CLAUDE_PROCESS", "ASYNCAGENTS_OPENCODE_PROCESS", "ASYNCAGENTS_API_ENABLED", DEPTH_VARIABLE],
   ...["OPENCODE_SERVER_USERNAME", "OPENCODE_SERVER_PASSWORD"],
 ];
 

@@ -5,6 +5,7 @@
  */
 import manifest from "../../package.json" with { type: "json" };
 import { Board } from "../board/board.ts";
+import { DEPTH_VARIABLE } from "../client/call-origin.ts";
 import type { Log } from "../engine/context.ts";
 import { Desk } from "../engine/desk.ts";
 import { isInstanceAlive } from "../engine/liveness.ts";
@@ -16,7 +17,7 @@ import { mcpHandler } from "../mcp/http.ts";
 import { sqliteStore } from "../store/open.ts";
 import { executorsOf, hostMakers } from "./daemon-hosts.ts";
 import { DailyBackup } from "./daily-backup.ts";
-import { limitSettings } from "./limit-settings.ts";
+import { limitSettings, offersScripted } from "./limit-settings.ts";
 
 export interface DaemonOptions {
   /** The data folder. */
@@ -35,18 +36,23 @@ export interface Daemon {
 
 export async function startDaemon({ directory, worktrees, environment, log }: DaemonOptions): Promise<Daemon> {
   const store = await sqliteStore({ directory, log: (line) => log.info(line) });
-  const makers = hostMakers({ directory, environment, log });
-  const runner = new Runner({ store, log, makers, ...limitSettings(environment, log) });
+  const { maxDepth, ...limits } = limitSettings(environment, log);
+  // What these hosts run is one deeper than who asks for it from outside of our agents.
+  const makers = hostMakers({ directory, environment: { ...environment, [DEPTH_VARIABLE]: "1" }, log });
+  const runner = new Runner({ store, log, makers, ...limits });
   const desk = new Desk({
     store,
     isAlive: isInstanceAlive,
     engines: () => runner.engines(),
     open: (host, folder) => runner.open(host, folder),
   });
+  const scripted = offersScripted(environment);
   const board = new Board({
     ...{ store, desk, worktrees, log, now: Date.now, newId: () => crypto.randomUUID() },
     executors: (folder) => executorsOf(makers, runner, folder),
     released: (folder) => runner.release(folder),
+    scriptedForModels: scripted,
+    maxDepth,
   });
   let server: ApiServer | null = null;
   const backup = new DailyBackup(directory, log);
@@ -60,7 +66,7 @@ export async function startDaemon({ directory, worktrees, environment, log }: Da
   };
   try {
     const { port, origins } = apiSettings(environment, log);
-    const mcp = mcpHandler({ call: board.call, version: manifest.version, toolset: "more", log });
+    const mcp = mcpHandler({ call: board.call, version: manifest.version, toolset: "more", scripted, log });
     await board.start();
     server = startApiServer({
       ...{ overview: new Overview(store), desk, directory, log, port, origins },

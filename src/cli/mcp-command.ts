@@ -1,8 +1,10 @@
 /** `mcp`: an MCP server on stdin and stdout for one client; every tool call is done by the daemon. Nothing else is printed. */
 import manifest from "../../package.json" with { type: "json" };
+import { DEPTH_VARIABLE, readDepth } from "../client/call-origin.ts";
 import type { Command } from "./command.ts";
 import { daemonCall } from "./daemon-call.ts";
 import { EXIT } from "./exit-codes.ts";
+import { offersScripted } from "./limit-settings.ts";
 
 export const mcpCommand: Command = {
   name: "mcp",
@@ -18,11 +20,14 @@ export const mcpCommand: Command = {
   },
   examples: ["asyncagents mcp", "asyncagents mcp --tools seed"],
   ownsSignals: true,
-  async run({ arguments: given, directory, cwd }) {
+  async run({ arguments: given, directory, cwd, environment }) {
     // Only here: it takes longer to load than most commands take to run.
     const [{ serveStdio }, { readOffer }] = await Promise.all([import("../mcp/stdio.ts"), import("../mcp/tools.ts")]);
     const toolset = readOffer(given.text("tools") ?? process.env.ASYNCAGENTS_MCP_TOOLS);
-    await serveStdio({ call: daemonCall(directory), directory: cwd, toolset, version: manifest.version });
+    const origin = { door: "model", depth: readDepth(environment[DEPTH_VARIABLE] ?? "") } as const;
+    const call = daemonCall(directory, origin);
+    const scripted = offersScripted(environment);
+    await serveStdio({ call, directory: cwd, toolset, scripted, version: manifest.version });
     return EXIT.ok;
   },
 };

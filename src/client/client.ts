@@ -3,6 +3,7 @@
  * operation; failures are AsyncAgentsError with the server's code. `events` reconnects by itself and says so.
  */
 import { AsyncAgentsError } from "../model/errors.ts";
+import { type CallOrigin, originHeaders } from "./call-origin.ts";
 import type { Fetch, StreamEvent, StreamOptions } from "./events.ts";
 import { streamEvents } from "./events.ts";
 import { failureOf } from "./failure.ts";
@@ -29,6 +30,8 @@ export interface ClientOptions {
   url: string;
   /** The token in server.json. Changing things needs it; so does reading, unless the server can tell that the caller is its user. */
   token?: string;
+  /** Who calls, where that is not a person. */
+  origin?: CallOrigin;
   fetch?: Fetch;
 }
 
@@ -97,7 +100,7 @@ export function createClient(options: ClientOptions): Client {
   const base = options.url.replace(/\/+$/, "");
   const fetcher = withToken(options.fetch ?? ((input, init) => fetch(input, init)), options.token);
   const request = async (path: string, call: Call = {}): Promise<Response> => {
-    const response = await send(fetcher, `${base}${path}${searchOf(call.query)}`, call);
+    const response = await send(fetcher, `${base}${path}${searchOf(call.query)}`, call, options.origin);
     if (!response.ok) throw await failureOf(response);
     return response;
   };
@@ -140,8 +143,8 @@ function withToken(fetcher: Fetch, token: string | undefined): Fetch {
   };
 }
 
-async function send(fetcher: Fetch, url: string, call: Call): Promise<Response> {
-  const headers: Record<string, string> = {};
+async function send(fetcher: Fetch, url: string, call: Call, origin: CallOrigin | undefined): Promise<Response> {
+  const headers: Record<string, string> = origin === undefined ? {} : originHeaders(origin);
   if (call.body !== undefined) headers["content-type"] = "application/json";
   try {
     return await fetcher(url, {

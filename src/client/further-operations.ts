@@ -6,7 +6,6 @@ import { z } from "zod";
 import {
   attemptState,
   count,
-  EXECUTORS,
   executor,
   operation,
   requestId,
@@ -54,6 +53,7 @@ const addedRepo = z.object({
   repo_id: uuid("The new repository"),
   name: z.string().describe("Its name"),
   current_branch: z.string().nullable().describe("The branch that is checked out there now; null for none"),
+  approval_id: uuid("What a person has to approve before its setup script may run; null for nothing").nullable(),
 });
 
 const handle = (meaning: string) => z.string().max(200).describe(`${meaning}, as launch_task gave it`);
@@ -220,6 +220,8 @@ export const furtherOperations = {
     description:
       "Answers the question that an attempt or a launched task waits for. Permissions are for people: they answer in the dashboard or the command line.",
     toolset: "more",
+    destructive: true,
+    openWorld: true,
     input: z.object({
       attempt_id: uuid("The attempt that asks").optional(),
       handle: handle("The launched task that asks").optional(),
@@ -251,7 +253,8 @@ export const furtherOperations = {
   }),
   add_repo: operation({
     title: "Add a repository",
-    description: "Adds a local git repository to a project.",
+    description:
+      "Adds a local git repository to a project. A person has to approve a folder outside of all projects, and a setup script, once.",
     toolset: "more",
     input: z.object({
       project_id: uuid("The project"),
@@ -274,7 +277,7 @@ export const furtherOperations = {
     readOnly: true,
     input: z.object({
       directory: text(
-        "Agents as seen from this folder, an absolute path; the server's own when absent",
+        "Agents as seen from this folder, an absolute path; where no person has approved it, and when absent, those that are known already",
         4096,
       ).optional(),
     }),
@@ -282,7 +285,7 @@ export const furtherOperations = {
       executors: z
         .array(
           z.object({
-            executor: z.enum(EXECUTORS).describe("The name to give as executor"),
+            executor: executor("The name to give as executor"),
             available: z.boolean().describe("True when it can be used on this machine"),
             problem: z.string().nullable().describe("Why not, and what to do; null when it is available"),
             default_variant: z
@@ -292,14 +295,16 @@ export const furtherOperations = {
             variants: z.array(z.string()).describe("The agents that can be named as variant"),
           }),
         )
-        .describe("All executors, also those that are not available"),
+        .describe("Also those that are not available"),
     }),
   }),
   launch_task: operation({
     title: "Launch a task without a project",
     description:
-      "Starts an agent in a folder, without worktree, project or attempt. Returns at once; wait_tasks tells how it ends.",
+      "Starts an agent in a folder, without worktree, project or attempt. Returns at once; wait_tasks tells how it ends. A person has to approve a folder outside of all projects once.",
     toolset: "more",
+    destructive: true,
+    openWorld: true,
     input: z.object({
       prompt: text("What the agent is to do", MAX_PROMPT),
       description: text("What it is about, in a line; the beginning of the prompt when absent", MAX_TITLE).optional(),

@@ -16,8 +16,10 @@ export interface Operation<In extends z.ZodObject = z.ZodObject, Out extends z.Z
   output: Out;
   /** It changes nothing. */
   readOnly?: boolean;
-  /** It may remove something that was there. */
+  /** It may change or remove something that was there, itself or through the agent that it sets to work. */
   destructive?: boolean;
+  /** It sets an agent to work, which may reach anything that its tools reach. */
+  openWorld?: boolean;
   /** A second call with the same input changes nothing more. */
   idempotent?: boolean;
 }
@@ -42,8 +44,10 @@ export const count = (meaning: string) => z.number().int().min(0).describe(meani
 
 export const status = (meaning: string) => z.enum(WORK_ITEM_STATUSES).describe(meaning);
 export const attemptState = (meaning: string) => z.enum(ATTEMPT_STATES).describe(meaning);
-export const executor = (meaning: string) =>
-  z.string().max(40).describe(`${meaning} (OPENCODE, CLAUDE_CODE or SCRIPTED)`);
+/** All of them, and those that models are offered where the daemon was not started with the scripted one. */
+export const EXECUTOR_NAMES = "OPENCODE, CLAUDE_CODE or SCRIPTED";
+export const EXECUTOR_NAMES_FOR_MODELS = "OPENCODE or CLAUDE_CODE";
+export const executor = (meaning: string) => z.string().max(40).describe(`${meaning} (${EXECUTOR_NAMES})`);
 export const requestId = z
   .string()
   .min(1)

@@ -3,6 +3,7 @@
  * so that none of them can disagree. The board does them. No behaviour.
  */
 import type { z } from "zod";
+import type { CallOrigin } from "./call-origin.ts";
 import { furtherOperations } from "./further-operations.ts";
 import { peopleOperations } from "./people-operations.ts";
 import { seedOperations } from "./seed-operations.ts";
@@ -18,7 +19,7 @@ export type OperationOutput<Name extends OperationName> = z.infer<(typeof OPERAT
 export type CallOperation = <Name extends OperationName>(
   name: Name,
   input: OperationInput<Name>,
-  options?: { signal?: AbortSignal },
+  options?: { signal?: AbortSignal | undefined; origin?: CallOrigin },
 ) => Promise<OperationOutput<Name>>;
 
 export function isOperation(name: string): name is OperationName {

@@ -2,7 +2,23 @@
  * The operations for people only: the command line and the dashboard offer them, MCP clients never see them. No behaviour.
  */
 import { z } from "zod";
+import { APPROVAL_KINDS, APPROVAL_STATES } from "../model/approval.ts";
 import { attemptState, count, cursor, executor, limit, nextCursor, operation, text, time, uuid } from "./operation.ts";
+
+const approval = z.object({
+  approval_id: uuid("The approval"),
+  kind: z
+    .enum(APPROVAL_KINDS)
+    .describe(
+      "setup: run script in each new worktree of the repository in directory; directory: let agents work there",
+    ),
+  state: z.enum(APPROVAL_STATES).describe("requested: nobody has decided yet; approved; denied"),
+  directory: z.string().describe("The repository or the directory, a real path"),
+  script: z.string().nullable().describe("The whole script; null for a directory"),
+  asked_by: z.string().describe("Who asked"),
+  created_at: time("When it was asked"),
+  decided_at: time("When a person decided; null before").nullable(),
+});
 
 export const peopleOperations = {
   remove_attempt: operation({
@@ -40,6 +56,10 @@ export const peopleOperations = {
       name: z.string().nullable().describe("Its name"),
       copy: z.array(z.string()).describe("The untracked files that each worktree gets"),
       setup: z.string().nullable().describe("The script that is run in each new worktree; null for none"),
+      setup_approval: z
+        .enum(APPROVAL_STATES)
+        .nullable()
+        .describe("Whether a person approved that script; null where nobody was asked yet, or there is none"),
       path: z.string().nullable().describe("The top folder of its checkout, an absolute path"),
       current_branch: z
         .string()
@@ -116,6 +136,42 @@ export const peopleOperations = {
         .nullable()
         .describe("Why they wait although the session is idle, and how to go on; null otherwise"),
     }),
+  }),
+  list_approvals: operation({
+    title: "List approvals",
+    description:
+      "Lists what a person is asked to approve, or has decided, newest first: setup scripts, and directories outside of all projects.",
+    toolset: "people",
+    readOnly: true,
+    input: z.object({
+      state: z.enum(APPROVAL_STATES).optional().describe("Only those in this state; all when absent"),
+      limit: limit(50),
+      cursor,
+    }),
+    output: z.object({
+      approvals: z.array(approval).describe("The approvals of this page"),
+      count: count("How many are in this page"),
+      next_cursor: nextCursor,
+    }),
+  }),
+  decide_approval: operation({
+    title: "Approve or deny",
+    description: "Decides what a person was asked to approve. A decision can be changed later; what has run, has run.",
+    toolset: "people",
+    idempotent: true,
+    input: z.object({
+      approval_id: uuid("The approval"),
+      decision: z.enum(["approve", "deny"]).describe("approve or deny"),
+    }),
+    output: z.object({ approval: approval.describe("The approval as it is now") }),
+  }),
+  allow_directory: operation({
+    title: "Allow a directory",
+    description: "Lets models start agents in a directory outside of all projects, and in all that is below it.",
+    toolset: "people",
+    idempotent: true,
+    input: z.object({ directory: text("The directory, an absolute path", 4096) }),
+    output: z.object({ approval: approval.describe("The approval as it is now") }),
   }),
   update_repo: operation({
     title: "Change a repository",

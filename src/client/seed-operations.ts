@@ -181,6 +181,7 @@ export const seedOperations = {
     description:
       "Changes title, description or status of a task. What is left out stays as it is. A running attempt goes on.",
     toolset: "seed",
+    destructive: true,
     idempotent: true,
     input: z.object({
       task_id: uuid("The task"),
@@ -210,6 +211,8 @@ export const seedOperations = {
     description:
       "Starts an agent on a task, in a git worktree of its own for each repository, on a new branch from target_branch. Returns when it is started, or being set up if that takes long; follow it with list_task_attempts or get_attempt.",
     toolset: "seed",
+    destructive: true,
+    openWorld: true,
     input: z.object({
       task_id: uuid("The task; its title and description are the first prompt"),
       executor: executor("What runs the agent"),
@@ -239,6 +242,8 @@ export const seedOperations = {
     description:
       "Continues a session. send: runs the prompt now, refused while the session is busy. queue: keeps it, also over restarts, until the session is idle; first in, first out. cancel: removes all that is queued. Give attempt_id or session_id, not both.",
     toolset: "seed",
+    destructive: true,
+    openWorld: true,
     input: z.looseObject({
       attempt_id: uuid("The attempt, for its latest session").optional(),
       session_id: uuid("The session").optional(),

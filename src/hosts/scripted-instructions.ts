@@ -3,9 +3,9 @@
  * `!wait path`, `!ask question`, `!permit text`, `!fail reason`, `!say text`. Works in one directory: nothing outside of it
  * is read or written. Everything else in the prompt is left alone.
  */
-import { existsSync, watch } from "node:fs";
-import { mkdir, realpath, writeFile } from "node:fs/promises";
-import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
+import { constants, existsSync, lstatSync, watch } from "node:fs";
+import { mkdir, open, realpath } from "node:fs/promises";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { act, ask, fail, type ScriptedScript, type ScriptedStep, say } from "./scripted-script.ts";
 
@@ -43,7 +43,17 @@ async function write(directory: string, text: string): Promise<string> {
   const [path = "", ...rest] = text.split(" ");
   const target = await inside(directory, path);
   await mkdir(dirname(target), { recursive: true });
-  await writeFile(target, `${rest.join(" ")}\n`);
+  // Looked at again: what was made meanwhile may lead out, and so may the file itself.
+  const folder = await realpath(dirname(await inside(directory, path)));
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
+  const file = await open(join(folder, basename(target)), flags).catch((cause: unknown) => {
+    throw (cause as { code?: unknown }).code === "ELOOP" ? outside(directory, path) : cause;
+  });
+  try {
+    await file.writeFile(`${rest.join(" ")}\n`);
+  } finally {
+    await file.close();
+  }
   return `wrote ${path}`;
 }
 
@@ -52,7 +62,8 @@ async function waitFor(directory: string, path: string, signal: AbortSignal): Pr
   const target = await inside(directory, path);
   const { promise, resolve: give } = Promise.withResolvers<void>();
   const look = () => {
-    if (existsSync(target)) give();
+    // A link counts as there, wherever it leads: nothing behind it is looked at.
+    if (lstatSync(target, { throwIfNoEntry: false })) give();
   };
   const watcher = watch(dirname(target), look);
   const stop = () => give();
@@ -72,7 +83,12 @@ async function inside(directory: string, path: string): Promise<string> {
   let there = dirname(target);
   while (!existsSync(there)) there = dirname(there);
   if (path !== "" && isBelow(root, target) && isBelow(root, resolve(await realpath(there), "x"))) return target;
-  throw new AsyncAgentsError("invalid_input", `"${path}" is not a path inside of ${directory}. Give a relative one.`);
+  throw outside(directory, path);
+}
+
+function outside(directory: string, path: string): AsyncAgentsError {
+  const message = `"${path}" is not a path inside of ${directory}. Give a relative one.`;
+  return new AsyncAgentsError("invalid_input", message);
 }
 
 function isBelow(root: string, path: string): boolean {

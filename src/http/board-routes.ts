@@ -3,6 +3,7 @@
  * A server without a board passes them on to the daemon. Inputs are checked by the board, which knows what is allowed.
  */
 import { z } from "zod";
+import { originOf } from "../client/call-origin.ts";
 import { OPERATIONS, type OperationName } from "../client/operations.ts";
 import { AsyncAgentsError, type ErrorCode } from "../model/errors.ts";
 import { readBody } from "./parameters.ts";
@@ -15,6 +16,8 @@ const FAILS: readonly ErrorCode[] = [
   "too_large",
   "not_found",
   "daemon_unavailable",
+  "not_allowed",
+  "approval_needed",
 ];
 const anyObject = z.looseObject({});
 
@@ -31,7 +34,8 @@ export const boardRoutes: Route[] = (Object.keys(OPERATIONS) as OperationName[])
 
 async function operate({ board, peers }: ApiContext, name: OperationName, request: Request): Promise<Response> {
   const input = await readBody(anyObject, request);
-  if (board) return replyJson(await board(name, input as never, { signal: request.signal }));
+  if (board)
+    return replyJson(await board(name, input as never, { signal: request.signal, origin: originOf(request.headers) }));
   const daemon = peers.daemon();
   if (daemon !== null) return peers.forward(daemon, request, input);
   throw new AsyncAgentsError("daemon_unavailable", "The board needs the daemon. Start it with `asyncagents up`.");

@@ -2,6 +2,7 @@
  * The other servers on this store: a request that only another process can answer is sent on to it, once. Knows them by
  * their files (`discovery.ts`), never by a name that came with a request.
  */
+import { DEPTH_HEADER, DOOR_HEADER } from "../client/call-origin.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import type { ServerRecord } from "./discovery.ts";
 import { CORS } from "./reply.ts";
@@ -33,6 +34,11 @@ export class Peers {
     const { pathname, search } = new URL(request.url);
     const headers: Record<string, string> = { [FORWARDED]: "1", authorization: `Bearer ${peer.token}` };
     if (body !== undefined) headers["content-type"] = "application/json";
+    // Who made the call: whoever passes it on is not the caller.
+    for (const name of [DOOR_HEADER, DEPTH_HEADER]) {
+      const value = request.headers.get(name);
+      if (value !== null) headers[name] = value;
+    }
     try {
       const answer = await fetch(`http://127.0.0.1:${peer.port}${pathname}${search}`, {
         method: request.method,

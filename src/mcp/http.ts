@@ -3,6 +3,8 @@
  * Does not decide who may ask: the status API's guard stands before it.
  */
 import { createMcpHandler, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import { type CallOrigin, DEPTH_HEADER, readDepth } from "../client/call-origin.ts";
+import type { CallOperation } from "../client/operations.ts";
 import type { Log } from "../engine/context.ts";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import { createServer, type McpOptions } from "./server.ts";
@@ -19,10 +21,12 @@ export interface McpHttpOptions extends Omit<McpOptions, "directory"> {
 
 /** Answers a request to `/mcp`. `?tools=seed` offers fewer tools than the server would. */
 export function mcpHandler({ log, ...options }: McpHttpOptions): (request: Request) => Promise<Response> {
-  const scopeOf = (request: Request | undefined) => ({
-    toolset: toolsetOf(request, options.toolset),
-    directory: directoryOf(request),
-  });
+  const scopeOf = (request: Request | undefined) => {
+    // Whatever comes in here is a model's doing, also what a person has typed into its client.
+    const origin: CallOrigin = { door: "model", depth: readDepth(request?.headers.get(DEPTH_HEADER)) };
+    const call: CallOperation = (name, input, given) => options.call(name, input, { ...given, origin });
+    return { toolset: toolsetOf(request, options.toolset), directory: directoryOf(request), call };
+  };
   const handler = createMcpHandler(({ requestInfo }) => createServer({ ...options, ...scopeOf(requestInfo) }), {
     maxRequestBodySize: MAX_BODY_BYTES,
     onerror: ({ message }) => log.info("An MCP request was not served.", { message }),

@@ -20,6 +20,8 @@ export interface McpOptions {
   /** Where the client works, an absolute path; null when nobody knows. */
   directory: string | null;
   toolset: Offer;
+  /** The scripted agent is offered too. */
+  scripted: boolean;
   version: string;
 }
 
@@ -32,14 +34,14 @@ const INSTRUCTIONS = {
 };
 
 export function createServer(options: McpOptions): Server {
-  const { call, directory, toolset, version } = options;
+  const { call, directory, toolset, scripted, version } = options;
   const server = new Server(
     { name: "asyncagents", title: "asyncagents", version },
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS[toolset] },
   );
   server.setRequestHandler("tools/list", async (_request, { mcpReq }): Promise<ListToolsResult> => {
     const context = directory !== null && (await hasContext(call, directory, mcpReq.signal));
-    return { tools: toolsOf(toolset, { context }) };
+    return { tools: toolsOf(toolset, { context, scripted }) };
   });
   server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
     const name = toolNamed(params.name, toolset);

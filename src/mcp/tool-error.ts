@@ -40,6 +40,9 @@ const HINTS: Partial<Record<ErrorCode, Hint[]>> = {
       text: "Let the agent merge the target branch into its own with follow_up, then try again.",
     },
   ],
+  approval_needed: [
+    { tools: [], text: "Tell the person that an approval is needed, and go on with other things until it is given." },
+  ],
   nothing_asked: [{ tools: ["get_attempt"], text: "get_attempt says what is asked, if anything." }],
   request_conflict: [{ tools: [], text: "Look whether the first call did it; then use another request_id." }],
   unknown_agent: EXECUTORS,

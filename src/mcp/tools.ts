@@ -4,6 +4,7 @@
  */
 import type { Tool } from "@modelcontextprotocol/server";
 import { z } from "zod";
+import { EXECUTOR_NAMES, EXECUTOR_NAMES_FOR_MODELS } from "../client/operation.ts";
 import { isOperation, OPERATIONS, type OperationName } from "../client/operations.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { inputSchema, outputSchema } from "./tool-schemas.ts";
@@ -24,9 +25,15 @@ export function toolNamed(name: string, offer: Offer): OperationName | null {
 }
 
 /** All tools but `get_context`, which is listed only where there is a context. */
-export function toolsOf(offer: Offer, options: { context: boolean }): Tool[] {
+export function toolsOf(offer: Offer, options: { context: boolean; scripted: boolean }): Tool[] {
   const names = (Object.keys(OPERATIONS) as OperationName[]).filter((name) => isOffered(name, offer));
-  return names.filter((name) => name !== "get_context" || options.context).map(toolOf);
+  const tools = names.filter((name) => name !== "get_context" || options.context).map(toolOf);
+  return options.scripted ? tools : tools.map(withoutScripted);
+}
+
+/** Nothing that a model reads names the executor that it is not offered. */
+function withoutScripted(tool: Tool): Tool {
+  return JSON.parse(JSON.stringify(tool).replaceAll(EXECUTOR_NAMES, EXECUTOR_NAMES_FOR_MODELS));
 }
 
 function isOffered(name: OperationName, offer: Offer): boolean {
@@ -39,7 +46,16 @@ const made = new Map<OperationName, Tool>();
 function toolOf(name: OperationName): Tool {
   const known = made.get(name);
   if (known) return known;
-  const { title, description, input, output, readOnly = false, destructive = false, ...rest } = OPERATIONS[name];
+  const {
+    title,
+    description,
+    input,
+    output,
+    readOnly = false,
+    destructive = false,
+    openWorld = false,
+    ...rest
+  } = OPERATIONS[name];
   const tool = {
     name,
     title,
@@ -51,7 +67,7 @@ function toolOf(name: OperationName): Tool {
       readOnlyHint: readOnly,
       destructiveHint: destructive,
       idempotentHint: readOnly || (rest.idempotent ?? false),
-      openWorldHint: false,
+      openWorldHint: openWorld,
     },
   } as Tool;
   made.set(name, tool);

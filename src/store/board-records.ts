@@ -2,6 +2,7 @@
  * The part of the store's seam that the board uses. Every list is a page by a key, in an order that ties do not disturb, and
  * costs what the page costs. Each write is one transaction. Does not know git, hosts or rules beyond uniqueness.
  */
+import type { Approval } from "../model/approval.ts";
 import type {
   Attempt,
   AttemptRepo,
@@ -168,6 +169,17 @@ export interface BoardRecords {
   refuseFollowUp(sessionId: string, id: string | null, error: string | null): Promise<void>;
   /** Sessions that have follow-ups, at most 1,000. */
   queuedSessions(): Promise<string[]>;
+
+  approval(kind: Approval["kind"], subject: string): Promise<Approval | null>;
+  /** Newest first, ties by the smaller id; of one state, or of all. */
+  approvals(state: Approval["state"] | null, page: BoardPage): Promise<Approval[]>;
+  countRequested(): Promise<number>;
+  /** Writes it unless its subject is known; a decision replaces what was there. Gives what is there afterwards. */
+  putApproval(approval: Approval): Promise<Approval>;
+  /** Null where there is no such request. */
+  decideApproval(id: string, state: "approved" | "denied", at: number): Promise<Approval | null>;
+  /** Whether one of the paths is a repo, the folder of an attempt, or a directory that was approved. */
+  hasKnownDirectory(paths: readonly string[]): Promise<boolean>;
 
   /** Takes the name for one call; null where this call has it now, else what is known of the first. */
   claimRequest(operation: string, requestId: string, inputHash: string, at: number): Promise<BoardRequest | null>;

@@ -1,5 +1,13 @@
 /** The board's records on a database: puts the nouns' queries together, each write in a transaction. Holds no SQL of its own. */
 import type { Kysely } from "kysely";
+import {
+  countRequested,
+  decideApproval,
+  hasKnownDirectory,
+  putApproval,
+  readApproval,
+  readApprovals,
+} from "./board-approvals.ts";
 import { addAttempt, addSession, changeAttempt, removeAttempt } from "./board-attempt-writes.ts";
 import {
   readAllAttempts,
@@ -84,6 +92,13 @@ export function boardRecords({ read, write }: { read: Run; write: Run }): BoardR
     cancelFollowUps: (sessionId) => change((kysely) => cancelFollowUps(kysely, sessionId)),
     refuseFollowUp: (sessionId, id, error) => change((kysely) => refuseFollowUp(kysely, sessionId, id, error)),
     queuedSessions: () => read(readQueuedSessions),
+
+    approval: (kind, subject) => read((kysely) => readApproval(kysely, kind, subject)),
+    approvals: (state, page) => read((kysely) => readApprovals(kysely, state, page)),
+    countRequested: () => read(countRequested),
+    putApproval: (approval) => change((kysely) => putApproval(kysely, approval)),
+    decideApproval: (id, state, at) => change((kysely) => decideApproval(kysely, id, state, at)),
+    hasKnownDirectory: (paths) => read((kysely) => hasKnownDirectory(kysely, paths)),
 
     claimRequest: (operation, requestId, inputHash, at) =>
       write((kysely) => claimRequest(kysely, { operation, requestId, inputHash, at })),

@@ -136,7 +136,16 @@ describe("bad input", () => {
     expect([name, current_branch]).toEqual(["project", "main"]);
     expect(await raw("add_repo", { project_id, path })).toMatchObject({ code: "name_taken" });
     expect((await call("list_repos", { project_id })).repos).toEqual([{ id: repo_id, name }]);
-    const found = { project_id, repo_id, name, path, copy: [], setup: null, current_branch: "main" };
+    const found = {
+      project_id,
+      repo_id,
+      name,
+      path,
+      copy: [],
+      setup: null,
+      setup_approval: null,
+      current_branch: "main",
+    };
     expect(await call("find_repo", { path: join(path, "inside") })).toEqual(found);
     expect(await call("find_repo", { repo_id })).toEqual(found);
     expect((await call("find_repo", { path: bed.git.repo() })).repo_id).toBeNull();
@@ -252,5 +261,20 @@ describe("request_id", () => {
     later.at += 8 * 24 * 3_600_000;
     await (await bed.side(late.folder, { now: () => later.at })).close();
     expect((await refusal(late.call("add_project", input))).code).toBe("name_taken");
+  });
+
+  test("a call that failed after it had effects keeps its name, and is not done a second time", async () => {
+    const { attempt_id } = await attemptOf(side, await projectOn(side, bed.git), "!wait go");
+    const input = { attempt_id, action: "queue", prompt: "!say once", request_id: "halfway" } as const;
+    const { board } = side.store;
+    const { queue } = board;
+    board.queue = () => Promise.reject(new Error("the disk is full"));
+    await expect(call("follow_up", input)).rejects.toThrow("the disk is full");
+    board.queue = queue;
+    const refused = await refusal(call("follow_up", input));
+    expect(refused).toMatchObject({ code: "request_conflict", message: expect.stringContaining("failed halfway") });
+    expect(await call("list_follow_ups", { attempt_id })).toMatchObject({ queued_count: 1 });
+    await call("follow_up", { attempt_id, action: "cancel" });
+    await call("stop_attempt", { attempt_id });
   });
 });

@@ -17,7 +17,7 @@ describe("a project with its repositories", () => {
     expect(twice).toMatchObject({ code: "name_taken", message: expect.stringContaining('called "shop"') });
     expect((await call("list_projects", {})).projects.map(({ name }) => name)).not.toContain("half");
     const { project_id, repos } = await call("add_project", { name: "half", repos: [path] });
-    expect(repos).toEqual([{ repo_id: expect.any(String), name: "shop", current_branch: "main" }]);
+    expect(repos).toMatchObject([{ name: "shop", current_branch: "main", approval_id: null }]);
     expect((await call("list_repos", { project_id })).repos).toEqual([{ id: repos[0]?.repo_id ?? "", name: "shop" }]);
   });
 

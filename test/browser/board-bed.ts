@@ -12,6 +12,7 @@ const START_MS = 20_000;
 
 export interface BoardBed {
   url: string;
+  token: string;
   client: Client;
   /** A repository with one commit on main. */
   repo: string;
@@ -50,7 +51,7 @@ export async function startBoardBed(files: Record<string, string>): Promise<Boar
   };
   try {
     const { url, token } = await recordOf(directory, daemon);
-    return { url, client: createClient({ url, token }), repo, git, stop };
+    return { url, token, client: createClient({ url, token }), repo, git, stop };
   } catch (thrown) {
     await stop();
     throw thrown;

@@ -168,7 +168,10 @@ describe("install --http", () => {
     let server: unknown = plainOf(parseJsonc(read()));
     for (const key of place) server = (server as Record<string, unknown>)[key];
     const { url, headers } = server as { url: string; headers: Record<string, string> };
-    expect(headers).toEqual({ Authorization: `Bearer ${readFileSync(join(data, "token"), "utf8").trim()}` });
+    expect(headers).toEqual({
+      Authorization: `Bearer ${readFileSync(join(data, "token"), "utf8").trim()}`,
+      "x-asyncagents-depth": client === "opencode" ? "{env:ASYNCAGENTS_DEPTH}" : "0",
+    });
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" });
     const accept = { accept: "application/json, text/event-stream", "content-type": "application/json" };
     const answer = await fetch(url, { method: "POST", headers: { ...accept, ...headers }, body });

@@ -95,7 +95,9 @@ describe("instructions in a prompt", () => {
     const { directory, host } = await opened();
     const outside = newFolder();
     symlinkSync(outside, join(directory, "link"));
-    for (const path of ["../x", "/tmp/x", "a/../../x", "link/x", "link/deep/x", "."]) {
+    symlinkSync(join(outside, "file"), join(directory, "file-link"));
+    symlinkSync(join(outside, "not", "there"), join(directory, "dangling"));
+    for (const path of ["../x", "/tmp/x", "a/../../x", "link/x", "link/deep/x", "file-link", ".", "dangling"]) {
       const evidence = await (await run(host, `!write ${path} text`)).shown();
       expect([path, evidence.answer, evidence.error?.message]).toEqual([path, null, expect.stringContaining("inside")]);
     }

@@ -121,7 +121,8 @@ test("a task's summary is right before, during and after its attempts [MT-F2-01,
 test("an attempt that is still set up has no session, and a follow-up says so [MT-04.2, MT-08.6, MT-F2-01]", async () => {
   const gate = join(bed.root, "setup-may-end");
   const setup = `while [ ! -e '${gate}' ]; do sleep 0.05; done`;
-  const repo = await tools.call("add_repo", { project_id, path: bed.repository, name: "slow", setup });
+  // A person who sets a script has approved it.
+  const repo = await bed.person("add_repo", { project_id, path: bed.repository, name: "slow", setup });
   const id = await task("Slow setup");
   const other = await bed.http();
   const repos = [{ repo_id: repo.repo_id, target_branch: "main" }];

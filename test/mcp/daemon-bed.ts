@@ -2,13 +2,14 @@
  * A real daemon with folders of its own and a git repository, and the real clients that reach it: MCP clients of both
  * generations over stdio and HTTP, and the official inspector. `stop` ends every process by its id and removes the folders.
  */
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as OldStdio } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport as OldHttp } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { createClient } from "../../src/client/client.ts";
 import type { OperationInput, OperationName, OperationOutput } from "../../src/client/operations.ts";
 import { createProject, createTemporaryRoot } from "../../src/testing/opencode-home.ts";
 import { errorOf } from "./door-bed.ts";
@@ -27,6 +28,16 @@ const AUTHOR = {
   ...{ GIT_COMMITTER_NAME: "Test", GIT_COMMITTER_EMAIL: "test@localhost" },
 };
 
+/** What a client sends that a person started. */
+export const TOP = { "x-asyncagents-depth": "0" };
+
+/** How a server is started on its streams. */
+interface Spawned {
+  cwd?: string;
+  arguments?: string[];
+  environment?: Record<string, string>;
+}
+
 export interface Ended {
   code: number;
   stdout: string;
@@ -36,6 +47,8 @@ export interface Ended {
 /** A client as the tests use it, of whatever generation. */
 export interface Tools {
   names(): Promise<string[]>;
+  /** All definitions, as the client gets them. */
+  definitions(): Promise<string>;
   /** The structured answer; throws where the tool failed. */
   call<Name extends OperationName>(name: Name, input: OperationInput<Name>): Promise<OperationOutput<Name>>;
   /** The error of a call that fails; throws where it did not. */
@@ -71,10 +84,11 @@ export class DaemonBed {
     const { PATH = "", LANG = "C.UTF-8" } = process.env;
     const bed = new DaemonBed(root, repository, {
       ...{ PATH, LANG, HOME: join(root, "home"), TMPDIR: join(root, "tmp"), ASYNCAGENTS_HOME: join(root, "data") },
-      ...{ ASYNCAGENTS_API_PORT: "0", ...AUTHOR, ...environment },
+      ...{ ASYNCAGENTS_API_PORT: "0", ASYNCAGENTS_SCRIPTED: "1", ...AUTHOR, ...environment },
     });
     try {
       await bed.startDaemon();
+      await bed.person("allow_directory", { directory: root });
     } catch (thrown) {
       await bed.stop();
       throw thrown;
@@ -99,6 +113,16 @@ export class DaemonBed {
     throw new Error(`The daemon did not start: ${await new Response(daemon.stderr).text()}`);
   }
 
+  async token(): Promise<{ token: string }> {
+    const { token } = JSON.parse(await readFile(join(this.root, "data", "server.json"), "utf8"));
+    return { token };
+  }
+
+  /** A call as the command line and the dashboard make it. */
+  async person<Name extends OperationName>(name: Name, input: OperationInput<Name>): Promise<OperationOutput<Name>> {
+    return createClient({ url: this.url, ...(await this.token()) }).operate(name, input);
+  }
+
   /** Ends the daemon; `SIGKILL` as a crash does. */
   async stopDaemon(signal: "SIGTERM" | "SIGKILL" = "SIGTERM"): Promise<void> {
     this.#daemon?.kill(signal);
@@ -113,26 +137,26 @@ export class DaemonBed {
   }
 
   /** A client of the newest protocol with a server of its own on its streams. */
-  async stdio(options: { cwd?: string; arguments?: string[] } = {}): Promise<Tools> {
+  async stdio(options: Spawned = {}): Promise<Tools> {
     const client = new Client({ name: "new", version: "1" }, { versionNegotiation: { mode: "auto" } });
     await client.connect(new StdioClientTransport(this.#spawned(options)));
     return this.#tools(client);
   }
 
-  async oldStdio(options: { cwd?: string; arguments?: string[] } = {}): Promise<Tools> {
+  async oldStdio(options: Spawned = {}): Promise<Tools> {
     const client = new OldClient({ name: "old", version: "1" });
     const transport = new OldStdio(this.#spawned(options));
     await client.connect(transport);
     return this.#tools(client as never);
   }
 
-  async http(headers: Record<string, string> = {}): Promise<Tools> {
+  async http(headers: Record<string, string> = TOP): Promise<Tools> {
     const client = new Client({ name: "new", version: "1" }, { versionNegotiation: { mode: "auto" } });
     await client.connect(new StreamableHTTPClientTransport(new URL(`${this.url}/mcp`), { requestInit: { headers } }));
     return this.#tools(client);
   }
 
-  async oldHttp(headers: Record<string, string> = {}): Promise<Tools> {
+  async oldHttp(headers: Record<string, string> = TOP): Promise<Tools> {
     const client = new OldClient({ name: "old", version: "1" });
     const transport = new OldHttp(new URL(`${this.url}/mcp`), { requestInit: { headers } });
     await client.connect(transport as Parameters<OldClient["connect"]>[0]);
@@ -143,7 +167,9 @@ export class DaemonBed {
   inspect(args: string[], options: { cwd?: string; http?: boolean } = {}): Promise<Ended> {
     // It hands nothing else of its environment on.
     const environment = Object.entries(this.environment).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
-    const target = options.http ? [`${this.url}/mcp`] : [...environment, COMMAND, ...mcpArguments()];
+    const target = options.http
+      ? [`${this.url}/mcp`, "--header", "x-asyncagents-depth: 0"]
+      : [...environment, COMMAND, ...mcpArguments()];
     return this.#run([INSPECTOR, "--cli", ...target, ...args], options.cwd);
   }
 
@@ -163,15 +189,17 @@ export class DaemonBed {
     return { code, stdout, stderr };
   }
 
-  #spawned(options: { cwd?: string; arguments?: string[] }) {
+  #spawned(options: Spawned) {
     const args = mcpArguments(...(options.arguments ?? []));
-    return { command: COMMAND, args, cwd: options.cwd ?? this.root, env: this.environment };
+    const env = { ...this.environment, ...options.environment };
+    return { command: COMMAND, args, cwd: options.cwd ?? this.root, env };
   }
 
   #tools(client: AnyClient): Tools {
     const { answers } = this;
     this.#clients.push(client);
     return {
+      definitions: async () => JSON.stringify(await client.listTools()),
       names: async () => (await client.listTools()).tools.map(({ name }) => name),
       async call(name, input) {
         const result = await client.callTool({ name, arguments: input as Record<string, unknown> });

@@ -69,6 +69,12 @@ test("no schema has a workspace_id, and every closed set of values is an enum or
   }
 });
 
+test("nothing names the scripted agent where it is not offered", async () => {
+  const { tools } = await (await newClient(nothing.call, { scripted: false })).listTools();
+  expect(JSON.stringify(tools)).not.toContain("SCRIPTED");
+  expect(JSON.stringify(tools)).toContain("OPENCODE or CLAUDE_CODE");
+});
+
 test("the toolset decides what is listed and what can be called", async () => {
   const names = async (options: Parameters<typeof newClient>[1]) =>
     (await (await newClient(nothing.call, options)).listTools()).tools.map(({ name }) => name);
@@ -97,9 +103,14 @@ test("annotations follow the table", async () => {
     const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = hints[name] ?? {};
     return [readOnlyHint, destructiveHint, idempotentHint, openWorldHint];
   };
-  expect(flags("list_tasks")).toEqual([true, false, true, false]);
-  expect(flags("create_task")).toEqual([false, false, false, false]);
-  expect(flags("update_task")).toEqual([false, false, true, false]);
-  expect(flags("delete_task")).toEqual([false, true, false, false]);
-  expect(flags("merge_attempt")).toEqual([false, true, false, false]);
+  const named = (wanted: boolean[]) =>
+    tools.map(({ name }) => name).filter((name) => JSON.stringify(flags(name)) === JSON.stringify(wanted));
+  // What adds and nothing else; what changes or removes; what sets an agent to work, which may do anything.
+  expect(named([false, false, false, false])).toEqual(["create_task", "add_project", "add_repo"]);
+  expect(named([false, true, true, false])).toEqual(["update_task", "stop_attempt"]);
+  expect(named([false, true, false, false])).toEqual(["delete_task", "merge_attempt"]);
+  const atWork = ["start_task_attempt", "follow_up", "answer_question", "launch_task"];
+  expect(named([false, true, false, true])).toEqual(atWork);
+  const reading = tools.map(({ name }) => name).filter((name) => /^(list|get|wait)_/.test(name));
+  expect(named([true, false, true, false])).toEqual(reading);
 });

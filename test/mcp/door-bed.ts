@@ -34,10 +34,12 @@ export interface DoorOptions {
   toolset?: Offer;
   headers?: Record<string, string>;
   query?: string;
+  /** Offered where a test does not say otherwise. */
+  scripted?: boolean;
 }
 
-function transportOptions(call: CallOperation, { toolset = "more", headers = {} }: DoorOptions) {
-  const handle = mcpHandler({ call, toolset, version: "1.2.3", log: { info() {}, error() {} } });
+function transportOptions(call: CallOperation, { toolset = "more", headers = {}, scripted = true }: DoorOptions) {
+  const handle = mcpHandler({ call, toolset, scripted, version: "1.2.3", log: { info() {}, error() {} } });
   const fetch = (url: string | URL, init?: RequestInit) => handle(new Request(String(url), init));
   return { fetch, requestInit: { headers } };
 }

@@ -29,6 +29,16 @@ export function useProjects() {
   });
 }
 
+/** What waits for a person's decision, newest first; nothing where there is no daemon. */
+export function useApprovals() {
+  return useQuery({
+    queryKey: queryKeys.approvals,
+    queryFn: async ({ signal }) => (await operate("list_approvals", { state: "requested" }, { signal })).approvals,
+    retry: false,
+    ...kept,
+  });
+}
+
 export function useRepos(projectId: string) {
   return useQuery({
     queryKey: queryKeys.repos(projectId),

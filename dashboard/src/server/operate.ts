@@ -19,4 +19,5 @@ export type AttemptRow = Answer<"list_task_attempts">["attempts"][number];
 export type Attempt = Answer<"get_attempt">;
 export type AttemptState = Attempt["state"];
 export type RepoDiff = Answer<"get_attempt_diff">["repos"][number];
+export type Approval = Answer<"list_approvals">["approvals"][number];
 export type Executor = Answer<"list_executors">["executors"][number];

@@ -15,6 +15,7 @@ export const queryKeys = {
   children: (id: string) => ["children", id],
   /** All that the board shows begins with it. */
   board: ["board"],
+  approvals: ["board", "approvals"],
   projects: ["board", "projects"],
   repos: (projectId: string) => ["board", "repos", projectId],
   itemsOf: (projectId: string) => ["board", "items", projectId],

@@ -1,0 +1,67 @@
+/**
+ * What models asked for and only a person may allow, on top of every view until somebody decides: the whole script or the directory, who
+ * asked, and the two answers. Shows nothing where nothing is asked, or there is no daemon to ask.
+ */
+
+import { Button } from "../parts/button.tsx";
+import { FailureNote } from "../parts/failure-note.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
+import { Icon } from "../parts/icons.tsx";
+import { Ago } from "../parts/times.tsx";
+import { useApprovals } from "../server/board-queries.ts";
+import type { Approval } from "../server/operate.ts";
+import { useDecision } from "./use-decision.ts";
+
+export function ApprovalsBanner() {
+  const { data: approvals = [] } = useApprovals();
+  if (approvals.length === 0) return null;
+  return (
+    <section
+      aria-label="Approvals"
+      className="flex max-h-[45vh] flex-col gap-3 overflow-y-auto border-b border-attention/30 bg-attention-soft px-4 py-3"
+    >
+      {approvals.map((approval) => (
+        <AskedApproval key={approval.approval_id} approval={approval} />
+      ))}
+    </section>
+  );
+}
+
+function AskedApproval({ approval }: { approval: Approval }) {
+  const { kind, directory, script, asked_by, created_at } = approval;
+  const decision = useDecision(approval.approval_id);
+  return (
+    <article data-approval={approval.approval_id} className="flex min-w-0 flex-col gap-2">
+      <p className="flex min-w-0 flex-wrap items-baseline gap-x-1.5 text-ink">
+        <Icon name="waiting" className="self-center text-attention" />
+        <span className="font-medium">
+          {kind === "setup" ? "Run this script in each new worktree of" : "Let agents work in"}
+        </span>
+        <span className="foreign font-mono text-xs break-all">
+          <ForeignText text={directory} />
+        </span>
+        <span className="text-xs text-muted">
+          asked by <ForeignText text={asked_by} />, <Ago at={created_at} />
+        </span>
+      </p>
+      {script !== null && (
+        <pre
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a long script is scrolled with the keyboard too
+          tabIndex={0}
+          className="foreign max-h-48 overflow-auto rounded-md border border-line bg-surface p-2 font-mono text-xs whitespace-pre-wrap"
+        >
+          <ForeignText text={script} />
+        </pre>
+      )}
+      {decision.error !== null && <FailureNote title="This was not decided" failure={decision.error} />}
+      <div className="flex gap-2">
+        <Button weight="primary" disabled={decision.isPending} onClick={() => decision.mutate("approve")}>
+          Approve
+        </Button>
+        <Button weight="danger" disabled={decision.isPending} onClick={() => decision.mutate("deny")}>
+          Deny
+        </Button>
+      </div>
+    </article>
+  );
+}

@@ -1,0 +1,182 @@
+/**
+ * What a model may not do by itself: have a script run, and let agents work in a directory outside of all projects. A person approves
+ * each once: a script of a repository by its exact text, a directory by its real path, with all that is below it. People approve what
+ * they set themselves. The call that needs an approval is refused at once, and works when it is made again afterwards.
+ */
+import { createHash } from "node:crypto";
+import { realpathSync } from "node:fs";
+import { dirname, isAbsolute } from "node:path";
+import { isPerson } from "../client/call-origin.ts";
+import type { OperationOutput } from "../client/operations.ts";
+import type { Approval } from "../model/approval.ts";
+import type { BoardRepo } from "../model/board.ts";
+import { AsyncAgentsError } from "../model/errors.ts";
+import type { BoardCall } from "./board-call.ts";
+import type { BoardContext } from "./board-context.ts";
+import type { Input } from "./input.ts";
+import { notFound } from "./missing.ts";
+import { pageOf, shown } from "./pages.ts";
+import { wireTime } from "./wire.ts";
+
+/** More are not asked: a person could not read them, and a model could fill the store with them. */
+const MOST_REQUESTED = 100;
+
+type Asked = Pick<Approval, "kind" | "subject" | "directory" | "script">;
+type Repository = Pick<BoardRepo, "path" | "setup">;
+
+/** Refuses a directory that a model may not use yet; the path must be real. */
+export async function assertDirectory(context: BoardContext, path: string, call: BoardCall): Promise<void> {
+  if (await isDirectoryAllowed(context, path, call)) return;
+  const asked = { kind: "directory", subject: path, directory: path, script: null } as const;
+  throw needed(await ask(context, asked, call), `Agents may not work in ${path} yet`);
+}
+
+export async function isDirectoryAllowed(
+  { store }: BoardContext,
+  path: string,
+  { origin }: BoardCall,
+): Promise<boolean> {
+  return isPerson(origin) || (await store.board.hasKnownDirectory(pathsUpFrom(path)));
+}
+
+/** A person who sets a script has approved it; for anyone else it is asked. Gives what a person still has to approve. */
+export async function noteSetup(context: BoardContext, repo: Repository, call: BoardCall): Promise<Approval | null> {
+  if (repo.setup === null) return null;
+  const known = await setupApproval(context, repo);
+  if (isPerson(call.origin)) {
+    await approve(context, askedSetup(repo.path, repo.setup), call);
+    return null;
+  }
+  if (known?.state === "approved") return null;
+  return known ?? (await ask(context, askedSetup(repo.path, repo.setup), call));
+}
+
+/** Refuses while a script of these repositories has no approval; one that nobody asked about yet is asked about now. */
+export async function assertSetups(
+  context: BoardContext,
+  repos: readonly (Repository & Pick<BoardRepo, "name">)[],
+  call: BoardCall,
+): Promise<void> {
+  for (const repo of repos) {
+    if (repo.setup === null) continue;
+    const known = await setupApproval(context, repo);
+    if (known?.state === "approved") continue;
+    const asked = known ?? (await ask(context, askedSetup(repo.path, repo.setup), call));
+    throw needed(asked, `The setup script of ${repo.name} may not run yet`);
+  }
+}
+
+export async function setupApproval({ store }: BoardContext, { path, setup }: Repository): Promise<Approval | null> {
+  return setup === null ? null : store.board.approval("setup", subjectOf(path, setup));
+}
+
+export async function listApprovals(
+  { store }: BoardContext,
+  input: Input<"list_approvals">,
+): Promise<OperationOutput<"list_approvals">> {
+  const { rows, next } = shown(await store.board.approvals(input.state ?? null, pageOf(input)), input);
+  return { approvals: rows.map(wireApproval), count: rows.length, next_cursor: next };
+}
+
+export async function decideApproval(
+  { store, now, log }: BoardContext,
+  { approval_id, decision }: Input<"decide_approval">,
+  call: BoardCall,
+): Promise<OperationOutput<"decide_approval">> {
+  assertPerson(call);
+  const state = decision === "approve" ? "approved" : "denied";
+  const decided = await store.board.decideApproval(approval_id, state, now());
+  if (decided === null) throw notFound("approval", approval_id);
+  log.info(`a person ${state} what was asked`, { approval: approval_id, kind: decided.kind, in: decided.directory });
+  return { approval: wireApproval(decided) };
+}
+
+export async function allowDirectory(
+  context: BoardContext,
+  { directory }: Input<"allow_directory">,
+  call: BoardCall,
+): Promise<OperationOutput<"allow_directory">> {
+  assertPerson(call);
+  const path = realOf(directory);
+  if (path === null) {
+    const message = `directory must be the absolute path of a folder that exists, not ${JSON.stringify(directory.slice(0, 300))}.`;
+    throw new AsyncAgentsError("invalid_input", message, { details: { field: "directory" } });
+  }
+  const approved = await approve(context, { kind: "directory", subject: path, directory: path, script: null }, call);
+  return { approval: wireApproval(approved) };
+}
+
+/** Null where there is nothing at that path, or it is not one. */
+export function realOf(path: string): string | null {
+  try {
+    return isAbsolute(path) ? realpathSync(path) : null;
+  } catch {
+    return null;
+  }
+}
+
+function assertPerson({ origin }: BoardCall): void {
+  if (isPerson(origin)) return;
+  throw new AsyncAgentsError("not_allowed", "Only a person may decide that, and not an agent.");
+}
+
+async function ask(context: BoardContext, asked: Asked, call: BoardCall): Promise<Approval> {
+  const { store, now, newId } = context;
+  const known = await store.board.approval(asked.kind, asked.subject);
+  if (known !== null) return known;
+  if ((await store.board.countRequested()) >= MOST_REQUESTED) {
+    const message = `${MOST_REQUESTED} requests wait for a person already. They are answered with \`asyncagents approvals\` or on the dashboard; then try again.`;
+    throw new AsyncAgentsError("not_allowed", message);
+  }
+  const askedBy = `${call.origin.door === "model" ? "a model over MCP" : "a command"}: ${call.operation}`;
+  const request = { ...asked, id: newId(), state: "requested", askedBy, createdAt: now(), decidedAt: null } as const;
+  return store.board.putApproval(request);
+}
+
+function approve({ store, now, newId }: BoardContext, asked: Asked, { operation }: BoardCall): Promise<Approval> {
+  const at = now();
+  const by = { askedBy: `a person: ${operation}`, createdAt: at, decidedAt: at };
+  return store.board.putApproval({ ...asked, ...by, id: newId(), state: "approved" });
+}
+
+function askedSetup(path: string, script: string): Asked {
+  return { kind: "setup", subject: subjectOf(path, script), directory: path, script };
+}
+
+function subjectOf(path: string, script: string): string {
+  return createHash("sha256")
+    .update(JSON.stringify([path, script]))
+    .digest("hex");
+}
+
+function needed({ id, state, kind }: Approval, what: string): AsyncAgentsError {
+  const how = `\`asyncagents approve ${id.slice(0, 8)}\`, or on the dashboard`;
+  const message =
+    state === "denied"
+      ? `${what}: a person denied it. Only a person can change that, with ${how}.`
+      : `${what}: it waits for approval. A person can look at it with \`asyncagents approvals\` and approve it with ${how}. Then try again.`;
+  return new AsyncAgentsError("approval_needed", message, { details: { approval_id: id, kind, state } });
+}
+
+function wireApproval(approval: Approval) {
+  return {
+    approval_id: approval.id,
+    kind: approval.kind,
+    state: approval.state,
+    directory: approval.directory,
+    script: approval.script,
+    asked_by: approval.askedBy,
+    created_at: wireTime(approval.createdAt),
+    decided_at: approval.decidedAt === null ? null : wireTime(approval.decidedAt),
+  };
+}
+
+/** The path and all above it. */
+function pathsUpFrom(path: string): string[] {
+  const paths = [path];
+  for (let at = path; dirname(at) !== at; ) {
+    at = dirname(at);
+    paths.push(at);
+  }
+  return paths;
+}

@@ -1,0 +1,25 @@
+/**
+ * How deep agents may launch agents. An agent that we started carries its depth in its environment, and its MCP server hands it on; who
+ * does not say it over MCP is refused, since an agent without end could be behind it. No state.
+ */
+import { type CallOrigin, DEPTH_HEADER, DEPTH_VARIABLE } from "../client/call-origin.ts";
+import type { OperationName } from "../client/operations.ts";
+import { AsyncAgentsError } from "../model/errors.ts";
+
+const DEFAULT_DEPTH = 1;
+
+/** Whether the call sets an agent to work. */
+export function isLaunch(name: OperationName, input: object): boolean {
+  if (name === "follow_up") return (input as { action?: string }).action !== "cancel";
+  return name === "start_task_attempt" || name === "launch_task";
+}
+
+export function assertDepth({ depth }: CallOrigin, maxDepth = DEFAULT_DEPTH): void {
+  if (depth === null) {
+    const message = `This call does not say how deep in agents it is made, so it starts none. Let your MCP client send the header ${DEPTH_HEADER}: 0 where a person started it, and the value of ${DEPTH_VARIABLE} in an agent that asyncagents started; docs/mcp.md shows how. \`asyncagents mcp\` does it by itself.`;
+    throw new AsyncAgentsError("depth_exceeded", message, { details: { header: DEPTH_HEADER } });
+  }
+  if (depth < maxDepth) return;
+  const message = `An agent at depth ${depth} may not start others: the limit is ${maxDepth}. Do the work yourself, or ask a person to raise ASYNCAGENTS_MAX_DEPTH of the daemon.`;
+  throw new AsyncAgentsError("depth_exceeded", message, { details: { depth, max_depth: maxDepth } });
+}
