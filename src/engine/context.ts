@@ -21,6 +21,8 @@ export interface Settings {
   maxDepth: number;
   /** Characters of a result that go into a notice. */
   noticeResultChars: number;
+  /** The pause after a delivery that failed; it doubles with each further one, to a minute at least. */
+  noticeRetryMs: number;
   fork: CondenseLimits;
   /** The least time between two status calls, and the longest that a missed event goes unnoticed. */
   pollMs: number;
@@ -41,6 +43,7 @@ export const DEFAULT_SETTINGS: Settings = {
   resumable: [],
   maxDepth: 1,
   noticeResultChars: 8192,
+  noticeRetryMs: 2000,
   fork: { tokens: 100_000, wholeOutputs: 5, recentOutputs: 15, recentChars: 3000, olderChars: 500 },
   pollMs: 5000,
   beatMs: 10_000,

@@ -227,6 +227,19 @@ export class Engine {
     throw new AsyncAgentsError("nothing_asked", `What task ${task.id} asked has been answered already.`);
   }
 
+  /** Tells a task's parent what it has not been told yet, also what was dropped; `desk.ts` finds who handles the parent. */
+  async tellAgain(task: Task): Promise<void> {
+    this.#use();
+    if ((await this.#context.store.reopenNotices(task.id)) === 0) {
+      const message =
+        task.parentSessionId === ""
+          ? `Task ${task.id} was launched by a person: there is no session to tell.`
+          : `The parent of task ${task.id} has been told everything. ${this.#context.settings.listTool} shows its state.`;
+      throw new AsyncAgentsError("nothing_to_tell", message);
+    }
+    this.#outbox.hurry(task.parentSessionId);
+  }
+
   messages(sessionId: string, page: { limit: number; before: string | null }): Promise<MessagePage> {
     this.#use();
     return this.#context.host.messages(sessionId, page);
@@ -269,11 +282,11 @@ export class Engine {
   }
 
   /** A message came to a session of this instance, and not from the outbox: from now on it handles that parent. */
-  async handles(message: Omit<Parent, "handler" | "seenAt"> & { messageId: string }): Promise<void> {
+  async handles(message: Omit<Parent, "handler" | "host" | "seenAt"> & { messageId: string }): Promise<void> {
     const { store, instance, now } = this.#context;
     const { messageId, ...session } = message;
     if (this.#outbox.sent(messageId) || (await store.parent(session.sessionId)) === null) return;
-    await store.putParent({ ...session, handler: instance.id, seenAt: now() });
+    await store.putParent({ ...session, host: instance.host, handler: instance.id, seenAt: now() });
     this.#outbox.hurry(session.sessionId);
   }
 
@@ -343,8 +356,9 @@ export class Engine {
   }
 
   async #parentDeleted(sessionId: string): Promise<void> {
-    const { store, now } = this.#context;
-    if ((await store.parent(sessionId)) === null) return;
+    const { store, now, host } = this.#context;
+    const parent = await store.parent(sessionId);
+    if (parent === null || (parent.host ?? host.kind) !== host.kind) return;
     await this.clear(sessionId, PARENT_DELETED);
     await store.dropNotices(sessionId, PARENT_DELETED, now());
   }

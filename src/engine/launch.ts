@@ -210,7 +210,7 @@ export class Launcher {
   #parentOf(caller: Caller): Parent {
     const { instance, now } = this.#context;
     const { sessionId, agent, model, variant } = caller;
-    return { sessionId, handler: instance.id, agent, model, variant, seenAt: now() };
+    return { sessionId, host: instance.host, handler: instance.id, agent, model, variant, seenAt: now() };
   }
 
   /** 0 for a session that is no task of ours, 1 for a task, and so on. */

@@ -26,6 +26,7 @@ export const ERROR_CODES = {
   session_missing: 409,
   attempt_running: 409,
   nothing_asked: 409,
+  nothing_to_tell: 409,
   follow_up_gone: 409,
   request_conflict: 409,
   name_taken: 409,

@@ -48,6 +48,7 @@ export function settingsOf(options: PluginOptions, ownTools: readonly string[]):
     resumable: options.resumable,
     maxDepth: options.maxDepth,
     noticeResultChars: options.noticeResultChars,
+    noticeRetryMs: DEFAULT_SETTINGS.noticeRetryMs,
     fork: {
       tokens: options.forkTokens,
       wholeOutputs: options.forkWholeOutputs,

@@ -13,7 +13,16 @@ import { readHistory } from "./history.ts";
 import { moveBeat, putInstance, readInstances, removeInstance } from "./instances.ts";
 import { addLaunch, readLaunches, removeLaunch } from "./launches.ts";
 import { refuseIfNewer } from "./migrations.ts";
-import { claimNotices, dropNotices, readNotices, readParentsWithNotices, settleNotices } from "./notices.ts";
+import {
+  claimNotices,
+  dropNotices,
+  readLastNotice,
+  readNotices,
+  readParentsWithNotices,
+  reclaimNotices,
+  reopenNotices,
+  settleNotices,
+} from "./notices.ts";
 import { readParent, writeParent } from "./parents.ts";
 import { RolledBack, unlessRolledBack } from "./rollback.ts";
 import type { Schema } from "./schema.ts";
@@ -69,6 +78,9 @@ export function kyselyStore(database: Database): Store {
       const pending = await read((kysely) => readNotices(kysely, parent, "pending", 1));
       return pending.length === 0 ? [] : write((kysely) => claimNotices(kysely, parent, claim));
     },
+    lastNotice: (taskId) => read((kysely) => readLastNotice(kysely, taskId)),
+    reclaimNotices: (messageId, claim) => write((kysely) => reclaimNotices(kysely, messageId, claim)),
+    reopenNotices: (taskId) => write((kysely) => reopenNotices(kysely, taskId)),
     settleNotices: (messageId, outcome) => write((kysely) => settleNotices(kysely, messageId, outcome)),
     dropNotices: (parent, reason, at) => write((kysely) => dropNotices(kysely, parent, reason, at)),
 

@@ -14,6 +14,7 @@ import { mergeCommits } from "./migration-4-merges.ts";
 import { approvalsTable } from "./migration-5-approvals.ts";
 import { widerSearch } from "./migration-6-search.ts";
 import { heartbeats } from "./migration-7-heartbeats.ts";
+import { parentHosts } from "./migration-8-notices.ts";
 import type { Schema } from "./schema.ts";
 
 export type Migration = (kysely: Kysely<Schema>, dialect: Dialect) => Promise<void>;
@@ -26,6 +27,7 @@ const MIGRATIONS: readonly Migration[] = [
   approvalsTable,
   widerSearch,
   heartbeats,
+  parentHosts,
 ];
 
 /** The version that this code reads and writes. */

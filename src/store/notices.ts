@@ -8,9 +8,9 @@ import type { NoticeIntent } from "../model/transition.ts";
 import { bounded } from "./bounds.ts";
 import { preparedQuery } from "./compiled-query.ts";
 import type { NoticeRow, NoticesTable, Schema } from "./schema.ts";
-import type { Notice, NoticeState, Store } from "./store.ts";
+import type { Notice, NoticeClaim, NoticeState, Store } from "./store.ts";
 
-type Claim = Parameters<Store["claimNotices"]>[1];
+type Reclaim = Parameters<Store["reclaimNotices"]>[1];
 type Outcome = Parameters<Store["settleNotices"]>[1];
 
 const UNSETTLED = sql<boolean>`state in ('pending', 'sending')`;
@@ -32,6 +32,7 @@ const COLUMNS = [
   "attempts",
   "reason",
   "settled_at",
+  "next_try_at",
 ] as const;
 
 /** A second notice on the same topic of a run is silently not written. */
@@ -109,38 +110,77 @@ export function selectParentsWithNotices(kysely: Kysely<Schema>) {
     .limit(200);
 }
 
-export async function claimNotices(kysely: Kysely<Schema>, parentSessionId: string, claim: Claim): Promise<Notice[]> {
+export async function claimNotices(
+  kysely: Kysely<Schema>,
+  parentSessionId: string,
+  claim: NoticeClaim,
+): Promise<Notice[]> {
   if ((await readNotices(kysely, parentSessionId, "sending", 1)).length > 0) return [];
-  const pending = await readNotices(kysely, parentSessionId, "pending", claim.limit);
-  const last = pending.at(-1);
-  if (last === undefined) return [];
-  const { messageId, sender } = claim;
-  await markSending(kysely, { parentSessionId, lastId: last.id, messageId, sender });
-  return pending.map((notice) => ({
-    ...notice,
-    state: "sending",
-    messageId,
-    sender,
-    attempts: notice.attempts + 1,
-  }));
-}
-
-const markSending = preparedQuery<Omit<Claim, "limit"> & { parentSessionId: string; lastId: number }>(
-  (kysely, { parentSessionId, lastId, messageId, sender }) =>
-    kysely
-      .updateTable("notices")
-      .set((row) => ({ state: "sending", message_id: messageId, sender, attempts: row("attempts", "+", 1) }))
-      .where("parent_session_id", "=", parentSessionId)
-      .where("state", "=", "pending")
-      .where("id", "<=", lastId),
-);
-
-export async function settleNotices(kysely: Kysely<Schema>, messageId: string, outcome: Outcome): Promise<void> {
-  const { state, reason, at } = outcome;
-  const group = state === "pending" ? { message_id: null, sender: null, settled_at: null } : { settled_at: at };
+  const { messageId, sender, limit, aloneAfter = Number.POSITIVE_INFINITY, freshOnly = false, counts = true } = claim;
+  const pending = await readNotices(kysely, parentSessionId, "pending", 1_000);
+  const fresh = pending.filter((notice) => notice.attempts < aloneAfter).slice(0, limit);
+  const [alone] = pending.toSorted((one, other) => one.attempts - other.attempts);
+  const group = fresh.length > 0 ? fresh : alone === undefined || freshOnly ? [] : [alone];
+  if (group.length === 0) return [];
   await kysely
     .updateTable("notices")
-    .set({ state, reason, ...group })
+    .set((row) => ({ state: "sending", message_id: messageId, sender, attempts: row("attempts", "+", counts ? 1 : 0) }))
+    .where(
+      "id",
+      "in",
+      group.map((notice) => notice.id),
+    )
+    .execute();
+  const taken = { state: "sending", messageId, sender } as const;
+  return group.map((notice) => ({ ...notice, ...taken, attempts: notice.attempts + (counts ? 1 : 0) }));
+}
+
+export async function reclaimNotices(kysely: Kysely<Schema>, messageId: string, claim: Reclaim): Promise<Notice[]> {
+  const { sender, from, counts } = claim;
+  const rows = await kysely
+    .updateTable("notices")
+    .set((row) => ({ sender, attempts: row("attempts", "+", counts ? 1 : 0) }))
+    .where("message_id", "=", messageId)
+    .where("state", "=", "sending")
+    .where("sender", from === null ? "is" : "=", from)
+    .returning(COLUMNS)
+    .execute();
+  return rows.map(noticeOf).toSorted((one, other) => one.id - other.id);
+}
+
+export async function readLastNotice(kysely: Kysely<Schema>, taskId: string): Promise<Notice | null> {
+  const [row] = await selectLastNotice(kysely, { taskId });
+  return row === undefined ? null : noticeOf(row);
+}
+
+const selectLastNotice = preparedQuery<{ taskId: string }, NoticeRow>((kysely, { taskId }) =>
+  kysely.selectFrom("notices").select(COLUMNS).where("task_id", "=", taskId).orderBy("id", "desc").limit(1),
+);
+
+export async function reopenNotices(kysely: Kysely<Schema>, taskId: string): Promise<number> {
+  const open = { attempts: 0, next_try_at: null, settled_at: null };
+  const dropped = await kysely
+    .updateTable("notices")
+    .set({ ...open, state: "pending", message_id: null, sender: null })
+    .where("task_id", "=", taskId)
+    .where("state", "in", ["dropped", "pending"])
+    .executeTakeFirst();
+  const doubtful = await kysely
+    .updateTable("notices")
+    .set(open)
+    .where("task_id", "=", taskId)
+    .where("state", "=", "sending")
+    .executeTakeFirst();
+  return Number(dropped.numUpdatedRows + doubtful.numUpdatedRows);
+}
+
+export async function settleNotices(kysely: Kysely<Schema>, messageId: string, outcome: Outcome): Promise<void> {
+  const { state, reason, at, nextTryAt = null } = outcome;
+  const isOver = state === "delivered" || state === "dropped";
+  await kysely
+    .updateTable("notices")
+    .set({ state, reason, settled_at: isOver ? at : null, next_try_at: isOver ? null : nextTryAt })
+    .$if(state === "pending", (query) => query.set({ message_id: null, sender: null }))
     .where("message_id", "=", messageId)
     .where("state", "=", "sending")
     .execute();
@@ -154,9 +194,11 @@ export async function dropNotices(
 ): Promise<void> {
   await kysely
     .updateTable("notices")
-    .set({ state: "dropped", reason, settled_at: at })
+    .set({ state: "dropped", reason, settled_at: at, next_try_at: null })
     .where("parent_session_id", "=", parentSessionId)
-    .where("state", "=", "pending")
+    .where((row) =>
+      row.or([row("state", "=", "pending"), row("state", "=", "sending").and("next_try_at", "is not", null)]),
+    )
     .execute();
 }
 
@@ -178,5 +220,6 @@ function noticeOf(row: NoticeRow): Notice {
     attempts: row.attempts,
     reason: row.reason,
     settledAt: row.settled_at,
+    nextTryAt: row.next_try_at,
   };
 }

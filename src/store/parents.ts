@@ -7,7 +7,7 @@ import { preparedQuery } from "./compiled-query.ts";
 import type { ParentRow, Schema } from "./schema.ts";
 import type { Parent } from "./store.ts";
 
-const COLUMNS = ["session_id", "handler", "agent", "model", "variant", "seen_at"] as const;
+const COLUMNS = ["session_id", "handler", "agent", "model", "variant", "seen_at", "host"] as const;
 
 export async function writeParent(kysely: Kysely<Schema>, parent: Parent): Promise<void> {
   const { session_id, ...rest } = parentRow(parent);
@@ -35,6 +35,7 @@ function parentRow(parent: Parent): ParentRow {
     model: parent.model,
     variant: parent.variant,
     seen_at: parent.seenAt,
+    host: parent.host,
   };
 }
 
@@ -46,5 +47,6 @@ function parentOf(row: ParentRow): Parent {
     model: row.model,
     variant: row.variant,
     seenAt: row.seen_at,
+    host: row.host,
   };
 }

@@ -95,6 +95,7 @@ export interface NoticesTable {
   attempts: number;
   reason: string | null;
   settled_at: number | null;
+  next_try_at: number | null;
 }
 
 export interface LaunchesTable {
@@ -135,6 +136,7 @@ export interface ParentsTable {
   model: string | null;
   variant: string | null;
   seen_at: number;
+  host: string | null;
 }
 
 /** The sums over all tasks and runs of one agent, written with every event that changes them. */

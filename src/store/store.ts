@@ -99,6 +99,8 @@ export interface Instance {
 /** A session that has launched tasks, with the instance that saw its last message. */
 export interface Parent {
   sessionId: string;
+  /** The kind of the host that its session belongs to; null where an older version did not say. */
+  host: string | null;
   handler: string | null;
   agent: string | null;
   /** `provider/model`, and its variant where there is one. */
@@ -134,8 +136,24 @@ export interface Notice {
   messageId: string | null;
   sender: string | null;
   attempts: number;
+  /** Why the last try failed, or why it was dropped. */
   reason: string | null;
   settledAt: number | null;
+  /** When a notice that could not be delivered is tried again; for people to see. */
+  nextTryAt: number | null;
+}
+
+/** Who takes notices for which message. */
+export interface NoticeClaim {
+  sender: string;
+  messageId: string;
+  limit: number;
+  /** Notices that failed so often go alone, after the others; all go together when absent. */
+  aloneAfter?: number;
+  /** Leave those out altogether. */
+  freshOnly?: boolean;
+  /** False: it does not count as another attempt. */
+  counts?: boolean;
 }
 
 export interface FeedEntry {
@@ -227,18 +245,27 @@ export interface Store {
   parentsWithNotices(): Promise<string[]>;
   /** Notices of a parent in one state, oldest first; at most `limit` (100 when absent). */
   notices(parentSessionId: string, state: NoticeState, limit?: number): Promise<Notice[]>;
+  /** The newest notice about a task; null where its parent was never to be told anything. */
+  lastNotice(taskId: string): Promise<Notice | null>;
   /**
    * Takes pending notices of a parent (oldest first, at most `limit`) for one message. Empty when there are none, or
    * when another group of this parent is being sent.
    */
-  claimNotices(parentSessionId: string, claim: { sender: string; messageId: string; limit: number }): Promise<Notice[]>;
-  /** Ends the sending of a group: delivered, dropped with its reason, or pending again for a later try. */
+  claimNotices(parentSessionId: string, claim: NoticeClaim): Promise<Notice[]>;
+  /** Takes over a group whose message may have arrived, as it is; empty when somebody else was faster. */
+  reclaimNotices(messageId: string, claim: { sender: string; from: string | null; counts: boolean }): Promise<Notice[]>;
+  /**
+   * What became of a try: delivered, dropped with its reason, pending again for another message, or still `sending`: it is not
+   * known whether the message arrived, so the group stays as it is and keeps its id.
+   */
   settleNotices(
     messageId: string,
-    outcome: { state: "delivered" | "dropped" | "pending"; reason: string | null; at: number },
+    outcome: { state: NoticeState; reason: string | null; at: number; nextTryAt?: number },
   ): Promise<void>;
-  /** Drops what is pending for a parent that will never read it. */
+  /** Drops what waits to be told to a parent that will never read it. */
   dropNotices(parentSessionId: string, reason: string, at: number): Promise<void>;
+  /** Makes what was not delivered about a task due again, also what was dropped. Says how many notices that are. */
+  reopenNotices(taskId: string): Promise<number>;
 
   close(): Promise<void>;
 }

@@ -84,11 +84,57 @@ export function noticeSuite(bed: Bed): void {
     const [again] = await store.claimNotices("parent", { sender: "s", messageId: "m2", limit: 10 });
     expect(again).toMatchObject({ attempts: 2, messageId: "m2", reason: "busy" });
     await store.dropNotices("parent", "gone", 6);
-    expect((await store.notices("parent", "sending")).length).toBe(1);
+    expect((await store.notices("parent", "sending")).length, "what is on its way is not dropped").toBe(1);
     await store.settleNotices("m2", { state: "pending", reason: null, at: 7 });
     await store.dropNotices("parent", "gone", 8);
     expect(await store.notices("parent", "dropped")).toMatchObject([{ reason: "gone", settledAt: 8 }]);
     expect(await store.parentsWithNotices()).toEqual([]);
+    expect(await store.reopenNotices("a")).toBe(1);
+    expect(await store.lastNotice("a")).toMatchObject({ state: "pending", attempts: 0, settledAt: null });
+    expect([await store.reopenNotices("unknown"), await store.lastNotice("unknown")]).toEqual([0, null]);
+  });
+
+  test("a group whose message may have arrived stays as it is, and one process takes it over", async () => {
+    const [store, other] = (await bed.handles(2)) as [Store, Store];
+    await end(store, ["a", "b"]);
+    await store.claimNotices("parent", { sender: "s1", messageId: "m1", limit: 10 });
+    await store.settleNotices("m1", { state: "sending", reason: "no answer", at: 5, nextTryAt: 9 });
+    const open = { state: "sending", messageId: "m1", reason: "no answer", nextTryAt: 9, settledAt: null } as const;
+    expect(await store.notices("parent", "sending")).toMatchObject([open, open]);
+    await end(store, ["c"]);
+    expect(await store.claimNotices("parent", { sender: "s2", messageId: "m2", limit: 10 })).toEqual([]);
+    const claims = [store, other].map((each, index) =>
+      each.reclaimNotices("m1", { sender: `s${index + 2}`, from: "s1", counts: true }),
+    );
+    const [won, ...more] = (await Promise.all(claims)).filter((group) => group.length > 0);
+    expect(more).toEqual([]);
+    expect(won?.map(({ taskId, messageId, attempts }) => [taskId, messageId, attempts])).toEqual([
+      ["a", "m1", 2],
+      ["b", "m1", 2],
+    ]);
+    await store.dropNotices("parent", "gone", 10);
+    expect(taken(await store.notices("parent", "dropped"))).toEqual(["a", "b", "c"]);
+  });
+
+  test("notices that failed often go alone and last, or not at all; a try may not count", async () => {
+    const store = await bed.fresh();
+    await end(store, ["a", "b"]);
+    const claim = (messageId: string) => ({ sender: "s", messageId, limit: 10, aloneAfter: 2 });
+    const again = async (messageId: string, counts = true) => {
+      const group = await store.claimNotices("parent", { ...claim(messageId), counts });
+      await store.settleNotices(messageId, { state: "pending", reason: "no", at: 1, nextTryAt: 2 });
+      return group.map(({ taskId, attempts }) => `${taskId}${attempts}`);
+    };
+    expect([await again("m1"), await again("m2", false), await again("m3")]).toEqual([
+      ["a1", "b1"],
+      ["a1", "b1"],
+      ["a2", "b2"],
+    ]);
+    expect([await again("m4"), await again("m5"), await again("m6")]).toEqual([["a3"], ["b3"], ["a4"]]);
+    await end(store, ["c"]);
+    expect(taken(await store.claimNotices("parent", { ...claim("m7"), freshOnly: true }))).toEqual(["c"]);
+    await store.settleNotices("m7", { state: "delivered", reason: null, at: 3 });
+    expect(await store.claimNotices("parent", { ...claim("m8"), freshOnly: true })).toEqual([]);
   });
 }
 

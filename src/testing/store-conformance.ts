@@ -130,11 +130,20 @@ function othersSuite(bed: Bed): void {
 
   test("the newest word about a parent counts", async () => {
     const store = await bed.fresh();
-    const parent: Parent = { sessionId: "p", handler: "i1", agent: "build", model: "a/b", variant: null, seenAt: 1 };
+    const parent: Parent = {
+      sessionId: "p",
+      host: "opencode",
+      handler: "i1",
+      agent: "build",
+      model: "a/b",
+      variant: null,
+      seenAt: 1,
+    };
     expect(await store.parent("p")).toBeNull();
     await store.putParent(parent);
     expect(await store.parent("p")).toEqual(parent);
-    const next: Parent = { sessionId: "p", handler: null, agent: null, model: null, variant: "high", seenAt: 2 };
+    const nobody = { host: null, handler: null, agent: null, model: null };
+    const next: Parent = { sessionId: "p", ...nobody, variant: "high", seenAt: 2 };
     await store.write((transaction) => transaction.putParent(next));
     expect(await store.parent("p")).toEqual(next);
   });

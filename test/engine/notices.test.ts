@@ -4,7 +4,12 @@ import type { ScriptedHost } from "../../src/hosts/scripted.ts";
 import { gate, say } from "../../src/hosts/scripted-script.ts";
 import { AsyncAgentsError } from "../../src/model/errors.ts";
 import { eventually } from "../../src/testing/eventually.ts";
-import { callerOf, ended, idle, launch, newWorld, notices, type Side } from "./engine-bed.ts";
+import { callerOf, ended, idle, launch, NEVER, newWorld, notices, type Side } from "./engine-bed.ts";
+
+/** The host itself says no, so that nothing arrived. */
+function refusal(message: string): AsyncAgentsError {
+  return new AsyncAgentsError("host_failed", message, { details: { refused: true } });
+}
 
 /** A message of a person in the parent's session, as the plugin hands it on. */
 function handles(side: Side, sessionId: string): Promise<void> {
@@ -117,26 +122,132 @@ describe("notices", () => {
     expect(dropped).toMatchObject({ attempts: 1, reason: "the parent session does not exist any more" });
   });
 
-  test("a notice is given up after eight attempts, with the last reason", async () => {
+  test("nothing is given up: a notice that failed often is still delivered, and what a person types costs no try", async () => {
     const world = newWorld();
+    let isBroken = true;
+    let calls = 0;
     const side = await world.side({
-      host: () => ({ notify: () => Promise.reject(new AsyncAgentsError("host_failed", "never")) }),
+      host: (host) => ({
+        notify(sessionId, input) {
+          calls++;
+          return isBroken ? Promise.reject(refusal("not now")) : host.notify(sessionId, input);
+        },
+      }),
+      settings: { noticeRetryMs: NEVER },
     });
     const parent = world.parent();
     await ended(side, await launch(side, parent, world.script(say("x"))));
-    const tried = async (count: number) => {
-      const [pending] = await side.store.notices(parent, "pending");
-      const isOver = (await side.store.notices(parent, "dropped")).length > 0;
-      return isOver || (pending && pending.attempts >= count) ? true : null;
-    };
-    // A word of the person's is a reason to try at once.
-    for (let count = 1; count < 8; count++) {
-      await eventually(side.store, () => tried(count));
+    for (let count = 1; count <= 12; count++) {
+      await eventually(side.store, async () => {
+        const [pending] = await side.store.notices(parent, "pending");
+        return calls >= count && pending?.reason === "not now" ? pending : null;
+      });
       await handles(side, parent);
     }
-    const dropped = notices(side, parent, "dropped", 1);
-    expect((await dropped)[0]).toMatchObject({ attempts: 8, reason: "never" });
+    const [waiting] = await notices(side, parent, "pending", 1);
+    expect(waiting).toMatchObject({ attempts: 1, nextTryAt: expect.any(Number) });
+    isBroken = false;
+    await handles(side, parent);
+    await notices(side, parent, "delivered", 1);
+    expect(world.told(parent)).toEqual(["told task#0 ended"]);
   }, 60_000);
+
+  test("a notice that the host refuses does not keep the others from being told", async () => {
+    const world = newWorld();
+    const side = await world.side({
+      host: (host) => ({
+        notify: (sessionId, input) =>
+          input.visible.includes("bad") ? Promise.reject(refusal("malformed")) : host.notify(sessionId, input),
+      }),
+      settings: { noticeRetryMs: 2 },
+    });
+    const parent = world.parent();
+    const start = (description: string) => launch(side, parent, world.script(gate("held"), say("x")), { description });
+    const tasks = await Promise.all(["bad", "good", "fine"].map(start));
+    await side.host.gate("held").reachedBy(3);
+    side.host.gate("held").open();
+    for (const task of tasks) await ended(side, task);
+    await notices(side, parent, "delivered", 2);
+    await ended(side, await launch(side, parent, world.script(say("x")), { description: "later" }));
+    await notices(side, parent, "delivered", 3);
+    for (const name of ["good", "fine", "later"]) expect(world.told(parent).join()).toContain(`${name}#0 ended`);
+    expect((await side.store.lastNotice(tasks[0]?.id ?? ""))?.reason).toBe("malformed");
+  }, 60_000);
+
+  test("a message that arrives after its call failed is told once, in one turn", async () => {
+    const world = newWorld();
+    const sent: string[] = [];
+    const late = Promise.withResolvers<void>();
+    const side = await world.side({
+      host: (host) => ({
+        async notify(sessionId, input) {
+          sent.push(input.messageId);
+          if (sent.length > 1) return host.notify(sessionId, input);
+          void late.promise.then(() => host.notify(sessionId, input));
+          throw new AsyncAgentsError("host_failed", "no answer within 30 s");
+        },
+      }),
+      settings: { noticeRetryMs: NEVER },
+    });
+    const parent = world.parent();
+    const { id } = await ended(side, await launch(side, parent, world.script(say("x"))));
+    await eventually(side.store, async () => ((await side.store.lastNotice(id))?.reason ? true : null));
+    await ended(side, await launch(side, parent, world.script(say("x")), { description: "meanwhile" }));
+    const woken = idle(side, parent);
+    await handles(side, parent);
+    await woken;
+    late.resolve();
+    await notices(side, parent, "delivered", 2);
+    expect(new Set(sent.slice(0, 2)).size).toBe(1);
+    expect(world.told(parent)).toEqual(["told task#0 ended", "told meanwhile#0 ended"]);
+    expect(world.turns(parent)).toBe(2);
+  }, 60_000);
+
+  test("an engine of another host neither tells nor drops; one that does not know the session keeps the notice", async () => {
+    const world = newWorld();
+    const one = await world.side();
+    const parent = world.parent();
+    await launch(one, parent, world.script(gate("held"), say("x")));
+    await one.host.gate("held").reachedBy(1);
+    const gone = (_count = 0) => Promise.reject(new AsyncAgentsError("session_gone", "no such session"));
+    let calls = 0;
+    const stranger = await world.side({ host: () => ({ notify: gone, kind: "another" }) as never });
+    const elsewhere = await world.side({ host: () => ({ notify: () => gone(++calls) }) });
+    await one.kill();
+    await elsewhere.engine.recover();
+    await stranger.engine.recover();
+    const [kept] = await eventually(one.store, async () => {
+      const found = await one.store.notices(parent, "pending");
+      return found[0]?.reason ? found : null;
+    });
+    expect(kept).toMatchObject({ reason: "this scripted does not know the parent session", attempts: 1 });
+    expect([calls, await one.store.notices(parent, "dropped")]).toEqual([1, []]);
+    const back = await world.side();
+    await back.engine.recover();
+    await notices(back, parent, "delivered", 1);
+    expect(world.told(parent)).toEqual(["told task#0 ended"]);
+  }, 60_000);
+
+  test("what was dropped can be told again", async () => {
+    const world = newWorld();
+    let isGone = true;
+    const side = await world.side({
+      host: (host) => ({
+        notify: (sessionId, input) =>
+          isGone
+            ? Promise.reject(new AsyncAgentsError("session_gone", "no such session"))
+            : host.notify(sessionId, input),
+      }),
+    });
+    const parent = world.parent();
+    const task = await ended(side, await launch(side, parent, world.script(say("x"))));
+    await notices(side, parent, "dropped", 1);
+    isGone = false;
+    await side.engine.tellAgain(task);
+    await notices(side, parent, "delivered", 1);
+    expect(world.told(parent)).toEqual(["told task#0 ended"]);
+    expect(side.engine.tellAgain(task)).rejects.toMatchObject({ code: "nothing_to_tell" });
+  });
 
   test("without a living handler the notice is added, and wakes nobody", async () => {
     const world = newWorld();

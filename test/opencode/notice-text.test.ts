@@ -32,7 +32,7 @@ function view(id: string, options: { live: number; ended: number; result?: strin
   const notice: NoticeView["notice"] = {
     ...{ id: 1, taskId: id, run: 0, kind: "ended", topic: "ended", parentSessionId: "p", createdAt: 0 },
     ...{ batchEnded: options.ended, batchTotal: 3, batchLive: options.live, state: "sending", messageId: "m" },
-    ...{ sender: "i", attempts: 1, reason: null, settledAt: null },
+    ...{ sender: "i", attempts: 1, reason: null, settledAt: null, nextTryAt: null },
   };
   return { notice, task: ended.task, run: ended.task.run };
 }
