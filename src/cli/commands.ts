@@ -16,13 +16,13 @@ import { mcpCommand } from "./mcp-command.ts";
 import { PROJECT_COMMANDS } from "./project-commands.ts";
 import { REVIEW_COMMANDS } from "./review-commands.ts";
 import { runCommand } from "./run-command.ts";
-import { cancelCommand, forkCommand, resumeCommand, waitCommand } from "./steer-commands.ts";
+import { cancelCommand, forkCommand, resumeCommand, tellCommand, waitCommand } from "./steer-commands.ts";
 import { STORE_COMMANDS } from "./store-commands.ts";
 import { watchCommand } from "./watch-command.ts";
 
 export const COMMANDS: readonly Command[] = [
   ...[runCommand, listCommand, showCommand, logsCommand, waitCommand, watchCommand],
-  ...[cancelCommand, resumeCommand, forkCommand, answerCommand],
+  ...[cancelCommand, resumeCommand, forkCommand, tellCommand, answerCommand],
   ...[approvalsCommand, approveCommand, denyCommand],
   ...PROJECT_COMMANDS,
   ...ITEM_COMMANDS,

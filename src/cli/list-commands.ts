@@ -8,7 +8,7 @@ import type { Command } from "./command.ts";
 import { EXIT } from "./exit-codes.ts";
 import { findTask } from "./identifiers.ts";
 import { fieldLines, tableLines } from "./table.ts";
-import { askedHint, taskColumns, taskFields } from "./task-table.ts";
+import { askedHint, taskColumns, taskFields, toldHint } from "./task-table.ts";
 
 const DEFAULT_LIMIT = 20;
 const PAGE = 200;
@@ -83,12 +83,11 @@ export const showCommand: Command = {
   examples: ["asyncagents show 7KPnYJq", "asyncagents show ses_e2287811 --json | jq -r .result"],
   async run({ arguments: given, connection, screen }) {
     const client = await connection.client();
-    const task = await findTask(client, given.operand(0));
+    const task = await client.task((await findTask(client, given.operand(0))).id);
     screen.show({ ...task, runs: screen.json ? await client.runs(task.id) : [] }, () => {
       for (const line of fieldLines(taskFields(task, screen.paint, Date.now()), screen.paint)) screen.line(line);
     });
-    const asked = askedHint(task);
-    if (asked) screen.hint(asked);
+    for (const hint of [askedHint(task), toldHint(task)]) if (hint) screen.hint(hint);
     return EXIT.ok;
   },
 };

@@ -58,6 +58,21 @@ export const cancelCommand: Command = {
   },
 };
 
+export const tellCommand: Command = {
+  name: "tell",
+  summary: "tell a task's parent again what could not be delivered",
+  operands: [TASK],
+  examples: ["asyncagents tell 7KPnYJq"],
+  async run({ arguments: given, connection, screen }) {
+    const client = await connection.client();
+    const { id } = await findTask(client, given.operand(0));
+    const task = await screen.during("telling the parent", client.tell(id));
+    screen.show(task, () => screen.line(taskSentence(task, screen.paint, Date.now())));
+    screen.hint(`asyncagents show ${shortId(id)} says whether it was delivered.`);
+    return EXIT.ok;
+  },
+};
+
 export const resumeCommand: Command = {
   name: "resume",
   summary: "continue a completed task with a new prompt",

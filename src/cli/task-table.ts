@@ -70,6 +70,22 @@ export function askedHint(task: BackgroundTask): string | null {
   return `"${oneLine(task.description)}" asks for ${what}: ${oneLine(text)}\n  asyncagents answer ${shortId(task.id)} --request ${shortId(requestId)} ${answer}`;
 }
 
+/** Whether the parent knows; null where nobody is to be told. */
+function toldText({ notice }: BackgroundTask): string | null {
+  if (!notice) return null;
+  if (notice.state === "delivered") return "yes";
+  const why = notice.reason === null ? "" : `: ${oneLine(notice.reason)}`;
+  if (notice.state === "dropped") return `no, given up${why}`;
+  const next = notice.nextTryAt === null ? "" : `; next try ${notice.nextTryAt}`;
+  return `not yet, ${counted(notice.attempts, "attempt")}${why}${next}`;
+}
+
+/** What a person can do for a parent that was not told; null when it was. */
+export function toldHint({ id, notice }: BackgroundTask): string | null {
+  if (!notice || notice.reason === null || notice.state === "delivered") return null;
+  return `Its parent was not told. asyncagents tell ${shortId(id)} tries again.`;
+}
+
 export function taskFields(task: BackgroundTask, paint: Paint, now: number): (readonly [string, string])[] {
   const { progress } = task;
   const fields: [string, string][] = [
@@ -90,6 +106,8 @@ export function taskFields(task: BackgroundTask, paint: Paint, now: number): (re
     ],
   ];
   if (task.parentSessionID) fields.push(["parent", task.parentSessionID]);
+  const told = toldText(task);
+  if (told) fields.push(["told", told]);
   if (task.resumeCount > 0) fields.push(["resumed", counted(task.resumeCount, "time")]);
   if (task.isForked) fields.push(["forked", "yes"]);
   fields.push(["prompt", task.prompt.trim()]);

@@ -88,6 +88,8 @@ export interface Client {
   resume(id: string, prompt: string): Promise<BackgroundTask>;
   /** A task of its own with all that the task's session knows. */
   fork(id: string, body: ForkBody): Promise<BackgroundTask>;
+  /** Tells a task's parent again what could not be delivered. */
+  tell(id: string): Promise<BackgroundTask>;
   /** Answers what a task waits for. */
   answer(id: string, body: AnswerBody): Promise<BackgroundTask>;
   /** Does an operation of the board, in the daemon. */
@@ -128,6 +130,7 @@ export function createClient(options: ClientOptions): Client {
     cancel: (id) => json(task(id, "/cancel"), { method: "POST", body: {} }),
     resume: (id, prompt) => json(task(id, "/resume"), { method: "POST", body: { prompt } }),
     fork: (id, body) => json(task(id, "/fork"), { method: "POST", body }),
+    tell: (id) => json(task(id, "/tell"), { method: "POST", body: {} }),
     answer: (id, body) => json(task(id, "/answer"), { method: "POST", body }),
     operate: (name, input, { signal } = {}) => json(`/v1/board/${name}`, { method: "POST", body: input, signal }),
     pageToken: async () => (await json<{ token: string }>("/v1/token")).token,

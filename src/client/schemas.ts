@@ -39,6 +39,14 @@ export const phaseDetailSchema = z.discriminatedUnion("kind", [
   }),
 ]);
 
+export const noticeSchema = z.object({
+  kind: z.enum(["ended", "waiting", "retrying", "stalled"]),
+  state: z.enum(["pending", "sending", "delivered", "dropped"]),
+  attempts: count,
+  reason: z.string().nullable().describe("why the last try failed, or why it was dropped"),
+  nextTryAt: time.nullable().describe("when it is tried again"),
+});
+
 export const taskSchema = z.object({
   id: z.string(),
   sessionID: z.string().describe("the host's session in which the task runs; the task's id in OpenCode"),
@@ -71,6 +79,10 @@ export const taskSchema = z.object({
   directory: z.string(),
   clearedAt: time.nullable().describe("when it left its parent's view; it stays in the history"),
   cancelRequestedAt: time.nullable(),
+  notice: noticeSchema
+    .nullable()
+    .optional()
+    .describe("the newest notice to its parent, null where there is none; only in /v1/tasks/{id}"),
 });
 
 export const runSchema = z.object({

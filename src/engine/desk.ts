@@ -103,6 +103,22 @@ export class Desk {
     throw new AsyncAgentsError("nothing_asked", `Task ${task.id} does not wait for an answer.`);
   }
 
+  /** A parent is told by the process that handles it, or by any with the same host where that one is gone. */
+  async placeOfTelling(task: Task): Promise<Place> {
+    const parent = await this.#context.store.parent(task.parentSessionId);
+    const host = parent?.host ?? task.host;
+    const engines = this.#context.engines();
+    const own = engines.find(({ instance }) => instance.id === parent?.handler);
+    if (own) return { engine: own };
+    const living = (await this.#living()).filter((instance) => instance.host === host && instance.pid !== process.pid);
+    const handler = living.find(({ id }) => id === parent?.handler);
+    if (handler) return { pid: handler.pid };
+    const same = engines.find(({ instance }) => instance.host === host);
+    if (same) return { engine: same };
+    if (living[0]) return { pid: living[0].pid };
+    return { engine: await this.engine(host, task.directory) };
+  }
+
   /** A resume runs in the task's own directory. */
   async placeOfResume(task: Task): Promise<Place> {
     const engine = sameDirectory(this.#context.engines(), task);

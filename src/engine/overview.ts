@@ -5,7 +5,7 @@
 import { AsyncAgentsError } from "../model/errors.ts";
 import type { Tokens } from "../model/progress.ts";
 import { isLive, type Run, STATUSES, type Status, type Task } from "../model/task.ts";
-import type { AgentTotals, RunSpan, Store, TaskPage, TaskQuery } from "../store/store.ts";
+import type { AgentTotals, Notice, RunSpan, Store, TaskPage, TaskQuery } from "../store/store.ts";
 import { BoardChanges } from "./board-changes.ts";
 import type { Log } from "./context.ts";
 import { type TaskChange, TaskChanges } from "./task-changes.ts";
@@ -74,6 +74,11 @@ export class Overview {
     const task = await this.#store.task(id);
     if (task) return task;
     throw new AsyncAgentsError("task_not_found", `There is no task "${id.slice(0, 100)}". GET /v1/tasks lists them.`);
+  }
+
+  /** The newest notice about a task; null where its parent was never to be told anything. */
+  notice(id: string): Promise<Notice | null> {
+    return this.#store.lastNotice(id);
   }
 
   async runs(id: string): Promise<Run[]> {

@@ -34,7 +34,7 @@ import { openApiDocument } from "./openapi.ts";
 import { historyQuery, listQuery, logsQuery, readBody, readQuery } from "./parameters.ts";
 import type { Peers } from "./peers.ts";
 import { replyJson } from "./reply.ts";
-import { iso, READ_CHARS, TEXT_CHARS, wireGroup, wireRun, wireTask } from "./wire.ts";
+import { iso, READ_CHARS, TEXT_CHARS, wireDetail, wireGroup, wireRun, wireTask } from "./wire.ts";
 
 export interface ApiContext {
   overview: Overview;
@@ -109,7 +109,7 @@ const reads: Route[] = [
     summary: "One task with its whole result",
     answer: taskSchema,
     fails: ["task_not_found"],
-    handle: async ({ overview }, { id }) => replyJson(wireTask(await overview.task(id))),
+    handle: async ({ overview }, { id }) => replyJson(wireDetail(await overview.task(id), await overview.notice(id))),
   },
   {
     method: "GET",
@@ -273,6 +273,21 @@ const controls: Route[] = [
       if ("pid" in place) return peers.forward(place.pid, request, body);
       const { prompt, description = task.description, agent = task.agent } = body;
       return replyJson(wireTask(await desk.fork(place.engine, task, { prompt, description, agent })), 201);
+    },
+  },
+  {
+    method: "POST",
+    path: "/v1/tasks/:id/tell",
+    summary: "Tell a task's parent again what could not be delivered, or was dropped",
+    answer: taskSchema,
+    access: "token",
+    fails: ["task_not_found", "nothing_to_tell", "host_unavailable"],
+    async handle({ overview, desk, peers }, { request, id }) {
+      const task = await overview.task(id);
+      const place = await desk.placeOfTelling(task);
+      if ("pid" in place) return peers.forward(place.pid, request, {});
+      await place.engine.tellAgain(task);
+      return replyJson(wireDetail(task, await overview.notice(id)));
     },
   },
   {

@@ -3,7 +3,7 @@
  * a list or an event carries them. Pure; decides nothing.
  */
 import type { BackgroundTask, LogMessage, LogPart, Snapshot, TaskGroup, TaskRun } from "../client/schemas.ts";
-import type { Figures, Group } from "../engine/overview.ts";
+import type { Figures, Group, Overview } from "../engine/overview.ts";
 import type { Message, MessagePart } from "../model/message.ts";
 import type { Run, Task } from "../model/task.ts";
 
@@ -60,6 +60,13 @@ export function wireTask(task: Task, textChars = Number.POSITIVE_INFINITY): Back
     clearedAt: isoOrNull(task.clearedAt),
     cancelRequestedAt: isoOrNull(task.cancelRequestedAt),
   };
+}
+
+/** A task in full, with what its parent was last told. */
+export function wireDetail(task: Task, notice: Awaited<ReturnType<Overview["notice"]>>): BackgroundTask {
+  if (notice === null) return { ...wireTask(task), notice };
+  const { kind, state, attempts, reason, nextTryAt } = notice;
+  return { ...wireTask(task), notice: { kind, state, attempts, reason, nextTryAt: isoOrNull(nextTryAt) } };
 }
 
 export function wireRun(

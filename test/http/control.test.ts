@@ -1,9 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { taskSchema } from "../../src/client/schemas.ts";
+import type { NotifyInput } from "../../src/hosts/host.ts";
+import type { ScriptedHost } from "../../src/hosts/scripted.ts";
 import { ask, fail, gate, say } from "../../src/hosts/scripted-script.ts";
+import { AsyncAgentsError } from "../../src/model/errors.ts";
 import type { Task } from "../../src/model/task.ts";
 import { create } from "../../src/testing/sample-task.ts";
-import { ended, launch, when } from "../engine/engine-bed.ts";
+import { ended, launch, notices, when } from "../engine/engine-bed.ts";
 import { type Api, failureOf, startApi } from "./api-bed.ts";
 import { rawRequest } from "./raw-request.ts";
 import { strict } from "./strict-schema.ts";
@@ -232,5 +235,27 @@ describe("answer", () => {
     const untold = await failureOf(api.post(`/v1/tasks/${id}/answer`, grant, { authorization: "" }));
     expect(untold.status).toBe(401);
     expect(await stored(api, id)).toMatchObject({ phase: "waiting", run: { number: task.run.number } });
+  });
+});
+
+describe("tell", () => {
+  test("what could not be told is shown with its reason, and told when a person asks for it", async () => {
+    let isGone = true;
+    const gone = new AsyncAgentsError("session_gone", "no such session");
+    const host = (scripted: ScriptedHost) => ({
+      notify: (sessionId: string, input: NotifyInput) =>
+        isGone ? Promise.reject(gone) : scripted.notify(sessionId, input),
+    });
+    const api = await startApi({ side: { host } });
+    const parent = api.world.parent();
+    const task = await ended(api.side, await launch(api.side, parent, api.world.script(say("x"))));
+    await notices(api.side, parent, "dropped", 1);
+    const shown = strict(taskSchema).parse(await api.client.task(task.id)) as { notice?: unknown };
+    expect(shown.notice).toMatchObject({ state: "dropped", reason: "the parent session does not exist any more" });
+    isGone = false;
+    await api.client.tell(task.id);
+    await notices(api.side, parent, "delivered", 1);
+    expect((await api.client.task(task.id)).notice).toMatchObject({ state: "delivered", reason: null });
+    expect((await failureOf(api.post(`/v1/tasks/${task.id}/tell`, {}))).code).toBe("nothing_to_tell");
   });
 });

@@ -17,6 +17,7 @@ import { AnswerBox } from "./answer-box.tsx";
 import { Conversation } from "./conversation.tsx";
 import { Fold } from "./fold.tsx";
 import { LongText } from "./long-text.tsx";
+import { ParentNotice } from "./parent-notice.tsx";
 import { ResumeForm } from "./resume-form.tsx";
 import { RichText } from "./rich-text.tsx";
 import { RunList } from "./run-list.tsx";
@@ -63,6 +64,7 @@ function LoadedTask({ task, scroller, onReload }: LoadedTaskProps) {
   const [endsBelow] = useState(isLive(task));
   const end = (
     <>
+      <ParentNotice task={task} />
       <Outcome task={task} onReload={onReload} />
       {task.status === "completed" && <ResumeForm task={task} />}
     </>

@@ -1,0 +1,41 @@
+/**
+ * Says that a task's parent was not told yet, or will not be, and why; and tells it again. Nothing is shown where all is well.
+ */
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import type { BackgroundTask } from "../../../src/client/schemas.ts";
+import { Button } from "../parts/button.tsx";
+import { FailureNote } from "../parts/failure-note.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
+import { control, readingClient } from "../server/page-client.ts";
+import { queryKeys } from "../server/query-keys.ts";
+
+const LOOK_MS = 5000;
+
+export function ParentNotice({ task }: { task: BackgroundTask }) {
+  const queries = useQueryClient();
+  const queryKey = queryKeys.noticeAt(task.id, `${task.status} ${task.run.number}`);
+  // No event tells of it.
+  const { data: notice } = useQuery({
+    queryKey,
+    queryFn: async ({ signal }) => (await readingClient.task(task.id, signal)).notice ?? null,
+    enabled: task.parentSessionID !== null,
+    refetchInterval: ({ state }) => (state.data && state.data.state !== "delivered" ? LOOK_MS : false),
+  });
+  const tell = useMutation({
+    mutationFn: () => control((client) => client.tell(task.id)),
+    onSettled: () => queries.invalidateQueries({ queryKey }),
+  });
+  if (!notice || notice.reason === null || notice.state === "delivered") return null;
+  return (
+    <section aria-label="Parent not told" className="flex flex-col gap-2 rounded-lg border border-line px-4 py-3">
+      <p className="foreign">
+        {notice.state === "dropped" ? "Its parent was not told: " : "Its parent is not told yet: "}
+        <ForeignText text={notice.reason} />
+      </p>
+      <Button disabled={tell.isPending} onClick={() => tell.mutate()}>
+        Tell it again
+      </Button>
+      {tell.isError && <FailureNote title="The parent was not told" failure={tell.error} />}
+    </section>
+  );
+}
