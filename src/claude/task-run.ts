@@ -49,7 +49,7 @@ const ENDS: Partial<Record<string, NotifiedStatus>> = { completed: "completed", 
 /** The state of one run; changed by messages only. */
 export class TaskRun {
   /** Its run id; made up where the CLI gives none. */
-  key: string;
+  key = "";
   isNamed: boolean;
   startUuid: string | undefined;
   facts: Facts = {};
@@ -83,7 +83,6 @@ export class TaskRun {
     onSettled: (run: TaskRun, outcome: TaskOutcome) => void,
   ) {
     this.#taskId = taskId;
-    this.key = runId ?? "";
     this.isNamed = runId !== undefined;
     this.#patience = patience;
     this.#onSettled = onSettled;

@@ -173,7 +173,8 @@ export class Task {
     }
     // What a session that was taken up again says of the tasks before has no type: Claude knows.
     if (run.facts.task_type !== undefined && !this.#isAgent(run)) {
-      const message = `Task ${this.id} is no agent (${run.facts.task_type}): it cannot be continued.`;
+      const kind = run.facts.task_type === "local_bash" ? "a shell" : run.facts.task_type;
+      const message = `Task ${this.id} is ${kind}: only agents can be continued.`;
       throw new AsyncAgentsError("task_not_resumable", message);
     }
     const over = new AbortController();

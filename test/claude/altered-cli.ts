@@ -17,12 +17,16 @@ export function alteredCli({ root }: ClaudeHome, change: string): string {
   writeFileSync(
     filter,
     `const alter = (message) => { ${change} };
-     require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+     const child = require("node:child_process").spawn(${JSON.stringify(CLI)}, process.argv.slice(2), {
+       stdio: ["inherit", "pipe", "inherit"],
+     });
+     require("node:readline").createInterface({ input: child.stdout }).on("line", (line) => {
        const altered = alter(JSON.parse(line));
        if (altered) process.stdout.write(JSON.stringify(altered) + "\\n");
-     });`,
+     });
+     child.on("close", (code) => { process.exitCode = code ?? 1; });`,
   );
   const path = join(root, "altered-claude");
-  writeFileSync(path, `#!/bin/sh\n'${CLI}' "$@" | node '${filter}'\n`, { mode: 0o755 });
+  writeFileSync(path, `#!/bin/sh\nexec node '${filter}' "$@"\n`, { mode: 0o755 });
   return path;
 }

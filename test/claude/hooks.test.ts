@@ -59,10 +59,10 @@ describe("the hooks of a subagent that ends well", () => {
 
   test("find the transcript, however late Claude writes it", async () => {
     const { model, open } = await claudeBed();
-    const names = Array.from({ length: 12 }, (_, i) => `agent-${i}`);
+    const names = Array.from({ length: 8 }, (_, i) => `agent-${i}`);
     model.script("main", [
       calls(names.map((name) => ({ name: "Agent", input: agentInput(name) }))),
-      ...Array.from({ length: 14 }, () => say("noted")),
+      ...Array.from({ length: 10 }, () => say("noted")),
     ]);
     for (const name of names) model.script(name, [say("done")]);
     const found: boolean[] = [];
@@ -90,6 +90,27 @@ describe("the hooks of a subagent that ends well", () => {
     expect(await task?.wait()).toMatchObject({ status: "completed", summary: "whole" });
     expect([stops, own]).toEqual([[false, true], 2]);
   });
+});
+
+test.each([
+  ["a refusal", { decision: "block", reason: "Not enough." }],
+  ["more context", { hookSpecificOutput: { hookEventName: "SubagentStop", additionalContext: "Not enough." } }],
+])("an agent that was made to go on by %s, and is stopped then, stops once more", async (_how, answer) => {
+  const { model, open } = await claudeBed();
+  model.script("main", [call("Agent", agentInput("child")), say("begun"), say("noted")]);
+  model.script("child", [say("half"), gate("whole"), say("whole")]);
+  const stops: (string | undefined)[] = [];
+  const claude = await open({
+    onSubagentStop(input) {
+      stops.push(input.made_up?.status ?? "told");
+      return answer;
+    },
+  });
+  await claude.send(follow("main"));
+  await model.gate("whole").reached;
+  await claude.tasks.list()[0]?.cancel();
+  await claude.close();
+  expect(stops).toEqual(["told", "stopped"]);
 });
 
 describe("the stop of a subagent that Claude does not tell", () => {

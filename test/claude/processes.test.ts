@@ -2,6 +2,7 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ClaudeSession } from "../../src/claude/claude-session.ts";
+import type { Task } from "../../src/claude/task.ts";
 import { calls, gate, say } from "../../src/testing/script.ts";
 import { agentInput, type ClaudeBed, claudeBed, closeBeds, follow, isAlive } from "./claude-bed.ts";
 
@@ -79,6 +80,17 @@ describe.skipIf(process.platform !== "linux")("the processes of a session", () =
     expect(tasks.map((task) => task.status())).toEqual(["stopped", "stopped", "stopped"]);
     expect(isAlive(claude.pid)).toBe(false);
     await claude.close();
+  });
+
+  test("are gone at the end of a block that holds it with await using", async () => {
+    const bed = await claudeBed();
+    let task: Task | undefined;
+    {
+      await using claude = await begin(bed);
+      [task] = claude.tasks.list();
+      expect(task?.status()).toBe("");
+    }
+    expect([processesOf(bed), task?.status()]).toEqual([[], "stopped"]);
   });
 
   test("may go on for the time that close is given", async () => {
