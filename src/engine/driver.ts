@@ -203,7 +203,8 @@ export class Driver {
     if (isOff()) return;
     tracker.counting = true;
     const { messageId, prompt: text } = task.run;
-    const error = await this.#handover.send(tracker, { messageId, text, agent: task.agent, model: task.model });
+    const input = { messageId, text, agent: task.agent, model: task.model, maxCost: settings.limits.cost };
+    const error = await this.#handover.send(tracker, input);
     if (this.#stopped) return;
     if (error !== null) return this.#end(tracker, tracker.stopping ?? { outcome: "error", error }, null);
     this.#context.reach("prompt-sent");

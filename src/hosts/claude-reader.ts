@@ -8,7 +8,10 @@ import { tokensOf, type Usage } from "./claude-transcript.ts";
 import { TASK_ENDS, type WireMessage } from "./claude-wire.ts";
 import type { HostEvent } from "./host.ts";
 
-type Result = { kind: "answered"; text: string } | { kind: "failed"; error: string } | { kind: "interrupted" };
+type Result =
+  | { kind: "answered"; text: string }
+  | { kind: "failed"; error: string; isOverBudget: boolean }
+  | { kind: "interrupted" };
 
 export class RunReader {
   /** The model began to answer. */
@@ -140,5 +143,9 @@ function readResult(message: WireMessage): Result {
   if (message.terminal_reason?.startsWith("aborted")) return { kind: "interrupted" };
   if (message.is_error !== true) return { kind: "answered", text: (message.result ?? "").trim() };
   const words = message.result || message.errors?.join("\n") || message.subtype;
-  return { kind: "failed", error: words || "Claude gave no reason" };
+  return {
+    kind: "failed",
+    error: words || "Claude gave no reason",
+    isOverBudget: message.subtype === "error_max_budget_usd",
+  };
 }

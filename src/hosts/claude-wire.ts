@@ -55,6 +55,8 @@ export interface RunSettings {
   sessionId: string;
   agent: string;
   model: string | null;
+  /** In dollars; null for no limit. */
+  maxCost: number | null;
 }
 
 export const TASK_ENDS = ["completed", "failed", "killed"];

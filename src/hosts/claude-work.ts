@@ -6,6 +6,7 @@
  */
 import { messageOf } from "../model/errors.ts";
 import { interruption } from "../model/evidence.ts";
+import { costBreach } from "../model/limits.ts";
 import type { ClaudeLedger, RunEnd } from "./claude-ledger.ts";
 import { RunReader } from "./claude-reader.ts";
 import type { RunningClaude, RunSettings } from "./claude-wire.ts";
@@ -112,7 +113,7 @@ export class ClaudeWork {
   }
 
   async #run(input: PromptInput): Promise<RunEnd> {
-    const { messageId, agent, model } = input;
+    const { messageId, agent, model, maxCost = null } = input;
     const reader = new RunReader(this.#sessionId, messageId, (event) => {
       if (!this.#isClosed) this.#around.emit(event);
     });
@@ -120,7 +121,7 @@ export class ClaudeWork {
     let failure: string | null = null;
     let isNoted = false;
     try {
-      const running = await this.#around.open({ sessionId: this.#sessionId, agent, model });
+      const running = await this.#around.open({ sessionId: this.#sessionId, agent, model, maxCost });
       this.#running = running;
       if (this.#isAborting || this.#isClosed) return this.#aborted(input);
       running.send(messageId, input.text);
@@ -160,7 +161,10 @@ export class ClaudeWork {
     if (this.#isAborting) return end;
     const nothing = { ...this.#ended(input), cost, totalCost };
     if (result?.kind === "answered") return { ...nothing, text: result.text };
-    if (result?.kind === "failed") return { ...nothing, error: result.error };
+    if (result?.kind === "failed") {
+      const limit = result.isOverBudget ? (input.maxCost ?? null) : null;
+      return { ...nothing, error: limit === null ? result.error : costBreach(cost, limit) };
+    }
     if (result?.kind === "interrupted" && wasRefused) return nothing;
     if (result?.kind === "interrupted") return end;
     return { ...nothing, error: failure ?? "Claude's process ended before the run did" };

@@ -252,7 +252,7 @@ class ClaudeDriver implements ClaudeHost {
     });
   }
 
-  async #open({ sessionId, agent, model }: RunSettings, { identity }: SessionRecord): Promise<RunningClaude> {
+  async #open({ sessionId, agent, model, maxCost }: RunSettings, { identity }: SessionRecord): Promise<RunningClaude> {
     const modelId = splitModel(model ?? identity.model)?.modelID;
     const canUseTool = (tool: string, asked: Record<string, unknown>, context: AskingContext & { agentID?: string }) =>
       this.#requests.ask(context.agentID ? belowId(sessionId, context.agentID) : sessionId, tool, asked, context);
@@ -260,6 +260,8 @@ class ClaudeDriver implements ClaudeHost {
       ...((await this.#isKnown(sessionId)) ? { resume: sessionId } : { sessionId, title: identity.title }),
       ...(agent !== "" && agent !== CLAUDE.name && { agent }),
       ...(modelId !== undefined && { model: modelId }),
+      // The CLI tells the cost at the end only, and counts it for itself meanwhile.
+      ...(maxCost !== null && { maxBudgetUsd: Math.min(maxCost, this.#options.options?.maxBudgetUsd ?? maxCost) }),
       disallowedTools: [...(this.#options.options?.disallowedTools ?? []), ...identity.denyTools],
       // Where nothing is asked, the SDK warns on standard error about somebody who would answer.
       ...(this.#options.options?.permissionMode !== "bypassPermissions" && { canUseTool }),

@@ -30,6 +30,8 @@ export interface PromptInput {
   text: string;
   agent: string;
   model: string | null;
+  /** The most that the run may cost, in dollars: for a host that tells the cost at the end only, and so must hold it itself. */
+  maxCost?: number | null;
 }
 
 export interface NotifyInput {

@@ -34,13 +34,17 @@ export function breachOf({ workedMs, cost, repeated }: Standing, limits: Limits)
     return `stopped: the agent called ${repeated.tool} with the same arguments ${repeated.times} times in a row, and the limit is ${limits.repeats}. What it did is in its session.`;
   }
   if (limits.cost !== null && cost > limits.cost) {
-    return `stopped: the run has cost $${cost.toFixed(2)}, and the limit is $${limits.cost.toFixed(2)}. What it did is in its session.`;
+    return costBreach(cost, limits.cost);
   }
   if (limits.runMs !== null && workedMs > limits.runMs) {
     const minutes = Math.round(limits.runMs / 6000) / 10;
     return `stopped: the run took longer than ${minutes} minutes, which is the limit. What it did is in its session.`;
   }
   return null;
+}
+
+export function costBreach(cost: number, limit: number): string {
+  return `stopped: the run has cost $${cost.toFixed(2)}, and the limit is $${limit.toFixed(2)}. What it did is in its session.`;
 }
 
 export function isStalled({ quietMs }: Standing, { stallMs }: Limits): boolean {

@@ -2,9 +2,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { awakeNow } from "../../src/engine/awake-clock.ts";
-import { DEFAULT_SETTINGS } from "../../src/engine/context.ts";
+import { DEFAULT_SETTINGS, type Settings } from "../../src/engine/context.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import type { ClaudeHost } from "../../src/hosts/claude.ts";
+import { DEFAULT_LIMITS } from "../../src/model/limits.ts";
 import { isLive, type Task } from "../../src/model/task.ts";
 import { sqliteStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -29,7 +30,7 @@ afterAll(async () => {
   await bed.close();
 });
 
-async function newEngine(id: string, host: ClaudeHost) {
+async function newEngine(id: string, host: ClaudeHost, settings: Partial<Settings> = {}) {
   const opened = await sqliteStore({ directory: join(bed.home.root, "store") });
   const directory = bed.home.directory;
   const identity = {
@@ -46,7 +47,7 @@ async function newEngine(id: string, host: ClaudeHost) {
     store: opened,
     host,
     instance: { ...identity, startedAt: Date.now() },
-    settings: { ...DEFAULT_SETTINGS, pollMs: 1000 },
+    settings: { ...DEFAULT_SETTINGS, pollMs: 1000, ...settings },
     log: { info: () => {}, error: () => {} },
     now: Date.now,
     newId: (prefix) => `${prefix}_${crypto.randomUUID()}`,
@@ -123,6 +124,33 @@ test(
     expect(waiting.status).toBe("running");
     await engine.answerTask(waiting, { kind: "permission", decision: "once", message: null });
     expect(await ended(task)).toMatchObject({ status: "completed", run: { result: "made" } });
+  },
+  PATIENCE,
+);
+
+test(
+  "a run that costs more than it may is stopped while it works, and can be resumed with a higher limit",
+  async () => {
+    const host = bed.another();
+    const limits = { ...DEFAULT_LIMITS, cost: 0.000_001 };
+    const limited = await newEngine("ins_limited", host, { limits });
+    await limited.engine.start();
+    const bash = (index: number) => model.call("Bash", { command: `cat notes.txt #${index}`, description: "Shows" });
+    const before = bed.model.requests.length;
+    const task = await launch(limited.engine, script(bash(1), bash(2), bash(3), model.say("all of it")));
+    const done = await ended(task);
+    expect(done).toMatchObject({ status: "error", run: { error: expect.stringContaining("and the limit is $0.00") } });
+    expect(done.progress.cost).toBeGreaterThan(0);
+    expect(bed.model.requests.length - before).toBeLessThan(4);
+    await limited.engine.stop();
+    await limited.store.close();
+    await host.close();
+    const patient = await newEngine("ins_patient", bed.another(), { limits: { ...DEFAULT_LIMITS, cost: 100 } });
+    await patient.engine.start();
+    const resumed = await patient.engine.resumeTask(done, { prompt: script(model.say("went on")), allow: ["error"] });
+    expect(await ended(resumed)).toMatchObject({ status: "completed", run: { result: "went on" } });
+    await patient.engine.stop();
+    await patient.store.close();
   },
   PATIENCE,
 );
