@@ -202,3 +202,11 @@ describe("what is done to a task", () => {
     expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
   });
 });
+
+describe("tell", () => {
+  test("says where there is nobody to tell", async () => {
+    const { id } = await run("--wait", "Speak\n!say fine");
+    const { code, err } = await world.cli("tell", id);
+    expect([code, err]).toEqual([1, expect.stringContaining("there is no session to tell")]);
+  });
+});
