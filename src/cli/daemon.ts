@@ -70,7 +70,7 @@ export async function startDaemon({ directory, worktrees, environment, log }: Da
     await board.start();
     server = startApiServer({
       ...{ overview: new Overview(store), desk, directory, log, port, origins },
-      daemon: { board: board.call, mcp },
+      daemon: { board: board.call, mcp, maxDepth },
     });
     // Nothing waits for it: hosts take seconds to start, and every operation opens what it needs.
     void runner.recover();

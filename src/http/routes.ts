@@ -3,6 +3,8 @@
  * handler parses, asks the overview or the desk, and puts the answer into the wire's words; rules live in the engine.
  */
 import { z } from "zod";
+import { assertDepth } from "../board/launch-depth.ts";
+import { isPerson, originOf } from "../client/call-origin.ts";
 import type { CallOperation } from "../client/operations.ts";
 import {
   answerBodySchema,
@@ -25,7 +27,7 @@ import type { Log } from "../engine/context.ts";
 import type { Desk } from "../engine/desk.ts";
 import type { Overview } from "../engine/overview.ts";
 import type { Trouble } from "../engine/troubles.ts";
-import type { ErrorCode } from "../model/errors.ts";
+import { AsyncAgentsError, type ErrorCode } from "../model/errors.ts";
 import { STATUSES } from "../model/task.ts";
 import { boardRoutes } from "./board-routes.ts";
 import type { Guard } from "./guard.ts";
@@ -50,6 +52,8 @@ export interface ApiContext {
   board: CallOperation | null;
   /** Answers at /mcp; null where nothing is there. */
   mcp: ((request: Request) => Promise<Response>) | null;
+  /** How deep agents may launch agents; undefined for the usual. */
+  maxDepth: number | undefined;
   /** What keeps the data folder from working. */
   troubles(): Trouble[];
   /** Opens the event stream. */
@@ -218,8 +222,17 @@ const controls: Route[] = [
     answer: taskSchema,
     status: 201,
     access: "token",
-    fails: ["invalid_input", "unknown_agent", "too_large", "host_unavailable", "host_failed"],
-    async handle({ desk, peers }, { request }) {
+    fails: [
+      "invalid_input",
+      "unknown_agent",
+      "too_large",
+      "too_many_tasks",
+      "depth_exceeded",
+      "host_unavailable",
+      "host_failed",
+    ],
+    async handle({ desk, peers, maxDepth }, { request }) {
+      assertDepth(originOf(request.headers), maxDepth);
       const { directory = null, batch = null, ...rest } = await readBody(launchBodySchema, request);
       const place = await desk.placeOfLaunch(directory);
       if ("pid" in place) return peers.forward(place.pid, request, { directory, batch: batch ?? undefined, ...rest });
@@ -246,7 +259,8 @@ const controls: Route[] = [
       ...(["invalid_input", "too_large", "task_not_found", "session_gone", "host_unavailable", "host_failed"] as const),
       ...(["task_running", "task_resuming", "task_not_resumable"] as const),
     ],
-    async handle({ overview, desk, peers }, { request, id }) {
+    async handle({ overview, desk, peers, maxDepth }, { request, id }) {
+      assertDepth(originOf(request.headers), maxDepth);
       const body = await readBody(resumeBodySchema, request);
       const task = await overview.task(id);
       const place = await desk.placeOfResume(task);
@@ -266,7 +280,8 @@ const controls: Route[] = [
       ...(["invalid_input", "unknown_agent", "too_large", "task_not_found", "task_running"] as const),
       ...(["session_gone", "host_unavailable", "host_failed", "host_unsupported"] as const),
     ],
-    async handle({ overview, desk, peers }, { request, id }) {
+    async handle({ overview, desk, peers, maxDepth }, { request, id }) {
+      assertDepth(originOf(request.headers), maxDepth);
       const body = await readBody(forkBodySchema, request);
       const task = await overview.task(id);
       const place = await desk.placeOfResume(task);
@@ -300,6 +315,9 @@ const controls: Route[] = [
     fails: ["invalid_input", "too_large", "task_not_found", "nothing_asked", "host_unsupported", "host_failed"],
     async handle({ overview, desk, peers }, { request, id }) {
       const body = await readBody(answerBodySchema, request);
+      if (body.kind === "permission" && !isPerson(originOf(request.headers))) {
+        throw new AsyncAgentsError("not_allowed", "Only a person may answer a permission, and not an agent.");
+      }
       const task = await overview.task(id);
       const place = await desk.placeOfAnswer(task);
       if ("pid" in place) return peers.forward(place.pid, request, body);

@@ -38,7 +38,7 @@ export interface ApiServerOptions {
   origins: readonly string[];
   heartbeatMs?: number;
   /** What only the daemon has: the board's operations, and the MCP server. */
-  daemon?: { board: CallOperation; mcp(request: Request): Promise<Response> };
+  daemon?: { board: CallOperation; mcp(request: Request): Promise<Response>; maxDepth?: number };
 }
 
 export interface ApiServer {
@@ -68,6 +68,7 @@ export function startApiServer(options: ApiServerOptions): ApiServer {
       guard: new Guard({ token, origins: options.origins, isOwnUser }),
       ...{ log, token, startedAt, version: manifest.version, now: Date.now },
       board: daemon?.board ?? null,
+      maxDepth: daemon?.maxDepth,
       mcp: daemon ? (request) => daemon.mcp(withoutLimit(request)) : null,
       troubles: () => troublesIn(directory),
       stream: (request) => streams.open(request),

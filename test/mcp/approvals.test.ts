@@ -132,6 +132,19 @@ test("an agent that we started launches none; who does not say its depth over HT
     expect(refused).toMatchObject({ code: "depth_exceeded", error: expect.stringContaining("ASYNCAGENTS_MAX_DEPTH") });
     expect((await client.call("list_projects", {})).count).toBeGreaterThan(0);
   }
+  // Nor through the command line in its shell, which also answers no permission.
+  const run = [COMMAND, ...mcpArguments().slice(0, 1), "run", "--host", "scripted", "!say ok"];
+  const shell = Bun.spawn(run, {
+    ...{ cwd: bed.root, env: { ...bed.environment, ASYNCAGENTS_DEPTH: "1" }, stdio: ["ignore", "pipe", "pipe"] },
+  });
+  expect(await new Response(shell.stderr).text()).toContain("may not start others");
+  const { token } = await bed.token();
+  const answered = await fetch(`${bed.url}/v1/tasks/any/answer`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json", "x-asyncagents-depth": "1" },
+    body: JSON.stringify({ kind: "permission", decision: "always" }),
+  });
+  expect(await answered.text()).toContain("Only a person may answer a permission");
   const unknown = await (await bed.http({})).fails("launch_task", launch);
   expect(unknown).toMatchObject({ code: "depth_exceeded", error: expect.stringContaining("x-asyncagents-depth") });
   // As a configuration gives it that names the variable, where it is not set.
