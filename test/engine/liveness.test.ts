@@ -79,7 +79,7 @@ test("an instance that was held for dead registers again, and stops what was tak
   await two.engine.recover();
   expect(await two.store.task(task.id)).toMatchObject({ status: "error", run: { error: INTERRUPTED } });
   await stopped;
-  expect([one.engine.liveRuns, (await one.host.statuses()).size]).toEqual([0, 0]);
+  expect([one.engine.liveRuns, (await one.host.statuses()).has(task.sessionId)]).toEqual([0, false]);
   await eventually(two.store, async () => {
     const ids = (await two.store.instances()).map(({ id }) => id).toSorted();
     return ids.includes(one.id) ? ids : null;

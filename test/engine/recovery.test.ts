@@ -189,7 +189,7 @@ test("a process whose run was taken by another stops it at its own host", async 
   const stopped = idle(one, task.sessionId);
   await one.store.apply(task.id, { type: "task.adopted", at: world.now(), owner: "ins_other" });
   await stopped;
-  expect([one.engine.liveRuns, (await one.host.statuses()).size]).toEqual([0, 0]);
+  expect([one.engine.liveRuns, (await one.host.statuses()).has(task.sessionId)]).toEqual([0, false]);
   expect(await one.store.task(task.id)).toMatchObject({ status: "running", owner: "ins_other" });
 });
 
