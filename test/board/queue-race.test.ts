@@ -40,7 +40,7 @@ test("prompts that are queued while another process resumes the task again and a
   children.push(child);
   const said = child.stdout.getReader();
   await said.read();
-  const prompts = Array.from({ length: 12 }, (_, i) => `!say ${i}`);
+  const prompts = Array.from({ length: 5 }, (_, i) => `!say ${i}`);
   for (const prompt of prompts) await side.call("follow_up", { attempt_id, action: "queue", prompt });
   await whenAttempt(side, attempt_id, ({ queued }) => queued === 0);
   child.kill("SIGTERM");
