@@ -82,8 +82,14 @@ export class ClaudeWork {
     await this.#runOver.promise.finally(() => clearTimeout(timer));
   }
 
+  /** Asks for it, and waits no longer than a run may take to end: a frozen process does not answer. */
   async stopTask(taskId: string): Promise<void> {
-    await this.#running?.stopTask(taskId);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const limit = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, INTERRUPT_MS);
+    });
+    const asked = this.#running?.stopTask(taskId).catch(() => {});
+    await Promise.race([asked, this.#runOver.promise, limit]).finally(() => clearTimeout(timer));
   }
 
   /** Ends the process and says nothing more: as if this program had died. */

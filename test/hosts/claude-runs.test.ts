@@ -221,6 +221,19 @@ describe("a process that dies", () => {
   });
 });
 
+check("a frozen process answers no abort, and yet every abort is answered", async () => {
+  const session = await stage.session();
+  const below = script(model.gate("frozen below"), model.say("unheard"));
+  const run = await stage.prompt(session, script(agent(below), model.gate("frozen"), model.say("unheard")));
+  await Promise.all([bed.gate("frozen below").reachedBy(1), bed.gate("frozen").reachedBy(1)]);
+  const opened = await stage.event("session.opened", (event) => event.parentSessionId === session);
+  const [cli = 0] = processes().filter((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("stream-json"));
+  process.kill(cli, "SIGSTOP");
+  await Promise.all([stage.host.abort(opened.sessionId), stage.host.abort(session)]);
+  expect((await stage.host.inspect(session, run)).error?.aborted).toBe(true);
+  expect([(await stage.host.statuses()).size, await gone()]).toEqual([0, []]);
+});
+
 describe("a ledger that cannot be written", () => {
   const ledger = () => `${bed.home.root}/ledger/sessions`;
 
