@@ -14,6 +14,7 @@ import { navigate, navigateToList, useRoute } from "./routing/location.ts";
 import { boardPath, type Route } from "./routing/route.ts";
 import { useStats } from "./server/queries.ts";
 import { ConnectionBanner } from "./shell/connection-banner.tsx";
+import { RequestAnnouncer } from "./shell/request-announcer.tsx";
 import { useShortcuts } from "./shell/shortcuts.ts";
 import { ShortcutsDialog } from "./shell/shortcuts-dialog.tsx";
 import { TopBar } from "./shell/top-bar.tsx";
@@ -49,12 +50,20 @@ export function App({ feed, allTasks }: AppProps) {
   useTitle(route);
   return (
     <div className="flex h-full flex-col">
+      <a
+        href="#content"
+        className="sr-only z-50 rounded-md bg-accent px-3 py-2 font-medium text-on-accent focus:not-sr-only focus:absolute focus:top-2 focus:left-2"
+      >
+        Skip to the content
+      </a>
       <TopBar route={route} connection={connection} onLaunch={openLaunch} onShortcuts={openShortcuts} />
       <ConnectionBanner connection={connection} />
       <ApprovalsBanner />
       <main
         ref={scroller}
-        className={`flex min-h-0 flex-1 flex-col ${STANDS_STILL.has(route.view) ? "overflow-hidden" : "overflow-y-auto [overflow-anchor:none]"}`}
+        id="content"
+        tabIndex={-1}
+        className={`flex min-h-0 flex-1 flex-col focus-visible:outline-offset-[-2px] ${STANDS_STILL.has(route.view) ? "overflow-hidden" : "overflow-y-auto [overflow-anchor:none]"}`}
       >
         <ErrorBoundary title="This view could not be drawn" resetKey={JSON.stringify(route)}>
           <Suspense fallback={null}>
@@ -62,6 +71,7 @@ export function App({ feed, allTasks }: AppProps) {
           </Suspense>
         </ErrorBoundary>
       </main>
+      <RequestAnnouncer feed={feed} />
       {dialog === "launch" && (
         <Suspense fallback={null}>
           <LaunchDialog onClose={close} />
@@ -103,7 +113,7 @@ function View({ route, feed, allTasks, scroller, onLaunch }: ViewProps) {
     case "unknown":
       return (
         <div className="p-6 text-muted">
-          There is nothing at this address.{" "}
+          <h1 className="mb-1 text-[15px] font-semibold text-ink">There is nothing at this address</h1>
           <Link href="/" className="text-accent underline underline-offset-2">
             All tasks
           </Link>

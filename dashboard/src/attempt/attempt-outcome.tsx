@@ -14,7 +14,7 @@ export function AttemptOutcome({ attempt }: { attempt: Attempt }) {
       {error !== null && (
         <section aria-label="Error">
           <h2 className="mb-2 text-[15px] font-semibold text-error">Error</h2>
-          <LongText label="Error" text={error} isError />
+          <LongText label="Text of the error" text={error} isError />
         </section>
       )}
       {final_message !== null && final_message.trim() !== "" && (

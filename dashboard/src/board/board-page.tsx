@@ -29,6 +29,7 @@ export function BoardPage({ projectId }: { projectId: string | null }) {
     if (isWithoutBoard(projects.error)) return <NoBoard onRetry={() => void projects.refetch()} />;
     return (
       <div className="p-5">
+        <h1 className="sr-only">Board</h1>
         <FailureNote
           title="The board could not be loaded"
           failure={projects.error}

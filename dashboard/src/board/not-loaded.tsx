@@ -18,6 +18,7 @@ export function NotLoaded({ what, query: { error, isPending, refetch } }: NotLoa
   const isUnknown = codeOf(error) === "not_found" || codeOf(error) === "invalid_input";
   return (
     <div className="mx-auto flex w-full max-w-3xl flex-col gap-4 p-5">
+      <h1 className="sr-only">{what === "attempt" ? "Attempt" : "Work item"}</h1>
       {isPending ? (
         <p className="text-muted">Loading the {what}…</p>
       ) : (

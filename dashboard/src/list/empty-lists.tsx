@@ -7,7 +7,7 @@ import { Icon } from "../parts/icons.tsx";
 
 export function EmptyList({ onLaunch }: { onLaunch: () => void }) {
   return (
-    <Emptiness title="No tasks yet">
+    <Emptiness title="No tasks yet" isTitle={false}>
       <p>In OpenCode, ask the agent to run something in the background, or press “Launch”.</p>
       <p>A task shows up here the moment it starts.</p>
       <Button weight="primary" className="mt-3" onClick={onLaunch}>
@@ -20,7 +20,7 @@ export function EmptyList({ onLaunch }: { onLaunch: () => void }) {
 
 export function NoMatch({ onClear }: { onClear: () => void }) {
   return (
-    <Emptiness title="No task matches these filters">
+    <Emptiness title="No task matches these filters" isTitle={false}>
       <p>Tasks that come to match will appear here by themselves.</p>
       <Button className="mt-3" onClick={onClear}>
         Clear filters

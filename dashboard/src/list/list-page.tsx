@@ -38,6 +38,7 @@ export function ListPage({ filters, feed, allTasks, onLaunch }: ListPageProps) {
         </div>
       )}
       {pages.total === 0 && (isFiltered(filters) ? <NoMatch onClear={clear} /> : <EmptyList onLaunch={onLaunch} />)}
+      {pages.total === null && <p className="p-5 text-muted">Loading tasks…</p>}
       {pages.total !== 0 && <TaskGrid key={path} path={path} pages={pages} onClear={clear} />}
     </div>
   );

@@ -1,9 +1,9 @@
 /**
- * The virtual grid: as tall as the whole list, with only the rows in view drawn. The grid is one stop for the keyboard;
- * the selected row is told to screen readers as its active descendant.
+ * The virtual grid: as tall as the whole list, with only the rows in view drawn, and the selected one. The grid is one stop
+ * for the keyboard; its keys move the focus from row to row.
  */
-import { useVirtualizer } from "@tanstack/react-virtual";
-import { type RefObject, useEffect, useLayoutEffect, useRef } from "react";
+import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
+import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { useIsNarrow } from "../parts/media.ts";
 import { GridHead } from "./grid-head.tsx";
 import { recallList, rememberList } from "./list-memory.ts";
@@ -25,16 +25,31 @@ export function TaskGrid({ path, pages, onClear }: TaskGridProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const isNarrow = useIsNarrow();
   const rowHeight = isNarrow ? NARROW_ROW : WIDE_ROW;
+  const [kept, setKept] = useState(-1);
   const virtualizer = useVirtualizer({
     count: pages.total ?? 0,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeight,
     overscan: 6,
+    rangeExtractor: (range) => withRow(defaultRangeExtractor(range), kept, range.count),
     initialOffset: recallList(path).offset,
     useFlushSync: false,
   });
   useEffect(() => virtualizer.measure(), [virtualizer, rowHeight]);
-  const { selectedIndex, select } = useSelection(path, pages, (index) => virtualizer.scrollToIndex(index), onClear);
+  const wantsFocus = useRef(false);
+  const reveal = (index: number) => {
+    wantsFocus.current = true;
+    virtualizer.scrollToIndex(index);
+  };
+  const { selectedIndex, select } = useSelection(path, pages, reveal, onClear);
+  // The row that has the focus must not leave the page.
+  if (selectedIndex !== kept) setKept(selectedIndex);
+  useEffect(() => {
+    const row = wantsFocus.current && selectedIndex !== -1 ? document.getElementById(rowId(selectedIndex)) : null;
+    if (!row) return;
+    wantsFocus.current = false;
+    row.focus({ preventScroll: true });
+  });
   useKeptPlace(scroller, pages, rowHeight);
   // Before the element goes: afterwards it no longer knows where it was.
   useLayoutEffect(() => {
@@ -43,8 +58,8 @@ export function TaskGrid({ path, pages, onClear }: TaskGridProps) {
   }, [path]);
 
   const items = virtualizer.getVirtualItems();
-  const first = items[0]?.index ?? 0;
-  const last = items.at(-1)?.index ?? 0;
+  const first = virtualizer.range?.startIndex ?? 0;
+  const last = virtualizer.range?.endIndex ?? 0;
   useEffect(() => pages.show(Math.max(0, first - LOOKAHEAD), last + LOOKAHEAD), [pages, first, last, pages.total]);
 
   return (
@@ -54,17 +69,11 @@ export function TaskGrid({ path, pages, onClear }: TaskGridProps) {
       aria-label="Tasks"
       aria-rowcount={(pages.total ?? 0) + 1}
       aria-busy={pages.total === null}
-      aria-activedescendant={selectedIndex === -1 ? undefined : rowId(selectedIndex)}
-      tabIndex={0}
+      tabIndex={selectedIndex === -1 ? 0 : -1}
       className="live-data flex min-h-0 flex-1 flex-col border-t border-line bg-surface focus-visible:outline-offset-[-2px]"
     >
       <GridHead isNarrow={isNarrow} />
-      <div
-        ref={scroller}
-        tabIndex={-1}
-        className="min-h-0 flex-1 overflow-x-hidden overflow-y-auto [scrollbar-gutter:stable]"
-      >
-        {pages.total === null && <p className="p-5 text-muted">Loading tasks…</p>}
+      <div ref={scroller} className="min-h-0 flex-1 overflow-x-hidden overflow-y-auto [scrollbar-gutter:stable]">
         {/* biome-ignore lint/a11y/useSemanticElements: see above */}
         <div role="rowgroup" className="relative" style={{ height: virtualizer.getTotalSize() }}>
           {items.map(({ index, start }) => (
@@ -83,6 +92,11 @@ export function TaskGrid({ path, pages, onClear }: TaskGridProps) {
       </div>
     </div>
   );
+}
+
+function withRow(indexes: number[], index: number, count: number): number[] {
+  if (index < 0 || index >= count || indexes.includes(index)) return indexes;
+  return [...indexes, index].sort((one, other) => one - other);
 }
 
 /** A list that is scrolled down stays where it is when tasks come in on top. */

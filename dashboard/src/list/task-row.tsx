@@ -42,16 +42,16 @@ export const TaskRow = memo(function TaskRow({
   return (
     // biome-ignore lint/a11y/useSemanticElements: part of a virtual grid, which a table element cannot be
     // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are the grid's
-    // biome-ignore lint/a11y/useFocusableInteractive: the grid is the one stop, rows are its active descendants
     <div
       role="row"
+      tabIndex={isSelected ? 0 : -1}
       id={rowId(index)}
       aria-rowindex={index + 2}
       aria-selected={isSelected}
       data-task-id={task?.id}
       data-status={task?.status}
       onClick={() => task && onSelect(task.id)}
-      className={`group absolute inset-x-0 border-b border-line/70 ${look}`}
+      className={`group absolute inset-x-0 border-b border-line/70 outline-offset-[-2px] ${look}`}
       style={{ height, transform: `translateY(${top}px)` }}
     >
       {task === undefined ? <Placeholder /> : isNarrow ? <NarrowCells task={task} /> : <WideCells task={task} />}
@@ -152,10 +152,10 @@ function BatchLink({ task }: { task: TaskRowData }) {
 
 function Placeholder() {
   return (
-    <div className="flex h-full items-center gap-6 px-5">
+    <Cell className="flex h-full items-center gap-6 px-5">
       <span className="h-2.5 w-20 rounded bg-raised" />
       <span className="h-2.5 w-2/5 rounded bg-raised" />
       <span className="sr-only">Loading</span>
-    </div>
+    </Cell>
   );
 }

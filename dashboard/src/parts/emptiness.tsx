@@ -6,17 +6,20 @@ import { Icon, type IconName } from "./icons.tsx";
 
 interface EmptinessProps {
   title: string;
+  /** False where the view above it has a title of its own. */
+  isTitle?: boolean;
   icon?: IconName;
   children: ReactNode;
 }
 
-export function Emptiness({ title, icon = "batch", children }: EmptinessProps) {
+export function Emptiness({ title, isTitle = true, icon = "batch", children }: EmptinessProps) {
+  const Heading = isTitle ? "h1" : "h2";
   return (
     <div className="flex flex-1 flex-col items-center justify-center px-6 pb-24 text-center text-muted">
       <span className="mb-4 grid size-12 place-items-center rounded-xl border border-line bg-surface text-faint">
         <Icon name={icon} className="size-6" />
       </span>
-      <h2 className="mb-1 text-[15px] font-semibold text-ink">{title}</h2>
+      <Heading className="mb-1 text-[15px] font-semibold text-ink">{title}</Heading>
       {children}
     </div>
   );

@@ -97,6 +97,13 @@ export class ReadingPlace {
     this.settle();
   }
 
+  /** Gives the focus to an element once it is drawn. */
+  focus(key: string, tries = 10): void {
+    const element = this.#scroller.querySelector<HTMLElement>(`[data-place="${CSS.escape(key)}"]`);
+    if (element) element.focus({ preventScroll: true });
+    else if (tries > 0) requestAnimationFrame(() => this.focus(key, tries - 1));
+  }
+
   #moveTo(top: number): void {
     if (Math.abs(this.#scroller.scrollTop - top) >= 1) this.#scroller.scrollTop = top;
     this.#seenTop = this.#scroller.scrollTop;

@@ -10,6 +10,7 @@ const KEYS = [
   [["Enter"], "Open the selected task"],
   [["b"], "Open the selected task's batch"],
   [["Esc"], "Clear the search, the selection, the filters; go back to the list"],
+  [["j", "k"], "In a conversation: the next message, the previous message"],
   [["Home", "End"], "In a conversation: its first message, its newest message"],
   [["e"], "In a conversation: the next error"],
   [["n"], "Launch a task"],

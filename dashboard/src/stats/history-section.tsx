@@ -69,7 +69,7 @@ function RangeSelect({ range, onChange }: { range: Range; onChange: (range: Rang
           key={choice.name}
           type="button"
           aria-pressed={choice === range}
-          aria-label={`Last ${choice.label}`}
+          aria-label={`${choice.name}: last ${choice.label}`}
           onClick={() => onChange(choice)}
           className={`h-7 rounded px-3 transition-colors ${choice === range ? "bg-surface font-medium shadow-sm ring-1 ring-line" : "text-muted hover:text-ink"}`}
         >

@@ -22,9 +22,15 @@ interface ConversationBarProps {
 }
 
 export function ConversationBar({ id, conversation, place, isTitled }: ConversationBarProps) {
-  const { told, toFirst, toNextError, toNewest } = useJumps(conversation, place);
+  const { told, toFirst, toNextError, toNewest, toNeighbour } = useJumps(conversation, place);
   const wholeText = async () => conversationText((await readingClient.logs(id)).messages);
-  useShortcuts({ Home: toFirst, End: toNewest, e: toNextError });
+  useShortcuts({
+    Home: toFirst,
+    End: toNewest,
+    e: toNextError,
+    j: () => toNeighbour(1),
+    k: () => toNeighbour(-1),
+  });
   return (
     <div className="sticky top-0 z-20 -mx-1 flex flex-wrap items-center gap-x-1 bg-page px-1 py-1.5">
       <h2 className={isTitled ? "mr-auto text-[15px] font-semibold" : "sr-only"}>Conversation</h2>
@@ -54,7 +60,10 @@ export function ConversationBar({ id, conversation, place, isTitled }: Conversat
 function useJumps({ messages, hasEarlier, earlier }: Conversation, place: ReadingPlace | null) {
   const [told, setTold] = useState("");
   const goTo = (message: LogMessage | undefined) => {
-    if (message) place?.goTo(message.id);
+    if (message) {
+      place?.goTo(message.id);
+      place?.focus(message.id);
+    }
     setTold(message ? "" : "No errors");
   };
   /** Calls back with the messages once there are enough of them. */
@@ -88,6 +97,11 @@ function useJumps({ messages, hasEarlier, earlier }: Conversation, place: Readin
     toNewest: () => {
       setTold("");
       place?.goToEnd();
+    },
+    toNeighbour: (step: 1 | -1) => {
+      const at = messages.findIndex(({ id }) => id === place?.key);
+      const neighbour = messages[at + step];
+      if (neighbour) goTo(neighbour);
     },
   };
 }

@@ -35,6 +35,7 @@ export function TaskPage({ id, scroller }: TaskPageProps) {
   if (task) return <LoadedTask key={id} task={task} scroller={scroller} onReload={() => void refetch()} />;
   return (
     <div className="mx-auto flex w-full max-w-3xl flex-col gap-4 p-5">
+      <h1 className="sr-only">Task</h1>
       {isPending ? (
         <p className="text-muted">Loading the task…</p>
       ) : (
@@ -120,7 +121,7 @@ function Outcome({ task, onReload }: { task: BackgroundTask; onReload: () => voi
       {task.error !== null && (
         <section aria-label="Error">
           <h2 className="mb-2 text-[15px] font-semibold text-error">Error</h2>
-          <LongText label="Error" text={task.error} isError />
+          <LongText label="Text of the error" text={task.error} isError />
         </section>
       )}
       {task.result !== null && task.result !== "" && (

@@ -1,0 +1,37 @@
+/**
+ * Tells people who use a screen reader what any task asks for, the moment it asks. What was open before the page was is not
+ * announced: the list shows it.
+ */
+import { useEffect, useState } from "react";
+import type { BackgroundTask } from "../../../src/client/schemas.ts";
+import type { LiveFeed } from "../live/live-feed.ts";
+import { Standings } from "../live/standings.ts";
+import { visibleText } from "../wording/hidden-characters.ts";
+
+const MOST_CHARACTERS = 300;
+
+export function RequestAnnouncer({ feed }: { feed: LiveFeed }) {
+  const [told, setTold] = useState("");
+  useEffect(() => {
+    const standings = new Standings((task) => requestOf(task)?.requestId ?? "");
+    const stop = feed.listen({
+      onSnapshot: ({ tasks }) => standings.begin(tasks),
+      onChange(_type, task) {
+        const request = requestOf(task);
+        if (!standings.hasTurned(task) || request === null) return;
+        const what = request.asks === "permission" ? "asks for a permission" : "asks a question";
+        setTold(visibleText(`${task.description} ${what}: ${request.text.slice(0, MOST_CHARACTERS)}`));
+      },
+    });
+    return () => void stop();
+  }, [feed]);
+  return (
+    <p role="status" data-announces className="sr-only">
+      {told}
+    </p>
+  );
+}
+
+function requestOf({ phaseDetail }: BackgroundTask) {
+  return phaseDetail?.kind === "waiting" ? phaseDetail : null;
+}

@@ -1,0 +1,194 @@
+/**
+ * The page for people who do not use a mouse or do not see it: axe finds nothing on any state in either theme, keys move the
+ * focus, and what a task asks is announced.
+ */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Page } from "playwright-core";
+import type { BackgroundTask } from "../../src/client/schemas.ts";
+import { type BoardBed, startBoardBed } from "./board-bed.ts";
+import { Chromium, type View } from "./page-bed.ts";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const WIDTH_PX = { wide: 1280, phone: 390 } as const;
+
+let bed: BoardBed;
+let chromium: Chromium;
+let view: View;
+let page: Page;
+
+beforeAll(async () => {
+  [bed, chromium] = await Promise.all([startBoardBed({ "src/cart.ts": "export const a = 1;\n" }), Chromium.start()]);
+  view = await chromium.open(`${bed.url}/`);
+  ({ page } = view);
+}, 60_000);
+afterAll(async () => {
+  await chromium?.close();
+  await bed?.stop();
+});
+
+interface Finding {
+  id: string;
+  nodes: { html: string; failureSummary?: string }[];
+}
+
+/** What axe finds in both themes; the second time only what depends on colours. */
+async function violations(state: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const [colorScheme, only] of [
+    ["light", "undefined"],
+    ["dark", "{ runOnly: ['color-contrast'] }"],
+  ] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(AXE);
+    const findings = await page.evaluate<Finding[]>(`axe.run(document, ${only}).then((run) => run.violations)`);
+    for (const { id, nodes } of findings) {
+      const where = nodes.map(
+        ({ html, failureSummary = "" }) => `${html.slice(0, 160)} ${failureSummary.slice(0, 200)}`,
+      );
+      found.push(`${state}, ${colorScheme}: ${id}\n    ${where.slice(0, 3).join("\n    ")}`);
+    }
+  }
+  return found;
+}
+
+async function look(found: string[], state: string, path: string | null, ready: string): Promise<void> {
+  // As a link on the page does: without loading it anew, axe included.
+  const go = `history.pushState(null, "", "${path}"); dispatchEvent(new Event("popstate"))`;
+  if (path !== null) await page.evaluate(go);
+  await page.locator(ready).first().waitFor();
+  found.push(...(await violations(state)));
+}
+
+let made: Promise<{ project_id: string; repo_id: string }> | null = null;
+
+function project(): Promise<{ project_id: string; repo_id: string }> {
+  made ??= bed.client.operate("add_project", { name: "Greengrocer" }).then(async ({ project_id }) => {
+    return { project_id, repo_id: (await bed.client.operate("add_repo", { project_id, path: bed.repo })).repo_id };
+  });
+  return made;
+}
+
+async function attempt(title: string, description: string): Promise<{ task_id: string; attempt_id: string }> {
+  const { project_id, repo_id } = await project();
+  const { task_id } = await bed.client.operate("create_task", { project_id, title, description });
+  const input = { task_id, executor: "SCRIPTED", repos: [{ repo_id, target_branch: "main" }] };
+  return { task_id, attempt_id: (await bed.client.operate("start_task_attempt", input)).attempt_id };
+}
+
+async function waitingTask(): Promise<BackgroundTask> {
+  for (;;) {
+    const task = (await bed.client.tasks({})).tasks.find(({ phase }) => phase === "waiting");
+    if (task) return task;
+    await Bun.sleep(50);
+  }
+}
+
+test("axe finds nothing on any state, in both themes", async () => {
+  const found: string[] = [];
+  await look(found, "empty list", "/", "h2");
+  await look(found, "board without a project", "/board", "h1");
+  await look(found, "unknown address", "/tasks/a/b", "main");
+  const { project_id } = await project();
+  await look(found, "empty board", `/board/${project_id}`, "[data-column]");
+  const done = await attempt(
+    "Write it",
+    "!write src/cart.ts const b = 2;\n!say ## Done\n\n`x` and\n\n```ts\nlet c = 3;\n```",
+  );
+  const failed = await attempt("Fail", "!fail It went wrong.");
+  for (const { attempt_id } of [done, failed]) {
+    await bed.client.operate("get_attempt", { attempt_id, wait_ms: 20_000 });
+  }
+  const asking = await attempt("Ask", "!write notes.txt x\n!permit Delete the prices");
+  const task = await waitingTask();
+  const ended = (await bed.client.tasks({ status: ["completed"] })).tasks[0];
+  const broken = (await bed.client.tasks({ status: ["error"] })).tasks[0];
+  await look(found, "list", "/", "[role=row][data-task-id]");
+  await page.keyboard.press("j");
+  await look(found, "list with a selection", null, "[role=row][aria-selected=true]");
+  await look(found, "no match", "/?search=nothing-like-it", "h2");
+  await look(found, "waiting task", `/tasks/${task.id}`, "[data-asks=permission]");
+  await look(found, "ended task", `/tasks/${ended?.id}`, "[aria-label=Conversation] .markdown");
+  await page.locator("[data-tool-state] summary").first().click();
+  await look(found, "open tool call", null, "[data-tool-state] pre");
+  await look(found, "failed task", `/tasks/${broken?.id}`, "[aria-label=Error]");
+  await look(found, "no such task", "/tasks/ses_nothing", "[role=alert]");
+  await look(found, "batch", `/batches/${task.batchId}`, "[data-run]");
+  await look(found, "stats", "/stats", "table");
+  await look(found, "board", `/board/${project_id}`, "article");
+  await page.keyboard.press("c");
+  await look(found, "new work item", null, "dialog[open]");
+  await look(found, "work item", `/items/${done.task_id}`, "[aria-label=Attempts] li");
+  await look(found, "waiting attempt", `/attempts/${asking.attempt_id}`, "[data-asks=permission]");
+  await look(found, "changes", `/attempts/${done.attempt_id}?tab=changes`, ".diff-line .hljs-keyword");
+  await page.getByRole("button", { name: "Merge" }).click();
+  await look(found, "merge", null, "dialog[open]");
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Remove" }).click();
+  await look(found, "remove", null, "dialog[open]");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("?");
+  await look(found, "shortcuts", null, "dialog[open]");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("n");
+  await look(found, "launch", null, "dialog[open] :is(form, p)");
+  await page.keyboard.press("Escape");
+  await page.setViewportSize({ width: WIDTH_PX.phone, height: 800 });
+  await look(found, "list on a phone", "/", "[role=row][data-task-id]");
+  await look(found, "task on a phone", `/tasks/${task.id}`, "[data-asks=permission]");
+  await page.setViewportSize({ width: WIDTH_PX.wide, height: 800 });
+  expect(found).toEqual([]);
+  expect(view.problems).toEqual([]);
+}, 120_000);
+
+test("keys move the focus from task to task and from message to message, and skip to the content", async () => {
+  for (const title of ["One", "Two"]) {
+    const { attempt_id } = await attempt(title, "!write one.txt 1");
+    await bed.client.operate("get_attempt", { attempt_id, wait_ms: 20_000 });
+  }
+  await page.goto(`${bed.url}/`);
+  const rows = page.locator("[role=row][data-task-id]");
+  await rows.nth(1).waitFor();
+  const focused = () =>
+    page.evaluate<string>("document.activeElement.dataset.taskId ?? document.activeElement.textContent");
+  await page.keyboard.press("Tab");
+  expect(await focused()).toBe("Skip to the content");
+  await page.keyboard.press("Enter");
+  expect(await page.evaluate("document.activeElement.tagName")).toBe("MAIN");
+  const id = async (index: number) => (await rows.nth(index).getAttribute("data-task-id")) ?? "";
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  expect(await focused()).toBe(await id(1));
+  await page.keyboard.press("k");
+  expect(await focused()).toBe(await id(0));
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/tasks\//);
+  const messages = page.locator("[data-place]");
+  await messages.nth(1).waitFor();
+  await page.keyboard.press("Home");
+  const place = () => page.evaluate<string>("document.activeElement.dataset.place");
+  const first = await messages.nth(0).getAttribute("data-place");
+  await page.locator(`[data-place="${first}"]:focus`).waitFor();
+  await page.keyboard.press("j");
+  await page.locator(`[data-place]:not([data-place="${first}"]):focus`).waitFor();
+  expect(await place()).toBe((await messages.nth(1).getAttribute("data-place")) ?? "");
+  expect(view.problems).toEqual([]);
+});
+
+test("what a task asks is announced, and forced colours keep what colours told", async () => {
+  await page.goto(`${bed.url}/`);
+  await page.locator("[data-connection=live]").first().waitFor({ state: "attached" });
+  await attempt("Ask once more", "!ask Which one?");
+  await page
+    .locator("[data-announces]", { hasText: "Ask once more asks a question: Which one?" })
+    .waitFor({ state: "attached" });
+  await page.emulateMedia({ forcedColors: "active" });
+  await page.keyboard.press("j");
+  const styleOf = (selector: string, name: string) =>
+    page.evaluate<string>(`getComputedStyle(document.querySelector("${selector}")).getPropertyValue("${name}")`);
+  expect(await styleOf("[role=row][aria-selected=true]", "outline-style")).toBe("solid");
+  expect(await styleOf("main button", "border-top-style")).toBe("solid");
+  await page.emulateMedia({ forcedColors: "none" });
+  expect(view.problems).toEqual([]);
+});
