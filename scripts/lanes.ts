@@ -55,7 +55,10 @@ export const weights: { folder: string; weight: number }[] = [
   { folder: "test/cli/", weight: 2 },
   { folder: "test/worktree/merge", weight: 9 },
   { folder: "test/worktree/", weight: 3 },
+  { folder: "test/fuzz/", weight: 14 },
   { folder: "test/http/event", weight: 6 },
+  { folder: "test/http/users", weight: 6 },
+  { folder: "test/http/half-bodies", weight: 5 },
   { folder: "test/http/peers", weight: 6 },
   { folder: "test/http/", weight: 1 },
 ];

@@ -1,9 +1,11 @@
 /** Tasks without a project: launched in a folder, waited for by their handles, answered. A handle is the engine's id of the task. */
-import { statSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
+import { isAbsolute } from "node:path";
 import type { OperationOutput } from "../client/operations.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
+import { folderProblem } from "../model/folder-problem.ts";
 import { isLive, type Task } from "../model/task.ts";
-import { assertDirectory, realOf } from "./approvals.ts";
+import { assertDirectory } from "./approvals.ts";
 import { findAttempt } from "./attempts.ts";
 import type { BoardCall } from "./board-call.ts";
 import type { BoardParts } from "./board-context.ts";
@@ -128,8 +130,8 @@ function wireTask(task: Task): OperationOutput<"wait_tasks">["tasks"][number] {
 }
 
 function folderOf(directory: string): string {
-  const real = realOf(directory);
-  if (real !== null && statSync(real, { throwIfNoEntry: false })?.isDirectory()) return real;
-  const message = `directory must be the absolute path of a folder that exists, not ${JSON.stringify(directory.slice(0, 300))}.`;
+  const problem = isAbsolute(directory) ? folderProblem(directory, statSync) : "is not an absolute path";
+  if (problem === null) return realpathSync(directory);
+  const message = `directory: ${JSON.stringify(directory.slice(0, 300))} ${problem}. Give the absolute path of a folder.`;
   throw new AsyncAgentsError("invalid_input", message, { details: { field: "directory" } });
 }

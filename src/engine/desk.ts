@@ -2,8 +2,11 @@
  * What people may do to any task, over the engines of one process: launch, cancel, resume, read the conversation. Finds
  * the engine that can, or the process that can; how that process is asked is the door's matter. No rules of its own.
  */
+import { statSync } from "node:fs";
+import { isAbsolute } from "node:path";
 import type { AgentInfo } from "../hosts/host.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
+import { folderProblem } from "../model/folder-problem.ts";
 import { isLive, type Task } from "../model/task.ts";
 import type { Instance, Store } from "../store/store.ts";
 import type { Engine } from "./engine.ts";
@@ -75,7 +78,7 @@ export class Desk {
 
   /** A launch works in a directory; without one it is this process's only one. With a host, it runs here. */
   async placeOfLaunch(directory: string | null, host: string | null = null): Promise<Place> {
-    if (host !== null && directory !== null) return { engine: await this.engine(host, directory) };
+    if (host !== null && directory !== null) return { engine: await this.#engineToLaunch(host, directory) };
     const engines = this.#context.engines();
     const [only, ...others] = engines;
     if (directory === null && only && others.length === 0) return { engine: only };
@@ -90,7 +93,7 @@ export class Desk {
     if (engine) return { engine };
     const other = (await this.#reachable()).find((instance) => instance.directory === directory);
     if (other) return { pid: other.pid };
-    return { engine: await this.engine(DEFAULT_HOST, directory) };
+    return { engine: await this.#engineToLaunch(DEFAULT_HOST, directory) };
   }
 
   /** Only who drives a task can hand it an answer. */
@@ -144,6 +147,16 @@ export class Desk {
     if (other && other.pid !== driver?.pid) places.push({ pid: other.pid });
     if (places.length > 0) return places;
     return [{ engine: await this.engine(task.host, task.directory) }];
+  }
+
+  /** What is not a folder is the caller's mistake, and no host is started for it. */
+  async #engineToLaunch(host: string, directory: string): Promise<Engine> {
+    const open = sameDirectory(this.#context.engines(), { host, directory });
+    if (open) return open;
+    const problem = isAbsolute(directory) ? folderProblem(directory, statSync) : "is not an absolute path";
+    if (problem === null) return this.engine(host, directory);
+    const message = `directory: ${JSON.stringify(directory.slice(0, 300))} ${problem}. Give the absolute path of a folder.`;
+    throw new AsyncAgentsError("invalid_input", message, { details: { parameter: "directory" } });
   }
 
   async #opened({ host, directory }: Pick<Task, "host" | "directory">): Promise<Engine | undefined> {

@@ -3,10 +3,12 @@
  * when it has had nothing to do for a while. Sees to what dead processes left, once for all of them. What a task is and
  * how it ends is the engine's matter; which programs stand behind a host is the maker's.
  */
+import { statSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import type { HostMaker, OpenedHost } from "../hosts/host-maker.ts";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import { INTERRUPTED } from "../model/evidence.ts";
+import { folderProblem } from "../model/folder-problem.ts";
 import { asLine } from "../model/foreign-text.ts";
 import { DEFAULT_LIMITS, type Limits } from "../model/limits.ts";
 import type { Task } from "../model/task.ts";
@@ -287,13 +289,11 @@ function isIn(key: string, directory: string): boolean {
   return key.slice(key.indexOf(":") + 1) === directory;
 }
 
+/** A host that is opened where there is no folder fails later, in words of its own. */
 async function realOf(directory: string): Promise<string> {
-  try {
-    return await realpath(directory);
-  } catch (cause) {
-    const message = `The directory ${directory} cannot be opened: ${messageOf(cause)}`;
-    throw new AsyncAgentsError("host_unavailable", message, { details: { directory }, cause });
-  }
+  const problem = folderProblem(directory, statSync);
+  if (problem === null) return realpath(directory);
+  throw new AsyncAgentsError("host_unavailable", `The directory ${directory} ${problem}.`, { details: { directory } });
 }
 
 const LINE = 500;

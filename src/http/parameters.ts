@@ -6,6 +6,7 @@ import { z } from "zod";
 import type { TaskStatus } from "../client/schemas.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { STATUSES } from "../model/task.ts";
+import { wholeBody } from "./request-body.ts";
 
 export const DEFAULT_LIMIT = 50;
 export const MAX_LIMIT = 200;
@@ -70,9 +71,9 @@ export function readQuery<Schema extends z.ZodType>(schema: Schema, parameters: 
   return checked(schema, Object.fromEntries(given));
 }
 
-/** The JSON body. Throws `invalid_input` or `too_large`. */
+/** The JSON body. Throws `invalid_input`, and what `wholeBody` throws. */
 export async function readBody<Schema extends z.ZodType>(schema: Schema, request: Request): Promise<z.output<Schema>> {
-  const body = await readText(request);
+  const body = new TextDecoder().decode(await wholeBody(request, MAX_BODY));
   try {
     return checked(schema, JSON.parse(body));
   } catch (thrown) {
@@ -81,27 +82,10 @@ export async function readBody<Schema extends z.ZodType>(schema: Schema, request
   }
 }
 
-/** Never more than a request may have, whatever its length is said to be. */
-async function readText(request: Request): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  if (Number(request.headers.get("content-length") ?? 0) > MAX_BODY) throw tooLarge();
-  for await (const chunk of request.body ?? []) {
-    size += chunk.byteLength;
-    if (size > MAX_BODY) throw tooLarge();
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
-}
-
 function checked<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const names = [...new Set(parsed.error.issues.map((issue) => String(issue.path[0] ?? "body")))];
   const problems = parsed.error.issues.map((issue) => `${String(issue.path[0] ?? "body")}: ${issue.message}`);
   throw new AsyncAgentsError("invalid_input", problems.join("; "), { details: { parameters: names } });
-}
-
-function tooLarge(): AsyncAgentsError {
-  return new AsyncAgentsError("too_large", `A request may have at most ${MAX_BODY} bytes. Put long text into a file.`);
 }

@@ -16,7 +16,9 @@ export const CORS = {
 const JSON_HEADERS = { ...CORS, "content-type": "application/json; charset=utf-8", "cache-control": "no-store" };
 
 /** Refused before the body was read: its connection is good for nothing more, and would hold up the server's end. */
-const UNREAD: ReadonlySet<ErrorCode> = new Set(["too_large", "not_authorized", "not_allowed"]);
+const UNREAD: ReadonlySet<ErrorCode> = new Set([
+  ...(["too_large", "request_timeout", "too_many_requests", "not_authorized", "not_allowed"] as const),
+]);
 
 export function replyJson(body: unknown, status = 200, headers?: Record<string, string>): Response {
   return new Response(JSON.stringify(body), {

@@ -18,6 +18,7 @@ import { Page } from "./page.ts";
 import { unknownUser, userOfPeer } from "./peer-user.ts";
 import { Peers } from "./peers.ts";
 import { replyError } from "./reply.ts";
+import { wholeBody } from "./request-body.ts";
 import { folderToken } from "./token-file.ts";
 
 const ADDRESS = "127.0.0.1";
@@ -26,6 +27,8 @@ const PORTS = 10;
 const LAST_ANSWERS_MS = 2000;
 /** A conversation of another process may take its time. */
 const IDLE_SECONDS = 60;
+/** Above the longest prompt that the board takes, in bytes. */
+const MAX_MCP_BYTES = 2_000_000;
 
 export interface ApiServerOptions {
   overview: Overview;
@@ -54,10 +57,12 @@ export function startApiServer(options: ApiServerOptions): ApiServer {
   const streams = new EventStreams({ overview, log, heartbeatMs });
   const token = folderToken(directory);
   const startedAt = Date.now();
-  /** A client may keep a stream open for as long as it lives. */
-  const withoutLimit = (request: Request): Request => {
+  /** With its body read. Only then may it be quiet for long: a client keeps a stream open for as long as it lives. */
+  const whole = async (request: Request): Promise<Request> => {
+    const { url, method, headers, signal } = request;
+    const body = method === "POST" ? await wholeBody(request, MAX_MCP_BYTES) : null;
     server.timeout(request, 0);
-    return request;
+    return new Request(url, { method, headers, signal, body });
   };
   const isOwnUser = (request: Request) => isOfOwnUser(server, request);
   const app = createApp(
@@ -69,7 +74,7 @@ export function startApiServer(options: ApiServerOptions): ApiServer {
       ...{ log, token, startedAt, version: manifest.version, now: Date.now },
       board: daemon?.board ?? null,
       maxDepth: daemon?.maxDepth,
-      mcp: daemon ? (request) => daemon.mcp(withoutLimit(request)) : null,
+      mcp: daemon ? async (request) => daemon.mcp(await whole(request)) : null,
       troubles: () => troublesIn(directory),
       stream: (request) => streams.open(request),
     },

@@ -34,6 +34,8 @@ export const ERROR_CODES = {
   session_gone: 410,
   too_large: 413,
   too_many_tasks: 429,
+  request_timeout: 408,
+  too_many_requests: 429,
   message_malformed: 502,
   output_missing: 404,
   task_timeout: 504,

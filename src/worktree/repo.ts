@@ -5,6 +5,7 @@
 import { statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { AsyncAgentsError } from "../model/errors.ts";
+import { folderProblem } from "../model/folder-problem.ts";
 import { askGit, git, gitFailure, type Place, tryGit } from "./git.ts";
 
 export interface Repo {
@@ -87,15 +88,10 @@ export async function isAncestor(
 
 /** Refuses a path that cannot be a repository's. */
 export function assertFolder(path: string): void {
-  const problem = folderProblem(path);
-  if (problem) throw new AsyncAgentsError("repo_invalid", `${JSON.stringify(path)} ${problem}`, { details: { path } });
-}
-
-function folderProblem(path: string): string | null {
-  if (!isAbsolute(path) || path.includes("\0")) return "is not an absolute path. Give the full path of the repository.";
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (!found) return "does not exist. Check the path of the repository.";
-  return found.isDirectory() ? null : "is not a folder. Give the folder of the repository.";
+  const problem = isAbsolute(path) ? folderProblem(path, statSync) : "is not an absolute path";
+  if (problem === null) return;
+  const message = `${JSON.stringify(path)} ${problem}. Give the full path of the repository's folder.`;
+  throw new AsyncAgentsError("repo_invalid", message, { details: { path } });
 }
 
 async function whereabouts(path: string): Promise<Pick<Repo, "root" | "gitDir" | "bare" | "place">> {

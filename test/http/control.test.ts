@@ -69,8 +69,12 @@ describe("launch", () => {
       expect([body, failure.status, failure.code]).toEqual([body, 400, code]);
       expect(failure.message).toContain(word);
     }
-    const elsewhere = await failureOf(api.post("/v1/tasks", { ...good, directory: "/nowhere" }));
-    expect(elsewhere).toMatchObject({ status: 503, code: "host_unavailable", details: { directory: "/nowhere" } });
+    for (const directory of ["/nowhere", "relative", "/dev/null", "/dev/null/x", `/${"x".repeat(300)}`, "/a\0b", ""]) {
+      const nowhere = await failureOf(api.post("/v1/tasks", { ...good, directory }));
+      expect([directory, nowhere.status, nowhere.details]).toEqual([directory, 400, { parameter: "directory" }]);
+    }
+    const elsewhere = await failureOf(api.post("/v1/tasks", { ...good, directory: "/usr" }));
+    expect(elsewhere).toMatchObject({ status: 503, code: "host_unavailable", details: { directory: "/usr" } });
     expect([(await api.store.tasks({})).total, await api.store.launches()]).toEqual([0, []]);
   });
 

@@ -109,15 +109,17 @@ describe("a request that was sent on", () => {
   });
 
   test("to a process whose server is gone is a clear 503", async () => {
-    const { api, child } = await pair();
-    const body = { description: "x", prompt: "x", agent: "general", directory: "/other" };
+    const api = await startApi();
+    const { directory } = api.world;
+    const child = await startChild(api.world, directory);
+    const body = { description: "x", prompt: "x", agent: "general", directory };
     rmSync(join(api.world.directory, "servers", `${child.pid}.json`));
     const silent = await failureOf(api.post("/v1/tasks", body));
     expect(silent).toMatchObject({ status: 503, code: "host_unavailable", details: { pid: child.pid } });
     expect(silent.message).toContain("ASYNCAGENTS_API_ENABLED");
     await child.kill();
     const dead = await failureOf(api.post("/v1/tasks", body));
-    expect(dead).toMatchObject({ status: 503, code: "host_unavailable", details: { directory: "/other" } });
+    expect(dead).toMatchObject({ status: 503, code: "host_unavailable", details: { directory } });
     expect((await api.store.tasks({})).total).toBe(0);
   });
 

@@ -55,7 +55,7 @@ describe("a repository", () => {
       [bed.folder(), "is not a git repository"],
       [empty, "first commit"],
       [join(bed.repo(), ".git"), "git's own folder"],
-      [`${bed.folder()}\0x`, "absolute"],
+      [`${bed.folder()}\0x`, "NUL"],
     ];
     for (const [path = "", words = ""] of cases) {
       const refused = await refusal(inspectRepo(path));

@@ -1,0 +1,91 @@
+/**
+ * Request bodies, whole or refused: no larger than allowed, arrived within a time, and all unfinished ones of this process together
+ * within a bound. Whoever sends half of a body can hold neither memory nor a connection for long. Knows nothing of their content.
+ */
+import { AsyncAgentsError } from "../model/errors.ts";
+
+const ARRIVAL_MS = 30_000;
+const ALL_BYTES = 16 * 1024 * 1024;
+
+/** What unfinished bodies hold now. One process has one memory, however many servers it has. */
+let held = 0;
+
+/** The body's bytes. Throws `too_large`, `request_timeout` or `too_many_requests`. */
+export async function wholeBody(
+  request: Request,
+  maxBytes: number,
+  arrivalMs = ARRIVAL_MS,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const declared = Number(request.headers.get("content-length") ?? 0) || 0;
+  if (declared > maxBytes) throw tooLarge(maxBytes);
+  if (request.body === null) return new Uint8Array();
+  const share = new Share();
+  try {
+    // What is announced counts from the start, so that a body which cannot be held is not read at all.
+    share.grow(declared);
+    return await read(request.body, arrivalMs, (size) => {
+      if (size > maxBytes) throw tooLarge(maxBytes);
+      share.grow(size);
+    });
+  } finally {
+    share.release();
+  }
+}
+
+/** What one unfinished body takes of the bound. */
+class Share {
+  #bytes = 0;
+
+  grow(bytes: number): void {
+    if (bytes <= this.#bytes) return;
+    if (held + bytes - this.#bytes > ALL_BYTES) throw tooMany();
+    held += bytes - this.#bytes;
+    this.#bytes = bytes;
+  }
+
+  release(): void {
+    held -= this.#bytes;
+    this.#bytes = 0;
+  }
+}
+
+async function read(
+  body: ReadableStream<Uint8Array>,
+  arrivalMs: number,
+  admit: (size: number) => void,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const reader = body.getReader();
+  const sink = new Bun.ArrayBufferSink();
+  sink.start({ asUint8Array: true });
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(tooLate(arrivalMs)), arrivalMs);
+  let size = 0;
+  try {
+    for (;;) {
+      const { done, value } = await Promise.race([reader.read(), late.promise]);
+      if (done) return sink.end() as Uint8Array<ArrayBuffer>;
+      size += value.byteLength;
+      admit(size);
+      sink.write(value);
+    }
+  } catch (thrown) {
+    void reader.cancel().catch(() => undefined);
+    throw thrown;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function tooLarge(maxBytes: number): AsyncAgentsError {
+  return new AsyncAgentsError("too_large", `A request may have at most ${maxBytes} bytes. Put long text into a file.`);
+}
+
+function tooLate(arrivalMs: number): AsyncAgentsError {
+  const message = `The body did not arrive within ${arrivalMs / 1000} s. Send it whole, then try again.`;
+  return new AsyncAgentsError("request_timeout", message);
+}
+
+function tooMany(): AsyncAgentsError {
+  const message = "Too many large requests are arriving at once. Send them one after the other.";
+  return new AsyncAgentsError("too_many_requests", message);
+}
