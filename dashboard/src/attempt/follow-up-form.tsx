@@ -1,8 +1,8 @@
 /**
  * Tells an attempt's agent what to do next: at once when it is idle, else queued until it is. Shows what is queued.
  */
-import { useState } from "react";
 import { Button } from "../parts/button.tsx";
+import { useDraft } from "../parts/draft.ts";
 import { FailureNote } from "../parts/failure-note.tsx";
 import { PromptForm } from "../parts/prompt-form.tsx";
 import { type Attempt, operate } from "../server/operate.ts";
@@ -11,7 +11,7 @@ import { isAtWork } from "../wording/attempts.ts";
 import { useAttemptDeed } from "./use-attempt-deed.ts";
 
 export function FollowUpForm({ attempt }: { attempt: Attempt }) {
-  const [prompt, setPrompt] = useState("");
+  const [prompt, setPrompt] = useDraft(`follow.${attempt.attempt_id}`);
   const isBusy = isAtWork(attempt.state);
   const follow = useAttemptDeed(
     (action: "send" | "queue") => operate("follow_up", { attempt_id: attempt.attempt_id, action, prompt }),

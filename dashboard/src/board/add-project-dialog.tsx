@@ -2,7 +2,7 @@
  * Adds a project and shows its board.
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { forgetDraft, useDraft } from "../parts/draft.ts";
 import { FormDialog } from "../parts/form-dialog.tsx";
 import { TextField } from "../parts/form-fields.tsx";
 import { navigate } from "../routing/location.ts";
@@ -11,11 +11,12 @@ import { operate } from "../server/operate.ts";
 import { queryKeys } from "../server/query-keys.ts";
 
 export function AddProjectDialog({ onClose }: { onClose: () => void }) {
-  const [name, setName] = useState("");
+  const [name, setName] = useDraft("project.name");
   const queries = useQueryClient();
   const add = useMutation({
     mutationFn: () => operate("add_project", { name: name.trim() }),
     onSuccess: async ({ project_id }) => {
+      forgetDraft("project.name");
       await queries.invalidateQueries({ queryKey: [...queryKeys.projects] });
       navigate(boardPath(project_id));
       onClose();

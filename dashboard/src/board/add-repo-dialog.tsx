@@ -3,8 +3,8 @@
  * that attempts most likely start from.
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import { rememberBranch } from "../item/remembered-start.ts";
+import { forgetDraft, useDraft } from "../parts/draft.ts";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { FormDialog } from "../parts/form-dialog.tsx";
 import { TextField } from "../parts/form-fields.tsx";
@@ -15,10 +15,11 @@ import { queryKeys } from "../server/query-keys.ts";
 import { Fold } from "../task/fold.tsx";
 
 export function AddRepoDialog({ projectId, onClose }: { projectId: string; onClose: () => void }) {
-  const [path, setPath] = useState("");
-  const [name, setName] = useState("");
-  const [copy, setCopy] = useState("");
-  const [setup, setSetup] = useState("");
+  const draft = (field: string) => `repo.${field}.${projectId}`;
+  const [path, setPath] = useDraft(draft("path"));
+  const [name, setName] = useDraft(draft("name"));
+  const [copy, setCopy] = useDraft(draft("copy"));
+  const [setup, setSetup] = useDraft(draft("setup"));
   const { data: repos } = useRepos(projectId);
   const queries = useQueryClient();
   const add = useMutation({
@@ -31,6 +32,7 @@ export function AddRepoDialog({ projectId, onClose }: { projectId: string; onClo
         ...(setup.trim() === "" ? {} : { setup }),
       }),
     onSuccess: async ({ repo_id, current_branch }) => {
+      for (const field of ["path", "name", "copy", "setup"]) forgetDraft(draft(field));
       if (current_branch !== null) rememberBranch(repo_id, current_branch);
       await queries.invalidateQueries({ queryKey: [...queryKeys.repos(projectId)] });
       onClose();

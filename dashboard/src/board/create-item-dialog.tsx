@@ -2,15 +2,16 @@
  * Adds a work item: its title and description are what an agent is told.
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { forgetDraft, useDraft } from "../parts/draft.ts";
 import { FormDialog } from "../parts/form-dialog.tsx";
 import { TextField } from "../parts/form-fields.tsx";
 import { operate } from "../server/operate.ts";
 import { queryKeys } from "../server/query-keys.ts";
 
 export function CreateItemDialog({ projectId, onClose }: { projectId: string; onClose: () => void }) {
-  const [title, setTitle] = useState("");
-  const [description, setDescription] = useState("");
+  const drafts = { title: `item.title.${projectId}`, description: `item.description.${projectId}` };
+  const [title, setTitle] = useDraft(drafts.title);
+  const [description, setDescription] = useDraft(drafts.description);
   const queries = useQueryClient();
   const create = useMutation({
     mutationFn: () =>
@@ -20,6 +21,7 @@ export function CreateItemDialog({ projectId, onClose }: { projectId: string; on
         ...(description.trim() === "" ? {} : { description }),
       }),
     onSuccess: async () => {
+      for (const name of Object.values(drafts)) forgetDraft(name);
       await queries.invalidateQueries({ queryKey: [...queryKeys.items(projectId, "todo")] });
       onClose();
     },

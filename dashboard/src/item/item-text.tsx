@@ -1,11 +1,13 @@
 /**
  * The title and description of a work item, to read and to edit. What is being edited is not overwritten by what comes in.
  */
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { BackLink } from "../parts/back-link.tsx";
 import { Button } from "../parts/button.tsx";
+import { forgetDraft, useDraft } from "../parts/draft.ts";
 import { FailureNote } from "../parts/failure-note.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
+import { Form } from "../parts/form.tsx";
 import { TextField } from "../parts/form-fields.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { TypedText } from "../parts/typed-text.tsx";
@@ -47,24 +49,30 @@ function Description({ text }: { text: string | null }) {
 }
 
 function EditForm({ item, onClose }: { item: Item; onClose: () => void }) {
-  const [title, setTitle] = useState(item.title);
-  const [description, setDescription] = useState(item.description ?? "");
+  const drafts = [`edit.title.${item.id}`, `edit.description.${item.id}`] as const;
+  const [title, setTitle] = useDraft(drafts[0], item.title);
+  const [description, setDescription] = useDraft(drafts[1], item.description ?? "");
   const change = useItemChange(item);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    change.mutate({ title: title.trim(), description }, { onSuccess: onClose });
+  const close = () => {
+    for (const name of drafts) forgetDraft(name);
+    onClose();
+  };
+  const submit = () => {
+    if (!change.isPending && title.trim() !== "") {
+      change.mutate({ title: title.trim(), description }, { onSuccess: close });
+    }
   };
   return (
-    <form aria-label="Edit the work item" onSubmit={submit} className="flex flex-col gap-3.5">
+    <Form label="Edit the work item" onSubmit={submit}>
       <TextField label="Title" value={title} onChange={setTitle} maxLength={300} isRequired />
       <TextField label="Description" value={description} onChange={setDescription} rows={10} maxLength={100_000} />
       {change.isError && <FailureNote title="The work item was not changed" failure={change.error} />}
       <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>Discard</Button>
+        <Button onClick={close}>Discard</Button>
         <Button type="submit" weight="primary" disabled={change.isPending || title.trim() === ""}>
           {change.isPending ? "Saving…" : "Save"}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }

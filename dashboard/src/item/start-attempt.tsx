@@ -2,10 +2,11 @@
  * Starts an attempt: with what, in which repositories, from which branches. Remembers the choices for the next time.
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { AddRepoDialog } from "../board/add-repo-dialog.tsx";
 import { Button } from "../parts/button.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
+import { Form } from "../parts/form.tsx";
 import { navigate } from "../routing/location.ts";
 import { attemptPath } from "../routing/route.ts";
 import { useExecutors, useRepos } from "../server/board-queries.ts";
@@ -82,12 +83,11 @@ function StartForm({ item, repos, executors }: StartFormProps) {
     },
   });
   const isReady = chosen?.available === true && inputs.length > 0 && inputs.every((each) => each.target_branch !== "");
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     if (isReady && !start.isPending) start.mutate();
   };
   return (
-    <form onSubmit={submit} className="flex flex-col gap-3.5">
+    <Form onSubmit={submit}>
       <ExecutorFields
         executors={executors}
         executor={executor}
@@ -104,6 +104,6 @@ function StartForm({ item, repos, executors }: StartFormProps) {
       <Button type="submit" weight="primary" disabled={!isReady || start.isPending}>
         {start.isPending ? "Starting…" : "Start"}
       </Button>
-    </form>
+    </Form>
   );
 }

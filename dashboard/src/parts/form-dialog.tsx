@@ -1,10 +1,11 @@
 /**
  * A dialog that holds one form: says what went wrong in the server's words and closes when its deed is done.
  */
-import type { FormEvent, ReactNode } from "react";
+import type { ReactNode } from "react";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
 import { FailureNote } from "./failure-note.tsx";
+import { Form } from "./form.tsx";
 
 interface FormDialogProps {
   title: string;
@@ -21,14 +22,13 @@ interface FormDialogProps {
 
 export function FormDialog(props: FormDialogProps) {
   const { title, deed, act, isReady = true, isDangerous = false, failure, onClose, children } = props;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     if (isReady && !act.isPending) act.mutate();
   };
   const note = failure ?? <FailureNote title="That did not work" failure={act.error} />;
   return (
     <Dialog title={title} onClose={onClose}>
-      <form onSubmit={submit} className="flex flex-col gap-3.5">
+      <Form onSubmit={submit}>
         {children}
         {act.error !== null && act.error !== undefined && note}
         <div className="flex justify-end gap-2">
@@ -37,7 +37,7 @@ export function FormDialog(props: FormDialogProps) {
             {act.isPending ? deed[1] : deed[0]}
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

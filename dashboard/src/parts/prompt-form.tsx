@@ -1,6 +1,7 @@
 /** A box in which a person tells an agent what to do next; what can be done with it is the caller's. */
 import { type ReactNode, useId } from "react";
 import { FailureNote } from "./failure-note.tsx";
+import { Form } from "./form.tsx";
 
 const MOST_CHARACTERS = 200_000;
 
@@ -21,10 +22,9 @@ export function PromptForm(props: PromptFormProps) {
   const { name, label, placeholder, prompt, onPrompt, onSubmit, failure, children } = props;
   const fieldId = useId();
   return (
-    <form
-      aria-label={name}
-      onSubmit={(event) => {
-        event.preventDefault();
+    <Form
+      label={name}
+      onSubmit={() => {
         if (prompt.trim() !== "") onSubmit();
       }}
       className="flex flex-col gap-2 rounded-lg border border-line bg-surface p-3"
@@ -43,6 +43,6 @@ export function PromptForm(props: PromptFormProps) {
       />
       {failure.error !== null && <FailureNote title={failure.title} failure={failure.error} />}
       {children}
-    </form>
+    </Form>
   );
 }

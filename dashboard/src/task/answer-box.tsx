@@ -4,17 +4,22 @@
  * begins with an empty form.
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import type { AnswerBody, BackgroundTask } from "../../../src/client/schemas.ts";
 import { Button } from "../parts/button.tsx";
+import { forgetDraft, useDraft } from "../parts/draft.ts";
 import { FailureNote } from "../parts/failure-note.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
+import { Form } from "../parts/form.tsx";
 import { TextField } from "../parts/form-fields.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { control } from "../server/page-client.ts";
 import { queryKeys } from "../server/query-keys.ts";
 import { isLive } from "../wording/statuses.ts";
 import { questionsIn } from "./questions.ts";
+
+/** Stands between the answers of one draft; nobody types it. */
+const BETWEEN = "\u001f";
 
 export function AnswerBox({ task }: { task: BackgroundTask }) {
   const detail = task.phaseDetail;
@@ -56,21 +61,24 @@ function useReply({ task, requestId }: RequestProps) {
 
 function QuestionForm(request: RequestProps) {
   const [questions] = useState(() => questionsIn(request.text));
-  const [answers, setAnswers] = useState(() => questions.map(() => ""));
+  const draft = `answer.${request.requestId}`;
+  const [kept, keep] = useDraft(draft);
+  const typed = kept.split(BETWEEN);
+  const answers = questions.map((_, index) => typed[index] ?? "");
   const reply = useReply(request);
   const isReady = answers.every((answer) => answer.trim() !== "");
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (isReady && !reply.isPending) reply.mutate({ kind: "question", answers });
+  const submit = () => {
+    if (isReady && !reply.isPending)
+      reply.mutate({ kind: "question", answers }, { onSuccess: () => forgetDraft(draft) });
   };
   return (
-    <form aria-label="Answer" onSubmit={submit} className="flex flex-col gap-3">
+    <Form label="Answer" onSubmit={submit} className="flex flex-col gap-3">
       {questions.map((question, index) => (
         <TextField
           key={index}
           label={question}
           value={answers[index] ?? ""}
-          onChange={(text) => setAnswers(answers.with(index, text))}
+          onChange={(text) => keep(answers.with(index, text).join(BETWEEN))}
           rows={2}
           maxLength={10_000}
           placeholder="Your answer"
@@ -89,12 +97,12 @@ function QuestionForm(request: RequestProps) {
           {reply.isPending ? "Answering…" : "Answer"}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }
 
 function PermissionForm(request: RequestProps) {
-  const [message, setMessage] = useState("");
+  const [message, setMessage] = useDraft(`refusal.${request.requestId}`);
   const reply = useReply(request);
   const decide = (decision: "once" | "always" | "reject") => {
     const told = decision === "reject" && message.trim() !== "" ? message.trim() : null;
