@@ -5,7 +5,8 @@ import { AsyncAgentsError } from "../model/errors.ts";
 import type { Command, Invocation } from "./command.ts";
 import { EXIT } from "./exit-codes.ts";
 import type { Screen } from "./screen.ts";
-import { ago, shortId } from "./text.ts";
+import { eachOf } from "./several.ts";
+import { ago, oneLine, shortId } from "./text.ts";
 
 type Approval = OperationOutput<"decide_approval">["approval"];
 
@@ -46,31 +47,26 @@ export const denyCommand: Command = {
   run: (invocation) => decide(invocation, "deny"),
 };
 
-async function decide(
-  { arguments: given, connection, screen }: Invocation,
-  decision: "approve" | "deny",
-): Promise<number> {
+async function decide(invocation: Invocation, decision: "approve" | "deny"): Promise<number> {
+  const { arguments: given, connection, screen } = invocation;
   const client = await connection.client();
   const known = await all(client, null);
-  const found = given.operands.map((id) => find(known, id));
-  const decided: Approval[] = [];
-  for (const { approval_id } of found) {
-    decided.push((await client.operate("decide_approval", { approval_id, decision })).approval);
-  }
-  screen.show({ approvals: decided }, () => {
-    for (const { approval_id, state, kind, directory } of decided) {
-      const what = kind === "setup" ? "the setup script of" : "agents in";
-      screen.line(`${shortId(approval_id)} ${state}: ${what} ${directory}`);
-    }
+  const { values, errors, exitCode } = await eachOf(invocation, given.operands, async (named) => {
+    const { approval_id } = find(known, named);
+    const { approval } = await client.operate("decide_approval", { approval_id, decision });
+    const what = approval.kind === "setup" ? "the setup script of" : "agents in";
+    if (!screen.json) screen.line(`${shortId(approval_id)} ${approval.state}: ${what} ${oneLine(approval.directory)}`);
+    return approval;
   });
-  return EXIT.ok;
+  if (screen.json) screen.document({ approvals: values, errors });
+  return exitCode;
 }
 
 function show({ approval_id, kind, state, directory, script, asked_by, created_at }: Approval, screen: Screen): void {
   const { paint } = screen;
   const asks = kind === "setup" ? "run this script in each new worktree of" : "let agents work in";
-  screen.line(`${paint.bold(shortId(approval_id))} ${paint.yellow(state)}  ${asks} ${directory}`);
-  screen.line(`  asked by ${asked_by}, ${ago(created_at, Date.now())}`);
+  screen.line(`${paint.bold(shortId(approval_id))} ${paint.yellow(state)}  ${asks} ${oneLine(directory)}`);
+  screen.line(`  asked by ${oneLine(asked_by)}, ${ago(created_at, Date.now())}`);
   for (const line of script === null ? [] : script.split("\n")) screen.line(`  | ${line}`);
 }
 

@@ -21,7 +21,7 @@ export function chooseCommand(commands: readonly Command[], words: readonly stri
   const others = first === -1 ? [] : words.slice(first);
   for (let length = Math.min(3, others.length); length > 0; length--) {
     const name = others.slice(0, length).join(" ");
-    const command = commands.find((each) => each.name === name);
+    const command = commands.find((each) => each.name === name || each.aliases?.includes(name));
     if (command) return { command, rest: [...switches, ...others.slice(length)], unknown: [] };
   }
   return { command: null, rest: switches, unknown: others };
@@ -40,6 +40,10 @@ export class CommandArguments {
   constructor(operands: readonly string[], values: Values) {
     this.operands = operands;
     this.#values = values;
+  }
+
+  has(name: string): boolean {
+    return this.#values[name] !== undefined;
   }
 
   flag(name: string): boolean {

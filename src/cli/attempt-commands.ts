@@ -1,17 +1,19 @@
-/** `attempt start|ls|show|logs|stop|rm`: starting attempts and seeing how they stand. Each is one operation, shown for people. */
+/** `attempt start|show|logs|wait|stop|rm`: starting attempts and seeing how they stand. Each is one operation, shown for people. */
 import type { Client } from "../client/client.ts";
 import type { OperationOutput } from "../client/operations.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
+import { attemptListCommand, paintedState, queuedCommand } from "./attempt-lists.ts";
 import { attemptTask, waitForAttempt } from "./attempt-waiting.ts";
 import type { Command, Invocation } from "./command.ts";
 import { EXIT } from "./exit-codes.ts";
 import { executorOf, HOSTS, hostOf } from "./host-names.ts";
 import { allRepos, findAttempt, findItem, findRepo } from "./identifiers.ts";
 import { logsCommand, showLogs } from "./logs-command.ts";
+import { ownWords } from "./own-words.ts";
 import type { Paint } from "./paint.ts";
 import { RUN_OPTIONS, runChoices } from "./run-choices.ts";
 import { documentOf, eachOf } from "./several.ts";
-import { fieldLines, tableLines } from "./table.ts";
+import { fieldLines } from "./table.ts";
 import { askedHint } from "./task-table.ts";
 import { ago, counted, oneLine, shortId } from "./text.ts";
 
@@ -96,47 +98,6 @@ async function targets({ arguments: given }: Invocation, client: Client, itemId:
   );
 }
 
-const list: Command = {
-  name: "attempt ls",
-  summary: "list the attempts of a work item, newest first",
-  operands: [{ name: "item", completes: "item" }],
-  async run({ arguments: given, connection, screen }) {
-    const client = await connection.client();
-    const task_id = await findItem(client, given.operand(0));
-    const { attempts } = await client.operate("list_task_attempts", { task_id, limit: 200 });
-    const rows = await Promise.all(
-      attempts.map(async (attempt) => {
-        const { state } = await client.operate("get_attempt", { attempt_id: attempt.attempt_id });
-        return { ...attempt, state };
-      }),
-    );
-    screen.show({ task_id, attempts: rows }, () => {
-      if (rows.length === 0)
-        return screen.hint(`No attempts. Start one: asyncagents attempt start ${shortId(task_id)}`);
-      const columns = [
-        { title: "ID", cell: ({ attempt_id }: (typeof rows)[number]) => shortId(attempt_id) },
-        {
-          title: "STATE",
-          cell: ({ state }: (typeof rows)[number]) => state,
-          paint: (text: string, { state }: (typeof rows)[number]) => paintedState(text, state, screen.paint),
-        },
-        { title: "HOST", cell: (row: (typeof rows)[number]) => hostOf(row.latest_session_executor ?? "-") },
-        { title: "STARTED", cell: ({ created_at }: (typeof rows)[number]) => ago(created_at, Date.now()), right: true },
-        { title: "BRANCH", cell: ({ workspace_branch }: (typeof rows)[number]) => workspace_branch, least: 12 },
-      ];
-      for (const line of tableLines(columns, rows, screen)) screen.line(line);
-    });
-    return EXIT.ok;
-  },
-};
-
-export function paintedState(text: string, state: Attempt["state"], paint: Paint): string {
-  if (state === "completed" || state === "merged") return paint.green(text);
-  if (state === "failed") return paint.red(text);
-  if (state === "stopped") return paint.dim(text);
-  return state === "waiting" ? paint.yellow(text) : paint.blue(text);
-}
-
 const show: Command = {
   name: "attempt show",
   summary: "show how an attempt stands: state, result, what changed",
@@ -175,7 +136,7 @@ export function attemptFields(attempt: Attempt, paint: Paint): (readonly [string
     fields.push(["queued", `${counted(attempt.queued_count, "follow-up")}${held}`]);
   }
   if (attempt.asked) fields.push(["asks", paint.yellow(`${attempt.asked.kind}: ${attempt.asked.text}`)]);
-  if (attempt.error) fields.push(["error", paint.red(attempt.error)]);
+  if (attempt.error) fields.push(["error", paint.red(ownWords(attempt.error))]);
   if (attempt.final_message) fields.push(["result", attempt.final_message.trim()]);
   return fields;
 }
@@ -247,4 +208,13 @@ const remove: Command = {
   },
 };
 
-export const ATTEMPT_COMMANDS: readonly Command[] = [start, list, show, logs, wait, stop, remove];
+export const ATTEMPT_COMMANDS: readonly Command[] = [
+  start,
+  attemptListCommand,
+  show,
+  logs,
+  wait,
+  stop,
+  remove,
+  queuedCommand,
+];

@@ -3,6 +3,7 @@ import type { Client } from "../client/client.ts";
 import type { BackgroundTask } from "../client/schemas.ts";
 import type { Invocation } from "./command.ts";
 import { EXIT } from "./exit-codes.ts";
+import { ownWords } from "./own-words.ts";
 import { waitForTasks } from "./task-waiting.ts";
 import { shortId } from "./text.ts";
 
@@ -38,7 +39,7 @@ export async function waitForAttempt(invocation: Invocation, attemptId: string, 
     if (attempt.final_message) screen.line(attempt.final_message.trimEnd());
   });
   screen.hint(`The attempt is ${attempt.state}. asyncagents attempt diff ${id} · merge ${id} · follow ${id} "prompt"`);
-  if (attempt.error) screen.hint(`  ${attempt.error}`);
+  if (attempt.error) screen.hint(`  ${ownWords(attempt.error)}`);
   if (attempt.state === "starting") return EXIT.timeout;
   return attempt.state === "completed" || attempt.state === "merged" ? EXIT.ok : EXIT.failed;
 }

@@ -31,6 +31,8 @@ export interface Command {
   /** One word, or several: `attempt start`. */
   name: string;
   summary: string;
+  /** Other names that people know it by; of as many words. */
+  aliases?: readonly string[];
   /** More lines for its help. */
   details?: string;
   operands?: readonly Operand[];

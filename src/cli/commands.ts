@@ -5,7 +5,7 @@ import { approvalsCommand, approveCommand, denyCommand } from "./approval-comman
 import { ATTEMPT_COMMANDS } from "./attempt-commands.ts";
 import type { Command } from "./command.ts";
 import { completeCommand, completionCommand } from "./completion-commands.ts";
-import { daemonCommand, downCommand, upCommand } from "./daemon-commands.ts";
+import { daemonCommand, downCommand, restartCommand, upCommand } from "./daemon-commands.ts";
 import { doctorCommand } from "./doctor-command.ts";
 import { installCommand } from "./install-command.ts";
 import { ITEM_COMMANDS } from "./item-commands.ts";
@@ -14,6 +14,7 @@ import { listCommand, showCommand } from "./list-commands.ts";
 import { logsCommand } from "./logs-command.ts";
 import { mcpCommand } from "./mcp-command.ts";
 import { PROJECT_COMMANDS } from "./project-commands.ts";
+import { REPO_COMMANDS } from "./repo-commands.ts";
 import { REVIEW_COMMANDS } from "./review-commands.ts";
 import { runCommand } from "./run-command.ts";
 import { cancelCommand, forkCommand, resumeCommand, tellCommand, waitCommand } from "./steer-commands.ts";
@@ -25,11 +26,12 @@ export const COMMANDS: readonly Command[] = [
   ...[cancelCommand, resumeCommand, forkCommand, tellCommand, answerCommand],
   ...[approvalsCommand, approveCommand, denyCommand],
   ...PROJECT_COMMANDS,
+  ...REPO_COMMANDS,
   ...ITEM_COMMANDS,
   ...ATTEMPT_COMMANDS,
   ...REVIEW_COMMANDS,
   attemptAnswerCommand,
-  ...[upCommand, downCommand, linkCommand, mcpCommand],
+  ...[upCommand, downCommand, restartCommand, linkCommand, mcpCommand],
   ...STORE_COMMANDS,
   ...[installCommand, doctorCommand, completionCommand, versionCommand, helpCommand],
   ...[daemonCommand, completeCommand],

@@ -35,12 +35,12 @@ export function complete(commands: readonly Command[], words: readonly string[])
 
 function nextWords(commands: readonly Command[], before: readonly string[]): Candidate[] {
   const found = new Map<string, string>();
-  for (const { name, summary, hidden } of commands) {
-    const parts = name.split(" ");
-    if (hidden || before.some((word, index) => parts[index] !== word)) continue;
-    const next = parts[before.length];
-    if (next === undefined) continue;
-    found.set(next, parts.length === before.length + 1 ? summary : `${next} …`);
+  for (const { name, aliases = [], summary, hidden } of commands) {
+    for (const parts of [name, ...aliases].map((each) => each.split(" "))) {
+      if (hidden || before.some((word, index) => parts[index] !== word)) continue;
+      const next = parts[before.length];
+      if (next !== undefined) found.set(next, parts.length === before.length + 1 ? summary : `${next} …`);
+    }
   }
   return [...found];
 }

@@ -11,14 +11,50 @@ import { ago, oneLine } from "./text.ts";
 const STOP_MS = 20_000;
 const ASK_MS = 5000;
 
+const PORT_OPTION = { value: "number", summary: "the port of API and dashboard; 0 for any that is free" };
+
 export const upCommand: Command = {
   name: "up",
   summary: "start the daemon: runner, status API, dashboard, MCP",
   details: "Every other command starts it by itself. It ends with `asyncagents down`, and survives the terminal.",
-  options: { foreground: { short: "f", summary: "stay in this terminal until Ctrl-C" } },
-  examples: ["asyncagents up", "ASYNCAGENTS_API_PORT=0 asyncagents up --foreground"],
+  options: { foreground: { short: "f", summary: "stay in this terminal until Ctrl-C" }, port: PORT_OPTION },
+  examples: ["asyncagents up", "asyncagents up --port 8080", "asyncagents up --foreground --port 0"],
   ownsSignals: true,
-  run: (invocation) => (invocation.arguments.flag("foreground") ? upInForeground(invocation) : upDetached(invocation)),
+  async run(invocation) {
+    const port = takePort(invocation);
+    const running = findDaemon(invocation.directory);
+    if (running && port !== undefined && port !== 0 && running.port !== port) {
+      const message = `The daemon runs already, on port ${running.port}. Change that with: asyncagents restart --port ${port}`;
+      throw new AsyncAgentsError("request_conflict", message);
+    }
+    return invocation.arguments.flag("foreground") ? upInForeground(invocation) : upDetached(invocation);
+  },
+};
+
+/** The daemon reads it from its environment, which it gets from this process. */
+function takePort({ arguments: given }: Invocation): number | undefined {
+  const text = given.text("port");
+  if (text === undefined) return undefined;
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(port <= 65_535)) {
+    throw new AsyncAgentsError("invalid_input", `--port takes a number from 0 to 65535, not "${text.slice(0, 40)}".`);
+  }
+  process.env.ASYNCAGENTS_API_PORT = text;
+  return port;
+}
+
+export const restartCommand: Command = {
+  name: "restart",
+  summary: "stop the daemon and start it again, with the environment of now",
+  details: "It is not stopped while tasks of its own run: they would end as interrupted.",
+  options: { force: { summary: "also while its tasks run" }, port: PORT_OPTION },
+  examples: ["asyncagents restart", "ASYNCAGENTS_MAX_CONCURRENT=4 asyncagents restart"],
+  async run(invocation) {
+    takePort(invocation);
+    const daemon = findDaemon(invocation.directory);
+    if (daemon) await stopIdle(invocation, daemon);
+    return upDetached(invocation);
+  },
 };
 
 async function upDetached({ directory, screen }: Invocation): Promise<number> {
@@ -62,21 +98,25 @@ export const downCommand: Command = {
   details: "It is not stopped while tasks of its own run: they would end as interrupted.",
   options: { force: { summary: "also while its tasks run" } },
   examples: ["asyncagents down", "asyncagents down --force"],
-  async run({ directory, screen, arguments: given }) {
+  async run(invocation) {
+    const { directory, screen } = invocation;
     const daemon = findDaemon(directory);
     if (!daemon) {
       screen.show({ stopped: false, pid: null }, () => screen.line("No daemon runs."));
       return EXIT.ok;
     }
-    if (!given.flag("force")) await refuseWhileBusy(daemon);
-    if (!(await screen.during("stopping the daemon", stopDaemon(daemon, STOP_MS)))) {
-      const message = `The daemon (pid ${daemon.pid}) did not end within ${STOP_MS / 1000} s. See ${directory}/asyncagents.log; end it with: kill -9 ${daemon.pid}`;
-      throw new AsyncAgentsError("task_timeout", message);
-    }
+    await stopIdle(invocation, daemon);
     screen.show({ stopped: true, pid: daemon.pid }, () => screen.line(`The daemon is stopped (pid ${daemon.pid}).`));
     return EXIT.ok;
   },
 };
+
+async function stopIdle({ arguments: given, screen, directory }: Invocation, daemon: DaemonRecord): Promise<void> {
+  if (!given.flag("force")) await refuseWhileBusy(daemon);
+  if (await screen.during("stopping the daemon", stopDaemon(daemon, STOP_MS))) return;
+  const message = `The daemon (pid ${daemon.pid}) did not end within ${STOP_MS / 1000} s. See ${directory}/asyncagents.log; end it with: kill -9 ${daemon.pid}`;
+  throw new AsyncAgentsError("task_timeout", message);
+}
 
 /** A daemon that does not answer runs nothing that could be waited for. */
 async function refuseWhileBusy({ url, token }: DaemonRecord): Promise<void> {

@@ -13,9 +13,27 @@ export interface HelpStyle {
 
 /** The overview's order, by the commands' first words. */
 const SECTIONS: readonly { title: string; names: readonly string[] }[] = [
-  { title: "Tasks", names: ["run", "ls", "show", "logs", "wait", "watch", "cancel", "resume", "fork", "answer"] },
+  {
+    title: "Tasks",
+    names: [
+      "run",
+      "ls",
+      "show",
+      "logs",
+      "wait",
+      "watch",
+      "cancel",
+      "resume",
+      "fork",
+      "answer",
+      "tell",
+      "approvals",
+      "approve",
+      "deny",
+    ],
+  },
   { title: "The board", names: ["project", "item", "attempt"] },
-  { title: "The daemon", names: ["up", "down", "mcp"] },
+  { title: "The daemon", names: ["up", "down", "restart", "link", "mcp", "store"] },
   { title: "Setting up", names: ["install", "doctor", "completion", "version", "help"] },
 ];
 
@@ -68,6 +86,7 @@ export function groupHelp(group: readonly Command[], style: HelpStyle): string {
 export function commandHelp(command: Command, style: HelpStyle): string {
   const { paint } = style;
   const lines = [command.summary.replace(/^./, (first) => first.toUpperCase()), "", `Usage: ${usageOf(command)}`];
+  if (command.aliases?.length) lines.push(`Aliases: ${command.aliases.join(", ")}`);
   if (command.details) lines.push("", wrapped(command.details, widthOfHelp(style), 0));
   const options = Object.entries({ ...command.options, ...GLOBAL_OPTIONS });
   lines.push("", paint.bold("Options"));

@@ -1,16 +1,14 @@
 /**
- * From what a person types to an id: a whole id, a unique beginning of one, the end of a task's id, or the name of a project.
- * Reads a bounded part of the lists; what fits several things is refused with their names.
+ * From what a person types to an id: a whole id, a unique beginning of it or of what the lists show of it, the end of a task's id, or the name of a
+ * project. Reads a bounded part of the lists; what fits several things is refused with their names.
  */
 import type { Client } from "../client/client.ts";
 import type { OperationOutput } from "../client/operations.ts";
 import type { BackgroundTask } from "../client/schemas.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
-import { oneLine } from "./text.ts";
+import { oneLine, shortId } from "./text.ts";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-/** An end of an id is looked for among so many newest tasks. */
-const NEWEST = 200;
 const LEAST_END = 4;
 const PAGE = 200;
 const MAX_PAGES = 25;
@@ -19,6 +17,8 @@ const SHOWN = 5;
 export type Project = OperationOutput<"list_projects">["projects"][number];
 export type Item = OperationOutput<"list_tasks">["tasks"][number];
 export type Repo = OperationOutput<"list_repos">["repos"][number];
+
+export type ListedAttempt = OperationOutput<"list_attempts">["attempts"][number];
 
 interface Candidate {
   id: string;
@@ -30,7 +30,9 @@ export async function findTask(client: Client, given: string): Promise<Backgroun
   const begins = typed === "" ? [] : (await client.tasks({ id: typed, limit: SHOWN + 1 })).tasks;
   const exact = begins.find(({ id }) => id === typed);
   if (exact) return client.task(exact.id);
-  const found = begins.length > 0 || typed.length < LEAST_END ? begins : await tasksEndingWith(client, typed);
+  const shown = await tasksShownAs(client, typed);
+  const same = shown.filter(({ id }) => shortId(id) === typed);
+  const found = same.length > 0 ? same : uniqueTasks([...begins, ...shown]);
   const id = oneOf(
     "task",
     given,
@@ -40,8 +42,15 @@ export async function findTask(client: Client, given: string): Promise<Backgroun
   return client.task(id);
 }
 
-async function tasksEndingWith(client: Client, end: string): Promise<BackgroundTask[]> {
-  return (await client.tasks({ limit: NEWEST })).tasks.filter(({ id }) => id.endsWith(end));
+/** Those whose id is shown with that beginning, or ends with it. */
+async function tasksShownAs(client: Client, typed: string): Promise<BackgroundTask[]> {
+  if (typed === "" || /\s/.test(typed)) return [];
+  const { tasks } = await client.tasks({ search: typed, limit: PAGE });
+  return tasks.filter(({ id }) => shortId(id).startsWith(typed) || (typed.length >= LEAST_END && id.endsWith(typed)));
+}
+
+function uniqueTasks(tasks: readonly BackgroundTask[]): BackgroundTask[] {
+  return [...new Map(tasks.map((task) => [task.id, task])).values()];
 }
 
 export async function findProject(client: Client, given: string): Promise<Project> {
@@ -56,7 +65,12 @@ export async function findRepo(client: Client, projectId: string, given: string)
   const repos = await allRepos(client, projectId);
   const named = repos.find(({ id, name }) => id === given || name === given);
   if (named) return named;
-  const id = oneOf("repository", given, repos.filter(begins(given)), "asyncagents project repo ls");
+  const id = oneOf(
+    "repository",
+    given,
+    repos.filter(begins(given)),
+    `asyncagents project repo ls ${shortId(projectId)}`,
+  );
   return repos.find((repo) => repo.id === id) as Repo;
 }
 
@@ -68,15 +82,16 @@ export async function findItem(client: Client, given: string): Promise<string> {
 
 export async function findAttempt(client: Client, given: string): Promise<string> {
   if (UUID.test(given)) return given.toLowerCase();
-  const tried = (await allItems(client)).filter((item) => item.latest_attempt_id !== null);
-  const latest = tried.map((item) => ({ id: item.latest_attempt_id ?? "", name: item.title })).filter(begins(given));
-  if (latest.length > 0) return oneOf("attempt", given, latest, "asyncagents attempt ls");
-  const found: Candidate[] = [];
-  for (const item of tried) {
-    const { attempts } = await client.operate("list_task_attempts", { task_id: item.id, limit: PAGE });
-    found.push(...attempts.map(({ attempt_id }) => ({ id: attempt_id, name: item.title })).filter(begins(given)));
-  }
-  return oneOf("attempt", given, found, "asyncagents attempt ls");
+  const attempts = (await allAttempts(client)).map((each) => ({ id: each.attempt_id, name: each.task_title }));
+  return oneOf("attempt", given, attempts.filter(begins(given)), "asyncagents attempt ls");
+}
+
+export async function allAttempts(client: Client, projectId?: string): Promise<ListedAttempt[]> {
+  return allPages(async (cursor) => {
+    const input = { limit: PAGE, ...(projectId === undefined ? {} : { project_id: projectId }), ...cursor };
+    const { attempts, next_cursor } = await client.operate("list_attempts", input);
+    return { rows: attempts, next_cursor };
+  });
 }
 
 export async function allProjects(client: Client): Promise<Project[]> {

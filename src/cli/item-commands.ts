@@ -41,6 +41,7 @@ const add: Command = {
 
 const list: Command = {
   name: "item ls",
+  aliases: ["item list"],
   summary: "list a project's work items, newest first",
   options: {
     project: PROJECT_OPTION,

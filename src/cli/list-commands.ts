@@ -1,22 +1,27 @@
 /** `ls` and `show`: tasks as a table, and one task in full. Reads only. */
-import type { Client } from "../client/client.ts";
-import type { BackgroundTask, TaskStatus } from "../client/schemas.ts";
+import { realpathSync } from "node:fs";
+import { resolve } from "node:path";
+import type { TaskStatus } from "../client/schemas.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { STATUSES } from "../model/task.ts";
 import type { CommandArguments } from "./arguments.ts";
-import type { Command } from "./command.ts";
+import type { Command, Invocation } from "./command.ts";
 import { EXIT } from "./exit-codes.ts";
+import { executorOf, HOSTS, hostOf } from "./host-names.ts";
 import { findTask } from "./identifiers.ts";
+import { formatted } from "./row-format.ts";
+import { eachOf } from "./several.ts";
 import { fieldLines, tableLines } from "./table.ts";
+import { type Listing, listTasks, MOST } from "./task-listing.ts";
 import { askedHint, taskColumns, taskFields, toldHint } from "./task-table.ts";
 
 const DEFAULT_LIMIT = 20;
-const PAGE = 200;
-const MOST = 10_000;
 
 export const listCommand: Command = {
   name: "ls",
-  summary: "list tasks, newest first",
+  aliases: ["list", "ps", "status"],
+  summary: "list tasks: live ones first, then the newest",
+  operands: [{ name: "task", optional: true, repeated: true, completes: "task" }],
   options: {
     status: {
       value: "status",
@@ -26,40 +31,82 @@ export const listCommand: Command = {
       completes: [...STATUSES, "live"],
     },
     agent: { value: "name", short: "a", summary: "only tasks of that agent" },
-    search: { value: "text", summary: "only tasks with that in their description" },
+    host: { value: "host", summary: "only tasks of that host", completes: HOSTS },
+    dir: { value: "path", short: "C", summary: "only tasks in that folder and below", completes: "directory" },
+    since: { value: "time", summary: "only tasks that began so long ago at most, as 2h or 3d, or since a date" },
+    search: { value: "text", summary: "only tasks with these words in description, id or error" },
     limit: { value: "number", short: "l", summary: `how many at most; ${DEFAULT_LIMIT} when absent` },
     all: { summary: "all of them" },
+    quiet: { short: "q", summary: "only the ids" },
+    format: { value: "text", summary: "a line of your own for each, with fields such as {id} and {status}" },
   },
-  examples: ["asyncagents ls", "asyncagents ls --status live --json | jq -r '.tasks[].id'"],
-  async run({ arguments: given, connection, screen }) {
-    const query = { status: statusesOf(given), agent: given.text("agent"), search: given.text("search") };
-    const limit = given.flag("all") ? MOST : (given.count("limit") ?? DEFAULT_LIMIT);
-    const { tasks, total } = await readTasks(await connection.client(), query, limit);
-    screen.show({ tasks, total }, () => {
-      if (tasks.length === 0) return screen.hint('No tasks. Launch one: asyncagents run "prompt"');
+  examples: [
+    "asyncagents ls",
+    "asyncagents ls --status live --dir . -q",
+    "asyncagents ls --since 1d --format '{id}  {status}  {progress.cost}'",
+    "asyncagents ls --status live --json | jq -r '.tasks[].id'",
+  ],
+  async run(invocation) {
+    const { arguments: given, screen } = invocation;
+    const { tasks, total, exitCode } = await chosenTasks(invocation);
+    const format = given.flag("quiet") ? "{id}" : given.text("format");
+    screen.show({ tasks, total: total ?? tasks.length }, () => {
+      if (format !== undefined) {
+        for (const task of tasks) screen.line(formatted(format, task));
+        return;
+      }
+      if (tasks.length === 0) return screen.hint(noTasks(given));
       const { width, paint } = screen;
       for (const line of tableLines(taskColumns(paint, Date.now(), width), tasks, { width, paint })) screen.line(line);
-      if (total > tasks.length) screen.hint(`${tasks.length} of ${total}; --all lists them all`);
+      if (total !== null && total > tasks.length) screen.hint(`${tasks.length} of ${total}; --all lists them all`);
     });
-    return EXIT.ok;
+    return exitCode;
   },
 };
 
-interface Filters {
-  status: TaskStatus[] | undefined;
-  agent: string | undefined;
-  search: string | undefined;
+/** Those that are named, or those that the options leave. */
+async function chosenTasks(invocation: Invocation): Promise<Listing & { exitCode: number }> {
+  const { arguments: given, connection, cwd } = invocation;
+  const [host, folder] = [given.text("host"), given.text("dir")];
+  const filter = {
+    status: statusesOf(given),
+    agent: given.text("agent"),
+    search: given.text("search"),
+    host: host === undefined ? undefined : hostOf(executorOf(host)),
+    directory: folder === undefined ? undefined : folderOf(resolve(cwd, folder)),
+    since: sinceOf(given.text("since"), Date.now()),
+  };
+  const limit = given.flag("all") ? MOST : (given.count("limit") ?? DEFAULT_LIMIT);
+  const client = await connection.client();
+  if (given.operands.length === 0) return { ...(await listTasks(client, filter, limit)), exitCode: EXIT.ok };
+  const { values, exitCode } = await eachOf(invocation, given.operands, (named) => findTask(client, named));
+  return { tasks: values, total: null, exitCode };
 }
 
-async function readTasks(client: Client, filters: Filters, limit: number) {
-  const given = Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined));
-  const tasks: BackgroundTask[] = [];
-  for (;;) {
-    const wanted = Math.min(PAGE, limit - tasks.length);
-    const page = await client.tasks({ ...given, limit: wanted, offset: tasks.length });
-    tasks.push(...page.tasks);
-    if (page.tasks.length < wanted || tasks.length >= limit) return { tasks, total: page.total };
+function noTasks(given: CommandArguments): string {
+  const isFiltered = ["status", "agent", "search", "host", "dir", "since"].some((name) => given.has(name));
+  return isFiltered ? "No tasks like that." : 'No tasks. Launch one: asyncagents run "prompt"';
+}
+
+/** As the daemon names it; a folder that is gone may still have tasks. */
+function folderOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
   }
+}
+
+/** A time before now, or a date. */
+function sinceOf(text: string | undefined, now: number): number | undefined {
+  if (text === undefined) return undefined;
+  const [, number, unit] = /^(\d{1,6})(s|m|h|d)$/.exec(text) ?? [];
+  if (number !== undefined) {
+    return now - Number(number) * { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }[unit as "s"];
+  }
+  const time = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(time)) return time;
+  throw new AsyncAgentsError("invalid_input", `--since takes a time such as 30m, 2h or 3d, or a date, not "${text}".`);
 }
 
 function statusesOf(given: CommandArguments): TaskStatus[] | undefined {

@@ -15,7 +15,10 @@ import { commandHelp, groupHelp, groupOf, overallHelp, unknownCommand } from "./
 import { Output, type StreamName } from "./output.ts";
 import { Screen } from "./screen.ts";
 
-const words = process.argv.slice(2);
+/** `--version` is a command for everybody but us. */
+const words = process.argv
+  .slice(2)
+  .map((word, index) => (index === 0 && /^(--version|-[vV])$/.test(word) ? "version" : word));
 /** Said relative to where the command is called; the daemon works elsewhere. */
 const FOLDERS = ["ASYNCAGENTS_HOME", "ASYNCAGENTS_WORKTREES"];
 const SAME_INTERRUPT_MS = 300;

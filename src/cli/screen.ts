@@ -7,6 +7,7 @@ import type { WriteStream } from "node:tty";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import { escapeHidden } from "../model/hidden-characters.ts";
 import type { Output, StreamName } from "./output.ts";
+import { ownWords } from "./own-words.ts";
 import { type Paint, paints, plainPaints, terminalText } from "./paint.ts";
 import { cutToWidth, oneLine } from "./text.ts";
 
@@ -28,7 +29,8 @@ const SPINNER = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", 
 const SPIN_MS = 100;
 const SLOW_MS = 800;
 const ENTER = "\x1b[?1049h\x1b[?25l";
-const LEAVE = "\x1b[?25h\x1b[?1049l";
+/** Emptied first: a terminal that was resized in the meantime may leave lines of it on the first screen. */
+const LEAVE = "\x1b[H\x1b[2J\x1b[?25h\x1b[?1049l";
 
 export class Screen {
   readonly json: boolean;
@@ -111,7 +113,7 @@ export class Screen {
   failure(thrown: unknown): void {
     const code = AsyncAgentsError.isInstance(thrown) ? thrown.code : "internal";
     const details = AsyncAgentsError.isInstance(thrown) ? thrown.details : {};
-    const message = messageOf(thrown);
+    const message = ownWords(messageOf(thrown));
     const error = { code, message, ...(Object.keys(details).length > 0 ? { details } : {}) };
     const said = this.json
       ? escapeHidden(JSON.stringify({ error }))

@@ -5,6 +5,7 @@
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import type { Invocation } from "./command.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
+import { ownWords } from "./own-words.ts";
 
 export interface Failure {
   /** As it was typed. */
@@ -42,7 +43,7 @@ export async function eachOf<T>(
       if (!screen.json) screen.failure(thrown);
       const code = exitCodeOf(thrown);
       result.exitCode = result.errors.length === 0 || result.exitCode === code ? code : EXIT.failed;
-      result.errors.push({ given: name, code: codeOf(thrown), message: messageOf(thrown) });
+      result.errors.push({ given: name, code: codeOf(thrown), message: ownWords(messageOf(thrown)) });
     }
   }
   return result;

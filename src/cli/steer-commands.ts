@@ -6,7 +6,7 @@ import { findTask } from "./identifiers.ts";
 import { promptText, titleOf } from "./prompt-text.ts";
 import { waitAndShow } from "./run-command.ts";
 import { eachOf } from "./several.ts";
-import { taskSentence } from "./task-table.ts";
+import { reasonOf, taskSentence } from "./task-table.ts";
 import { waitForTasks } from "./task-waiting.ts";
 import { shortId } from "./text.ts";
 
@@ -31,7 +31,10 @@ export const waitCommand: Command = {
     const client = await connection.client();
     const found = await eachOf(invocation, given.operands, (named) => findTask(client, named));
     const onEnd = (task: BackgroundTask) => {
-      if (!screen.json) screen.line(taskSentence(task, screen.paint, Date.now()));
+      if (screen.json) return;
+      screen.line(taskSentence(task, screen.paint, Date.now()));
+      const reason = reasonOf(task);
+      if (reason !== null) screen.line(`  ${reason.replaceAll("\n", "\n  ")}`);
     };
     const { tasks, ended, exitCode } = await waitForTasks(invocation, found.values, { timeoutMs, onEnd });
     if (screen.json) screen.document({ tasks, ended, errors: found.errors });
@@ -41,6 +44,7 @@ export const waitCommand: Command = {
 
 export const cancelCommand: Command = {
   name: "cancel",
+  aliases: ["stop"],
   summary: "cancel tasks that run",
   operands: [{ ...TASK, repeated: true }],
   examples: ["asyncagents cancel 7KPnYJq"],

@@ -1,6 +1,6 @@
 /**
- * Tables for people: aligned, in the width that there is. Columns that may be cut give way, the widest first; the rest keeps
- * its width. Cells are one line. Pure: gives the lines.
+ * Tables for people: aligned, in the width that there is, never wider. Columns that may be cut give way first, the widest first; then all others but
+ * the first, and at last the columns at the end are left out. Cells are one line. Pure: gives the lines.
  */
 import type { Paint } from "./paint.ts";
 import { cutToWidth, oneLine, padTo, widthOf } from "./text.ts";
@@ -16,6 +16,8 @@ export interface Column<Row> {
 }
 
 const GAP = "  ";
+/** What remains of any column on a narrow terminal. */
+const LEAST = 4;
 
 export function tableLines<Row>(
   columns: readonly Column<Row>[],
@@ -26,6 +28,7 @@ export function tableLines<Row>(
   const widths = fittedWidths(columns, cells, width);
   const line = (texts: readonly string[], painted: (text: string, index: number) => string) =>
     texts
+      .slice(0, widths.length)
       .map((text, index) => {
         const wide = widths[index] ?? 0;
         const cut = cutToWidth(text, wide);
@@ -48,16 +51,27 @@ function fittedWidths<Row>(columns: readonly Column<Row>[], cells: readonly stri
   const widths = columns.map(({ title }, index) =>
     Math.max(widthOf(title), ...cells.map((texts) => widthOf(texts[index] ?? ""))),
   );
-  const total = () => widths.reduce((sum, each) => sum + each, 0) + GAP.length * (columns.length - 1);
-  for (let over = total() - width; over > 0; over = total() - width) {
+  shrink(widths, width, (index) => columns[index]?.least ?? Number.POSITIVE_INFINITY);
+  shrink(widths, width, (index) => (index === 0 ? Number.POSITIVE_INFINITY : LEAST));
+  while (widths.length > 1 && widthOfLine(widths) > width) widths.pop();
+  shrink(widths, width, () => 1);
+  return widths;
+}
+
+/** Makes columns narrower, the widest first, none below its least. */
+function shrink(widths: number[], width: number, leastOf: (index: number) => number): void {
+  for (let over = widthOfLine(widths) - width; over > 0; over = widthOfLine(widths) - width) {
     const giving = widths
-      .map((wide, index) => ({ index, spare: wide - (columns[index]?.least ?? wide), wide }))
+      .map((wide, index) => ({ index, spare: wide - leastOf(index), wide }))
       .filter(({ spare }) => spare > 0)
       .sort((one, other) => other.wide - one.wide)[0];
-    if (!giving) break;
+    if (!giving) return;
     widths[giving.index] = giving.wide - Math.min(giving.spare, Math.max(1, Math.ceil(over / 4)));
   }
-  return widths;
+}
+
+function widthOfLine(widths: readonly number[]): number {
+  return widths.reduce((sum, each) => sum + each, 0) + GAP.length * (widths.length - 1);
 }
 
 /** `name  value` lines, for one thing in detail. */

@@ -29,9 +29,15 @@ export function taskColumns(paint: Paint, now: number, width: number): Column<Ba
     { title: "AGE", cell: ({ startedAt }) => shortDuration(now - Date.parse(startedAt)), right: true },
     { title: "TOOK", cell: (task) => longDuration(tookOf(task, now)), right: true },
     { title: "TOOLS", cell: ({ progress }) => String(progress.toolCalls), right: true, wideOnly: true },
-    { title: "DESCRIPTION", cell: ({ description }) => description, least: 12 },
+    { title: "DESCRIPTION", cell: describedWith, least: 12 },
   ];
   return columns.filter(({ wideOnly }) => !wideOnly || width >= NARROW);
+}
+
+/** A description; for a task that tries again, with the reason. */
+function describedWith(task: BackgroundTask): string {
+  const reason = isLive(task.status) ? reasonOf(task) : null;
+  return reason === null ? task.description : `${reason}: ${task.description}`;
 }
 
 /** The status, or what a live task is doing where that says more. */
@@ -39,6 +45,15 @@ export function stateOf({ status, phase, phaseDetail }: BackgroundTask): string 
   if (!isLive(status)) return status;
   if (phaseDetail?.kind === "waiting") return phaseDetail.asks === "permission" ? "permission?" : "question?";
   return phase === null || phase === "working" ? status : phase;
+}
+
+/** Why it is in that state, where there is something to say: why it failed or was cancelled, why it tries again. */
+export function reasonOf({ status, phaseDetail, error }: BackgroundTask): string | null {
+  if (isLive(status)) {
+    if (phaseDetail?.kind !== "retrying") return null;
+    return `${phaseDetail.reason} (${counted(phaseDetail.count, "try")})`.replace("trys", "tries");
+  }
+  return status === "completed" ? null : (error?.trim() ?? null);
 }
 
 export function painted(text: string, task: BackgroundTask, paint: Paint): string {
@@ -91,6 +106,7 @@ export function taskFields(task: BackgroundTask, paint: Paint, now: number): (re
   const fields: [string, string][] = [
     ["id", task.id],
     ["status", painted(`${MARKS[task.status]} ${stateOf(task)}`, task, paint)],
+    ...(isLive(task.status) && reasonOf(task) !== null ? [["because", reasonOf(task) ?? ""] as [string, string]] : []),
     ["about", oneLine(task.description)],
     ["agent", `${task.agent} on ${task.host}${task.model ? ` (${task.model})` : ""}`],
     ["directory", task.directory],

@@ -8,6 +8,7 @@ import { isLive } from "../model/task.ts";
 import type { Command, Invocation } from "./command.ts";
 import { EXIT } from "./exit-codes.ts";
 import { liveEvents } from "./live-events.ts";
+import { isQuit, keysOf, scrollOf } from "./scroll-keys.ts";
 import { tableLines } from "./table.ts";
 import { stateOf, taskColumns } from "./task-table.ts";
 import { cutToWidth, oneLine, shortId } from "./text.ts";
@@ -15,10 +16,14 @@ import { cutToWidth, oneLine, shortId } from "./text.ts";
 const REDRAW_MS = 100;
 const TICK_MS = 1000;
 const MAX_TASKS = 1000;
+/** Lines of the screen that are not tasks. */
+const FRAME_LINES = 4;
 
 export const watchCommand: Command = {
   name: "watch",
-  summary: "tasks as a live table; q or Ctrl-C leaves",
+  summary: "tasks as a live table that scrolls; q or Ctrl-C leaves",
+  details:
+    "Keys: j and k or the arrows scroll, PageUp and PageDown by a screen, g and G to the first and the last, q leaves.",
   options: { live: { summary: "only tasks that run" } },
   examples: ["asyncagents watch", "asyncagents watch --json | jq -c '{type, status: .task.status}'"],
   run: (invocation) =>
@@ -50,7 +55,7 @@ async function watchTable(invocation: Invocation): Promise<number> {
   // Opened before the screen is taken over: it may have to say something.
   await connection.client();
   const table = new LiveTable(invocation);
-  const unlisten = listenToKeys(() => quit.abort());
+  const unlisten = listenToKeys((key) => (isQuit(key) ? quit.abort() : table.scroll(key)));
   // The terminal is given back also where somebody else ends the command.
   process.once("SIGTERM", () => quit.abort());
   const leave = screen.takeOver();
@@ -67,11 +72,11 @@ async function watchTable(invocation: Invocation): Promise<number> {
 }
 
 /** Gives the way to stop. In raw mode Ctrl-C is a key like others. */
-function listenToKeys(leave: () => void): () => void {
+function listenToKeys(press: (key: string) => void): () => void {
   const { stdin } = process;
   if (!stdin.isTTY) return () => {};
-  const onKey = (key: Buffer) => {
-    if (["q", "Q", "\x03", "\x1b"].includes(key.toString("latin1"))) leave();
+  const onKey = (data: Buffer) => {
+    for (const key of keysOf(data.toString("latin1"))) press(key);
   };
   stdin.setRawMode(true);
   stdin.on("data", onKey);
@@ -87,6 +92,8 @@ class LiveTable {
   readonly #tasks = new Map<string, BackgroundTask>();
   #stats: Stats | null = null;
   #note = "";
+  /** How many tasks are above the screen. */
+  #above = 0;
   #due: Timer | null = null;
   #tick: Timer | null = null;
   #offResize: () => void = () => {};
@@ -120,6 +127,17 @@ class LiveTable {
     this.#due ??= setTimeout(() => this.#draw(), REDRAW_MS);
   }
 
+  scroll(key: string): void {
+    const lines = scrollOf(key, this.#visible());
+    if (lines === 0) return;
+    this.#above += lines;
+    this.#draw();
+  }
+
+  #visible(): number {
+    return Math.max(1, this.#invocation.screen.height - FRAME_LINES);
+  }
+
   #forgetOldest(): void {
     const old = [...this.#tasks.values()]
       .filter(({ status }) => !isLive(status))
@@ -131,24 +149,26 @@ class LiveTable {
   #draw(): void {
     this.#due = null;
     const { screen, arguments: given } = this.#invocation;
-    const { paint, width, height } = screen;
+    const { paint, width } = screen;
     const all = [...this.#tasks.values()].filter(({ status }) => !given.flag("live") || isLive(status)).sort(liveFirst);
-    const rows = all.slice(0, Math.max(1, height - 4));
+    this.#above = Math.max(0, Math.min(this.#above, all.length - this.#visible()));
+    const rows = all.slice(this.#above, this.#above + this.#visible());
     const live = all.filter(({ status }) => isLive(status)).length;
     const asking = all.filter(({ phase }) => phase === "waiting");
     const counts = `${live} running · ${asking.length} waiting for a person · ${this.#stats?.totalTasks ?? all.length} in all`;
     const [first] = asking;
-    const foot =
-      this.#note || (first ? `asyncagents answer ${shortId(first.id)}: ${question(first)}` : "q leaves; tasks go on");
+    const keys = all.length > rows.length ? "j/k scroll, q leaves" : "q leaves; tasks go on";
+    const foot = this.#note || (first ? `asyncagents answer ${shortId(first.id)}: ${question(first)}` : keys);
     const lines = [
       `${paint.bold("asyncagents")}  ${paint.dim(cutToWidth(counts, width - 14))}`,
       "",
       ...(rows.length > 0
         ? tableLines(taskColumns(paint, Date.now(), width), rows, { width, paint })
-        : [paint.dim('No tasks. asyncagents run "prompt" launches one.')]),
+        : [paint.dim('No tasks. Launch one: asyncagents run "prompt"')]),
     ];
-    const left = all.length - rows.length;
-    const last = paint.dim(cutToWidth(`${left > 0 ? `${left} more · ` : ""}${foot}`, width));
+    const below = all.length - this.#above - rows.length;
+    const place = [...(this.#above > 0 ? [`${this.#above} above`] : []), ...(below > 0 ? [`${below} below`] : [])];
+    const last = paint.dim(cutToWidth([...place, foot].join(" · "), width));
     screen.draw([...lines, last]);
   }
 }

@@ -59,6 +59,42 @@ test("a project whose repository cannot be added is not made", async () => {
   expect(projects.map(({ name }) => name)).not.toContain("half");
 });
 
+test("two repositories are named in diff, stat and merge, and are corrected and removed", async () => {
+  const [web, api] = [makeRepo(join(world.work, "web")), makeRepo(join(world.work, "api"))];
+  await world.json("project", "add", "two", "--repo", web, "--repo", api);
+  const text = "!write web/a.txt one\n!write api/deep/down/c.txt two\n!write api/readme.txt";
+  const { task_id } = await world.json<{ task_id: string }>("item", "add", "Both", text, "-p", "two");
+  const { attempt_id } = await world.json<Row>("attempt", "start", task_id, "--host", "scripted", "--wait");
+  const id = String(attempt_id);
+  const diff = (await world.cli("attempt", "diff", id)).out;
+  expect(diff).toMatch(/^▌ (web|api)$/m);
+  const stat = (await world.cli("attempt", "diff", id, "--stat")).out;
+  for (const line of [
+    /^▌ web$/m,
+    /^▌ api$/m,
+    /^deep\/down\/c\.txt +1 {2}\+$/m,
+    /^readme\.txt +2 {2}\+-$/m,
+    /^2 files, \+2 -1$/m,
+  ])
+    expect(stat).toMatch(line);
+  const listed = await world.cli("attempt", "ls");
+  expect(listed.out).toMatch(new RegExp(`^${id.slice(0, 8)}  completed .*Both`, "m"));
+  expect((await world.cli("attempt", "ls", "-p", "two", "-q")).out).toBe(`${id}\n`);
+  const merged = await world.cli("attempt", "merge", id);
+  for (const name of ["web", "api"]) expect(merged.out).toMatch(new RegExp(`^${name}: main is at `, "m"));
+  const repos = ["project", "repo"];
+  expect((await world.cli(...repos, "rm", "two", "web")).err).toContain("`asyncagents attempt rm`");
+  await world.json("item", "rm", task_id);
+  expect((await world.cli(...repos, "rm", "two", "web")).code).toBe(0);
+  await world.json(...repos, "set", "two", "api", "--setup", "npm ci", "--copy", ".env", "--name", "server");
+  expect((await world.cli(...repos, "ls", "two")).out).toMatch(/server +main +\.env +npm ci +/);
+  expect(await world.json<Row>(...repos, "set", "two", "server", "--no-setup", "--no-copy")).toMatchObject({
+    copy: [],
+    setup: null,
+  });
+  expect((await world.cli(...repos, "set", "two", "server")).code).toBe(2);
+});
+
 test("prompts are queued while an attempt works, and taken back; stop and rm end it", async () => {
   await world.json("project", "add", "queue", "--repo", repo);
   const { task_id } = await world.json<{ task_id: string }>("item", "add", "Stay", "!wait never", "-p", "queue");
@@ -76,6 +112,8 @@ test("prompts are queued while an attempt works, and taken back; stop and rm end
     status: "queued",
     queued_count: 1,
   });
+  const queued = await world.cli("attempt", "queued", attempt_id);
+  expect(queued.out).toMatch(/^1\. .*\n {2}later\n$/);
   expect(await world.json<Row>("attempt", "cancel-queue", attempt_id)).toMatchObject({
     status: "empty",
     queued_count: 0,

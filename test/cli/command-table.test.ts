@@ -6,13 +6,25 @@ import { EXIT_MEANINGS } from "../../src/cli/exit-codes.ts";
 import { commandHelp } from "../../src/cli/help.ts";
 import { plainPaints } from "../../src/cli/paint.ts";
 import { tableLines } from "../../src/cli/table.ts";
+import { taskColumns, taskFields } from "../../src/cli/task-table.ts";
 import { cutToWidth, shortId, widthOf, wrapped } from "../../src/cli/text.ts";
+import type { BackgroundTask } from "../../src/client/schemas.ts";
+import { wireTask } from "../../src/http/wire.ts";
 import { AsyncAgentsError } from "../../src/model/errors.ts";
+import { transition } from "../../src/model/transition.ts";
+import { newTask } from "../../src/testing/sample-task.ts";
 import { root } from "../ground/repository.ts";
 import { cliWorld } from "./cli-bed.ts";
 
 const world = cliWorld();
 const style = { paint: plainPaints, width: 80 };
+
+/** A live task on the wire. */
+function wireSample(): BackgroundTask {
+  const made = transition(null, { type: "task.created", at: Date.now(), task: newTask("ses_0123456789abcdef") });
+  if (!made.changed) throw new Error(made.reason);
+  return wireTask(made.task);
+}
 
 function failureOf(act: () => unknown): string {
   try {
@@ -58,7 +70,9 @@ describe("the command line", () => {
     expect((await world.cli("run", "-h")).out).toContain("--worktree");
     const nothing = await world.cli();
     expect(nothing).toMatchObject({ code: 2, out: "", err: expect.stringContaining("Usage:") });
-    expect((await world.cli("version")).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+    for (const word of ["version", "--version", "-V"])
+      expect(await world.cli(word)).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+    expect((await world.cli("stop", "--help")).out).toContain("Aliases: stop");
     expect(await Bun.file(`${world.data}/daemon.log`).exists()).toBe(false);
   });
 
@@ -146,11 +160,28 @@ describe("text for terminals", () => {
       { title: "STATE", cell: ({ state }: (typeof rows)[number]) => state },
       { title: "NAME", cell: ({ name }: (typeof rows)[number]) => name, least: 5 },
     ];
-    for (const width of [20, 40, 200]) {
+    for (const width of [3, 9, 20, 40, 200]) {
       const lines = tableLines(columns, rows, { width, paint: plainPaints });
       for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(width);
     }
     expect(tableLines(columns, rows, { width: 20, paint: plainPaints })[2]).toEndWith("…");
+  });
+
+  test("every list fits a narrow terminal, and says why a task tries again", () => {
+    const task = {
+      ...wireSample(),
+      description: "A description that is too long for a narrow terminal, as most of them are",
+      phase: "retrying",
+      phaseDetail: { kind: "retrying", reason: "authentication_failed", count: 3 },
+    } as BackgroundTask;
+    for (const width of [20, 40, 60, 80, 140]) {
+      const lines = tableLines(taskColumns(plainPaints, Date.now(), width), [task], { width, paint: plainPaints });
+      for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(width);
+      if (width >= 80) expect(lines[1]).toContain("retrying");
+      if (width >= 80) expect(lines[1]).toContain("authentication_failed");
+    }
+    const shown = taskFields(task, plainPaints, Date.now());
+    expect(Object.fromEntries(shown).because).toBe("authentication_failed (3 tries)");
   });
 
   test("cuts are between characters, lines between words", () => {

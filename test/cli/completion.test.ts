@@ -15,7 +15,7 @@ function values(...words: string[]): string[] {
 test("what may come next follows from the table", () => {
   expect(values("att")).toEqual(["attempt"]);
   expect(values("attempt", "s")).toEqual(["start", "show", "stop"]);
-  expect(values("project", "repo", "")).toEqual(["add", "ls"]);
+  expect(values("project", "repo", "")).toEqual(["add", "ls", "list", "set", "rm"]);
   expect(values("ls", "--st")).toEqual(["--status"]);
   expect(values("run", "--host", "")).toEqual(["opencode", "claude", "scripted"]);
   expect(values("run", "--host", "claude", "-C", "")).toEqual(["<directory>"]);
@@ -50,5 +50,5 @@ test("a real bash completes commands, options, files and the ids of tasks", asyn
   });
   const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
   expect(err).toBe("");
-  expect(out.split("\n")).toEqual(["resume", "merge", "--worktree", "claude cursor", id.slice(-8), ""]);
+  expect(out.split("\n")).toEqual(["resume restart", "merge", "--worktree", "claude cursor", id.slice(-8), ""]);
 });

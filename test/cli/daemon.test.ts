@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { takeDaemonLock } from "../../src/cli/daemon-lock.ts";
 import { findDaemon } from "../../src/cli/daemon-process.ts";
 import { isAlive } from "../../src/engine/liveness.ts";
+import { freePort } from "../../src/testing/free-port.ts";
 import { cliWorld, daemonLives, daemonRecords } from "./cli-bed.ts";
 
 interface Up {
@@ -57,6 +58,22 @@ describe("the daemon", () => {
     expect(isAlive(daemon)).toBe(false);
     expect(existsSync(join(world.data, "servers", `${daemon.pid}.json`))).toBe(false);
     expect(await world.json("down")).toEqual({ stopped: false, pid: null });
+  });
+
+  test("listens on the port that up and restart name, and is another one after a restart", async () => {
+    const world = cliWorld();
+    const port = freePort();
+    const first = await world.json<Up & { port: number }>("up", "--port", String(port));
+    expect(first.port).toBe(port);
+    const other = await world.cli("up", "--port", String(port + 1));
+    expect(other).toMatchObject({ code: 1, err: expect.stringContaining(`asyncagents restart --port ${port + 1}`) });
+    const second = await world.json<Up & { port: number }>("restart", "--port", "0");
+    expect(second.pid).not.toBe(first.pid);
+    expect(second.port).not.toBe(port);
+    await world.json("run", "--host", "scripted", "Waits\n!wait never.txt");
+    expect(await world.cli("restart")).toMatchObject({ code: 1, err: expect.stringContaining("--force") });
+    expect((await world.json<Up>("restart", "--force")).started).toBe(true);
+    expect((await world.cli("up", "--port", "many")).code).toBe(2);
   });
 
   test("keeps its files to its owner, and works from its own folder", async () => {

@@ -139,7 +139,7 @@ describe("text of others", () => {
 });
 
 describe("a screen", () => {
-  const OWN = new RegExp(`${ESCAPE}\\[((1|2|22|31|32|33|34|36|39)m|H|J|K|\\?1049[hl]|\\?25[hl])|\r`, "g");
+  const OWN = new RegExp(`${ESCAPE}\\[((1|2|22|31|32|33|34|36|39)m|H|2?J|K|\\?1049[hl]|\\?25[hl])|\r`, "g");
 
   function printed(act: (screen: Screen) => void): string {
     const texts: string[] = [];

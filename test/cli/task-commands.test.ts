@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { taskListSchema, taskSchema } from "../../src/client/schemas.ts";
 import { cliWorld, MAIN } from "./cli-bed.ts";
@@ -30,6 +30,11 @@ describe("run", () => {
     expect(good).toMatchObject({ code: 0, out: "fine\n", err: expect.stringContaining('✓ "Speak" completed') });
     const bad = await world.cli("run", "--host", "scripted", "--wait", "Break\n!fail no luck");
     expect(bad).toMatchObject({ code: 1, out: "", err: expect.stringContaining("no luck") });
+    const { id } = await run("Break\n!fail no luck again");
+    expect(await world.cli("wait", id)).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/error after .*\n {2}no luck/),
+    });
     const late = await world.cli("run", "--host", "scripted", "--wait", "--timeout", "200ms", "Stay\n!wait never");
     expect(late).toMatchObject({ code: 4, err: expect.stringContaining("goes on; asyncagents wait") });
   });
@@ -103,6 +108,54 @@ describe("ls and show", () => {
     const none = await world.cli("show", "nothing-like-it", "--json");
     expect(none).toMatchObject({ code: 3, out: "" });
     expect(JSON.parse(none.err).error.code).toBe("task_not_found");
+  });
+
+  test("take any beginning of what ls shows of an id, and name the candidates where it fits several", async () => {
+    const { id } = await run("Shown");
+    const shown = /^(\S+) .*Shown$/m.exec((await world.cli("ls")).out)?.[1] ?? "";
+    expect(id).toEndWith(shown);
+    const others = (await world.json<{ tasks: Task[] }>("ls", "--all")).tasks.filter((task) => task.id !== id);
+    const lengths = Array.from(shown, (_, length) => shown.slice(0, length + 1));
+    const unique = lengths.find((text) => !others.some((task) => task.id.slice(-8).startsWith(text))) ?? "";
+    expect(await world.json<Task>("show", unique)).toMatchObject({ id });
+    const several = await world.cli("show", unique.slice(0, -1));
+    expect(several).toMatchObject({ code: 2, err: expect.stringContaining(`${id} (Shown)`) });
+  });
+
+  test("live ones are first, also one that is old and was resumed; then the newest", async () => {
+    const { id: old } = await run("--wait", "Old\n!say old");
+    const { id: newer } = await run("--wait", "Newer");
+    await world.json("resume", old, "Again\n!wait never");
+    const [first, ...rest] = (await world.json<{ tasks: Task[] }>("ls", "--limit", "100")).tasks;
+    expect(first?.id).toBe(old);
+    expect(rest.filter(({ status }) => status === "completed")[0]?.id).toBe(newer);
+    await world.json("cancel", old);
+  });
+
+  test("are filtered and printed as scripts want them", async () => {
+    const away = join(world.work, "away");
+    mkdirSync(away);
+    const { id } = await run("--dir", away, "--name", "Far away", "--wait", "x");
+    const ids = async (...words: string[]) => (await world.cli("ls", "-q", ...words)).out;
+    expect(await ids("--dir", away)).toBe(`${id}\n`);
+    expect(await ids("--dir", away, "--since", "1h", "--host", "scripted")).toBe(`${id}\n`);
+    expect(await ids("--dir", away, "--host", "opencode")).toBe("");
+    expect(await ids("--dir", away, "--since", "2999-01-01")).toBe("");
+    expect(await ids(id.slice(-8))).toBe(`${id}\n`);
+    const { out } = await world.cli(
+      "ps",
+      "--dir",
+      away,
+      "--format",
+      "{{.status}}\\t{description} {progress.toolCalls}",
+    );
+    expect(out).toBe("completed\tFar away 0\n");
+    for (const words of [
+      ["--since", "soon"],
+      ["--format", "{nope}"],
+      ["--host", "other"],
+    ])
+      expect((await world.cli("ls", ...words)).code).toBe(2);
   });
 
   test("make a table that is aligned and holds one line for each task", async () => {

@@ -53,6 +53,16 @@ terminalTest("watch draws a live table in a real terminal, follows its size, and
     await shows(/● running +scripted .*on a narrow screen/);
     writeFileSync(join(world.work, "go.txt"), "");
     await shows(/✓ completed/);
+    for (let number = 0; number < 12; number++) await world.json("run", "--host", "scripted", `Number ${number}`);
+    await shows(/5 below · j\/k scroll/);
+    tmux("send-keys", "j");
+    await shows(/1 above · 4 below/);
+    tmux("send-keys", "NPage");
+    await shows(/5 above · j\/k scroll/);
+    tmux("send-keys", "Up");
+    await shows(/4 above · 1 below/);
+    tmux("send-keys", "g");
+    await shows(/Number 11\n.*5 below/s);
     tmux("send-keys", "q");
     const after = await shows(/ended 0/);
     expect(after).toContain("before");

@@ -1,0 +1,64 @@
+/**
+ * The tasks that a list is about: live ones first, then the newest. What the server cannot filter by (host, folder, time) is filtered here, page by page,
+ * until there are enough. Reads only, and bounded.
+ */
+import type { Client } from "../client/client.ts";
+import type { BackgroundTask, TaskStatus } from "../client/schemas.ts";
+import { isLive, STATUSES } from "../model/task.ts";
+
+const PAGE = 200;
+/** However much is asked for. */
+export const MOST = 10_000;
+
+export interface ListFilter {
+  status: readonly TaskStatus[] | undefined;
+  agent: string | undefined;
+  search: string | undefined;
+  host: string | undefined;
+  /** It and the folders below it. */
+  directory: string | undefined;
+  /** Only tasks that began after that, in ms since 1970. */
+  since: number | undefined;
+}
+
+export interface Listing {
+  tasks: BackgroundTask[];
+  /** How many there are in all; null where that was not counted. */
+  total: number | null;
+}
+
+export async function listTasks(client: Client, filter: ListFilter, limit: number): Promise<Listing> {
+  const statuses = filter.status ?? STATUSES;
+  const [live, ended] = [statuses.filter((each) => isLive(each)), statuses.filter((each) => !isLive(each))];
+  const first = await readTasks(client, { ...filter, status: live }, limit);
+  const rest = await readTasks(client, { ...filter, status: ended }, limit - first.tasks.length);
+  const total = first.total === null || rest.total === null ? null : first.total + rest.total;
+  return { tasks: [...first.tasks, ...rest.tasks], total };
+}
+
+async function readTasks(client: Client, filter: ListFilter, limit: number): Promise<Listing> {
+  const { status = [], agent, search, host, directory, since } = filter;
+  if (status.length === 0) return { tasks: [], total: 0 };
+  const query = {
+    status,
+    ...(agent === undefined ? {} : { agent }),
+    ...(search === undefined ? {} : { search }),
+  };
+  const isCounted = host === undefined && directory === undefined && since === undefined;
+  const found: BackgroundTask[] = [];
+  for (let offset = 0; ; offset += PAGE) {
+    const page = await client.tasks({ ...query, limit: isCounted ? Math.min(PAGE, Math.max(1, limit)) : PAGE, offset });
+    found.push(...page.tasks.filter((task) => isWanted(task, filter)));
+    const isPast = since !== undefined && page.tasks.some((task) => Date.parse(task.startedAt) < since);
+    if (found.length >= limit || page.tasks.length < PAGE || isPast) {
+      return { tasks: found.slice(0, Math.max(0, limit)), total: isCounted ? page.total : null };
+    }
+  }
+}
+
+function isWanted(task: BackgroundTask, { host, directory, since }: ListFilter): boolean {
+  if (host !== undefined && task.host !== host) return false;
+  if (directory !== undefined && task.directory !== directory && !task.directory.startsWith(`${directory}/`))
+    return false;
+  return since === undefined || Date.parse(task.startedAt) >= since;
+}
