@@ -3,6 +3,7 @@
  * OpenCode's events. All in one order: before something is shown from OpenCode, the store is read up to that moment.
  */
 import type { Part } from "@opencode-ai/sdk/v2";
+import { givenText } from "../src/model/answer.ts";
 import type { TaskEvent } from "../src/model/events.ts";
 import type { Run, Task } from "../src/model/task.ts";
 import { durationText } from "../src/opencode/duration.ts";
@@ -174,6 +175,7 @@ function wordsOf(event: TaskEvent, task: Task, run: Run | null) {
 
 function phaseWords({ detail }: Extract<TaskEvent, { type: "run.phased" }>): string {
   if (detail?.kind === "retrying") return `its provider fails, attempt ${detail.count}: ${detail.reason}`;
+  if (detail?.kind === "answered") return `what it asked for was ${givenText(detail)}`;
   return `waits for an answer: ${detail?.text}`;
 }
 

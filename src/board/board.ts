@@ -117,7 +117,7 @@ function handlersOf(parts: BoardParts, start: AttemptStart, pump: QueuePump): Ha
     stop_attempt: (input) => stopAttempt(parts, start, input),
     get_attempt_diff: (input) => getAttemptDiff(parts, input),
     merge_attempt: (input, call) => mergeAttempt(parts, input, call),
-    answer_question: (input) => answerQuestion(parts, input),
+    answer_question: (input, call) => answerQuestion(parts, input, call),
     add_project: (input, call) => addProject(parts, input, call),
     add_repo: (input, call) => addRepo(parts, input, call),
     list_executors: (input, call) => listExecutors(parts, input, call),

@@ -75,6 +75,7 @@ async function waited(
 export async function answerQuestion(
   parts: BoardParts,
   input: Input<"answer_question">,
+  { origin }: BoardCall,
 ): Promise<OperationOutput<"answer_question">> {
   const task = await askingTask(parts, input);
   const detail = isLive(task.status) && task.phaseDetail?.kind === "waiting" ? task.phaseDetail : null;
@@ -87,7 +88,12 @@ export async function answerQuestion(
     const message = `Another program (pid ${place.pid}) runs this task. Answer it there.`;
     throw new AsyncAgentsError("host_unavailable", message, { details: { pid: place.pid } });
   }
-  await place.engine.answerTask(task, { kind: "question", answers: input.answers });
+  await place.engine.answerTask(
+    task,
+    { kind: "question", answers: input.answers },
+    undefined,
+    origin.door === "model" ? "model" : "api",
+  );
   return { answered: true };
 }
 

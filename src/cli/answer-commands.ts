@@ -4,6 +4,7 @@
  */
 import type { Client } from "../client/client.ts";
 import type { AnswerBody, BackgroundTask } from "../client/schemas.ts";
+import { givenText } from "../model/answer.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { type CommandArguments, misuse } from "./arguments.ts";
 import { attemptTask } from "./attempt-waiting.ts";
@@ -62,7 +63,7 @@ async function answered(
   const task = await find(client);
   const asked = openRequest(task, given.text("request"));
   const body = replyFor(asked, decision, words);
-  const after = await client.answer(task.id, { ...body, requestId: asked.requestId });
+  const after = await client.answer(task.id, { ...body, requestId: asked.requestId, via: "command line" });
   screen.show({ ...after, answered: { ...asked, reply: body } }, () => {
     screen.line(`${sentenceOf(body)}: ${oneLine(asked.text)}`);
   });
@@ -83,7 +84,9 @@ function replyWords(command: Command, given: CommandArguments): { decision: Deci
 
 function openRequest({ id, phaseDetail }: BackgroundTask, wanted: string | undefined): Asked {
   if (phaseDetail?.kind !== "waiting") {
-    throw new AsyncAgentsError("nothing_asked", `Task ${shortId(id)} asks for nothing at the moment.`);
+    const last =
+      phaseDetail?.kind === "answered" ? ` What it asked for last was already ${givenText(phaseDetail)}.` : "";
+    throw new AsyncAgentsError("nothing_asked", `Task ${shortId(id)} asks for nothing at the moment.${last}`);
   }
   if (wanted === undefined || (wanted !== "" && phaseDetail.requestId.endsWith(wanted))) return phaseDetail;
   const open = `${shortId(phaseDetail.requestId)}: ${oneLine(phaseDetail.text).slice(0, 500)}`;

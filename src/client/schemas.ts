@@ -3,6 +3,7 @@
  * them, and the client's types are inferred from them. Times are ISO 8601; durations are milliseconds. No behaviour.
  */
 import { z } from "zod";
+import { ANSWERERS, REPLIES } from "../model/answer.ts";
 import { TOOL_STATES } from "../model/message.ts";
 import { PHASES, STATUSES } from "../model/task.ts";
 
@@ -37,6 +38,17 @@ export const phaseDetailSchema = z.discriminatedUnion("kind", [
     asks: z.enum(["permission", "question"]),
     text: z.string(),
   }),
+  z
+    .object({
+      kind: z.literal("answered"),
+      requestId: z.string(),
+      reply: z.enum(REPLIES),
+      by: z.enum(ANSWERERS).describe("from where; host: the agent's own program, model: an agent over MCP"),
+      at: time,
+    })
+    .describe(
+      "what was asked last, and how it was answered; stays when the run ends, until something else is to be said",
+    ),
 ]);
 
 export const noticeSchema = z.object({
@@ -254,6 +266,11 @@ const requestId = z
   .optional()
   .describe("of what is answered, as in phaseDetail: an answer to something else is then refused");
 
+const via = z
+  .enum(["dashboard", "command line"])
+  .optional()
+  .describe("from where, for others who look at the task; over the API when absent");
+
 export const answerBodySchema = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("permission"),
@@ -265,6 +282,7 @@ export const answerBodySchema = z.discriminatedUnion("kind", [
       .optional()
       .describe("told to the agent with a refusal, which then goes on; without one the run ends"),
     requestId,
+    via,
   }),
   z.object({
     kind: z.literal("question"),
@@ -274,6 +292,7 @@ export const answerBodySchema = z.discriminatedUnion("kind", [
       .nullable()
       .describe("one for each question, in their order; null turns the question down, which ends the run"),
     requestId,
+    via,
   }),
 ]);
 

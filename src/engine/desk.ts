@@ -9,6 +9,7 @@ import { AsyncAgentsError } from "../model/errors.ts";
 import { folderProblem } from "../model/folder-problem.ts";
 import { isLive, type Task } from "../model/task.ts";
 import type { Instance, Store } from "../store/store.ts";
+import { overAlready } from "./answers.ts";
 import type { Engine } from "./engine.ts";
 import { type LaunchRequest, PERSON } from "./launch.ts";
 import { isVisible } from "./liveness.ts";
@@ -97,13 +98,13 @@ export class Desk {
   }
 
   /** Only who drives a task can hand it an answer. */
-  async placeOfAnswer(task: Task): Promise<Place> {
+  async placeOfAnswer(task: Task, requestId?: string): Promise<Place> {
     const engine = this.#context.engines().find(({ instance }) => instance.id === task.owner);
     if (engine) return { engine };
     const driver = await this.#driver(task);
     if (driver && isVisible(driver)) return { pid: driver.pid };
     if (driver) throw elsewhere(task);
-    throw new AsyncAgentsError("nothing_asked", `Task ${task.id} does not wait for an answer.`);
+    throw overAlready(task, requestId, null);
   }
 
   /** A parent is told by the process that handles it, or by any with the same host where that one is gone. */

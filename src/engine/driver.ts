@@ -5,6 +5,7 @@
  * Invariant: it writes about a task only while the store says that this instance owns it.
  */
 import type { HostEvent, HostStatus, OpenRequest } from "../hosts/host.ts";
+import type { ReplyWord } from "../model/answer.ts";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import type { TaskEvent } from "../model/events.ts";
 import { CANCELLED, endOf, judge, type Verdict } from "../model/evidence.ts";
@@ -13,10 +14,12 @@ import { addProgress, fullerProgress, type Progress } from "../model/progress.ts
 import type { Phase, PhaseDetail, Task } from "../model/task.ts";
 import { isLive } from "../model/task.ts";
 import type { Transition } from "../model/transition.ts";
+import { Answers } from "./answers.ts";
 import type { EngineContext } from "./context.ts";
 import { Handover, SESSION_DELETED } from "./handover.ts";
 import { Leftovers } from "./leftovers.ts";
 import { Lull } from "./lull.ts";
+import { PollTimer } from "./poll-timer.ts";
 import { Slots } from "./slots.ts";
 import { RunTracker } from "./tracker.ts";
 
@@ -36,9 +39,9 @@ export class Driver {
   readonly #handover: Handover;
   /** Prompts wait here until the launches beside them have returned. */
   readonly lull = new Lull();
+  readonly answers: Answers;
   readonly #saving = new Map<RunTracker, ReturnType<typeof setTimeout>>();
-  #pollTimer: ReturnType<typeof setTimeout> | null = null;
-  #lastPoll = Number.NEGATIVE_INFINITY;
+  readonly #pollTimer: PollTimer;
   #stopped = false;
 
   constructor(context: EngineContext, onEnded: (task: Task) => void) {
@@ -47,6 +50,8 @@ export class Driver {
     this.#slots = context.slots ?? new Slots(null);
     this.#leftovers = new Leftovers(context, (sessionId) => this.#live.get(sessionId)?.stopping === null);
     this.#handover = new Handover(context, this.#leftovers);
+    this.answers = new Answers(context.now);
+    this.#pollTimer = new PollTimer(context, () => this.#poll());
   }
 
   /** Does what ends in beginning a run, unless too many wait for their turn already. */
@@ -170,7 +175,7 @@ export class Driver {
     this.lull.stop();
     this.#leftovers.close();
     this.#handover.stop();
-    if (this.#pollTimer) clearTimeout(this.#pollTimer);
+    this.#pollTimer.stop();
     for (const timer of this.#saving.values()) clearTimeout(timer);
     for (const tracker of this.#live.values()) tracker.place?.leave();
     this.#saving.clear();
@@ -248,8 +253,7 @@ export class Driver {
     } else if (event.type === "session.asked") {
       this.#ask(tracker, event);
     } else if (event.type === "session.answered") {
-      tracker.answer(event.requestId);
-      this.#goOn(tracker);
+      this.#answered(tracker, [event.requestId], event.reply);
     } else if (tracker.count(event)) {
       if (tracker.phase === "retrying" || tracker.phase === "stalled") this.#goOn(tracker);
       this.#saveLater(tracker);
@@ -274,15 +278,19 @@ export class Driver {
     const ids = new Set(open.map(({ requestId }) => requestId));
     for (const [tracker, before] of known) {
       const closed = before.filter((id) => !ids.has(id));
-      for (const id of closed) tracker.answer(id);
-      if (closed.length > 0) this.#goOn(tracker);
+      this.#answered(tracker, closed);
     }
   }
 
+  #answered(tracker: RunTracker, requestIds: readonly string[], reply?: ReplyWord): void {
+    for (const id of requestIds) tracker.answer(id);
+    if (requestIds.length > 0) this.#goOn(tracker, this.answers.heard(requestIds, reply));
+  }
+
   /** It works again, unless somebody is still asked. */
-  #goOn(tracker: RunTracker): void {
+  #goOn(tracker: RunTracker, answered: PhaseDetail | null = null): void {
     const { asked } = tracker;
-    this.#phase(tracker, asked === null ? "working" : "waiting", asked);
+    this.#phase(tracker, asked === null ? "working" : "waiting", asked ?? answered);
   }
 
   #phase(tracker: RunTracker, phase: Phase, detail: PhaseDetail | null): void {
@@ -398,26 +406,15 @@ export class Driver {
   }
 
   #pollLater(): void {
-    this.#schedule(this.#context.settings.pollMs);
+    if (this.#live.size > 0) this.#pollTimer.later();
   }
 
   #pollSoon(): void {
-    if (this.#pollTimer) clearTimeout(this.#pollTimer);
-    this.#pollTimer = null;
-    this.#schedule(Math.max(0, this.#lastPoll + this.#context.settings.pollMs - this.#context.monotonic()));
-  }
-
-  #schedule(delay: number): void {
-    if (this.#pollTimer || this.#stopped || this.#live.size === 0) return;
-    this.#pollTimer = setTimeout(() => {
-      this.#pollTimer = null;
-      void this.#poll();
-    }, delay);
+    if (this.#live.size > 0) this.#pollTimer.soon();
   }
 
   async #poll(): Promise<void> {
     const asked = this.#context.monotonic();
-    this.#lastPoll = asked;
     const known = [...this.#live.values()].map((run): [RunTracker, string[]] => [run, run.requestIds]);
     try {
       const open = await this.#context.host.requests?.();

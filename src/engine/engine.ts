@@ -3,12 +3,14 @@
  * touches only that session's own children; one on a task is for people (`desk.ts` finds the engine for it). Holds no
  * rules of its own beyond finding a task by what the caller wrote.
  */
-import type { AgentInfo, HostEvent, MessagePage, Reply } from "../hosts/host.ts";
+import { type AgentInfo, type HostEvent, type MessagePage, type Reply, replyWord } from "../hosts/host.ts";
+import type { Answerer } from "../model/answer.ts";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import type { TaskEventType } from "../model/events.ts";
 import { INTERRUPTED } from "../model/evidence.ts";
 import { isLive, type Task } from "../model/task.ts";
 import type { FeedEntry, Instance, Parent, TaskPage } from "../store/store.ts";
+import { overAlready } from "./answers.ts";
 import { Canceller, type CancelResult } from "./cancel.ts";
 import { Changes } from "./changes.ts";
 import type { EngineContext } from "./context.ts";
@@ -210,21 +212,23 @@ export class Engine {
     return this.#launcher.resume(PERSON, task, request);
   }
 
-  /** Answers what a task of this instance waits for; with an id, only that very request. */
-  async answerTask(task: Task, reply: Reply, requestId?: string): Promise<void> {
+  /** Answers what a task of this instance waits for; with an id, only that very request. Says who was faster, if somebody was. */
+  async answerTask(task: Task, reply: Reply, requestId?: string, by: Answerer = "api"): Promise<void> {
     this.#use();
     const { host } = this.#context;
+    const { answers } = this.#driver;
     if (!host.answer) throw new AsyncAgentsError("host_unsupported", `${host.kind} cannot be answered from here.`);
     const detail = isLive(task.status) && task.phaseDetail?.kind === "waiting" ? task.phaseDetail : null;
     if (detail === null || (requestId ?? detail.requestId) !== detail.requestId) {
-      throw new AsyncAgentsError("nothing_asked", `Task ${task.id} does not wait for this answer.`);
+      throw overAlready(task, requestId, requestId === undefined ? null : answers.of(requestId));
     }
     if (detail.asks !== reply.kind) {
       const message = `Task ${task.id} asks for a ${detail.asks}, not for a ${reply.kind}: ${detail.text.slice(0, 200)}`;
       throw new AsyncAgentsError("invalid_input", message, { details: { asks: detail.asks } });
     }
-    if (await host.answer(task.sessionId, detail.requestId, reply)) return;
-    throw new AsyncAgentsError("nothing_asked", `What task ${task.id} asked has been answered already.`);
+    const send = () => host.answer?.(task.sessionId, detail.requestId, reply) ?? Promise.resolve(false);
+    if (await answers.give(detail.requestId, { reply: replyWord(reply), by }, send)) return;
+    throw overAlready(task, detail.requestId, answers.of(detail.requestId));
   }
 
   /** Tells a task's parent what it has not been told yet, also what was dropped; `desk.ts` finds who handles the parent. */

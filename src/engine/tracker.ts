@@ -121,7 +121,7 @@ export class RunTracker {
   }
 
   /** What was asked first of that which nobody has answered. */
-  get asked(): PhaseDetail | null {
+  get asked(): Waiting | null {
     return this.#requests.values().next().value ?? null;
   }
 

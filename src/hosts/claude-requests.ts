@@ -4,7 +4,7 @@
  * Who may answer is decided by callers.
  */
 import type { SdkPermissionUpdate } from "../claude/sdk.ts";
-import type { HostEvent, OpenRequest, Reply } from "./host.ts";
+import { type HostEvent, type OpenRequest, type Reply, replyWord } from "./host.ts";
 
 /** What the SDK takes as an answer. */
 export type PermissionAnswer =
@@ -73,7 +73,7 @@ export class ClaudeRequests {
       this.#emit({ type: "session.asked", sessionId, requestId, asks, text });
     });
     this.#open.delete(requestId);
-    this.#emit({ type: "session.answered", sessionId, requestId });
+    this.#emit({ type: "session.answered", sessionId, requestId, ...(reply && { reply: replyWord(reply) }) });
     const allowed = reply && allowanceOf(reply, input, context);
     if (allowed) return allowed;
     const said = reply?.kind === "permission" ? reply.message : null;

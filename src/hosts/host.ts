@@ -4,6 +4,7 @@
  * Calls reject with AsyncAgentsError: `session_gone` where the session does not exist, `host_failed` otherwise, with
  * `details.refused` where the host itself said no. Without it, a call that failed may still have had its effect.
  */
+import type { ReplyWord } from "../model/answer.ts";
 import type { CondenseLimits } from "../model/condense.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import type { Evidence } from "../model/evidence.ts";
@@ -71,7 +72,8 @@ export type HostEvent =
   | { type: "session.failed"; sessionId: string; error: string; aborted: boolean }
   | { type: "session.retrying"; sessionId: string; reason: string; count: number }
   | { type: "session.asked"; sessionId: string; requestId: string; asks: "permission" | "question"; text: string }
-  | { type: "session.answered"; sessionId: string; requestId: string }
+  /** The request is over; without a reply nobody knows how, or it was withdrawn. */
+  | { type: "session.answered"; sessionId: string; requestId: string; reply?: ReplyWord }
   | { type: "session.opened"; sessionId: string; parentSessionId: string }
   | { type: "session.deleted"; sessionId: string }
   /** May come more than once for a call. `input`: what it was called with, as its host has it. */
@@ -92,6 +94,13 @@ export type Reply =
   | { kind: "permission"; decision: "once" | "always" | "reject"; message: string | null }
   /** One answer for each question, in their order; null: the question is turned down. */
   | { kind: "question"; answers: readonly string[] | null };
+
+const DECISIONS = { once: "allowed once", always: "always allowed", reject: "rejected" } as const;
+
+export function replyWord(reply: Reply): ReplyWord {
+  if (reply.kind === "permission") return DECISIONS[reply.decision];
+  return reply.answers === null ? "turned down" : "answered";
+}
 
 /** What a session asked for and nobody has answered yet. */
 export interface OpenRequest {

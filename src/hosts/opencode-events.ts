@@ -3,6 +3,7 @@
  * malformed one: it can never break the stream. Keeps no state. OpenCode writes an event some time after it happened,
  * with what the message has become since: the first word about an answer may already say that it is finished.
  */
+import type { ReplyWord } from "../model/answer.ts";
 import type { HostEvent } from "./host.ts";
 import {
   errorText,
@@ -17,6 +18,8 @@ import {
 
 type Fields = Record<string, unknown>;
 type Reader = (properties: Fields) => HostEvent | HostEvent[] | null;
+
+const DECISIONS: Record<string, ReplyWord> = { once: "allowed once", always: "always allowed", reject: "rejected" };
 
 const READERS: Record<string, Reader> = {
   "session.idle": (p) => ({ type: "session.idle", sessionId: text(p.sessionID) }),
@@ -52,9 +55,9 @@ const READERS: Record<string, Reader> = {
       .map((question) => text(fieldsOf(question).question))
       .join(" / "),
   }),
-  "permission.replied": readAnswered,
-  "question.replied": readAnswered,
-  "question.rejected": readAnswered,
+  "permission.replied": (p) => readAnswered(p, DECISIONS[text(p.reply)]),
+  "question.replied": (p) => readAnswered(p, "answered"),
+  "question.rejected": (p) => readAnswered(p, "turned down"),
   "message.updated": readMessage,
   "message.part.updated": readPart,
   "message.part.delta": (p) => ({ type: "text.written", sessionId: text(p.sessionID) }),
@@ -105,11 +108,12 @@ function readStatus(p: Fields): HostEvent | null {
   return { type: "session.retrying", sessionId, ...retryOf(status) };
 }
 
-function readAnswered(p: Fields): HostEvent {
+function readAnswered(p: Fields, reply: ReplyWord | undefined): HostEvent {
   return {
     type: "session.answered",
     sessionId: text(p.sessionID),
     requestId: text(p.requestID) || text(p.permissionID),
+    ...(reply !== undefined && { reply }),
   };
 }
 

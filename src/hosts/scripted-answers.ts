@@ -4,7 +4,7 @@
  * the turn then is not decided here.
  */
 import { messageOf } from "../model/errors.ts";
-import type { HostEvent, HostStatus, OpenRequest, Reply } from "./host.ts";
+import { type HostEvent, type HostStatus, type OpenRequest, type Reply, replyWord } from "./host.ts";
 import { elapse, type ScriptedGate, unlessAborted } from "./scripted-gates.ts";
 import { markerOf, type ScriptedAnswer, type ScriptedDelay, say } from "./scripted-script.ts";
 import type { AgentMessage, ScriptedCall, ScriptedSession, ScriptedSessions } from "./scripted-sessions.ts";
@@ -154,7 +154,7 @@ export class ScriptedAnswers {
     const reply = await unlessAborted(promise, turn.signal);
     this.#requests.delete(requestId);
     if (reply === undefined) return;
-    emit({ type: "session.answered", sessionId, requestId });
+    emit({ type: "session.answered", sessionId, requestId, reply: replyWord(reply) });
     call.output = outputOf(reply);
     if (call.output !== null) return;
     const said = reply.kind === "permission" ? reply.message : null;

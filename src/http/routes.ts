@@ -319,10 +319,10 @@ const controls: Route[] = [
         throw new AsyncAgentsError("not_allowed", "Only a person may answer a permission, and not an agent.");
       }
       const task = await overview.task(id);
-      const place = await desk.placeOfAnswer(task);
+      const place = await desk.placeOfAnswer(task, body.requestId);
       if ("pid" in place) return peers.forward(place.pid, request, body);
       const reply = body.kind === "permission" ? { ...body, message: body.message ?? null } : body;
-      await place.engine.answerTask(task, reply, body.requestId);
+      await place.engine.answerTask(task, reply, body.requestId, body.via ?? "api");
       return replyJson(wireTask(await overview.task(id)));
     },
   },

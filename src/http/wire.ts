@@ -5,7 +5,7 @@
 import type { BackgroundTask, LogMessage, LogPart, Snapshot, TaskGroup, TaskRun } from "../client/schemas.ts";
 import type { Figures, Group, Overview } from "../engine/overview.ts";
 import type { Message, MessagePart } from "../model/message.ts";
-import type { Run, Task } from "../model/task.ts";
+import type { PhaseDetail, Run, Task } from "../model/task.ts";
 
 /** Characters of a prompt, a result or an error in lists and events. */
 export const TEXT_CHARS = 8192;
@@ -36,7 +36,7 @@ export function wireTask(task: Task, textChars = Number.POSITIVE_INFINITY): Back
     model: task.model,
     status: task.status,
     phase: task.phase,
-    phaseDetail: task.phaseDetail,
+    phaseDetail: wirePhaseDetail(task.phaseDetail),
     startedAt: iso(task.startedAt),
     completedAt: isoOrNull(task.completedAt),
     resultRetrievedAt: isoOrNull(task.resultRetrievedAt),
@@ -67,6 +67,10 @@ export function wireDetail(task: Task, notice: Awaited<ReturnType<Overview["noti
   if (notice === null) return { ...wireTask(task), notice };
   const { kind, state, attempts, reason, nextTryAt } = notice;
   return { ...wireTask(task), notice: { kind, state, attempts, reason, nextTryAt: isoOrNull(nextTryAt) } };
+}
+
+function wirePhaseDetail(detail: PhaseDetail | null): BackgroundTask["phaseDetail"] {
+  return detail?.kind === "answered" ? { ...detail, at: iso(detail.at) } : detail;
 }
 
 export function wireRun(

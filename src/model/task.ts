@@ -2,6 +2,7 @@
  * The words: task, run, status, phase. Plain data, no behaviour. A task is one delegated job; a run is one prompt
  * worked off in it (the launch is run 0, the n-th resume is run n). Times are milliseconds since the epoch.
  */
+import type { GivenAnswer } from "./answer.ts";
 import type { Progress } from "./progress.ts";
 
 export const STATUSES = ["running", "completed", "error", "cancelled", "resumed"] as const;
@@ -11,10 +12,11 @@ export const PHASES = ["queued", "starting", "working", "retrying", "waiting", "
 /** What a live task is doing; null once it has ended. */
 export type Phase = (typeof PHASES)[number];
 
-/** What stands behind a phase that needs explaining. */
+/** What stands behind a phase that needs explaining. `answered`: what was asked last is over; kept when the run ends, until the next. */
 export type PhaseDetail =
   | { kind: "retrying"; reason: string; count: number }
-  | { kind: "waiting"; requestId: string; asks: "permission" | "question"; text: string };
+  | { kind: "waiting"; requestId: string; asks: "permission" | "question"; text: string }
+  | ({ kind: "answered"; requestId: string; at: number } & GivenAnswer);
 
 export interface Run {
   /** 0 for the launch, then one more for each resume. */

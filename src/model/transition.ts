@@ -142,8 +142,8 @@ function noticeOf({ phase, detail }: Extract<TaskEvent, { type: "run.phased" }>)
 
 function sameDetail(a: PhaseDetail | null, b: PhaseDetail | null): boolean {
   if (a === null || b === null) return a === b;
-  if (a.kind === "waiting" && b.kind === "waiting") return a.requestId === b.requestId;
-  return a.kind === "retrying" && b.kind === "retrying" && a.reason === b.reason && a.count === b.count;
+  if (a.kind === "retrying") return b.kind === "retrying" && a.reason === b.reason && a.count === b.count;
+  return a.kind === b.kind && a.requestId === b.requestId;
 }
 
 function end(
@@ -156,7 +156,7 @@ function end(
     ...task,
     status,
     phase: null,
-    phaseDetail: null,
+    phaseDetail: task.phaseDetail?.kind === "answered" ? task.phaseDetail : null,
     run: { ...task.run, endedAt: event.at, outcome: status, ...outcome },
     completedAt: event.at,
     cancelRequestedAt: null,

@@ -3,6 +3,7 @@
  * which state is left to chance; few run numbers and short sequences make real lives of tasks likely.
  */
 import fc from "fast-check";
+import { ANSWERERS, REPLIES } from "../model/answer.ts";
 import type { TaskEvent, TaskEventType } from "../model/events.ts";
 import type { Progress } from "../model/progress.ts";
 import { PHASES, type PhaseDetail, STATUSES, type Task } from "../model/task.ts";
@@ -36,6 +37,13 @@ const detail: fc.Arbitrary<PhaseDetail | null> = fc.oneof(
     requestId: text,
     asks: fc.constantFrom("permission" as const, "question" as const),
     text,
+  }),
+  fc.record({
+    kind: fc.constant("answered" as const),
+    requestId: text,
+    reply: fc.constantFrom(...REPLIES),
+    by: fc.constantFrom(...ANSWERERS),
+    at: time,
   }),
 );
 

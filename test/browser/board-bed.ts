@@ -17,6 +17,8 @@ export interface BoardBed {
   /** A repository with one commit on main. */
   repo: string;
   git(...args: string[]): Promise<string>;
+  /** A command of the command line, with what it printed. */
+  cli(...args: string[]): Promise<{ code: number; out: string; err: string }>;
   stop(): Promise<void>;
 }
 
@@ -39,11 +41,18 @@ export async function startBoardBed(files: Record<string, string>): Promise<Boar
   }
   await git("add", "-A");
   await git("commit", "-q", "-m", "First");
+  const env = { ...process.env, HOME: root, ASYNCAGENTS_HOME: directory, ASYNCAGENTS_API_PORT: "0" };
   const daemon = Bun.spawn([process.execPath, main, "daemon"], {
     cwd: directory,
     stdio: ["ignore", "ignore", "pipe"],
-    env: { ...process.env, HOME: root, ASYNCAGENTS_HOME: directory, ASYNCAGENTS_API_PORT: "0" },
+    env,
   });
+  const cli = async (...args: string[]) => {
+    const command = Bun.spawn([process.execPath, main, ...args], { cwd: repo, stdio: ["ignore", "pipe", "pipe"], env });
+    const texts = [new Response(command.stdout).text(), new Response(command.stderr).text()] as const;
+    const [code, out, err] = await Promise.all([command.exited, ...texts]);
+    return { code, out, err };
+  };
   const stop = async () => {
     daemon.kill("SIGTERM");
     await daemon.exited;
@@ -51,7 +60,7 @@ export async function startBoardBed(files: Record<string, string>): Promise<Boar
   };
   try {
     const { url, token } = await recordOf(directory, daemon);
-    return { url, token, client: createClient({ url, token }), repo, git, stop };
+    return { url, token, client: createClient({ url, token }), repo, git, cli, stop };
   } catch (thrown) {
     await stop();
     throw thrown;

@@ -193,7 +193,12 @@ describe("what is done to a task", () => {
       out: expect.stringContaining("through"),
       err: expect.stringContaining("✓"),
     });
-    expect((await world.cli("answer", id, "--once")).code).toBe(1);
+    const second = await world.cli("answer", id, "--reject");
+    expect(second).toMatchObject({
+      code: 1,
+      out: "",
+      err: expect.stringContaining("was already allowed once, from the command line"),
+    });
   });
 
   test("questions are answered with words", async () => {

@@ -60,7 +60,66 @@ test("an answer that nobody heard of ends the waiting", async () => {
   const waiting = await when(side, task, ({ phase }) => phase === "waiting");
   await side.engine.answerTask(waiting, YES);
   await side.host.gate("after").reachedBy(1);
-  expect(await when(side, task, ({ phase }) => phase === "working")).toMatchObject({ phaseDetail: null });
+  expect(await when(side, task, ({ phase }) => phase === "working")).toMatchObject({
+    phaseDetail: { kind: "answered", reply: "allowed once", by: "api" },
+  });
+});
+
+test("of many who answer at once one is heard; the others are told of it, while the run goes on and when it is over", async () => {
+  const world = newWorld();
+  const side = await world.side();
+  const task = await launch(side, world.parent(), world.script(ask("permission", "May I?"), gate("after"), say("x")));
+  const waiting = await when(side, task, ({ phase }) => phase === "waiting");
+  const NO = { kind: "permission", decision: "reject", message: "no" } as const;
+  const places = ["command line", "dashboard", "api", "model"] as const;
+  const told = await Promise.allSettled(
+    places.map((by, index) => side.engine.answerTask(waiting, index === 0 ? YES : NO, undefined, by)),
+  );
+  const error = (one: PromiseSettledResult<void>) => (one.status === "rejected" ? one.reason.message : null);
+  const lost = expect.stringContaining("was already allowed once, from the command line.");
+  expect(told.map(error)).toEqual([null, lost, lost, lost]);
+  const detail = { kind: "answered", reply: "allowed once", by: "command line", at: expect.any(Number) };
+  const going = await when(side, task, ({ phase }) => phase === "working");
+  expect(going.phaseDetail).toMatchObject(detail);
+  side.host.gate("after").open();
+  const over = await ended(side, task);
+  expect(over).toMatchObject({ status: "completed", phase: null, phaseDetail: detail });
+  await expect(side.engine.answerTask(over, NO)).rejects.toThrow("already allowed once, from the command line");
+});
+
+test("an answer of the agent's own program is told as that, and the answer to another request is not mixed up with it", async () => {
+  const world = newWorld();
+  const side = await world.side();
+  const script = world.script(ask("permission", "One?"), ask("question", "Two?"), say("x"));
+  const task = await launch(side, world.parent(), script);
+  const first = await when(side, task, ({ phase }) => phase === "waiting");
+  const one = first.phaseDetail?.kind === "waiting" ? first.phaseDetail.requestId : "";
+  await side.host.answer(task.sessionId, one, YES);
+  const second = await when(
+    side,
+    task,
+    ({ phaseDetail }) => phaseDetail?.kind === "waiting" && phaseDetail.text === "Two?",
+  );
+  await expect(side.engine.answerTask(second, YES, one, "dashboard")).rejects.toMatchObject({
+    code: "nothing_asked",
+    details: { reply: "allowed once", by: "host" },
+  });
+  await side.engine.answerTask(second, { kind: "question", answers: null }, undefined, "dashboard");
+  expect((await ended(side, task)).phaseDetail).toMatchObject({ reply: "turned down", by: "dashboard" });
+});
+
+test("an answer that its host did not take is nobody's", async () => {
+  const world = newWorld();
+  let isOpen = false;
+  const side = await world.side({
+    host: (host) => ({ answer: async (...given) => isOpen && (await host.answer(...given)) }),
+  });
+  const task = await launch(side, world.parent(), world.script(ask("permission", "May I?"), say("x")));
+  const waiting = await when(side, task, ({ phase }) => phase === "waiting");
+  await expect(side.engine.answerTask(waiting, YES, undefined, "dashboard")).rejects.toThrow("does not wait");
+  isOpen = true;
+  await side.engine.answerTask(waiting, { ...YES, decision: "always" }, undefined, "command line");
+  expect((await ended(side, task)).phaseDetail).toMatchObject({ reply: "always allowed", by: "command line" });
 });
 
 test("what is asked or answered while the list is read is not undone by it", async () => {

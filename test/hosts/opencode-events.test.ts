@@ -68,11 +68,24 @@ const known: [string, object, HostEvent[]][] = [
       },
     ],
   ],
-  ...["permission.replied", "question.replied", "question.rejected"].map((type): [string, object, HostEvent[]] => [
-    type,
-    event(type, { sessionID, requestID: "req_1" }),
-    [{ type: "session.answered", sessionId: sessionID, requestId: "req_1" }],
+  ...(
+    [
+      ["permission.replied", "once", "allowed once"],
+      ["permission.replied", "always", "always allowed"],
+      ["permission.replied", "reject", "rejected"],
+      ["question.replied", undefined, "answered"],
+      ["question.rejected", undefined, "turned down"],
+    ] as const
+  ).map(([type, said, reply]): [string, object, HostEvent[]] => [
+    `${type} ${said ?? ""}`,
+    event(type, { sessionID, requestID: "req_1", reply: said }),
+    [{ type: "session.answered", sessionId: sessionID, requestId: "req_1", reply }],
   ]),
+  [
+    "a reply that nobody knows",
+    event("permission.replied", { sessionID, requestID: "req_1", reply: "perhaps" }),
+    [{ type: "session.answered", sessionId: sessionID, requestId: "req_1" }],
+  ],
   [
     "a user message",
     message({ id: "msg_1", sessionID, role: "user", time: { created: 1 } }),

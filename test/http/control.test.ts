@@ -213,6 +213,23 @@ describe("answer", () => {
     expect(await ended(api.side, task)).toMatchObject({ status: "completed", run: { result: "thanks" } });
     const failure = await failureOf(api.post(`/v1/tasks/${id}/answer`, grant));
     expect(failure).toMatchObject({ status: 409, code: "nothing_asked" });
+    expect(failure.message).toContain("was already allowed once, over the API");
+  });
+
+  test("an answer carries from where it came, and the task shows it with a time", async () => {
+    const { api, id, task, requestId } = await asking("permission");
+    await api.client.answer(id, { kind: "permission", decision: "always", requestId, via: "dashboard" });
+    await ended(api.side, task);
+    const shown = strict(taskSchema).parse(await (await api.ask(`/v1/tasks/${id}`)).json());
+    expect(shown).toMatchObject({
+      phaseDetail: {
+        ...{ kind: "answered", requestId, reply: "always allowed", by: "dashboard" },
+        at: expect.stringMatching(/^20.*Z$/),
+      },
+    });
+    expect(
+      (await failureOf(api.post(`/v1/tasks/${id}/answer`, { kind: "question", answers: [], via: "x" }))).status,
+    ).toBe(400);
   });
 
   test("a question is answered, or turned down", async () => {

@@ -26,6 +26,7 @@ test("a permission that is asked for is seen in the list, the output, the store 
   await world.opencode.client.replyPermission(asked.properties.id, "once");
   const ended = await world.ended(id);
   expect([ended.status, ended.phase, ended.run.result]).toEqual(["completed", null, "allowed"]);
+  expect(ended.phaseDetail).toMatchObject({ kind: "answered", reply: "allowed once", by: "host" });
   await parent.notice("allowed");
   expect((await parent.notices()).filter(({ visible }) => visible.startsWith("⏸")).length).toBe(1);
 });
@@ -47,7 +48,10 @@ test("a permission that a person gives over the status API lets the task go on",
   const { client } = await world.api();
   await client.answer(id, { kind: "permission", decision: "once" });
   expect(await world.ended(id)).toMatchObject({ status: "completed", run: { result: "allowed" } });
-  expect(client.answer(id, { kind: "permission", decision: "once" })).rejects.toMatchObject({ code: "nothing_asked" });
+  expect(client.answer(id, { kind: "permission", decision: "once" })).rejects.toMatchObject({
+    code: "nothing_asked",
+    message: expect.stringContaining("already allowed once, over the API"),
+  });
 });
 
 test("a question is seen likewise", async () => {

@@ -78,7 +78,7 @@ function LoadedAttempt({ attempt, tab, scroller }: LoadedAttemptProps) {
             )}
           </div>
           {endsBelow && <AttemptOutcome attempt={attempt} />}
-          {task && <AnswerBox task={task} />}
+          {task && <AnswerBox key={task.id} task={task} />}
         </div>
       </div>
     </div>

@@ -1,7 +1,7 @@
 /**
  * What a waiting task asks, and the way to answer it: words for a question, a decision for a permission. Stands at the end
  * of the page and sticks to the bottom of the window, so that it is seen from everywhere and moves nothing. A new request
- * begins with an empty form.
+ * begins with an empty form. Where somebody else was faster, a note takes the form's place.
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -16,14 +16,34 @@ import { Icon } from "../parts/icons.tsx";
 import { control } from "../server/page-client.ts";
 import { queryKeys } from "../server/query-keys.ts";
 import { isLive } from "../wording/statuses.ts";
+import { AnsweredNote } from "./answered-note.tsx";
 import { questionsIn } from "./questions.ts";
 
 /** Stands between the answers of one draft; nobody types it. */
 const BETWEEN = "\u001f";
 
 export function AnswerBox({ task }: { task: BackgroundTask }) {
-  const detail = task.phaseDetail;
-  if (!isLive(task) || detail?.kind !== "waiting") return null;
+  const detail = isLive(task) && task.phaseDetail?.kind === "waiting" ? task.phaseDetail : null;
+  const [shown, setShown] = useState(detail);
+  const [dismissed, setDismissed] = useState<string | null>(null);
+  const reply = useReply(task);
+  if (detail !== null && detail.requestId !== shown?.requestId) setShown(detail);
+  if (shown === null) return null;
+  if (detail === null) {
+    const isOwn = reply.variables?.requestId === shown.requestId && !reply.isError;
+    const hasLost = reply.isError && reply.variables.requestId === shown.requestId;
+    // That a run has ended is said elsewhere on the page.
+    const isOver = !isLive(task) && task.phaseDetail === null && !hasLost;
+    if (isOwn || isOver || dismissed === shown.requestId) return null;
+    return (
+      <AnsweredNote
+        task={task}
+        request={shown}
+        lost={hasLost ? reply.error : null}
+        onDismiss={() => setDismissed(shown.requestId)}
+      />
+    );
+  }
   const title = detail.asks === "question" ? "It asks a question" : "It asks for a permission";
   return (
     <section
@@ -35,41 +55,44 @@ export function AnswerBox({ task }: { task: BackgroundTask }) {
         <Icon name="waiting" />
         {title}
       </h2>
+      {reply.isError && reply.variables.requestId !== detail.requestId && (
+        <FailureNote title="Your answer to the request before this one did not count" failure={reply.error} />
+      )}
       {detail.asks === "question" ? (
-        <QuestionForm key={detail.requestId} task={task} requestId={detail.requestId} text={detail.text} />
+        <QuestionForm key={detail.requestId} requestId={detail.requestId} text={detail.text} reply={reply} />
       ) : (
-        <PermissionForm key={detail.requestId} task={task} requestId={detail.requestId} text={detail.text} />
+        <PermissionForm key={detail.requestId} requestId={detail.requestId} text={detail.text} reply={reply} />
       )}
     </section>
   );
 }
 
 interface RequestProps {
-  task: BackgroundTask;
   requestId: string;
   text: string;
+  reply: ReturnType<typeof useReply>;
 }
 
-/** The answer is for what is shown here, and for nothing that was asked since. */
-function useReply({ task, requestId }: RequestProps) {
+/** An answer is for the request that was shown, and for nothing that was asked since. */
+function useReply(task: BackgroundTask) {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: (reply: AnswerBody) => control((client) => client.answer(task.id, { ...reply, requestId })),
-    onSuccess: () => queries.invalidateQueries({ queryKey: [...queryKeys.task(task.id)] }),
+    mutationFn: (answer: AnswerBody & { requestId: string }) =>
+      control((client) => client.answer(task.id, { ...answer, via: "dashboard" })),
+    onSettled: () => queries.invalidateQueries({ queryKey: [...queryKeys.task(task.id)] }),
   });
 }
 
-function QuestionForm(request: RequestProps) {
-  const [questions] = useState(() => questionsIn(request.text));
-  const draft = `answer.${request.requestId}`;
+function QuestionForm({ requestId, text, reply }: RequestProps) {
+  const [questions] = useState(() => questionsIn(text));
+  const draft = `answer.${requestId}`;
   const [kept, keep] = useDraft(draft);
   const typed = kept.split(BETWEEN);
   const answers = questions.map((_, index) => typed[index] ?? "");
-  const reply = useReply(request);
   const isReady = answers.every((answer) => answer.trim() !== "");
   const submit = () => {
     if (isReady && !reply.isPending)
-      reply.mutate({ kind: "question", answers }, { onSuccess: () => forgetDraft(draft) });
+      reply.mutate({ kind: "question", answers, requestId }, { onSuccess: () => forgetDraft(draft) });
   };
   return (
     <Form label="Answer" onSubmit={submit} className="flex flex-col gap-3">
@@ -78,18 +101,20 @@ function QuestionForm(request: RequestProps) {
           key={index}
           label={question}
           value={answers[index] ?? ""}
-          onChange={(text) => keep(answers.with(index, text).join(BETWEEN))}
+          onChange={(answer) => keep(answers.with(index, answer).join(BETWEEN))}
           rows={2}
           maxLength={10_000}
           placeholder="Your answer"
         />
       ))}
-      {reply.isError && <FailureNote title="The answer did not arrive" failure={reply.error} />}
+      {reply.isError && reply.variables.requestId === requestId && (
+        <FailureNote title="The answer did not arrive" failure={reply.error} />
+      )}
       <div className="flex justify-end gap-2">
         <Button
           title="The run ends there"
           disabled={reply.isPending}
-          onClick={() => reply.mutate({ kind: "question", answers: null })}
+          onClick={() => reply.mutate({ kind: "question", answers: null, requestId })}
         >
           Turn it down
         </Button>
@@ -101,17 +126,16 @@ function QuestionForm(request: RequestProps) {
   );
 }
 
-function PermissionForm(request: RequestProps) {
-  const [message, setMessage] = useDraft(`refusal.${request.requestId}`);
-  const reply = useReply(request);
+function PermissionForm({ requestId, text, reply }: RequestProps) {
+  const [message, setMessage] = useDraft(`refusal.${requestId}`);
   const decide = (decision: "once" | "always" | "reject") => {
     const told = decision === "reject" && message.trim() !== "" ? message.trim() : null;
-    reply.mutate({ kind: "permission", decision, message: told });
+    reply.mutate({ kind: "permission", decision, message: told, requestId });
   };
   return (
     <>
       <pre className="foreign max-h-60 overflow-y-auto font-mono text-xs whitespace-pre-wrap">
-        <ForeignText text={request.text} />
+        <ForeignText text={text} />
       </pre>
       <TextField
         label="With a refusal, tell it what to do instead (optional)"
@@ -120,7 +144,9 @@ function PermissionForm(request: RequestProps) {
         maxLength={10_000}
         placeholder="Without a word the run ends"
       />
-      {reply.isError && <FailureNote title="The decision did not arrive" failure={reply.error} />}
+      {reply.isError && reply.variables.requestId === requestId && (
+        <FailureNote title="The decision did not arrive" failure={reply.error} />
+      )}
       <div className="flex flex-wrap gap-2">
         <Button weight="primary" disabled={reply.isPending} onClick={() => decide("once")}>
           Allow once

@@ -1,0 +1,58 @@
+/**
+ * In the place of a form that somebody else answered: what was asked, how it was answered and from where, until the reader has seen it.
+ * Says so, too, where the reader's own answer came too late. It does not say who: nobody has a name here.
+ */
+import type { BackgroundTask } from "../../../src/client/schemas.ts";
+import { givenText } from "../../../src/model/answer.ts";
+import { Button } from "../parts/button.tsx";
+import { FailureNote } from "../parts/failure-note.tsx";
+import { ForeignText } from "../parts/foreign-text.tsx";
+import { Icon } from "../parts/icons.tsx";
+import { Ago } from "../parts/times.tsx";
+import { codeOf } from "../server/failure.ts";
+
+interface AnsweredNoteProps {
+  task: BackgroundTask;
+  request: { requestId: string; text: string };
+  /** Why the reader's own answer did not count. */
+  lost: unknown;
+  onDismiss: () => void;
+}
+
+export function AnsweredNote({ task, request, lost, onDismiss }: AnsweredNoteProps) {
+  const { phaseDetail: detail } = task;
+  const answered = detail?.kind === "answered" && detail.requestId === request.requestId ? detail : null;
+  return (
+    <section
+      role="status"
+      aria-label="The request is over"
+      data-answered={answered?.reply ?? "unknown"}
+      className="sticky bottom-3 z-20 flex min-w-0 flex-col gap-2 rounded-lg border border-line bg-raised px-4 py-3 shadow-[0_8px_30px_rgb(0_0_0/0.25)]"
+    >
+      <div className="flex min-w-0 items-start gap-2">
+        <Icon name={answered ? "completed" : "waiting"} className="mt-0.5 text-muted" />
+        <p className="min-w-0 flex-1 font-medium">
+          {answered ? (
+            <>
+              Already {givenText(answered)}, <Ago at={answered.at} />
+            </>
+          ) : (
+            "It does not ask any more: somebody answered elsewhere, or it was withdrawn."
+          )}
+        </p>
+        <Button weight="quiet" className="-my-1 -mr-2" onClick={onDismiss}>
+          Dismiss
+        </Button>
+      </div>
+      <p className="foreign line-clamp-2 font-mono text-xs text-muted">
+        <ForeignText text={request.text} />
+      </p>
+      {lost !== null && (
+        <FailureNote
+          title={codeOf(lost) === "nothing_asked" ? "Your answer came too late" : "Your answer did not arrive"}
+          failure={lost}
+        />
+      )}
+    </section>
+  );
+}
