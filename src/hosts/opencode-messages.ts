@@ -16,7 +16,8 @@ export function messageOf({ info, parts }: WireMessage): Message {
     error: info.error ? errorText(info.error) : null,
     tokens: info.tokens ? tokensOf(info.tokens) : null,
     cost: info.cost ?? null,
-    parts: parts.map(partOf),
+    // Files that a tool gave to the model, such as a picture that it read, follow its call.
+    parts: parts.flatMap((part) => [partOf(part), ...(part.state?.attachments ?? []).map(partOf)]),
   };
 }
 

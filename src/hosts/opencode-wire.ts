@@ -49,6 +49,7 @@ export interface WirePart {
     error?: string;
     title?: string;
     time?: { start?: number; end?: number };
+    attachments?: WirePart[];
   };
   filename?: string;
   mime?: string;

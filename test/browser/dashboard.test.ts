@@ -4,6 +4,8 @@
  */
 
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { eventually } from "../../src/testing/eventually.ts";
 import { freePort } from "../../src/testing/free-port.ts";
 import { call, fail, gate, say } from "../../src/testing/script.ts";
@@ -11,6 +13,7 @@ import { startApi } from "../http/api-bed.ts";
 import { type Api, type Parent, World } from "../scenarios/world.ts";
 import { Chromium, type View } from "./page-bed.ts";
 
+const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const HOSTILE = '<script>alert("x")</script><img src=x onerror=alert(1)> **bold**';
 
 let world: World;
@@ -122,8 +125,10 @@ test("a batch is a timeline: a bar for each run, in the colour of how it ended",
 });
 
 test("a task's page shows the conversation as it happens, with tools folded and errors in full", async () => {
+  await writeFile(join(world.opencode.directory, "pixel.png"), Buffer.from(PIXEL, "base64"));
   const id = await parent.launch([
     call("bash", { command: "echo from the tool", description: "Says something" }),
+    call("read", { filePath: "pixel.png" }),
     gate("page-logs"),
     say("## A heading\n\nand *text*"),
   ]);
@@ -133,6 +138,7 @@ test("a task's page shows the conversation as it happens, with tools folded and 
   const tool = conversation.locator("details").filter({ hasText: "bash" }).first();
   await tool.locator("summary").click();
   await tool.getByText("from the tool", { exact: false }).last().waitFor();
+  await conversation.getByRole("img", { name: "A picture" }).waitFor();
   world.model.gate("page-logs").open();
   await conversation.getByRole("heading", { name: "A heading" }).waitFor();
   await page.locator("[data-task-id][data-status=completed]").first().waitFor();
