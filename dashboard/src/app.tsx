@@ -12,14 +12,17 @@ import { ErrorBoundary } from "./parts/error-boundary.tsx";
 import { Link } from "./routing/link.tsx";
 import { navigate, navigateToList, useRoute } from "./routing/location.ts";
 import { boardPath, type Route } from "./routing/route.ts";
-import { useStats } from "./server/queries.ts";
+import { useAttemptIfLoaded, useItemIfKnown } from "./server/board-queries.ts";
+import { useStats, useTaskIfKnown } from "./server/queries.ts";
 import { ConnectionBanner } from "./shell/connection-banner.tsx";
 import { RequestAnnouncer } from "./shell/request-announcer.tsx";
 import { useShortcuts } from "./shell/shortcuts.ts";
 import { ShortcutsDialog } from "./shell/shortcuts-dialog.tsx";
 import { TopBar } from "./shell/top-bar.tsx";
+import { TroubleBanner } from "./shell/trouble-banner.tsx";
 import { StatsPage } from "./stats/stats-page.tsx";
 import { TaskPage } from "./task/task-page.tsx";
+import { visibleText } from "./wording/hidden-characters.ts";
 
 const BoardPage = lazy(async () => ({ default: (await import("./board/board-page.tsx")).BoardPage }));
 const ItemPage = lazy(async () => ({ default: (await import("./item/item-page.tsx")).ItemPage }));
@@ -59,6 +62,7 @@ export function App({ feed, allTasks }: AppProps) {
       <TopBar route={route} connection={connection} onLaunch={openLaunch} onShortcuts={openShortcuts} />
       <ConnectionBanner connection={connection} />
       <ApprovalsBanner />
+      <TroubleBanner />
       <main
         ref={scroller}
         id="content"
@@ -133,10 +137,21 @@ const TITLES: Record<Route["view"], string> = {
   unknown: "Not found",
 };
 
-/** The number of active tasks comes first, where a narrow tab still shows it. */
+/** The number of active tasks comes first, where a narrow tab still shows it; then what the page is about. */
 function useTitle(route: Route): void {
   const active = useStats().data?.activeTasks ?? 0;
+  const name = useSubject(route) ?? TITLES[route.view];
   useEffect(() => {
-    document.title = `${active > 0 ? `(${active}) ` : ""}${TITLES[route.view]} · asyncagents`;
-  }, [active, route.view]);
+    document.title = `${active > 0 ? `(${active}) ` : ""}${visibleText(name)} · asyncagents`;
+  }, [active, name]);
+}
+
+/** What the view shows, as far as it is loaded; null where it is no single thing. */
+function useSubject(route: Route): string | null {
+  const task = useTaskIfKnown(route.view === "task" ? route.id : null).data;
+  const item = useItemIfKnown(route.view === "item" ? route.id : null).data;
+  const attempt = useAttemptIfLoaded(route.view === "attempt" ? route.id : "").data;
+  if (route.view === "task") return task?.description || null;
+  if (route.view === "item") return item?.title ?? null;
+  return route.view === "attempt" && attempt ? `Attempt ${attempt.workspace_branch}` : null;
 }

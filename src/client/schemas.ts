@@ -248,7 +248,11 @@ export const errorSchema = z.object({
 export const launchBodySchema = z.object({
   description: z.string().describe("a few words"),
   prompt: z.string(),
-  agent: z.string(),
+  agent: z.string().optional().describe("the host's own choice when absent"),
+  host: z
+    .string()
+    .optional()
+    .describe("opencode, claude, …; with it the daemon opens the directory where nobody serves it"),
   directory: z.string().optional().describe("where it works; needed when this process serves several"),
   batch: z.string().optional().describe("a name; tasks with the same name form one group"),
 });

@@ -29,6 +29,8 @@ import {
   splitModel,
 } from "./host.ts";
 
+const AGENTS_MS = 60_000;
+
 type Owned =
   | "abortController"
   | "agent"
@@ -79,6 +81,8 @@ class ClaudeDriver implements ClaudeHost {
   readonly #work = new Map<string, ClaudeWork>();
   readonly #requests = new ClaudeRequests((event) => this.#emit(event));
   #knownAgents: AgentInfo[] | null = null;
+  #agentsAt = Number.NEGATIVE_INFINITY;
+  #asking: Promise<AgentInfo[]> | null = null;
 
   constructor(options: ClaudeHostOptions) {
     const { CLAUDE_CONFIG_DIR: wanted } = options.environment ?? process.env;
@@ -158,10 +162,24 @@ class ClaudeDriver implements ClaudeHost {
 
   async agent(name: string): Promise<AgentInfo | null> {
     const find = (agents: readonly AgentInfo[]) => agents.find((agent) => agent.name === name) ?? null;
-    return find([CLAUDE, ...(this.#knownAgents ?? [])]) ?? find(await this.agents());
+    return find([CLAUDE, ...(this.#knownAgents ?? [])]) ?? find(await this.#askAgents());
   }
 
+  /** Asking starts a Claude, which takes a second: the answer holds for a minute. */
   async agents(): Promise<AgentInfo[]> {
+    const isFresh = performance.now() - this.#agentsAt < AGENTS_MS;
+    return this.#knownAgents !== null && isFresh ? this.#knownAgents : this.#askAgents();
+  }
+
+  #askAgents(): Promise<AgentInfo[]> {
+    this.#asking ??= this.#readAgents().finally(() => {
+      this.#asking = null;
+      this.#agentsAt = performance.now();
+    });
+    return this.#asking;
+  }
+
+  async #readAgents(): Promise<AgentInfo[]> {
     const { query, input, child } = await this.#query({});
     try {
       const agents = await query.supportedAgents();

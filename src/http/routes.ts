@@ -24,7 +24,7 @@ import {
   troubleSchema,
 } from "../client/schemas.ts";
 import type { Log } from "../engine/context.ts";
-import type { Desk } from "../engine/desk.ts";
+import type { Desk, Place } from "../engine/desk.ts";
 import type { Overview } from "../engine/overview.ts";
 import type { Trouble } from "../engine/troubles.ts";
 import { AsyncAgentsError, type ErrorCode } from "../model/errors.ts";
@@ -213,6 +213,22 @@ const reads: Route[] = [
   },
 ];
 
+/** Where no engine of this process can, the daemon may: it starts hosts itself. */
+async function placeOfLaunch(
+  desk: Desk,
+  peers: Peers,
+  { directory, host }: { directory: string | null; host: string | null },
+): Promise<Place> {
+  try {
+    return await desk.placeOfLaunch(directory, host);
+  } catch (thrown) {
+    const daemon = peers.daemon();
+    const isElsewhere = AsyncAgentsError.isInstance(thrown) && thrown.code === "host_unavailable";
+    if (!isElsewhere || daemon === null || daemon === process.pid) throw thrown;
+    return { pid: daemon };
+  }
+}
+
 const controls: Route[] = [
   {
     method: "POST",
@@ -233,10 +249,12 @@ const controls: Route[] = [
     ],
     async handle({ desk, peers, maxDepth }, { request }) {
       assertDepth(originOf(request.headers), maxDepth);
-      const { directory = null, batch = null, ...rest } = await readBody(launchBodySchema, request);
-      const place = await desk.placeOfLaunch(directory);
-      if ("pid" in place) return peers.forward(place.pid, request, { directory, batch: batch ?? undefined, ...rest });
-      return replyJson(wireTask(await desk.launch(place.engine, { ...rest, batch })), 201);
+      const body = await readBody(launchBodySchema, request);
+      const { directory = null, host = null, batch = null, agent, ...rest } = body;
+      const place = await placeOfLaunch(desk, peers, { directory, host });
+      if ("pid" in place) return peers.forward(place.pid, request, body);
+      const launched = { ...rest, batch, agent: agent ?? place.engine.defaultAgent };
+      return replyJson(wireTask(await desk.launch(place.engine, launched)), 201);
     },
   },
   {

@@ -170,7 +170,7 @@ test("cancel, resume and launch from the page do what they say", async () => {
   await world.ended(done);
   const other = await open(`/tasks/${done}`);
   await other.page.getByRole("form", { name: "Resume" }).getByRole("textbox").fill("go on");
-  await other.page.getByRole("form", { name: "Resume" }).getByRole("button").click();
+  await other.page.getByRole("form", { name: "Resume" }).getByRole("button", { name: "Resume" }).click();
   expect((await world.until(done, ({ run }) => run.number === 1 && run.endedAt !== null)).run.result).toBe(
     "second answer",
   );
@@ -187,7 +187,7 @@ test("cancel, resume and launch from the page do what they say", async () => {
 async function launchOnPage({ page }: View, description: string): Promise<void> {
   await page.getByRole("button", { name: "Launch" }).first().click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByLabel("Description").fill(description);
+  await dialog.getByLabel(/^Description/).fill(description);
   await dialog.getByLabel("Prompt").fill(`${world.script(say("hello"))} go`);
   await dialog.getByLabel("Agent").selectOption("general");
   await dialog.getByRole("button", { name: /^Launch/ }).click();

@@ -33,7 +33,7 @@ async function mirror(first: Store): Promise<never> {
     await store.write(async (transaction) => {
       for (let index = 0; index < MIRRORED; index++) {
         const id = `${name}-${index}`;
-        await transaction.apply(id, { type: "task.created", at: index, task: newTask(id) });
+        if (round === 0) await transaction.apply(id, { type: "task.created", at: index, task: newTask(id) });
         await transaction.apply(id, { type: "run.progressed", at: 0, run: 0, progress: progress(round) });
       }
     });

@@ -1,5 +1,5 @@
 /**
- * The bar above the columns: which project, a filter on what is loaded, and the ways to add something.
+ * The bar above the columns: which project, a filter, and the ways to add something.
  */
 import { useState } from "react";
 import { Button } from "../parts/button.tsx";

@@ -2,17 +2,17 @@
  * One column: its cards, of which only those in view are drawn, and where cards can be dropped. Reads on when asked to.
  */
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type DragEvent, type KeyboardEvent, type RefObject, useRef, useState } from "react";
+import { type DragEvent, type KeyboardEvent, type RefObject, useDeferredValue, useRef, useState } from "react";
 import { Button } from "../parts/button.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
-import { MAX_ITEM_PAGES, useItems } from "../server/board-queries.ts";
+import { MAX_ITEM_PAGES, useFoundItems, useItems } from "../server/board-queries.ts";
 import type { ItemRow, ItemStatus } from "../server/operate.ts";
 import { countText } from "../wording/amounts.ts";
 import { itemStatusLabel } from "../wording/item-statuses.ts";
 import { focusCard, focusNeighbour } from "./card-focus.ts";
 import { type DraggedItem, draggedItem, isItemDrag } from "./dragged-item.ts";
 import { ItemCard } from "./item-card.tsx";
-import { matching, rowsOf } from "./item-pages.ts";
+import { joined, matching, rowsOf } from "./item-pages.ts";
 
 const CARD_PX = 92;
 
@@ -29,7 +29,9 @@ interface BoardColumnProps {
 export function BoardColumn({ projectId, status, filter, wantsFocus, onMove }: BoardColumnProps) {
   const items = useItems(projectId, status);
   const rows = rowsOf(items.data);
-  const shown = matching(rows, filter);
+  const search = useDeferredValue(filter.trim());
+  const found = useFoundItems(projectId, status, search);
+  const shown = filter.trim() === "" ? rows : joined(matching(rows, filter), found.data?.tasks ?? []);
   const count = `${countText(rows.length)}${items.hasNextPage ? "+" : ""}`;
   const label = itemStatusLabel(status);
   const drop = useDrop((item) => onMove(item, status, false));
@@ -42,8 +44,8 @@ export function BoardColumn({ projectId, status, filter, wantsFocus, onMove }: B
     >
       <header className="flex items-baseline gap-2 px-3 pt-2.5 pb-2">
         <h2 className="font-semibold">{label}</h2>
-        <span className="text-muted" title="Loaded work items">
-          {filter === "" ? count : `${countText(shown.length)} of ${count}`}
+        <span className="text-muted" title={filter === "" ? "Loaded work items" : "Work items found"}>
+          {filter === "" ? count : `${countText(shown.length)}${found.data?.next_cursor ? "+" : ""} found`}
         </span>
       </header>
       {items.isError && (
@@ -52,7 +54,7 @@ export function BoardColumn({ projectId, status, filter, wantsFocus, onMove }: B
         </div>
       )}
       <Cards rows={shown} status={status} wantsFocus={wantsFocus} onMove={onMove} empty={emptyText(items, filter)}>
-        {items.hasNextPage && (
+        {filter === "" && items.hasNextPage && (
           <Button
             className="mt-2 w-full"
             disabled={items.isFetchingNextPage}
@@ -61,10 +63,8 @@ export function BoardColumn({ projectId, status, filter, wantsFocus, onMove }: B
             {items.isFetchingNextPage ? "Loading…" : "Show more"}
           </Button>
         )}
-        {isAtLimit(items.data) && (
-          <p className="mt-2 px-1 text-xs text-muted">
-            Older work items are not shown here: the command line lists all.
-          </p>
+        {filter === "" && isAtLimit(items.data) && (
+          <p className="mt-2 px-1 text-xs text-muted">Older work items are not shown here: the filter finds them.</p>
         )}
       </Cards>
     </section>

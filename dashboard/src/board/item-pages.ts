@@ -29,6 +29,13 @@ export function withItem(pages: ItemPages, item: ItemRow): ItemPages {
   return { ...cleared, pages: cleared.pages.map((page, index) => (index === at ? place(page) : page)) };
 }
 
+/** Each once, newest first. */
+export function joined(some: readonly ItemRow[], others: readonly ItemRow[]): ItemRow[] {
+  const known = new Set(some.map(({ id }) => id));
+  const all = [...some, ...others.filter(({ id }) => !known.has(id))];
+  return all.sort((one, other) => (one.created_at < other.created_at ? 1 : -1));
+}
+
 export function matching(rows: readonly ItemRow[], filter: string): readonly ItemRow[] {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return rows;

@@ -2,37 +2,53 @@
  * Launches a task: asks where and with which agent, says why where controls are off, and opens the task that came of it.
  */
 import { useQuery } from "@tanstack/react-query";
+import type { BackgroundTask } from "../../../src/client/schemas.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
 import { whyControlsAreOff } from "../server/page-client.ts";
-import { useInstances } from "../server/queries.ts";
-import { LaunchForm } from "./launch-form.tsx";
+import { type FirstLaunch, LaunchForm } from "./launch-form.tsx";
+import { type LaunchPlaces, useLaunchPlaces } from "./launch-places.ts";
 
-export function LaunchDialog({ onClose }: { onClose: () => void }) {
-  const instances = useInstances();
+interface LaunchDialogProps {
+  /** The task that is run again. */
+  again?: BackgroundTask;
+  onClose: () => void;
+}
+
+export function LaunchDialog({ again, onClose }: LaunchDialogProps) {
+  const { places, error, retry } = useLaunchPlaces();
   const refusal = useQuery({ queryKey: ["controls"], queryFn: whyControlsAreOff, gcTime: 0, staleTime: 0 });
   return (
-    <Dialog title="Launch a task" onClose={onClose}>
+    <Dialog title={again ? "Run the task again" : "Launch a task"} onClose={onClose}>
       {refusal.data !== undefined && refusal.data !== null && (
         <FailureNote title="Controls are off on this page" failure={refusal.data} />
       )}
-      {instances.isError && (
-        <FailureNote
-          title="The server did not say where tasks can be launched"
-          failure={instances.error}
-          onRetry={() => void instances.refetch()}
-        />
+      {error !== null && (
+        <FailureNote title="The server did not say where tasks can be launched" failure={error} onRetry={retry} />
       )}
-      {instances.isPending && <p className="text-muted">Asking where tasks can be launched…</p>}
-      {instances.data?.length === 0 && (
+      {places === null && error === null && <p className="text-muted">Asking where tasks can be launched…</p>}
+      {places?.hosts.length === 0 && (
         <p className="text-muted">
-          This server drives no host now, so there is nowhere to launch a task. Open OpenCode in a project and try
-          again.
+          Nothing can run agents here yet. Open OpenCode in a project, or start the daemon: asyncagents up
         </p>
       )}
-      {instances.data !== undefined && instances.data.length > 0 && (
-        <LaunchForm instances={instances.data} isOff={refusal.data !== null} onClose={onClose} />
+      {places !== null && places.hosts.length > 0 && (
+        <LaunchForm
+          places={places}
+          first={again ? repeated(again) : fresh(places)}
+          isOff={refusal.data !== null}
+          onClose={onClose}
+        />
       )}
     </Dialog>
   );
+}
+
+function fresh({ hosts, directories }: LaunchPlaces): FirstLaunch {
+  const texts = { agent: "", description: "", prompt: "" };
+  return { name: "new", host: hosts[0]?.host ?? "", directory: directories[0] ?? "", ...texts };
+}
+
+function repeated({ id, host, directory, agent, description, prompt }: BackgroundTask): FirstLaunch {
+  return { name: id, host, directory, agent, description, prompt };
 }

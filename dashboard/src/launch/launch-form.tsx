@@ -1,72 +1,98 @@
 /**
- * The form of a launch. Shows the server's own words when it refuses.
+ * The form of a launch: in any folder, on any host that can be opened. Known folders are offered; agents too, where they are known
+ * before a host runs there. Shows the server's own words when it refuses.
  */
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
-import type { Instance } from "../../../src/client/schemas.ts";
 import { Button } from "../parts/button.tsx";
+import { forgetDraft, useDraft } from "../parts/draft.ts";
 import { FailureNote } from "../parts/failure-note.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
-import { ChoiceField, type Option, TextField } from "../parts/form-fields.tsx";
+import { Form } from "../parts/form.tsx";
+import { ChoiceField, TextField } from "../parts/form-fields.tsx";
 import { navigate } from "../routing/location.ts";
 import { taskPath } from "../routing/route.ts";
 import { control } from "../server/page-client.ts";
+import { agentsAt, type LaunchPlaces } from "./launch-places.ts";
+
+/** What the form begins with; empty where a person has to say. */
+export interface FirstLaunch {
+  /** Under which drafts are kept: one for each task that is run again. */
+  name: string;
+  host: string;
+  directory: string;
+  agent: string;
+  description: string;
+  prompt: string;
+}
 
 interface LaunchFormProps {
-  instances: readonly Instance[];
+  places: LaunchPlaces;
+  first: FirstLaunch;
   isOff: boolean;
   onClose: () => void;
 }
 
-export function LaunchForm({ instances, isOff, onClose }: LaunchFormProps) {
-  const [directory, setDirectory] = useState(instances[0]?.directory ?? "");
-  const agents = instances.find((instance) => instance.directory === directory)?.agents ?? [];
-  const [chosenAgent, setAgent] = useState("");
-  const agent = agents.some(({ name }) => name === chosenAgent) ? chosenAgent : (agents[0]?.name ?? "");
-  const [description, setDescription] = useState("");
-  const [prompt, setPrompt] = useState("");
-  const [batch, setBatch] = useState("");
+const FIELDS = ["host", "directory", "agent", "description", "prompt", "batch"] as const;
+
+export function LaunchForm({ places, first, isOff, onClose }: LaunchFormProps) {
+  const draft = (field: (typeof FIELDS)[number]) => `launch.${first.name}.${field}`;
+  const [directory, setDirectory] = useDraft(draft("directory"), first.directory);
+  const [host, setHost] = useDraft(draft("host"), first.host);
+  const [agent, setAgent] = useDraft(draft("agent"), first.agent);
+  const [description, setDescription] = useDraft(draft("description"), first.description);
+  const [prompt, setPrompt] = useDraft(draft("prompt"), first.prompt);
+  const [batch, setBatch] = useDraft(draft("batch"));
   const launch = useMutation({
     mutationFn: () => {
-      const named = batch.trim() === "" ? {} : { batch: batch.trim() };
-      return control((client) => client.launch({ description, prompt, agent, directory, ...named }));
+      const chosen = {
+        ...(agent.trim() !== "" && { agent: agent.trim() }),
+        ...(batch.trim() !== "" && { batch: batch.trim() }),
+      };
+      const body = {
+        description: description.trim() || titleOf(prompt),
+        prompt,
+        host,
+        directory: directory.trim(),
+        ...chosen,
+      };
+      return control((client) => client.launch(body));
     },
     onSuccess: (task) => {
+      for (const field of FIELDS) forgetDraft(draft(field));
       onClose();
       navigate(taskPath(task.id));
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    launch.mutate();
-  };
+  const isReady = !isOff && prompt.trim() !== "" && directory.trim() !== "" && host !== "";
   return (
-    <form onSubmit={submit} className="flex flex-col gap-3.5">
-      <div className="grid gap-3.5 sm:grid-cols-2">
-        <ChoiceField
-          label="Directory"
-          value={directory}
-          onChange={setDirectory}
-          options={optionsOf(instances.map((instance) => instance.directory))}
-        />
-        <ChoiceField
-          label="Agent"
-          value={agent}
-          onChange={setAgent}
-          options={optionsOf(agents.map(({ name }) => name))}
-        />
-      </div>
-      <p className="-mt-2 text-xs text-muted">
-        <ForeignText text={agents.find(({ name }) => name === agent)?.description ?? ""} />
-      </p>
+    <Form onSubmit={() => isReady && !launch.isPending && launch.mutate()}>
+      <TextField label="Prompt" value={prompt} onChange={setPrompt} rows={5} isRequired />
       <TextField
-        label="Description"
-        value={description}
-        onChange={setDescription}
-        placeholder="A few words"
+        label="Folder"
+        value={directory}
+        onChange={setDirectory}
+        suggestions={places.directories}
+        placeholder="/path/to/project"
+        hint="Where the agent works, with its whole path."
+        isMono
         isRequired
       />
-      <TextField label="Prompt" value={prompt} onChange={setPrompt} rows={5} isRequired />
+      <div className="grid gap-3.5 sm:grid-cols-2">
+        <ChoiceField
+          label="Runs on"
+          value={host}
+          onChange={setHost}
+          options={places.hosts.map(({ host: value, label }) => ({ value, label }))}
+        />
+        <AgentField places={places} host={host} directory={directory.trim()} agent={agent} onAgent={setAgent} />
+      </div>
+      <Problem text={places.hosts.find((each) => each.host === host)?.problem ?? null} />
+      <TextField
+        label="Description (optional)"
+        value={description}
+        onChange={setDescription}
+        placeholder={titleOf(prompt) || "A few words"}
+      />
       <TextField
         label="Batch (optional)"
         value={batch}
@@ -76,14 +102,49 @@ export function LaunchForm({ instances, isOff, onClose }: LaunchFormProps) {
       {launch.isError && <FailureNote title="The task was not launched" failure={launch.error} />}
       <div className="flex justify-end gap-2">
         <Button onClick={onClose}>Close</Button>
-        <Button type="submit" weight="primary" disabled={isOff || launch.isPending}>
+        <Button type="submit" weight="primary" disabled={!isReady || launch.isPending}>
           {launch.isPending ? "Launching…" : "Launch"}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }
 
-function optionsOf(words: readonly string[]): Option[] {
-  return [...new Set(words)].map((word) => ({ value: word, label: word }));
+interface AgentFieldProps {
+  places: LaunchPlaces;
+  host: string;
+  directory: string;
+  agent: string;
+  onAgent: (name: string) => void;
+}
+
+function AgentField({ places, host, directory, agent, onAgent }: AgentFieldProps) {
+  const agents = agentsAt(places, host, directory);
+  if (agents.length === 0) {
+    return <TextField label="Agent (optional)" value={agent} onChange={onAgent} placeholder="The host’s own choice" />;
+  }
+  const names = agents.map(({ name }) => name);
+  const described = agents.find(({ name }) => name === agent)?.description;
+  return (
+    <ChoiceField
+      label="Agent"
+      value={names.includes(agent) ? agent : ""}
+      onChange={onAgent}
+      options={[{ value: "", label: "Default" }, ...names.map((name) => ({ value: name, label: name }))]}
+      {...(described && { hint: <ForeignText text={described} /> })}
+    />
+  );
+}
+
+function Problem({ text }: { text: string | null }) {
+  if (text === null) return null;
+  return (
+    <p className="foreign -mt-2 text-xs text-attention">
+      <ForeignText text={text} />
+    </p>
+  );
+}
+
+function titleOf(prompt: string): string {
+  return (prompt.trim().split("\n")[0] ?? "").slice(0, 80);
 }

@@ -41,6 +41,8 @@ interface TextFieldProps {
   maxLength?: number;
   isRequired?: boolean;
   isMono?: boolean;
+  /** Offered while somebody types; only in a field of one line. */
+  suggestions?: readonly string[];
   /** How many lines it shows; one where absent. */
   rows?: number;
 }
@@ -59,12 +61,22 @@ export function TextField({ label, hint, rows, isMono = false, isRequired = fals
           "aria-describedby": hintId,
         };
         return rows === undefined ? (
-          <input
-            {...given}
-            autoComplete="off"
-            onChange={(event) => field.onChange(event.target.value)}
-            className={look}
-          />
+          <>
+            <input
+              {...given}
+              autoComplete="off"
+              list={field.suggestions && `${id}-list`}
+              onChange={(event) => field.onChange(event.target.value)}
+              className={look}
+            />
+            {field.suggestions && (
+              <datalist id={`${id}-list`}>
+                {field.suggestions.map((text) => (
+                  <option key={text} value={text} />
+                ))}
+              </datalist>
+            )}
+          </>
         ) : (
           <textarea
             {...given}

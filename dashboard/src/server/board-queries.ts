@@ -65,12 +65,38 @@ export function useItems(projectId: string, status: ItemStatus) {
   });
 }
 
+/** Those with the words in their title or description, of all that there are; nothing is asked for without words. */
+export function useFoundItems(projectId: string, status: ItemStatus, search: string) {
+  return useQuery({
+    queryKey: queryKeys.foundItems(projectId, status, search),
+    queryFn: ({ signal }) =>
+      operate("list_tasks", { project_id: projectId, status, search, limit: MORE_ITEMS }, { signal }),
+    enabled: search !== "",
+    placeholderData: (previous) => previous,
+    ...kept,
+  });
+}
+
 export function useItem(id: string) {
   return useQuery({
     queryKey: queryKeys.item(id),
     queryFn: async ({ signal }) => (await operate("get_task", { task_id: id }, { signal })).task,
     ...kept,
   });
+}
+
+/** A work item that another view loads. */
+export function useItemIfKnown(id: string | null) {
+  return useQuery({
+    queryKey: queryKeys.item(id ?? ""),
+    queryFn: async ({ signal }) => (await operate("get_task", { task_id: id ?? "" }, { signal })).task,
+    enabled: id !== null,
+  });
+}
+
+/** An attempt, only once a view has loaded it. */
+export function useAttemptIfLoaded(id: string) {
+  return useQuery<Attempt>({ queryKey: queryKeys.attempt(id), enabled: false });
 }
 
 export function useAttempts(itemId: string) {

@@ -9,6 +9,8 @@ import { readingClient } from "./page-client.ts";
 import { queryKeys } from "./query-keys.ts";
 
 const CHILDREN_LIMIT = 100;
+const RECENT_LIMIT = 30;
+const TROUBLES_MS = 20_000;
 
 export function pageQueries(): QueryClient {
   return new QueryClient({
@@ -61,6 +63,24 @@ export function useChildren(id: string) {
   return useQuery({
     queryKey: queryKeys.children(id),
     queryFn: ({ signal }) => readingClient.tasks({ parent: id, limit: CHILDREN_LIMIT }, signal),
+  });
+}
+
+/** For what people used lately. */
+export function useRecentTasks() {
+  return useQuery({
+    queryKey: queryKeys.recent,
+    queryFn: ({ signal }) => readingClient.tasks({ limit: RECENT_LIMIT }, signal),
+  });
+}
+
+/** No event tells of a full disk: it is looked for now and then. */
+export function useTroubles() {
+  return useQuery({
+    queryKey: queryKeys.troubles,
+    queryFn: ({ signal }) => readingClient.troubles(signal),
+    refetchInterval: TROUBLES_MS,
+    refetchOnWindowFocus: true,
   });
 }
 

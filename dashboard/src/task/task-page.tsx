@@ -17,8 +17,8 @@ import { AnswerBox } from "./answer-box.tsx";
 import { Conversation } from "./conversation.tsx";
 import { Fold } from "./fold.tsx";
 import { LongText } from "./long-text.tsx";
+import { NextForm } from "./next-form.tsx";
 import { ParentNotice } from "./parent-notice.tsx";
-import { ResumeForm } from "./resume-form.tsx";
 import { RichText } from "./rich-text.tsx";
 import { RunList } from "./run-list.tsx";
 import { TaskFacts } from "./task-facts.tsx";
@@ -67,7 +67,7 @@ function LoadedTask({ task, scroller, onReload }: LoadedTaskProps) {
     <>
       <ParentNotice task={task} />
       <Outcome task={task} onReload={onReload} />
-      {task.status === "completed" && <ResumeForm task={task} />}
+      {!isLive(task) && <NextForm task={task} />}
     </>
   );
   return (

@@ -1,0 +1,76 @@
+/**
+ * Where tasks can be launched: the hosts that this server or the daemon can open, the folders that are known, and the agents there.
+ */
+import type { Instance } from "../../../src/client/schemas.ts";
+import { useExecutors } from "../server/board-queries.ts";
+import type { Executor } from "../server/operate.ts";
+import { useInstances, useRecentTasks } from "../server/queries.ts";
+import { executorLabel } from "../wording/attempts.ts";
+
+export interface LaunchHost {
+  host: string;
+  label: string;
+  /** Why it cannot be used, with what to do. */
+  problem: string | null;
+  agents: readonly string[];
+}
+
+export interface LaunchPlaces {
+  hosts: LaunchHost[];
+  directories: string[];
+  instances: readonly Instance[];
+}
+
+const HOSTS: Record<Executor["executor"], string> = {
+  OPENCODE: "opencode",
+  CLAUDE_CODE: "claude",
+  SCRIPTED: "scripted",
+};
+
+/** Null until the server has said. Without a daemon only the hosts of this server itself are there. */
+export function useLaunchPlaces(): { places: LaunchPlaces | null; error: Error | null; retry: () => void } {
+  const instances = useInstances();
+  const executors = useExecutors();
+  const recent = useRecentTasks();
+  const retry = () => void instances.refetch();
+  if (instances.isPending || executors.isPending) return { places: null, error: null, retry };
+  if (instances.data === undefined) return { places: null, error: instances.error, retry };
+  const directories = [
+    ...instances.data.map(({ directory }) => directory),
+    ...(recent.data?.tasks ?? []).map(({ directory }) => directory),
+  ];
+  return {
+    places: {
+      hosts: hostsOf(executors.data?.executors ?? [], instances.data),
+      directories: [...new Set(directories)],
+      instances: instances.data,
+    },
+    error: null,
+    retry,
+  };
+}
+
+function hostsOf(executors: readonly Executor[], instances: readonly Instance[]): LaunchHost[] {
+  const opened = executors.map(({ executor, available, problem, variants }) => ({
+    host: HOSTS[executor],
+    label: `${executorLabel(executor)}${available ? "" : " (not available)"}`,
+    problem: available ? null : problem,
+    agents: variants,
+  }));
+  const served = [...new Set(instances.map(({ host }) => host))]
+    .filter((host) => !opened.some((each) => each.host === host && each.problem === null))
+    .map((host) => ({ host, label: host, problem: null, agents: [] }));
+  const usable = [...served, ...opened.filter((each) => !served.some(({ host }) => host === each.host))];
+  return usable.toSorted((one, other) => Number(one.problem !== null) - Number(other.problem !== null));
+}
+
+/** Those of the folder where something runs there already; else those that the host is known to have. */
+export function agentsAt(
+  { instances, hosts }: LaunchPlaces,
+  host: string,
+  directory: string,
+): { name: string; description: string | null }[] {
+  const here = instances.find((each) => each.host === host && each.directory === directory);
+  if (here) return here.agents;
+  return (hosts.find((each) => each.host === host)?.agents ?? []).map((name) => ({ name, description: null }));
+}

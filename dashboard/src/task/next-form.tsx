@@ -1,0 +1,83 @@
+/**
+ * What can be done with a task that has ended: go on with another prompt, go on in a copy of it, or run it again as it was or
+ * with another prompt. What the host or a setting does not allow, the server says.
+ */
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import type { BackgroundTask } from "../../../src/client/schemas.ts";
+import { LaunchDialog } from "../launch/launch-dialog.tsx";
+import { Button } from "../parts/button.tsx";
+import { useDraft } from "../parts/draft.ts";
+import { FailureNote } from "../parts/failure-note.tsx";
+import { PromptForm } from "../parts/prompt-form.tsx";
+import { navigate } from "../routing/location.ts";
+import { taskPath } from "../routing/route.ts";
+import { control, readingClient } from "../server/page-client.ts";
+import { queryKeys } from "../server/query-keys.ts";
+
+export function NextForm({ task }: { task: BackgroundTask }) {
+  const [prompt, setPrompt] = useDraft(`next.${task.id}`);
+  const queries = useQueryClient();
+  const resume = useMutation({
+    mutationFn: () => control((client) => client.resume(task.id, prompt)),
+    onSuccess: (answer) => {
+      setPrompt("");
+      queries.setQueryData(queryKeys.task(task.id), answer);
+    },
+  });
+  const fork = useMutation({
+    mutationFn: () => control((client) => client.fork(task.id, { prompt })),
+    onSuccess: ({ id }) => {
+      setPrompt("");
+      navigate(taskPath(id));
+    },
+  });
+  const [again, setAgain] = useState<BackgroundTask | null>(null);
+  // What came with an event may be shortened; a prompt is repeated as a whole.
+  const repeat = useMutation({ mutationFn: () => readingClient.task(task.id), onSuccess: setAgain });
+  const isPending = resume.isPending || fork.isPending;
+  const isReady = !isPending && prompt.trim() !== "";
+  return (
+    <>
+      <PromptForm
+        name="Resume"
+        label={task.status === "completed" ? "Resume with another prompt" : "Go on from here"}
+        placeholder="What should it do next? It remembers the conversation."
+        prompt={prompt}
+        onPrompt={setPrompt}
+        onSubmit={() => isReady && resume.mutate()}
+        failure={
+          fork.error === null
+            ? { title: "The task was not resumed", error: resume.error }
+            : { title: "The task was not forked", error: fork.error }
+        }
+      >
+        <div className="flex flex-wrap items-center gap-2">
+          <Button
+            title="A new task with the same prompt, which you can edit first"
+            disabled={repeat.isPending}
+            onClick={() => repeat.mutate()}
+          >
+            Run again…
+          </Button>
+          <Button
+            className="ml-auto"
+            title="A task of its own that knows this conversation; this one stays as it is"
+            disabled={!isReady}
+            onClick={() => {
+              resume.reset();
+              fork.mutate();
+            }}
+          >
+            {fork.isPending ? "Forking…" : "Fork"}
+          </Button>
+          <Button type="submit" weight="primary" disabled={!isReady} onClick={() => fork.reset()}>
+            {resume.isPending ? "Resuming…" : "Resume"}
+          </Button>
+        </div>
+      </PromptForm>
+      {repeat.isError && <FailureNote title="The prompt could not be loaded" failure={repeat.error} />}
+      {again !== null && <LaunchDialog again={again} onClose={() => setAgain(null)} />}
+    </>
+  );
+}
