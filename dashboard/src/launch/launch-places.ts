@@ -21,7 +21,7 @@ export interface LaunchPlaces {
   instances: readonly Instance[];
 }
 
-const HOSTS: Record<Executor["executor"], string> = {
+const HOSTS: Record<string, string> = {
   OPENCODE: "opencode",
   CLAUDE_CODE: "claude",
   SCRIPTED: "scripted",
@@ -52,7 +52,7 @@ export function useLaunchPlaces(): { places: LaunchPlaces | null; error: Error |
 
 function hostsOf(executors: readonly Executor[], instances: readonly Instance[]): LaunchHost[] {
   const opened = executors.map(({ executor, available, problem, variants }) => ({
-    host: HOSTS[executor],
+    host: HOSTS[executor] ?? executor.toLowerCase(),
     label: `${executorLabel(executor)}${available ? "" : " (not available)"}`,
     problem: available ? null : problem,
     agents: variants,
