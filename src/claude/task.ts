@@ -205,22 +205,10 @@ export class Task {
 
   /** The task in a form that can be kept. */
   save(): SavedTask {
-    const { id, description, runId, sessionId, prompt, agentType, taskType, toolUseId, parentId, outputFile } = this;
-    const outcome = this.poll();
-    return {
-      id,
-      description,
-      isBackground: this.isBackground,
-      ...(runId !== undefined && { runId }),
-      ...(sessionId !== undefined && { sessionId }),
-      ...(prompt !== undefined && { prompt }),
-      ...(agentType !== undefined && { agentType }),
-      ...(taskType !== undefined && { taskType }),
-      ...(toolUseId !== undefined && { toolUseId }),
-      ...(parentId !== undefined && { parentId }),
-      ...(outputFile !== undefined && { outputFile }),
-      ...(outcome && { outcome }),
-    };
+    const { id, description, isBackground, runId, sessionId, prompt, agentType, taskType, toolUseId } = this;
+    const { parentId, outputFile } = this;
+    const facts = { id, description, isBackground, runId, sessionId, prompt, agentType, taskType, toolUseId };
+    return { ...facts, parentId, outputFile, outcome: this.poll() };
   }
 
   /** The agent's conversation so far, oldest first. */

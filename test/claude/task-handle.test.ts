@@ -127,6 +127,7 @@ describe("the output file", () => {
   test("of a shell is known from the result of its call, before it ends and where it never does", () => {
     const manager = fed([started("b1", "1", { task_type: "local_bash" })]);
     manager.track(result("toolu_b1", words("b1", "/tmp/a folder/tasks/b1.output")));
+    manager.track(result("toolu_b1", words("b1", "/tmp/later/b1.output")));
     expect(manager.get("b1").outputFile).toBe("/tmp/a folder/tasks/b1.output");
     manager.processEnded("killed");
     expect(manager.get("b1").poll()).toMatchObject({ status: "lost", outputFile: "/tmp/a folder/tasks/b1.output" });
@@ -155,6 +156,8 @@ describe("tasks that were saved", () => {
     const task = after.get("a");
     expect(task.poll()).toEqual(before.get("a").poll());
     expect([task.prompt, task.agentType, task.outputFile]).toEqual(["Do it", "analyzer", "/tmp/a.output"]);
+    expect([task.taskType, task.toolUseId, task.isBackground]).toEqual(["local_agent", "toolu_a", true]);
+    expect([task.runId, task.sessionId]).toEqual(["1", before.get("a").sessionId]);
     expect([after.get("b").parentId, after.get("b").status()]).toEqual(["a", ""]);
     after.track(notified("a", undefined, { status: "stopped", summary: "late" }));
     expect([task.status(), task.summary(), told]).toEqual(["completed", "a is done", []]);
