@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Task } from "../../src/claude/task.ts";
@@ -53,6 +53,22 @@ test.each(["missing", "empty"])("a file that stays %s is an error that says so, 
   expect([failure.code, failure.name, failure.taskId]).toEqual(["output_missing", "TaskOutputError", "t"]);
   expect(failure.message).toContain(state === "empty" ? "is empty" : "cannot be read");
   expect(failure.message).toContain(path);
+});
+
+test.each(["live", "lost"])("what a %s shell has printed is given at once", async (state) => {
+  const path = join(folder, "tasks", `b${made++}.output`);
+  const [id = ""] = /b\d+(?=\.output)/.exec(path) ?? [];
+  const manager = new TaskManager();
+  manager.track(started(id, "1", shell));
+  const content = `Command running in background with ID: ${id}. Output is being written to: ${path}.`;
+  manager.track({ type: "user", message: { content: [{ type: "tool_result", tool_use_id: `toolu_${id}`, content }] } });
+  mkdirSync(join(folder, "tasks"), { recursive: true });
+  writeFileSync(path, "so far");
+  if (state === "lost") manager.processEnded("killed");
+  const began = performance.now();
+  expect(await manager.get(id).readOutput()).toBe("so far");
+  expect(performance.now() - began).toBeLessThan(1_500);
+  manager.close();
 });
 
 test("a signal ends the reading", async () => {

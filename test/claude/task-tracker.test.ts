@@ -60,6 +60,17 @@ describe("tracking", () => {
     expect(manager.get("a").summary()).toBe("FINAL 42");
   });
 
+  test("tells progress that is newer than what is known, and nothing of an ended run", async () => {
+    const manager = new TaskManager();
+    const events = manager.events();
+    const later = [progress("a", "1", 10), progress("a", "1", 30), progress("a", "1", 20), progress("a", "1", 30)];
+    for (const message of [started("a", "1"), ...later, notified("a", "1"), progress("a", "1", 40)])
+      manager.track(message);
+    manager.close();
+    const told = (await collect(events)).flatMap((event) => (event.type === "task.progress" ? [event.usage] : []));
+    expect(told.map((usage) => usage?.duration_ms)).toEqual([10, 30, 30]);
+  });
+
   test("keeps usage, the last tool, and where the output will be", () => {
     const manager = fed([started("a", "1"), progress("a", "1", 10), progress("a", "1", 30), progress("a", "1", 20)]);
     const task = manager.get("a");
