@@ -14,6 +14,12 @@ import { type PluginOptions, settingsOf } from "./options.ts";
 import { holdStorage } from "./storage.ts";
 import { TOOL_NAMES } from "./tools.ts";
 
+/**
+ * The tools that start agents of our own MCP server, as OpenCode names them with the name that `install` gives the server: what a
+ * task may not launch here, it may not launch there.
+ */
+const STARTING_MCP_TOOLS = ["launch_task", "start_task_attempt", "follow_up"].map((name) => `asyncagents_${name}`);
+
 export interface Instance {
   engine: Engine;
   stop(): Promise<void>;
@@ -30,7 +36,7 @@ export async function startInstance(input: {
 }): Promise<Instance> {
   const { log, options, host } = input;
   const { store, slots, add, release } = await holdStorage(input.storage, log, options.maxConcurrent ?? null);
-  const ownTools = TOOL_NAMES.map((name) => `${options.toolPrefix}_${name}`);
+  const ownTools = [...TOOL_NAMES.map((name) => `${options.toolPrefix}_${name}`), ...STARTING_MCP_TOOLS];
   const context: EngineContext = {
     store,
     slots,

@@ -138,6 +138,9 @@ describe("with everything allowed", () => {
     const child = await world.ended(tasks[0]?.id ?? "");
     expect(child.run.result).toBe("from below");
     expect(model.requestsOf(child.id)[0]?.request.toolNames).not.toContain("asyncagents_task");
+    // Nor may it launch through our MCP server, where it has that too.
+    const { permission } = await world.opencode.client.session(child.id);
+    expect(permission).toContainEqual({ permission: "asyncagents_launch_task", pattern: "*", action: "deny" });
     await model.waitForRequest((seen) => seen.sessionId === id && seen.request.lastUserText.includes("finished in"));
     expect((await world.task(id)).run.result).toBe("launched one myself");
   });
