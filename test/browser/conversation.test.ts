@@ -156,6 +156,10 @@ test("a request is in view and nothing moves: in the middle, at the tail, and wh
   await scrollBy(middle.page, -2000);
   const read = Number((await firstRead(middle.page)).slice(4));
   const before = await topOf(middle.page, read);
+  await middle.page.locator("main").evaluate((main) => main.before(Object.assign(main.cloneNode(), { id: "banner" })));
+  expect(Math.abs((await topOf(middle.page, read)) - before)).toBeLessThan(2);
+  await middle.page.locator("#banner").evaluate((banner) => banner.remove());
+  expect(Math.abs((await topOf(middle.page, read)) - before)).toBeLessThan(2);
   await api.side.host.gate("box-1").reachedBy(1);
   api.side.host.gate("box-1").open();
   for (const { page } of [tail, middle]) {

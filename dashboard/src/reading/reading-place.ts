@@ -11,7 +11,7 @@ const END_PX = 60;
 
 interface Anchor {
   key: string;
-  /** Its distance from the top of the scroller. */
+  /** Its distance from the top of the window: a banner over the scroller must not move it either. */
   top: number;
 }
 
@@ -92,7 +92,7 @@ export class ReadingPlace {
   /** Goes to an element, which may not be drawn yet. */
   goTo(key: string): void {
     this.#isAtEnd = false;
-    this.#anchor = { key, top: INSET_PX };
+    this.#anchor = { key, top: this.#scroller.getBoundingClientRect().top + INSET_PX };
     this.#seenTop = this.#scroller.scrollTop;
     this.settle();
   }
@@ -111,9 +111,10 @@ export class ReadingPlace {
 
   #topOf(key: string): number | null {
     const element = this.#scroller.querySelector(`[data-place="${CSS.escape(key)}"]`);
-    if (element) return element.getBoundingClientRect().top - this.#scroller.getBoundingClientRect().top;
+    if (element) return element.getBoundingClientRect().top;
     const start = this.locate(key);
-    return start === null ? null : start - this.#scroller.scrollTop;
+    if (start === null) return null;
+    return this.#scroller.getBoundingClientRect().top + start - this.#scroller.scrollTop;
   }
 
   #firstInView(): Anchor | null {
@@ -121,7 +122,7 @@ export class ReadingPlace {
     for (const element of this.#scroller.querySelectorAll<HTMLElement>("[data-place]")) {
       const box = element.getBoundingClientRect();
       if (box.bottom > top + INSET_PX + 1 && box.top < bottom)
-        return { key: element.dataset.place ?? "", top: box.top - top };
+        return { key: element.dataset.place ?? "", top: box.top };
     }
     return null;
   }
