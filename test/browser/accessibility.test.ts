@@ -113,7 +113,7 @@ test("axe finds nothing on any state, in both themes", async () => {
   await page.locator("[data-tool-state] summary").first().click();
   await look(found, "open tool call", null, "[data-tool-state] pre");
   await look(found, "failed task", `/tasks/${broken?.id}`, "[aria-label=Error]");
-  await look(found, "no such task", "/tasks/ses_nothing", "[role=alert]");
+  await look(found, "no such task", "/tasks/ses_nothing", "main [role=alert]");
   await look(found, "batch", `/batches/${task.batchId}`, "[data-run]");
   await look(found, "stats", "/stats", "table");
   await look(found, "board", `/board/${project_id}`, "article");
