@@ -95,6 +95,7 @@ describe("tracking", () => {
     const end = manager.wait("a");
     expect(() => manager.track({ ...notified("a", "1"), status: "odd" })).toThrow("the field status");
     expect(await end).toMatchObject({ status: "lost", reason: expect.stringContaining("status") });
+    expect(() => manager.track({ ...updated("b", "1", {}), patch: 7 })).toThrow("the field patch");
     expect(manager.get("b").status()).toBe("");
     for (const value of [null, 5, { type: "system", subtype: "task_notification", task_id: 7 }]) {
       expect(() => manager.track(value)).toThrow("cannot be read");
@@ -196,6 +197,21 @@ test("a list that comes again later loses nobody", async () => {
   await Bun.sleep(60);
   expect(manager.list().map((task) => task.status())).toEqual(["", ""]);
   manager.close();
+});
+
+test("a task that is back in the list in time is not lost", async () => {
+  const manager = new TaskManager({ listWait: 20 });
+  for (const message of [listed(["a", "1"]), listed(), listed(["a", "1"])]) manager.track(message);
+  await Bun.sleep(60);
+  expect(manager.get("a").status()).toBe("");
+  manager.close();
+});
+
+test("a task that is in the list works in the background, whatever its start said, and so does one that nobody spoke of", () => {
+  expect(ends([started("a", "1", { is_backgrounded: false }), listed(["a", "1"]), notified("a", "1")])).toEqual([
+    "a completed",
+  ]);
+  expect(fed([notified("b", "1")]).get("b").isBackground).toBe(true);
 });
 
 describe("a resumed task", () => {
