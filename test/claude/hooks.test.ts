@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { SubagentStartInput, SubagentStopInput } from "../../src/claude/hook-inputs.ts";
 import type { ClaudeOptions } from "../../src/claude/open-claude.ts";
+import { SubagentHooks } from "../../src/claude/subagent-hooks.ts";
 import { call, calls, fail, gate, say } from "../../src/testing/script.ts";
 import { agentInput, claudeBed, closeBeds, follow } from "./claude-bed.ts";
 
@@ -90,6 +92,23 @@ describe("the hooks of a subagent that ends well", () => {
     expect(await task?.wait()).toMatchObject({ status: "completed", summary: "whole" });
     expect([stops, own]).toEqual([[false, true], 2]);
   });
+});
+
+test("a stop hook is called when the transcript that Claude writes late is there", async () => {
+  const { home } = await claudeBed();
+  const agent_transcript_path = join(home.root, "late.jsonl");
+  const found: boolean[] = [];
+  const hooks = new SubagentHooks(
+    { onSubagentStop: () => void found.push(existsSync(agent_transcript_path)) },
+    () => {},
+  );
+  const [added] = hooks.added(undefined)?.SubagentStop?.[0]?.hooks ?? [];
+  const input = { hook_event_name: "SubagentStop", agent_id: "a", agent_transcript_path } as never;
+  const called = added?.(input, undefined, { signal: new AbortController().signal });
+  await Bun.sleep(50);
+  expect(found).toEqual([]);
+  writeFileSync(agent_transcript_path, "");
+  expect([await called, found]).toEqual([{}, [true]]);
 });
 
 test.each([
