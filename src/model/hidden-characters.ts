@@ -4,26 +4,57 @@
  * do the joiners that emoji, Arabic and Indic scripts are written with. Pure.
  */
 
-const EMOJI_JOINER = String.raw`(?<=\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?)\u200d(?=\p{Extended_Pictographic})`;
-const EMOJI_STYLE = String.raw`(?<=\p{Extended_Pictographic})[\ufe0e\ufe0f]|(?<=[0-9#*])\ufe0f(?=\u20e3)`;
-const JOINED_SCRIPTS = ["Arab", "Deva", "Beng", "Gujr", "Guru", "Knda", "Mlym", "Orya", "Sinh", "Taml", "Telu"];
-const JOINED = JOINED_SCRIPTS.map((script) => `\\p{Script=${script}}`).join("");
-const SCRIPT_JOINER = String.raw`(?<=[${JOINED}])[\u200c\u200d](?=[${JOINED}])`;
-const HIDDEN = String.raw`[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]`;
+/** Everything invisible but tabs and line feeds. */
+const HIDDEN = String.raw`(?![\t\n])[\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\ufff9-\ufffb]`;
 
-const SHOWN_AS_MARK = new RegExp(String.raw`(?!${EMOJI_JOINER}|${EMOJI_STYLE}|${SCRIPT_JOINER}|[\n\t])${HIDDEN}`, "gu");
-const ANY_HIDDEN = new RegExp(`(?!\\n)${HIDDEN}`, "gu");
+const PICTOGRAM = String.raw`\p{Extended_Pictographic}[\ufe0e\ufe0f]?\p{Emoji_Modifier}?`;
+/** Scripts in which U+200C and U+200D are ordinary spelling. */
+const JOINING_SCRIPTS = [
+  ...["Arabic", "Syriac", "Devanagari", "Bengali", "Gujarati", "Gurmukhi", "Kannada"],
+  ...["Malayalam", "Oriya", "Sinhala", "Tamil", "Telugu", "Khmer"],
+];
+const JOINING = `[${JOINING_SCRIPTS.map((script) => `\\p{Script=${script}}`).join("")}]`;
+const LEGITIMATE = [
+  String.raw`\u{1f3f4}[\u{e0030}-\u{e007a}]{2,6}\u{e007f}`,
+  String.raw`${PICTOGRAM}(?:\u200d${PICTOGRAM})*`,
+  String.raw`[#*0-9]\ufe0f\u20e3`,
+  String.raw`(?<=${JOINING})[\u200c\u200d](?=${JOINING})`,
+].join("|");
+
+const FIND = new RegExp(`${LEGITIMATE}|(${HIDDEN})`, "gu");
+const ANY = new RegExp(HIDDEN, "u");
+const ANY_IN_JSON = new RegExp(String.raw`\t|${HIDDEN}`, "gu");
+
+export interface Found {
+  index: number;
+  character: string;
+}
+
+/** The hidden characters of a text, in order. */
+export function* hiddenCharacters(text: string): Generator<Found> {
+  // Most texts have none, and the longer pattern is slow on them.
+  if (!ANY.test(text)) return;
+  for (const { index, 1: character } of text.matchAll(FIND)) if (character !== undefined) yield { index, character };
+}
 
 /** The text with a visible mark in the place of each hidden character. Doing it twice changes nothing more. */
 export function markHidden(text: string): string {
-  return text.replace(SHOWN_AS_MARK, (character) => `<U+${hexOf(character.codePointAt(0) ?? 0)}>`);
+  if (!ANY.test(text)) return text;
+  return text.replace(FIND, (match, character: string | undefined) =>
+    character === undefined ? match : `<${codePointOf(character)}>`,
+  );
 }
 
 /** A JSON document that means the same and has no hidden character in it but its own line ends. */
 export function escapeHidden(json: string): string {
-  return json.replace(ANY_HIDDEN, (character) =>
+  return json.replace(ANY_IN_JSON, (character) =>
     Array.from({ length: character.length }, (_, at) => `\\u${hexOf(character.charCodeAt(at)).toLowerCase()}`).join(""),
   );
+}
+
+/** `U+202E`. */
+export function codePointOf(character: string): string {
+  return `U+${hexOf(character.codePointAt(0) ?? 0)}`;
 }
 
 function hexOf(code: number): string {

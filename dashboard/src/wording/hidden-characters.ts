@@ -1,24 +1,10 @@
 /**
- * Finds the characters in a text that a person cannot see but that change what they see: direction overrides, zero-width
- * and control characters, tags. What emoji and joining scripts need is left alone. Pure; the mark that stands for such a
- * character lives in parts.
+ * How the page shows characters that a person cannot see but that change what they see: which ones those are, the model knows.
+ * A carriage return counts only where it does not end a line. Pure; the mark that stands for such a character lives in parts.
  */
 
-/** Everything invisible but tabs and line breaks; a carriage return counts only where it does not end a line. */
-const HIDDEN = String.raw`(?![\t\n]|\r(?:\n|$))[\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\uFFF9-\uFFFB]`;
+import { codePointOf, type Found, hiddenCharacters } from "../../../src/model/hidden-characters.ts";
 
-const PICTOGRAM = String.raw`\p{Extended_Pictographic}[\uFE0E\uFE0F]?\p{Emoji_Modifier}?`;
-/** Scripts in which U+200C and U+200D are ordinary spelling. */
-const JOINING = String.raw`[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gujarati}\p{Script=Gurmukhi}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Oriya}\p{Script=Sinhala}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Khmer}]`;
-const LEGITIMATE = [
-  String.raw`\u{1F3F4}[\u{E0030}-\u{E007A}]{2,6}\u{E007F}`,
-  String.raw`${PICTOGRAM}(?:\u200D${PICTOGRAM})*`,
-  String.raw`[#*0-9]\uFE0F\u20E3`,
-  String.raw`(?<=${JOINING})[\u200C\u200D](?=${JOINING})`,
-].join("|");
-
-const ANY = new RegExp(`${HIDDEN}`, "u");
-const FIND = new RegExp(`${LEGITIMATE}|(${HIDDEN})`, "gu");
 const BIDIRECTIONAL = /\p{Bidi_Control}/u;
 
 /** A text with nothing but hidden characters must not become as many elements. */
@@ -33,7 +19,6 @@ export interface HiddenCharacter {
 
 /** The text in order: what can be seen as strings, what cannot as marks. Beyond a bound, marks are part of the strings. */
 export function piecesOf(text: string): (string | HiddenCharacter)[] {
-  if (!ANY.test(text)) return [text];
   const pieces: (string | HiddenCharacter)[] = [];
   let [seen, marks] = ["", 0];
   for (const run of runsOf(text)) {
@@ -51,7 +36,6 @@ export function piecesOf(text: string): (string | HiddenCharacter)[] {
 
 /** The same as plain text, for titles, labels and everything else that holds no elements. */
 export function visibleText(text: string): string {
-  if (!ANY.test(text)) return text;
   return piecesOf(text)
     .map((piece) => (typeof piece === "string" ? piece : `[${piece.code}]`))
     .join("");
@@ -59,10 +43,16 @@ export function visibleText(text: string): string {
 
 /** What to warn of on a line; null where nothing is hidden. */
 export function hiddenIn(text: string): "direction" | "invisible" | null {
-  if (!ANY.test(text)) return null;
-  const found = [...text.matchAll(FIND)].flatMap(([, character]) => (character === undefined ? [] : [character]));
+  const found = [...hiddenOnPage(text)];
   if (found.length === 0) return null;
-  return found.some((character) => BIDIRECTIONAL.test(character)) ? "direction" : "invisible";
+  return found.some(({ character }) => BIDIRECTIONAL.test(character)) ? "direction" : "invisible";
+}
+
+function* hiddenOnPage(text: string): Generator<Found> {
+  for (const found of hiddenCharacters(text)) {
+    const next = text[found.index + 1];
+    if (found.character !== "\r" || (next !== undefined && next !== "\n")) yield found;
+  }
 }
 
 interface Run {
@@ -75,24 +65,22 @@ interface Run {
 function* runsOf(text: string): Generator<Run> {
   let end = 0;
   let run: Run | null = null;
-  for (const match of text.matchAll(FIND)) {
-    const character = match[1];
-    if (character === undefined) continue;
-    if (run !== null && match.index === end && run.character === character) run.count++;
+  for (const { index, character } of hiddenOnPage(text)) {
+    if (run !== null && index === end && run.character === character) run.count++;
     else {
       if (run !== null) yield run;
-      if (match.index > end) yield { text: text.slice(end, match.index), character: null, count: 1 };
+      if (index > end) yield { text: text.slice(end, index), character: null, count: 1 };
       run = { text: character, character, count: 1 };
     }
-    end = match.index + character.length;
+    end = index + character.length;
   }
   if (run !== null) yield run;
   if (end < text.length) yield { text: text.slice(end), character: null, count: 1 };
 }
 
 function codeOf(character: string, count: number): string {
-  const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
-  return count === 1 ? `U+${code}` : `U+${code} ×${count}`;
+  const code = codePointOf(character);
+  return count === 1 ? code : `${code} ×${count}`;
 }
 
 const NAMES: Record<string, string> = {
