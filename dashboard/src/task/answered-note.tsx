@@ -22,6 +22,7 @@ interface AnsweredNoteProps {
 export function AnsweredNote({ task, request, lost, onDismiss }: AnsweredNoteProps) {
   const { phaseDetail: detail } = task;
   const answered = detail?.kind === "answered" && detail.requestId === request.requestId ? detail : null;
+  const isLate = codeOf(lost) === "nothing_asked";
   return (
     <section
       role="status"
@@ -34,7 +35,8 @@ export function AnsweredNote({ task, request, lost, onDismiss }: AnsweredNotePro
         <p className="min-w-0 flex-1 font-medium">
           {answered ? (
             <>
-              Already {givenText(answered)}, <Ago at={answered.at} />
+              {isLate ? "Your answer came too late: already" : "Already"} {givenText(answered)},{" "}
+              <Ago at={answered.at} />
             </>
           ) : (
             "It does not ask any more: somebody answered elsewhere, or it was withdrawn."
@@ -47,11 +49,8 @@ export function AnsweredNote({ task, request, lost, onDismiss }: AnsweredNotePro
       <p className="foreign line-clamp-2 font-mono text-xs text-muted">
         <ForeignText text={request.text} />
       </p>
-      {lost !== null && (
-        <FailureNote
-          title={codeOf(lost) === "nothing_asked" ? "Your answer came too late" : "Your answer did not arrive"}
-          failure={lost}
-        />
+      {lost !== null && !(isLate && answered) && (
+        <FailureNote title={isLate ? "Your answer came too late" : "Your answer did not arrive"} failure={lost} />
       )}
     </section>
   );
