@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
+import { createClient } from "../../src/client/client.ts";
 import type { BackgroundTask } from "../../src/client/schemas.ts";
 import { type BoardBed, startBoardBed } from "./board-bed.ts";
 import { Chromium, type View } from "./page-bed.ts";
@@ -77,6 +78,13 @@ async function attempt(title: string, description: string): Promise<{ task_id: s
   return { task_id, attempt_id: (await bed.client.operate("start_task_attempt", input)).attempt_id };
 }
 
+/** As a model does, over MCP. */
+async function asksForApproval(): Promise<void> {
+  const model = createClient({ url: bed.url, token: bed.token, origin: { door: "model", depth: 0 } });
+  const { project_id } = await project();
+  await model.operate("add_repo", { project_id, path: bed.repo, name: "again", setup: "npm ci\n".repeat(30) });
+}
+
 async function waitingTask(): Promise<BackgroundTask> {
   for (;;) {
     const task = (await bed.client.tasks({})).tasks.find(({ phase }) => phase === "waiting");
@@ -120,7 +128,10 @@ test("axe finds nothing on any state, in both themes", async () => {
   await page.keyboard.press("c");
   await look(found, "new work item", null, "dialog[open]");
   await look(found, "work item", `/items/${done.task_id}`, "[aria-label=Attempts] li");
-  await look(found, "waiting attempt", `/attempts/${asking.attempt_id}`, "[data-asks=permission]");
+  const { attempt_id } = asking;
+  await bed.client.operate("follow_up", { attempt_id, action: "queue", prompt: "Then go on." });
+  await look(found, "waiting attempt", `/attempts/${attempt_id}`, "[data-asks=permission]");
+  await look(found, "queued follow-ups", null, "[data-queued] li");
   await look(found, "changes", `/attempts/${done.attempt_id}?tab=changes`, ".diff-line .hljs-keyword");
   await page.getByRole("button", { name: "Merge" }).click();
   await look(found, "merge", null, "dialog[open]");
@@ -138,6 +149,11 @@ test("axe finds nothing on any state, in both themes", async () => {
   await look(found, "list on a phone", "/", "[role=row][data-task-id]");
   await look(found, "task on a phone", `/tasks/${task.id}`, "[data-asks=permission]");
   await page.setViewportSize({ width: WIDTH_PX.wide, height: 800 });
+  await bed.client.answer(task.id, { kind: "permission", decision: "reject" });
+  await look(found, "answered elsewhere", null, "[data-answered]");
+  await look(found, "held follow-ups", `/attempts/${attempt_id}`, "[data-held]");
+  await asksForApproval();
+  await look(found, "approvals", null, "[data-approval]");
   expect(found).toEqual([]);
   expect(view.problems).toEqual([]);
 }, 120_000);

@@ -18,6 +18,7 @@ import { AttemptDetails } from "./attempt-details.tsx";
 import { AttemptHeader } from "./attempt-header.tsx";
 import { AttemptOutcome } from "./attempt-outcome.tsx";
 import { AttemptTabs, tabPanelId } from "./attempt-tabs.tsx";
+import { AttemptWarnings } from "./attempt-warnings.tsx";
 import { FollowUpForm } from "./follow-up-form.tsx";
 
 interface AttemptPageProps {
@@ -61,6 +62,7 @@ function LoadedAttempt({ attempt, tab, scroller }: LoadedAttemptProps) {
       <div className="mt-5 grid min-w-0 gap-x-8 gap-y-6 xl:grid-cols-[minmax(0,1fr)_20rem]">
         <AttemptDetails attempt={attempt} handle={handle} />
         <div className="flex min-w-0 flex-col gap-5 xl:order-1">
+          <AttemptWarnings attemptId={attempt.attempt_id} />
           {!endsBelow && <AttemptOutcome attempt={attempt} />}
           {attempt.state !== "merged" && <FollowUpForm attempt={attempt} />}
           <AttemptTabs attempt={attempt} shown={shown} onChoose={choose} />

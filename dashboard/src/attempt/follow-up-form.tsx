@@ -3,11 +3,10 @@
  */
 import { Button } from "../parts/button.tsx";
 import { useDraft } from "../parts/draft.ts";
-import { FailureNote } from "../parts/failure-note.tsx";
 import { PromptForm } from "../parts/prompt-form.tsx";
 import { type Attempt, operate } from "../server/operate.ts";
-import { counted } from "../wording/amounts.ts";
 import { isAtWork } from "../wording/attempts.ts";
+import { FollowUpQueue } from "./follow-up-queue.tsx";
 import { useAttemptDeed } from "./use-attempt-deed.ts";
 
 export function FollowUpForm({ attempt }: { attempt: Attempt }) {
@@ -28,32 +27,12 @@ export function FollowUpForm({ attempt }: { attempt: Attempt }) {
       failure={{ title: "The follow-up was not taken", error: follow.error }}
     >
       <div className="flex min-h-8 flex-wrap items-center gap-2">
-        <Queue attempt={attempt} />
+        {isBusy && attempt.queued_count === 0 && <span className="text-muted">It runs when the agent is idle.</span>}
         <Button type="submit" weight="primary" className="ml-auto" disabled={follow.isPending || prompt.trim() === ""}>
           {isBusy ? "Queue" : "Send"}
         </Button>
       </div>
+      {attempt.queued_count > 0 && <FollowUpQueue attempt={attempt} />}
     </PromptForm>
-  );
-}
-
-function Queue({ attempt }: { attempt: Attempt }) {
-  const cancel = useAttemptDeed(() => operate("follow_up", { attempt_id: attempt.attempt_id, action: "cancel" }));
-  // After a run that went wrong they wait for a person's word.
-  const isHeld = attempt.state === "failed" || attempt.state === "stopped";
-  if (attempt.queued_count === 0) {
-    return isAtWork(attempt.state) ? <span className="text-muted">It runs when the agent is idle.</span> : null;
-  }
-  return (
-    <>
-      <span data-queued={attempt.queued_count} className="text-muted">
-        {counted(attempt.queued_count, "follow-up")} queued
-        {isHeld && ", held until you send another"}
-      </span>
-      <Button weight="quiet" disabled={cancel.isPending} onClick={() => cancel.mutate()}>
-        {cancel.isPending ? "Cancelling…" : "Cancel the queue"}
-      </Button>
-      {cancel.isError && <FailureNote title="The queue was not cancelled" failure={cancel.error} />}
-    </>
   );
 }

@@ -2,6 +2,7 @@
  * Merges an attempt into its target branches, after asking how, and whether changes that could not be shown are wanted, too.
  * A conflict changes nothing and is shown with its files.
  */
+import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { unseenIn } from "../diff/changed-files.ts";
 import { Button } from "../parts/button.tsx";
@@ -16,6 +17,7 @@ import { type Attempt, operate } from "../server/operate.ts";
 import { counted } from "../wording/amounts.ts";
 import { UnseenChanges } from "./unseen-changes.tsx";
 import { useAttemptDeed } from "./use-attempt-deed.ts";
+import { addWarnings } from "./warnings.ts";
 
 export function MergeAttempt({ attempt, title }: { attempt: Attempt; title: string }) {
   const [asks, setAsks] = useState(false);
@@ -41,6 +43,7 @@ function MergeDialog({ attempt, title, onClose }: MergeDialogProps) {
   const [squash, setSquash] = useState(false);
   const [keep, setKeep] = useState(false);
   const [acceptsUnseen, setAcceptsUnseen] = useState(false);
+  const queries = useQueryClient();
   const diff = useSeenDiff(attempt);
   const unseen = diff.data ? unseenIn(diff.data.repos) : null;
   const merge = useAttemptDeed(
@@ -51,7 +54,10 @@ function MergeDialog({ attempt, title, onClose }: MergeDialogProps) {
         ...(squash && { squash }),
         ...(keep && { keep }),
       }),
-    onClose,
+    ({ warnings }) => {
+      addWarnings(queries, attempt.attempt_id, warnings);
+      onClose();
+    },
   );
   return (
     <FormDialog

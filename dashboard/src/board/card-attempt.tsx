@@ -1,29 +1,31 @@
 /**
- * How the latest attempt of a work item stands, in two lines at most: what a live one is doing now, or how it ended.
+ * How the latest attempt of a work item stands, in two lines at most: what a live one is doing now, or how it ended; and its branch.
+ * All of it is about that one attempt; that another one is at work is said as such.
  */
-
+import { AttemptStateMark } from "../attempt/attempt-state-mark.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { PhaseMark } from "../parts/phase-mark.tsx";
 import { StatusIcon } from "../parts/status-mark.tsx";
 import { useHandle } from "../server/board-queries.ts";
-import type { ItemRow } from "../server/operate.ts";
+import type { AttemptState, ItemRow } from "../server/operate.ts";
 import { useTaskIfKnown } from "../server/queries.ts";
-import { executorLabel } from "../wording/attempts.ts";
+import { executorLabel, isAtWork } from "../wording/attempts.ts";
 import { visibleText } from "../wording/hidden-characters.ts";
 import { phaseText } from "../wording/phase.ts";
 import { isLive } from "../wording/statuses.ts";
 
 export function CardAttempt({ item }: { item: ItemRow }) {
-  if (item.latest_attempt_id === null) return null;
+  const { latest_attempt_id: attemptId, latest_attempt_state: state } = item;
+  if (attemptId === null || state === null) return null;
   const executor = item.latest_session_executor;
   return (
     <div className="flex min-w-0 flex-col gap-1 text-xs text-muted">
       <div className="flex min-h-5 min-w-0 items-center gap-1.5">
-        {item.has_in_progress_attempt ? (
-          <LiveAttempt attemptId={item.latest_attempt_id} sessionId={item.latest_session_id} />
+        {isAtWork(state) ? (
+          <LiveAttempt attemptId={attemptId} sessionId={item.latest_session_id} />
         ) : (
-          <EndedAttempt item={item} />
+          <EndedAttempt item={item} state={state} />
         )}
       </div>
       <div className="flex min-w-0 items-center gap-1.5 text-faint">
@@ -55,19 +57,11 @@ function LiveAttempt({ attemptId, sessionId }: { attemptId: string; sessionId: s
   );
 }
 
-function EndedAttempt({ item }: { item: ItemRow }) {
-  if (item.last_attempt_failed) {
-    return (
-      <span data-status="error" data-attempt="failed" className="flex items-center gap-1.5 font-medium text-error">
-        <Icon name="error" className="size-3.5" />
-        failed
-      </span>
-    );
-  }
+function EndedAttempt({ item, state }: { item: ItemRow; state: AttemptState }) {
   return (
-    <span data-status="completed" data-attempt="ended" className="flex items-center gap-1.5">
-      <Icon name="completed" className="size-3.5 text-tone" />
-      {item.status === "done" ? "done" : "ended"}
+    <span data-attempt={state} className="flex min-w-0 items-center gap-1.5">
+      <AttemptStateMark state={state} />
+      {item.has_in_progress_attempt && <span className="truncate">· another is at work</span>}
     </span>
   );
 }

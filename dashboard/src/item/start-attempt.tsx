@@ -3,6 +3,7 @@
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { addWarnings } from "../attempt/warnings.ts";
 import { AddRepoDialog } from "../board/add-repo-dialog.tsx";
 import { Button } from "../parts/button.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
@@ -75,7 +76,8 @@ function StartForm({ item, repos, executors }: StartFormProps) {
         repos: inputs,
         ...(variant !== "" && { variant }),
       }),
-    onSuccess: ({ attempt_id }) => {
+    onSuccess: ({ attempt_id, warnings }) => {
+      addWarnings(queries, attempt_id, warnings);
       rememberExecutor(executor, variant);
       for (const { repo_id, target_branch } of inputs) rememberBranch(repo_id, target_branch);
       void queries.invalidateQueries({ queryKey: [...queryKeys.board] });

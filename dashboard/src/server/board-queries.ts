@@ -132,6 +132,15 @@ export function useHandle(attemptId: string, sessionId: string | null) {
   return data?.handle ?? null;
 }
 
+/** Asked anew whenever their number is another one. */
+export function useFollowUps({ attempt_id, queued_count }: Attempt) {
+  return useQuery({
+    queryKey: queryKeys.followUps(attempt_id, queued_count),
+    queryFn: ({ signal }) => operate("list_follow_ups", { attempt_id }, { signal }),
+    placeholderData: (previous) => previous,
+  });
+}
+
 /** How much of a diff is fetched at first, and the most that the server gives. */
 export const DIFF_BYTES = { first: 300_000, most: 1_000_000 } as const;
 

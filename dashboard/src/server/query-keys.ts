@@ -16,6 +16,7 @@ export const queryKeys = {
   logs: (id: string) => ["logs", id],
   group: (id: string) => ["group", id],
   children: (id: string) => ["children", id],
+  warnings: (attemptId: string) => ["warnings", attemptId],
   /** All that the board shows begins with it. */
   board: ["board"],
   approvals: ["board", "approvals"],
@@ -31,6 +32,7 @@ export const queryKeys = {
   attempts: (itemId: string) => ["board", "attempts", itemId],
   attempt: (id: string) => ["board", "attempt", id],
   handle: (attemptId: string, sessionId: string) => ["board", "handle", attemptId, sessionId],
+  followUps: (attemptId: string, count: number) => ["board", "follow-ups", attemptId, count],
   diff: (attemptId: string) => ["board", "diff", attemptId],
   executors: ["executors"],
 } as const;

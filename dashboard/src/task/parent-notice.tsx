@@ -6,6 +6,7 @@ import type { BackgroundTask } from "../../../src/client/schemas.ts";
 import { Button } from "../parts/button.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
+import { Icon } from "../parts/icons.tsx";
 import { control, readingClient } from "../server/page-client.ts";
 import { queryKeys } from "../server/query-keys.ts";
 
@@ -27,8 +28,12 @@ export function ParentNotice({ task }: { task: BackgroundTask }) {
   });
   if (!notice || notice.reason === null || notice.state === "delivered") return null;
   return (
-    <section aria-label="Parent not told" className="flex flex-col gap-2 rounded-lg border border-line px-4 py-3">
-      <p className="foreign">
+    <section
+      aria-label="Parent not told"
+      className="flex min-w-0 flex-col items-start gap-2 rounded-lg border border-attention/40 bg-attention-soft px-4 py-3"
+    >
+      <p className="foreign max-w-full">
+        <Icon name="warning" className="mr-2 inline-block align-[-2px] text-attention" />
         {notice.state === "dropped" ? "Its parent was not told: " : "Its parent is not told yet: "}
         <ForeignText text={notice.reason} />
       </p>
