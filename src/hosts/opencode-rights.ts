@@ -13,13 +13,29 @@ type Decisions = readonly { pattern: string; action: Action }[];
 const STRICTNESS: Record<Action, number> = { deny: 0, ask: 1, allow: 2 };
 const NO_LIMITS: WireRule = { permission: "*", pattern: "*", action: "allow" };
 
-export function childRules(input: {
+export interface Family {
   /** Null where a person launches: a person has all rights. */
   parentAgent: readonly WireRule[] | null;
   parentSession: readonly WireRule[];
   childAgent: readonly WireRule[];
   denyTools: readonly string[];
-}): WireRule[] {
+}
+
+const KEPT_FAMILIES = 50;
+
+/** `childRules` that remembers: comparing all patterns takes milliseconds, and many launches are of the same kind. */
+export function rememberingChildRules(): typeof childRules {
+  const known = new Map<string, WireRule[]>();
+  return (family) => {
+    const key = JSON.stringify(family);
+    const rules = known.get(key) ?? childRules(family);
+    known.set(key, rules);
+    if (known.size > KEPT_FAMILIES) known.delete(known.keys().next().value ?? key);
+    return rules;
+  };
+}
+
+export function childRules(input: Family): WireRule[] {
   const parent = [...(input.parentAgent ?? [NO_LIMITS]), ...input.parentSession];
   const mayLaunch = input.denyTools.length === 0 || input.childAgent.some((rule) => rule.permission === "task");
   const ownTasks = mayLaunch ? [] : [deny("task")];

@@ -25,7 +25,7 @@ import { evidenceOf } from "./opencode-evidence.ts";
 import { condenseSession } from "./opencode-fork.ts";
 import { newOpenCodeId } from "./opencode-ids.ts";
 import { messageOf } from "./opencode-messages.ts";
-import { childRules } from "./opencode-rights.ts";
+import { rememberingChildRules } from "./opencode-rights.ts";
 import { launchIdOf, SeenSessions } from "./opencode-sessions.ts";
 import { Transcripts } from "./opencode-transcript.ts";
 import { call, type OpenCodeRequest, type OpenCodeSend } from "./opencode-transport.ts";
@@ -71,6 +71,7 @@ class OpenCodeDriver implements OpenCodeHost {
   readonly #listeners = new Set<(event: HostEvent) => void>();
   readonly #transcripts = new Transcripts();
   readonly #sessions = new SeenSessions();
+  readonly #childRules = rememberingChildRules();
   /** Messages of ours that are on their way, by their last part. */
   readonly #arrivals = new Map<string, () => void>();
   /** An instance reads its agents once, when it starts; so do we. */
@@ -306,7 +307,7 @@ class OpenCodeDriver implements OpenCodeHost {
   async #rulesFor(input: StartInput): Promise<WireRule[]> {
     const [parentSession, agents] = await Promise.all([this.#permissionOf(input.parentSessionId), this.#agents()]);
     const rules = (name: string) => agents.find((agent) => agent.name === name)?.permission ?? [];
-    return childRules({
+    return this.#childRules({
       parentSession,
       parentAgent: input.parentAgent === "" ? null : rules(input.parentAgent),
       childAgent: rules(input.agent),

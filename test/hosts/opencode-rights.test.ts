@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { covers, overlaps } from "../../src/hosts/opencode-patterns.ts";
-import { childRules } from "../../src/hosts/opencode-rights.ts";
+import { childRules, rememberingChildRules } from "../../src/hosts/opencode-rights.ts";
 import type { WireRule } from "../../src/hosts/opencode-wire.ts";
 
 const rule = (permission: string, action: WireRule["action"], pattern = "*"): WireRule => ({
@@ -195,4 +195,16 @@ describe("the rights of a child session", () => {
     ]);
     expect([overlaps("git *", "rm *"), overlaps("src/*", "*.env")]).toEqual([false, true]);
   });
+});
+
+test("remembered rules are those of the same family, and of no other", () => {
+  const remembering = rememberingChildRules();
+  const allow = [{ permission: "*", pattern: "*", action: "allow" as const }];
+  const deny = [{ permission: "bash", pattern: "*", action: "deny" as const }];
+  const family = { parentAgent: allow, parentSession: [], childAgent: allow, denyTools: [] };
+  const stricter = { ...family, parentSession: deny };
+  for (const each of [family, stricter, { ...family, parentAgent: null }, stricter, family]) {
+    expect(remembering(each)).toEqual(childRules(each));
+  }
+  expect(remembering(stricter)).not.toEqual(remembering(family));
 });
