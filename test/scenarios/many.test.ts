@@ -125,7 +125,7 @@ test("when a process dies, another one on the home puts its tasks right", async 
   await first.settled();
   const messages = await first.opencode.messages(parent.sessionId);
   const told = messages.flatMap(({ parts }) =>
-    parts.filter((part) => part.type === "text" && part.text.includes(`Error of task ${id}`)),
+    parts.filter((part) => part.type === "text" && part.text.includes(`error of task ${id}`)),
   );
   expect(told.length).toBe(1);
   model.gate("dying").open();
