@@ -43,6 +43,9 @@ test(
     const engine = await runner.open("claude", directory);
     const desk = new Desk({ store, engines: () => [engine], isAlive: () => true });
     expect([engine.defaultAgent, (await engine.agents())[0]?.name]).toEqual(["claude", "claude"]);
+    // Asking starts a Claude: the same answer is given again, and no second one is started for it.
+    const [first, second] = await Promise.all([engine.agents(), engine.agents()]);
+    expect([second === first, (await engine.agents()) === first]).toEqual([true, true]);
     const link = model.call("Bash", { command: "ln -sf notes.txt asked.txt", description: "Makes a link" });
     const write = model.call("Write", { file_path: join(directory, "written.txt"), content: "by Claude" });
     bed.model.script("daemon", [write, link, link, model.say("made")]);
