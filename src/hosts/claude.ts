@@ -6,6 +6,7 @@
 import { BoundedStream } from "../claude/bounded-stream.ts";
 import { ClaudeProcess } from "../claude/claude-process.ts";
 import { loadSdk, type SdkModule, type SdkOptions, type SdkUserMessage } from "../claude/sdk.ts";
+import { within } from "../claude/waiting.ts";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import type { Evidence } from "../model/evidence.ts";
 import { claudeEvidence } from "./claude-evidence.ts";
@@ -30,6 +31,8 @@ import {
 } from "./host.ts";
 
 const AGENTS_MS = 60_000;
+/** How long a Claude may take to say which agents it has. */
+const START_MS = 30_000;
 
 type Owned =
   | "abortController"
@@ -182,7 +185,8 @@ class ClaudeDriver implements ClaudeHost {
   async #readAgents(): Promise<AgentInfo[]> {
     const { query, input, child } = await this.#query({});
     try {
-      const agents = await query.supportedAgents();
+      const late = (ms: number) => new Error(`it did not answer within ${ms / 1000} s`);
+      const agents = await within(query.supportedAgents(), { timeout: START_MS }, late);
       const known = agents.map(({ name, description, model }) => ({
         name,
         description: description || null,
