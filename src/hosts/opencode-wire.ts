@@ -86,14 +86,18 @@ export interface WireAgent {
   permission?: WireRule[];
 }
 
+/** Frames at the end, as JavaScript engines print them: "    at name (file:line:column)". */
+const STACK_TRACE = /(?:\r?\n {4}at .+)+\s*$/;
+
 /** Somebody stopped the turn. */
 export function isAbort(error: WireError): boolean {
   return error.name === "MessageAbortedError";
 }
 
-/** What an OpenCode error says, in one line. */
+/** What an OpenCode error says, without the stack trace that OpenCode puts into some messages. */
 export function errorText(error: WireError): string {
-  const said = error.data?.message ?? error.message ?? error.name ?? "unknown error";
+  const message = error.data?.message ?? error.message ?? error.name ?? "unknown error";
+  const said = String(message).replace(STACK_TRACE, "");
   return error.name && said !== error.name ? `${error.name}: ${said}` : said;
 }
 

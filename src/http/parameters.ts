@@ -86,6 +86,16 @@ function checked<Schema extends z.ZodType>(schema: Schema, value: unknown): z.ou
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const names = [...new Set(parsed.error.issues.map((issue) => String(issue.path[0] ?? "body")))];
-  const problems = parsed.error.issues.map((issue) => `${String(issue.path[0] ?? "body")}: ${issue.message}`);
+  const problems = parsed.error.issues.map((issue) => {
+    const [field] = issue.path;
+    if (field === undefined) return `body: ${issue.message}`;
+    return issue.path.length === 1 && isAbsent(value, field)
+      ? `${String(field)} is missing`
+      : `${String(field)}: ${issue.message}`;
+  });
   throw new AsyncAgentsError("invalid_input", problems.join("; "), { details: { parameters: names } });
+}
+
+function isAbsent(value: unknown, field: PropertyKey): boolean {
+  return typeof value === "object" && value !== null && !Object.hasOwn(value, field);
 }

@@ -26,6 +26,14 @@ describe("evidence from OpenCode's messages", () => {
     expect(evidenceOf([answer], true)).toMatchObject({ answer: { text: "done" }, begun: true, worked: true });
   });
 
+  test("a stack trace in OpenCode's message is not part of what failed", () => {
+    const said = "Model not found: foo/bar. Did you mean: foo/baz?\nLook again.";
+    const trace =
+      "\n    at <anonymous> (/$bunfs/root/chunk-1.js:439:94416)\n    at SessionPrompt.loop (definition) (x.js:1:2)";
+    const { error } = evidenceOf([failed("UnknownError", said + trace)], true);
+    expect(error?.message).toBe(`UnknownError: ${said}`);
+  });
+
   test("steps with tools lead to the answer, and are counted", () => {
     const tokens = { input: 10, output: 2, reasoning: 1, cache: { read: 3, write: 4 } };
     const messages = [

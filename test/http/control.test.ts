@@ -59,7 +59,7 @@ describe("launch", () => {
       [{ ...good, batch: "a b" }, "invalid_input", "batch"],
       [{ ...good, batch: {} }, "invalid_input", "batch"],
       [{ ...good, directory: [] }, "invalid_input", "directory"],
-      [{ prompt: "y", agent: "general" }, "invalid_input", "description"],
+      [{ prompt: "y", agent: "general" }, "invalid_input", "description is missing"],
       [[], "invalid_input", "body"],
       ["null", "invalid_input", "body"],
       ["{", "invalid_input", "JSON"],

@@ -61,7 +61,7 @@ export function AddRepoDialog({ projectId, onClose }: { projectId: string; onClo
         value={path}
         onChange={setPath}
         placeholder="/path/to/greengrocer"
-        hint="A git repository on this machine, with its whole path."
+        hint="The absolute path of a git repository on this machine."
         isMono
         isRequired
       />

@@ -73,7 +73,7 @@ export function LaunchForm({ places, first, isOff, onClose }: LaunchFormProps) {
         onChange={setDirectory}
         suggestions={places.directories}
         placeholder="/path/to/project"
-        hint="Where the agent works, with its whole path."
+        hint="The absolute path of the folder to work in."
         isMono
         isRequired
       />

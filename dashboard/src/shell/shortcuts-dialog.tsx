@@ -14,6 +14,7 @@ const KEYS = [
   [["Home", "End"], "In a conversation: its first message, its newest message"],
   [["e"], "In a conversation: the next error"],
   [["n"], "Launch a task"],
+  [["Ctrl Enter"], "In a form: send it"],
   [["c"], "On the board: new work item"],
   [["↑", "↓", "←", "→"], "On the board: go from card to card"],
   [["Shift ←", "Shift →"], "On the board: move the card"],

@@ -44,7 +44,7 @@ export function AnswerBox({ task }: { task: BackgroundTask }) {
       />
     );
   }
-  const title = detail.asks === "question" ? "It asks a question" : "It asks for a permission";
+  const title = detail.asks === "question" ? "The agent has a question" : "The agent needs permission";
   return (
     <section
       aria-label={title}
@@ -112,11 +112,11 @@ function QuestionForm({ requestId, text, reply }: RequestProps) {
       )}
       <div className="flex justify-end gap-2">
         <Button
-          title="The run ends there"
+          title="Declining ends the run"
           disabled={reply.isPending}
           onClick={() => reply.mutate({ kind: "question", answers: null, requestId })}
         >
-          Turn it down
+          Decline
         </Button>
         <Button type="submit" weight="primary" disabled={!isReady || reply.isPending}>
           {reply.isPending ? "Answering…" : "Answer"}
@@ -138,11 +138,11 @@ function PermissionForm({ requestId, text, reply }: RequestProps) {
         <ForeignText text={text} />
       </pre>
       <TextField
-        label="With a refusal, tell it what to do instead (optional)"
+        label="If you reject, tell the agent what to do instead (optional)"
         value={message}
         onChange={setMessage}
         maxLength={10_000}
-        placeholder="Without a word the run ends"
+        placeholder="Rejecting without a message ends the run"
       />
       {reply.isError && reply.variables.requestId === requestId && (
         <FailureNote title="The decision did not arrive" failure={reply.error} />
