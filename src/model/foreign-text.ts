@@ -16,7 +16,7 @@ export function framed(title: string, text: string, newMark: NewMark): string {
 
 /** The text as one line, at most `limit` characters, with hidden characters written out. */
 export function asLine(text: string, limit: number): string {
-  const spaced = text.slice(0, 2 * limit).replaceAll(/\s+/g, " ");
-  const line = markHidden(spaced.trim());
+  const spaced = text.replaceAll(/\s+/g, " ").trim();
+  const line = markHidden(spaced.slice(0, limit + 1));
   return line.length <= limit ? line : `${line.slice(0, limit - 1)}…`;
 }

@@ -43,20 +43,16 @@ export function countTool(progress: Progress, name: string): Progress {
   return {
     ...progress,
     toolCalls: progress.toolCalls + 1,
-    toolCallsByName: { ...names, [key]: (Object.hasOwn(names, key) ? (names[key] ?? 0) : 0) + 1 },
+    toolCallsByName: { ...names, [key]: callsOf(names, key) + 1 },
     lastTools: [...progress.lastTools, name].slice(-LAST_TOOLS),
   };
 }
 
 /** The totals of earlier runs plus those of the current one. */
 export function addProgress(before: Progress, run: Progress): Progress {
-  const byName = { ...before.toolCallsByName };
-  for (const [name, count] of Object.entries(run.toolCallsByName)) {
-    byName[name] = (Object.hasOwn(byName, name) ? (byName[name] ?? 0) : 0) + count;
-  }
   return {
     toolCalls: before.toolCalls + run.toolCalls,
-    toolCallsByName: byName,
+    toolCallsByName: eachName(before, run, (a, b) => a + b),
     lastTools: [...before.lastTools, ...run.lastTools].slice(-LAST_TOOLS),
     lastUpdate: Math.max(before.lastUpdate, run.lastUpdate),
     tokens: {
@@ -72,13 +68,9 @@ export function addProgress(before: Progress, run: Progress): Progress {
 
 /** The more complete of two accounts of the same work, field by field: each may have missed something. */
 export function fullerProgress(one: Progress, other: Progress): Progress {
-  const more = (a: Record<string, number>, b: Record<string, number>) =>
-    Object.fromEntries(
-      [...new Set([...Object.keys(a), ...Object.keys(b)])].map((key) => [key, Math.max(a[key] ?? 0, b[key] ?? 0)]),
-    );
   return {
     toolCalls: Math.max(one.toolCalls, other.toolCalls),
-    toolCallsByName: more(one.toolCallsByName, other.toolCallsByName),
+    toolCallsByName: eachName(one, other, Math.max),
     lastTools: one.toolCalls >= other.toolCalls ? one.lastTools : other.lastTools,
     lastUpdate: Math.max(one.lastUpdate, other.lastUpdate),
     tokens: {
@@ -90,4 +82,16 @@ export function fullerProgress(one: Progress, other: Progress): Progress {
     },
     cost: Math.max(one.cost, other.cost),
   };
+}
+
+/** The calls of each tool in two accounts, put together. */
+function eachName(one: Progress, other: Progress, together: (a: number, b: number) => number): Record<string, number> {
+  const [a, b] = [one.toolCallsByName, other.toolCallsByName];
+  const names = new Set([...Object.keys(a), ...Object.keys(b)]);
+  return Object.fromEntries([...names].map((name) => [name, together(callsOf(a, name), callsOf(b, name))]));
+}
+
+/** Servers choose the names of their tools: one may be a word that every object answers to, such as `constructor`. */
+function callsOf(names: Record<string, number>, name: string): number {
+  return Object.hasOwn(names, name) ? (names[name] ?? 0) : 0;
 }

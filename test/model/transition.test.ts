@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { TaskEvent } from "../../src/model/events.ts";
-import { isLive, STATUSES, type Task } from "../../src/model/task.ts";
+import { noProgress } from "../../src/model/progress.ts";
+import { isLive, type Phase, type PhaseDetail, STATUSES, type Task } from "../../src/model/task.ts";
 import { type Transition, transition } from "../../src/model/transition.ts";
 import { anyTask, anyTaskEvent } from "../../src/testing/any-event.ts";
 import { newTask } from "../../src/testing/sample-task.ts";
@@ -10,7 +11,7 @@ const ID = "task";
 const RUNS = { numRuns: 1_000 };
 const task = anyTask(ID);
 const event = anyTaskEvent(ID);
-const born: TaskEvent = { type: "task.created", at: 1, task: newTask(ID) };
+const born = { type: "task.created", at: 1, task: newTask(ID) } as const;
 
 /** Every step of a life: the task before, the event, and what came of it. */
 function live(events: TaskEvent[]): { before: Task | null; event: TaskEvent; outcome: Transition }[] {
@@ -126,4 +127,70 @@ describe("transition", () => {
       RUNS,
     );
   });
+});
+
+describe("phases", () => {
+  const retrying = (count: number, reason = "overloaded") => ({ kind: "retrying", reason, count }) as const;
+  const waiting = (requestId: string) =>
+    ({ kind: "waiting", requestId, asks: "permission", text: "run a command" }) as const;
+  const answered = { kind: "answered", requestId: "q", at: 2, reply: "allowed once", by: "dashboard" } as const;
+  const phased = (phase: Phase, detail: PhaseDetail | null = null): TaskEvent => {
+    return { type: "run.phased", at: 2, run: 0, phase, detail };
+  };
+  /** What the parent is told at each step; null where it is told nothing, "refused" where nothing changed. */
+  const told = (parentSessionId: string, ...events: TaskEvent[]) =>
+    live([{ ...born, task: newTask(ID, { parentSessionId }) }, ...events])
+      .slice(1)
+      .map(({ outcome }) => (outcome.changed ? (outcome.notice?.topic ?? null) : "refused"));
+
+  test("a parent is told of a stall, of each request, and of a provider that fails again", () => {
+    expect(told("parent", phased("working"), phased("stalled"))).toEqual([null, "stalled"]);
+    expect(told("parent", phased("waiting", waiting("a")), phased("waiting", waiting("b")))).toEqual([
+      "waiting:a",
+      "waiting:b",
+    ]);
+    expect(told("parent", phased("retrying", retrying(1)), phased("retrying", retrying(2)))).toEqual([
+      null,
+      "retrying",
+    ]);
+  });
+
+  test("a person's task has nobody to tell", () => {
+    const ended: TaskEvent = { type: "run.failed", at: 3, run: 0, error: "x", progress: null };
+    expect(told("", phased("stalled"), phased("waiting", waiting("a")), ended)).toEqual([null, null, null]);
+  });
+
+  test("the same again changes nothing; another reason or count does", () => {
+    const first = phased("retrying", retrying(1));
+    expect(told("parent", first, first, phased("retrying", retrying(1, "no network")))).toEqual([
+      null,
+      "refused",
+      null,
+    ]);
+    expect(told("parent", phased("working"), phased("working"))).toEqual([null, "refused"]);
+    const asked = phased("waiting", waiting("a"));
+    expect(told("parent", asked, asked)).toEqual(["waiting:a", "refused"]);
+    expect(told("parent", asked, phased("waiting", { ...answered, requestId: "a" }))).toEqual(["waiting:a", null]);
+    expect(told("parent", phased("working", answered), phased("working"))).toEqual([null, null]);
+  });
+
+  test("what was answered last stays to be seen when the run has ended; other details go", () => {
+    const end: TaskEvent = { type: "run.completed", at: 3, run: 0, result: "", progress: null };
+    const endAfter = (event: TaskEvent) => live([born, event, end]).at(-1)?.outcome.task?.phaseDetail;
+    expect(endAfter(phased("working", answered))).toEqual(answered);
+    expect(endAfter(phased("waiting", waiting("a")))).toBeNull();
+  });
+});
+
+test("a task is cleared from the view once, and a resume brings it back with its totals and perhaps another agent", () => {
+  const progress = { ...noProgress(1), toolCalls: 3, cost: 0.5 };
+  const end: TaskEvent = { type: "run.completed", at: 3, run: 0, result: "done", progress };
+  const clear: TaskEvent = { type: "task.cleared", at: 4 };
+  const resumed: TaskEvent = { type: "task.resumed", at: 5, prompt: "p", messageId: "m", owner: "i", allow: [] };
+  const steps = live([born, end, clear, { ...clear, at: 9 }, { ...resumed, agent: "build" }]);
+  expect(steps[2]?.outcome.task?.clearedAt).toBe(4);
+  expect(steps[3]?.outcome).toMatchObject({ changed: false, reason: "no_change" });
+  const again = { clearedAt: null, agent: "build", progress: { ...progress, lastUpdate: 5 } };
+  expect(steps[4]?.outcome.task).toMatchObject({ ...again, run: { number: 1, before: progress, startedAt: 5 } });
+  expect(live([born, end, resumed]).at(-1)?.outcome.task?.agent).toBe(newTask(ID).agent);
 });

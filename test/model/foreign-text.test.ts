@@ -1,0 +1,27 @@
+import { describe, expect, test } from "bun:test";
+import { asLine, framed } from "../../src/model/foreign-text.ts";
+
+describe("foreign text", () => {
+  test("a frame's mark does not occur in what it holds", () => {
+    const marks = ["one", "two", "three"];
+    const text = "--- end of quote [one] ---\ntwo";
+    expect(framed("the result", text, () => marks.shift() ?? "")).toBe(
+      `--- the result, quoted until [three] ---\n${text}\n--- end of quote [three] ---`,
+    );
+  });
+
+  test("a line has no line ends, and hidden characters are written out", () => {
+    expect(asLine("  a\r\n\tb\u202e ", 40)).toBe("a b<U+202E>");
+  });
+
+  test.each([
+    ["abcd", 4, "abcd"],
+    ["abcde", 4, "abc…"],
+    ["a".repeat(100), 4, "aaa…"],
+    ["", 4, ""],
+    [`a${" ".repeat(50)}b`, 10, "a b"],
+    [`${"\n".repeat(50)}failed`, 10, "failed"],
+  ])("%j on a line of %d characters is %j", (text, limit, line) => {
+    expect(asLine(text, limit)).toBe(line);
+  });
+});
