@@ -1,15 +1,16 @@
 /**
- * Measures how much the tests notice: changes the code in one small place at a time, runs the tests of that folder, and prints
- * the share of changes that made one fail, with those that did not. Works in a temporary copy, never in the tree itself.
+ * Measures how much the tests notice: changes the code in one small place at a time, runs the tests that reach that place, and
+ * prints the share of changes that made one fail, with those that did not. Works in a temporary copy, never in the tree itself.
  * `npm run mutate -- --folder src/claude [--tests PART,…] [--file PART] [--limit 40] [--seed 1] [--jobs 1] [--tree DIRECTORY]`
  */
 import { spawn } from "node:child_process";
 import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { basename, dirname, join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { Glob } from "bun";
 import { parse } from "../test/ground/syntax.ts";
+import { type Coverage, mayRun, readCoverage } from "./coverage.ts";
 import { weightOf } from "./lanes.ts";
 import { type Mutation, mutated, mutationsOf, sample } from "./mutations.ts";
 
@@ -44,11 +45,15 @@ const { values } = parseArgs({
 const root = resolve(values.tree);
 const folder = values.folder?.replace(/\/$/, "") ?? "";
 
-/** A test file, and how long it may take. */
+/** A test file, how long it takes, and what it runs: not known where it starts processes of its own. */
 interface TestFile {
   path: string;
-  limitMs: number;
+  tookMs: number;
+  runs: Coverage | undefined;
 }
+
+/** A test file with such a line runs code in other processes, which the report of its coverage does not show. */
+const STARTS_PROCESSES = /child\.ts|-process\.ts|spawn\(/;
 
 async function main(): Promise<number> {
   const wanted = values.tests?.split(",") ?? TESTS[folder];
@@ -91,16 +96,20 @@ async function testFiles(parts: readonly string[]): Promise<string[]> {
   return left.sort((a, b) => weightOf(a) - weightOf(b) || (a < b ? -1 : 1));
 }
 
-/** Runs each once without a change: it must pass, and its time sets the limit. The fastest come first. */
+/** Runs each once without a change: it must pass, and shows its time and what it runs. The fastest come first. */
 async function measureTests(copy: string, paths: readonly string[]): Promise<TestFile[]> {
   const files: TestFile[] = [];
+  const report = join(copy, ".coverage");
+  const flags = ["--coverage", "--coverage-reporter=lcov", `--coverage-dir=${report}`];
   for (const path of paths) {
     const began = performance.now();
-    if (!(await passes(copy, { path, limitMs: 600_000 }))) throw new Error(`${path} fails without any change.`);
+    if (!(await passes(copy, [path], 600_000, flags))) throw new Error(`${path} fails without any change.`);
     const tookMs = performance.now() - began;
-    files.push({ path, limitMs: 3 * tookMs + 20_000 });
+    const startsProcesses = STARTS_PROCESSES.test(await readFile(join(copy, path), "utf8"));
+    const lcov = startsProcesses ? undefined : await readFile(join(report, "lcov.info"), "utf8");
+    files.push({ path, tookMs, runs: lcov === undefined ? undefined : readCoverage(lcov) });
   }
-  return files.sort((a, b) => a.limitMs - b.limitMs);
+  return files.sort((a, b) => a.tookMs - b.tookMs);
 }
 
 /** Gives those that no test noticed. */
@@ -110,9 +119,8 @@ async function judgeAll(copies: readonly string[], chosen: Mutation[], tests: Te
   let done = 0;
   const work = async (copy: string) => {
     for (let mutation = queue.shift(); mutation !== undefined; mutation = queue.shift()) {
-      const noticedBy = await judge(copy, mutation, tests);
-      if (noticedBy === undefined) survivors.push(mutation);
-      const verdict = noticedBy === undefined ? "SURVIVED" : `killed by ${basename(noticedBy)}`;
+      const verdict = await judge(copy, mutation, tests);
+      if (verdict !== "killed") survivors.push(mutation);
       console.log(`${++done}/${chosen.length} ${verdict}: ${wordsFor(mutation)}`);
     }
   };
@@ -120,20 +128,25 @@ async function judgeAll(copies: readonly string[], chosen: Mutation[], tests: Te
   return survivors;
 }
 
-async function judge(copy: string, mutation: Mutation, tests: readonly TestFile[]): Promise<string | undefined> {
+/** Runs the tests that may reach the change, in one process, which ends at the first failure. */
+async function judge(copy: string, mutation: Mutation, tests: readonly TestFile[]): Promise<string> {
   const text = await readFile(join(root, mutation.path), "utf8");
+  const last = text.slice(0, mutation.end).split("\n").length;
+  const reaching = tests.filter(({ runs }) => !runs || mayRun(runs, mutation.path, mutation.line, last));
+  if (reaching.length === 0) return "NOT REACHED";
+  const paths = reaching.map(({ path }) => path);
+  const limitMs = 20_000 + 3 * reaching.reduce((sum, { tookMs }) => sum + tookMs, 0);
   await writeFile(join(copy, mutation.path), mutated(text, mutation));
   try {
-    for (const test of tests) if (!(await passes(copy, test))) return test.path;
-    return undefined;
+    return (await passes(copy, paths, limitMs)) ? "SURVIVED" : "killed";
   } finally {
     await writeFile(join(copy, mutation.path), text);
   }
 }
 
-/** Runs one test file. What it started is in its process group, and ends with it. */
-function passes(copy: string, { path, limitMs }: TestFile): Promise<boolean> {
-  const child = spawn(process.execPath, ["test", `./${path}`, "--bail=1"], {
+/** Runs test files. What they started is in their process group, and ends with it. */
+function passes(copy: string, paths: readonly string[], limitMs: number, flags: string[] = []): Promise<boolean> {
+  const child = spawn(process.execPath, ["test", ...paths.map((path) => `./${path}`), "--bail=1", ...flags], {
     cwd: copy,
     stdio: "ignore",
     detached: true,

@@ -50,6 +50,8 @@ const OPERATORS: Partial<Record<SyntaxKind, string>> = {
 };
 
 const COMPARISONS = [SyntaxKind.EqualsEqualsEqualsToken, SyntaxKind.ExclamationEqualsEqualsToken];
+/** A statement that only writes to a log. */
+const LOGS = /^(console\.\w+|(this\.#?|context\.)?log(\.\w+|Failure)?)(\?\.)?\(/;
 const SHOWN_LENGTH = 90;
 
 /** Every mutation of a file, in the order of the text. */
@@ -63,7 +65,7 @@ export function mutationsOf(path: string, tree: SourceFile): Mutation[] {
   for (const node of descendants(tree)) {
     const condition = conditionOf(node);
     if (condition) add(condition, "negated", `!(${text(condition)})`);
-    if (isExpressionStatement(node)) add(node, "dropped", ";");
+    if (isExpressionStatement(node) && !LOGS.test(text(node))) add(node, "dropped", ";");
     if (isThrowStatement(node)) add(node, "not thrown", ";");
     if (isReturnStatement(node) && node.expression) add(node, "returned nothing", "return undefined as never;");
     if (isAwaitExpression(node)) add(node, "not awaited", `(${text(node.expression)})`);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { mayRun, readCoverage } from "../../scripts/coverage.ts";
 import { mutated, mutationsOf, sample } from "../../scripts/mutations.ts";
 import { parseText } from "./syntax.ts";
 
@@ -16,6 +17,8 @@ describe("mutations", () => {
     ["throw a;", [";"]],
     ['const x = a === "b" ? 1 : 2;', ['const x = !(a === "b") ? 1 : 2;', 'const x = ((a) !== ("b")) ? 1 : 2;']],
     ["const x: true = true;", ["const x: true = false;"]],
+    ['console.log(a); log(`b`); this.#log?.("c");', []],
+    ["login(a);", [";"]],
     ['import "a"; type T = "b"; const text = "c";', []],
   ])("of %p", async (text, expected) => {
     expect((await changesOf(text)).toSorted()).toEqual(expect.arrayContaining(expected.toSorted()));
@@ -34,4 +37,16 @@ test("a sample is decided by its seed", () => {
   expect(sample(numbers, 10, 7)).toEqual(sample(numbers, 10, 7));
   expect(sample(numbers, 10, 7)).not.toEqual(sample(numbers, 10, 8));
   expect(new Set(sample(numbers, 200, 7)).size).toBe(100);
+});
+
+test("only the tests that may run a line are run for it", () => {
+  const coverage = readCoverage(
+    "TN:\nSF:src/a.ts\nDA:1,2\nDA:2,0\nDA:3,0\nLF:3\nend_of_record\nSF:src/b.ts\nend_of_record\n",
+  );
+  expect(mayRun(coverage, "src/a.ts", 1, 1)).toBe(true);
+  expect(mayRun(coverage, "src/a.ts", 2, 3)).toBe(false);
+  expect(mayRun(coverage, "src/a.ts", 1, 3)).toBe(true);
+  // Not mentioned: it may have run.
+  expect(mayRun(coverage, "src/a.ts", 4, 4)).toBe(true);
+  expect(mayRun(coverage, "src/c.ts", 1, 1)).toBe(false);
 });
