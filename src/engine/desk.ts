@@ -103,11 +103,11 @@ export class Desk {
     if (engine) return { engine };
     const driver = await this.#driver(task);
     if (driver && isVisible(driver)) return { pid: driver.pid };
-    if (driver) throw elsewhere(task);
+    if (driver) throw elsewhere(`Task ${task.id}`, "Answer it there.");
     throw overAlready(task, requestId, null);
   }
 
-  /** A parent is told by the process that handles it, or by any with the same host where that one is gone. */
+  /** A parent is told by the process that handles it, or by any with the same host where that one is gone; pids of a container mean nothing here. */
   async placeOfTelling(task: Task): Promise<Place> {
     const parent = await this.#context.store.parent(task.parentSessionId);
     const host = parent?.host ?? task.host;
@@ -116,10 +116,12 @@ export class Desk {
     if (own) return { engine: own };
     const living = (await this.#living()).filter((instance) => instance.host === host && instance.pid !== process.pid);
     const handler = living.find(({ id }) => id === parent?.handler);
+    if (handler && !isVisible(handler)) throw elsewhere(`The parent of task ${task.id}`, "Tell it from there.");
     if (handler) return { pid: handler.pid };
     const same = engines.find(({ instance }) => instance.host === host);
     if (same) return { engine: same };
-    if (living[0]) return { pid: living[0].pid };
+    const other = living.find(isVisible);
+    if (other) return { pid: other.pid };
     return { engine: await this.engine(host, task.directory) };
   }
 
@@ -189,9 +191,8 @@ function sameDirectory(engines: readonly Engine[], wanted: Pick<Task, "host" | "
   return engines.find(({ instance }) => instance.directory === wanted.directory && instance.host === wanted.host);
 }
 
-function elsewhere(task: Task): AsyncAgentsError {
-  const message = `Task ${task.id} runs in another container or on another machine. Answer it there.`;
-  return new AsyncAgentsError("host_unavailable", message);
+function elsewhere(what: string, next: string): AsyncAgentsError {
+  return new AsyncAgentsError("host_unavailable", `${what} runs in another container or on another machine. ${next}`);
 }
 
 function unavailable(directory: string): AsyncAgentsError {

@@ -208,7 +208,8 @@ export class Driver {
     if (isOff()) return;
     tracker.counting = true;
     const { messageId, prompt: text } = task.run;
-    const input = { messageId, text, agent: task.agent, model: task.model, maxCost: settings.limits.cost };
+    const { cost: maxCost } = { ...settings.limits, ...tracker.limits };
+    const input = { messageId, text, agent: task.agent, model: task.model, maxCost };
     const error = await this.#handover.send(tracker, input);
     if (this.#stopped) return;
     if (error !== null) return this.#end(tracker, tracker.stopping ?? { outcome: "error", error }, null);

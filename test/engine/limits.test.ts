@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { HostEvent, HostStatus } from "../../src/hosts/host.ts";
+import type { HostEvent, HostStatus, PromptInput } from "../../src/hosts/host.ts";
 import type { ScriptedHost } from "../../src/hosts/scripted.ts";
 import { ask, call, gate, say } from "../../src/hosts/scripted-script.ts";
 import { DEFAULT_LIMITS } from "../../src/model/limits.ts";
@@ -127,6 +127,23 @@ describe("a run that goes beyond its limits", () => {
         run: { number: 2, error: expect.stringContaining("has cost $1.50, and the limit is $1.00") },
       },
     });
+  });
+
+  test("that were set for it alone: a host that holds the cost itself is given those, and those of the settings for the others", async () => {
+    const world = newWorld();
+    const given: unknown[] = [];
+    const asked = (host: ScriptedHost) => ({
+      prompt: (sessionId: string, input: PromptInput) => {
+        given.push(input.maxCost);
+        return host.prompt(sessionId, input);
+      },
+    });
+    const side = await world.side({ host: asked, settings: { limits: { ...DEFAULT_LIMITS, cost: 1 } } });
+    const parent = world.parent();
+    for (const limits of [{ cost: 5 }, { cost: null }, { runMs: MINUTE }, {}]) {
+      await ended(side, await launch(side, parent, world.script(say("done")), { limits }));
+    }
+    expect(given).toEqual([5, null, 1, 1]);
   });
 
   test("of the same call in a row likewise; another one in between begins the count anew", async () => {

@@ -1,0 +1,175 @@
+import { describe, expect, onTestFinished, test } from "bun:test";
+import { Desk, type Place } from "../../src/engine/desk.ts";
+import type { Engine } from "../../src/engine/engine.ts";
+import { ownIdentity } from "../../src/engine/liveness.ts";
+import type { Task } from "../../src/model/task.ts";
+import { sqliteStore } from "../../src/store/open.ts";
+import type { Instance } from "../../src/store/store.ts";
+import { completed, create } from "../../src/testing/sample-task.ts";
+import { temporaryFolders } from "../store/temporary-folder.ts";
+import { codeOf } from "./engine-bed.ts";
+
+const temporaryFolder = temporaryFolders();
+const HERE = process.pid;
+const CONTAINER = { pidNamespace: "pid:[of a container]" };
+
+/** A desk over engines of this process, beside other instances of the same store; those named dead do not live. */
+async function deskWith(own: Partial<Instance>[], others: Partial<Instance>[] = [], opens = false) {
+  const store = await sqliteStore({ directory: temporaryFolder() });
+  onTestFinished(() => store.close());
+  const filled = (fields: Partial<Instance>): Instance => ({
+    ...{ ...ownIdentity(), beat: 0, startedAt: 1, id: "own", host: "scripted", directory: "/a", ...fields },
+  });
+  for (const each of [...own, ...others]) await store.addInstance(filled(each));
+  const engineOf = (fields: Partial<Instance>) => ({ instance: filled(fields) }) as Engine;
+  const engines = own.map(engineOf);
+  const open = async (host: string, directory: string) => engineOf({ id: "opened", host, directory });
+  const isAlive = ({ id }: Instance) => !id.startsWith("dead");
+  const desk = new Desk({ store, engines: () => engines, isAlive, ...(opens && { open }) });
+  return { store, desk, task: (fields = {}): Promise<Task> => create(store, "t", { directory: "/a", ...fields }) };
+}
+
+/** The id of the engine, or the pid of the process. */
+function shown(place: Place): string | number {
+  return "engine" in place ? place.engine.instance.id : place.pid;
+}
+
+describe("a launch", () => {
+  test("without a directory runs in the only one that is open", async () => {
+    const one = await deskWith([{ id: "a" }]);
+    expect(shown(await one.desk.placeOfLaunch(null))).toBe("a");
+    const two = await deskWith([{ id: "a" }, { id: "b", directory: "/b" }], [], true);
+    await expect(two.desk.placeOfLaunch(null)).rejects.toThrow("directory is missing: one of /a, /b.");
+    const none = await deskWith([], [], true);
+    await expect(none.desk.placeOfLaunch(null)).rejects.toThrow("directory is missing: none is open yet.");
+  });
+
+  test("runs where its directory is open: here, else in another living process that can be asked", async () => {
+    const others = [
+      { id: "dead", directory: "/c", pid: 1 },
+      { id: "far", directory: "/c", pid: 2, ...CONTAINER },
+      { id: "other", directory: "/c", pid: 3 },
+      { id: "same", directory: "/b", pid: 4 },
+    ];
+    const { desk } = await deskWith([{ id: "a" }, { id: "b", directory: "/b" }], others);
+    expect(shown(await desk.placeOfLaunch("/b"))).toBe("b");
+    expect(shown(await desk.placeOfLaunch("/c"))).toBe(3);
+  });
+
+  test("on a host runs here, and opens it where it is not open; what is not a folder is refused", async () => {
+    const { desk } = await deskWith([{ id: "a" }], [{ id: "other", directory: "/tmp", pid: 3 }], true);
+    expect(shown(await desk.placeOfLaunch("/a", "scripted"))).toBe("a");
+    expect(shown(await desk.placeOfLaunch("/tmp", "claude"))).toBe("opened");
+    expect(await desk.placeOfLaunch("/", null)).toMatchObject({ engine: { instance: { host: "opencode" } } });
+    await expect(desk.placeOfLaunch("/no/such/folder", "claude")).rejects.toThrow("does not exist");
+    await expect(desk.placeOfLaunch("tmp", "claude")).rejects.toThrow("is not an absolute path");
+    const closed = await deskWith([{ id: "a" }]);
+    expect(await codeOf(closed.desk.placeOfLaunch("/tmp"))).toBe("host_unavailable");
+  });
+});
+
+describe("an answer goes to who drives the task", () => {
+  test.each<[string, Partial<Instance>[], string | number]>([
+    ["here", [], "own"],
+    ["in another process", [{ id: "other", pid: 3 }], 3],
+  ])("%s", async (_, others, place) => {
+    const { desk, task } = await deskWith([{ id: "own" }], others);
+    expect(shown(await desk.placeOfAnswer(await task({ owner: others[0]?.id ?? "own" })))).toBe(place);
+  });
+
+  test("and to nobody where that is in a container, is dead, or the task has ended", async () => {
+    const far = await deskWith([{ id: "own" }], [{ id: "far", pid: 3, ...CONTAINER }]);
+    await expect(far.desk.placeOfAnswer(await far.task({ owner: "far" }))).rejects.toThrow("in another container");
+    const dead = await deskWith([{ id: "own" }], [{ id: "dead", pid: 3 }]);
+    expect(await codeOf(dead.desk.placeOfAnswer(await dead.task({ owner: "dead" })))).toBe("nothing_asked");
+    const { desk, store, task } = await deskWith([{ id: "own" }], [{ id: "other", pid: 3 }]);
+    await store.apply((await task({ owner: "other" })).id, completed(2));
+    expect(await codeOf(desk.placeOfAnswer((await store.task("t")) as Task))).toBe("nothing_asked");
+  });
+});
+
+describe("a parent is told", () => {
+  const own = { id: "own", pid: HERE };
+  test.each<[string, string | null, Partial<Instance>[], Partial<Instance>[], string | number]>([
+    ["by its handler here", "own", [{ ...own, id: "first" }, own], [], "own"],
+    ["by its handler in another process", "other", [own], [{ id: "other", pid: 3 }], 3],
+    ["by any of its host here, where the handler died", "dead", [own], [{ id: "dead", pid: 3 }], "own"],
+    [
+      "by another process of its host, before one is opened",
+      "dead",
+      [{ ...own, host: "claude" }],
+      [{ id: "other", pid: 3 }],
+      3,
+    ],
+    [
+      "by one that is opened for it",
+      "dead",
+      [{ ...own, host: "claude" }],
+      [{ id: "far", pid: 3, ...CONTAINER }],
+      "opened",
+    ],
+  ])("%s", async (_, handler, engines, others, place) => {
+    const { desk, store, task } = await deskWith(engines, others, true);
+    const parent = { sessionId: "parent", host: "scripted", handler, seenAt: 1 };
+    await store.putParent({ ...parent, agent: null, model: null, variant: null });
+    expect(shown(await desk.placeOfTelling(await task()))).toBe(place);
+  });
+
+  test("not by a process that cannot be asked from here, and the refusal says so", async () => {
+    const { desk, store, task } = await deskWith([own], [{ id: "far", pid: 3, ...CONTAINER }], true);
+    const parent = { sessionId: "parent", host: "scripted", handler: "far", seenAt: 1 };
+    await store.putParent({ ...parent, agent: null, model: null, variant: null });
+    await expect(desk.placeOfTelling(await task())).rejects.toThrow("in another container");
+  });
+});
+
+describe("a resume runs in the task's own directory and host", () => {
+  test.each<[string, Partial<Instance>[], Partial<Instance>[], string | number]>([
+    ["here", [{ id: "b", directory: "/b" }, { id: "a" }], [{ id: "other", pid: 3 }], "a"],
+    [
+      "in another process",
+      [{ id: "b", directory: "/b" }],
+      [
+        { id: "c", host: "claude", pid: 2 },
+        { id: "other", pid: 3 },
+      ],
+      3,
+    ],
+    ["in one that is opened", [{ id: "c", host: "claude" }], [{ id: "d", directory: "/d", pid: 3 }], "opened"],
+  ])("%s", async (_, own, others, place) => {
+    const { desk, task } = await deskWith(own, others, true);
+    expect(shown(await desk.placeOfResume(await task()))).toBe(place);
+  });
+});
+
+describe("a conversation is read", () => {
+  test.each<[string, string, Partial<Instance>[], Partial<Instance>[], (string | number)[]]>([
+    ["where the task is driven: here", "b", [{ id: "a" }, { id: "b", directory: "/b" }], [], ["b"]],
+    [
+      "where the task is driven, then here, then in another process of its directory",
+      "driver",
+      [{ id: "b", directory: "/b" }, { id: "a" }],
+      [
+        { id: "driver", pid: 3 },
+        { id: "c", host: "claude", pid: 4 },
+      ],
+      [3, "a"],
+    ],
+    [
+      "in another process of its directory, better than in one of another",
+      "dead",
+      [{ id: "c", host: "claude" }],
+      [
+        { id: "x", directory: "/x", pid: 3 },
+        { id: "y", pid: 4 },
+        { id: "dead", pid: 5 },
+      ],
+      [4],
+    ],
+    ["by any of its host", "dead", [{ id: "b", directory: "/b" }], [{ id: "x", directory: "/x", pid: 3 }], ["b", 3]],
+    ["by one that is opened for it", "far", [], [{ id: "far", pid: 3, ...CONTAINER }], ["opened"]],
+  ])("%s", async (_, owner, own, others, places) => {
+    const { desk, task } = await deskWith(own, others, true);
+    expect((await desk.placesOfMessages(await task({ owner }))).map(shown)).toEqual(places);
+  });
+});
