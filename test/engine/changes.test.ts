@@ -1,11 +1,45 @@
 import { expect, test } from "bun:test";
+import { BoardChanges } from "../../src/engine/board-changes.ts";
 import { Changes } from "../../src/engine/changes.ts";
-import { create } from "../../src/testing/sample-task.ts";
+import { type TaskChange, TaskChanges } from "../../src/engine/task-changes.ts";
+import type { Store } from "../../src/store/store.ts";
+import { completed, create, newTask } from "../../src/testing/sample-task.ts";
 import { newWorld } from "./engine-bed.ts";
+
+const log = { info() {}, error: (message: string) => expect(message).toBe("") };
+
+function createMany(store: Store, ids: readonly string[]) {
+  return store.write(async (transaction) => {
+    for (const id of ids) await transaction.apply(id, { type: "task.created", at: 1, task: newTask(id) });
+  });
+}
+
+/** What a listener is told, and a way to wait for one of it. */
+function told<Item>() {
+  const all: Item[] = [];
+  const waiting = new Set<() => void>();
+  return {
+    all,
+    add(items: readonly Item[]): void {
+      all.push(...items);
+      for (const check of [...waiting]) check();
+    },
+    until(fits: (item: Item) => boolean): Promise<void> {
+      return new Promise((resolve) => {
+        const check = () => {
+          if (!all.some(fits)) return;
+          waiting.delete(check);
+          resolve();
+        };
+        waiting.add(check);
+        check();
+      });
+    },
+  };
+}
 
 test("what was stopped with a read ahead of it begins again where the feed is then", async () => {
   const { store } = await newWorld().side({ started: false });
-  const log = { info() {}, error: (message: string) => expect(message).toBe("") };
   const changes = new Changes(store, log, 20);
   await changes.start();
   const noticed = new Promise<void>((resolve) => {
@@ -22,4 +56,104 @@ test("what was stopped with a read ahead of it begins again where the feed is th
   await create(store, "after");
   expect(await heard).toEqual(["after"]);
   changes.stop();
+});
+
+test("each entry is handed out once, in order, however many come at once and after each other", async () => {
+  const { store } = await newWorld().side({ started: false });
+  await create(store, "history");
+  const changes = new Changes(store, log, 1);
+  const heard = told<string>();
+  changes.onEntries((entries) => heard.add(entries.map(({ taskId }) => taskId)));
+  await changes.start();
+  const many = Array.from({ length: 450 }, (_, i) => `many-${i}`);
+  await createMany(store, many);
+  await heard.until((id) => id === "many-449");
+  for (const id of ["one", "two"]) {
+    await create(store, id);
+    await heard.until((each) => each === id);
+  }
+  expect(heard.all).toEqual([...many, "one", "two"]);
+  changes.stop();
+});
+
+test("a read that fails is made again with the next change", async () => {
+  const { store } = await newWorld().side({ started: false });
+  const errors: string[] = [];
+  let failures = 1;
+  const failing = {
+    ...store,
+    feed: (after: number, limit: number) =>
+      failures-- > 0 ? Promise.reject(new Error("the disk is full")) : store.feed(after, limit),
+  };
+  const heard = told<string>();
+  const failed = Promise.withResolvers<void>();
+  const noting = {
+    info() {},
+    error(message: string) {
+      errors.push(message);
+      failed.resolve();
+    },
+  };
+  const changes = new Changes(failing, noting, 1);
+  changes.onEntries((entries) => heard.add(entries.map(({ taskId }) => taskId)));
+  await changes.start();
+  await create(store, "a");
+  await failed.promise;
+  await create(store, "b");
+  await heard.until((id) => id === "b");
+  expect(heard.all).toEqual(["a", "b"]);
+  expect(errors).toHaveLength(1);
+  changes.stop();
+});
+
+test("who watches tasks sees each as it was right after its event, also those that began before", async () => {
+  const { store } = await newWorld().side({ started: false });
+  await create(store, "early");
+  await store.apply("early", { type: "run.phased", at: 2, run: 0, phase: "working", detail: null });
+  const heard = told<TaskChange>();
+  const watching = new TaskChanges(store, log, (changes) => heard.add(changes));
+  await watching.start();
+  await store.write(async (transaction) => {
+    await transaction.apply("late", { type: "task.created", at: 3, task: newTask("late") });
+    await transaction.apply("late", { type: "run.phased", at: 4, run: 0, phase: "working", detail: null });
+    await transaction.apply("early", { type: "cancel.requested", at: 5 });
+    await transaction.apply("late", completed(6));
+    await transaction.apply("early", completed(7));
+  });
+  await heard.until(({ task }) => task.id === "early" && task.status === "completed");
+  await store.apply("early", { type: "task.cleared", at: 8 });
+  await heard.until(({ type }) => type === "task.cleared");
+  expect(heard.all.map(({ type, task }) => [task.id, type, task.status, task.phase])).toEqual([
+    ["late", "task.created", "running", "starting"],
+    ["late", "run.phased", "running", "working"],
+    ["early", "cancel.requested", "running", "working"],
+    ["late", "run.completed", "completed", null],
+    ["early", "run.completed", "completed", null],
+    ["early", "task.cleared", "completed", null],
+  ]);
+  watching.stop();
+});
+
+test("who watches the board is told when it changed, and not of tasks", async () => {
+  const { store } = await newWorld().side({ started: false });
+  const looks = told<number>();
+  let changes = 0;
+  const board = {
+    ...store.board,
+    version: async () => {
+      const version = await store.board.version();
+      looks.add([version]);
+      return version;
+    },
+  };
+  const changed = told<number>();
+  const watching = new BoardChanges({ ...store, board }, log, () => changed.add([++changes]));
+  await watching.start();
+  const looked = looks.all.length;
+  await create(store, "task");
+  await looks.until(() => looks.all.length > looked);
+  expect(changes).toBe(0);
+  await store.board.addProject({ id: "p", name: "P", createdAt: 1, updatedAt: 1 });
+  await changed.until((count) => count === 1);
+  watching.stop();
 });

@@ -4,7 +4,7 @@ import type { ScriptedHost } from "../../src/hosts/scripted.ts";
 import { ask, call, gate, retry, say } from "../../src/hosts/scripted-script.ts";
 import { AsyncAgentsError } from "../../src/model/errors.ts";
 import { NO_OUTPUT } from "../../src/model/evidence.ts";
-import { callerOf, ended, idle, launch, newWorld, notices, when } from "./engine-bed.ts";
+import { callerOf, ended, heard, idle, launch, newWorld, notices, when } from "./engine-bed.ts";
 
 const GRANTED = { kind: "permission", decision: "once", message: null } as const;
 const REFUSED = { kind: "permission", decision: "reject", message: null } as const;
@@ -185,6 +185,27 @@ describe("completion", () => {
     const task = await ended(side, await launch(side, parent, "go"));
     expect([task.status, task.run.error]).toEqual(["error", "no room"]);
     await notices(side, parent, "delivered", 1);
+  });
+
+  test("when the host's program dies and its sessions cannot be read any more, the run ends with that reason", async () => {
+    const world = newWorld();
+    const voice = heard();
+    let isDead = false;
+    const side = await world.side({
+      host: (host) => ({
+        ...voice.host(host),
+        inspect: (sessionId: string, messageId: string) =>
+          isDead ? Promise.reject(new Error("connection refused")) : host.inspect(sessionId, messageId),
+      }),
+    });
+    const task = await launch(side, world.parent(), world.script(gate("held"), say("never")));
+    await when(side, task, ({ phase }) => phase === "working");
+    isDead = true;
+    voice.emit({ type: "host.ended", reason: "interrupted: its program was killed" });
+    expect(await ended(side, task)).toMatchObject({
+      status: "error",
+      run: { error: "interrupted: its program was killed" },
+    });
   });
 
   test("a status call that fails is made again", async () => {

@@ -61,6 +61,18 @@ test("a prompt that arrives only after its call has failed is worked off too", a
   expect(await ended(side, task)).toMatchObject({ status: "completed", run: { result: "late" } });
 });
 
+test("where the session is gone when it is asked, the run ends at once and says so", async () => {
+  const world = newWorld();
+  const side = await world.side({
+    host: () => ({
+      prompt: () => Promise.reject(noAnswer()),
+      inspect: () => Promise.reject(new AsyncAgentsError("session_gone", "there is no such session")),
+    }),
+  });
+  const task = await launch(side, world.parent(), "lost");
+  expect(await ended(side, task)).toMatchObject({ status: "error", run: { error: "its session was deleted" } });
+});
+
 test("a prompt that does not arrive ends as failed after a minute, with its session stopped; later it is stopped still", async () => {
   const world = newWorld();
   const done: string[] = [];

@@ -21,6 +21,17 @@ test("a line holds time, level, pid, words and details, and is for its owner onl
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
+test("a small one is kept as it is when more is written", async () => {
+  const file = join(folder, "a.log");
+  for (const words of ["first", "second"]) {
+    const log = fileLog(file);
+    log.info(words);
+    await log.written();
+  }
+  expect(readFileSync(file, "utf8")).toMatch(/ first .*\n.* second /);
+  expect(existsSync(`${file}.1`)).toBe(false);
+});
+
 test("it is rotated before it grows large, and one older file is kept", async () => {
   const file = join(folder, "a.log");
   const log = fileLog(file);

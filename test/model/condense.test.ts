@@ -75,6 +75,11 @@ const anyLimits: fc.Arbitrary<CondenseLimits> = fc.record({
 });
 
 describe("shorten", () => {
+  test("with room for a beginning only, has no end", () => {
+    expect(shorten("abcdef", 1)).toBe("a\n… [5 characters cut] …\n");
+    expect(shorten("abcdef", 0)).toBe("\n… [6 characters cut] …\n");
+  });
+
   test("keeps head and tail, and says how much is missing", () => {
     const cut = shorten(`${"a".repeat(500)}${"b".repeat(500)}`, 100);
     expect(cut).toBe(`${"a".repeat(70)}\n… [900 characters cut] …\n${"b".repeat(30)}`);
