@@ -2,7 +2,7 @@
 /** The `asyncagents` command on a machine with Node only: finds Bun and runs the command line with it. */
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { findBun } from "./find-bun.mjs";
+import { bunArguments, findBun } from "./find-bun.mjs";
 import { runChild } from "./run-child.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -10,4 +10,4 @@ const bun = findBun(root);
 if (bun.problem) console.error(bun.problem);
 process.exitCode = bun.problem
   ? 1
-  : await runChild(bun.path, [join(root, "src", "cli", "main.ts"), ...process.argv.slice(2)]);
+  : await runChild(bun.path, [...bunArguments(root), join(root, "src", "cli", "main.ts"), ...process.argv.slice(2)]);

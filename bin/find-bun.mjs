@@ -8,6 +8,14 @@ import { delimiter, dirname, join } from "node:path";
 
 export const MINIMUM_BUN = "1.3.14";
 
+/**
+ * What Bun is told before the script: by itself it runs what a `bunfig.toml` in the current folder names, and takes settings from
+ * an `.env` there. That folder may be anybody's repository.
+ */
+export function bunArguments(root) {
+  return ["--no-env-file", `--config=${join(root, "bin", "empty-bunfig.toml")}`];
+}
+
 /** True when dotted version `found` is `wanted` or later. A canary suffix is ignored. */
 export function isAtLeast(found, wanted) {
   const numbers = (version) => version.split(/[-+]/)[0].split(".").map(Number);

@@ -5,7 +5,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { findBun } from "./find-bun.mjs";
+import { bunArguments, findBun } from "./find-bun.mjs";
 import { installIfNeeded } from "./install.mjs";
 import { runChild } from "./run-child.mjs";
 
@@ -33,7 +33,7 @@ async function launch([name, ...args]) {
   if (bun.problem) return fail(bun.problem);
   // The command line works where it is called: npm changes to the package's folder, and says where it was called.
   const cwd = name === "cli" ? (process.env.INIT_CWD ?? process.cwd()) : root;
-  return runChild(bun.path, [join(root, script), ...args], { cwd });
+  return runChild(bun.path, [...bunArguments(root), join(root, script), ...args], { cwd });
 }
 
 function fail(message) {

@@ -45,6 +45,8 @@ export class DailyBackup {
     const newest = backupsIn(this.#directory)[0]?.at ?? 0;
     if (this.#child !== null || Date.now() < newest + this.#times.ageMs) return;
     const child = spawn(process.execPath, [join(import.meta.dir, "main.ts"), "store", "backup"], {
+      // Bun reads settings from the folder that it starts in, so that must be the person's own.
+      cwd: this.#directory,
       env: { ...process.env, ASYNCAGENTS_HOME: this.#directory },
       stdio: "ignore",
     });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { chooseCommand, parseArguments } from "../../src/cli/arguments.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
@@ -118,6 +119,21 @@ describe("the launchers", () => {
     expect((await node("asyncagents.mjs", "nonsense")).code).toBe(2);
     const { out } = await node("launch.mjs", "cli", "install", "claude", "--scope", "project", "--print");
     expect(out).toContain(join(world.work, ".mcp.json"));
+  });
+
+  test("take neither programs nor settings from the folder where a command is called", async () => {
+    const mark = join(world.folder, "ran");
+    for (const folder of [world.folder, world.work]) {
+      writeFileSync(join(folder, "bunfig.toml"), 'preload = ["./planted.ts"]\n');
+      writeFileSync(join(folder, "planted.ts"), `await Bun.write(${JSON.stringify(mark)}, "");\n`);
+      writeFileSync(join(folder, ".env"), "ASYNCAGENTS_WORKTREES=/planted/worktrees\n");
+    }
+    for (const [script, ...words] of [["asyncagents.mjs"], ["launch.mjs", "cli"]] as const) {
+      const { out } = await node(script, ...words, "doctor");
+      expect(existsSync(mark)).toBe(false);
+      expect(out).toContain("port");
+      expect(out).not.toContain("/planted/worktrees");
+    }
   });
 });
 
