@@ -4,7 +4,6 @@
  */
 import {
   closeSync,
-  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -13,6 +12,7 @@ import {
   rmSync,
   statSync,
   utimesSync,
+  writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,6 +21,7 @@ import { git, gitFailure, type Place, tryGit } from "./git.ts";
 import { assertLinksElsewhere } from "./losses.ts";
 import { nestedChanges, nestedRepos } from "./nested-repos.ts";
 import type { Owned } from "./owned.ts";
+import { bytesOf } from "./plain-file.ts";
 
 export interface Snapshot {
   tree: string;
@@ -96,7 +97,11 @@ async function withIndex<T>(owned: Owned, use: (index: string, folder: string) =
  * same moment. A younger copy would have it trust the size of such a file.
  */
 function copyIndex(from: string, to: string): void {
-  copyFileSync(from, to);
+  const bytes = bytesOf(from, INDEX_LIMIT);
+  if (bytes === null) {
+    throw new AsyncAgentsError("repo_invalid", `${from} is no index of git's. Delete it, then run git reset there.`);
+  }
+  writeFileSync(to, bytes);
   const second = Math.floor(statSync(from).mtimeMs / 1000);
   utimesSync(to, second, second);
 }

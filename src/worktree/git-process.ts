@@ -51,6 +51,9 @@ const ENVIRONMENT = {
   GIT_OPTIONAL_LOCKS: "0",
   GIT_PAGER: "cat",
   GIT_EDITOR: ":",
+  // What is shown, merged and called safe are the objects themselves, not what a repository has put in their place.
+  GIT_NO_REPLACE_OBJECTS: "1",
+  GIT_GRAFT_FILE: "/dev/null",
   // Objects that are missing in a partial clone stay missing: fetching runs what the config of the remote says.
   GIT_ALLOW_PROTOCOL: "none",
   GIT_NO_LAZY_FETCH: "1",

@@ -3,21 +3,13 @@
  * a copy in git's own folder for the worktree. It is written before the worktree is made, so that a crash leaves
  * nothing unknown. Invariant: the path of a worktree follows from the name of its mark, never from what the mark says.
  */
-import {
-  linkSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { linkSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { z } from "zod";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { isFolderName } from "./folder-names.ts";
 import { makerSchema } from "./maker.ts";
+import { contentOf } from "./plain-file.ts";
 import { adminFolderOf } from "./registered.ts";
 
 const markSchema = z.object({
@@ -148,7 +140,7 @@ function markedBy(root: string, name: string): Marked | null {
 
 function read(file: string): Mark | null {
   try {
-    return markSchema.parse(JSON.parse(readFileSync(file, "utf8")));
+    return markSchema.parse(JSON.parse(contentOf(file) ?? ""));
   } catch {
     return null;
   }

@@ -3,12 +3,13 @@
  * whose own look into one would follow that one's config; and says what would be lost with them. Invariant: in doubt a
  * commit exists nowhere else. Reads only.
  */
-import { type Dirent, lstatSync, readFileSync } from "node:fs";
+import type { Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
 import { git, type Place, tryGit } from "./git.ts";
 import type { Mark } from "./mark.ts";
 import { checkoutPlace, repoPlace } from "./owned.ts";
+import { contentOf } from "./plain-file.ts";
 
 export interface NestedRepo {
   /** Relative to the worktree; of a submodule without a checkout, git's folder for it. */
@@ -164,12 +165,4 @@ function isGitDir(gitDir: string): boolean {
 function commonDirOf(gitDir: string): string {
   const named = contentOf(join(gitDir, "commondir"))?.trim();
   return named ? resolve(gitDir, named) : gitDir;
-}
-
-function contentOf(file: string): string | null {
-  try {
-    return lstatSync(file).isFile() ? readFileSync(file, "utf8") : null;
-  } catch {
-    return null;
-  }
 }

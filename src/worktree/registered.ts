@@ -2,9 +2,10 @@
  * What git itself knows about the worktrees of a repository: the proof of ownership that a copied mark cannot give,
  * and who has a branch checked out. Reads only.
  */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { askGit, gitFailure, type Place } from "./git.ts";
+import { contentOf } from "./plain-file.ts";
 
 /** Git's own folder for the worktree at `path`; null when it has no worktree there. */
 export function adminFolderOf(gitDir: string, path: string): string | null {
@@ -53,12 +54,4 @@ function isUnderWay(adminFolder: string, branch: string): boolean {
     const name = contentOf(join(adminFolder, file))?.trim();
     return name === branch || name === `refs/heads/${branch}`;
   });
-}
-
-function contentOf(file: string): string | null {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    return null;
-  }
 }

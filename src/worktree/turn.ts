@@ -2,11 +2,12 @@
  * One at a time for a repository, among all processes: moving a checkout forward takes git several steps, and two at once
  * leave it with changes that nobody made. A file in git's folder is the lock; one whose process died does not count.
  */
-import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { linkSync, lstatSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { isRunning, type Maker, makerSchema, ownMaker } from "./maker.ts";
+import { contentOf } from "./plain-file.ts";
 
 const PATIENCE = 60_000;
 const PAUSE = 30;
@@ -60,17 +61,17 @@ function take(file: string): boolean {
 
 function breakStale(file: string): void {
   try {
-    const { ino } = statSync(file);
-    const maker = makerIn(readFileSync(file, "utf8"));
+    const { ino } = lstatSync(file);
+    const maker = makerIn(contentOf(file) ?? "");
     if (maker && isRunning(maker)) return;
     // Somebody else may have broken it and taken it just now.
-    if (statSync(file).ino === ino) rmSync(file);
+    if (lstatSync(file).ino === ino) rmSync(file);
   } catch {
     // It was given back meanwhile.
   }
 }
 
-/** Null for a file that a full disk left incomplete. */
+/** Null for a file that a full disk left incomplete, and for what none of us has put there. */
 function makerIn(text: string): Maker | null {
   try {
     return makerSchema.parse(JSON.parse(text));

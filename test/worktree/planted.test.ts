@@ -1,0 +1,106 @@
+import { describe, expect, test } from "bun:test";
+import { execFileSync } from "node:child_process";
+import { closeSync, constants, existsSync, mkdirSync, openSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { diffOf } from "../../src/worktree/diff.ts";
+import { merge } from "../../src/worktree/merge.ts";
+import { adminFolderOf } from "../../src/worktree/registered.ts";
+import { checkRemoval } from "../../src/worktree/remove.ts";
+import { statusOf } from "../../src/worktree/standing.ts";
+import { commit, gitBed, refusal, sh, write } from "./git-bed.ts";
+
+const bed = gitBed();
+const SOURCE = join(import.meta.dir, "../../src/worktree");
+
+const pipes: string[] = [];
+
+function pipe(file: string): void {
+  rmSync(file, { force: true });
+  execFileSync("mkfifo", [file]);
+  pipes.push(file);
+}
+
+/** Lets a git go on, and end, that waits for somebody to write. */
+function release(file: string): void {
+  if (existsSync(file)) closeSync(openSync(file, constants.O_RDWR | constants.O_NONBLOCK));
+}
+
+/** What is put into git's folder, and into its folder for the worktree. */
+const PLANTED: Record<string, (gitDir: string, adminFolder: string) => void> = {
+  "a lock that is a pipe": (gitDir) => pipe(join(gitDir, "asyncagents.lock")),
+  "a lock without end": (gitDir) => symlinkSync("/dev/zero", join(gitDir, "asyncagents.lock")),
+  "an entry that is a pipe": (gitDir) => {
+    mkdirSync(join(gitDir, "worktrees", "0"));
+    pipe(join(gitDir, "worktrees", "0", "gitdir"));
+  },
+  "an index that is a pipe": (_, adminFolder) => pipe(join(adminFolder, "index")),
+  "a mark that is a pipe": (_, adminFolder) => pipe(join(adminFolder, "asyncagents.json")),
+  "a bisect that is a pipe": (gitDir) => pipe(join(gitDir, "BISECT_START")),
+  "a reason that is a pipe": (_, adminFolder) => pipe(join(adminFolder, "locked")),
+};
+
+/** Another process looks, merges and removes; in this one, a read that waits for ever would end no test. */
+const PROGRAM = `
+import { diffOf } from "${SOURCE}/diff.ts";
+import { merge } from "${SOURCE}/merge.ts";
+import { removeWorktrees } from "${SOURCE}/remove.ts";
+let latest = performance.now();
+let longest = 0;
+setInterval(() => {
+  longest = Math.max(longest, performance.now() - latest);
+  latest = performance.now();
+}, 20);
+const work = JSON.parse(process.argv.at(-1) ?? "").map(async ({ path, base, attemptId }) => {
+  await diffOf(path, { maxBytes: 1000 }).catch(() => undefined);
+  await merge(path, { message: "work", commit: true }).catch(() => undefined);
+  await removeWorktrees({ base, attemptId, force: true }).catch(() => undefined);
+});
+// Git itself waits for a pipe, too, and is ended when its time is up; that holds up nobody else.
+await Promise.race([Promise.all(work), Bun.sleep(3_000)]);
+console.log(longest < 5_000 ? "free" : longest);
+process.exit();
+`;
+
+describe("what lies in git's folder", () => {
+  test("holds up nobody: pipes and devices are not read", async () => {
+    const places: object[] = [];
+    for (const plant of Object.values(PLANTED)) {
+      const repo = bed.repo();
+      const { path, attemptId } = await bed.attempt(repo);
+      write(path, "a.txt", "changed\n");
+      // Nobody has main, so that unfinished work on it is looked for.
+      sh(repo, "checkout", "--quiet", "-b", "other");
+      const gitDir = join(repo, ".git");
+      plant(gitDir, adminFolderOf(gitDir, path) ?? "");
+      places.push({ path, attemptId, base: join(path, "../..") });
+    }
+    const child = Bun.spawn([process.execPath, "-e", PROGRAM, JSON.stringify(places)], {
+      ...{ stdout: "pipe", stderr: "inherit", timeout: 30_000, killSignal: "SIGKILL" },
+    });
+    const said = await new Response(child.stdout).text();
+    for (const file of pipes) release(file);
+    expect(said).toBe("free\n");
+  });
+
+  test("does not hide from a person what would be merged", async () => {
+    const { path, baseCommit } = await bed.attempt(bed.repo());
+    write(path, "hidden.txt", "hidden\n");
+    commit(path, "hidden");
+    sh(path, "replace", sh(path, "rev-parse", "HEAD^{tree}"), `${baseCommit}^{tree}`);
+    expect((await diffOf(path, { maxBytes: 1_000 })).text).toContain("+hidden");
+  });
+
+  test("does not make commits look merged that are not", async () => {
+    const repo = bed.repo();
+    const { path, attemptId } = await bed.attempt(repo);
+    write(path, "work.txt", "work\n");
+    commit(path, "work");
+    write(repo, "b.txt", "b\n");
+    commit(repo, "main moves on");
+    const [main, head] = [sh(repo, "rev-parse", "main"), sh(path, "rev-parse", "HEAD")];
+    writeFileSync(join(repo, ".git", "info", "grafts"), `${main} ${head}\n`);
+    expect(await statusOf(path)).toMatchObject({ merged: false, aheadOfTarget: 1 });
+    expect((await refusal(checkRemoval({ base: join(path, "../.."), attemptId }))).code).toBe("worktree_unmerged");
+    expect(await merge(path, { message: "work" })).toMatchObject({ changed: true });
+  });
+});
