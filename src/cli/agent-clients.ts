@@ -4,7 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, join, sep } from "node:path";
+import { dirname, join, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import { DEPTH_HEADER, DEPTH_VARIABLE } from "../client/call-origin.ts";
 import { type ConfigChange, planChange } from "./config-change.ts";
@@ -34,7 +34,8 @@ export function planInstall(client: ClientName, wish: InstallWish): InstallPlan 
   if (client === "opencode") return { change: openCodeChange(wish) };
   if (client === "cursor") return { change: mcpServersChange(cursorFile(wish), wish) };
   if (wish.scope === "project") return { change: mcpServersChange(join(wish.cwd, ".mcp.json"), wish) };
-  const args = ["mcp", "add", "--scope", "user", NAME, "--", ...mcpCommandLine()];
+  const variables = Object.entries(dataFolder(wish)).flatMap(([name, value]) => ["--env", `${name}=${value}`]);
+  const args = ["mcp", "add", "--scope", "user", NAME, ...variables, "--", ...mcpCommandLine()];
   return { program: [claudeProgram() ?? "", ...args], shown: ["claude", ...args].join(" ") };
 }
 
@@ -42,7 +43,7 @@ function openCodeChange(wish: InstallWish): ConfigChange {
   const plugin = pathToFileURL(join(ROOT, "src", "opencode", "server.ts")).href;
   const server = wish.http
     ? { type: "remote", ...remoteServer(wish.http, `{env:${DEPTH_VARIABLE}}`), enabled: true }
-    : { type: "local", command: mcpCommandLine(), enabled: true };
+    : { type: "local", command: mcpCommandLine(), ...withVariables("environment", wish), enabled: true };
   const withPlugin = wish.add !== "mcp";
   const withServer = wish.add !== "plugin";
   const edit = (text: string) => {
@@ -69,14 +70,26 @@ function remoteServer({ url, token }: NonNullable<InstallWish["http"]>, depth: s
   return { url: `${url}/mcp`, headers: { Authorization: `Bearer ${token}`, [DEPTH_HEADER]: depth } };
 }
 
-function mcpServersChange(file: string, { http }: InstallWish): ConfigChange {
+function mcpServersChange(file: string, wish: InstallWish): ConfigChange {
+  const { http } = wish;
   const [command = "", ...args] = mcpCommandLine();
   // The daemon never starts the clients that get this.
-  const server = http ? remoteServer(http, "0") : { command, args };
+  const server = http ? remoteServer(http, "0") : { command, args, ...withVariables("env", wish) };
   const edit = (text: string) =>
     isSame(text, ["mcpServers", NAME], server) ? text : setJsonc(text, ["mcpServers", NAME], server);
   const advice = JSON.stringify({ mcpServers: { [NAME]: server } }, null, 2);
   return { ...planChange(file, edit, advice), isSecret: http !== null };
+}
+
+/** Clients start the server with few of our variables, or from another shell: without it, it would use the default data folder. */
+function dataFolder({ environment, cwd, scope }: InstallWish): Record<string, string> {
+  const folder = environment.ASYNCAGENTS_HOME;
+  return folder && scope === "user" ? { ASYNCAGENTS_HOME: resolve(cwd, folder) } : {};
+}
+
+function withVariables(field: "env" | "environment", wish: InstallWish): Record<string, Record<string, string>> {
+  const variables = dataFolder(wish);
+  return Object.keys(variables).length > 0 ? { [field]: variables } : {};
 }
 
 function isSame(text: string, path: readonly string[], value: unknown): boolean {

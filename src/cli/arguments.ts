@@ -5,6 +5,7 @@
 import { parseArgs } from "node:util";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { type Command, type CommandOption, GLOBAL_OPTIONS } from "./command.ts";
+import { isNear } from "./near-words.ts";
 
 export interface Chosen {
   command: Command | null;
@@ -96,7 +97,10 @@ export function parseArguments(command: Command, words: readonly string[]): Comm
   const options = { ...command.options, ...GLOBAL_OPTIONS };
   const parsed = parsedWords(command, words, options);
   const result = new CommandArguments(parsed.positionals, parsed.values);
-  if (!result.flag("help")) checkOperands(command, parsed.positionals);
+  if (result.flag("help")) return result;
+  checkOperands(command, parsed.positionals);
+  if (command.options?.wait && result.has("timeout") && !result.flag("wait"))
+    throw misuse(command, "--timeout is for --wait: add --wait, or leave --timeout out.");
   return result;
 }
 
@@ -114,17 +118,21 @@ function parsedWords(command: Command, words: readonly string[], options: Record
   try {
     return parseArgs({ args: [...words], options: config, allowPositionals: true, strict: true });
   } catch (thrown) {
-    throw misuse(command, parseProblem(thrown, words));
+    throw misuse(command, parseProblem(thrown, words, Object.keys(options)));
   }
 }
 
 /** In our words: Node's and Bun's differ. */
-function parseProblem(thrown: unknown, words: readonly string[]): string {
+function parseProblem(thrown: unknown, words: readonly string[], names: readonly string[]): string {
   const { code, message } = thrown as { code?: string; message: string };
   if (code === "ERR_PARSE_ARGS_UNKNOWN_OPTION") {
     const option = /'([^']+)'/.exec(message)?.[1]?.split(" ")[0] ?? words.find((word) => word.startsWith("-")) ?? "";
-    return `There is no option ${option}. Text that starts with "-" goes after "--".`;
+    const near = names.find((name) => isNear(name, option.replace(/^--/, "")));
+    const hint = near ? `Did you mean --${near}?` : 'Text that starts with "-" goes after "--".';
+    return `There is no option ${option}. ${hint}`;
   }
+  const [, name] = /'(?:-., )?--([^' ]+)[^']*' argument is ambiguous/.exec(message) ?? [];
+  if (name !== undefined) return `--${name} needs a value. One that starts with "-" is given as --${name}=-…`;
   return `${message.split("\n")[0]?.replace(/\.?$/, ".") ?? ""}`;
 }
 

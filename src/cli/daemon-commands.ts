@@ -52,7 +52,7 @@ export const restartCommand: Command = {
   async run(invocation) {
     takePort(invocation);
     const daemon = findDaemon(invocation.directory);
-    if (daemon) await stopIdle(invocation, daemon);
+    if (daemon) await stopIdle(invocation, daemon, "restart");
     return upDetached(invocation);
   },
 };
@@ -105,21 +105,25 @@ export const downCommand: Command = {
       screen.show({ stopped: false, pid: null }, () => screen.line("No daemon runs."));
       return EXIT.ok;
     }
-    await stopIdle(invocation, daemon);
+    await stopIdle(invocation, daemon, "down");
     screen.show({ stopped: true, pid: daemon.pid }, () => screen.line(`The daemon is stopped (pid ${daemon.pid}).`));
     return EXIT.ok;
   },
 };
 
-async function stopIdle({ arguments: given, screen, directory }: Invocation, daemon: DaemonRecord): Promise<void> {
-  if (!given.flag("force")) await refuseWhileBusy(daemon);
+async function stopIdle(
+  { arguments: given, screen, directory }: Invocation,
+  daemon: DaemonRecord,
+  command: "down" | "restart",
+): Promise<void> {
+  if (!given.flag("force")) await refuseWhileBusy(daemon, command);
   if (await screen.during("stopping the daemon", stopDaemon(daemon, STOP_MS))) return;
   const message = `The daemon (pid ${daemon.pid}) did not end within ${STOP_MS / 1000} s. See ${directory}/asyncagents.log; end it with: kill -9 ${daemon.pid}`;
   throw new AsyncAgentsError("task_timeout", message);
 }
 
 /** A daemon that does not answer runs nothing that could be waited for. */
-async function refuseWhileBusy({ url, token }: DaemonRecord): Promise<void> {
+async function refuseWhileBusy({ url, token }: DaemonRecord, command: string): Promise<void> {
   const client = createClient({ url, token });
   const limit = AbortSignal.timeout(ASK_MS);
   try {
@@ -132,11 +136,12 @@ async function refuseWhileBusy({ url, token }: DaemonRecord): Promise<void> {
     );
     if (own.length === 0) return;
     const names = own.slice(0, 3).map(({ description }) => `"${oneLine(description)}"`);
-    const message = `${own.length === 1 ? "A task runs" : `${own.length} tasks run`} in the daemon: ${names.join(", ")}. Wait for them (asyncagents watch), or stop it with: asyncagents down --force`;
+    const [what, it] = own.length === 1 ? ["A task is", "it"] : [`${own.length} tasks are`, "them"];
+    const message = `${what} running in the daemon: ${names.join(", ")}. Wait for ${it} to end (asyncagents watch), or interrupt ${it}: asyncagents ${command} --force`;
     throw new AsyncAgentsError("task_running", message);
   } catch (thrown) {
     if (AsyncAgentsError.isInstance(thrown) && thrown.code === "task_running") throw thrown;
-    const message = `The daemon does not say what it runs. Stop it anyway with: asyncagents down --force`;
+    const message = `The daemon does not say what it runs. Stop it anyway with: asyncagents ${command} --force`;
     throw new AsyncAgentsError("daemon_unavailable", message, { cause: thrown });
   }
 }

@@ -3,6 +3,7 @@ import { AsyncAgentsError } from "../model/errors.ts";
 import { usageOf } from "./arguments.ts";
 import { type Command, type CommandOption, GLOBAL_OPTIONS } from "./command.ts";
 import { EXIT_MEANINGS } from "./exit-codes.ts";
+import { isNear } from "./near-words.ts";
 import type { Paint } from "./paint.ts";
 import { padTo, wrapped } from "./text.ts";
 
@@ -123,18 +124,13 @@ export function unknownCommand(commands: readonly Command[], words: readonly str
       second === undefined ? `"${first}" needs one more word` : `There is no command "${first} ${second.slice(0, 40)}"`;
     return new AsyncAgentsError("invalid_input", `${what}: ${groupWords(group, first)}.`);
   }
-  const near = commands.find(({ name, hidden }) => !hidden && isNear(name, first));
-  const hint = near ? `Did you mean "${near.name}"?` : "See: asyncagents help";
+  // What stands inside of a group, such as "repo ls" in "project repo ls".
+  const shown = commands.filter(({ hidden }) => !hidden);
+  const inside =
+    shown.find(({ name }) => name.endsWith(` ${first} ${second}`)) ??
+    shown.find(({ name }) => name.split(" ").slice(1).includes(first));
+  const near = shown.find(({ name }) => isNear(name, first));
+  const meant = near ?? inside;
+  const hint = meant ? `Did you mean "${meant.name}"?` : "See: asyncagents help";
   return new AsyncAgentsError("invalid_input", `There is no command "${first.slice(0, 60)}". ${hint}`);
-}
-
-/** One letter more, less or other, or two that changed places. */
-function isNear(name: string, typed: string): boolean {
-  if (typed.length < 2 || Math.abs(name.length - typed.length) > 1) return false;
-  const sorted = (word: string) => [...word].sort().join("");
-  if (sorted(name) === sorted(typed)) return true;
-  const start = [...name].findIndex((letter, index) => letter !== typed[index]);
-  const from = start === -1 ? name.length : start;
-  const [longer, shorter] = name.length >= typed.length ? [name, typed] : [typed, name];
-  return longer.slice(from + 1) === shorter.slice(longer.length === shorter.length ? from + 1 : from);
 }

@@ -14,7 +14,9 @@ const statusCommand: Command = {
   async run({ directory, screen }) {
     const { backupsIn, storeFileOf } = await import("../store/backups.ts");
     const file = storeFileOf(directory);
-    const bytes = existsSync(file) ? statSync(file).size : null;
+    // Recent changes are in the write-ahead log until SQLite moves them over.
+    const sizes = [file, `${file}-wal`].flatMap((each) => statSync(each, { throwIfNoEntry: false })?.size ?? []);
+    const bytes = existsSync(file) ? sizes.reduce((sum, size) => sum + size, 0) : null;
     const backups = backupsIn(directory);
     const troubles = troublesIn(directory);
     screen.show({ file, bytes, backups: backups.map(shown), troubles }, () => {
@@ -60,7 +62,9 @@ const dismissCommand: Command = {
   async run({ directory, screen }) {
     const { dismissDamageReport } = await import("../store/damage-report.ts");
     const dismissed = dismissDamageReport(directory);
-    screen.show({ dismissed }, () => screen.line(dismissed ? "Dismissed." : "There is no such message."));
+    screen.show({ dismissed }, () =>
+      screen.line(dismissed ? "Dismissed." : "Nothing to dismiss: no damage is reported."),
+    );
     return EXIT.ok;
   },
 };

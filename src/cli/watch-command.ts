@@ -3,7 +3,7 @@
  * was afterwards. Where stdout is no terminal: a line for each change. Reads only.
  */
 import type { StreamEvent } from "../client/events.ts";
-import type { BackgroundTask, Stats } from "../client/schemas.ts";
+import type { BackgroundTask } from "../client/schemas.ts";
 import { isLive } from "../model/task.ts";
 import type { Command, Invocation } from "./command.ts";
 import { EXIT } from "./exit-codes.ts";
@@ -90,7 +90,8 @@ function listenToKeys(press: (key: string) => void): () => void {
 class LiveTable {
   readonly #invocation: Invocation;
   readonly #tasks = new Map<string, BackgroundTask>();
-  #stats: Stats | null = null;
+  /** All tasks of the store, also those that are not kept here. */
+  #total = 0;
   #note = "";
   /** How many tasks are above the screen. */
   #above = 0;
@@ -118,11 +119,13 @@ class LiveTable {
   take(event: StreamEvent): void {
     if (event.type === "snapshot") {
       this.#note = "";
-      this.#stats = event.snapshot.stats;
+      this.#total = event.snapshot.stats.totalTasks;
       this.#tasks.clear();
       for (const task of event.snapshot.tasks) this.#tasks.set(task.id, task);
-    } else if ("task" in event) this.#tasks.set(event.task.id, event.task);
-    else if (event.type === "reconnecting") this.#note = "no connection; trying again";
+    } else if ("task" in event) {
+      if (event.type === "task.created") this.#total++;
+      this.#tasks.set(event.task.id, event.task);
+    } else if (event.type === "reconnecting") this.#note = "no connection; trying again";
     if (this.#tasks.size > MAX_TASKS) this.#forgetOldest();
     this.#due ??= setTimeout(() => this.#draw(), REDRAW_MS);
   }
@@ -155,7 +158,7 @@ class LiveTable {
     const rows = all.slice(this.#above, this.#above + this.#visible());
     const live = all.filter(({ status }) => isLive(status)).length;
     const asking = all.filter(({ phase }) => phase === "waiting");
-    const counts = `${live} running · ${asking.length} waiting for a person · ${this.#stats?.totalTasks ?? all.length} in all`;
+    const counts = `${live} running · ${asking.length} waiting for a person · ${this.#total} in all`;
     const [first] = asking;
     const keys = all.length > rows.length ? "j/k scroll, q leaves" : "q leaves; tasks go on";
     const foot = this.#note || (first ? `asyncagents answer ${shortId(first.id)}: ${question(first)}` : keys);

@@ -91,6 +91,8 @@ describe("the command line", () => {
     });
     expect((await world.cli("run", "two", "words")).err).toContain("in quotes");
     expect((await world.cli("attempt")).err).toContain("needs one more word: start");
+    expect((await world.cli("diff", "x")).err).toContain('Did you mean "attempt diff"?');
+    expect((await world.cli("repo", "ls")).err).toContain('Did you mean "project repo ls"?');
     expect((await world.cli("ls", "--limit", "many")).code).toBe(2);
     expect((await world.cli("run", "x", "--dir", "nowhere")).code).toBe(2);
   });
@@ -159,10 +161,14 @@ describe("words", () => {
       90_000,
     ]);
     expect(parseArguments(wait, ["a", "b", "c"]).operands).toEqual(["a", "b", "c"]);
-    expect(failureOf(() => parseArguments(run, ["x", "--timeout", "soon"]).duration("timeout"))).toContain(
+    expect(failureOf(() => parseArguments(run, ["x", "--wait", "--timeout", "soon"]).duration("timeout"))).toContain(
       "such as 30s",
     );
     expect(failureOf(() => parseArguments(run, ["--host"]))).toStartWith("invalid_input: ");
+    expect(failureOf(() => parseArguments(run, ["x", "--modle", "y"]))).toContain("Did you mean --model?");
+    expect(failureOf(() => parseArguments(run, ["x", "--nonsense"]))).toContain('goes after "--"');
+    expect(failureOf(() => parseArguments(run, ["x", "--max-cost", "-1"]))).toContain("--max-cost needs a value");
+    expect(failureOf(() => parseArguments(run, ["x", "--timeout", "5s"]))).toContain("--timeout is for --wait");
   });
 });
 

@@ -71,7 +71,7 @@ describe("the daemon", () => {
     expect(second.pid).not.toBe(first.pid);
     expect(second.port).not.toBe(port);
     await world.json("run", "--host", "scripted", "Waits\n!wait never.txt");
-    expect(await world.cli("restart")).toMatchObject({ code: 1, err: expect.stringContaining("--force") });
+    expect(await world.cli("restart")).toMatchObject({ code: 1, err: expect.stringContaining("restart --force") });
     expect((await world.json<Up>("restart", "--force")).started).toBe(true);
     expect((await world.cli("up", "--port", "many")).code).toBe(2);
   });

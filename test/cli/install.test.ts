@@ -103,6 +103,17 @@ describe("install for MCP clients", () => {
     expect(mcpServers.asyncagents.args.at(-1)).toBe("mcp");
   });
 
+  test("the server gets the data folder that this shell uses: clients start it without our variables", async () => {
+    const { json, data, home } = inHome(null, ".cursor/mcp.json");
+    await json("install", "cursor", "--yes");
+    await json("install", "opencode", "--add", "mcp", "--yes");
+    const read = (file: string) => JSON.parse(readFileSync(join(home, file), "utf8"));
+    const variables = { ASYNCAGENTS_HOME: data };
+    expect(read(".cursor/mcp.json").mcpServers.asyncagents.env).toEqual(variables);
+    expect(read(".config/opencode/opencode.json").mcp.asyncagents.environment).toEqual(variables);
+    expect(await json("install", "cursor", "--yes")).toMatchObject({ changed: false });
+  });
+
   test("a Claude project gets .mcp.json; for the user Claude's own command is called", async () => {
     const world = cliWorld();
     expect((await world.json("install", "claude", "--scope", "project", "--yes")).changed).toBe(true);
@@ -115,6 +126,8 @@ describe("install for MCP clients", () => {
     expect((await world.json("install", "claude", "--yes")).changed).toBe(true);
     const settings = JSON.parse(readFileSync(join(world.home, ".claude.json"), "utf8"));
     expect(settings.mcpServers.asyncagents.args.at(-1)).toBe("mcp");
+    expect(settings.mcpServers.asyncagents.env).toEqual({ ASYNCAGENTS_HOME: world.data });
+    expect(mcpServers.asyncagents.env).toBeUndefined();
     expect(await world.json("install", "claude", "--yes")).toMatchObject({ changed: false });
   });
 

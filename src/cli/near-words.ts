@@ -1,0 +1,12 @@
+/** Which known word a mistyped one may stand for: what "Did you mean …?" names. Knows no commands or options. */
+
+/** One letter more, less or other, or two that changed places. */
+export function isNear(name: string, typed: string): boolean {
+  if (typed.length < 2 || Math.abs(name.length - typed.length) > 1) return false;
+  const sorted = (word: string) => [...word].sort().join("");
+  if (sorted(name) === sorted(typed)) return true;
+  const start = [...name].findIndex((letter, index) => letter !== typed[index]);
+  const from = start === -1 ? name.length : start;
+  const [longer, shorter] = name.length >= typed.length ? [name, typed] : [typed, name];
+  return longer.slice(from + 1) === shorter.slice(longer.length === shorter.length ? from + 1 : from);
+}
