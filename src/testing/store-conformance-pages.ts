@@ -72,6 +72,25 @@ export function pageSuite(bed: Bed): void {
     PATIENCE,
   );
 
+  test("a full page knows how many tasks its filter leaves, whichever it is", async () => {
+    const store = await bed.fresh();
+    await create(store, "a", { agent: "explore", batchId: "b1", parentSessionId: "p1" });
+    await create(store, "b", { agent: "explore", batchId: "b1", parentSessionId: "p2" });
+    await create(store, "c", { agent: "build", batchId: "b1", parentSessionId: "p2" });
+    await create(store, "d", { agent: "build", batchId: "b2", parentSessionId: "p2" });
+    const totals: [TaskQuery, number][] = [
+      [{}, 4],
+      [{ agent: "explore" }, 2],
+      [{ batchId: "b1" }, 3],
+      [{ parentSessionId: "p1" }, 1],
+      [{ agent: "build", batchId: "b1" }, 1],
+      [{ batchId: "b1", parentSessionId: "p2" }, 2],
+    ];
+    for (const [query, total] of totals) {
+      expect([query, (await store.tasks({ ...query, limit: 1 })).total]).toEqual([query, total]);
+    }
+  });
+
   test("words are found in any order, in the description, the id and the newest error", async () => {
     const store = await bed.fresh();
     await create(store, "ses_17AbC", { description: "Translate the README" });

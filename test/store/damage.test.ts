@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { closeSync, openSync, readdirSync, readFileSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { readDamageReport } from "../../src/store/damage-report.ts";
 import { sqliteStore } from "../../src/store/open.ts";
 import { takeLock } from "../../src/store/presence.ts";
 import { create } from "../../src/testing/sample-task.ts";
@@ -50,6 +51,8 @@ test("a file that is no database is set aside as it was, and its tasks come back
   const [aside = ""] = setAside(directory);
   expect(readFileSync(join(directory, aside))).toEqual(GARBAGE);
   expect(lines[0]).toContain(`is damaged and was set aside as ${join(directory, aside)}`);
+  const nothing = { recovered: null, complete: false, backup: null };
+  expect(readDamageReport(directory)).toMatchObject({ setAside: join(directory, aside), ...nothing });
   await create(store, "new");
   await store.close();
 });

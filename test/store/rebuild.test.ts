@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   statSync,
+  truncateSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
@@ -132,6 +133,25 @@ test("backups are complete, private, and bounded in number; what is damaged make
   expect(() => makeBackup(directory, Date.parse("2026-11-10T00:00:00Z"))).toThrow(/damaged|malformed/);
   expect(backupsIn(directory)).toEqual(backups);
   expect(readdirSync(join(directory, "backups")).filter((name) => name.endsWith(".part"))).toEqual([]);
+});
+
+test("a backup that the disk has no room for is not begun", async () => {
+  for (const large of ["", "-wal"]) {
+    const directory = temporaryFolder();
+    await withStore(directory, (store) => create(store, "t1"));
+    const file = `${storeFileOf(directory)}${large}`;
+    writeFileSync(file, "", { flag: "a" });
+    // Sparse: it takes no room itself.
+    truncateSync(file, 8 * 1024 ** 4);
+    let thrown: unknown;
+    try {
+      makeBackup(directory, Date.now());
+    } catch (caught) {
+      thrown = caught;
+    }
+    expect(thrown).toMatchObject({ code: "store_unavailable", message: expect.stringContaining("disk") });
+    expect(readdirSync(join(directory, "backups"))).toEqual([]);
+  }
 });
 
 test("a backup is restored only while nobody uses the store, and what was there is kept", async () => {

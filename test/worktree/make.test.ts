@@ -127,6 +127,11 @@ describe("hostile names", () => {
     expect((await refusal(bed.attempt(repo, { base, branchPrefix: "-x" }))).code).toBe("invalid_input");
     expect((await refusal(bed.attempt(repo, { base: "relative" }))).code).toBe("invalid_input");
     expect((await refusal(bed.attempt(repo, { base, repos: [] }))).code).toBe("invalid_input");
+    const folder = attemptFolder("taken", "Try it");
+    sh(repo, "branch", `asyncagents/${folder}`);
+    const taken = await refusal(bed.attempt(repo, { base, attemptId: "taken" }));
+    expect(taken).toMatchObject({ code: "worktree_exists", details: { branch: `asyncagents/${folder}` } });
+    sh(repo, "branch", "--delete", `asyncagents/${folder}`);
     const twice = [repo, join(repo, ".")].map((path) => ({ path, targetBranch: "main" }));
     expect((await refusal(bed.attempt(repo, { base, repos: twice }))).message).toContain("named twice");
     expect(traceOf(repo)).toEqual(before);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkMerge, merge } from "../../src/worktree/merge.ts";
 import { removeWorktrees } from "../../src/worktree/remove.ts";
@@ -174,6 +175,30 @@ describe("a merge", () => {
       expect(sh(repo, "status", "--porcelain")).toBe("");
     }
   }, 120_000);
+
+  test("into a branch that somebody else moves meanwhile keeps their commit, and ours comes after it", async () => {
+    const repo = parkedRepo();
+    const made = await attemptWith(repo, "b.txt", "b");
+    const theirs = sh(repo, "commit-tree", "main^{tree}", "-p", "main", "-m", "theirs");
+    // Our git, but for the first commit of the merge: just before it, main is moved.
+    const bin = bed.folder();
+    const moved = join(bin, "moved");
+    const real = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
+    const move = `[ -e '${moved}' ] || { : >'${moved}'; '${real}' --git-dir='${repo}/.git' update-ref refs/heads/main ${theirs}; }`;
+    const lines = ["#!/bin/sh", `case " $* " in *" commit-tree "*) ${move};; esac`, `exec '${real}' "$@"`];
+    writeFileSync(join(bin, "git"), `${lines.join("\n")}\n`, { mode: 0o755 });
+    const { PATH } = process.env;
+    process.env.PATH = `${bin}:${PATH}`;
+    const merged = await merge(made.path, { into: "main", message }).finally(() => {
+      process.env.PATH = PATH;
+    });
+    expect(existsSync(moved)).toBe(true);
+    expect(sh(repo, "rev-parse", "main")).toBe(merged.commit);
+    expect(sh(repo, "log", "-1", "--format=%P", "main").split(" ")).toEqual([
+      theirs,
+      sh(repo, "rev-parse", made.branch),
+    ]);
+  });
 
   test("asks for what it needs", async () => {
     const repo = parkedRepo();
