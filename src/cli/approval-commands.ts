@@ -74,7 +74,7 @@ function find(known: readonly Approval[], given: string): Approval {
   const fitting = known.filter(({ approval_id }) => approval_id.startsWith(given.trim().toLowerCase()));
   const [only] = fitting;
   if (given.trim() !== "" && only && fitting.length === 1) return only;
-  const what = fitting.length > 1 ? "fits several approvals" : "is no approval";
+  const what = fitting.length > 1 ? "fits several approvals" : "is not the id of an approval";
   const code = fitting.length > 1 ? "task_ambiguous" : "not_found";
   throw new AsyncAgentsError(code, `"${given.slice(0, 60)}" ${what}. \`asyncagents approvals --all\` lists them.`);
 }

@@ -45,7 +45,7 @@ function takePort({ arguments: given }: Invocation): number | undefined {
 
 export const restartCommand: Command = {
   name: "restart",
-  summary: "stop the daemon and start it again, with the environment of now",
+  summary: "stop the daemon and start it again with the current environment",
   details: "It is not stopped while tasks of its own run: they would end as interrupted.",
   options: { force: { summary: "also while its tasks run" }, port: PORT_OPTION },
   examples: ["asyncagents restart", "ASYNCAGENTS_MAX_CONCURRENT=4 asyncagents restart"],

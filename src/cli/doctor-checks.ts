@@ -109,7 +109,7 @@ async function openCodeVersion(environment: CheckContext["environment"]): Promis
 /** Tasks run on the SDK's own Claude; the one on the PATH is the person's. */
 async function claudeVersions(): Promise<string> {
   const [sdk, program] = await Promise.all([sdkVersion(), versionOf("claude")]);
-  return `SDK ${sdk ?? "of unknown version"}, ${program === null ? "no claude on the PATH" : `claude ${program}`}`;
+  return `SDK ${sdk ?? "of unknown version"}, ${program === null ? "no claude on the PATH (tasks use the one of the SDK)" : `claude ${program}`}`;
 }
 
 async function sdkVersion(): Promise<string | null> {

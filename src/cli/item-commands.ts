@@ -167,7 +167,7 @@ function statusOf(text: string | undefined): ItemStatus | undefined {
   if (status) return status;
   throw new AsyncAgentsError(
     "invalid_input",
-    `"${text}" is no status of an item. --status takes ${WORK_ITEM_STATUSES.join(", ")}.`,
+    `"${text}" is not a status of an item. --status takes ${WORK_ITEM_STATUSES.join(", ")}.`,
   );
 }
 

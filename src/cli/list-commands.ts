@@ -118,7 +118,7 @@ function statusesOf(given: CommandArguments): TaskStatus[] | undefined {
     if (status) return [status];
     throw new AsyncAgentsError(
       "invalid_input",
-      `"${word}" is no status. --status takes ${STATUSES.join(", ")} or live.`,
+      `"${word}" is not a status. --status takes ${STATUSES.join(", ")} or live.`,
     );
   });
 }

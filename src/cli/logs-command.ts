@@ -72,7 +72,7 @@ async function followLogs(
     if (!isLive(last.status)) break;
   }
   if (signal.aborted) {
-    screen.hint(`Task ${shortId(task.id)} goes on; asyncagents logs -f ${shortId(task.id)}`);
+    screen.hint(`Task ${shortId(task.id)} is still running. Follow it again: asyncagents logs -f ${shortId(task.id)}`);
     return EXIT.interrupted;
   }
   screen.hint(taskSentence(last, screen.paint, Date.now()));

@@ -43,6 +43,7 @@ const COMMAND_OF: Readonly<Record<OperationName, string>> = {
 const PHRASES: readonly (readonly [RegExp, string])[] = [
   [/get_attempt with wait_ms/g, "`asyncagents attempt wait`"],
   [/follow_up, action cancel/g, "`asyncagents attempt cancel-queue`"],
+  [/\bUse action queue:/g, "Use `asyncagents attempt queue`:"],
   [/\bwith (\w+):? true\b/g, "with --$1"],
   [/\buse (\w+):? true\b/g, "use --$1"],
   [/\bunless (\w+) is true\b/g, "unless --$1 is given"],

@@ -79,7 +79,7 @@ export const tellCommand: Command = {
 
 export const resumeCommand: Command = {
   name: "resume",
-  summary: "continue a completed task with a new prompt",
+  summary: "continue a task that has ended with a new prompt",
   operands: [TASK, PROMPT],
   options: WAITING,
   examples: ['asyncagents resume 7KPnYJq "Now write the test" --wait'],
@@ -88,7 +88,7 @@ export const resumeCommand: Command = {
 
 export const forkCommand: Command = {
   name: "fork",
-  summary: "launch a new task that knows all that a task knows",
+  summary: "launch a new task with a copy of a task's history",
   details: "The new task gets a copy of the session's history; the task itself stays as it is.",
   operands: [TASK, PROMPT],
   options: { name: { value: "text", short: "n", summary: "what it is about" }, ...WAITING },

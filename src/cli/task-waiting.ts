@@ -75,7 +75,7 @@ function outcome({ screen, signal }: Invocation, tasks: BackgroundTask[], ended:
     return { tasks, ended, exitCode };
   }
   const live = tasks.filter(({ status }) => isLive(status)).map(({ id }) => shortId(id));
-  const goesOn = `${live.length === 1 ? `Task ${live[0]} goes on` : `${live.length} tasks go on`}; asyncagents wait ${live.join(" ")}`;
+  const goesOn = `${live.length === 1 ? `Task ${live[0]} is` : `${live.length} tasks are`} still running. Wait again: asyncagents wait ${live.join(" ")}`;
   screen.hint(late && !signal.aborted ? `Time ran out. ${goesOn}` : goesOn);
   return { tasks, ended, exitCode: late && !signal.aborted ? EXIT.timeout : EXIT.interrupted };
 }

@@ -21,9 +21,9 @@ const FRAME_LINES = 4;
 
 export const watchCommand: Command = {
   name: "watch",
-  summary: "tasks as a live table that scrolls; q or Ctrl-C leaves",
+  summary: "show tasks in a live table; q or Ctrl-C quits",
   details:
-    "Keys: j and k or the arrows scroll, PageUp and PageDown by a screen, g and G to the first and the last, q leaves.",
+    "Keys: j and k or the arrows scroll, PageUp and PageDown by a screen, g and G to the first and the last, q quits.",
   options: { live: { summary: "only tasks that run" } },
   examples: ["asyncagents watch", "asyncagents watch --json | jq -c '{type, status: .task.status}'"],
   run: (invocation) =>
@@ -67,7 +67,7 @@ async function watchTable(invocation: Invocation): Promise<number> {
     unlisten();
     leave();
   }
-  screen.hint("Tasks go on; asyncagents ls lists them.");
+  screen.hint("Running tasks keep running. List them: asyncagents ls");
   return signal.aborted ? EXIT.interrupted : EXIT.ok;
 }
 
@@ -160,7 +160,7 @@ class LiveTable {
     const asking = all.filter(({ phase }) => phase === "waiting");
     const counts = `${live} running · ${asking.length} waiting for a person · ${this.#total} in all`;
     const [first] = asking;
-    const keys = all.length > rows.length ? "j/k scroll, q leaves" : "q leaves; tasks go on";
+    const keys = all.length > rows.length ? "j/k scroll, q quits" : "q quits; tasks keep running";
     const foot = this.#note || (first ? `asyncagents answer ${shortId(first.id)}: ${question(first)}` : keys);
     const lines = [
       `${paint.bold("asyncagents")}  ${paint.dim(cutToWidth(counts, width - 14))}`,

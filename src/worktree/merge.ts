@@ -148,9 +148,10 @@ async function mergedTree(
   if (answer.code === 0) return tree;
   if (answer.code !== 1) throw gitFailure(repo, args, answer);
   const conflicts = files.filter((file) => file !== "");
+  const { targetBranch } = owned.mark;
   throw new AsyncAgentsError(
     "merge_conflict",
-    `The target branch has changed the same places: ${brief(conflicts)}. Nothing was merged. Bring the target branch into ${owned.mark.branch} in ${owned.path}, solve the conflicts there, then merge again.`,
+    `The target branch ${targetBranch} has changed the same places: ${brief(conflicts)}. Nothing was merged. In ${owned.path}, commit, run \`git merge ${targetBranch}\` and resolve the conflicts (an agent can do it too, as a follow-up), then merge again.`,
     { details: { files: conflicts } },
   );
 }

@@ -91,7 +91,7 @@ async function assertCommitted(owned: Owned, keepBranch: boolean | undefined): P
   if (paths.length > 0) {
     throw new AsyncAgentsError(
       "worktree_dirty",
-      `${owned.path} has uncommitted changes (${paths.slice(0, 5).join(", ")}). Commit them, or remove it with force: true and lose them.`,
+      `${owned.path} has uncommitted changes (${paths.slice(0, 5).join(", ")}). Merge the attempt or commit them there, or remove it with force: true and lose them.`,
       { details: { paths: paths.slice(0, 100) } },
     );
   }

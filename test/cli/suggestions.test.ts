@@ -91,7 +91,7 @@ describe("what people are told to type", () => {
     const messages = (await textsOf("board", "engine", "worktree", "hosts")).filter(({ text }) => isMessage(text));
     const foreign = messages
       .map(({ file, text }) => ({ file, text: ownWords(text) }))
-      .filter(({ text }) => names.test(text) || /\b(force|keep|squash):? true\b/.test(text));
+      .filter(({ text }) => names.test(text) || /\b(force|keep|squash):? true\b|\bUse action\b/.test(text));
     expect(foreign).toEqual([]);
     expect(ownWords("Commit them, or remove it with force: true and lose them.")).toContain("with --force and");
     expect(ownWords("Wait until it has ended (get_attempt with wait_ms), or stop it.")).toContain(

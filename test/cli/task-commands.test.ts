@@ -36,7 +36,10 @@ describe("run", () => {
       out: expect.stringMatching(/error after .*\n {2}no luck/),
     });
     const late = await world.cli("run", "--host", "scripted", "--wait", "--timeout", "200ms", "Stay\n!wait never");
-    expect(late).toMatchObject({ code: 4, err: expect.stringContaining("goes on; asyncagents wait") });
+    expect(late).toMatchObject({
+      code: 4,
+      err: expect.stringContaining("still running. Wait again: asyncagents wait"),
+    });
   });
 
   test("takes a prompt that starts with dashes after --, and one from stdin for -", async () => {
@@ -173,7 +176,10 @@ describe("what is done to a task", () => {
     const waiting = world.start(["wait", id]);
     await waiting.said("asks for a permission: May I?");
     waiting.process.kill("SIGINT");
-    expect(await waiting.ended).toMatchObject({ code: 130, err: expect.stringContaining("goes on; asyncagents wait") });
+    expect(await waiting.ended).toMatchObject({
+      code: 130,
+      err: expect.stringContaining("still running. Wait again: asyncagents wait"),
+    });
     expect(await world.json("show", id)).toMatchObject({ status: "running" });
     const wrong = await world.cli("answer", id, "PostgreSQL");
     expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining("May I?") });
