@@ -3,6 +3,7 @@
  * and marked as failed. Runs before anything new is started. Never prompts, and removes nothing that an agent worked on.
  */
 
+import { allLaunches } from "../engine/orphans.ts";
 import type { Attempt } from "../model/board.ts";
 import { messageOf } from "../model/errors.ts";
 import { pruneWorktrees, removeWorktrees } from "../worktree/remove.ts";
@@ -37,7 +38,7 @@ async function recover({ store, worktrees, now, newId, log }: BoardContext, atte
     return store.board.addSession(session);
   }
   // A session may have been made: it was never prompted, and nobody will look for it.
-  for (const launch of await store.launches()) if (launch.batchId === attempt.id) await store.closeLaunch(launch.id);
+  for (const launch of await allLaunches(store)) if (launch.batchId === attempt.id) await store.closeLaunch(launch.id);
   await removeWorktrees({ base: worktrees, attemptId: attempt.id, force: true });
   log.info("an attempt was interrupted while it was set up", { attempt: attempt.id });
   await store.board.changeAttempt(

@@ -85,22 +85,32 @@ export class Delivery {
   }
 
   /** The group whose message may have arrived, to be sent again as it is; or it is settled by what the session shows. */
-  async #doubtful(parentSessionId: string, { isFree, counts }: DeliveryInput): Promise<Notice[] | "settled"> {
-    const { store, host, instance } = this.#context;
+  async #doubtful(parentSessionId: string, input: DeliveryInput): Promise<Notice[] | "settled"> {
+    const { isFree, isMine, counts } = input;
+    const { store, instance } = this.#context;
     const [open] = await store.notices(parentSessionId, "sending", 1);
     if (open?.messageId == null || !(await isFree(open.sender))) return [];
     const { messageId, sender } = open;
-    if (await host.hasMessage?.(parentSessionId, messageId)) {
-      await this.#settle(parentSessionId, messageId, { state: "delivered", reason: null });
-      return "settled";
-    }
-    // A message that sorts before what the parent did since would wake nobody: then it is a new one.
-    const { messages } = await host.messages(parentSessionId, { limit: 1, before: null });
-    if ((messages.at(-1)?.id ?? "") > messageId) {
+    const shown = await this.#shownOf(parentSessionId, messageId);
+    if (shown === "gone" && isMine) await this.#drop(parentSessionId, messageId);
+    else if (shown === "there") await this.#settle(parentSessionId, messageId, { state: "delivered", reason: null });
+    else if (shown === "late")
       await this.#settle(parentSessionId, messageId, { state: "pending", reason: open.reason });
-      return "settled";
+    else return store.reclaimNotices(messageId, { sender: instance.id, from: sender, counts });
+    return "settled";
+  }
+
+  /** What the parent's session shows of a message. `late`: it would sort before what the parent did since, and wake nobody. */
+  async #shownOf(parent: string, messageId: string): Promise<"there" | "late" | "absent" | "gone"> {
+    const { host } = this.#context;
+    try {
+      if (await host.hasMessage?.(parent, messageId)) return "there";
+      const { messages } = await host.messages(parent, { limit: 1, before: null });
+      return (messages.at(-1)?.id ?? "") > messageId ? "late" : "absent";
+    } catch (thrown) {
+      if (isGone(thrown)) return "gone";
+      throw thrown;
     }
-    return store.reclaimNotices(messageId, { sender: instance.id, from: sender, counts });
   }
 
   /** Sends one message; null when it arrived, or its notices are dropped. */
@@ -151,24 +161,28 @@ export class Delivery {
     { thrown, isMine }: { thrown: unknown; isMine: boolean },
   ): Promise<Failed | null> {
     const { host, log, now, settings } = this.#context;
-    const isGone = AsyncAgentsError.isInstance(thrown) && thrown.code === "session_gone";
-    if (isGone && isMine) {
-      const reason = "the parent session does not exist any more";
-      await this.#settle(parent, messageId, { state: "dropped", reason });
-      log.error("a notice was dropped", { parent, reason });
+    const knowsNot = isGone(thrown);
+    if (knowsNot && isMine) {
+      await this.#drop(parent, messageId);
       return null;
     }
-    if (!isGone && (await host.hasMessage?.(parent, messageId).catch(() => false))) {
+    if (!knowsNot && (await host.hasMessage?.(parent, messageId).catch(() => false))) {
       await this.#settle(parent, messageId, { state: "delivered", reason: null });
       return null;
     }
     const attempts = Math.max(1, ...notices.map((notice) => notice.attempts));
     const pause = pauseAfter(attempts, settings.noticeRetryMs);
-    const reason = isGone ? `this ${host.kind} does not know the parent session` : messageOf(thrown);
+    const reason = knowsNot ? `this ${host.kind} does not know the parent session` : messageOf(thrown);
     const state = isRefusal(thrown) ? "pending" : "sending";
     await this.#settle(parent, messageId, { state, reason, nextTryAt: now() + pause });
     log.error("a notice was not delivered; it is tried again", { parent, reason, attempts, pause });
     return { pause, isAlone: state === "pending" && attempts >= ALONE_AFTER && notices.length === 1 };
+  }
+
+  async #drop(parent: string, messageId: string): Promise<void> {
+    const reason = "the parent session does not exist any more";
+    await this.#settle(parent, messageId, { state: "dropped", reason });
+    this.#context.log.error("a notice was dropped", { parent, reason });
   }
 
   async #settle(
@@ -185,4 +199,8 @@ export class Delivery {
     const oldest = this.#sent.values().next().value;
     if (this.#sent.size > MAX_SENT && oldest !== undefined) this.#sent.delete(oldest);
   }
+}
+
+function isGone(thrown: unknown): boolean {
+  return AsyncAgentsError.isInstance(thrown) && thrown.code === "session_gone";
 }

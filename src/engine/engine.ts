@@ -10,6 +10,7 @@ import type { TaskEventType } from "../model/events.ts";
 import { INTERRUPTED } from "../model/evidence.ts";
 import { isLive, type Task } from "../model/task.ts";
 import type { FeedEntry, Instance, Parent, TaskPage } from "../store/store.ts";
+import { allTasks } from "./all-tasks.ts";
 import { overAlready } from "./answers.ts";
 import { Canceller, type CancelResult } from "./cancel.ts";
 import { Changes } from "./changes.ts";
@@ -21,7 +22,6 @@ import { Outbox } from "./outbox.ts";
 import { Recovery } from "./recovery.ts";
 import { Waiter, type WaitOptions } from "./waiter.ts";
 
-const PAGE = 200;
 /** Events that may have left a notice. */
 const TELLING: ReadonlySet<TaskEventType> = new Set(["run.completed", "run.failed", "run.cancelled", "run.phased"]);
 /** Events by which another process may have taken a run of ours. */
@@ -90,10 +90,10 @@ export class Engine {
   async recover(): Promise<boolean> {
     if (this.#stopped) return true;
     try {
-      const { foreign } = await this.#recovery.run();
+      const { foreign, failed } = await this.#recovery.run();
       await this.#outbox.kickAll();
-      if (foreign) this.#sweepLater();
-      return true;
+      if (foreign || failed) this.#sweepLater();
+      return !failed;
     } catch (thrown) {
       this.#context.log.error("recovery failed; it is tried again", { error: messageOf(thrown) });
       this.#sweepLater();
@@ -252,7 +252,7 @@ export class Engine {
   /** Cancels the live tasks of one of the caller's batches, by id or by the name that it was given. */
   async cancelBatch(callerSessionId: string, batch: string): Promise<CancelResult[]> {
     for (const batchId of [batch, batchIdOf(batch, callerSessionId)]) {
-      const own = await this.#all({ parentSessionId: callerSessionId, batchId });
+      const own = await allTasks(this.#context.store, { parentSessionId: callerSessionId, batchId });
       if (own.length > 0) return this.#canceller.cancelAll(own, "cancelled with its batch");
     }
     throw new AsyncAgentsError(
@@ -262,7 +262,10 @@ export class Engine {
   }
 
   async cancelAll(callerSessionId: string): Promise<CancelResult[]> {
-    const live = await this.#all({ parentSessionId: callerSessionId, status: ["running", "resumed"] });
+    const live = await allTasks(this.#context.store, {
+      parentSessionId: callerSessionId,
+      status: ["running", "resumed"],
+    });
     return this.#canceller.cancelAll(live, "cancelled by its parent");
   }
 
@@ -271,7 +274,7 @@ export class Engine {
     callerSessionId: string,
     reason = "cleared by its parent",
   ): Promise<{ cleared: number; cancelled: number }> {
-    const tasks = await this.#all({ parentSessionId: callerSessionId, cleared: false });
+    const tasks = await allTasks(this.#context.store, { parentSessionId: callerSessionId, cleared: false });
     const cancelled = await this.#canceller.cancelAll(tasks, reason);
     const at = this.#context.now();
     for (const task of tasks) await this.#context.store.apply(task.id, { type: "task.cleared", at });
@@ -328,15 +331,6 @@ export class Engine {
 
   #use(): void {
     this.#usedAt = this.#context.monotonic();
-  }
-
-  async #all(query: Parameters<EngineContext["store"]["tasks"]>[0]): Promise<Task[]> {
-    const found: Task[] = [];
-    for (;;) {
-      const page = await this.#context.store.tasks({ ...query, textChars: 0, limit: PAGE, offset: found.length });
-      found.push(...page.tasks);
-      if (page.tasks.length < PAGE) return found;
-    }
   }
 
   /** What another process may have written that is for this one to act on. */

@@ -5,8 +5,7 @@
  */
 import type { Task } from "../model/task.ts";
 import type { Instance, Launch, Store } from "../store/store.ts";
-
-const PAGE = 200;
+import { allTasks } from "./all-tasks.ts";
 
 export interface Orphans {
   tasks: Task[];
@@ -16,8 +15,8 @@ export interface Orphans {
 }
 
 export async function findOrphans(store: Store, isAlive: (instance: Instance) => boolean): Promise<Orphans> {
-  const live = await liveTasks(store);
-  const launches = await store.launches();
+  const live = await allTasks(store, { status: ["running", "resumed"] });
+  const launches = await allLaunches(store);
   const instances = await store.instances();
   const living = instances.filter(isAlive);
   const owners = new Set(living.map(({ id }) => id));
@@ -30,13 +29,12 @@ export async function findOrphans(store: Store, isAlive: (instance: Instance) =>
   };
 }
 
-/** Every live task, oldest first, without its texts. */
-async function liveTasks(store: Store): Promise<Task[]> {
-  const found: Task[] = [];
+/** Every launch that has no task yet, oldest first. */
+export async function allLaunches(store: Pick<Store, "launches">): Promise<Launch[]> {
+  const found: Launch[] = [];
   for (;;) {
-    const query = { status: ["running", "resumed"], limit: PAGE, offset: found.length, order: "oldest" } as const;
-    const { tasks } = await store.tasks({ ...query, textChars: 0 });
-    found.push(...tasks);
-    if (tasks.length < PAGE) return found;
+    const page = await store.launches(found.at(-1));
+    if (page.length === 0) return found;
+    found.push(...page);
   }
 }

@@ -54,7 +54,11 @@ export class Outbox {
 
   /** Looks after every parent that has something waiting. */
   async kickAll(): Promise<void> {
-    for (const parent of await this.#context.store.parentsWithNotices()) this.kick(parent);
+    let page = await this.#context.store.parentsWithNotices();
+    while (page.length > 0) {
+      for (const parent of page) this.kick(parent);
+      page = await this.#context.store.parentsWithNotices(page.at(-1));
+    }
   }
 
   /** Looks after one parent; when a delivery is in flight, once more after it. Does not shorten the pause after a failure. */
@@ -135,12 +139,22 @@ export class Outbox {
     if (parent !== null && (parent.host ?? host.kind) !== host.kind) return;
     const isMine = parent?.handler === instance.id;
     if (!host.notify) return isMine ? this.#dropAll(parentSessionId) : undefined;
-    if (!isMine && (await this.#lives(parent?.handler ?? null))) return this.#onForeign();
+    if (!isMine && (await this.#lives(parent?.handler ?? null))) return this.#leaveTo(parentSessionId);
     const isFree = async (sender: string | null) => sender === instance.id || !(await this.#lives(sender));
     const counts = !this.#hurried.delete(parentSessionId);
     const freshOnly = this.#pausing.has(parentSessionId);
     const failed = await this.#delivery.run(parentSessionId, { parent, isMine, isFree, counts, freshOnly });
     if (failed !== null) this.#pause(parentSessionId, failed.pause, failed.isAlone);
+  }
+
+  /** The parent is another process's now: what this one has sent in vain is for that one to send again. */
+  async #leaveTo(parentSessionId: string): Promise<void> {
+    const { store, instance, now } = this.#context;
+    const [open] = await store.notices(parentSessionId, "sending", 1);
+    if (open?.messageId != null && open.sender === instance.id) {
+      await store.settleNotices(open.messageId, { state: "sending", reason: open.reason, at: now() });
+    }
+    this.#onForeign();
   }
 
   /** A parent in a host that cannot be told anything: its tasks' results are there to be read, and nothing is owed. */

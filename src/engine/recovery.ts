@@ -25,23 +25,30 @@ export class Recovery {
     this.#onEnded = onEnded;
   }
 
-  /** Puts right what dead instances left. Says whether tasks of other living instances remain to be watched. */
-  async run(): Promise<{ foreign: boolean }> {
+  /**
+   * Puts right what dead instances left. Says whether other living instances remain to be watched, and whether something could
+   * not be put right now.
+   */
+  async run(): Promise<{ foreign: boolean; failed: boolean }> {
     const { store, host, instance, isAlive, log } = this.#context;
     const found = await findOrphans(store, (known) => known.id === instance.id || isAlive(known));
     const isOurs = (task: Task) => task.owner === instance.id || this.#driver.drives(task);
     const orphans = found.tasks.filter((task) => task.host === host.kind && !isOurs(task));
-    if (orphans.length > 0) await this.#recoverAll(orphans);
-    for (const launch of found.launches) if (launch.owner !== instance.id) await this.#recoverLaunch(launch);
+    let failed = orphans.length > 0 && !(await this.#recoverAll(orphans));
+    for (const launch of found.launches) {
+      if (launch.owner !== instance.id && !(await this.#recoverLaunch(launch))) failed = true;
+    }
     for (const known of found.dead) {
       await store.endInstance(known.id);
       log.info("an instance is gone; what it left was put right", { instance: known.id, pid: known.pid });
     }
-    return { foreign: found.living.some(({ id }) => id !== instance.id) };
+    return { foreign: found.living.some(({ id }) => id !== instance.id), failed };
   }
 
-  async #recoverAll(tasks: readonly Task[]): Promise<void> {
+  /** Says whether all could be done. */
+  async #recoverAll(tasks: readonly Task[]): Promise<boolean> {
     const { store, host, log } = this.#context;
+    let isDone = true;
     const busy = await host.statuses();
     for (const task of tasks) {
       try {
@@ -54,8 +61,10 @@ export class Recovery {
         if (applied.changed) this.#onEnded(applied.task);
       } catch (thrown) {
         log.error("a task could not be recovered; it is tried again", { task: task.id, error: messageOf(thrown) });
+        isDone = false;
       }
     }
+    return isDone;
   }
 
   /** How the run of an orphan ended, by what its session shows. */
@@ -71,17 +80,18 @@ export class Recovery {
     }
   }
 
-  async #recoverLaunch(launch: Launch): Promise<void> {
+  /** False where it could not be done now. */
+  async #recoverLaunch(launch: Launch): Promise<boolean> {
     const { store, host, now, log, instance } = this.#context;
     // A host finds sessions of its own directory only.
-    if (launch.host !== host.kind || launch.directory !== instance.directory) return;
+    if (launch.host !== host.kind || launch.directory !== instance.directory) return true;
     const { id: launchId, owner, at, ...task } = launch;
     try {
       const sessionId = (await host.findLaunched?.({ launchId, parentSessionId: launch.parentSessionId, at })) ?? null;
       if (sessionId === null) {
         log.info("a launch was interrupted before its session was made", { launch: launchId, owner });
         await store.closeLaunch(launchId);
-        return;
+        return true;
       }
       const applied = await store.write(async (transaction) => {
         if (!(await transaction.closeLaunch(launchId))) return null;
@@ -98,12 +108,14 @@ export class Recovery {
           progress: null,
         });
       });
-      if (applied === null) return;
+      if (applied === null) return true;
       if (applied.changed) this.#onEnded(applied.task);
       // Its task is there: the launch came through after all, and the task is left alone.
       else if (applied.reason === "exists") await store.closeLaunch(launchId);
+      return true;
     } catch (thrown) {
       log.error("a launch could not be recovered; it is tried again", { launch: launchId, error: messageOf(thrown) });
+      return false;
     }
   }
 }

@@ -65,13 +65,13 @@ export function kyselyStore(database: Database): Store {
     endInstance: (id) => write((kysely) => removeInstance(kysely, id)),
     instances: () => read(readInstances),
 
-    launches: () => read(readLaunches),
+    launches: (after) => read((kysely) => readLaunches(kysely, after)),
     closeLaunch: (id) => write((kysely) => removeLaunch(kysely, id)),
 
     putParent: (parent) => write((kysely) => writeParent(kysely, parent)),
     parent: (sessionId) => read((kysely) => readParent(kysely, sessionId)),
 
-    parentsWithNotices: () => read(readParentsWithNotices),
+    parentsWithNotices: (after) => read((kysely) => readParentsWithNotices(kysely, after)),
     notices: (parent, state, limit) => read((kysely) => readNotices(kysely, parent, state, limit)),
     async claimNotices(parent, claim) {
       // Mostly there is nothing to claim: that is found without taking the write lock.

@@ -34,9 +34,12 @@ export async function removeLaunch(kysely: Kysely<Schema>, id: string): Promise<
   return removed !== undefined;
 }
 
-export async function readLaunches(kysely: Kysely<Schema>): Promise<Launch[]> {
-  const rows = await kysely.selectFrom("launches").select(COLUMNS).orderBy("at").orderBy("id").limit(200).execute();
-  return rows.map(launchOf);
+export async function readLaunches(kysely: Kysely<Schema>, after?: Pick<Launch, "at" | "id">): Promise<Launch[]> {
+  let rows = kysely.selectFrom("launches").select(COLUMNS);
+  if (after) {
+    rows = rows.where((row) => row.or([row("at", ">", after.at), row("at", "=", after.at).and("id", ">", after.id)]));
+  }
+  return (await rows.orderBy("at").orderBy("id").limit(200).execute()).map(launchOf);
 }
 
 function launchRow(launch: Launch): LaunchRow {

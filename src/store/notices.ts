@@ -95,17 +95,18 @@ const selectNotices = preparedQuery<{ parentSessionId: string; state: NoticeStat
       .limit(limit),
 );
 
-export async function readParentsWithNotices(kysely: Kysely<Schema>): Promise<string[]> {
-  return (await selectParentsWithNotices(kysely).execute()).map((row) => row.parent_session_id);
+export async function readParentsWithNotices(kysely: Kysely<Schema>, after?: string): Promise<string[]> {
+  return (await selectParentsWithNotices(kysely, after).execute()).map((row) => row.parent_session_id);
 }
 
 /** Its own function so that a test can ask the database how it would run. */
-export function selectParentsWithNotices(kysely: Kysely<Schema>) {
+export function selectParentsWithNotices(kysely: Kysely<Schema>, after = "") {
   return kysely
     .selectFrom("notices")
     .select("parent_session_id")
     .distinct()
     .where(UNSETTLED)
+    .where("parent_session_id", ">", after)
     .orderBy("parent_session_id")
     .limit(200);
 }
@@ -180,7 +181,8 @@ export async function settleNotices(kysely: Kysely<Schema>, messageId: string, o
   await kysely
     .updateTable("notices")
     .set({ state, reason, settled_at: isOver ? at : null, next_try_at: isOver ? null : nextTryAt })
-    .$if(state === "pending", (query) => query.set({ message_id: null, sender: null }))
+    .$if(!isOver, (query) => query.set({ sender: null }))
+    .$if(state === "pending", (query) => query.set({ message_id: null }))
     .where("message_id", "=", messageId)
     .where("state", "=", "sending")
     .execute();
@@ -196,9 +198,7 @@ export async function dropNotices(
     .updateTable("notices")
     .set({ state: "dropped", reason, settled_at: at, next_try_at: null })
     .where("parent_session_id", "=", parentSessionId)
-    .where((row) =>
-      row.or([row("state", "=", "pending"), row("state", "=", "sending").and("next_try_at", "is not", null)]),
-    )
+    .where((row) => row.or([row("state", "=", "pending"), row("state", "=", "sending").and("sender", "is", null)]))
     .execute();
 }
 

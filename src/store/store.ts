@@ -234,15 +234,15 @@ export interface Store {
   /** Instances that have not said that they ended; some of them may be dead. */
   instances(): Promise<Instance[]>;
 
-  /** Launches that have no task yet, oldest first; at most 200. */
-  launches(): Promise<Launch[]>;
+  /** Launches that have no task yet, oldest first; at most 200, behind the one that is given. */
+  launches(after?: Pick<Launch, "at" | "id">): Promise<Launch[]>;
   closeLaunch(id: string): Promise<boolean>;
 
   putParent(parent: Parent): Promise<void>;
   parent(sessionId: string): Promise<Parent | null>;
 
-  /** Parents that have notices in `pending` or `sending`; at most 200. */
-  parentsWithNotices(): Promise<string[]>;
+  /** Parents that have notices in `pending` or `sending`, by id; at most 200, behind the one that is given. */
+  parentsWithNotices(after?: string): Promise<string[]>;
   /** Notices of a parent in one state, oldest first; at most `limit` (100 when absent). */
   notices(parentSessionId: string, state: NoticeState, limit?: number): Promise<Notice[]>;
   /** The newest notice about a task; null where its parent was never to be told anything. */
@@ -256,7 +256,8 @@ export interface Store {
   reclaimNotices(messageId: string, claim: { sender: string; from: string | null; counts: boolean }): Promise<Notice[]>;
   /**
    * What became of a try: delivered, dropped with its reason, pending again for another message, or still `sending`: it is not
-   * known whether the message arrived, so the group stays as it is and keeps its id.
+   * known whether the message arrived, so the group stays as it is and keeps its id, but it has no sender any more: whoever
+   * handles the parent may take it over.
    */
   settleNotices(
     messageId: string,

@@ -34,6 +34,8 @@ export function noticeSuite(bed: Bed): void {
       ["c", 0, "ended", "2/3 live 1"],
     ]);
     expect(await store.parentsWithNotices()).toEqual(["parent"]);
+    expect(await store.parentsWithNotices("paren")).toEqual(["parent"]);
+    expect(await store.parentsWithNotices("parent")).toEqual([]);
   });
 
   test("a topic is told once within a run", async () => {
@@ -99,12 +101,19 @@ export function noticeSuite(bed: Bed): void {
     await end(store, ["a", "b"]);
     await store.claimNotices("parent", { sender: "s1", messageId: "m1", limit: 10 });
     await store.settleNotices("m1", { state: "sending", reason: "no answer", at: 5, nextTryAt: 9 });
-    const open = { state: "sending", messageId: "m1", reason: "no answer", nextTryAt: 9, settledAt: null } as const;
+    const open = {
+      state: "sending",
+      messageId: "m1",
+      reason: "no answer",
+      nextTryAt: 9,
+      settledAt: null,
+      sender: null,
+    } as const;
     expect(await store.notices("parent", "sending")).toMatchObject([open, open]);
     await end(store, ["c"]);
     expect(await store.claimNotices("parent", { sender: "s2", messageId: "m2", limit: 10 })).toEqual([]);
     const claims = [store, other].map((each, index) =>
-      each.reclaimNotices("m1", { sender: `s${index + 2}`, from: "s1", counts: true }),
+      each.reclaimNotices("m1", { sender: `s${index + 2}`, from: null, counts: true }),
     );
     const [won, ...more] = (await Promise.all(claims)).filter((group) => group.length > 0);
     expect(more).toEqual([]);
@@ -113,6 +122,9 @@ export function noticeSuite(bed: Bed): void {
       ["b", "m1", 2],
     ]);
     await store.dropNotices("parent", "gone", 10);
+    expect(taken(await store.notices("parent", "dropped")), "what is on its way is not dropped").toEqual(["c"]);
+    await store.settleNotices("m1", { state: "sending", reason: "no answer", at: 11, nextTryAt: 12 });
+    await store.dropNotices("parent", "gone", 13);
     expect(taken(await store.notices("parent", "dropped"))).toEqual(["a", "b", "c"]);
   });
 

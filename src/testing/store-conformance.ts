@@ -120,6 +120,8 @@ function othersSuite(bed: Bed): void {
       await store.write((transaction) => transaction.openLaunch(launch(id, at)));
     }
     expect(await store.launches()).toEqual([launch("l1", 1), launch("l2", 2), launch("l3", 3)]);
+    expect(await store.launches({ at: 1, id: "l1" })).toEqual([launch("l2", 2), launch("l3", 3)]);
+    expect(await store.launches({ at: 3, id: "l2" })).toEqual([launch("l3", 3)]);
     expect([await store.closeLaunch("l2"), await store.closeLaunch("l2")]).toEqual([true, false]);
     await store.write(async (transaction) => {
       await transaction.closeLaunch("l1");

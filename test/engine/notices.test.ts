@@ -306,6 +306,71 @@ describe("notices", () => {
     });
   }
 
+  test("a group that may have arrived goes with its parent to the process that handles it now", async () => {
+    const world = newWorld();
+    const settings = { noticeRetryMs: NEVER };
+    const notify = () => Promise.reject(new AsyncAgentsError("host_failed", "no answer within 30 s"));
+    const one = await world.side({ settings, host: () => ({ notify }) });
+    const two = await world.side({ settings });
+    const parent = world.parent();
+    const { id } = await ended(one, await launch(one, parent, world.script(say("x"))));
+    await eventually(one.store, async () => ((await one.store.lastNotice(id))?.reason ? true : null));
+    await handles(two, parent);
+    await notices(two, parent, "delivered", 1);
+    expect(world.told(parent)).toEqual(["told task#0 ended"]);
+  });
+
+  test("and so does one of which the failure could not even be written", async () => {
+    const world = newWorld();
+    const settings = { noticeRetryMs: 5, pollMs: 5 };
+    const notify = () => Promise.reject(new AsyncAgentsError("host_failed", "no answer within 30 s"));
+    const one = await world.side({ settings, host: () => ({ notify }) });
+    const two = await world.side({ settings });
+    const parent = world.parent();
+    const { settleNotices } = one.store;
+    const failed = Promise.withResolvers<void>();
+    const moved = Promise.withResolvers<void>();
+    one.store.settleNotices = async () => {
+      one.store.settleNotices = settleNotices;
+      failed.resolve();
+      await moved.promise;
+      throw new AsyncAgentsError("store_unavailable", "the disk is full");
+    };
+    await launch(one, parent, world.script(say("x")));
+    await failed.promise;
+    await handles(two, parent);
+    await two.engine.recover();
+    moved.resolve();
+    await notices(two, parent, "delivered", 1);
+    expect(world.told(parent)).toEqual(["told task#0 ended"]);
+  });
+
+  test("a group that may have arrived is dropped once its parent is gone", async () => {
+    const world = newWorld();
+    const notify = () => Promise.reject(new AsyncAgentsError("host_failed", "no answer within 30 s"));
+    const side = await world.side({ settings: { noticeRetryMs: NEVER }, host: () => ({ notify }) });
+    const parent = world.parent();
+    const { id } = await ended(side, await launch(side, parent, world.script(say("x"))));
+    await eventually(side.store, async () => ((await side.store.lastNotice(id))?.reason ? true : null));
+    world.sessions.remove(parent);
+    await handles(side, parent);
+    const [dropped] = await notices(side, parent, "dropped", 1);
+    expect(dropped?.reason).toBe("the parent session does not exist any more");
+  });
+
+  test("a restart tells every parent, however many a single read gives", async () => {
+    const world = newWorld();
+    const one = await world.side({ host: () => ({ notify: () => new Promise(() => undefined) }) });
+    const parents = Array.from({ length: 5 }, () => world.parent());
+    for (const parent of parents) await ended(one, await launch(one, parent, world.script(say("x"))));
+    await one.kill();
+    const two = await world.side();
+    const { parentsWithNotices } = two.store;
+    two.store.parentsWithNotices = async (after) => (await parentsWithNotices(after)).slice(0, 2);
+    await two.engine.recover();
+    for (const parent of parents) await notices(two, parent, "delivered", 1);
+  });
+
   test("a resume is told as a run of its own", async () => {
     const world = newWorld();
     const side = await world.side();

@@ -3,6 +3,7 @@ import { SESSION_DELETED } from "../../src/engine/handover.ts";
 import { call, gate, say } from "../../src/hosts/scripted-script.ts";
 import { INTERRUPTED } from "../../src/model/evidence.ts";
 import type { Task } from "../../src/model/task.ts";
+import { eventually } from "../../src/testing/eventually.ts";
 import { callerOf, codeOf, ended, idle, launch, newWorld, notices, when } from "./engine-bed.ts";
 
 const deaf = () => ({ onEvent: () => () => undefined });
@@ -94,6 +95,52 @@ describe("recovery of what a dead process drove", () => {
     const ends = (await first.store.feed(0)).filter((entry) => entry.event.type === "run.failed");
     expect([ends.length, world.told(parent).length]).toEqual([1, 1]);
     expect((await first.store.task(task.id))?.status).toBe("error");
+  });
+});
+
+describe("what cannot be put right at once", () => {
+  const failingOnce = <Arguments extends unknown[], Result>(work: (...given: Arguments) => Promise<Result>) => {
+    let failures = 1;
+    return (...given: Arguments) => (failures-- > 0 ? Promise.reject(new Error("no answer")) : work(...given));
+  };
+
+  test("a task is tried again, also when no other process is there", async () => {
+    const world = newWorld();
+    const one = await world.side();
+    const parent = world.parent();
+    const task = await launch(one, parent, world.script(gate("held"), say("x")));
+    await one.host.gate("held").reachedBy(1);
+    await one.kill();
+    const two = await world.side({
+      settings: { pollMs: 10 },
+      host: ({ inspect }) => ({ inspect: failingOnce(inspect) }),
+    });
+    expect(await two.engine.recover()).toBe(false);
+    expect((await ended(two, task)).run.error).toBe(INTERRUPTED);
+    await notices(two, parent, "delivered", 1);
+  });
+
+  test("and so is a launch", async () => {
+    const world = newWorld();
+    const one = await world.side({ host: (host) => ({ start: async (input) => hang(await host.start(input)) }) });
+    const made = Promise.withResolvers<void>();
+    const hang = (_sessionId: string) => {
+      made.resolve();
+      return new Promise<string>(() => undefined);
+    };
+    void launch(one, world.parent(), world.script(say("x")));
+    await made.promise;
+    await one.kill();
+    const two = await world.side({
+      settings: { pollMs: 10 },
+      host: ({ findLaunched }) => ({ findLaunched: failingOnce(findLaunched) }),
+    });
+    expect(await two.engine.recover()).toBe(false);
+    const [task] = await eventually(two.store, async () => {
+      const { tasks } = await two.store.tasks({ status: ["error"] });
+      return tasks.length > 0 ? tasks : null;
+    });
+    expect(task?.run.error).toBe(INTERRUPTED);
   });
 });
 
