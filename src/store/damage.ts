@@ -4,7 +4,7 @@
  * ordinary start. How rows are recovered is in `rebuild.ts`.
  */
 import { Database as Sqlite } from "bun:sqlite";
-import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import { backupsIn } from "./backups.ts";
@@ -12,6 +12,7 @@ import { writeDamageReport } from "./damage-report.ts";
 import type { Log } from "./database.ts";
 import { takeLock } from "./presence.ts";
 import { type Rebuilt, rebuild } from "./rebuild.ts";
+import { asideOf, finishReplacing, replaceStore, setAside } from "./replace.ts";
 import { isDamage } from "./sqlite-failure.ts";
 
 export function lockFileOf(file: string): string {
@@ -40,6 +41,7 @@ export function checkForDamage(file: string, log: Log): boolean {
   const lock = takeLock(lockFileOf(file), "alone");
   if (lock === null) return false;
   try {
+    finishReplacing(file);
     if (!isSound(file)) replaceDamaged(file, log);
     rmSync(suspicionOf(file), { force: true });
     return true;
@@ -64,12 +66,16 @@ function isSound(file: string): boolean {
   }
 }
 
-/** Puts what can be saved in the place of the damaged file, and leaves a report for people. */
+/**
+ * Puts what can be saved in the place of the damaged file, and leaves a report for people. The damaged file stays until all of that
+ * is done: who is killed meanwhile leaves it to the next start.
+ */
 function replaceDamaged(file: string, log: Log): void {
   const directory = dirname(file);
-  const aside = setAside(file, "damaged");
+  const aside = asideOf(file, "damaged");
+  const target = `${file}.rebuilt`;
   const backup = backupsIn(directory)[0] ?? null;
-  const rebuilt = rebuiltFrom(aside, backup?.file ?? null, file, log);
+  const rebuilt = rebuiltInto(target, { file, backup: backup?.file ?? null, log });
   writeDamageReport(directory, {
     at: Date.now(),
     setAside: aside,
@@ -77,34 +83,25 @@ function replaceDamaged(file: string, log: Log): void {
     complete: rebuilt?.complete ?? false,
     backup: rebuilt !== null && !rebuilt.complete ? (backup?.name ?? null) : null,
   });
+  if (rebuilt === null) setAside(file, aside);
+  else replaceStore(file, target, aside);
   const next = rebuilt === null ? "starting with a new one" : `recovered ${JSON.stringify(rebuilt.rows)}`;
   log(`store: ${file} is damaged and was set aside as ${aside}; ${next}`);
 }
 
-/** Whatever goes wrong here, the store must open: an empty one is better than none. */
-function rebuiltFrom(aside: string, backup: string | null, file: string, log: Log): Rebuilt | null {
-  const target = `${file}.rebuilt`;
+/** Whatever goes wrong here, the store must open: an empty one is better than none. Null leaves no file behind. */
+function rebuiltInto(
+  target: string,
+  { file, backup, log }: { file: string; backup: string | null; log: Log },
+): Rebuilt | null {
   try {
-    const rebuilt = rebuild(aside, backup, target);
-    if (rebuilt === null || !isSound(target)) return null;
-    renameSync(target, file);
-    return rebuilt;
+    const rebuilt = rebuild(file, backup, target);
+    if (rebuilt !== null && isSound(target)) return rebuilt;
   } catch (thrown) {
-    log(`store: nothing could be recovered from ${aside}: ${messageOf(thrown)}`);
-    return null;
-  } finally {
-    rmSync(target, { force: true });
+    log(`store: nothing could be recovered from ${file}: ${messageOf(thrown)}`);
   }
-}
-
-/** Renames the store's files; gives the new name of the database. */
-export function setAside(file: string, why: "damaged" | "replaced"): string {
-  const aside = `${file}.${why}-${new Date().toISOString().replaceAll(/[:.]/g, "-")}`;
-  // The database last: a log without its database must never meet the new one.
-  for (const part of ["-wal", "-shm", ""]) {
-    if (existsSync(`${file}${part}`)) renameSync(`${file}${part}`, `${aside}${part}`);
-  }
-  return aside;
+  rmSync(target, { force: true });
+  return null;
 }
 
 export function damagedAndInUse(file: string, cause: unknown): AsyncAgentsError {

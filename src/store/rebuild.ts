@@ -44,8 +44,9 @@ type Row = Record<string, SQLQueryBindings> & { recovered_rowid: number };
 /** Null, with nothing left behind, when neither file shows what tables there are. */
 export function rebuild(damaged: string, backup: string | null, target: string): Rebuilt | null {
   const copy = `${target}.source`;
-  const parts = ["", "-wal"];
-  for (const part of parts) if (existsSync(damaged + part)) copyFileSync(damaged + part, copy + part);
+  // What a process that was killed here left behind: an old log must never meet the new file.
+  for (const file of [copy, target]) removeFiles(file);
+  for (const part of ["", "-wal"]) if (existsSync(damaged + part)) copyFileSync(damaged + part, copy + part);
   try {
     const sources = [copy, backup].filter((file) => file !== null).map(openSource);
     try {
@@ -54,8 +55,12 @@ export function rebuild(damaged: string, backup: string | null, target: string):
       for (const source of sources) source?.close();
     }
   } finally {
-    for (const part of [...parts, "-shm"]) rmSync(copy + part, { force: true });
+    removeFiles(copy);
   }
+}
+
+function removeFiles(file: string): void {
+  for (const part of ["", "-wal", "-shm", "-journal"]) rmSync(file + part, { force: true });
 }
 
 function openSource(file: string): Sqlite | null {
@@ -69,7 +74,6 @@ function openSource(file: string): Sqlite | null {
 function writeRebuilt([damaged = null, backup = null]: (Sqlite | null)[], target: string): Rebuilt | null {
   const schema = readSchema(damaged) ?? readSchema(backup);
   if (schema === null) return null;
-  rmSync(target, { force: true });
   makePrivateFile(target);
   const made = new Sqlite(target, { readwrite: true });
   try {

@@ -2,11 +2,12 @@
  * Puts a backup in the store's place. The store that was there is set aside, never deleted, and nothing happens while any
  * process uses it.
  */
-import { chmodSync, copyFileSync, existsSync, renameSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync } from "node:fs";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { type Backup, requireSound, storeFileOf } from "./backups.ts";
-import { lockFileOf, setAside } from "./damage.ts";
+import { lockFileOf } from "./damage.ts";
 import { takeLock } from "./presence.ts";
+import { asideOf, finishReplacing, replaceStore } from "./replace.ts";
 
 /** Gives the name under which the old store is kept; null where there was none. */
 export function restoreBackup(directory: string, backup: Backup): { setAside: string | null } {
@@ -18,13 +19,15 @@ export function restoreBackup(directory: string, backup: Backup): { setAside: st
     throw new AsyncAgentsError("store_unavailable", message);
   }
   try {
+    finishReplacing(file);
     requireSound(backup.file, backup.file);
     const part = `${file}.part`;
     copyFileSync(backup.file, part);
     chmodSync(part, 0o600);
-    const aside = existsSync(file) ? setAside(file, "replaced") : null;
-    renameSync(part, file);
-    return { setAside: aside };
+    const aside = asideOf(file, "replaced");
+    const isThere = existsSync(file);
+    replaceStore(file, part, aside);
+    return { setAside: isThere ? aside : null };
   } finally {
     lock.release();
   }

@@ -8,6 +8,7 @@ import { checkForDamage, damagedAndInUse, isSuspect, lockFileOf } from "./damage
 import type { Log } from "./database.ts";
 import { patiently } from "./patience.ts";
 import { type Lock, takeLock } from "./presence.ts";
+import { isHalfReplaced } from "./replace.ts";
 import { makePrivateFile, type SqliteConnection, sqliteConnection } from "./sqlite-connection.ts";
 import { isBusy, isDamage } from "./sqlite-failure.ts";
 
@@ -26,6 +27,11 @@ export async function openSqlite(file: string, log: Log): Promise<SqliteConnecti
   const deadline = performance.now() + DAMAGE_PATIENCE;
   for (;;) {
     const presence = await enter(file);
+    if (isHalfReplaced(file)) {
+      presence.release();
+      if (!checkForDamage(file, log)) await Bun.sleep(10);
+      continue;
+    }
     try {
       return await patiently(() => connect(file, presence), { again: isBusy });
     } catch (thrown) {

@@ -2,10 +2,13 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import {
   closeSync,
+  copyFileSync,
   existsSync,
   openSync,
   readdirSync,
   readFileSync,
+  renameSync,
+  rmSync,
   statSync,
   truncateSync,
   writeFileSync,
@@ -109,6 +112,43 @@ test("a file that is destroyed comes back from the newest backup, and newer task
   // Only once: the next start is an ordinary one.
   await withStore(directory, async (store) => expect((await store.tasks({})).total).toBe(2));
 });
+
+test("who is killed while it recovers a damaged store loses nothing: the next start does it", async () => {
+  const directory = temporaryFolder();
+  await withStore(directory, async (store) => {
+    await addProject(store, "p1");
+    for (let index = 0; index < 300; index++) await create(store, `t${index}`);
+  });
+  const file = storeFileOf(directory);
+  destroyPage(file, rootPage(file, "tasks_by_creation"));
+  writeFileSync(`${file}.suspect`, "");
+  rmSync(join(directory, "tasks.json"));
+  const open = `(await import(${JSON.stringify(join(import.meta.dir, "../../src/store/open.ts"))})).sqliteStore`;
+  const script = `await ${open}({ directory: ${JSON.stringify(directory)} })`;
+  const child = Bun.spawn([process.execPath, "-e", script], { stdout: "ignore", stderr: "inherit" });
+  while (child.exitCode === null && !existsSync(`${file}.rebuilt`)) await Bun.sleep(0);
+  child.kill("SIGKILL");
+  await child.exited;
+  await withStore(directory, async (store) => {
+    expect([await projects(store), (await store.tasks({})).total]).toEqual([["p1"], 300]);
+  });
+  expect(readDamageReport(directory)).toMatchObject({ complete: true, recovered: { tasks: 300, projects: 1 } });
+  expect(readdirSync(directory).filter((name) => /rebuilt|ready|suspect/.test(name))).toEqual([]);
+});
+
+for (const killed of ["before the old store was set aside", "before the new one was in its place"]) {
+  test(`who is killed while it replaces a store, ${killed}, leaves one of the two`, async () => {
+    const directory = temporaryFolder();
+    await withStore(directory, (store) => addProject(store, "p1"));
+    const file = storeFileOf(directory);
+    const isEarly = killed.includes("old");
+    copyFileSync(file, `${file}.ready`);
+    if (isEarly) writeFileSync(`${file}.ready`, GARBAGE);
+    else renameSync(file, `${file}.replaced-x`);
+    await withStore(directory, async (store) => expect(await projects(store)).toEqual(["p1"]));
+    expect(existsSync(`${file}.ready`)).toBe(false);
+  });
+}
 
 test("a damaged index costs nothing", async () => {
   const directory = temporaryFolder();
