@@ -173,6 +173,9 @@ describe("resume", () => {
     expect(await resume(running.id)).toBe("task_running");
     expect(await resume(failed.id)).toBe("task_not_resumable");
     expect(await resume("ses_unknown")).toBe("task_not_found");
+    const queued = { prompt: world.script(say("twice")), followUpId: "taken by somebody else" };
+    expect(await codeOf(side.engine.resumeTask(completed, queued))).toBe("follow_up_gone");
+    expect(await side.store.task(completed.id)).toEqual(completed);
     expect(await resume(completed.id)).toBe("none");
     expect(await resume(completed.id)).toBe("task_resuming");
     await side.host.deleteSession(gone.sessionId);

@@ -211,9 +211,11 @@ describe("notices", () => {
     await one.host.gate("held").reachedBy(1);
     const gone = (_count = 0) => Promise.reject(new AsyncAgentsError("session_gone", "no such session"));
     let calls = 0;
-    const stranger = await world.side({ host: () => ({ notify: gone, kind: "another" }) as never });
+    let strange = 0;
+    const stranger = await world.side({ host: () => ({ notify: () => gone(++strange), kind: "another" }) as never });
     const elsewhere = await world.side({ host: () => ({ notify: () => gone(++calls) }) });
     await one.kill();
+    await stranger.engine.recover();
     await elsewhere.engine.recover();
     await stranger.engine.recover();
     const [kept] = await eventually(one.store, async () => {
@@ -221,11 +223,12 @@ describe("notices", () => {
       return found[0]?.reason ? found : null;
     });
     expect(kept).toMatchObject({ reason: "this scripted does not know the parent session", attempts: 1 });
-    expect([calls, await one.store.notices(parent, "dropped")]).toEqual([1, []]);
+    expect([calls, strange, await one.store.notices(parent, "dropped")]).toEqual([1, 0, []]);
     const back = await world.side();
     await back.engine.recover();
     await notices(back, parent, "delivered", 1);
     expect(world.told(parent)).toEqual(["told task#0 ended"]);
+    expect(strange).toBe(0);
   }, 60_000);
 
   test("what was dropped can be told again", async () => {
