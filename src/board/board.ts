@@ -25,7 +25,7 @@ import type { BoardContext, BoardParts } from "./board-context.ts";
 import { listExecutors } from "./executors.ts";
 import { followUp, listFollowUps } from "./follow-ups.ts";
 import { type Input, parseInput } from "./input.ts";
-import { assertDepth, isLaunch } from "./launch-depth.ts";
+import { assertDepth, assertMerger, isLaunch } from "./launch-depth.ts";
 import { answerQuestion, launchTask, waitTasks } from "./launched-tasks.ts";
 import {
   addProject,
@@ -93,6 +93,7 @@ export class Board {
     }
     const parsed = parseInput(name, input);
     if (isLaunch(name, parsed)) assertDepth(origin, this.#parts.maxDepth);
+    if (name === "merge_attempt") assertMerger(origin, this.#parts.maxDepth);
     const handler = this.#handlers[name];
     return this.#ledger.once(name, parsed as Record<string, unknown>, (hadEffects) =>
       handler(parsed, { operation: name, origin, signal, hadEffects }),

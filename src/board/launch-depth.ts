@@ -1,5 +1,6 @@
 /**
- * How deep agents may launch agents. An agent that we started carries its depth in its environment, and its MCP server hands it on; who
+ * How deep agents may launch agents, and bring work into a person's branch: what an agent was started to do is for whoever started
+ * it to look at and to merge. An agent that we started carries its depth in its environment, and its MCP server hands it on; who
  * does not say it over MCP is refused, since an agent without end could be behind it. No state.
  */
 import { type CallOrigin, DEPTH_HEADER, DEPTH_VARIABLE } from "../client/call-origin.ts";
@@ -12,6 +13,13 @@ const DEFAULT_DEPTH = 1;
 export function isLaunch(name: OperationName, input: object): boolean {
   if (name === "follow_up") return (input as { action?: string }).action !== "cancel";
   return name === "start_task_attempt" || name === "launch_task";
+}
+
+/** Refuses a merge by an agent that may not start others: it could merge its own work, which nobody has looked at. */
+export function assertMerger({ depth }: CallOrigin, maxDepth = DEFAULT_DEPTH): void {
+  if (depth !== null && depth < maxDepth) return;
+  const message = `This call comes from an agent that asyncagents started, or does not say that it does not (${DEPTH_HEADER}), so it merges nothing. Say that the work is done: whoever started you, or a person, looks at it and merges it.`;
+  throw new AsyncAgentsError("depth_exceeded", message, { details: { depth, max_depth: maxDepth } });
 }
 
 export function assertDepth({ depth }: CallOrigin, maxDepth = DEFAULT_DEPTH): void {

@@ -150,3 +150,24 @@ test("an agent that we started launches none; who does not say its depth over HT
   // As a configuration gives it that names the variable, where it is not set.
   expect((await (await bed.http({ "x-asyncagents-depth": "" })).call("launch_task", launch)).status).toBe("running");
 });
+
+test("an agent that we started does not merge, so that nobody merges work unseen; who started it does", async () => {
+  const { project_id } = await bed.person("add_project", { name: "merges" });
+  const { repo_id } = await bed.person("add_repo", { project_id, path: bed.repository });
+  const { task_id } = await model.call("create_task", { project_id, title: "Work", description: "!write own.txt own" });
+  const repos = [{ repo_id, target_branch: "main" }];
+  const { attempt_id } = await model.call("start_task_attempt", { task_id, executor: "SCRIPTED", repos });
+  expect(await model.call("get_attempt", { attempt_id, wait_ms: 20_000 })).toMatchObject({ state: "completed" });
+  const deep = await bed.stdio({ environment: { ASYNCAGENTS_DEPTH: "1" } });
+  for (const client of [deep, await bed.http({ "x-asyncagents-depth": "1" }), await bed.http({})]) {
+    expect(await client.fails("merge_attempt", { attempt_id })).toMatchObject({ code: "depth_exceeded" });
+  }
+  const merge = [COMMAND, ...mcpArguments().slice(0, 1), "attempt", "merge", attempt_id];
+  const shell = Bun.spawn(merge, {
+    ...{ cwd: bed.root, env: { ...bed.environment, ASYNCAGENTS_DEPTH: "1" }, stdio: ["ignore", "pipe", "pipe"] },
+  });
+  expect(await new Response(shell.stderr).text()).toContain("merges nothing");
+  expect(existsSync(join(bed.repository, "own.txt"))).toBe(false);
+  await model.call("merge_attempt", { attempt_id });
+  expect(existsSync(join(bed.repository, "own.txt"))).toBe(true);
+});
