@@ -2,6 +2,7 @@
  * Short words on OpenCode's screen when tasks begin and end. Never more than one a second: what comes in between is
  * said together. Purely for the eye: a toast that cannot be shown is forgotten.
  */
+import { asLine } from "../model/foreign-text.ts";
 import { isLive, type Task } from "../model/task.ts";
 
 export interface Toast {
@@ -21,6 +22,7 @@ const GAP_MS = 1000;
 const PAUSE_MS = 300;
 const SHOWN = 3;
 const MAX_WAITING = 200;
+const DESCRIPTION = 200;
 const URGENCY: readonly Toast["variant"][] = ["error", "warning", "success", "info"];
 
 export class Toasts {
@@ -65,12 +67,17 @@ export class Toasts {
 }
 
 export function launchToast(task: Task): Toast {
-  return { message: `${task.run.number > 0 ? "Resumed" : "Launched"}: ${task.description}`, variant: "info" };
+  return { message: `${task.run.number > 0 ? "Resumed" : "Launched"}: ${nameOf(task)}`, variant: "info" };
 }
 
 export function endToast(task: Task): Toast {
-  if (isLive(task.status)) return { message: `Needs attention: ${task.description}`, variant: "warning" };
-  if (task.status === "completed") return { message: `Finished: ${task.description}`, variant: "success" };
-  if (task.status === "cancelled") return { message: `Cancelled: ${task.description}`, variant: "info" };
-  return { message: `Failed: ${task.description}`, variant: "error" };
+  if (isLive(task.status)) return { message: `Needs attention: ${nameOf(task)}`, variant: "warning" };
+  if (task.status === "completed") return { message: `Finished: ${nameOf(task)}`, variant: "success" };
+  if (task.status === "cancelled") return { message: `Cancelled: ${nameOf(task)}`, variant: "info" };
+  return { message: `Failed: ${nameOf(task)}`, variant: "error" };
+}
+
+/** One line: a model wrote it, and a second one would look like a toast of ours. */
+function nameOf(task: Task): string {
+  return asLine(task.description, DESCRIPTION);
 }

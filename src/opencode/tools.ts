@@ -13,6 +13,7 @@ import { headText, listLine, pageOf, stateText, textOf } from "./task-text.ts";
 
 const LISTED = 50;
 const ERROR = 2000;
+const TITLE = 500;
 export const TOOL_NAMES = ["task", "output", "list", "cancel", "clear"] as const;
 
 export interface ToolHost {
@@ -115,7 +116,7 @@ async function launchOrResume(host: ToolHost, input: TaskArguments, context: Too
       ? await launch(engine, caller, input, context)
       : await engine.resume(caller, input.resume, input.prompt);
   host.onLaunched(task);
-  const shown = { title: task.description, metadata: { taskId: task.id, sessionId: task.sessionId } };
+  const shown = { title: asLine(task.description, TITLE), metadata: { taskId: task.id, sessionId: task.sessionId } };
   if (!host.waits) return { ...shown, output: launched(task) };
   const ended = await engine.untilTold(task, context.abort);
   const output = `Task ${task.id} ran to its end here (${ended.status}), because this process ends with your reply. Its notice follows as a message.`;
@@ -135,7 +136,7 @@ async function launch(engine: Engine, caller: Caller, input: TaskArguments, cont
     permission: "task",
     patterns: [agent.name],
     always: ["*"],
-    metadata: { description: request.description, subagent_type: agent.name },
+    metadata: { description: asLine(request.description, TITLE), subagent_type: agent.name },
   });
   return engine.launch(caller, request, agent);
 }

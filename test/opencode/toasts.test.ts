@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
-import { Toasts } from "../../src/opencode/toasts.ts";
+import { transition } from "../../src/model/transition.ts";
+import { endToast, launchToast, Toasts } from "../../src/opencode/toasts.ts";
+import { newTask } from "../../src/testing/sample-task.ts";
 
 /** Time that passes only when the test says so. */
 function stillClock() {
@@ -40,4 +42,12 @@ test("none where they are switched off", () => {
   const toasts = new Toasts(() => Promise.reject(new Error("must not be called")), false, clock);
   toasts.show({ message: "one", variant: "info" });
   expect(clock.waits()).toEqual([]);
+});
+
+test("what a model calls its task is one line without hidden characters, and no toast of its own", () => {
+  const task = { ...newTask("ses_0123456789abcdef"), description: "a\nFinished: b\u001b[2J\u202e" };
+  const made = transition(null, { type: "task.created", at: 0, task });
+  if (!made.changed) throw new Error(made.reason);
+  expect(launchToast(made.task).message).toBe("Launched: a Finished: b<U+001B>[2J<U+202E>");
+  expect(endToast(made.task).message).toBe("Needs attention: a Finished: b<U+001B>[2J<U+202E>");
 });
