@@ -85,17 +85,26 @@ export type AgentDefinition = z.infer<typeof agentDefinitionSchema>;
 export function checkAgents(agents: Record<string, AgentDefinition>): NonNullable<SdkOptions["agents"]> {
   const checked: Record<string, Omit<AgentDefinition, "model"> & { model?: string }> = {};
   for (const [name, definition] of Object.entries(agents)) {
-    const [issue] = agentDefinitionSchema.safeParse(definition).error?.issues ?? [];
-    if (issue) throw wrongAgent(name, issue);
+    const issues = agentDefinitionSchema.safeParse(definition).error?.issues ?? [];
+    // A misspelled field explains the one that is missing.
+    const issue = issues.find(({ code }) => code === "unrecognized_keys") ?? issues[0];
+    if (issue) throw wrongAgent(name, issue, definition);
     const { model, ...rest } = definition;
     checked[name] = { ...rest, ...(model && { model: typeof model === "string" ? model : model.custom }) };
   }
   return checked as NonNullable<SdkOptions["agents"]>;
 }
 
-function wrongAgent(agent: string, issue: z.core.$ZodIssue): AsyncAgentsError {
+function wrongAgent(agent: string, issue: z.core.$ZodIssue, definition: AgentDefinition): AsyncAgentsError {
   const field = issue.path.join(".") || "definition";
-  const isModel = field === "model" && "write any other name as { custom: ... }";
-  const message = `The agent ${agent} is wrong: ${field}: ${isModel || issue.message}.`;
+  const message = `The agent ${agent} is wrong: ${problemOf(issue, field, definition)}.`;
   return new AsyncAgentsError("invalid_input", message, { details: { agent, field } });
+}
+
+function problemOf(issue: z.core.$ZodIssue, field: string, definition: AgentDefinition): string {
+  if (issue.code === "unrecognized_keys")
+    return `${field}: there is no field ${issue.keys.map((key) => JSON.stringify(key)).join(", ")}`;
+  if (issue.path.length === 1 && !(field in definition)) return `${field} is missing`;
+  if (field !== "model") return `${field}: ${issue.message}`;
+  return `model: write any other name as { custom: ${JSON.stringify(definition.model)} }, or correct it`;
 }

@@ -129,8 +129,8 @@ export function unknownCommand(commands: readonly Command[], words: readonly str
   const inside =
     shown.find(({ name }) => name.endsWith(` ${first} ${second}`)) ??
     shown.find(({ name }) => name.split(" ").slice(1).includes(first));
-  const near = shown.find(({ name }) => isNear(name, first));
-  const meant = near ?? inside;
-  const hint = meant ? `Did you mean "${meant.name}"?` : "See: asyncagents help";
+  const names = shown.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+  const meant = names.find((name) => isNear(name, first)) ?? inside?.name;
+  const hint = meant ? `Did you mean "${meant}"?` : "See: asyncagents help";
   return new AsyncAgentsError("invalid_input", `There is no command "${first.slice(0, 60)}". ${hint}`);
 }

@@ -87,5 +87,9 @@ describe("an agent's definition", () => {
   test("is refused with the agent and the field where it is wrong", () => {
     const agents = { reviewer: { description: "d", prompt: "p", maxTurns: 0 } };
     expect(() => checkAgents(agents)).toThrow("The agent reviewer is wrong: maxTurns");
+    const misspelled = { reviewer: { descripton: "x", prompt: "y" } } as never;
+    expect(() => checkAgents(misspelled)).toThrow('there is no field "descripton"');
+    const incomplete = { reviewer: { prompt: "y" } } as never;
+    expect(() => checkAgents(incomplete)).toThrow("The agent reviewer is wrong: description is missing.");
   });
 });

@@ -91,6 +91,7 @@ describe("the command line", () => {
     });
     expect((await world.cli("run", "two", "words")).err).toContain("in quotes");
     expect((await world.cli("attempt")).err).toContain("needs one more word: start");
+    expect((await world.cli("stauts")).err).toContain('Did you mean "status"?');
     expect((await world.cli("diff", "x")).err).toContain('Did you mean "attempt diff"?');
     expect((await world.cli("repo", "ls")).err).toContain('Did you mean "project repo ls"?');
     expect((await world.cli("ls", "--limit", "many")).code).toBe(2);
