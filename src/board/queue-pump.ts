@@ -40,29 +40,34 @@ export class QueuePump {
     this.#stopped = true;
     for (const { timer } of this.#retries.values()) clearTimeout(timer);
     this.#retries.clear();
-    await Promise.all(this.#looks);
+    while (this.#looks.size > 0) await Promise.all(this.#looks);
   }
 
   /** A run that ended may have made a session idle. */
   heed({ taskId, event }: FeedEntry): void {
-    if (ENDS.has(event.type)) this.#track(this.#ended(taskId));
+    if (ENDS.has(event.type)) this.#do(taskId, () => this.#ended(taskId));
   }
 
   /** Something may be to do for the session; returns at once. */
   wake(sessionId: string): void {
-    this.#track(this.#look(sessionId));
+    this.#do(sessionId, () => this.#look(sessionId));
   }
 
-  #track(work: Promise<void>): void {
-    const look = work
-      .catch((thrown: unknown) => this.#parts.log.error("a queue could not be looked at", { error: messageOf(thrown) }))
+  /** What fails is tried again: nobody else may come to look. */
+  #do(key: string, work: () => Promise<void>): void {
+    const look = work()
+      .catch((thrown: unknown) => {
+        this.#parts.log.error("a queue could not be looked at; it is tried again", { error: messageOf(thrown) });
+        this.#later(key, work);
+      })
       .finally(() => this.#looks.delete(look));
     this.#looks.add(look);
   }
 
   async #ended(taskId: string): Promise<void> {
     const session = await this.#parts.store.board.sessionOfTask(taskId);
-    if (session !== null) await this.#look(session.id);
+    this.#forget(taskId);
+    if (session !== null) this.wake(session.id);
   }
 
   async #look(sessionId: string): Promise<void> {
@@ -98,21 +103,22 @@ export class QueuePump {
       ...{ session: sessionId, followUp: followUpId, error: messageOf(thrown) },
     });
     await store.board.refuseFollowUp(sessionId, followUpId, messageOf(thrown));
-    if (PASSING.has(code)) this.#later(sessionId);
+    if (PASSING.has(code)) this.#later(sessionId, () => this.#look(sessionId));
   }
 
-  #later(sessionId: string): void {
-    const before = this.#retries.get(sessionId);
+  #later(key: string, work: () => Promise<void>): void {
+    if (this.#stopped) return;
+    const before = this.#retries.get(key);
     clearTimeout(before?.timer);
     const first = this.#parts.retryPause ?? FIRST_PAUSE_MS;
     const pause = before === undefined ? first : Math.min(before.pause * 2, LONGEST_PAUSE_MS);
-    const timer = setTimeout(() => this.wake(sessionId), pause);
+    const timer = setTimeout(() => this.#do(key, work), pause);
     timer.unref();
-    this.#retries.set(sessionId, { timer, pause });
+    this.#retries.set(key, { timer, pause });
   }
 
-  #forget(sessionId: string): void {
-    clearTimeout(this.#retries.get(sessionId)?.timer);
-    this.#retries.delete(sessionId);
+  #forget(key: string): void {
+    clearTimeout(this.#retries.get(key)?.timer);
+    this.#retries.delete(key);
   }
 }

@@ -193,6 +193,31 @@ describe("a queue that cannot go on", () => {
     expect(hasty.logged.filter((line) => line.startsWith("a queued follow-up could not begin"))).toHaveLength(3);
   });
 
+  test("because the store could not be read is looked at again by itself", async () => {
+    const hasty = await bed.side(undefined, { retryPause: 1 });
+    const { attempt_id } = await attemptOf(hasty, await projectOn(hasty, bed.git), "!wait go");
+    await whenAttempt(hasty, attempt_id, ({ state }) => state === "running");
+    const { session_id } = await hasty.call("follow_up", { attempt_id, action: "queue", prompt: "!say at last" });
+    const busy = () => Promise.reject(new AsyncAgentsError("store_unavailable", "The task store is busy."));
+    const { board } = hasty.store as {
+      board: { -readonly [Name in keyof Side["store"]["board"]]: Side["store"]["board"][Name] };
+    };
+    const { sessionOfTask, session } = board;
+    board.sessionOfTask = () => {
+      board.sessionOfTask = sessionOfTask;
+      board.session = (id) => {
+        if (id !== session_id) return session(id);
+        board.session = session;
+        return busy();
+      };
+      return busy();
+    };
+    open(await hasty.call("get_attempt", { attempt_id }), "go");
+    await whenAttempt(hasty, attempt_id, ({ state, queued }) => state === "completed" && queued === 0);
+    expect(await runsOf(hasty, attempt_id)).toEqual(["Try it\n\n!wait go: completed", "!say at last: completed"]);
+    expect(hasty.logged.filter((line) => line.startsWith("a queue could not be looked at"))).toHaveLength(2);
+  });
+
   test("is tried again after a restart; one that a person has stopped is not", async () => {
     const folder = bed.git.folder();
     const before = await bed.side(folder);
