@@ -21,13 +21,13 @@ import { join } from "node:path";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { runGit } from "./git-process.ts";
 
-/** What git may know of a repository's own config: how its files are stored and compared, and who commits. None names a program. */
+/**
+ * What git may know of a repository's own config: how its files are stored and compared, and who commits. None names a program, and
+ * none lets a checkout write names that some disks take for `.git` (core.protectHFS, core.protectNTFS).
+ */
 const TAKEN = new Set(
   [
-    [
-      "core",
-      "repositoryformatversion filemode symlinks ignorecase precomposeunicode protecthfs protectntfs trustctime",
-    ],
+    ["core", "repositoryformatversion filemode symlinks ignorecase precomposeunicode trustctime"],
     ["core", "checkstat autocrlf eol safecrlf checkroundtripencoding logallrefupdates sharedrepository longpaths"],
     ["core", "bigfilethreshold compression loosecompression excludesfile attributesfile sparsecheckout"],
     ["core", "sparsecheckoutcone commitgraph multipackindex"],

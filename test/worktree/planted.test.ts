@@ -90,6 +90,15 @@ describe("what lies in git's folder", () => {
     expect((await diffOf(path, { maxBytes: 1_000 })).text).toContain("+hidden");
   });
 
+  test("does not allow names that some disks take for .git", async () => {
+    const repo = bed.repo();
+    sh(repo, "config", "core.protectNTFS", "false");
+    write(repo, "git~1", "gitdir: elsewhere\n");
+    commit(repo, "planted");
+    const { code, message } = await refusal(bed.attempt(repo));
+    expect({ code, message }).toEqual({ code: "git_failed", message: expect.stringContaining("invalid path 'git~1'") });
+  });
+
   test("does not make commits look merged that are not", async () => {
     const repo = bed.repo();
     const { path, attemptId } = await bed.attempt(repo);
