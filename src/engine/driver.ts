@@ -134,15 +134,16 @@ export class Driver {
     return this.#live.size;
   }
 
-  /** Ends every run with that error, then stops the host's work: for a process that is about to end. */
+  /** Ends every run with that error, or as it was to end, then stops the host's work: for a process that is about to end. */
   async interrupt(error: string): Promise<void> {
     const { host } = this.#context;
-    const verdict: Verdict = { outcome: "error", error };
+    const verdictOn = ({ cancelReason: reason }: RunTracker): Verdict =>
+      reason === null ? { outcome: "error", error } : { outcome: "cancelled", reason };
     const live = [...this.#live.values()];
     // All of them first: whose turn comes now, since another one has ended, must not begin any more.
-    for (const tracker of live) tracker.stopping ??= verdict;
+    for (const tracker of live) tracker.stopping ??= verdictOn(tracker);
     const stopping = live.map(async (tracker) => {
-      await this.#end(tracker, verdict, tracker.progress());
+      await this.#end(tracker, tracker.stopping ?? verdictOn(tracker), tracker.progress());
       await host.abort(tracker.sessionId).catch(this.#logFailure("an interrupted session was not stopped"));
     });
     const late = Promise.withResolvers<void>();

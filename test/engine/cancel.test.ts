@@ -190,3 +190,15 @@ describe("cancel", () => {
     expect((await side.store.task(other.id))?.status).toBe("running");
   });
 });
+
+test("a process that ends while a cancel waits for its host ends the task as cancelled", async () => {
+  const world = newWorld();
+  const side = await world.side({ host: () => ({ abort: () => Promise.reject(new Error("cannot stop")) }) });
+  const start = (name: string) => launch(side, world.parent(), world.script(gate(name), say("x")));
+  const [task, other] = [await start("one"), await start("two")];
+  for (const name of ["one", "two"]) await side.host.gate(name).reachedBy(1);
+  expect(await codeOf(side.engine.cancelTask(task, "cancelled by a person"))).toBe("host_failed");
+  await side.engine.interrupt();
+  expect((await side.store.task(task.id))?.status).toBe("cancelled");
+  expect((await side.store.task(other.id))?.status).toBe("error");
+});
