@@ -9,6 +9,8 @@ import { AsyncAgentsError } from "../model/errors.ts";
 import { storeFailure } from "./sqlite-failure.ts";
 
 const KEPT = 7;
+/** After this nobody writes to an unfinished backup any more. */
+const LEFT_MS = 3_600_000;
 const NAME = /^asyncagents-(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ)\.db$/;
 
 export interface Backup {
@@ -47,6 +49,7 @@ export function makeBackup(directory: string, now: number): Backup {
   const part = join(folder, `${name}.part`);
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
+    removeLeftovers(folder, now);
     requireRoom(folder, source);
     rmSync(part, { force: true });
     copyInto(source, part);
@@ -63,6 +66,14 @@ export function makeBackup(directory: string, now: number): Backup {
   const made = backups.find((backup) => backup.name === name);
   if (!made) throw new AsyncAgentsError("internal", `The backup ${name} is gone.`);
   return made;
+}
+
+/** Of backups whose process was killed. */
+function removeLeftovers(folder: string, now: number): void {
+  for (const name of readdirSync(folder).filter((each) => each.endsWith(".part"))) {
+    const made = statSync(join(folder, name), { throwIfNoEntry: false });
+    if (made && made.mtimeMs < now - LEFT_MS) rmSync(join(folder, name), { force: true });
+  }
 }
 
 function folderOf(directory: string): string {

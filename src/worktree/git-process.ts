@@ -36,6 +36,8 @@ const COMPLAINT_LIMIT = 4_000;
 const SETTINGS = [
   "core.hooksPath=/dev/null",
   "core.fsmonitor=false",
+  // A file that the repository holds, and that git would believe about which commits have which parents.
+  "core.commitGraph=false",
   "core.quotePath=false",
   "protocol.allow=never",
   "gc.auto=0",

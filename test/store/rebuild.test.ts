@@ -11,6 +11,7 @@ import {
   rmSync,
   statSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
@@ -169,6 +170,11 @@ test("backups are complete, private, and bounded in number; what is damaged make
   const backups = backupsIn(directory);
   expect(backups.map(({ name }) => name.slice(12, 22))).toEqual([9, 8, 7, 6, 5, 4, 3].map((day) => `2026-11-0${day}`));
   for (const { file } of backups) expect(statSync(file).mode & 0o777).toBe(0o600);
+  const leftover = join(directory, "backups", "asyncagents-2026-11-01T00-00-00Z.db.part");
+  writeFileSync(leftover, "of a killed process");
+  utimesSync(leftover, 0, 0);
+  makeBackup(directory, Date.parse("2026-11-09T00:00:00Z"));
+  expect(existsSync(leftover)).toBe(false);
   destroyPage(storeFileOf(directory), rootPage(storeFileOf(directory), "tasks"));
   expect(() => makeBackup(directory, Date.parse("2026-11-10T00:00:00Z"))).toThrow(/damaged|malformed/);
   expect(backupsIn(directory)).toEqual(backups);
