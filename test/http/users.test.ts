@@ -185,7 +185,9 @@ describe(`${who} reads nothing and starts nothing`, () => {
   test(
     "when the owner gets the port of a connection that it reset while the server was busy",
     async () => {
-      const ports = Array.from({ length: Math.min(TRIES, 200) }, (_, index) => 41_000 + index);
+      // Below those that the system gives out by itself, and elsewhere for each process.
+      const lowest = 12_000 + (process.pid % 80) * 200;
+      const ports = Array.from({ length: Math.min(TRIES, 200) }, (_, index) => lowest + index);
       const orders = { way: "reset", requests: [LAUNCH], port: api.server.port };
       // The server stands still, because it runs in this very process: it sees both connections only afterwards.
       const stolen = spawnSync("node", ["--input-type=module", "-e", REUSE], {
@@ -211,12 +213,22 @@ const REUSE = `
   const sender = (leave) => \`
     const { connect } = require("node:net");
     let open = \${ports.length};
+    let written = 0;
+    const tried = () => {
+      if (--open === 0 && written > 0) process.stdout.write("sent");
+    };
     for (const localPort of \${JSON.stringify(ports)}) {
       const socket = connect({ port: \${port}, host: "127.0.0.1", localPort });
-      socket.on("error", () => {});
+      let connected = false;
+      // A port that somebody has is left out.
+      socket.on("error", () => connected || tried());
+      socket.on("connect", () => {
+        connected = true;
+      });
       socket.on("connect", () => socket.write(\${JSON.stringify(leave ? bytes : "GET /v1/stats HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n")}, () => {
         \${leave ? "socket.resetAndDestroy();" : ""}
-        if (--open === 0) process.stdout.write("sent");
+        written++;
+        tried();
       }));
     }
     setTimeout(() => process.exit(), \${leave ? 3000 : 2000}).unref();
