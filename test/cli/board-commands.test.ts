@@ -149,6 +149,8 @@ test("run --worktree sends the prompt as it was typed, and so does a later attem
   const other = makeRepo(join(world.work, "typed"));
   const typed = `First  line ${"that is long ".repeat(30)}\n\n\n  second   line\n`;
   const sent = async (attempt: string) => {
+    // The prompt follows the launch a moment later.
+    await world.cli("attempt", "wait", attempt);
     const { messages } = await world.json<{ messages: { parts: { text: string }[] }[] }>("attempt", "logs", attempt);
     return messages[0]?.parts[0]?.text;
   };
