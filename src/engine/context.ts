@@ -28,6 +28,8 @@ export interface Settings {
   pollMs: number;
   /** How often an instance says that it lives. */
   beatMs: number;
+  /** How long prompts wait after a launch for the next one: where agents share the parent's process they slow it down. */
+  launchPauseMs: number;
   /** What a run may take. */
   limits: Limits;
   /** Cancel a parent's tasks when somebody aborts its turn; else they go on. */
@@ -47,6 +49,7 @@ export const DEFAULT_SETTINGS: Settings = {
   fork: { tokens: 100_000, wholeOutputs: 5, recentOutputs: 15, recentChars: 3000, olderChars: 500 },
   pollMs: 5000,
   beatMs: 10_000,
+  launchPauseMs: 0,
   limits: DEFAULT_LIMITS,
   cancelOnAbort: false,
   launchTool: "task",

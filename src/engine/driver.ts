@@ -38,7 +38,7 @@ export class Driver {
   readonly #leftovers: Leftovers;
   readonly #handover: Handover;
   /** Prompts wait here until the launches beside them have returned. */
-  readonly lull = new Lull();
+  readonly lull: Lull;
   readonly answers: Answers;
   readonly #saving = new Map<RunTracker, ReturnType<typeof setTimeout>>();
   readonly #pollTimer: PollTimer;
@@ -48,6 +48,7 @@ export class Driver {
     this.#context = context;
     this.#onEnded = onEnded;
     this.#slots = context.slots ?? new Slots(null);
+    this.lull = new Lull({ pauseMs: context.settings.launchPauseMs });
     this.#leftovers = new Leftovers(context, (sessionId) => this.#live.get(sessionId)?.stopping === null);
     this.#handover = new Handover(context, this.#leftovers);
     this.answers = new Answers(context.now);

@@ -3,18 +3,19 @@
  * the parent that waits for those. Held work begins after a pause without launches, or when it was held long enough.
  */
 
-/** A model's next call in the same answer comes sooner than `pauseMs`, and so does its next request after the last one. */
-const TIMES = { pauseMs: 60, longestMs: 2_000 };
+const LONGEST_MS = 2_000;
 
 export class Lull {
-  readonly #times: typeof TIMES;
+  readonly #pauseMs: number;
+  readonly #longestMs: number;
   #launching = 0;
   readonly #held = new Set<() => void>();
   #pause: ReturnType<typeof setTimeout> | null = null;
   #longest: ReturnType<typeof setTimeout> | null = null;
 
-  constructor(times = TIMES) {
-    this.#times = times;
+  constructor({ pauseMs, longestMs = LONGEST_MS }: { pauseMs: number; longestMs?: number }) {
+    this.#pauseMs = pauseMs;
+    this.#longestMs = longestMs;
   }
 
   /** Runs a launch; until it has returned, and for a moment after that, held work waits. */
@@ -31,7 +32,7 @@ export class Lull {
   /** Runs the work when no launch is under way. */
   after(work: () => void): void {
     this.#held.add(work);
-    this.#longest ??= setTimeout(() => this.#release(), this.#times.longestMs);
+    this.#longest ??= setTimeout(() => this.#release(), this.#longestMs);
     this.#wait();
   }
 
@@ -44,7 +45,7 @@ export class Lull {
     if (this.#pause) clearTimeout(this.#pause);
     this.#pause = null;
     if (this.#held.size === 0 || this.#launching > 0) return;
-    this.#pause = setTimeout(() => this.#release(), this.#times.pauseMs);
+    this.#pause = setTimeout(() => this.#release(), this.#pauseMs);
   }
 
   #release(): void {

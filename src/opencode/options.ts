@@ -43,6 +43,9 @@ export function readOptions(given: unknown): PluginOptions {
   throw new AsyncAgentsError("invalid_input", `The options of the asyncagents plugin are wrong: ${problems}`);
 }
 
+/** A model's next call in the same answer comes sooner than this, and so does its next request after the last one. */
+const LAUNCH_PAUSE_MS = 60;
+
 export function settingsOf(options: PluginOptions, ownTools: readonly string[]): Settings {
   return {
     resumable: options.resumable,
@@ -58,6 +61,7 @@ export function settingsOf(options: PluginOptions, ownTools: readonly string[]):
     },
     pollMs: DEFAULT_SETTINGS.pollMs,
     beatMs: DEFAULT_SETTINGS.beatMs,
+    launchPauseMs: LAUNCH_PAUSE_MS,
     limits: {
       stallMs: options.stallMinutes * 60_000,
       runMs: options.maxMinutes === undefined ? null : options.maxMinutes * 60_000,
