@@ -39,6 +39,7 @@ export class Screen {
   readonly #stdout: Terminal | null;
   readonly #stderr: Terminal | null;
   #spinning: { clear(): void } | null = null;
+  #isTakenOver = false;
 
   constructor({ output, stdout, stderr, json, environment }: ScreenOptions) {
     this.json = json;
@@ -89,12 +90,17 @@ export class Screen {
 
   /** Takes the terminal's second screen, so that the first one is as it was afterwards; gives the way to leave it. */
   takeOver(): () => void {
+    this.#isTakenOver = true;
     this.#print("stdout", ENTER);
-    return () => this.#print("stdout", LEAVE);
+    return () => {
+      this.#isTakenOver = false;
+      this.#print("stdout", LEAVE);
+    };
   }
 
-  /** Draws the whole second screen anew. */
+  /** Redraws the whole second screen. Once that was left it draws nothing: it would overwrite what people had on the first one. */
   draw(lines: readonly string[]): void {
+    if (!this.#isTakenOver) return;
     const drawn = lines.map((line) => `${terminalText(line).replaceAll("\n", " ")}\x1b[K`).join("\r\n");
     this.#print("stdout", `\x1b[H${drawn}\x1b[J`);
   }

@@ -150,6 +150,8 @@ class LiveTable {
   }
 
   #draw(): void {
+    // A draw for another reason replaces the one that is due.
+    if (this.#due) clearTimeout(this.#due);
     this.#due = null;
     const { screen, arguments: given } = this.#invocation;
     const { paint, width } = screen;

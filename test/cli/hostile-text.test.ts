@@ -160,8 +160,9 @@ describe("a screen", () => {
           screen.failure(new Error(data));
           screen.document({ data });
           screen.jsonLine([data]);
+          const leave = screen.takeOver();
           screen.draw([data, paints.bold(data)]);
-          screen.takeOver()();
+          leave();
           const columns = [{ title: "A", cell: () => data, paint: paints.green, least: 5 }];
           for (const line of tableLines(columns, [1], { width: 20, paint: paints })) screen.line(line);
         });
