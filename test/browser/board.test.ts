@@ -192,6 +192,32 @@ test("a card that is being moved stays where it was put, whatever else changes m
   expect(problems).toEqual([]);
 });
 
+test("a card that is moved before the columns are loaded is shown where it was put", async () => {
+  const itemId = await newItem("Faster than the page");
+  const view = await open("/");
+  const { page, problems } = view;
+  const [load, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  await page.route("**/v1/board/list_tasks", async (route) => {
+    if (route.request().postDataJSON().status === "inprogress") await load.promise;
+    await route.continue();
+  });
+  await page.route("**/v1/board/update_task", async (route) => {
+    await answer.promise;
+    await route.continue();
+  });
+  await page.goto(`${bed.url}/board/${projectId}`);
+  await column(view, "todo").locator(`[data-item-id="${itemId}"]`).getByRole("link").focus();
+  await page.keyboard.press("Shift+ArrowRight");
+  load.resolve();
+  await column(view, "inprogress").locator(`[data-item-id="${itemId}"]`).waitFor();
+  expect(await column(view, "todo").locator(`[data-item-id="${itemId}"]`).count()).toBe(0);
+  answer.resolve();
+  await page.waitForFunction(
+    "document.querySelector('[aria-live=polite].sr-only')?.textContent.includes('In progress')",
+  );
+  expect(problems).toEqual([]);
+});
+
 test("a conflict names its files and changes nothing; a removal that would lose work is refused, then forced", async () => {
   const itemId = await newItem(HOSTILE, "!write price.txt twelve");
   const attemptId = await newAttempt(itemId);

@@ -4,6 +4,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type ItemRow, type ItemStatus, operate } from "../server/operate.ts";
 import { mutationKeys, queryKeys } from "../server/query-keys.ts";
+import { ITEM_STATUSES } from "../wording/item-statuses.ts";
 import { type ItemPages, withItem, withoutItem } from "./item-pages.ts";
 
 export interface Move {
@@ -16,12 +17,18 @@ export function useMove(projectId: string) {
   const column = (status: ItemStatus) => [...queryKeys.items(projectId, status)];
   const change = (status: ItemStatus, by: (pages: ItemPages) => ItemPages) =>
     queries.setQueryData<ItemPages>(column(status), (known) => known && by(known));
+  /** A column that is still being loaded has no place for a card, and would lose its own cards if the load were cancelled. */
+  const loaded = async (status: ItemStatus) => {
+    const query = queries.getQueryCache().find({ queryKey: column(status), exact: true });
+    if (query?.state.data === undefined) await query?.promise?.catch(() => undefined);
+  };
   return useMutation({
     mutationKey: mutationKeys.move,
     // One after the other, so that the last move is the one that stays.
     scope: { id: "move" },
     mutationFn: ({ item, to }: Move) => operate("update_task", { task_id: item.id, status: to }),
     onMutate: async ({ item, to }) => {
+      await Promise.all(ITEM_STATUSES.map(loaded));
       // An answer on its way would put the card back.
       await queries.cancelQueries({ queryKey: [...queryKeys.itemsOf(projectId)] });
       change(item.status, (pages) => withoutItem(pages, item.id));
