@@ -2,26 +2,14 @@
  * What is in a worktree's checkout and not in its commits, and the checkout as a tree. Invariant: neither the index of the
  * worktree nor the repository changes by looking: index and new objects live in a folder that is gone afterwards.
  */
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { closeSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { git, gitFailure, type Place, tryGit } from "./git.ts";
+import { copyIndex, INDEX_LIMIT, uncommittedEntries, withIndex } from "./index-copy.ts";
 import { assertLinksElsewhere } from "./losses.ts";
 import { nestedChanges, nestedRepos } from "./nested-repos.ts";
 import type { Owned } from "./owned.ts";
-import { bytesOf } from "./plain-file.ts";
 
 export interface Snapshot {
   tree: string;
@@ -31,13 +19,10 @@ export interface Snapshot {
   incomplete: string | null;
 }
 
-const INDEX_LIMIT = 512 * 1024 * 1024;
-
 /** Paths with changes that are not committed, untracked ones and those in submodules too. Copied files are no changes. */
 export async function uncommittedPaths(owned: Owned): Promise<string[]> {
   const { place, mark } = owned;
-  const args = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];
-  const entries = (await git(place, args)).split("\0").filter((entry) => entry !== "");
+  const entries = await uncommittedEntries(place);
   const isCopy = (entry: string) => entry.startsWith("?? ") && mark.copied.includes(entry.slice(3));
   const paths = entries.filter((entry) => !isCopy(entry)).map((entry) => entry.slice(3));
   return [...paths, ...(await changesInSubmodules(owned))];
@@ -64,7 +49,7 @@ async function gitlinks(place: Place, environment: Record<string, string>): Prom
 
 /** Gives the checkout as a tree, for as long as `use` takes. */
 export async function withSnapshot<T>(owned: Owned, use: (snapshot: Snapshot) => Promise<T>): Promise<T> {
-  return withIndex(owned, async (index, folder) => {
+  return withIndex(owned.place, async (index, folder) => {
     const objects = join(folder, "objects");
     mkdirSync(objects);
     const environment = {
@@ -77,40 +62,11 @@ export async function withSnapshot<T>(owned: Owned, use: (snapshot: Snapshot) =>
   });
 }
 
-/** Gives a copy of the index, in a folder that is gone afterwards: nobody else writes there. */
-async function withIndex<T>(owned: Owned, use: (index: string, folder: string) => Promise<T>): Promise<T> {
-  const folder = mkdtempSync(join(tmpdir(), "asyncagents-snapshot-"));
-  try {
-    const index = join(folder, "index");
-    // With the real index to start from, only files that changed are read.
-    const real = join(owned.adminFolder, "index");
-    if (existsSync(real)) copyIndex(real, index);
-    else await git(owned.place, ["read-tree", "HEAD"], { environment: { GIT_INDEX_FILE: index } });
-    return await use(index, folder);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-/**
- * As old as the original: git reads a file again whose time is not before the index's, since it may have been written in the
- * same moment. A younger copy would have it trust the size of such a file.
- */
-function copyIndex(from: string, to: string): void {
-  const bytes = bytesOf(from, INDEX_LIMIT);
-  if (bytes === null) {
-    throw new AsyncAgentsError("repo_invalid", `${from} is no index of git's. Delete it, then run git reset there.`);
-  }
-  writeFileSync(to, bytes);
-  const second = Math.floor(statSync(from).mtimeMs / 1000);
-  utimesSync(to, second, second);
-}
-
 /** Commits everything but the copied files; what is only in submodules stays. */
 export async function commitAll(owned: Owned, message: string): Promise<void> {
   const { place, repoPlace: repo, adminFolder, mark } = owned;
   const lock = lockIndex(owned);
-  await withIndex(owned, async (index) => {
+  await withIndex(owned.place, async (index) => {
     await addAll(owned, { GIT_INDEX_FILE: index });
     const tree = await git(place, ["write-tree"], { environment: { GIT_INDEX_FILE: index } });
     const head = await git(place, ["rev-parse", "--verify", "HEAD^{commit}"]);

@@ -10,7 +10,7 @@ export interface GitRun {
   cwd: string;
   args: readonly string[];
   environment?: Record<string, string>;
-  input?: string;
+  input?: string | Buffer;
   /** Milliseconds. */
   timeLimit?: number;
   /** What is kept of the output; git is ended when there is more. */

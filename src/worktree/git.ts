@@ -19,6 +19,9 @@ export interface Place {
   workTree?: string;
 }
 
+/** A place with a checkout. */
+export type Checkout = Place & { workTree: string };
+
 export type GitOptions = Pick<GitRun, "environment" | "input" | "timeLimit" | "maxBytes">;
 
 const OLDEST = [2, 38] as const;

@@ -7,6 +7,7 @@ import type { Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
 import { git, type Place, tryGit } from "./git.ts";
+import { uncommittedEntries } from "./index-copy.ts";
 import type { Mark } from "./mark.ts";
 import { checkoutPlace, repoPlace } from "./owned.ts";
 import { contentOf } from "./plain-file.ts";
@@ -69,12 +70,13 @@ async function recordedAt(mark: Mark, path: string): Promise<string[]> {
 
 /** Paths with uncommitted changes in the checkout of a nested repository; the repository itself where git cannot tell. */
 export async function nestedChanges({ place }: NestedRepo): Promise<string[]> {
-  if (!place.workTree) return [];
-  const args = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];
-  const answer = await tryGit(place, args);
-  if (answer.code !== 0) return [""];
-  const entries = answer.stdout.toString("utf8").split("\0");
-  return entries.filter((entry) => entry !== "").map((entry) => entry.slice(3));
+  const { workTree } = place;
+  if (workTree === undefined) return [];
+  try {
+    return (await uncommittedEntries({ ...place, workTree })).map((entry) => entry.slice(3));
+  } catch {
+    return [""];
+  }
 }
 
 /** Commits that would be lost with a nested repository, a few of them. */

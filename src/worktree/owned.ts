@@ -4,7 +4,7 @@
  */
 import { lstatSync, realpathSync } from "node:fs";
 import { AsyncAgentsError } from "../model/errors.ts";
-import type { Place } from "./git.ts";
+import type { Checkout, Place } from "./git.ts";
 import { isConfirmed, type Mark, type Marked, markedAt } from "./mark.ts";
 import { adminFolderOf } from "./registered.ts";
 
@@ -12,7 +12,7 @@ export interface Owned extends Marked {
   /** Git's folder for the worktree. */
   adminFolder: string;
   /** Where git runs for its checkout. */
-  place: Place;
+  place: Checkout;
   /** Where git runs for the repository as a whole. */
   repoPlace: Place;
 }
@@ -50,7 +50,7 @@ export function repoPlace({ gitDir }: Pick<Mark, "gitDir">): Place {
   return { cwd: gitDir, gitDir, commonDir: gitDir };
 }
 
-export function checkoutPlace(path: string, adminFolder: string, commonDir: string): Place {
+export function checkoutPlace(path: string, adminFolder: string, commonDir: string): Checkout {
   return { cwd: path, gitDir: adminFolder, commonDir, workTree: path };
 }
 
