@@ -3,10 +3,10 @@
  * task when it is asked to, since what a process commits itself reaches its streams first.
  */
 import { Desk } from "../src/engine/desk.ts";
-import { isAlive } from "../src/engine/liveness.ts";
-import { Overview } from "../src/engine/overview.ts";
+import { Overview } from "../src/engine/watching/overview.ts";
 import { startApiServer } from "../src/http/server.ts";
 import type { TaskEvent } from "../src/model/events.ts";
+import { isAlive } from "../src/process/liveness.ts";
 import { sqliteStore } from "../src/store/open.ts";
 import type { Store } from "../src/store/store.ts";
 import { answerCalls, sharedNow } from "./child-process.ts";

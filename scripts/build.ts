@@ -27,8 +27,9 @@ const products: Product[] = [
       "dashboard/*.*",
       "dashboard/src/**/*",
       "dashboard/public/**/*",
-      "src/client/*",
-      "src/model/*",
+      "src/client/**/*",
+      "src/protocol/**/*",
+      "src/model/**/*",
       "package.json",
     ],
     async make() {
@@ -39,13 +40,13 @@ const products: Product[] = [
   {
     name: "the client",
     result: "dist/client/client.js",
-    sources: ["src/client/*", "src/model/*", "package.json"],
+    sources: ["src/client/**/*", "src/protocol/**/*", "src/model/**/*", "package.json"],
     make: () => makeLibrary({ folder: "client", entry: "client.ts", target: "browser" }),
   },
   {
     name: "the Claude task library",
     result: "dist/claude/index.js",
-    sources: ["src/claude/*", "src/model/*", "package.json"],
+    sources: ["src/claude/**/*", "src/process/**/*", "src/model/**/*", "package.json"],
     make: () => makeLibrary({ folder: "claude", entry: "index.ts", target: "node", packages: "external" }),
   },
 ];

@@ -8,14 +8,14 @@ import { isLive, type Task } from "../src/model/task.ts";
 import { durationText } from "../src/opencode/duration.ts";
 import { sqliteStore } from "../src/store/open.ts";
 import type { Store } from "../src/store/store.ts";
-import { openCodeBinary } from "../src/testing/opencode-binary.ts";
-import type { MessageWithParts } from "../src/testing/opencode-client.ts";
-import type { OpenCode } from "../src/testing/opencode-harness.ts";
+import { openCodeBinary } from "../src/testing/opencode/binary.ts";
+import type { MessageWithParts } from "../src/testing/opencode/client.ts";
+import type { OpenCode } from "../src/testing/opencode/harness.ts";
 import { build } from "./build.ts";
-import { endedRuns, problemsOf, type Seen, type SeenNotice } from "./demo-check.ts";
-import { ownStage, type Stage, scriptedStage } from "./demo-opencode.ts";
-import { Screen, standardTerminal } from "./demo-screen.ts";
-import { Watch, withoutMarkers } from "./demo-watch.ts";
+import { endedRuns, problemsOf, type Seen, type SeenNotice } from "./demo/check.ts";
+import { ownStage, type Stage, scriptedStage } from "./demo/opencode.ts";
+import { Screen, standardTerminal } from "./demo/screen.ts";
+import { Watch, withoutMarkers } from "./demo/watch.ts";
 
 const usage = `Usage: npm start -- [options]
 

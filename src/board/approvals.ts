@@ -6,11 +6,11 @@
 import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { dirname, isAbsolute } from "node:path";
-import { isPerson } from "../client/call-origin.ts";
-import type { OperationOutput } from "../client/operations.ts";
 import type { Approval } from "../model/approval.ts";
 import type { BoardRepo } from "../model/board.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
+import { isPerson } from "../protocol/call-origin.ts";
+import type { OperationOutput } from "../protocol/operations.ts";
 import type { BoardCall } from "./board-call.ts";
 import type { BoardContext } from "./board-context.ts";
 import type { Input } from "./input.ts";

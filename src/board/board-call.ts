@@ -1,5 +1,5 @@
 /** One call of an operation as its handler sees it: who makes it, when it is given up, and whether it has had effects. */
-import type { CallOrigin } from "../client/call-origin.ts";
+import type { CallOrigin } from "../protocol/call-origin.ts";
 
 export interface BoardCall {
   operation: string;

@@ -1,8 +1,9 @@
 /** What every part of the board is given: the truth, the hands, the clock, ids, the log. Holds no rules. */
-import type { Changes } from "../engine/changes.ts";
-import type { Log } from "../engine/context.ts";
+
 import type { Desk } from "../engine/desk.ts";
-import type { Waiter } from "../engine/waiter.ts";
+import type { Changes } from "../engine/watching/changes.ts";
+import type { Waiter } from "../engine/watching/waiter.ts";
+import type { Log } from "../process/log.ts";
 import type { Store } from "../store/store.ts";
 import type { Turns } from "./turns.ts";
 

@@ -2,24 +2,26 @@
  * The board: does the operations of the table in the client folder. Parses, keeps each `request_id` to one call, and hands over to the
  * nouns. One board for a store: its process starts attempts and hands out queued follow-ups. Holds no rules of its own.
  */
-import { FROM_PERSON } from "../client/call-origin.ts";
+
+import { Changes } from "../engine/watching/changes.ts";
+import { Waiter } from "../engine/watching/waiter.ts";
+import { AsyncAgentsError } from "../model/errors.ts";
+import { FROM_PERSON } from "../protocol/call-origin.ts";
 import {
   type CallOperation,
   isOperation,
   OPERATIONS,
   type OperationName,
   type OperationOutput,
-} from "../client/operations.ts";
-import { Changes } from "../engine/changes.ts";
-import { Waiter } from "../engine/waiter.ts";
-import { AsyncAgentsError } from "../model/errors.ts";
+} from "../protocol/operations.ts";
 import { allowDirectory, decideApproval, listApprovals } from "./approvals.ts";
-import { mergeAttempt } from "./attempt-merge.ts";
-import { recoverAttempts } from "./attempt-recovery.ts";
-import { deleteTask, removeAttempt } from "./attempt-removal.ts";
-import { AttemptStart } from "./attempt-start.ts";
-import { getAttempt, getAttemptDiff } from "./attempt-view.ts";
-import { attemptTask, listAttempts, listTaskAttempts, stopAttempt } from "./attempts.ts";
+import { attemptTask, listAttempts, listTaskAttempts, stopAttempt } from "./attempts/attempts.ts";
+import { mergeAttempt } from "./attempts/merge.ts";
+import { recoverAttempts } from "./attempts/recovery.ts";
+import { deleteTask, removeAttempt } from "./attempts/removal.ts";
+import { AttemptStart } from "./attempts/start.ts";
+import { getAttempt, getAttemptDiff } from "./attempts/view.ts";
+import { getContext } from "./attempts/workspace.ts";
 import type { BoardCall } from "./board-call.ts";
 import type { BoardContext, BoardParts } from "./board-context.ts";
 import { listExecutors } from "./executors.ts";
@@ -41,7 +43,6 @@ import { QueuePump } from "./queue-pump.ts";
 import { RequestLedger } from "./request-ledger.ts";
 import { Turns } from "./turns.ts";
 import { createTask, getTask, listTasks, updateTask } from "./work-items.ts";
-import { getContext } from "./workspace.ts";
 
 type Handlers = {
   [Name in OperationName]: (input: Input<Name>, call: BoardCall) => Promise<OperationOutput<Name>>;

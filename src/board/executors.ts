@@ -1,9 +1,10 @@
 /** The names of hosts on the wire, and what can run agents here. Names are accepted in lower case and with a dash. */
-import { isPerson } from "../client/call-origin.ts";
-import { EXECUTORS } from "../client/operation.ts";
-import type { OperationOutput } from "../client/operations.ts";
+
 import type { LaunchRequest } from "../engine/launch.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
+import { isPerson } from "../protocol/call-origin.ts";
+import { EXECUTORS } from "../protocol/operation.ts";
+import type { OperationOutput } from "../protocol/operations.ts";
 import { isDirectoryAllowed, realOf } from "./approvals.ts";
 import type { BoardCall } from "./board-call.ts";
 import type { BoardContext, ExecutorInfo } from "./board-context.ts";

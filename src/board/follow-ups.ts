@@ -2,12 +2,13 @@
  * Follow-ups: send runs a prompt now, queue keeps it until the session is idle, cancel empties the queue. A send never overtakes
  * a queue that is about to go on. When queued ones begin is the pump's matter.
  */
-import type { OperationOutput } from "../client/operations.ts";
+
 import { type BoardSession, isQueueHeld } from "../model/board.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { isLive, type Task } from "../model/task.ts";
-import type { Queue } from "../store/board-records.ts";
-import { assertWorktrees, findAttempt } from "./attempts.ts";
+import type { OperationOutput } from "../protocol/operations.ts";
+import type { Queue } from "../store/board/records.ts";
+import { assertWorktrees, findAttempt } from "./attempts/attempts.ts";
 import type { BoardCall } from "./board-call.ts";
 import type { BoardParts } from "./board-context.ts";
 import { assertVariant } from "./executors.ts";

@@ -3,8 +3,8 @@
  * wrong with it and what is allowed. Changes nothing and looks nothing up.
  */
 import type { z } from "zod";
-import { OPERATIONS, type OperationName } from "../client/operations.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
+import { OPERATIONS, type OperationName } from "../protocol/operations.ts";
 import { isIdField, isUuid } from "./uuid.ts";
 
 /** An operation's input as its handler gets it. */

@@ -3,9 +3,10 @@
  * it to look at and to merge. An agent that we started carries its depth in its environment, and its MCP server hands it on; who
  * does not say it over MCP is refused, since an agent without end could be behind it. No state.
  */
-import { type CallOrigin, DEPTH_HEADER, DEPTH_VARIABLE } from "../client/call-origin.ts";
-import type { OperationName } from "../client/operations.ts";
+
 import { AsyncAgentsError } from "../model/errors.ts";
+import { type CallOrigin, DEPTH_HEADER, DEPTH_VARIABLE } from "../protocol/call-origin.ts";
+import type { OperationName } from "../protocol/operations.ts";
 
 const DEFAULT_DEPTH = 1;
 

@@ -1,12 +1,12 @@
 /** Tasks without a project: launched in a folder, waited for by their handles, answered. A handle is the engine's id of the task. */
 import { realpathSync, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
-import type { OperationOutput } from "../client/operations.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { folderProblem } from "../model/folder-problem.ts";
 import { isLive, type Task } from "../model/task.ts";
+import type { OperationOutput } from "../protocol/operations.ts";
 import { assertDirectory } from "./approvals.ts";
-import { findAttempt } from "./attempts.ts";
+import { findAttempt } from "./attempts/attempts.ts";
 import type { BoardCall } from "./board-call.ts";
 import type { BoardParts } from "./board-context.ts";
 import { assertUsable, hostFor, runChoicesOf } from "./executors.ts";

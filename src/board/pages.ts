@@ -1,6 +1,6 @@
 /** Pages on the wire: a cursor is the last row's place in the order, opaque to callers. Keeps nothing between two calls. */
 import { AsyncAgentsError } from "../model/errors.ts";
-import type { After, BoardPage } from "../store/board-records.ts";
+import type { After, BoardPage } from "../store/board/records.ts";
 import { isUuid } from "./uuid.ts";
 
 const ROWS = 50;

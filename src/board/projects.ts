@@ -1,10 +1,10 @@
 /** Projects and their repositories: adding, listing, removing. A repo is stored as git's own top folder of it; nothing on disk changes. */
 import { realpathSync } from "node:fs";
 import { basename } from "node:path";
-import type { OperationOutput } from "../client/operations.ts";
 import type { Approval } from "../model/approval.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
-import { inspectRepo } from "../worktree/repo.ts";
+import type { OperationOutput } from "../protocol/operations.ts";
+import { inspectRepo } from "../worktree/git/repo.ts";
 import { assertDirectory, noteSetup, realOf, setupApproval } from "./approvals.ts";
 import type { BoardCall } from "./board-call.ts";
 import type { BoardContext } from "./board-context.ts";

@@ -7,7 +7,7 @@ import { type BoardSession, isQueueHeld } from "../model/board.ts";
 import { AsyncAgentsError, type ErrorCode, messageOf } from "../model/errors.ts";
 import { isLive } from "../model/task.ts";
 import type { FeedEntry } from "../store/store.ts";
-import { assertWorktrees, STOPPED } from "./attempts.ts";
+import { assertWorktrees, STOPPED } from "./attempts/attempts.ts";
 import type { BoardParts } from "./board-context.ts";
 
 const ENDS: ReadonlySet<string> = new Set(["run.completed", "run.failed", "run.cancelled"]);

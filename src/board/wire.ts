@@ -1,8 +1,9 @@
 /** From the board's records to the words of the wire. Pure. */
-import type { OperationOutput } from "../client/operations.ts";
+
 import { type Attempt, isQueueHeld, type WorkItem } from "../model/board.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { isLive, type Phase, type Status, type Task } from "../model/task.ts";
+import type { OperationOutput } from "../protocol/operations.ts";
 import type {
   AttemptRecord,
   AttemptRow,
@@ -10,7 +11,7 @@ import type {
   ListedAttempt,
   Queue,
   WorkItemRow,
-} from "../store/board-records.ts";
+} from "../store/board/records.ts";
 import { executorOf } from "./executors.ts";
 
 const ASKED = 2_000;

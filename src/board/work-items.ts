@@ -1,5 +1,5 @@
 /** Work items, which the wire calls tasks: adding, reading, changing. Their status moves by itself with their attempts (the store does that). */
-import type { OperationOutput } from "../client/operations.ts";
+import type { OperationOutput } from "../protocol/operations.ts";
 import type { BoardContext } from "./board-context.ts";
 import type { Input } from "./input.ts";
 import { notFound } from "./missing.ts";

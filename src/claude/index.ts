@@ -3,8 +3,6 @@
  * Only `openClaude` needs the Claude Agent SDK, and loads it when it is called.
  */
 export { AsyncAgentsError, type ErrorCode } from "../model/errors.ts";
-export * from "./agent-definition.ts";
-export type { ClaudeSession, CloseOptions, MessagesDropped, SessionMessage } from "./claude-session.ts";
 export {
   ClaudeTimeoutError,
   MessageParseError,
@@ -12,19 +10,21 @@ export {
   TaskOutputError,
   TaskTimeoutError,
 } from "./errors.ts";
-export * from "./hook-inputs.ts";
-export * from "./message-schemas.ts";
-export { type ClaudeOptions, type OwnOptions, openClaude } from "./open-claude.ts";
-export { isMessage, isSuccess, parseMessage } from "./parse-message.ts";
-export type { DocumentSource, ImageSource, Prompt, PromptBlock } from "./prompt.ts";
-export { type SavedTask, savedTaskSchema } from "./saved-task.ts";
+export * from "./messages/message-schemas.ts";
+export { isMessage, isSuccess, parseMessage } from "./messages/parse-message.ts";
+export * from "./messages/tool-schemas.ts";
 export type { SdkMessage, SdkOptions, SdkQuery } from "./sdk.ts";
-export { outputFormatOf, structuredOutput } from "./structured-output.ts";
-export type { HookAnswer, SubagentHandlers } from "./subagent-hooks.ts";
-export type { Task, TaskControl } from "./task.ts";
-export type { TaskEvent } from "./task-events.ts";
-export type { TaskOutcome, TaskStatus } from "./task-run.ts";
-export { TaskManager, type TaskManagerOptions, type TaskNotificationHandler } from "./task-tracker.ts";
-export * from "./tool-schemas.ts";
-export type { TokenCount, TranscriptMessage } from "./transcript.ts";
-export type { WaitOptions } from "./waiting.ts";
+export * from "./session/agent-definition.ts";
+export type { ClaudeSession, CloseOptions, MessagesDropped, SessionMessage } from "./session/claude-session.ts";
+export { type ClaudeOptions, type OwnOptions, openClaude } from "./session/open-claude.ts";
+export type { DocumentSource, ImageSource, Prompt, PromptBlock } from "./session/prompt.ts";
+export { outputFormatOf, structuredOutput } from "./session/structured-output.ts";
+export type { WaitOptions } from "./session/waiting.ts";
+export * from "./tasks/hook-inputs.ts";
+export { type SavedTask, savedTaskSchema } from "./tasks/saved-task.ts";
+export type { HookAnswer, SubagentHandlers } from "./tasks/subagent-hooks.ts";
+export type { Task, TaskControl } from "./tasks/task.ts";
+export type { TaskEvent } from "./tasks/task-events.ts";
+export { TaskManager, type TaskManagerOptions, type TaskNotificationHandler } from "./tasks/task-manager.ts";
+export type { TaskOutcome, TaskStatus } from "./tasks/task-run.ts";
+export type { TokenCount, TranscriptMessage } from "./tasks/transcript.ts";

@@ -1,11 +1,11 @@
 /** Waiting for an attempt: until it is set up through the board, then as for every task. Prints how it ended. */
 import type { Client } from "../client/client.ts";
-import type { BackgroundTask } from "../client/schemas.ts";
+import type { BackgroundTask } from "../protocol/schemas.ts";
 import type { Invocation } from "./command.ts";
 import { EXIT } from "./exit-codes.ts";
-import { ownWords } from "./own-words.ts";
 import { waitForTasks } from "./task-waiting.ts";
-import { shortId } from "./text.ts";
+import { ownWords } from "./terminal/own-words.ts";
+import { shortId } from "./terminal/text.ts";
 
 const LOOK_MS = 30_000;
 

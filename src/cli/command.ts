@@ -4,7 +4,7 @@
  */
 import type { CommandArguments } from "./arguments.ts";
 import type { Connection } from "./connection.ts";
-import type { Screen } from "./screen.ts";
+import type { Screen } from "./terminal/screen.ts";
 
 /** What shells offer in an operand's or an option's place. */
 export type Completes = "file" | "directory" | "task" | "item" | "attempt" | "project" | readonly string[];

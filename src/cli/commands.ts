@@ -1,25 +1,26 @@
 /** All commands as one table, in the order of the help. Nothing else knows which there are. */
-import { helpCommand, versionCommand } from "./about-commands.ts";
-import { answerCommand, attemptAnswerCommand } from "./answer-commands.ts";
-import { approvalsCommand, approveCommand, denyCommand } from "./approval-commands.ts";
-import { ATTEMPT_COMMANDS } from "./attempt-commands.ts";
+
 import type { Command } from "./command.ts";
-import { completeCommand, completionCommand } from "./completion-commands.ts";
-import { daemonCommand, downCommand, restartCommand, upCommand } from "./daemon-commands.ts";
-import { doctorCommand } from "./doctor-command.ts";
-import { installCommand } from "./install-command.ts";
-import { ITEM_COMMANDS } from "./item-commands.ts";
-import { linkCommand } from "./link-command.ts";
-import { listCommand, showCommand } from "./list-commands.ts";
-import { logsCommand } from "./logs-command.ts";
-import { mcpCommand } from "./mcp-command.ts";
-import { PROJECT_COMMANDS } from "./project-commands.ts";
-import { REPO_COMMANDS } from "./repo-commands.ts";
-import { REVIEW_COMMANDS } from "./review-commands.ts";
-import { runCommand } from "./run-command.ts";
-import { cancelCommand, forkCommand, resumeCommand, tellCommand, waitCommand } from "./steer-commands.ts";
-import { STORE_COMMANDS } from "./store-commands.ts";
-import { watchCommand } from "./watch-command.ts";
+import { helpCommand, versionCommand } from "./commands/about.ts";
+import { answerCommand, attemptAnswerCommand } from "./commands/answer.ts";
+import { approvalsCommand, approveCommand, denyCommand } from "./commands/approval.ts";
+import { ATTEMPT_COMMANDS } from "./commands/attempt.ts";
+import { completeCommand, completionCommand } from "./commands/completion.ts";
+import { daemonCommand, downCommand, restartCommand, upCommand } from "./commands/daemon.ts";
+import { doctorCommand } from "./commands/doctor.ts";
+import { installCommand } from "./commands/install.ts";
+import { ITEM_COMMANDS } from "./commands/item.ts";
+import { linkCommand } from "./commands/link.ts";
+import { listCommand, showCommand } from "./commands/list.ts";
+import { logsCommand } from "./commands/logs.ts";
+import { mcpCommand } from "./commands/mcp.ts";
+import { PROJECT_COMMANDS } from "./commands/project.ts";
+import { REPO_COMMANDS } from "./commands/repo.ts";
+import { REVIEW_COMMANDS } from "./commands/review.ts";
+import { runCommand } from "./commands/run.ts";
+import { cancelCommand, forkCommand, resumeCommand, tellCommand, waitCommand } from "./commands/steer.ts";
+import { STORE_COMMANDS } from "./commands/store.ts";
+import { watchCommand } from "./commands/watch.ts";
 
 export const COMMANDS: readonly Command[] = [
   ...[runCommand, listCommand, showCommand, logsCommand, waitCommand, watchCommand],

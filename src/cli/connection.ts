@@ -3,12 +3,12 @@
  * is used, with a word about it. Commands that need none never touch this.
  */
 import manifest from "../../package.json" with { type: "json" };
-import { DEPTH_VARIABLE, readDepth } from "../client/call-origin.ts";
 import { type Client, createClient } from "../client/client.ts";
-import { type Trouble, troublesIn } from "../engine/troubles.ts";
+import { type DaemonRecord, ensureDaemon, findDaemon } from "../daemon/find-daemon.ts";
+import { type Trouble, troublesIn } from "../engine/watching/troubles.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
-import { type DaemonRecord, ensureDaemon, findDaemon } from "./daemon-process.ts";
-import type { Screen } from "./screen.ts";
+import { DEPTH_VARIABLE, readDepth } from "../protocol/call-origin.ts";
+import type { Screen } from "./terminal/screen.ts";
 
 /** How often a command that waits looks for trouble. */
 const LOOK_MS = 2_000;

@@ -2,10 +2,11 @@
  * The board's operations for a process that outlives the daemon: each call finds it anew, or starts it. A call that was on its way when the
  * daemon died fails and is not made a second time: it may have had effects.
  */
-import type { CallOrigin } from "../client/call-origin.ts";
+
 import { createClient } from "../client/client.ts";
-import type { CallOperation } from "../client/operations.ts";
-import { ensureDaemon } from "./daemon-process.ts";
+import { ensureDaemon } from "../daemon/find-daemon.ts";
+import type { CallOrigin } from "../protocol/call-origin.ts";
+import type { CallOperation } from "../protocol/operations.ts";
 
 export function daemonCall(directory: string, origin: CallOrigin): CallOperation {
   return async (name, input, options) => {

@@ -4,8 +4,8 @@ import { usageOf } from "./arguments.ts";
 import { type Command, type CommandOption, GLOBAL_OPTIONS } from "./command.ts";
 import { EXIT_MEANINGS } from "./exit-codes.ts";
 import { isNear } from "./near-words.ts";
-import type { Paint } from "./paint.ts";
-import { padTo, wrapped } from "./text.ts";
+import type { Paint } from "./terminal/paint.ts";
+import { padTo, wrapped } from "./terminal/text.ts";
 
 export interface HelpStyle {
   paint: Paint;

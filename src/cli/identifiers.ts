@@ -3,10 +3,10 @@
  * project. Reads a bounded part of the lists; what fits several things is refused with their names.
  */
 import type { Client } from "../client/client.ts";
-import type { OperationOutput } from "../client/operations.ts";
-import type { BackgroundTask } from "../client/schemas.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
-import { oneLine, shortId } from "./text.ts";
+import type { OperationOutput } from "../protocol/operations.ts";
+import type { BackgroundTask } from "../protocol/schemas.ts";
+import { oneLine, shortId } from "./terminal/text.ts";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const LEAST_END = 4;

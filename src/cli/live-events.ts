@@ -3,7 +3,7 @@
  * fresh snapshot follows. What they mean is the command's matter.
  */
 import type { Client } from "../client/client.ts";
-import type { StreamEvent } from "../client/events.ts";
+import type { StreamEvent } from "../client/event-stream.ts";
 import type { Connection } from "./connection.ts";
 
 export interface LiveEvent {

@@ -4,16 +4,16 @@
  */
 import { resolve } from "node:path";
 import { isatty } from "node:tty";
-import { storageDirectory } from "../engine/data-folder.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
+import { storageDirectory } from "../process/data-folder.ts";
 import { type CommandArguments, chooseCommand, parseArguments } from "./arguments.ts";
 import type { Command, Invocation } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { Connection } from "./connection.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import { commandHelp, groupHelp, groupOf, overallHelp, unknownCommand } from "./help.ts";
-import { Output, type StreamName } from "./output.ts";
-import { Screen } from "./screen.ts";
+import { Output, type StreamName } from "./terminal/output.ts";
+import { Screen } from "./terminal/screen.ts";
 
 /** `--version` is a command for everybody but us. */
 const words = process.argv

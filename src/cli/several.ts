@@ -5,7 +5,7 @@
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import type { Invocation } from "./command.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
-import { ownWords } from "./own-words.ts";
+import { ownWords } from "./terminal/own-words.ts";
 
 export interface Failure {
   /** As it was typed. */

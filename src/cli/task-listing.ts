@@ -3,8 +3,8 @@
  * until there are enough. Reads only, and bounded.
  */
 import type { Client } from "../client/client.ts";
-import type { BackgroundTask, TaskStatus } from "../client/schemas.ts";
 import { isLive, STATUSES } from "../model/task.ts";
+import type { BackgroundTask, TaskStatus } from "../protocol/schemas.ts";
 
 const PAGE = 200;
 /** However much is asked for. */

@@ -2,13 +2,14 @@
  * Waiting for tasks through the event stream: resolves when all have ended, when time runs out, or at Ctrl-C. Says what a task asks
  * for, once, because only a person can go on with it. Changes nothing.
  */
-import type { BackgroundTask } from "../client/schemas.ts";
+
 import { isLive } from "../model/task.ts";
+import type { BackgroundTask } from "../protocol/schemas.ts";
 import type { Invocation } from "./command.ts";
 import { EXIT } from "./exit-codes.ts";
 import { liveEvents } from "./live-events.ts";
-import { askedHint } from "./task-table.ts";
-import { shortId } from "./text.ts";
+import { askedHint } from "./terminal/task-table.ts";
+import { shortId } from "./terminal/text.ts";
 
 export interface Waited {
   /** As they were last seen, in the order of the ids. */

@@ -3,11 +3,8 @@
  * operation; failures are AsyncAgentsError with the server's code. `events` reconnects by itself and says so.
  */
 import { AsyncAgentsError } from "../model/errors.ts";
-import { type CallOrigin, originHeaders } from "./call-origin.ts";
-import type { Fetch, StreamEvent, StreamOptions } from "./events.ts";
-import { streamEvents } from "./events.ts";
-import { failureOf } from "./failure.ts";
-import type { CallOperation } from "./operations.ts";
+import { type CallOrigin, originHeaders } from "../protocol/call-origin.ts";
+import type { CallOperation } from "../protocol/operations.ts";
 import type {
   AnswerBody,
   BackgroundTask,
@@ -23,7 +20,10 @@ import type {
   TaskRun,
   TaskStatus,
   Trouble,
-} from "./schemas.ts";
+} from "../protocol/schemas.ts";
+import type { Fetch, StreamEvent, StreamOptions } from "./event-stream.ts";
+import { streamEvents } from "./event-stream.ts";
+import { failureOf } from "./failure.ts";
 
 export interface ClientOptions {
   /** Where the server is, as in server.json; in a page: its own origin. */

@@ -6,8 +6,8 @@ import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import { CANCELLED } from "../model/evidence.ts";
 import { isLive, type Task } from "../model/task.ts";
 import type { EngineContext } from "./context.ts";
-import type { Driver } from "./driver.ts";
-import type { Waiter } from "./waiter.ts";
+import type { Driver } from "./runs/driver.ts";
+import type { Waiter } from "./watching/waiter.ts";
 
 const OTHER_MS = 5000;
 

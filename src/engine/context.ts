@@ -2,14 +2,16 @@
  * What every part of the engine is given: the seams, the clock, ids, settings, the log. Holds no rules. Each instance
  * (a process serving a directory) has one; nothing in the engine reads a global clock or makes ids by itself.
  */
+
 import type { Host } from "../hosts/host.ts";
 import type { CondenseLimits } from "../model/condense.ts";
 import type { Resumable } from "../model/events.ts";
 import { DEFAULT_LIMITS, type Limits } from "../model/limits.ts";
 import type { Run, Task } from "../model/task.ts";
+import type { Log } from "../process/log.ts";
 import type { Instance, Notice, Store } from "../store/store.ts";
-import type { Changes } from "./changes.ts";
-import type { Slots } from "./slots.ts";
+import type { Slots } from "./runs/slots.ts";
+import type { Changes } from "./watching/changes.ts";
 
 /** A place where a crash must lose nothing; tests kill the process there. */
 export type CrashPoint = "session-made" | "row-written" | "prompt-sent" | "outbox-written" | "notice-sent";
@@ -67,11 +69,6 @@ export interface NoticeView {
 export interface NoticeText {
   visible: string;
   hidden: string;
-}
-
-export interface Log {
-  info(message: string, details?: Record<string, unknown>): void;
-  error(message: string, details?: Record<string, unknown>): void;
 }
 
 export interface EngineContext {

@@ -8,11 +8,11 @@ import type { AgentInfo } from "../hosts/host.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { folderProblem } from "../model/folder-problem.ts";
 import { isLive, type Task } from "../model/task.ts";
+import { isVisible } from "../process/liveness.ts";
 import type { Instance, Store } from "../store/store.ts";
 import { overAlready } from "./answers.ts";
 import type { Engine } from "./engine.ts";
 import { type LaunchRequest, PERSON } from "./launch.ts";
-import { isVisible } from "./liveness.ts";
 
 export interface DeskContext {
   store: Store;

@@ -10,17 +10,17 @@ import type { TaskEventType } from "../model/events.ts";
 import { INTERRUPTED } from "../model/evidence.ts";
 import { isLive, type Task } from "../model/task.ts";
 import type { FeedEntry, Instance, Parent, TaskPage } from "../store/store.ts";
-import { allTasks } from "./all-tasks.ts";
 import { overAlready } from "./answers.ts";
 import { Canceller, type CancelResult } from "./cancel.ts";
-import { Changes } from "./changes.ts";
 import type { EngineContext } from "./context.ts";
-import { Driver } from "./driver.ts";
-import { Heartbeat } from "./heartbeat.ts";
 import { batchIdOf, type Caller, Launcher, type LaunchRequest, PERSON, type ResumeRequest } from "./launch.ts";
-import { Outbox } from "./outbox.ts";
-import { Recovery } from "./recovery.ts";
-import { Waiter, type WaitOptions } from "./waiter.ts";
+import { Outbox } from "./notices/outbox.ts";
+import { Heartbeat } from "./recovery/heartbeat.ts";
+import { Recovery } from "./recovery/recovery.ts";
+import { Driver } from "./runs/driver.ts";
+import { allTasks } from "./watching/all-tasks.ts";
+import { Changes } from "./watching/changes.ts";
+import { Waiter, type WaitOptions } from "./watching/waiter.ts";
 
 /** Events that may have left a notice. */
 const TELLING: ReadonlySet<TaskEventType> = new Set(["run.completed", "run.failed", "run.cancelled", "run.phased"]);

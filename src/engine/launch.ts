@@ -9,7 +9,7 @@ import { isLive, type Task } from "../model/task.ts";
 import { isResumable } from "../model/transition.ts";
 import type { Launch, Parent, Transaction } from "../store/store.ts";
 import type { EngineContext, Settings } from "./context.ts";
-import type { Driver } from "./driver.ts";
+import type { Driver } from "./runs/driver.ts";
 
 export const MAX_DESCRIPTION = 500;
 export const MAX_PROMPT = 200_000;

@@ -3,9 +3,9 @@
  * A server without a board passes them on to the daemon. Inputs are checked by the board, which knows what is allowed.
  */
 import { z } from "zod";
-import { originOf } from "../client/call-origin.ts";
-import { OPERATIONS, type OperationName } from "../client/operations.ts";
 import { AsyncAgentsError, type ErrorCode } from "../model/errors.ts";
+import { originOf } from "../protocol/call-origin.ts";
+import { OPERATIONS, type OperationName } from "../protocol/operations.ts";
 import { readBody } from "./parameters.ts";
 import { replyJson } from "./reply.ts";
 import type { ApiContext, Route } from "./routes.ts";

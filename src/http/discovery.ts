@@ -6,7 +6,7 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { isAlive, isElsewhere, ownIdentity, type ProcessIdentity } from "../engine/liveness.ts";
+import { isAlive, isElsewhere, ownIdentity, type ProcessIdentity } from "../process/liveness.ts";
 
 const recordSchema = z.object({
   port: z.number().int(),

@@ -4,13 +4,13 @@
  * snapshot: nobody else waits, and no buffer grows. Nothing runs while nobody watches.
  */
 import type { Server } from "bun";
-import type { TaskChange as ChangeName } from "../client/events.ts";
-import type { BoardChanges } from "../engine/board-changes.ts";
-import type { Log } from "../engine/context.ts";
-import type { Overview } from "../engine/overview.ts";
-import type { TaskChange, TaskChanges } from "../engine/task-changes.ts";
+import type { TaskChange as ChangeName } from "../client/event-stream.ts";
+import type { BoardChanges } from "../engine/watching/board-changes.ts";
+import type { Overview } from "../engine/watching/overview.ts";
+import type { TaskChange, TaskChanges } from "../engine/watching/task-changes.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import type { TaskEventType } from "../model/events.ts";
+import type { Log } from "../process/log.ts";
 import { CORS } from "./reply.ts";
 import { Snapshots } from "./snapshot.ts";
 import { TEXT_CHARS, wireTask } from "./wire.ts";

@@ -3,8 +3,8 @@
  * else. Made when somebody asks for it.
  */
 import { z } from "zod";
-import { errorSchema, NAMED_SCHEMAS } from "../client/schemas.ts";
 import { ERROR_CODES, type ErrorCode } from "../model/errors.ts";
+import { errorSchema, NAMED_SCHEMAS } from "../protocol/schemas.ts";
 import type { Route } from "./routes.ts";
 
 type Json = Record<string, unknown>;

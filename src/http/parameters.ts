@@ -3,9 +3,9 @@
  * that is given several times counts as one list.
  */
 import { z } from "zod";
-import type { TaskStatus } from "../client/schemas.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { STATUSES } from "../model/task.ts";
+import type { TaskStatus } from "../protocol/schemas.ts";
 import { wholeBody } from "./request-body.ts";
 
 export const DEFAULT_LIMIT = 50;

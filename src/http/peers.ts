@@ -2,8 +2,9 @@
  * The other servers on this store: a request that only another process can answer is sent on to it, once. Knows them by
  * their files (`discovery.ts`), never by a name that came with a request.
  */
-import { DEPTH_HEADER, DOOR_HEADER } from "../client/call-origin.ts";
+
 import { AsyncAgentsError } from "../model/errors.ts";
+import { DEPTH_HEADER, DOOR_HEADER } from "../protocol/call-origin.ts";
 import type { ServerRecord } from "./discovery.ts";
 import { CORS } from "./reply.ts";
 

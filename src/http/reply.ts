@@ -3,8 +3,8 @@
  * traces. Does not know the routes.
  */
 
-import type { Log } from "../engine/context.ts";
 import { AsyncAgentsError, ERROR_CODES, type ErrorCode, messageOf } from "../model/errors.ts";
+import type { Log } from "../process/log.ts";
 
 /** Exactly what was promised, on every response; who may read what is the guard's matter. */
 export const CORS = {

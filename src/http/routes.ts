@@ -4,8 +4,14 @@
  */
 import { z } from "zod";
 import { assertDepth } from "../board/launch-depth.ts";
-import { isPerson, originOf } from "../client/call-origin.ts";
-import type { CallOperation } from "../client/operations.ts";
+import type { Desk, Place } from "../engine/desk.ts";
+import type { Overview } from "../engine/watching/overview.ts";
+import type { Trouble } from "../engine/watching/troubles.ts";
+import { AsyncAgentsError, type ErrorCode } from "../model/errors.ts";
+import { STATUSES } from "../model/task.ts";
+import type { Log } from "../process/log.ts";
+import { isPerson, originOf } from "../protocol/call-origin.ts";
+import type { CallOperation } from "../protocol/operations.ts";
 import {
   answerBodySchema,
   forkBodySchema,
@@ -22,13 +28,7 @@ import {
   taskListSchema,
   taskSchema,
   troubleSchema,
-} from "../client/schemas.ts";
-import type { Log } from "../engine/context.ts";
-import type { Desk, Place } from "../engine/desk.ts";
-import type { Overview } from "../engine/overview.ts";
-import type { Trouble } from "../engine/troubles.ts";
-import { AsyncAgentsError, type ErrorCode } from "../model/errors.ts";
-import { STATUSES } from "../model/task.ts";
+} from "../protocol/schemas.ts";
 import { boardRoutes } from "./board-routes.ts";
 import type { Guard } from "./guard.ts";
 import { readLogs } from "./logs.ts";

@@ -4,12 +4,12 @@
  */
 import type { Server } from "bun";
 import manifest from "../../package.json" with { type: "json" };
-import type { CallOperation } from "../client/operations.ts";
-import type { Log } from "../engine/context.ts";
 import type { Desk } from "../engine/desk.ts";
-import type { Overview } from "../engine/overview.ts";
-import { troublesIn } from "../engine/troubles.ts";
+import type { Overview } from "../engine/watching/overview.ts";
+import { troublesIn } from "../engine/watching/troubles.ts";
 import { messageOf } from "../model/errors.ts";
+import type { Log } from "../process/log.ts";
+import type { CallOperation } from "../protocol/operations.ts";
 import { createApp } from "./app.ts";
 import { announce, livingServers } from "./discovery.ts";
 import { EventStreams } from "./event-streams.ts";

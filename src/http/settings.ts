@@ -2,7 +2,7 @@
  * The status API's settings from the environment. A wrong one is logged and the default holds: it must not keep the program
  * around it from starting.
  */
-import type { Log } from "../engine/context.ts";
+import type { Log } from "../process/log.ts";
 
 const DEFAULT_PORT = 5165;
 

@@ -2,9 +2,10 @@
  * What a stream begins with: the tasks and the figures as of one point in the feed. All tasks while they fit; beyond that
  * the live ones and the newest. Made once per state of the store, however many connect.
  */
-import type { BackgroundTask } from "../client/schemas.ts";
-import type { Overview } from "../engine/overview.ts";
+
+import type { Overview } from "../engine/watching/overview.ts";
 import type { Task } from "../model/task.ts";
+import type { BackgroundTask } from "../protocol/schemas.ts";
 import { READ_CHARS, TEXT_CHARS, wireSnapshot, wireTask } from "./wire.ts";
 
 const BUDGET_BYTES = 300 * 1024;

@@ -3,10 +3,10 @@
  * Does not decide who may ask: the status API's guard stands before it.
  */
 import { createMcpHandler, ProtocolErrorCode } from "@modelcontextprotocol/server";
-import { type CallOrigin, DEPTH_HEADER, readDepth } from "../client/call-origin.ts";
-import type { CallOperation } from "../client/operations.ts";
-import type { Log } from "../engine/context.ts";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
+import type { Log } from "../process/log.ts";
+import { type CallOrigin, DEPTH_HEADER, readDepth } from "../protocol/call-origin.ts";
+import type { CallOperation } from "../protocol/operations.ts";
 import { createServer, type McpOptions } from "./server.ts";
 import { type Offer, readOffer } from "./tools.ts";
 

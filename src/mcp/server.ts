@@ -9,7 +9,7 @@ import {
   Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import type { CallOperation } from "../client/operations.ts";
+import type { CallOperation } from "../protocol/operations.ts";
 import { callTool, type Progress } from "./tool-call.ts";
 import { errorResult } from "./tool-error.ts";
 import { type Offer, toolNamed, toolsOf } from "./tools.ts";

@@ -4,9 +4,9 @@
  */
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { type CallOperation, OPERATIONS, type OperationName } from "../client/operations.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { asLine } from "../model/foreign-text.ts";
+import { type CallOperation, OPERATIONS, type OperationName } from "../protocol/operations.ts";
 import { compactText } from "./compact-text.ts";
 
 /** How often a client that waits is told. */

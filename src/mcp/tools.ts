@@ -4,9 +4,9 @@
  */
 import type { Tool } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { EXECUTOR_NAMES, EXECUTOR_NAMES_FOR_MODELS } from "../client/operation.ts";
-import { isOperation, OPERATIONS, type OperationName } from "../client/operations.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
+import { EXECUTOR_NAMES, EXECUTOR_NAMES_FOR_MODELS } from "../protocol/operation.ts";
+import { isOperation, OPERATIONS, type OperationName } from "../protocol/operations.ts";
 import { inputSchema, outputSchema } from "./tool-schemas.ts";
 
 /** `seed`: the eleven tools only. `more`: the second toolset too. */

@@ -3,12 +3,13 @@
  * store, the host, the clock and the words meet. Recovery begins once OpenCode can be asked, never before.
  */
 
-import { awakeNow } from "../engine/awake-clock.ts";
-import type { CrashPoint, EngineContext, Log } from "../engine/context.ts";
+import type { CrashPoint, EngineContext } from "../engine/context.ts";
 import { Engine } from "../engine/engine.ts";
-import { isInstanceAlive, ownIdentity } from "../engine/liveness.ts";
-import type { OpenCodeHost } from "../hosts/opencode.ts";
+import type { OpenCodeHost } from "../hosts/opencode/opencode-host.ts";
 import type { Task } from "../model/task.ts";
+import { awakeNow } from "../process/awake-clock.ts";
+import { isInstanceAlive, ownIdentity } from "../process/liveness.ts";
+import type { Log } from "../process/log.ts";
 import { wordNotices } from "./notice-text.ts";
 import { type PluginOptions, settingsOf } from "./options.ts";
 import { holdStorage } from "./storage.ts";

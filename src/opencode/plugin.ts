@@ -3,12 +3,13 @@
  * OpenCode waits for it at start, and may not be asked anything until it has returned. Prints nothing.
  */
 import type { Hooks, PluginInput, ToolContext } from "@opencode-ai/plugin";
-import type { CrashPoint, Log } from "../engine/context.ts";
-import { openLog, storageDirectory } from "../engine/data-folder.ts";
+import type { CrashPoint } from "../engine/context.ts";
 import type { Caller } from "../engine/launch.ts";
-import { openCodeHost } from "../hosts/opencode.ts";
-import { call, type OpenCodeSend, pluginSend } from "../hosts/opencode-transport.ts";
+import { openCodeHost } from "../hosts/opencode/opencode-host.ts";
+import { call, type OpenCodeSend, pluginSend } from "../hosts/opencode/transport.ts";
 import { messageOf } from "../model/errors.ts";
+import { openLog, storageDirectory } from "../process/data-folder.ts";
+import type { Log } from "../process/log.ts";
 import { type Instance, newMark, startInstance } from "./instance.ts";
 import { type PluginOptions, readOptions } from "./options.ts";
 import { endToast, launchToast, Toasts } from "./toasts.ts";

@@ -2,12 +2,13 @@
  * What exists once per process: the storage folder's store, its log and the status API. OpenCode runs the plugin once for
  * each directory and may hold two copies of this module, so it hangs on `globalThis`. Closed when the last instance lets go.
  */
-import type { Log } from "../engine/context.ts";
+
 import type { Engine } from "../engine/engine.ts";
-import { Slots } from "../engine/slots.ts";
+import { Slots } from "../engine/runs/slots.ts";
 import type { ApiServer } from "../http/server.ts";
 import { apiSettings } from "../http/settings.ts";
 import { messageOf } from "../model/errors.ts";
+import type { Log } from "../process/log.ts";
 import type { Store } from "../store/store.ts";
 import { atProcessEnd } from "./process-end.ts";
 
@@ -89,9 +90,9 @@ async function startApi(
   try {
     const [{ startApiServer }, { Overview }, { Desk }, { isInstanceAlive }] = await Promise.all([
       import("../http/server.ts"),
-      import("../engine/overview.ts"),
+      import("../engine/watching/overview.ts"),
       import("../engine/desk.ts"),
-      import("../engine/liveness.ts"),
+      import("../process/liveness.ts"),
     ]);
     const desk = new Desk({ store, isAlive: isInstanceAlive, engines: () => [...engines] });
     const server = startApiServer({ overview: new Overview(store), desk, directory, log, ...settings });

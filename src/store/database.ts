@@ -1,5 +1,5 @@
 /**
- * The driver seam: what the store needs of a database. Two drivers, `sqlite.ts` and `postgres.ts`. A driver's promise:
+ * The driver seam: what the store needs of a database. Two drivers, `sqlite/` and `postgres/`. A driver's promise:
  * writes are serialised in commit order, a read never sees an open write, and failures of the database itself arrive
  * as `store_unavailable` with what to do. It knows nothing of tasks.
  */

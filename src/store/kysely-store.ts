@@ -3,16 +3,20 @@
  * Holds no state and no SQL of its own.
  */
 import type { Kysely } from "kysely";
-import { readAgentTotals } from "./agent-totals.ts";
-import { readBatchCounts, readBatchOf, readBatchRuns } from "./batches.ts";
-import { takeFollowUp } from "./board-follow-ups.ts";
-import { boardRecords } from "./board-store.ts";
+import { boardRecords } from "./board/board-store.ts";
+import { takeFollowUp } from "./board/follow-ups.ts";
 import type { Database } from "./database.ts";
 import { readEntriesOf, readFeed, readLastSeq } from "./feed.ts";
-import { readHistory } from "./history.ts";
 import { moveBeat, putInstance, readInstances, removeInstance } from "./instances.ts";
-import { addLaunch, readLaunches, removeLaunch } from "./launches.ts";
-import { refuseIfNewer } from "./migrations.ts";
+import { refuseIfNewer } from "./migrations/migrations.ts";
+import { RolledBack, unlessRolledBack } from "./rollback.ts";
+import type { Schema } from "./schema.ts";
+import type { Store, Transaction } from "./store.ts";
+import { readAgentTotals } from "./tasks/agent-totals.ts";
+import { readBatchCounts, readBatchOf, readBatchRuns } from "./tasks/batches.ts";
+import { readHistory } from "./tasks/history.ts";
+import { addLaunch, readLaunches, removeLaunch } from "./tasks/launches.ts";
+import { readTasks } from "./tasks/list.ts";
 import {
   claimNotices,
   dropNotices,
@@ -22,14 +26,10 @@ import {
   reclaimNotices,
   reopenNotices,
   settleNotices,
-} from "./notices.ts";
-import { readParent, writeParent } from "./parents.ts";
-import { RolledBack, unlessRolledBack } from "./rollback.ts";
-import type { Schema } from "./schema.ts";
-import type { Store, Transaction } from "./store.ts";
-import { readTasks } from "./task-list.ts";
-import { readRun, readRuns, readTask } from "./task-reads.ts";
-import { applyEvent } from "./task-writes.ts";
+} from "./tasks/notices.ts";
+import { readParent, writeParent } from "./tasks/parents.ts";
+import { readRun, readRuns, readTask } from "./tasks/reads.ts";
+import { applyEvent } from "./tasks/writes.ts";
 
 export function kyselyStore(database: Database): Store {
   const { read, dialect } = database;

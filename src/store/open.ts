@@ -3,15 +3,15 @@
  * what is owed and lets go of everything. Either a store comes out or nothing is left open. Holds no rules.
  */
 import { join } from "node:path";
-import { lockFileOf } from "./damage.ts";
 import type { Database, Log } from "./database.ts";
 import { kyselyStore } from "./kysely-store.ts";
-import { migrate } from "./migrations.ts";
-import { type PostgresOptions, postgresDatabase } from "./postgres.ts";
-import { sqliteDatabase } from "./sqlite.ts";
+import { migrate } from "./migrations/migrations.ts";
+import { type PostgresOptions, postgresDatabase } from "./postgres/postgres-database.ts";
+import { sqliteDatabase } from "./sqlite/sqlite-database.ts";
+import { lockFileOf } from "./sqlite-files/damage.ts";
 import type { Store } from "./store.ts";
-import { importTasksJson } from "./tasks-json-import.ts";
-import { tasksJsonMirror } from "./tasks-json-mirror.ts";
+import { importTasksJson } from "./tasks-json/import.ts";
+import { tasksJsonMirror } from "./tasks-json/mirror.ts";
 
 export interface SqliteOptions {
   /** Holds `asyncagents.db` and its mirror `tasks.json`; made if it is missing. */

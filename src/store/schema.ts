@@ -3,7 +3,7 @@
  * milliseconds since the epoch, truth values as 0 and 1. `migrations.ts` makes them; this file holds no behaviour.
  */
 import type { Generated, Selectable } from "kysely";
-import type { BoardSchema } from "./board-schema.ts";
+import type { BoardSchema } from "./board/schema.ts";
 
 export interface Schema extends BoardSchema {
   meta: MetaTable;

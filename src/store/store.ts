@@ -3,11 +3,13 @@
  * `apply`, which commits the new row, its run, the totals, the event and the notice in one transaction. Every read is bounded.
  * Does not decide rules: `transition` in the model does, and the engine decides what to ask for.
  */
+
 import type { NewTask, TaskEvent } from "../model/events.ts";
 import type { Tokens } from "../model/progress.ts";
 import type { Run, Status, Task } from "../model/task.ts";
 import type { Applied, NoticeIntent, Refused, Transition } from "../model/transition.ts";
-import type { BoardRecords } from "./board-records.ts";
+import type { BeatingProcess } from "../process/liveness.ts";
+import type { BoardRecords } from "./board/records.ts";
 
 /** Which tasks to read. Fields that are given are all required to match. */
 export interface TaskQuery {
@@ -82,15 +84,7 @@ export interface History {
  * A process and directory that launches, drives or delivers. `bootId`, `pidNamespace` and `processStart` make a pid
  * unambiguous.
  */
-export interface Instance {
-  id: string;
-  pid: number;
-  processStart: string;
-  bootId: string;
-  /** Empty where it is not known. */
-  pidNamespace: string;
-  /** Its heartbeat: another number each time, for those who cannot see its process. */
-  beat: number;
+export interface Instance extends BeatingProcess {
   host: string;
   directory: string;
   startedAt: number;

@@ -5,7 +5,7 @@
  */
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { createProject, createTemporaryRoot } from "./opencode-home.ts";
+import { createProject, createTemporaryRoot } from "./opencode/home.ts";
 
 export interface ClaudeHomeOptions {
   /** The scripted model, or anything else that speaks the Messages API. */

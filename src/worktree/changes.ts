@@ -5,10 +5,10 @@
 import { closeSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { AsyncAgentsError } from "../model/errors.ts";
-import { git, gitFailure, type Place, tryGit } from "./git.ts";
-import { copyIndex, INDEX_LIMIT, uncommittedEntries, withIndex } from "./index-copy.ts";
+import { git, gitFailure, type Place, tryGit } from "./git/git.ts";
+import { copyIndex, INDEX_LIMIT, uncommittedEntries, withIndex } from "./git/index-copy.ts";
+import { nestedChanges, nestedRepos } from "./git/nested-repos.ts";
 import { assertLinksElsewhere } from "./losses.ts";
-import { nestedChanges, nestedRepos } from "./nested-repos.ts";
 import type { Owned } from "./owned.ts";
 
 export interface Snapshot {

@@ -6,8 +6,8 @@
 import { constants, copyFileSync, lstatSync, mkdirSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { AsyncAgentsError } from "../model/errors.ts";
-import { gitFailure, tryGit } from "./git.ts";
-import type { Repo } from "./repo.ts";
+import { gitFailure, tryGit } from "./git/git.ts";
+import type { Repo } from "./git/repo.ts";
 
 export interface CopyReport {
   /** Relative to the repository. */

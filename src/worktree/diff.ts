@@ -5,9 +5,9 @@
  */
 import { AsyncAgentsError } from "../model/errors.ts";
 import { withSnapshot } from "./changes.ts";
-import { git, gitFailure, type Place, tryGit } from "./git.ts";
+import { git, gitFailure, type Place, tryGit } from "./git/git.ts";
+import { inspectRepo } from "./git/repo.ts";
 import { ownedAt } from "./owned.ts";
-import { inspectRepo } from "./repo.ts";
 
 export interface ChangedFile {
   path: string;

@@ -5,11 +5,11 @@
 import { existsSync, lstatSync, rmdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { git } from "./git.ts";
+import { git } from "./git/git.ts";
+import { adminFolderOf, holderOf } from "./git/registered.ts";
+import { findTip } from "./git/repo.ts";
 import { erase, isConfirmed, type Marked } from "./mark.ts";
 import { repoPlace } from "./owned.ts";
-import { adminFolderOf, holderOf } from "./registered.ts";
-import { findTip } from "./repo.ts";
 
 export interface Discarded {
   path: string;

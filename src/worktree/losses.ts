@@ -3,9 +3,9 @@
  * branch. A merge that points to them would point to nothing, and a removal would destroy them. Reads only.
  */
 import { AsyncAgentsError } from "../model/errors.ts";
-import { git } from "./git.ts";
+import { git } from "./git/git.ts";
+import { commitsOnlyIn, isOnlyIn, leftBehind, nestedRepos, unreachable } from "./git/nested-repos.ts";
 import type { Marked } from "./mark.ts";
-import { commitsOnlyIn, isOnlyIn, leftBehind, nestedRepos, unreachable } from "./nested-repos.ts";
 import { checkoutPlace, type Owned } from "./owned.ts";
 
 /** Refuses a tree that names commits of nested repositories which exist in this worktree only. */

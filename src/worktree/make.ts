@@ -7,14 +7,14 @@ import { join } from "node:path";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import { assertPatterns, type CopyReport, copyFiles } from "./copied-files.ts";
 import { discard } from "./discard.ts";
-import { assertFiltersKnown } from "./filters.ts";
 import { attemptFolder, repoFolders } from "./folder-names.ts";
-import { git } from "./git.ts";
+import { assertFiltersKnown } from "./git/filters.ts";
+import { git } from "./git/git.ts";
+import { adminFolderOf } from "./git/registered.ts";
+import { findTip, inspectRepo, isBranchName, type Repo, tipOf } from "./git/repo.ts";
 import { ownMaker } from "./maker.ts";
 import { claim, type Mark, type Marked, marksIn, openBase, rewrite } from "./mark.ts";
 import { repoPlace } from "./owned.ts";
-import { adminFolderOf } from "./registered.ts";
-import { findTip, inspectRepo, isBranchName, type Repo, tipOf } from "./repo.ts";
 import { runSetup } from "./setup-script.ts";
 
 export interface RepoRequest {

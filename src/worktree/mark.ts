@@ -8,9 +8,9 @@ import { basename, dirname, isAbsolute, join } from "node:path";
 import { z } from "zod";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { isFolderName } from "./folder-names.ts";
+import { contentOf } from "./git/plain-file.ts";
+import { adminFolderOf } from "./git/registered.ts";
 import { makerSchema } from "./maker.ts";
-import { contentOf } from "./plain-file.ts";
-import { adminFolderOf } from "./registered.ts";
 
 const markSchema = z.object({
   attemptId: z.string().min(1),

@@ -5,13 +5,13 @@
  */
 import { AsyncAgentsError } from "../model/errors.ts";
 import { assertCommittable, commitAll, uncommittedPaths, withLineEnd, withSnapshot } from "./changes.ts";
-import { assertFiltersKnown } from "./filters.ts";
-import { git, gitFailure, type Place, tryGit } from "./git.ts";
-import { hooksOf } from "./hooks.ts";
+import { assertFiltersKnown } from "./git/filters.ts";
+import { git, gitFailure, type Place, tryGit } from "./git/git.ts";
+import { hooksOf } from "./git/hooks.ts";
+import { holderOf } from "./git/registered.ts";
+import { isAncestor, tipOf } from "./git/repo.ts";
 import { rewrite } from "./mark.ts";
 import { type Owned, ownedAt } from "./owned.ts";
-import { holderOf } from "./registered.ts";
-import { isAncestor, tipOf } from "./repo.ts";
 import { branchOf, headOf, squashed } from "./standing.ts";
 import { inTurn } from "./turn.ts";
 

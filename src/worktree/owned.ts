@@ -4,9 +4,9 @@
  */
 import { lstatSync, realpathSync } from "node:fs";
 import { AsyncAgentsError } from "../model/errors.ts";
-import type { Checkout, Place } from "./git.ts";
+import type { Checkout, Place } from "./git/git.ts";
+import { adminFolderOf } from "./git/registered.ts";
 import { isConfirmed, type Mark, type Marked, markedAt } from "./mark.ts";
-import { adminFolderOf } from "./registered.ts";
 
 export interface Owned extends Marked {
   /** Git's folder for the worktree. */

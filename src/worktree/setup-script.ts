@@ -5,7 +5,7 @@
  */
 import { spawn } from "node:child_process";
 import { AsyncAgentsError } from "../model/errors.ts";
-import { plainEnvironment, signalGroup } from "./git-process.ts";
+import { plainEnvironment, signalGroup } from "./git/git-process.ts";
 
 export interface Setup {
   script: string;

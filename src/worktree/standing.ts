@@ -3,10 +3,10 @@
  * in doubt, work counts as not merged; it is never called safe because something could not be read. Reads only.
  */
 import { uncommittedPaths } from "./changes.ts";
-import { git, tryGit } from "./git.ts";
+import { git, tryGit } from "./git/git.ts";
+import { findTip, isAncestor } from "./git/repo.ts";
 import type { Mark } from "./mark.ts";
 import { type Owned, ownedAt, repoPlace } from "./owned.ts";
-import { findTip, isAncestor } from "./repo.ts";
 
 export interface Standing {
   /** The branch that is checked out; null when an agent left it on a bare commit. */

@@ -2,8 +2,8 @@
  * What a person may not expect of a worktree before they have seen one: it has no uncommitted changes of the repository, and its
  * submodules are empty. In sentences. Reads only.
  */
-import { git, type Place, tryGit } from "./git.ts";
-import type { Repo } from "./repo.ts";
+import { git, type Place, tryGit } from "./git/git.ts";
+import type { Repo } from "./git/repo.ts";
 
 const NAMED = 5;
 

@@ -6,8 +6,8 @@ import { linkSync, lstatSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { AsyncAgentsError } from "../model/errors.ts";
+import { contentOf } from "./git/plain-file.ts";
 import { isRunning, type Maker, makerSchema, ownMaker } from "./maker.ts";
-import { contentOf } from "./plain-file.ts";
 
 const PATIENCE = 60_000;
 const PAUSE = 30;

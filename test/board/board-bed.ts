@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { BoardContext } from "../../src/board/board-context.ts";
 import { stateOf } from "../../src/board/wire.ts";
-import type { OperationInput, OperationOutput } from "../../src/client/operations.ts";
+import type { OperationInput, OperationOutput } from "../../src/protocol/operations.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { type GitBed, gitBed } from "../worktree/git-bed.ts";
 import { openSide, type Side } from "./board-side.ts";

@@ -2,11 +2,11 @@
 import { join } from "node:path";
 import { Board } from "../../src/board/board.ts";
 import type { BoardContext } from "../../src/board/board-context.ts";
-import type { CallOperation } from "../../src/client/operations.ts";
 import { Desk } from "../../src/engine/desk.ts";
-import { isInstanceAlive } from "../../src/engine/liveness.ts";
 import { Runner } from "../../src/engine/runner.ts";
-import { scriptedHosts } from "../../src/hosts/scripted-hosts.ts";
+import { scriptedHosts } from "../../src/hosts/scripted/scripted-hosts.ts";
+import { isInstanceAlive } from "../../src/process/liveness.ts";
+import type { CallOperation } from "../../src/protocol/operations.ts";
 import { sqliteStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
 

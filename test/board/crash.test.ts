@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, watch } from "node:fs";
 import { dirname, join } from "node:path";
-import type { OperationInput } from "../../src/client/operations.ts";
+import type { OperationInput } from "../../src/protocol/operations.ts";
 import { markedAt, rewrite } from "../../src/worktree/mark.ts";
 import { sh, traceOf } from "../worktree/git-bed.ts";
 import { attemptOf, boardBed, type Place, projectOn, runsOf, wait, whenAttempt } from "./board-bed.ts";

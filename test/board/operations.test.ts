@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { OperationName } from "../../src/client/operations.ts";
+import type { OperationName } from "../../src/protocol/operations.ts";
 import { refusal, traceOf } from "../worktree/git-bed.ts";
 import { attemptOf, boardBed, projectOn, wait } from "./board-bed.ts";
 

@@ -4,8 +4,8 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { findDaemon } from "../../src/cli/daemon-process.ts";
 import { type Client, createClient } from "../../src/client/client.ts";
+import { findDaemon } from "../../src/daemon/find-daemon.ts";
 
 const main = join(import.meta.dir, "../../src/cli/main.ts");
 const START_MS = 20_000;

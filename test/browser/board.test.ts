@@ -5,7 +5,7 @@
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { startApi } from "../http/api-bed.ts";
+import { startApi } from "../http/bed/api-bed.ts";
 import { type BoardBed, startBoardBed } from "./board-bed.ts";
 import { Chromium, type View } from "./page-bed.ts";
 

@@ -4,10 +4,10 @@
  */
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { ask, call, gate, say } from "../../src/hosts/scripted-script.ts";
+import { ask, call, gate, say } from "../../src/hosts/scripted/script.ts";
 import type { Message } from "../../src/model/message.ts";
 import { ended, launch, World } from "../engine/engine-bed.ts";
-import { type Api, startApi } from "../http/api-bed.ts";
+import { type Api, startApi } from "../http/bed/api-bed.ts";
 import { Chromium } from "./page-bed.ts";
 
 const MANY = 2000;

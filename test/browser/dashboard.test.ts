@@ -6,10 +6,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { freePort } from "../../src/process/free-port.ts";
 import { eventually } from "../../src/testing/eventually.ts";
-import { freePort } from "../../src/testing/free-port.ts";
-import { call, fail, gate, say } from "../../src/testing/script.ts";
-import { startApi } from "../http/api-bed.ts";
+import { call, fail, gate, say } from "../../src/testing/models/script.ts";
+import { startApi } from "../http/bed/api-bed.ts";
 import { type Api, type Parent, World } from "../scenarios/world.ts";
 import { Chromium, type View } from "./page-bed.ts";
 

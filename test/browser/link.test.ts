@@ -1,7 +1,7 @@
 /** The dashboard in a browser that the server cannot tell to be its user's: the link of `asyncagents link` lets it in. */
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
-import { gate } from "../../src/hosts/scripted-script.ts";
-import { startApi } from "../http/api-bed.ts";
+import { gate } from "../../src/hosts/scripted/script.ts";
+import { startApi } from "../http/bed/api-bed.ts";
 import { Chromium } from "./page-bed.ts";
 
 let chromium: Chromium;

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Desk } from "../../src/engine/desk.ts";
-import { Overview } from "../../src/engine/overview.ts";
+import { Overview } from "../../src/engine/watching/overview.ts";
 import { type ApiServer, startApiServer } from "../../src/http/server.ts";
 import { sqliteStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";

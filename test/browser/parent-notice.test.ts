@@ -1,9 +1,9 @@
 /** A task whose parent could not be told, in a real Chromium: the page says why, and tells it again. */
 import { expect, onTestFinished, test } from "bun:test";
-import { say } from "../../src/hosts/scripted-script.ts";
+import { say } from "../../src/hosts/scripted/script.ts";
 import { AsyncAgentsError } from "../../src/model/errors.ts";
 import { ended, launch, notices, World } from "../engine/engine-bed.ts";
-import { startApi } from "../http/api-bed.ts";
+import { startApi } from "../http/bed/api-bed.ts";
 import { Chromium } from "./page-bed.ts";
 
 test("a parent that was not told yet is shown with the reason, and told again from there", async () => {

@@ -7,8 +7,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { CrashPoint } from "../../src/engine/context.ts";
-import { createTemporaryRoot } from "../../src/testing/opencode-home.ts";
-import { gate, say } from "../../src/testing/script.ts";
+import { gate, say } from "../../src/testing/models/script.ts";
+import { createTemporaryRoot } from "../../src/testing/opencode/home.ts";
 import { type Parent, World } from "../scenarios/world.ts";
 
 const plugin = pathToFileURL(join(import.meta.dir, "crashing-plugin.ts")).href;

@@ -3,7 +3,7 @@
  * runs for ever, each end is told exactly once.
  */
 import { expect, test } from "bun:test";
-import { call, pause, say } from "../../src/testing/script.ts";
+import { call, pause, say } from "../../src/testing/models/script.ts";
 import { World } from "../scenarios/world.ts";
 
 const KILLS = Number(process.env.ASYNCAGENTS_CHAOS_KILLS ?? 1);

@@ -3,12 +3,12 @@
  * also asserts nothing: what is left over is for the tests to look at.
  */
 
-import type { ClaudeSession } from "../../src/claude/claude-session.ts";
-import { type ClaudeOptions, openClaude } from "../../src/claude/open-claude.ts";
-import type { TaskEvent } from "../../src/claude/task-events.ts";
-import { type AnthropicModel, startAnthropicModel } from "../../src/testing/anthropic-model.ts";
+import type { ClaudeSession } from "../../src/claude/session/claude-session.ts";
+import { type ClaudeOptions, openClaude } from "../../src/claude/session/open-claude.ts";
+import type { TaskEvent } from "../../src/claude/tasks/task-events.ts";
 import { type ClaudeHome, claudeEnvironment } from "../../src/testing/claude-home.ts";
-import { scriptMarker } from "../../src/testing/script.ts";
+import { type AnthropicModel, startAnthropicModel } from "../../src/testing/models/anthropic-model.ts";
+import { scriptMarker } from "../../src/testing/models/script.ts";
 
 export interface ClaudeBed {
   model: AnthropicModel;

@@ -3,17 +3,17 @@
  * An expected error that does not come is an error itself.
  */
 import { z } from "zod";
-import type { AgentDefinition, AgentModel } from "../../src/claude/agent-definition.ts";
-import type { SubagentStopInput } from "../../src/claude/hook-inputs.ts";
-import type { TaskNotificationMessage } from "../../src/claude/message-schemas.ts";
-import type { ClaudeOptions } from "../../src/claude/open-claude.ts";
-import { isMessage, parseMessage } from "../../src/claude/parse-message.ts";
-import type { PromptBlock } from "../../src/claude/prompt.ts";
-import type { SavedTask } from "../../src/claude/saved-task.ts";
-import { structuredOutput } from "../../src/claude/structured-output.ts";
-import type { TaskStatus } from "../../src/claude/task-run.ts";
-import type { TaskInput, TaskOutputInput } from "../../src/claude/tool-schemas.ts";
-import type { WaitOptions } from "../../src/claude/waiting.ts";
+import type { TaskNotificationMessage } from "../../src/claude/messages/message-schemas.ts";
+import { isMessage, parseMessage } from "../../src/claude/messages/parse-message.ts";
+import type { TaskInput, TaskOutputInput } from "../../src/claude/messages/tool-schemas.ts";
+import type { AgentDefinition, AgentModel } from "../../src/claude/session/agent-definition.ts";
+import type { ClaudeOptions } from "../../src/claude/session/open-claude.ts";
+import type { PromptBlock } from "../../src/claude/session/prompt.ts";
+import { structuredOutput } from "../../src/claude/session/structured-output.ts";
+import type { WaitOptions } from "../../src/claude/session/waiting.ts";
+import type { SubagentStopInput } from "../../src/claude/tasks/hook-inputs.ts";
+import type { SavedTask } from "../../src/claude/tasks/saved-task.ts";
+import type { TaskStatus } from "../../src/claude/tasks/task-run.ts";
 
 export const statuses: TaskStatus[] = ["completed", "failed", "stopped", "lost"];
 // @ts-expect-error: no such status

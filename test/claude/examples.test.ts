@@ -2,8 +2,8 @@ import { afterEach, describe, expect, setDefaultTimeout, spyOn, test } from "bun
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Options } from "@anthropic-ai/claude-agent-sdk";
-import type { ClaudeOptions } from "../../src/claude/open-claude.ts";
-import { call, calls, gate, pause, say } from "../../src/testing/script.ts";
+import type { ClaudeOptions } from "../../src/claude/session/open-claude.ts";
+import { call, calls, gate, pause, say } from "../../src/testing/models/script.ts";
 import { agentInput, type ClaudeBed, claudeBed, closeBeds, follow } from "./claude-bed.ts";
 import { withinBudget } from "./examples/budgets.ts";
 import { keepTheFastest } from "./examples/cancelling.ts";

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } fr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "../../scripts/build.ts";
-import { call, say } from "../../src/testing/script.ts";
+import { call, say } from "../../src/testing/models/script.ts";
 import { agentInput, claudeBed, closeBeds, follow } from "./claude-bed.ts";
 
 setDefaultTimeout(60_000);

@@ -7,7 +7,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findDaemon, stopDaemon } from "../../src/cli/daemon-process.ts";
+import { findDaemon, stopDaemon } from "../../src/daemon/find-daemon.ts";
 import { livingServers } from "../../src/http/discovery.ts";
 import { attachLifeline } from "../../src/testing/lifeline.ts";
 import { root } from "../ground/repository.ts";

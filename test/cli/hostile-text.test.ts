@@ -3,10 +3,10 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { COMMANDS } from "../../src/cli/commands.ts";
-import type { Output } from "../../src/cli/output.ts";
-import { paints, terminalText } from "../../src/cli/paint.ts";
-import { Screen, type Terminal } from "../../src/cli/screen.ts";
-import { tableLines } from "../../src/cli/table.ts";
+import type { Output } from "../../src/cli/terminal/output.ts";
+import { paints, terminalText } from "../../src/cli/terminal/paint.ts";
+import { Screen, type Terminal } from "../../src/cli/terminal/screen.ts";
+import { tableLines } from "../../src/cli/terminal/table.ts";
 import { cliWorld, makeRepo } from "./cli-bed.ts";
 
 /** Clipboard, title, colours, cursor, C1, DEL, direction, zero width: what must never reach a terminal. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { findDaemon } from "../../src/cli/daemon-process.ts";
+import { findDaemon } from "../../src/daemon/find-daemon.ts";
 import { cliWorld, MAIN } from "./cli-bed.ts";
 
 test("mcp speaks nothing but the protocol, starts the daemon when a tool needs it, also again, and ends with its client", async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { Output } from "../../src/cli/output.ts";
-import { Screen, type Terminal } from "../../src/cli/screen.ts";
+import type { Output } from "../../src/cli/terminal/output.ts";
+import { Screen, type Terminal } from "../../src/cli/terminal/screen.ts";
 
 test("a terminal that was given back is not drawn on again", () => {
   const texts: string[] = [];

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DailyBackup } from "../../src/cli/daily-backup.ts";
 import { createClient } from "../../src/client/client.ts";
-import { backupsIn } from "../../src/store/backups.ts";
+import { DailyBackup } from "../../src/daemon/daily-backup.ts";
+import { backupsIn } from "../../src/store/sqlite-files/backups.ts";
 import { cliWorld } from "./cli-bed.ts";
 
 test("a damaged store is said loudly by every door, and the board is there from the backup", async () => {

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { chooseCommand, parseArguments } from "../../src/cli/arguments.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { overallHelp } from "../../src/cli/help.ts";
-import { ownWords } from "../../src/cli/own-words.ts";
-import { plainPaints } from "../../src/cli/paint.ts";
-import { OPERATIONS } from "../../src/client/operations.ts";
+import { ownWords } from "../../src/cli/terminal/own-words.ts";
+import { plainPaints } from "../../src/cli/terminal/paint.ts";
+import { OPERATIONS } from "../../src/protocol/operations.ts";
 import { root } from "../ground/repository.ts";
 import { descendants, isStringLiteral, parse, SyntaxKind } from "../ground/syntax.ts";
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { createClient } from "../../src/client/client.ts";
-import type { StreamEvent } from "../../src/client/events.ts";
+import type { StreamEvent } from "../../src/client/event-stream.ts";
 import { AsyncAgentsError } from "../../src/model/errors.ts";
 import { create } from "../../src/testing/sample-task.ts";
 import { codeOf } from "../engine/engine-bed.ts";
-import { startApi } from "../http/api-bed.ts";
+import { startApi } from "../http/bed/api-bed.ts";
 
 describe("a failure", () => {
   test("is an AsyncAgentsError with the server's code, words and details", async () => {

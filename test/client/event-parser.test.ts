@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { EventParser, type StreamEvent } from "../../src/client/events.ts";
+import { EventParser, type StreamEvent } from "../../src/client/event-stream.ts";
 
 /** An event as the server writes it. */
 function written(event: StreamEvent): string {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { create } from "../../src/testing/sample-task.ts";
-import { startApi } from "../http/api-bed.ts";
+import { startApi } from "../http/bed/api-bed.ts";
 
 /** What a program of somebody else would write. */
 const PROGRAM = `

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { allTasks } from "../../src/engine/all-tasks.ts";
+import { allTasks } from "../../src/engine/watching/all-tasks.ts";
 import type { Task } from "../../src/model/task.ts";
 import type { TaskQuery } from "../../src/store/store.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { PromptInput } from "../../src/hosts/host.ts";
-import type { ScriptedHost } from "../../src/hosts/scripted.ts";
-import { gate, say } from "../../src/hosts/scripted-script.ts";
+import { gate, say } from "../../src/hosts/scripted/script.ts";
+import type { ScriptedHost } from "../../src/hosts/scripted/scripted-host.ts";
 import { AsyncAgentsError } from "../../src/model/errors.ts";
 import { CANCELLED } from "../../src/model/evidence.ts";
 import { codeOf, ended, launch, newWorld, notices } from "./engine-bed.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { BoardChanges } from "../../src/engine/board-changes.ts";
-import { Changes } from "../../src/engine/changes.ts";
-import { type TaskChange, TaskChanges } from "../../src/engine/task-changes.ts";
+import { BoardChanges } from "../../src/engine/watching/board-changes.ts";
+import { Changes } from "../../src/engine/watching/changes.ts";
+import { type TaskChange, TaskChanges } from "../../src/engine/watching/task-changes.ts";
 import type { Store } from "../../src/store/store.ts";
 import { completed, create, newTask } from "../../src/testing/sample-task.ts";
 import { newWorld } from "./engine-bed.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test } from "bun:test";
 import { Desk, type Place } from "../../src/engine/desk.ts";
 import type { Engine } from "../../src/engine/engine.ts";
-import { ownIdentity } from "../../src/engine/liveness.ts";
 import type { Task } from "../../src/model/task.ts";
+import { ownIdentity } from "../../src/process/liveness.ts";
 import { sqliteStore } from "../../src/store/open.ts";
 import type { Instance } from "../../src/store/store.ts";
 import { completed, create } from "../../src/testing/sample-task.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { call, empty, fail, gate, say } from "../../src/hosts/scripted-script.ts";
+import { call, empty, fail, gate, say } from "../../src/hosts/scripted/script.ts";
 import { FORK_PREAMBLE } from "../../src/model/condense.ts";
 import { NO_OUTPUT } from "../../src/model/evidence.ts";
 import { callerOf, codeOf, ended, launch, newWorld, notices } from "./engine-bed.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { HostEvent, HostStatus, PromptInput } from "../../src/hosts/host.ts";
-import type { ScriptedHost } from "../../src/hosts/scripted.ts";
-import { ask, call, gate, say } from "../../src/hosts/scripted-script.ts";
+import { ask, call, gate, say } from "../../src/hosts/scripted/script.ts";
+import type { ScriptedHost } from "../../src/hosts/scripted/scripted-host.ts";
 import { DEFAULT_LIMITS } from "../../src/model/limits.ts";
 import { ended, heard, launch, newWorld, notices, type Side, when } from "./engine-bed.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { HostEvent, NotifyInput } from "../../src/hosts/host.ts";
-import type { ScriptedHost } from "../../src/hosts/scripted.ts";
-import { gate, say } from "../../src/hosts/scripted-script.ts";
+import { gate, say } from "../../src/hosts/scripted/script.ts";
+import type { ScriptedHost } from "../../src/hosts/scripted/scripted-host.ts";
 import { AsyncAgentsError } from "../../src/model/errors.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { callerOf, ended, idle, launch, NEVER, newWorld, notices, type Side } from "./engine-bed.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from "bun:test";
-import { Overview } from "../../src/engine/overview.ts";
+import { Overview } from "../../src/engine/watching/overview.ts";
 import { noProgress } from "../../src/model/progress.ts";
 import { sqliteStore } from "../../src/store/open.ts";
 import { completed, create, newTask, resumed } from "../../src/testing/sample-task.ts";

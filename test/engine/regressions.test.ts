@@ -1,7 +1,7 @@
 /** Faults that were found once, each with the state that showed it. */
 import { expect, test } from "bun:test";
 import type { HostEvent } from "../../src/hosts/host.ts";
-import { call, delegate, gate, say } from "../../src/hosts/scripted-script.ts";
+import { call, delegate, gate, say } from "../../src/hosts/scripted/script.ts";
 import { AsyncAgentsError } from "../../src/model/errors.ts";
 import { ended, launch, newWorld, notices, when } from "./engine-bed.ts";
 

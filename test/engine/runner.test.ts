@@ -17,7 +17,7 @@ import type { Engine } from "../../src/engine/engine.ts";
 import { Runner, type RunnerContext } from "../../src/engine/runner.ts";
 import type { HostEvent } from "../../src/hosts/host.ts";
 import type { HostMaker } from "../../src/hosts/host-maker.ts";
-import { scriptedHosts } from "../../src/hosts/scripted-hosts.ts";
+import { scriptedHosts } from "../../src/hosts/scripted/scripted-hosts.ts";
 import { INTERRUPTED } from "../../src/model/evidence.ts";
 import { isLive, type Task } from "../../src/model/task.ts";
 import { sqliteStore } from "../../src/store/open.ts";

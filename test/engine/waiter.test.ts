@@ -1,8 +1,8 @@
 /** However a wait ends, nothing of it is left behind. */
 import { expect, test } from "bun:test";
-import { Changes } from "../../src/engine/changes.ts";
-import { Waiter } from "../../src/engine/waiter.ts";
-import { gate, say } from "../../src/hosts/scripted-script.ts";
+import { Changes } from "../../src/engine/watching/changes.ts";
+import { Waiter } from "../../src/engine/watching/waiter.ts";
+import { gate, say } from "../../src/hosts/scripted/script.ts";
 import { codeOf, launch, newWorld } from "./engine-bed.ts";
 
 const log = { info: () => {}, error: () => {} };

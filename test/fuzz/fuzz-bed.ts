@@ -7,11 +7,11 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { Desk } from "../../src/engine/desk.ts";
-import { isInstanceAlive } from "../../src/engine/liveness.ts";
-import { Overview } from "../../src/engine/overview.ts";
+import { Overview } from "../../src/engine/watching/overview.ts";
 import { startApiServer } from "../../src/http/server.ts";
 import { folderToken } from "../../src/http/token-file.ts";
 import { mcpHandler } from "../../src/mcp/http.ts";
+import { isInstanceAlive } from "../../src/process/liveness.ts";
 import { openSide } from "../board/board-side.ts";
 import type { GitBed } from "../worktree/git-bed.ts";
 import type { Kind } from "./plausible.ts";

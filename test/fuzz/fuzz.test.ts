@@ -5,10 +5,10 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { z } from "zod";
-import { OPERATIONS } from "../../src/client/operations.ts";
 import { ROUTES } from "../../src/http/routes.ts";
 import { toolsOf } from "../../src/mcp/tools.ts";
 import { ERROR_CODES, type ErrorCode } from "../../src/model/errors.ts";
+import { OPERATIONS } from "../../src/protocol/operations.ts";
 import { gitBed } from "../worktree/git-bed.ts";
 import { type FuzzBed, fuzzBed } from "./fuzz-bed.ts";
 import { idOf, type JsonSchema, objectOf, picked } from "./plausible.ts";

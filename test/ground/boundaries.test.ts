@@ -61,11 +61,11 @@ describe("the import detector", () => {
   test.each([
     ["src/store/store.ts", 'import type { Task } from "../model/task.ts"'],
     ["src/store/store.ts", 'import { Database } from "bun:sqlite"'],
-    ["src/hosts/claude.ts", 'import { run } from "../claude/index.ts"'],
+    ["src/hosts/claude/claude-host.ts", 'import { run } from "../../claude/index.ts"'],
     ["src/opencode/storage.ts", 'import { sqliteStore } from "../store/sqlite.ts"'],
     ["src/cli/main.ts", 'import pkg from "../../package.json"'],
     ["src/testing/suite.ts", 'import { engine } from "../engine/engine.ts"'],
-    ["src/claude/task.ts", 'import { join } from "node:path"'],
+    ["src/claude/tasks/task.ts", 'import { join } from "node:path"'],
   ])("allows %s: %s", async (path, text) => {
     expect(await violations(path, text)).toEqual([]);
   });
@@ -74,11 +74,11 @@ describe("the import detector", () => {
     ["src/model/task.ts", 'import type { Store } from "../store/store.ts"'],
     ["src/model/task.ts", 'import { join } from "node:path"'],
     ["src/store/store.ts", 'export * from "../engine/engine.ts"'],
-    ["src/hosts/opencode.ts", 'import { run } from "../claude/index.ts"'],
+    ["src/hosts/opencode/opencode-host.ts", 'import { run } from "../../claude/index.ts"'],
     ["src/engine/engine.ts", 'const board = await import("../board/board.ts")'],
     ["src/engine/engine.ts", 'type Suite = import("../testing/index.ts").Suite'],
     ["src/opencode/tools.ts", 'import type { Store } from "../store/store.ts"'],
-    ["src/claude/task.ts", 'import { Kysely } from "kysely"'],
+    ["src/claude/tasks/task.ts", 'import { Kysely } from "kysely"'],
     ["src/client/client.ts", 'import { Database } from "bun:sqlite"'],
     ["src/client/client.ts", 'import { readFile } from "fs/promises"'],
     ["src/http/server.ts", 'import { sample } from "../../test/sample.ts"'],
@@ -96,7 +96,7 @@ describe("the detector of globals", () => {
     const found = async (path: string, text: string) => globalViolations(path, await parseText(text));
     const impure = "Date.now(); new Date(); Math.random(); crypto.randomUUID(); process.env; Bun.sleep(1);";
     expect(await found("src/model/task.ts", impure)).toHaveLength(6);
-    expect(await found("src/claude/task.ts", impure)).toHaveLength(1);
+    expect(await found("src/claude/tasks/task.ts", impure)).toHaveLength(1);
     expect(await found("src/store/store.ts", impure)).toEqual([]);
     const pure = "new Date(1); Math.max(1, 2); task.process; const performance = 1; Date.parse(text);";
     expect(await found("src/model/task.ts", pure)).toEqual([]);

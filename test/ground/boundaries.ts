@@ -22,11 +22,25 @@ import {
 } from "./syntax.ts";
 
 export const folders = [
-  ...["model", "store", "hosts", "worktree", "claude", "engine", "board"],
-  ...["http", "client", "mcp", "opencode", "cli", "testing"],
+  "model",
+  "protocol",
+  "process",
+  "store",
+  "hosts",
+  "worktree",
+  "claude",
+  "engine",
+  "board",
+  "client",
+  "http",
+  "mcp",
+  "opencode",
+  "daemon",
+  "cli",
+  "testing",
 ];
 
-/** `from` is a folder of src, or one file in it. A folder may always import itself. */
+/** `from` is a folder of src, a room in it, or one file. A folder may always import itself. */
 export interface Arrow {
   from: string;
   to: string[];
@@ -34,33 +48,35 @@ export interface Arrow {
 }
 
 export const arrows: Arrow[] = [
-  { from: "store", to: ["model"], reason: "it keeps what the model describes" },
-  { from: "hosts", to: ["model"], reason: "hosts speak in the model's words" },
-  { from: "hosts/claude.ts", to: ["claude"], reason: "this host is an adapter over the Claude task library" },
-  { from: "hosts/claude-requests.ts", to: ["claude"], reason: "the same adapter: the types of what its SDK asks" },
-  { from: "hosts/claude-hosts.ts", to: ["claude"], reason: "it asks whether the SDK of the Claude library is there" },
+  { from: "protocol", to: ["model"], reason: "the wire contract uses the model's words; it also runs in browsers" },
+  { from: "process", to: ["model"], reason: "what every process needs, whatever it is for" },
+  { from: "store", to: ["model", "process"], reason: "it keeps what the model describes" },
+  { from: "hosts", to: ["model", "process"], reason: "hosts use the model's words and start programs" },
+  { from: "hosts/claude", to: ["claude"], reason: "this host is an adapter over the Claude task library" },
+  { from: "worktree", to: ["model", "process"], reason: "only for errors and locks: it is plain git otherwise" },
+  { from: "claude", to: ["model", "process"], reason: "a library of its own, built for Node" },
+  { from: "client", to: ["model", "protocol"], reason: "it runs in a browser: nothing that does I/O but fetch" },
   {
-    from: "hosts/opencode-process.ts",
-    to: ["claude"],
-    reason: "the guard that ends a program with all that it started is part of the Claude library, which stands alone",
+    from: "engine",
+    to: ["model", "process", "store", "hosts"],
+    reason: "the rules read and write the truth and drive the hosts",
   },
-  { from: "worktree", to: ["model"], reason: "only for errors: it is plain git otherwise" },
-  { from: "claude", to: ["model"], reason: "a library of its own that shares the words" },
-  { from: "client", to: ["model"], reason: "it runs in a browser: types and errors, nothing that does I/O" },
-  { from: "engine", to: ["model", "store", "hosts"], reason: "the rules decide over the truth and the hands" },
   {
     from: "board",
-    to: ["model", "store", "engine", "hosts", "worktree", "client"],
-    reason:
-      "work items are kept in the store, tried in worktrees, run as tasks of the engine; the client owns the words of the wire",
+    to: ["model", "protocol", "process", "store", "engine", "hosts", "worktree"],
+    reason: "work items are kept in the store, tried in worktrees and run as tasks of the engine",
   },
   {
     from: "http",
-    to: ["model", "engine", "board", "client"],
-    reason: "a door: parses, calls the rules, formats; the client owns the words of the wire",
+    to: ["model", "protocol", "process", "engine", "board", "client"],
+    reason: "a door: parses, calls the rules, formats; it asks other servers through the client",
   },
-  { from: "mcp", to: ["model", "engine", "board", "client"], reason: "a door: parses, calls the rules, formats" },
-  { from: "opencode", to: ["model", "engine", "board"], reason: "a door: parses, calls the rules, formats" },
+  {
+    from: "mcp",
+    to: ["model", "protocol", "process", "engine", "board"],
+    reason: "a door: parses, calls the rules, formats",
+  },
+  { from: "opencode", to: ["model", "process", "engine", "board"], reason: "a door: parses, calls the rules, formats" },
   { from: "opencode/plugin.ts", to: ["hosts"], reason: "a composition root: makes the host of OpenCode's own client" },
   { from: "opencode/instance.ts", to: ["hosts"], reason: "a composition root: gives the host to the engine" },
   {
@@ -69,13 +85,31 @@ export const arrows: Arrow[] = [
     reason: "a composition root: opens the store and starts the status API, once per process",
   },
   {
+    from: "daemon",
+    to: ["model", "protocol", "process", "engine", "board", "store", "hosts", "worktree", "http", "mcp", "client"],
+    reason: "a composition root: opens the seams and mounts the doors",
+  },
+  {
     from: "cli",
-    to: ["model", "engine", "board", "store", "hosts", "worktree", "http", "mcp", "client"],
-    reason: "a composition root: the daemon opens the seams and mounts the other doors",
+    to: [
+      "model",
+      "protocol",
+      "process",
+      "daemon",
+      "engine",
+      "board",
+      "store",
+      "hosts",
+      "worktree",
+      "http",
+      "mcp",
+      "client",
+    ],
+    reason: "a door that finds or starts the daemon; store, install and doctor also work without one",
   },
   {
     from: "index.ts",
-    to: ["model", "engine", "board", "store", "hosts", "worktree"],
+    to: ["model", "process", "engine", "board", "store", "hosts", "worktree"],
     reason: "the package entry: the rules, and the factories of the seams they need",
   },
   {
@@ -98,11 +132,11 @@ const isDatabase = (specifier: string) => /^(kysely|pg|pg-boss)(\/|$)/.test(spec
 export const bans: Ban[] = [
   { from: "model", matches: () => true, reason: "the model is pure and imports nothing from outside" },
   { from: "claude", matches: (name) => isBun(name) || isDatabase(name), reason: "it runs on Node 20, without a store" },
-  {
-    from: "client",
-    matches: (name) => isBun(name) || isDatabase(name) || isBuiltin(name),
+  ...["client", "protocol"].map((from) => ({
+    from,
+    matches: (name: string) => isBun(name) || isDatabase(name) || isBuiltin(name),
     reason: "it runs in a browser",
-  },
+  })),
 ];
 
 export interface Import {
@@ -134,7 +168,8 @@ export function boundaryViolations(path: string, imports: readonly Import[]): st
   const inSrc = path.replace(/^src\//, "");
   const folder = inSrc.includes("/") ? inSrc.slice(0, inSrc.indexOf("/")) : inSrc;
   if (folder !== "index.ts" && !folders.includes(folder)) return [`${path}: src/${folder} is not in the design`];
-  const allowed = arrows.filter(({ from }) => from === folder || from === inSrc).flatMap(({ to }) => to);
+  const isInside = (from: string) => inSrc === from || inSrc.startsWith(`${from}/`);
+  const allowed = arrows.filter(({ from }) => isInside(from)).flatMap(({ to }) => to);
   return imports.flatMap(({ specifier, line }) => {
     const problem = importProblem(path, folder, specifier, allowed);
     return problem ? [`${path}:${line}: ${problem}`] : [];
@@ -164,7 +199,7 @@ function importProblem(
 
 /** What a pure or portable folder must not touch. `Date.parse` and `new Date(value)` are pure, and fine. */
 const forbiddenGlobals: { from: string[]; names: string[]; reason: string }[] = [
-  { from: ["model", "claude", "client"], names: ["Bun"], reason: "does not exist outside of Bun" },
+  { from: ["model", "protocol", "claude", "client"], names: ["Bun"], reason: "does not exist outside of Bun" },
   {
     from: ["model"],
     names: [

@@ -1,6 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { repositoryFiles, sources } from "./repository.ts";
-import { codeLines, FILE_LIMIT, FUNCTION_LIMIT, functionSizes, hasHeader, isTooDeep, nameProblems } from "./size.ts";
+import {
+  codeLines,
+  FILE_LIMIT,
+  FOLDER_LIMIT,
+  FUNCTION_LIMIT,
+  fullFolders,
+  functionSizes,
+  hasHeader,
+  nameProblems,
+} from "./size.ts";
 import { parse, parseText } from "./syntax.ts";
 
 const code = sources(/\.(tsx?|mjs)$/);
@@ -29,8 +38,8 @@ describe("the limits of the house style", () => {
     ).toEqual([]);
   });
 
-  test("src has one level of folders", () => {
-    expect(repositoryFiles().filter(isTooDeep)).toEqual([]);
+  test("no folder of src or test is too full to be taken in at a glance", () => {
+    expect(fullFolders(repositoryFiles().filter((path) => /^(src|test)\/.*\.tsx?$/.test(path)))).toEqual([]);
   });
 });
 
@@ -70,15 +79,21 @@ const pattern = /\\/\\*"/; const text = \`// no comment
       expect(nameProblems(path)).toEqual([]);
     }
     for (const path of [
-      "src/engine/task-manager.ts",
+      "src/engine/run-manager.ts",
       "src/engine/taskStore.ts",
       "src/http/server-v2.ts",
       "src/http/index.ts",
     ]) {
       expect(nameProblems(path)).toHaveLength(1);
     }
-    expect(isTooDeep("src/store/sqlite.ts")).toBe(false);
-    expect(isTooDeep("src/store/drivers/sqlite.ts")).toBe(true);
+  });
+
+  test("folders are counted by the files directly in them", () => {
+    const full = Array.from({ length: FOLDER_LIMIT + 1 }, (_, index) => `src/store/f${index}.ts`);
+    expect(fullFolders([...full, "src/store/sqlite/a.ts", "src/model/a.ts"])).toEqual([
+      `src/store: ${full.length} files`,
+    ]);
+    expect(fullFolders(full.slice(1))).toEqual([]);
   });
 
   test("a header is a comment at the top", () => {

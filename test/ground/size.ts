@@ -95,13 +95,18 @@ function isFunction(node: Node): boolean {
   );
 }
 
+/** Named for a class that users know by that name. */
+const KNOWN_NAMES = ["task-manager"];
+
 /** What is wrong with the name of a source file, in words. */
 export function nameProblems(path: string): string[] {
   const file = path.slice(path.lastIndexOf("/") + 1);
   const [stem = "", ...endings] = file.split(".");
   const problems: string[] = [];
   if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(stem)) problems.push(`${path}: is not in kebab-case`);
-  const vague = stem.split("-").find((word) => vagueWords.includes(word) || /^v\d+$/.test(word));
+  const vague = KNOWN_NAMES.includes(stem)
+    ? undefined
+    : stem.split("-").find((word) => vagueWords.includes(word) || /^v\d+$/.test(word));
   if (vague) problems.push(`${path}: "${vague}" says nothing: name the file for the noun it exports`);
   if (stem === "index" && /^tsx?$/.test(endings.join(".")) && !barrels.includes(path)) {
     problems.push(`${path}: no index files but the package entries: import from the file itself`);
@@ -109,9 +114,17 @@ export function nameProblems(path: string): string[] {
   return problems;
 }
 
-/** Files of src lie in a folder of src, and no deeper: the layout is the architecture. */
-export function isTooDeep(path: string): boolean {
-  return path.startsWith("src/") && path.split("/").length > 3;
+/** A folder that cannot be taken in at a glance wants rooms. */
+export const FOLDER_LIMIT = 22;
+
+/** Folders with too many files directly in them, each with their number. */
+export function fullFolders(paths: readonly string[]): string[] {
+  const counts = new Map<string, number>();
+  for (const path of paths) {
+    const folder = path.slice(0, path.lastIndexOf("/"));
+    counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  }
+  return [...counts].flatMap(([folder, count]) => (count > FOLDER_LIMIT ? [`${folder}: ${count} files`] : []));
 }
 
 /** True when the file starts with a comment, after a shebang at most. */

@@ -2,6 +2,8 @@ import { describe, expect, test } from "bun:test";
 import type { z } from "zod";
 import { z as zod } from "zod";
 import manifest from "../../package.json" with { type: "json" };
+import { ROUTES } from "../../src/http/routes.ts";
+import { noProgress } from "../../src/model/progress.ts";
 import {
   type History,
   healthSchema,
@@ -9,12 +11,10 @@ import {
   instanceSchema,
   type Stats,
   statsSchema,
-} from "../../src/client/schemas.ts";
-import { ROUTES } from "../../src/http/routes.ts";
-import { noProgress } from "../../src/model/progress.ts";
+} from "../../src/protocol/schemas.ts";
 import { completed, create, resumed } from "../../src/testing/sample-task.ts";
-import { type Api, CORS, corsOf, failureOf, jsonOf, startApi } from "./api-bed.ts";
-import { strict } from "./strict-schema.ts";
+import { type Api, CORS, corsOf, failureOf, jsonOf, startApi } from "./bed/api-bed.ts";
+import { strict } from "./bed/strict-schema.ts";
 
 async function read<T>(api: Api, path: string, schema: z.ZodType): Promise<T> {
   const answer = await api.ask(path);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import type { CallOperation } from "../../src/client/operations.ts";
 import { AsyncAgentsError } from "../../src/model/errors.ts";
-import { type ApiOptions, failureOf, jsonOf, serverRecord, startApi } from "./api-bed.ts";
-import { rawRequest } from "./raw-request.ts";
+import type { CallOperation } from "../../src/protocol/operations.ts";
+import { type ApiOptions, failureOf, jsonOf, serverRecord, startApi } from "./bed/api-bed.ts";
+import { rawRequest } from "./bed/raw-request.ts";
 
 const PROJECT = "4b6b1cd2-7a55-4e8b-8d0c-0d5f8f1f3a11";
 

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import { taskSchema } from "../../src/client/schemas.ts";
 import type { NotifyInput } from "../../src/hosts/host.ts";
-import type { ScriptedHost } from "../../src/hosts/scripted.ts";
-import { ask, fail, gate, say } from "../../src/hosts/scripted-script.ts";
+import { ask, fail, gate, say } from "../../src/hosts/scripted/script.ts";
+import type { ScriptedHost } from "../../src/hosts/scripted/scripted-host.ts";
 import { AsyncAgentsError } from "../../src/model/errors.ts";
 import type { Task } from "../../src/model/task.ts";
+import { taskSchema } from "../../src/protocol/schemas.ts";
 import { create } from "../../src/testing/sample-task.ts";
 import { ended, launch, notices, when } from "../engine/engine-bed.ts";
-import { type Api, failureOf, startApi } from "./api-bed.ts";
-import { rawRequest } from "./raw-request.ts";
-import { strict } from "./strict-schema.ts";
+import { type Api, failureOf, startApi } from "./bed/api-bed.ts";
+import { rawRequest } from "./bed/raw-request.ts";
+import { strict } from "./bed/strict-schema.ts";
 
 const ONE_MEGABYTE = 1024 * 1024;
 

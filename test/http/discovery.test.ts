@@ -2,11 +2,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
-import { ownIdentity, type ProcessIdentity } from "../../src/engine/liveness.ts";
 import { announce, livingServers, type ServerRecord } from "../../src/http/discovery.ts";
+import { ownIdentity, type ProcessIdentity } from "../../src/process/liveness.ts";
 import { newWorld, type World } from "../engine/engine-bed.ts";
-import { serverRecord, startApi } from "./api-bed.ts";
-import { startChild } from "./api-child.ts";
+import { serverRecord, startApi } from "./bed/api-bed.ts";
+import { startChild } from "./bed/api-child.ts";
 
 const own = { port: 5165, url: "http://127.0.0.1:5165", token: "secret", version: "1" };
 const early = { ...own, kind: "plugin" as const, startedAt: "2026-01-01T00:00:00.000Z" };
@@ -24,7 +24,7 @@ function write(name: string, content: unknown): void {
   writeFileSync(join(directory, name), typeof content === "string" ? content : JSON.stringify(content));
 }
 
-const LIVENESS = join(import.meta.dir, "../../src/engine/liveness.ts");
+const LIVENESS = join(import.meta.dir, "../../src/process/liveness.ts");
 const WAITING = `console.log(JSON.stringify(require(${JSON.stringify(LIVENESS)}).ownIdentity())); process.stdin.resume()`;
 
 /** Another process, which lives as long as these tests. */

@@ -5,8 +5,8 @@ import { noProgress } from "../../src/model/progress.ts";
 import { sqliteStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { completed, create, resumed } from "../../src/testing/sample-task.ts";
-import { type Api, startApi } from "./api-bed.ts";
-import { EventReader, folded, snapshotOf, taskOf } from "./event-reader.ts";
+import { type Api, startApi } from "./bed/api-bed.ts";
+import { EventReader, folded, snapshotOf, taskOf } from "./bed/event-reader.ts";
 
 const ROUNDS = 12;
 const READERS = 20;

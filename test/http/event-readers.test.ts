@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { Overview } from "../../src/engine/overview.ts";
+import { Overview } from "../../src/engine/watching/overview.ts";
 import { EventStreams } from "../../src/http/event-streams.ts";
 import type { Store } from "../../src/store/store.ts";
 import { create, newTask } from "../../src/testing/sample-task.ts";
 import type { World } from "../engine/engine-bed.ts";
-import { type Api, type ApiOptions, failureOf, startApi } from "./api-bed.ts";
-import { startChild } from "./api-child.ts";
-import { EventReader, snapshotOf } from "./event-reader.ts";
-import { rawRequest, stuckReader } from "./raw-request.ts";
+import { type Api, type ApiOptions, failureOf, startApi } from "./bed/api-bed.ts";
+import { startChild } from "./bed/api-child.ts";
+import { EventReader, snapshotOf } from "./bed/event-reader.ts";
+import { rawRequest, stuckReader } from "./bed/raw-request.ts";
 
 async function open(api: { world: World; url: string }): Promise<EventReader> {
   const reader = await EventReader.open(api);

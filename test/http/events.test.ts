@@ -1,16 +1,16 @@
 import { describe, expect, test } from "bun:test";
-import { snapshotSchema, taskSchema } from "../../src/client/schemas.ts";
-import { Overview } from "../../src/engine/overview.ts";
-import { call, fail, gate, type ScriptedScript, say } from "../../src/hosts/scripted-script.ts";
+import { Overview } from "../../src/engine/watching/overview.ts";
+import { call, fail, gate, type ScriptedScript, say } from "../../src/hosts/scripted/script.ts";
 import { EventStreams } from "../../src/http/event-streams.ts";
 import { noProgress } from "../../src/model/progress.ts";
 import type { Task } from "../../src/model/task.ts";
+import { snapshotSchema, taskSchema } from "../../src/protocol/schemas.ts";
 import { sampleProject } from "../../src/testing/sample-board.ts";
 import { completed, create, newTask, resumed } from "../../src/testing/sample-task.ts";
 import { ended, launch } from "../engine/engine-bed.ts";
-import { type Api, atEnd, startApi } from "./api-bed.ts";
-import { EventReader, snapshotOf, taskOf } from "./event-reader.ts";
-import { strict } from "./strict-schema.ts";
+import { type Api, atEnd, startApi } from "./bed/api-bed.ts";
+import { EventReader, snapshotOf, taskOf } from "./bed/event-reader.ts";
+import { strict } from "./bed/strict-schema.ts";
 
 /** A reader that has read its snapshot. */
 async function following(api: Api): Promise<EventReader> {

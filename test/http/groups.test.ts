@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { groupSchema, runSchema, type TaskGroup } from "../../src/client/schemas.ts";
 import { noProgress, type Progress } from "../../src/model/progress.ts";
+import { groupSchema, runSchema, type TaskGroup } from "../../src/protocol/schemas.ts";
 import { completed, create, newTask, resumed } from "../../src/testing/sample-task.ts";
-import { type Api, failureOf, jsonOf, startApi } from "./api-bed.ts";
-import { strict } from "./strict-schema.ts";
+import { type Api, failureOf, jsonOf, startApi } from "./bed/api-bed.ts";
+import { strict } from "./bed/strict-schema.ts";
 
 const schema = strict(groupSchema);
 

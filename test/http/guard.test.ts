@@ -5,8 +5,8 @@ import { folderToken } from "../../src/http/token-file.ts";
 import { create } from "../../src/testing/sample-task.ts";
 import { newWorld } from "../engine/engine-bed.ts";
 import { root } from "../ground/repository.ts";
-import { type Api, failureOf, startApi } from "./api-bed.ts";
-import { rawRequest } from "./raw-request.ts";
+import { type Api, failureOf, startApi } from "./bed/api-bed.ts";
+import { rawRequest } from "./bed/raw-request.ts";
 
 /** The status of an answer to a request with these headers. */
 async function statusOf(api: Api, path: string, headers: Record<string, string>, method = "GET"): Promise<number> {

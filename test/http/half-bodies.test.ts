@@ -6,7 +6,7 @@ import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { wholeBody } from "../../src/http/request-body.ts";
 import { DaemonBed } from "../mcp/daemon-bed.ts";
-import { serverRecord } from "./api-bed.ts";
+import { serverRecord } from "./bed/api-bed.ts";
 
 const COUNT = 300;
 const SENT_BYTES = 1_900_000;

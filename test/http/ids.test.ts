@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { create } from "../../src/testing/sample-task.ts";
-import { type Api, CORS, corsOf, failureOf, startApi } from "./api-bed.ts";
-import { rawRequest } from "./raw-request.ts";
+import { type Api, CORS, corsOf, failureOf, startApi } from "./bed/api-bed.ts";
+import { rawRequest } from "./bed/raw-request.ts";
 
 const ODD_IDS = [
   "..%2f..%2fetc%2fpasswd",

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { taskListSchema, taskSchema } from "../../src/client/schemas.ts";
 import type { NewTask } from "../../src/model/events.ts";
+import { taskListSchema, taskSchema } from "../../src/protocol/schemas.ts";
 import { completed, create, resumed } from "../../src/testing/sample-task.ts";
-import { type Api, failureOf, jsonOf, startApi } from "./api-bed.ts";
-import { strict } from "./strict-schema.ts";
+import { type Api, failureOf, jsonOf, startApi } from "./bed/api-bed.ts";
+import { strict } from "./bed/strict-schema.ts";
 
 const listSchema = strict(taskListSchema);
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { type LogMessage, messageSchema } from "../../src/client/schemas.ts";
-import { call, gate, say } from "../../src/hosts/scripted-script.ts";
+import { call, gate, say } from "../../src/hosts/scripted/script.ts";
 import type { Message } from "../../src/model/message.ts";
+import { type LogMessage, messageSchema } from "../../src/protocol/schemas.ts";
 import { ended, launch } from "../engine/engine-bed.ts";
-import { type Api, failureOf, jsonOf, startApi } from "./api-bed.ts";
-import { strict } from "./strict-schema.ts";
+import { type Api, failureOf, jsonOf, startApi } from "./bed/api-bed.ts";
+import { strict } from "./bed/strict-schema.ts";
 
 const schema = strict(messageSchema).array();
 const tokens = { input: 1, output: 2, reasoning: 3, cacheRead: 4, cacheWrite: 5 };

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { markerOf } from "../../src/hosts/scripted-script.ts";
+import { markerOf } from "../../src/hosts/scripted/script.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { create } from "../../src/testing/sample-task.ts";
-import { type Api, CORS, corsOf, failureOf, startApi } from "./api-bed.ts";
-import { type ApiChild, startChild } from "./api-child.ts";
+import { type Api, CORS, corsOf, failureOf, startApi } from "./bed/api-bed.ts";
+import { type ApiChild, startChild } from "./bed/api-child.ts";
 
 const HELD = markerOf("held");
 const SHORT = markerOf("short");

@@ -4,14 +4,14 @@ import { createServer, type Server } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { Desk } from "../../src/engine/desk.ts";
-import { isAlive } from "../../src/engine/liveness.ts";
-import { Overview } from "../../src/engine/overview.ts";
-import { say } from "../../src/hosts/scripted-script.ts";
+import { Overview } from "../../src/engine/watching/overview.ts";
+import { say } from "../../src/hosts/scripted/script.ts";
 import { startApiServer } from "../../src/http/server.ts";
 import { apiSettings } from "../../src/http/settings.ts";
+import { isAlive } from "../../src/process/liveness.ts";
 import { ended, launch, newWorld, type World } from "../engine/engine-bed.ts";
-import { atEnd, serverRecord, startApi } from "./api-bed.ts";
-import { rawRequest } from "./raw-request.ts";
+import { atEnd, serverRecord, startApi } from "./bed/api-bed.ts";
+import { rawRequest } from "./bed/raw-request.ts";
 
 async function take(world: World, port: number): Promise<Server | null> {
   const { promise, resolve } = Promise.withResolvers<Server | null>();
@@ -36,7 +36,7 @@ const withToken = (token: string) => ({ method: "POST", headers: { authorization
 
 /** The port of a server that runs in a Worker until the end of the test. */
 async function startInWorker(world: World, port: number): Promise<number> {
-  const worker = new Worker(new URL("./api-worker.ts", import.meta.url).href);
+  const worker = new Worker(new URL("./bed/api-worker.ts", import.meta.url).href);
   const said = () =>
     new Promise<unknown>((resolve, reject) => {
       worker.onmessage = ({ data }) => resolve(data);

@@ -8,13 +8,13 @@ import { once } from "node:events";
 import { chmodSync, readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
-import type { CallOperation } from "../../src/client/operations.ts";
 import { userIn } from "../../src/http/peer-user.ts";
 import { ROUTES } from "../../src/http/routes.ts";
 import { mcpHandler } from "../../src/mcp/http.ts";
+import type { CallOperation } from "../../src/protocol/operations.ts";
 import { create } from "../../src/testing/sample-task.ts";
 import { newWorld } from "../engine/engine-bed.ts";
-import { type Api, startApi } from "./api-bed.ts";
+import { type Api, startApi } from "./bed/api-bed.ts";
 
 const TRIES = Number(process.env.ASYNCAGENTS_TRIES ?? 50);
 const LIMIT_MS = 60_000 + TRIES * 200;
@@ -22,7 +22,7 @@ const OWN = process.geteuid?.() ?? 0;
 const IS_ROOT = OWN === 0;
 const OTHER = IS_ROOT ? 54_321 : OWN;
 const SECRET = "what only the owner may read";
-const PROGRAM = readFileSync(join(import.meta.dir, "other-user.mjs"), "utf8");
+const PROGRAM = readFileSync(join(import.meta.dir, "bed/other-user.mjs"), "utf8");
 
 const LAUNCH = {
   method: "POST",

@@ -3,14 +3,14 @@
  * that reach those models show what the definitions cost.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { openClaude } from "../../src/claude/open-claude.ts";
-import { OPERATIONS } from "../../src/client/operations.ts";
-import { startAnthropicModel } from "../../src/testing/anthropic-model.ts";
+import { openClaude } from "../../src/claude/session/open-claude.ts";
+import { OPERATIONS } from "../../src/protocol/operations.ts";
 import { claudeEnvironment } from "../../src/testing/claude-home.ts";
-import type { ModelRequest } from "../../src/testing/model-request.ts";
-import { startOpenAiModel } from "../../src/testing/openai-model.ts";
-import { startOpenCode } from "../../src/testing/opencode-harness.ts";
-import { call, type Script, say, scriptMarker } from "../../src/testing/script.ts";
+import { startAnthropicModel } from "../../src/testing/models/anthropic-model.ts";
+import type { ModelRequest } from "../../src/testing/models/model-request.ts";
+import { startOpenAiModel } from "../../src/testing/models/openai-model.ts";
+import { call, type Script, say, scriptMarker } from "../../src/testing/models/script.ts";
+import { startOpenCode } from "../../src/testing/opencode/harness.ts";
 import { COMMAND, DaemonBed, mcpArguments } from "./daemon-bed.ts";
 
 /** What the definitions may add to a model's request, in bytes. */

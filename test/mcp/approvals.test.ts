@@ -3,7 +3,7 @@ import { afterAll, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { createProject, createTemporaryRoot } from "../../src/testing/opencode-home.ts";
+import { createProject, createTemporaryRoot } from "../../src/testing/opencode/home.ts";
 import { COMMAND, DaemonBed, mcpArguments, TOP } from "./daemon-bed.ts";
 
 const bed = await DaemonBed.start();

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createClient } from "../../src/client/client.ts";
-import type { OperationInput, OperationName } from "../../src/client/operations.ts";
+import type { OperationInput, OperationName } from "../../src/protocol/operations.ts";
 import { sqliteStore } from "../../src/store/open.ts";
 import { sampleAttempt } from "../../src/testing/sample-board.ts";
 import { DaemonBed, type Tools } from "./daemon-bed.ts";

@@ -10,8 +10,8 @@ import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as OldStdio } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport as OldHttp } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { createClient } from "../../src/client/client.ts";
-import type { OperationInput, OperationName, OperationOutput } from "../../src/client/operations.ts";
-import { createProject, createTemporaryRoot } from "../../src/testing/opencode-home.ts";
+import type { OperationInput, OperationName, OperationOutput } from "../../src/protocol/operations.ts";
+import { createProject, createTemporaryRoot } from "../../src/testing/opencode/home.ts";
 import { errorOf } from "./door-bed.ts";
 
 const ROOT = join(import.meta.dir, "../..");

@@ -5,10 +5,10 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import type { CallOperation } from "../../src/client/operations.ts";
 import { mcpHandler } from "../../src/mcp/http.ts";
 import type { Offer } from "../../src/mcp/tools.ts";
 import { AsyncAgentsError } from "../../src/model/errors.ts";
+import type { CallOperation } from "../../src/protocol/operations.ts";
 
 export type Answers = Record<string, (input: Record<string, unknown>, signal?: AbortSignal) => unknown>;
 

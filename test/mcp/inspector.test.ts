@@ -1,7 +1,7 @@
 /** The official inspector's command line: the strict list, and every tool called, over stdio and over HTTP. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import type { OperationInput, OperationName, OperationOutput } from "../../src/client/operations.ts";
+import type { OperationInput, OperationName, OperationOutput } from "../../src/protocol/operations.ts";
 import { DaemonBed, type Tools } from "./daemon-bed.ts";
 import { errorOf } from "./door-bed.ts";
 

@@ -2,7 +2,7 @@
  * Tasks that stand still or fail at their provider, on the real OpenCode: everybody sees it, and the parent is told once.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { call, fail, say } from "../../src/testing/script.ts";
+import { call, fail, say } from "../../src/testing/models/script.ts";
 import { World } from "./world.ts";
 
 let world: World;

@@ -4,9 +4,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { startOpenAiModel } from "../../src/testing/openai-model.ts";
-import { createTemporaryRoot } from "../../src/testing/opencode-home.ts";
-import { fail, gate, say } from "../../src/testing/script.ts";
+import { startOpenAiModel } from "../../src/testing/models/openai-model.ts";
+import { fail, gate, say } from "../../src/testing/models/script.ts";
+import { createTemporaryRoot } from "../../src/testing/opencode/home.ts";
 import { type Parent, World } from "./world.ts";
 
 const model = startOpenAiModel();
@@ -169,7 +169,7 @@ test("a wait that runs out says so, and the task goes on", async () => {
 test("a storage folder that cannot be written: OpenCode starts, and the tools say what to do", async () => {
   const root = await createTemporaryRoot();
   writeFileSync(join(root, "file"), "");
-  const { startOpenCode } = await import("../../src/testing/opencode-harness.ts");
+  const { startOpenCode } = await import("../../src/testing/opencode/harness.ts");
   const { PLUGIN } = await import("./world.ts");
   const env = { ASYNCAGENTS_HOME: join(root, "file", "below") };
   const opencode = await startOpenCode({ model, plugin: [[PLUGIN, {}]], env });

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Task } from "../../src/model/task.ts";
-import { startOpenAiModel } from "../../src/testing/openai-model.ts";
-import { call, cut, empty, fail, gate, say } from "../../src/testing/script.ts";
+import { startOpenAiModel } from "../../src/testing/models/openai-model.ts";
+import { call, cut, empty, fail, gate, say } from "../../src/testing/models/script.ts";
 import { World } from "./world.ts";
 
 const unreliable = pathToFileURL(join(import.meta.dir, "unreliable-plugin.ts")).href;

@@ -2,7 +2,7 @@
  * Forked tasks on the real OpenCode: the parent's history goes along, cut to its limits, and the agent is told so.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { call, calls, gate, say } from "../../src/testing/script.ts";
+import { call, calls, gate, say } from "../../src/testing/models/script.ts";
 import { type Parent, World } from "./world.ts";
 
 let world: World;

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../../src/testing/eventually.ts";
-import { gate, say } from "../../src/testing/script.ts";
+import { gate, say } from "../../src/testing/models/script.ts";
 import { World } from "./world.ts";
 
 let world: World;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { say } from "../../src/testing/script.ts";
+import { say } from "../../src/testing/models/script.ts";
 import { World } from "./world.ts";
 
 const plugin = pathToFileURL(join(import.meta.dir, "late-notice-plugin.ts")).href;

@@ -3,7 +3,7 @@
  * resume, list, clear.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { call, calls, fail, gate, say } from "../../src/testing/script.ts";
+import { call, calls, fail, gate, say } from "../../src/testing/models/script.ts";
 import { World } from "./world.ts";
 
 for (const prefix of ["asyncagents", "background"]) {

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../../src/testing/eventually.ts";
-import { startOpenAiModel } from "../../src/testing/openai-model.ts";
-import { fail, gate, say } from "../../src/testing/script.ts";
+import { startOpenAiModel } from "../../src/testing/models/openai-model.ts";
+import { fail, gate, say } from "../../src/testing/models/script.ts";
 import { type Parent, World } from "./world.ts";
 
 /** A busy machine takes a while for sixty agents at once. */

@@ -9,11 +9,11 @@ import { isOneShot } from "../../src/opencode/plugin.ts";
 import { sqliteStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { eventually } from "../../src/testing/eventually.ts";
-import { startOpenAiModel } from "../../src/testing/openai-model.ts";
-import { openCodeBinary } from "../../src/testing/opencode-binary.ts";
-import { createProject, createTemporaryRoot, prepareHome } from "../../src/testing/opencode-home.ts";
-import { cleanEnvironment } from "../../src/testing/opencode-process.ts";
-import { calls, pause, say } from "../../src/testing/script.ts";
+import { startOpenAiModel } from "../../src/testing/models/openai-model.ts";
+import { calls, pause, say } from "../../src/testing/models/script.ts";
+import { openCodeBinary } from "../../src/testing/opencode/binary.ts";
+import { createProject, createTemporaryRoot, prepareHome } from "../../src/testing/opencode/home.ts";
+import { cleanEnvironment } from "../../src/testing/opencode/process.ts";
 import { PLUGIN } from "./world.ts";
 
 const model = startOpenAiModel();

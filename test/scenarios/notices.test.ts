@@ -3,7 +3,7 @@
  * bounded, and never to anybody else.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { empty, fail, gate, huge, say } from "../../src/testing/script.ts";
+import { empty, fail, gate, huge, say } from "../../src/testing/models/script.ts";
 import { World } from "./world.ts";
 
 let world: World;

@@ -4,8 +4,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { startOpenAiModel } from "../../src/testing/openai-model.ts";
-import { call, fail, gate, say } from "../../src/testing/script.ts";
+import { startOpenAiModel } from "../../src/testing/models/openai-model.ts";
+import { call, fail, gate, say } from "../../src/testing/models/script.ts";
 import { type Parent, World } from "./world.ts";
 
 const model = startOpenAiModel();

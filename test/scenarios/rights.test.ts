@@ -4,8 +4,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { startOpenAiModel } from "../../src/testing/openai-model.ts";
-import { call, say } from "../../src/testing/script.ts";
+import { startOpenAiModel } from "../../src/testing/models/openai-model.ts";
+import { call, say } from "../../src/testing/models/script.ts";
 import { World } from "./world.ts";
 
 const model = startOpenAiModel();

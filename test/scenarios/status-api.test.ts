@@ -12,8 +12,8 @@ import {
   statsSchema,
   taskListSchema,
   taskSchema,
-} from "../../src/client/schemas.ts";
-import { call, fail, gate, say } from "../../src/testing/script.ts";
+} from "../../src/protocol/schemas.ts";
+import { call, fail, gate, say } from "../../src/testing/models/script.ts";
 import { type Api, type Parent, World } from "./world.ts";
 
 const SECRET = "sk-live-4242424242 password=hunter2";

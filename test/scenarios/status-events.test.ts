@@ -4,10 +4,10 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { EventSource } from "eventsource";
-import { type BackgroundTask, snapshotSchema, taskSchema } from "../../src/client/schemas.ts";
-import { freePort } from "../../src/testing/free-port.ts";
+import { freePort } from "../../src/process/free-port.ts";
+import { type BackgroundTask, snapshotSchema, taskSchema } from "../../src/protocol/schemas.ts";
+import { call, fail, gate, say } from "../../src/testing/models/script.ts";
 import { Recorder } from "../../src/testing/recorder.ts";
-import { call, fail, gate, say } from "../../src/testing/script.ts";
 import { type Api, type Parent, World } from "./world.ts";
 
 const NAMES = [

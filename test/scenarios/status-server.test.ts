@@ -5,10 +5,10 @@ import { afterAll, afterEach, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
-import { startOpenAiModel } from "../../src/testing/openai-model.ts";
-import { startOpenCode } from "../../src/testing/opencode-harness.ts";
-import { createTemporaryRoot } from "../../src/testing/opencode-home.ts";
-import { say } from "../../src/testing/script.ts";
+import { startOpenAiModel } from "../../src/testing/models/openai-model.ts";
+import { say } from "../../src/testing/models/script.ts";
+import { startOpenCode } from "../../src/testing/opencode/harness.ts";
+import { createTemporaryRoot } from "../../src/testing/opencode/home.ts";
 import { type Api, World, type WorldOptions } from "./world.ts";
 
 const DEFAULT_PORT = 5165;

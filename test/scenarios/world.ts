@@ -6,15 +6,15 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Client, createClient } from "../../src/client/client.ts";
-import { Changes } from "../../src/engine/changes.ts";
-import { Waiter } from "../../src/engine/waiter.ts";
+import { Changes } from "../../src/engine/watching/changes.ts";
+import { Waiter } from "../../src/engine/watching/waiter.ts";
 import type { Task } from "../../src/model/task.ts";
 import { sqliteStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
-import { type OpenAiModel, startOpenAiModel } from "../../src/testing/openai-model.ts";
-import type { RecordedEvent } from "../../src/testing/opencode-events.ts";
-import { type OpenCode, type OpenCodeOptions, startOpenCode } from "../../src/testing/opencode-harness.ts";
-import { call, type Script, type ScriptedCall, say, scriptMarker } from "../../src/testing/script.ts";
+import { type OpenAiModel, startOpenAiModel } from "../../src/testing/models/openai-model.ts";
+import { call, type Script, type ScriptedCall, say, scriptMarker } from "../../src/testing/models/script.ts";
+import type { RecordedEvent } from "../../src/testing/opencode/events.ts";
+import { type OpenCode, type OpenCodeOptions, startOpenCode } from "../../src/testing/opencode/harness.ts";
 
 export const PLUGIN = pathToFileURL(join(import.meta.dir, "../../src/opencode/server.ts")).href;
 /** Long: a busy machine takes a while for sixty agents at once. */

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { closeSync, openSync, readdirSync, readFileSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { readDamageReport } from "../../src/store/damage-report.ts";
 import { sqliteStore } from "../../src/store/open.ts";
-import { takeLock } from "../../src/store/presence.ts";
+import { takeLock } from "../../src/store/sqlite/presence.ts";
+import { readDamageReport } from "../../src/store/sqlite-files/damage-report.ts";
 import { create } from "../../src/testing/sample-task.ts";
 import { children } from "./child.ts";
 import { temporaryFolders } from "./temporary-folder.ts";

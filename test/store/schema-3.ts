@@ -1,7 +1,7 @@
 /** A store as it was before merges were kept: migrations 1 to 3, with an attempt in it; and what opening makes of it. */
 import { expect } from "bun:test";
 import type { Database } from "../../src/store/database.ts";
-import { migrate } from "../../src/store/migrations.ts";
+import { migrate } from "../../src/store/migrations/migrations.ts";
 import type { Store } from "../../src/store/store.ts";
 
 /** `third` is a new, empty database, and `open` opens the store on it. */

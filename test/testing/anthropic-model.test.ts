@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type AnthropicModel, startAnthropicModel } from "../../src/testing/anthropic-model.ts";
 import { type ClaudeHome, claudeEnvironment } from "../../src/testing/claude-home.ts";
-import type { AnthropicMessage, ContentBlock } from "../../src/testing/messages-request.ts";
-import { call, calls, cut, empty, fail, gate, huge, say, scriptMarker } from "../../src/testing/script.ts";
+import { type AnthropicModel, startAnthropicModel } from "../../src/testing/models/anthropic-model.ts";
+import type { AnthropicMessage, ContentBlock } from "../../src/testing/models/messages-request.ts";
+import { call, calls, cut, empty, fail, gate, huge, say, scriptMarker } from "../../src/testing/models/script.ts";
 import { openQuery } from "./claude-query.ts";
 
 const PATIENCE = 60_000;

@@ -1,7 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { ChatMessage } from "../../src/testing/chat-request.ts";
-import { type OpenAiModel, startOpenAiModel } from "../../src/testing/openai-model.ts";
-import { call, calls, cut, empty, fail, gate, huge, pause, say, scriptMarker } from "../../src/testing/script.ts";
+import type { ChatMessage } from "../../src/testing/models/chat-request.ts";
+import { type OpenAiModel, startOpenAiModel } from "../../src/testing/models/openai-model.ts";
+import {
+  call,
+  calls,
+  cut,
+  empty,
+  fail,
+  gate,
+  huge,
+  pause,
+  say,
+  scriptMarker,
+} from "../../src/testing/models/script.ts";
 
 let model: OpenAiModel;
 beforeAll(() => {

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { type OpenAiModel, startOpenAiModel } from "../../src/testing/openai-model.ts";
-import { messageText, OpenCodeHttpError } from "../../src/testing/opencode-client.ts";
-import { type OpenCode, startOpenCode } from "../../src/testing/opencode-harness.ts";
-import { call, cut, empty, fail, gate, say } from "../../src/testing/script.ts";
+import { type OpenAiModel, startOpenAiModel } from "../../src/testing/models/openai-model.ts";
+import { call, cut, empty, fail, gate, say } from "../../src/testing/models/script.ts";
+import { messageText, OpenCodeHttpError } from "../../src/testing/opencode/client.ts";
+import { type OpenCode, startOpenCode } from "../../src/testing/opencode/harness.ts";
 
 let model: OpenAiModel;
 let opencode: OpenCode;

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { AsyncAgentsError } from "../../src/model/errors.ts";
-import type { Place } from "../../src/worktree/git.ts";
+import type { Place } from "../../src/worktree/git/git.ts";
 import { type AttemptRequest, type MadeWorktree, makeWorktrees } from "../../src/worktree/make.ts";
 
 export interface GitBed {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { AsyncAgentsError } from "../../src/model/errors.ts";
-import { assertVersion, git, tryGit } from "../../src/worktree/git.ts";
+import { assertVersion, git, tryGit } from "../../src/worktree/git/git.ts";
 import { gitBed, placeOf, refusal, sh } from "./git-bed.ts";
 
 const bed = gitBed();

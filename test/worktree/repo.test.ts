@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { inspectRepo, isBranchName, tipOf } from "../../src/worktree/repo.ts";
+import { inspectRepo, isBranchName, tipOf } from "../../src/worktree/git/repo.ts";
 import { commit, gitBed, placeOf, refusal, sh, write } from "./git-bed.ts";
 
 const bed = gitBed();

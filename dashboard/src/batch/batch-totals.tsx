@@ -1,7 +1,7 @@
 /**
  * What the tasks of a batch come to: how many stand where, and what they used together.
  */
-import type { TaskGroup, TaskStatus } from "../../../src/client/schemas.ts";
+import type { TaskGroup, TaskStatus } from "../../../src/protocol/schemas.ts";
 import { useNow } from "../live/clock.ts";
 import { Icon } from "../parts/icons.tsx";
 import { compactText, costText, countText, tokensTitle, totalTokens } from "../wording/amounts.ts";

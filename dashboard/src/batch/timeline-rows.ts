@@ -1,7 +1,7 @@
 /**
  * What the timeline draws: one row for each task, in the order they started, with a bar for each run. Pure.
  */
-import type { BackgroundTask, TaskGroup, TaskStatus } from "../../../src/client/schemas.ts";
+import type { BackgroundTask, TaskGroup, TaskStatus } from "../../../src/protocol/schemas.ts";
 
 export interface RunBar {
   number: number;

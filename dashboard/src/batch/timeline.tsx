@@ -3,7 +3,7 @@
  * second while a task lives.
  */
 import { useMemo, useState } from "react";
-import type { TaskGroup } from "../../../src/client/schemas.ts";
+import type { TaskGroup } from "../../../src/protocol/schemas.ts";
 import { useNow } from "../live/clock.ts";
 import { useIsNarrow } from "../parts/media.ts";
 import { durationText } from "../wording/durations.ts";

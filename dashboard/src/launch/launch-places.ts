@@ -1,7 +1,7 @@
 /**
  * Where tasks can be launched: the hosts that this server or the daemon can open, the folders that are known, and the agents there.
  */
-import type { Instance } from "../../../src/client/schemas.ts";
+import type { Instance } from "../../../src/protocol/schemas.ts";
 import { useExecutors } from "../server/board-queries.ts";
 import type { Executor } from "../server/operate.ts";
 import { useInstances, useRecentTasks } from "../server/queries.ts";

@@ -4,8 +4,8 @@
  * fetched again, at a pace, because only the server knows what passes.
  */
 import type { Client } from "../../../src/client/client.ts";
-import type { TaskChange } from "../../../src/client/events.ts";
-import type { BackgroundTask, Snapshot, TaskList } from "../../../src/client/schemas.ts";
+import type { TaskChange } from "../../../src/client/event-stream.ts";
+import type { BackgroundTask, Snapshot, TaskList } from "../../../src/protocol/schemas.ts";
 import type { FeedListener } from "../live/live-feed.ts";
 import { pacer } from "../live/pacer.ts";
 import { type Filters, isFiltered } from "../routing/filters.ts";

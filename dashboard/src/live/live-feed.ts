@@ -3,8 +3,8 @@
  * no tasks itself; the list's pages and the query cache do, each within its own bounds.
  */
 import type { Client } from "../../../src/client/client.ts";
-import type { TaskChange } from "../../../src/client/events.ts";
-import type { BackgroundTask, Snapshot } from "../../../src/client/schemas.ts";
+import type { TaskChange } from "../../../src/client/event-stream.ts";
+import type { BackgroundTask, Snapshot } from "../../../src/protocol/schemas.ts";
 
 export type Connection =
   | { kind: "connecting" }

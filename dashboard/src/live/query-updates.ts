@@ -3,8 +3,8 @@
  * a pace. Queries that nothing shows are marked stale and not fetched.
  */
 import type { QueryClient } from "@tanstack/react-query";
-import type { TaskChange } from "../../../src/client/events.ts";
-import type { BackgroundTask, Snapshot, TaskGroup } from "../../../src/client/schemas.ts";
+import type { TaskChange } from "../../../src/client/event-stream.ts";
+import type { BackgroundTask, Snapshot, TaskGroup } from "../../../src/protocol/schemas.ts";
 import { queryKeys } from "../server/query-keys.ts";
 import type { FeedListener } from "./live-feed.ts";
 import { keyedPacers, pacer } from "./pacer.ts";

@@ -2,7 +2,7 @@
  * The operations of the board as the page calls them: all with the token, because all of them are POST. Types only: the
  * schemas stay on the server.
  */
-import type { CallOperation, OperationName, OperationOutput } from "../../../src/client/operations.ts";
+import type { CallOperation, OperationName, OperationOutput } from "../../../src/protocol/operations.ts";
 import { control } from "./page-client.ts";
 
 export const operate: CallOperation = (name, input, options) =>

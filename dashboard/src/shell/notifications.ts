@@ -2,8 +2,8 @@
  * Tells on the desktop how tasks ended while the page is hidden, if the person asked for it. Asks the browser's
  * permission only on that click.
  */
-import type { TaskChange } from "../../../src/client/events.ts";
-import type { BackgroundTask } from "../../../src/client/schemas.ts";
+import type { TaskChange } from "../../../src/client/event-stream.ts";
+import type { BackgroundTask } from "../../../src/protocol/schemas.ts";
 import type { FeedListener } from "../live/live-feed.ts";
 import { StoredChoice } from "../parts/stored-choice.ts";
 import { navigate } from "../routing/location.ts";

@@ -5,7 +5,7 @@
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import type { AnswerBody, BackgroundTask } from "../../../src/client/schemas.ts";
+import type { AnswerBody, BackgroundTask } from "../../../src/protocol/schemas.ts";
 import { Button } from "../parts/button.tsx";
 import { forgetDraft, useDraft } from "../parts/draft.ts";
 import { FailureNote } from "../parts/failure-note.tsx";

@@ -2,8 +2,9 @@
  * In the place of a form that somebody else answered: what was asked, how it was answered and from where, until the reader has seen it.
  * Says so, too, where the reader's own answer came too late. It does not say who: nobody has a name here.
  */
-import type { BackgroundTask } from "../../../src/client/schemas.ts";
+
 import { givenText } from "../../../src/model/answer.ts";
+import type { BackgroundTask } from "../../../src/protocol/schemas.ts";
 import { Button } from "../parts/button.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";

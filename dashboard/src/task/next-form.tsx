@@ -4,7 +4,7 @@
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import type { BackgroundTask } from "../../../src/client/schemas.ts";
+import type { BackgroundTask } from "../../../src/protocol/schemas.ts";
 import { LaunchDialog } from "../launch/launch-dialog.tsx";
 import { Button } from "../parts/button.tsx";
 import { useDraft } from "../parts/draft.ts";

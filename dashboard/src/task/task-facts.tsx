@@ -2,7 +2,7 @@
  * The facts of a task: where it runs, with what, and what it has used so far.
  */
 import type { ReactNode } from "react";
-import type { BackgroundTask } from "../../../src/client/schemas.ts";
+import type { BackgroundTask } from "../../../src/protocol/schemas.ts";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { costText, countText } from "../wording/amounts.ts";
 import { Fold } from "./fold.tsx";

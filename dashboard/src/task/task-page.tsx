@@ -2,7 +2,7 @@
  * One task: what it is and how it stands, what it said and did, and what can be done with it.
  */
 import { type RefObject, useRef, useState } from "react";
-import type { BackgroundTask } from "../../../src/client/schemas.ts";
+import type { BackgroundTask } from "../../../src/protocol/schemas.ts";
 import { Button } from "../parts/button.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";

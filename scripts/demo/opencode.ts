@@ -1,0 +1,86 @@
+/**
+ * Starts the OpenCode of the demo, in one of two ways: with the scripted model in a HOME of its own, or with a model of one's
+ * own in the person's HOME. In both, the project, the tasks and the sessions are in a temporary folder that goes at the end.
+ */
+import { mkdir } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { type OpenAiModel, startOpenAiModel } from "../../src/testing/models/openai-model.ts";
+import { OpenCode } from "../../src/testing/opencode/harness.ts";
+import { createProject, createTemporaryRoot, prepareHome } from "../../src/testing/opencode/home.ts";
+import { projectFiles, type Story, scriptedStory, scripts, wordedStory } from "./script.ts";
+
+const plugin = pathToFileURL(join(import.meta.dir, "../..", "src", "opencode", "server.ts")).href;
+
+export interface Stage {
+  opencode: OpenCode;
+  story: Story;
+  /** The storage folder of the plugin. */
+  storage: string;
+  /** Everything that is removed at the end. */
+  root: string;
+  /** The longest that a step of the story may take. */
+  patienceMs: number;
+  /** Ends the process and removes the folder; safe to call at any time. */
+  strike(): Promise<void>;
+}
+
+/** Prepares everything; nothing runs yet but the scripted model. */
+export async function scriptedStage(): Promise<Stage> {
+  const root = await createTemporaryRoot();
+  const home = join(root, "home");
+  const model = startOpenAiModel({ scripts, usage: estimatedUsage });
+  await prepareHome(home, { model, plugin: [plugin] });
+  const project = await projectIn(root, projectFiles);
+  const opencode = new OpenCode(root, home, project, {});
+  const storage = join(home, ".opencode", "plugins", "background-agent");
+  return { opencode, story: scriptedStory, storage, root, patienceMs: 120_000, strike: () => end(opencode, model) };
+}
+
+/**
+ * Uses the person's own OpenCode configuration and credentials as they are. The plugin, the model and what the agents may do
+ * come from the temporary project's opencode.json, which OpenCode merges over them; nothing is written to the configuration.
+ */
+export async function ownStage(model: string, patienceMs: number): Promise<Stage> {
+  const root = await createTemporaryRoot();
+  const storage = join(root, "tasks");
+  const config = { plugin: [plugin], model, permission: readingOnly, share: "disabled" };
+  const project = await projectIn(root, { ...projectFiles, "opencode.json": JSON.stringify(config, undefined, 2) });
+  const opencode = new OpenCode(root, process.env.HOME ?? homedir(), project, {
+    ...ownEnvironment(),
+    // A history of its own: the sessions of the demo do not show up among the person's.
+    OPENCODE_DB: join(root, "opencode.db"),
+    OPENCODE_DISABLE_MODELS_FETCH: process.env.OPENCODE_DISABLE_MODELS_FETCH ?? "",
+    ASYNCAGENTS_HOME: storage,
+  });
+  return { opencode, story: wordedStory, storage, root, patienceMs, strike: () => end(opencode, undefined) };
+}
+
+/** The agents of a demo read and search, in the demo's project; nothing asks, since nobody is there to answer. */
+const readingOnly = {
+  "*": "deny",
+  ...{ read: "allow", grep: "allow", glob: "allow", list: "allow", task: "allow", "asyncagents_*": "allow" },
+};
+
+async function projectIn(root: string, files: Record<string, string>): Promise<string> {
+  await mkdir(join(root, "project"));
+  return createProject(join(root, "project"), files);
+}
+
+/** The person's environment, where their keys may be, without what would keep the demo out of its own OpenCode. */
+function ownEnvironment(): Record<string, string> {
+  const hindering = ["OPENCODE_SERVER_PASSWORD", "OPENCODE_PURE", "OPENCODE_DISABLE_PROJECT_CONFIG"];
+  const kept = Object.entries(process.env).filter(([name, value]) => value && !hindering.includes(name));
+  return Object.fromEntries(kept) as Record<string, string>;
+}
+
+/** About four characters to a token, as with real models. */
+function estimatedUsage(request: { body: object }): { prompt_tokens: number; completion_tokens: number } {
+  return { prompt_tokens: Math.ceil(JSON.stringify(request.body).length / 4), completion_tokens: 25 };
+}
+
+async function end(opencode: OpenCode, model: OpenAiModel | undefined): Promise<void> {
+  await opencode.stop();
+  await model?.stop();
+}

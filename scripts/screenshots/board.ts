@@ -1,0 +1,96 @@
+/**
+ * The pictures of the board: a real daemon with a real repository, on which real OpenCode agents with a scripted model have
+ * worked. Leaves nothing behind.
+ */
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { type Client, createClient } from "../../src/client/client.ts";
+import { findDaemon } from "../../src/daemon/find-daemon.ts";
+import { type OpenAiModel, startOpenAiModel } from "../../src/testing/models/openai-model.ts";
+import { scriptMarker } from "../../src/testing/models/script.ts";
+import { openCodeBinary } from "../../src/testing/opencode/binary.ts";
+import { createProject, createTemporaryRoot, prepareHome } from "../../src/testing/opencode/home.ts";
+import { cleanEnvironment } from "../../src/testing/opencode/process.ts";
+import { type BoardItem, boardItems, REVIEWED } from "./board-story.ts";
+import { files } from "./story.ts";
+
+const main = join(import.meta.dir, "../..", "src", "cli", "main.ts");
+
+export interface BoardPlace {
+  url: string;
+  /** The attempt whose changes are shown. */
+  reviewed: string;
+}
+
+/** Plays the story, and has its pages pictured while the daemon lives. */
+export async function withBoard(picture: (place: BoardPlace) => Promise<void>): Promise<void> {
+  const root = await createTemporaryRoot();
+  const [home, data] = [join(root, "home"), join(root, "data")];
+  const model = startOpenAiModel();
+  const extra = {
+    ...{ ASYNCAGENTS_HOME: data, ASYNCAGENTS_API_PORT: "0", ASYNCAGENTS_OPENCODE: openCodeBinary() },
+    ...{ GIT_AUTHOR_NAME: "A person", GIT_AUTHOR_EMAIL: "person@localhost" },
+    ...{ GIT_COMMITTER_NAME: "A person", GIT_COMMITTER_EMAIL: "person@localhost" },
+  };
+  let daemon: Bun.Subprocess | null = null;
+  try {
+    for (const folder of [home, data]) await mkdir(folder);
+    await prepareHome(home, { model });
+    const repository = await createProject(join(root, "greengrocer"), files);
+    daemon = Bun.spawn([process.execPath, main, "daemon"], {
+      cwd: data,
+      env: cleanEnvironment(home, extra),
+      stdio: ["ignore", "ignore", "inherit"],
+    });
+    const { url, token } = await recordOf(data, daemon);
+    const reviewed = await playBoard(createClient({ url, token }), model, repository);
+    await picture({ url, reviewed });
+  } finally {
+    daemon?.kill("SIGTERM");
+    await daemon?.exited;
+    await model.stop();
+    await rm(root, { recursive: true, force: true });
+  }
+}
+
+async function recordOf(directory: string, daemon: Bun.Subprocess) {
+  for (let tries = 0; tries < 400 && daemon.exitCode === null; tries++) {
+    const record = findDaemon(directory);
+    if (record) return record;
+    await Bun.sleep(50);
+  }
+  throw new Error("The daemon did not start.");
+}
+
+/** Gives the attempt that is in review. */
+async function playBoard(client: Client, model: OpenAiModel, repository: string): Promise<string> {
+  const { project_id } = await client.operate("add_project", { name: "Greengrocer" });
+  const { repo_id } = await client.operate("add_repo", { project_id, path: repository });
+  let reviewed = "";
+  for (const [index, item] of boardItems.entries()) {
+    const hidden = `\n\n[//]: # (${scriptMarker(`board-${index}`)})`;
+    const description = `${item.description}${item.steps ? hidden : ""}`;
+    const { task_id } = await client.operate("create_task", { project_id, title: item.title, description });
+    if (item.steps) {
+      model.script(`board-${index}`, item.steps);
+      const repos = [{ repo_id, target_branch: "main" }];
+      const input = { task_id, executor: "OPENCODE", repos };
+      const { attempt_id } = await client.operate("start_task_attempt", input);
+      await untilAsWanted(client, attempt_id, item);
+      if (item.ends === "merge") await client.operate("merge_attempt", { attempt_id });
+      if (item.title === REVIEWED) reviewed = attempt_id;
+    }
+    if (item.ends && item.ends !== "merge") await client.operate("update_task", { task_id, status: item.ends });
+  }
+  await model.gate("board").reachedBy(1);
+  return reviewed;
+}
+
+/** An attempt that stops at a gate is left at work. */
+async function untilAsWanted(client: Client, attempt_id: string, { steps = [] }: BoardItem): Promise<void> {
+  if (steps.some((step) => step.type === "gate")) return;
+  for (;;) {
+    const { state } = await client.operate("get_attempt", { attempt_id, wait_ms: 50_000 });
+    if (state !== "starting" && state !== "running") return;
+  }
+}

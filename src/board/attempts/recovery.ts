@@ -1,0 +1,49 @@
+/**
+ * What a crash left of attempts that were being set up: one whose task was launched gets its session, every other is taken back
+ * and marked as failed. Runs before anything new is started. Never prompts, and removes nothing that an agent worked on.
+ */
+
+import { allLaunches } from "../../engine/recovery/orphans.ts";
+import type { Attempt } from "../../model/board.ts";
+import { messageOf } from "../../model/errors.ts";
+import { pruneWorktrees, removeWorktrees } from "../../worktree/remove.ts";
+import type { BoardContext } from "../board-context.ts";
+
+const INTERRUPTED = "interrupted while it was set up. Start another attempt.";
+
+export async function recoverAttempts(context: BoardContext): Promise<void> {
+  const { store, log } = context;
+  await clearLeftovers(context).catch((thrown: unknown) => {
+    log.error("what was left of worktrees could not be cleared", { error: messageOf(thrown) });
+  });
+  for (const attempt of await store.board.startingAttempts()) {
+    await recover(context, attempt).catch((thrown: unknown) => {
+      log.error("an attempt could not be recovered", { attempt: attempt.id, error: messageOf(thrown) });
+    });
+  }
+}
+
+async function clearLeftovers({ store, worktrees, now }: BoardContext): Promise<void> {
+  for (const { path } of await pruneWorktrees(worktrees)) {
+    const id = await store.board.attemptAt([path]);
+    if (id !== null) await store.board.changeAttempt(id, { folder: null, paths: null }, now());
+  }
+}
+
+async function recover({ store, worktrees, now, newId, log }: BoardContext, attempt: Attempt): Promise<void> {
+  const { tasks } = await store.tasks({ batchId: attempt.id, limit: 1, textChars: 0 });
+  const [task] = tasks;
+  if (task) {
+    const session = { id: newId(), attemptId: attempt.id, taskId: task.id, host: task.host, createdAt: now() };
+    return store.board.addSession(session);
+  }
+  // A session may have been made: it was never prompted, and nobody will look for it.
+  for (const launch of await allLaunches(store)) if (launch.batchId === attempt.id) await store.closeLaunch(launch.id);
+  await removeWorktrees({ base: worktrees, attemptId: attempt.id, force: true });
+  log.info("an attempt was interrupted while it was set up", { attempt: attempt.id });
+  await store.board.changeAttempt(
+    attempt.id,
+    { state: "failed", error: INTERRUPTED, folder: null, paths: null },
+    now(),
+  );
+}

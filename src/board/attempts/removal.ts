@@ -1,0 +1,106 @@
+/**
+ * Takes attempts off the board, with their worktrees: one, or all of a work item. Invariant: everything is asked before anything
+ * goes, so that a refusal has changed nothing; work that is not merged goes only by force.
+ */
+import { dirname } from "node:path";
+import { AsyncAgentsError } from "../../model/errors.ts";
+import { isLive } from "../../model/task.ts";
+import type { OperationOutput } from "../../protocol/operations.ts";
+import type { AttemptRecord } from "../../store/board/records.ts";
+import { checkRemoval, removeWorktrees } from "../../worktree/remove.ts";
+import type { BoardParts } from "../board-context.ts";
+import type { Input } from "../input.ts";
+import { notFound } from "../missing.ts";
+import { assertIdle, findAttempt, stopped } from "./attempts.ts";
+import type { AttemptStart } from "./start.ts";
+
+const PAGE = 200;
+
+export async function removeAttempt(
+  parts: BoardParts,
+  start: AttemptStart,
+  { attempt_id, force = false }: Input<"remove_attempt">,
+): Promise<OperationOutput<"remove_attempt">> {
+  if (force) await start.settled(attempt_id);
+  await parts.turns.take(attempt_id, async () => {
+    await assertRemovable(parts, attempt_id, force);
+    await removeOne(parts, attempt_id, force);
+  });
+  return { removed_attempt_id: attempt_id };
+}
+
+export async function deleteTask(
+  parts: BoardParts,
+  start: AttemptStart,
+  { task_id, force = false }: Input<"delete_task">,
+): Promise<OperationOutput<"delete_task">> {
+  const { store, turns } = parts;
+  if ((await store.board.workItem(task_id)) === null) throw notFound("task", task_id);
+  await turns.take(task_id, async () => {
+    const ids = await attemptIds(parts, task_id);
+    if (force) await Promise.all(ids.map((id) => start.settled(id)));
+    for (const id of ids) await assertRemovable(parts, id, force);
+    for (const id of ids) await turns.take(id, () => removeOne(parts, id, force));
+    await store.board.removeWorkItem(task_id);
+  });
+  return { deleted_task_id: task_id };
+}
+
+/** Removes the worktrees of an attempt; whoever works there lets go first. */
+export async function clearWorktrees(parts: BoardParts, attempt: AttemptRecord, force: boolean): Promise<void> {
+  const request = { base: baseOf(parts, attempt), attemptId: attempt.id, force };
+  await checkRemoval(request);
+  const folder = attempt.folder === null ? [] : [attempt.folder];
+  for (const directory of [...attempt.repos.flatMap(({ path }) => path ?? []), ...folder]) {
+    await parts.released?.(directory);
+  }
+  await removeWorktrees(request);
+  await parts.store.board.changeAttempt(attempt.id, { folder: null, paths: null }, parts.now());
+}
+
+async function assertRemovable(parts: BoardParts, id: string, force: boolean): Promise<void> {
+  const found = await findAttempt(parts, id);
+  const { attempt } = found;
+  if (!force) {
+    assertIdle(found, "Stop it first, or use force true and lose what it did.");
+    const session = attempt.latestSession;
+    const count = session === null ? 0 : (await parts.store.board.queue(session.id)).count;
+    if (count > 0) {
+      const message = `${count} follow-ups are queued for attempt ${id}. Cancel them first, or use force true.`;
+      throw new AsyncAgentsError("attempt_running", message, { details: { attempt_id: id, queued_count: count } });
+    }
+  }
+  await checkRemoval({ base: baseOf(parts, attempt), attemptId: id, force });
+}
+
+async function removeOne(parts: BoardParts, id: string, force: boolean): Promise<void> {
+  const { store } = parts;
+  const { attempt, task } = await findAttempt(parts, id);
+  const session = attempt.latestSession;
+  if (force && session !== null) await store.board.cancelFollowUps(session.id);
+  const ended = task === null ? null : force ? await stopped(parts, task) : task;
+  if (ended !== null && isLive(ended.status)) {
+    const message = `Attempt ${id} could not be stopped yet. Try again in a moment.`;
+    throw new AsyncAgentsError("attempt_running", message, { details: { attempt_id: id } });
+  }
+  await clearWorktrees(parts, attempt, force);
+  await store.board.removeAttempt(id);
+}
+
+async function attemptIds({ store }: BoardParts, workItemId: string): Promise<string[]> {
+  const ids: string[] = [];
+  let after: { createdAt: number; id: string } | null = null;
+  for (;;) {
+    const page: AttemptKey[] = await store.board.attempts(workItemId, { limit: PAGE, after });
+    ids.push(...page.map(({ id }) => id));
+    after = page.at(-1) ?? null;
+    if (page.length < PAGE) return ids;
+  }
+}
+
+type AttemptKey = { createdAt: number; id: string };
+
+/** Where its worktrees are: the base folder may have been set anew since. */
+function baseOf({ worktrees }: BoardParts, { folder }: AttemptRecord): string {
+  return folder === null ? worktrees : dirname(folder);
+}

@@ -1,0 +1,216 @@
+/**
+ * Starts attempts: everything that can be refused is refused first, then the row, the worktrees, the task, the session. A setup
+ * that takes long goes on after the call has returned. Invariant: what fails within the call leaves nothing; what fails later leaves
+ * the attempt as failed, with its reason and without worktrees.
+ */
+import { dirname } from "node:path";
+import type { LaunchRequest } from "../../engine/launch.ts";
+import type { Attempt, BoardRepo, WorkItem } from "../../model/board.ts";
+import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
+import type { OperationOutput } from "../../protocol/operations.ts";
+import { attemptFolder } from "../../worktree/folder-names.ts";
+import { inspectRepo, tipOf } from "../../worktree/git/repo.ts";
+import { type MadeWorktree, makeWorktrees } from "../../worktree/make.ts";
+import { removeWorktrees } from "../../worktree/remove.ts";
+import { surprisesOf } from "../../worktree/surprises.ts";
+import { assertSetups } from "../approvals.ts";
+import type { BoardCall } from "../board-call.ts";
+import type { BoardParts } from "../board-context.ts";
+import { assertUsable, hostFor, runChoicesOf } from "../executors.ts";
+import type { Input } from "../input.ts";
+import { notFound } from "../missing.ts";
+
+const PATIENCE_MS = 20_000;
+const BRANCH_PREFIX = "asyncagents";
+
+interface Plan {
+  attempt: Attempt;
+  item: WorkItem;
+  repos: { repo: BoardRepo; targetBranch: string; surprises: string[] }[];
+  run: Pick<LaunchRequest, "prompt" | "model" | "limits">;
+}
+
+/** `called`: the call still waits. `left`: it has returned. `failing`: what there was is being taken back for the call. */
+interface Setup {
+  stage: "called" | "left" | "failing";
+  /** An agent is at work: nothing is taken back any more. */
+  launched: boolean;
+  done: Promise<void>;
+}
+
+export class AttemptStart {
+  readonly #parts: BoardParts;
+  readonly #underWay = new Map<string, Setup>();
+  #stopped = false;
+
+  constructor(parts: BoardParts) {
+    this.#parts = parts;
+  }
+
+  /** What is under way is taken back, or found again at the next start. */
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  /** Resolves when the attempt is set up or has failed; at once where it is not being set up here. */
+  async settled(attemptId: string): Promise<void> {
+    await this.#underWay.get(attemptId)?.done.catch(() => {});
+  }
+
+  async start(input: Input<"start_task_attempt">, call: BoardCall): Promise<OperationOutput<"start_task_attempt">> {
+    const plan = await this.#plan(input, call);
+    const { attempt, item, repos } = plan;
+    const rows = repos.map(({ repo, targetBranch }) => ({ repoId: repo.id, targetBranch }));
+    const { turns, store } = this.#parts;
+    // In turn with the deletion of the task: it sees this attempt, or this call sees that the task is gone.
+    const isAdded = await turns.take(item.id, () => store.board.addAttempt(attempt, rows));
+    if (!isAdded) throw notFound("task", item.id);
+    const setup: Setup = { stage: "called", launched: false, done: Promise.resolve() };
+    setup.done = this.#setUp(plan, setup).finally(() => this.#underWay.delete(attempt.id));
+    this.#underWay.set(attempt.id, setup);
+    try {
+      await this.#withPatience(setup);
+    } catch (thrown) {
+      if (setup.launched) call.hadEffects();
+      throw thrown;
+    }
+    const warnings = repos.flatMap(({ surprises }) => surprises);
+    return { task_id: item.id, attempt_id: attempt.id, ...(warnings.length > 0 && { warnings }) };
+  }
+
+  async #withPatience(setup: Setup): Promise<void> {
+    const { promise: waited, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(() => {
+      if (setup.stage !== "called") return;
+      setup.stage = "left";
+      resolve();
+    }, this.#parts.setupPatience ?? PATIENCE_MS);
+    try {
+      await Promise.race([setup.done, waited]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #plan(input: Input<"start_task_attempt">, call: BoardCall): Promise<Plan> {
+    const { store, now, newId } = this.#parts;
+    const host = hostFor(this.#parts, input.executor, call);
+    const variant = input.variant?.trim() || null;
+    const item = await store.board.workItem(input.task_id);
+    if (item === null) throw notFound("task", input.task_id);
+    const repos = await this.#repos(item, input.repos);
+    await assertSetups(
+      this.#parts,
+      repos.map(({ repo }) => repo),
+      call,
+    );
+    await assertUsable(this.#parts, { host, variant, directory: repos[0]?.repo.path ?? "" });
+    const [id, at] = [newId(), now()];
+    const branch = `${BRANCH_PREFIX}/${attemptFolder(id, item.title)}`;
+    const attempt: Attempt = {
+      ...{ id, workItemId: item.id, host, variant, branch, state: "starting", error: null, folder: null },
+      ...{ createdAt: at, updatedAt: at },
+    };
+    const prompt = input.prompt?.trim() ? input.prompt : promptOf(item);
+    return { attempt, item, repos, run: { prompt, ...runChoicesOf(host, input) } };
+  }
+
+  async #repos(item: WorkItem, wanted: Input<"start_task_attempt">["repos"]): Promise<Plan["repos"]> {
+    const known = await this.#parts.store.board.repos(wanted.map(({ repo_id }) => repo_id));
+    const found: Plan["repos"] = [];
+    for (const [i, { repo_id, target_branch }] of wanted.entries()) {
+      const repo = known.find(({ id }) => id === repo_id);
+      if (!repo) throw notFound("repo", repo_id);
+      if (repo.projectId !== item.projectId) {
+        const message = `Repo ${repo_id} belongs to another project than task ${item.id}. list_repos shows those of a project.`;
+        throw new AsyncAgentsError("invalid_input", message, { details: { field: `repos[${i}].repo_id` } });
+      }
+      if (found.some((other) => other.repo.path === repo.path)) {
+        const message = `Repo ${repo.name} is named twice. Name each repository once.`;
+        throw new AsyncAgentsError("invalid_input", message, { details: { field: `repos[${i}].repo_id` } });
+      }
+      const inspected = await inspectRepo(repo.path);
+      await tipOf(inspected.place, target_branch);
+      const surprises = await surprisesOf(inspected, target_branch, repo.setup);
+      found.push({ repo, targetBranch: target_branch, surprises });
+    }
+    return found;
+  }
+
+  async #setUp(plan: Plan, setup: Setup): Promise<void> {
+    const { store, now, log } = this.#parts;
+    const { id } = plan.attempt;
+    try {
+      await this.#work(plan, setup);
+    } catch (thrown) {
+      if (setup.launched) {
+        log.error("an attempt's session could not be written; the next start does", { attempt: id });
+        if (setup.stage === "called") throw thrown;
+        return;
+      }
+      await this.#takeBack(plan.attempt);
+      if (setup.stage === "called") {
+        setup.stage = "failing";
+        await store.board.removeAttempt(id);
+        throw thrown;
+      }
+      log.error("an attempt could not be set up", { attempt: id, error: messageOf(thrown) });
+      const failed = { state: "failed", error: messageOf(thrown), folder: null, paths: null } as const;
+      await store.board.changeAttempt(id, failed, now()).catch((failure: unknown) => {
+        log.error("an attempt that failed could not be marked; the next start does", { error: messageOf(failure) });
+      });
+    }
+  }
+
+  async #work({ attempt, item, repos, run }: Plan, setup: Setup): Promise<void> {
+    const { store, desk, worktrees, now, newId } = this.#parts;
+    const made = await makeWorktrees({
+      ...{ attemptId: attempt.id, base: worktrees, name: item.title, branchPrefix: BRANCH_PREFIX },
+      repos: repos.map(({ repo, targetBranch }) => ({
+        ...{ path: repo.path, targetBranch, copy: repo.copy },
+        ...(repo.setup !== null && { setup: repo.setup }),
+      })),
+    });
+    const { folder, directory } = placeOf(made);
+    const paths = Object.fromEntries(repos.map(({ repo }, i) => [repo.id, made[i]?.path ?? ""]));
+    await store.board.changeAttempt(attempt.id, { folder, paths }, now());
+    if (this.#stopped) throw new AsyncAgentsError("host_unavailable", "The board is being stopped. Try again.");
+    const engine = await desk.engine(attempt.host, directory);
+    const task = await desk.launch(engine, {
+      description: item.title,
+      ...run,
+      agent: attempt.variant ?? engine.defaultAgent,
+      batch: attempt.id,
+    });
+    setup.launched = true;
+    await store.board.addSession({
+      ...{ id: newId(), attemptId: attempt.id, taskId: task.id, host: attempt.host, createdAt: now() },
+    });
+  }
+
+  /** No agent has worked there: nothing of value is in it. */
+  async #takeBack({ id }: Attempt): Promise<void> {
+    const { worktrees, log, released } = this.#parts;
+    try {
+      const removed = await removeWorktrees({ base: worktrees, attemptId: id, force: true });
+      for (const { path } of removed) await released?.(path);
+    } catch (thrown) {
+      log.error("the worktrees of a failed attempt could not be removed", { attempt: id, error: messageOf(thrown) });
+    }
+  }
+}
+
+/** One repo: its worktree. Several: the folder above them. */
+function placeOf(made: readonly MadeWorktree[]): { folder: string; directory: string } {
+  const path = made[0]?.path ?? "";
+  const folder = dirname(path);
+  return { folder, directory: made.length === 1 ? path : folder };
+}
+
+/** A description that begins with the title says it already: it is the prompt as it is. */
+function promptOf({ title, description }: WorkItem): string {
+  if (description === null) return title;
+  const oneSpaced = (text: string) => text.trim().replaceAll(/\s+/g, " ");
+  const said = oneSpaced(description).startsWith(oneSpaced(title.replace(/…$/, "")));
+  return said ? description : `${title}\n\n${description}`;
+}

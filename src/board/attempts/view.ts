@@ -1,0 +1,199 @@
+/**
+ * How an attempt stands: state, final message, what it asks, what changed in its worktrees, what was said since a cursor. Reads
+ * only, and bounded; waits by being told, never by looking again and again.
+ */
+
+import { AsyncAgentsError } from "../../model/errors.ts";
+import type { Message } from "../../model/message.ts";
+import { isLive, type Task } from "../../model/task.ts";
+import type { OperationOutput } from "../../protocol/operations.ts";
+import type { AttemptRecord } from "../../store/board/records.ts";
+import { type Diff, diffOf, mergedDiffOf } from "../../worktree/diff.ts";
+import { statusOf } from "../../worktree/standing.ts";
+import type { BoardParts } from "../board-context.ts";
+import { executorOf } from "../executors.ts";
+import type { Input } from "../input.ts";
+import { notFound } from "../missing.ts";
+import { askedOf, finalMessage, heldOf, progressLine, stateOf, wireTime } from "../wire.ts";
+import { findAttempt, inTime } from "./attempts.ts";
+import type { AttemptStart } from "./start.ts";
+
+const ENTRIES = 20;
+/** How far back a cursor is looked for. */
+const MESSAGES = 50;
+const PAGES = 10;
+const TEXT = 1_000;
+const DIFF_BYTES = 50_000;
+
+/** Of a repository that a merge left as it was. */
+const UNCHANGED = { fileCount: 0, insertions: 0, deletions: 0, files: [], text: "", cut: null, incomplete: null };
+const GONE: ReadonlySet<string> = new Set(["worktree_not_found", "worktree_not_ours", "repo_invalid"]);
+
+type View = OperationOutput<"get_attempt">;
+type AttemptRepo = AttemptRecord["repos"][number];
+type Log = Pick<View, "log" | "log_cursor">;
+
+export async function getAttempt(
+  parts: BoardParts,
+  start: AttemptStart,
+  input: Input<"get_attempt">,
+  signal?: AbortSignal,
+): Promise<View> {
+  await settle(parts, start, input, signal);
+  const { attempt, task } = await findAttempt(parts, input.attempt_id);
+  const session = attempt.latestSession;
+  const queue = session === null ? null : await parts.store.board.queue(session.id);
+  const [repos, log] = await Promise.all([
+    Promise.all(attempt.repos.map(repoView)),
+    logOf(parts, attempt, task, input.log_cursor ?? null),
+  ]);
+  return {
+    attempt_id: attempt.id,
+    task_id: attempt.workItemId,
+    state: stateOf(attempt, task),
+    session_id: session?.id ?? null,
+    executor: executorOf(attempt.host),
+    workspace_branch: attempt.branch,
+    created_at: wireTime(attempt.createdAt),
+    updated_at: wireTime(attempt.updatedAt),
+    final_message: finalMessage(task),
+    error: errorOf(attempt, task, queue?.head?.error ?? null),
+    asked: askedOf(task),
+    progress: progressLine(task),
+    queued_count: queue?.count ?? 0,
+    queue_held: queue === null ? null : heldOf(task, queue),
+    repos,
+    ...log,
+  };
+}
+
+/** Waits while the attempt is being set up or at work, as long as the caller wants. */
+async function settle(
+  parts: BoardParts,
+  start: AttemptStart,
+  { attempt_id, wait_ms = 0 }: Input<"get_attempt">,
+  signal?: AbortSignal,
+): Promise<void> {
+  if (wait_ms === 0) return;
+  const end = performance.now() + wait_ms;
+  await inTime(start.settled(attempt_id), wait_ms, signal);
+  const { task } = await findAttempt(parts, attempt_id);
+  const left = end - performance.now();
+  if (task === null || left <= 0) return;
+  const isSettled = (now: Task) => !isLive(now.status) || now.phase === "waiting";
+  await parts.waiter.until(task.id, isSettled, { timeout: left, ...(signal && { signal }) });
+}
+
+function errorOf(attempt: AttemptRecord, task: Task | null, queued: string | null): string | null {
+  const own = attempt.error ?? (task !== null && !isLive(task.status) ? task.run.error : null);
+  const waiting = queued === null ? null : `The next queued follow-up could not begin: ${queued}`;
+  return [own, waiting].filter((part) => part !== null).join("\n") || null;
+}
+
+async function repoView(repo: AttemptRepo): Promise<View["repos"][number]> {
+  const head = { repo_id: repo.repoId, repo_name: repo.name, target_branch: repo.targetBranch };
+  const nothing = { files: 0, insertions: 0, deletions: 0, uncommitted: 0 };
+  try {
+    const diff = await changesOf(repo, { maxBytes: 0, maxFiles: 0 });
+    if (diff === null) return { ...head, path: null, ...nothing };
+    const { fileCount: files, insertions, deletions } = diff;
+    const uncommitted = repo.path === null ? 0 : (await statusOf(repo.path)).uncommittedCount;
+    return { ...head, path: repo.path, files, insertions, deletions, uncommitted };
+  } catch (thrown) {
+    const code = AsyncAgentsError.isInstance(thrown) ? thrown.code : "";
+    // It is being made, or somebody deleted it by hand, or the repository of its merge.
+    if (GONE.has(code)) return { ...head, path: null, ...nothing };
+    if (code === "worktree_busy") return { ...head, path: repo.path, ...nothing };
+    throw thrown;
+  }
+}
+
+/** What it changed: in its worktree, or once that is gone, by its merge; null where there is neither. */
+async function changesOf(
+  { path, repoPath, mergedCommit }: AttemptRepo,
+  bound: Parameters<typeof diffOf>[1],
+): Promise<Diff | null> {
+  if (path !== null) return diffOf(path, bound);
+  return mergedCommit === null ? null : mergedDiffOf(repoPath, mergedCommit, bound);
+}
+
+async function logOf(
+  parts: BoardParts,
+  attempt: AttemptRecord,
+  task: Task | null,
+  cursor: string | null,
+): Promise<Log> {
+  const engine = task === null ? null : await engineFor(parts, attempt, task);
+  if (task === null || engine === null) return { log: [], log_cursor: cursor };
+  const read = async (before: string | null) => {
+    const limit = cursor === null ? ENTRIES : MESSAGES;
+    // A session that was not prompted yet, or that its host has lost, has nothing to show.
+    return engine.messages(task.sessionId, { limit, before }).catch(() => ({ messages: [], before: null }));
+  };
+  let page = await read(null);
+  let messages = page.messages;
+  for (let count = 1; cursor !== null && count < PAGES && page.before !== null; count++) {
+    if (messages.some(({ id }) => id === cursor)) break;
+    page = await read(page.before);
+    messages = [...page.messages, ...messages];
+  }
+  const known = messages.findIndex(({ id }) => id === cursor);
+  const fresh = cursor === null ? messages.slice(-ENTRIES) : messages.slice(known + 1, known + 1 + ENTRIES);
+  // One that is still being written is shown, and shown again when it is complete.
+  const open = fresh.findIndex(
+    ({ role, endedAt, error }) => role === "assistant" && endedAt === null && error === null,
+  );
+  const complete = open === -1 ? fresh : fresh.slice(0, open);
+  return { log: fresh.map(entryOf), log_cursor: complete.at(-1)?.id ?? cursor };
+}
+
+/** Whoever can show the conversation here; none is started for an attempt whose worktrees are gone. */
+async function engineFor({ desk }: BoardParts, attempt: AttemptRecord, task: Task) {
+  if (attempt.folder === null) return null;
+  const places = await desk.placesOfMessages(task).catch(() => []);
+  for (const place of places) if ("engine" in place) return place.engine;
+  return null;
+}
+
+function entryOf({ at, role, parts }: Message): Log["log"][number] {
+  const text = parts.flatMap((part) => (part.type === "text" && !part.hidden ? [part.text] : [])).join("\n");
+  const tools = parts.flatMap((part) => (part.type === "tool" ? [part.name] : []));
+  return { at: wireTime(at), role, text: text.slice(0, TEXT), tools: tools.slice(0, 100) };
+}
+
+export async function getAttemptDiff(
+  parts: BoardParts,
+  input: Input<"get_attempt_diff">,
+): Promise<OperationOutput<"get_attempt_diff">> {
+  const { attempt } = await findAttempt(parts, input.attempt_id);
+  const wanted = attempt.repos.filter(({ repoId }) => input.repo_id === undefined || repoId === input.repo_id);
+  if (input.repo_id !== undefined && wanted.length === 0) throw notFound("repo", input.repo_id);
+  let left = input.max_bytes ?? DIFF_BYTES;
+  const repos: OperationOutput<"get_attempt_diff">["repos"] = [];
+  for (const repo of wanted) {
+    const bound = { maxBytes: left, ...(input.max_files !== undefined && { maxFiles: input.max_files }) };
+    const changes = await changesOf(repo, bound);
+    if (changes === null && attempt.state !== "merged") throw worktreeGone(attempt);
+    const { fileCount, insertions, deletions, files, text, cut, incomplete } = changes ?? UNCHANGED;
+    left = Math.max(0, left - Buffer.byteLength(text));
+    const head = { repo_id: repo.repoId, repo_name: repo.name, files: fileCount, insertions, deletions };
+    repos.push({
+      ...head,
+      diff: text,
+      truncated: cut !== null,
+      complete: cut === null && incomplete === null,
+      unread: incomplete,
+      changed_files: files,
+      files_left_out: fileCount - files.length,
+    });
+  }
+  return { attempt_id: attempt.id, repos };
+}
+
+export function worktreeGone({ id, state }: AttemptRecord): AsyncAgentsError {
+  const why =
+    state === "merged" ? "it was merged" : state === "failed" ? "it could not be set up" : "they are not there yet";
+  return new AsyncAgentsError("worktree_not_found", `Attempt ${id} has no worktrees: ${why}.`, {
+    details: { attempt_id: id },
+  });
+}

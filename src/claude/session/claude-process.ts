@@ -1,0 +1,112 @@
+/**
+ * Owns the processes of one session: Claude's own, and what it starts. Claude puts each shell into a session of its own, so all of
+ * them carry a mark and are found by it (`process-guard.ts`).
+ * Invariant: when Claude's process ends, or this one does in whatever way, none of them is left (Linux; elsewhere: Claude's group).
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { guardProcess } from "../../process/process-guard.ts";
+import type { SdkOptions } from "../sdk.ts";
+
+type Spawn = NonNullable<SdkOptions["spawnClaudeCodeProcess"]>;
+type SpawnOptions = Parameters<Spawn>[0];
+
+/** How Claude's process ended. */
+export interface ProcessEnd {
+  code: number | null;
+  signal: string | null;
+  /** The end of what it wrote to standard error. */
+  complaint: string;
+}
+
+const MARK = "ASYNCAGENTS_CLAUDE_PROCESS";
+const COMPLAINT_LENGTH = 4_000;
+
+/** Claude's process and all that it starts. */
+export class ClaudeProcess {
+  /** Claude's own process has ended. */
+  readonly exited: Promise<ProcessEnd>;
+  /** What it started is gone, too. */
+  readonly ended: Promise<ProcessEnd>;
+  readonly #stderr: ((text: string) => void) | undefined;
+  readonly #mark = randomUUID();
+  #child: ChildProcess | undefined;
+  #sweep: () => Promise<void> = async () => {};
+  #resolve: (end: ProcessEnd) => void = () => {};
+
+  constructor(stderr?: (text: string) => void) {
+    this.#stderr = stderr;
+    this.exited = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+    this.ended = this.exited.then(async (end) => {
+      await this.#sweep();
+      return end;
+    });
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  get isRunning(): boolean {
+    return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** For the SDK: starts Claude in a process group of its own. */
+  spawn({ command, args, cwd, env, signal }: SpawnOptions): ReturnType<Spawn> {
+    const child = spawn(command, args, {
+      ...(cwd !== undefined && { cwd }),
+      env: { ...env, [MARK]: this.#mark },
+      stdio: ["pipe", "pipe", "pipe"],
+      detached: process.platform !== "win32",
+      windowsHide: true,
+    });
+    this.#child = child;
+    let complaint = "";
+    child.stderr.setEncoding("utf8");
+    child.stderr.on("data", (text: string) => {
+      complaint = (complaint + text).slice(-COMPLAINT_LENGTH);
+      this.#stderr?.(text);
+    });
+    signal.addEventListener("abort", () => this.signal("SIGTERM"));
+    if (child.pid !== undefined) this.#sweep = guardProcess(child.pid, { name: MARK, value: this.#mark });
+    const onEnd = (code: number | null, ending: string | null) =>
+      this.#resolve({ code, signal: ending, complaint: complaint.trim() });
+    child.once("exit", onEnd);
+    child.once("error", () => onEnd(null, null));
+    return child;
+  }
+
+  /** Signals Claude and what is in its group. */
+  signal(name: "SIGTERM" | "SIGKILL"): void {
+    const { pid } = this;
+    if (pid === undefined || !this.isRunning) return;
+    try {
+      if (process.platform === "win32") this.#child?.kill(name);
+      else process.kill(-pid, name);
+    } catch {
+      // It ended just now.
+    }
+  }
+
+  /** Resolves when all has ended: by itself within `graceMs`, else by force. */
+  async end(graceMs: number): Promise<void> {
+    if (!this.#child) return;
+    for (const name of ["SIGTERM", "SIGKILL"] as const) {
+      if (await this.#endsWithin(graceMs)) break;
+      this.signal(name);
+    }
+    await this.ended;
+  }
+
+  #endsWithin(ms: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => resolve(false), ms);
+      void this.exited.then(() => {
+        clearTimeout(timer);
+        resolve(true);
+      });
+    });
+  }
+}

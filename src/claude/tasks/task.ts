@@ -1,0 +1,305 @@
+/**
+ * The handle of one task: reads what the tracker knows, waits, and asks the session to stop or to go on with it.
+ * It stands for the task, not for one run: after a resume it speaks of the new run.
+ */
+import { AsyncAgentsError } from "../../model/errors.ts";
+import { TaskTimeoutError } from "../errors.ts";
+import type { TaskUsage } from "../messages/message-schemas.ts";
+import { isSuccess } from "../messages/parse-message.ts";
+import { limitsOf, pause, type WaitOptions, within } from "../session/waiting.ts";
+import type { SavedTask } from "./saved-task.ts";
+import { type OutputSource, readMessages, readText } from "./task-output.ts";
+import type { TaskRecord } from "./task-record.ts";
+import type { TaskOutcome, TaskRun, TaskStatus } from "./task-run.ts";
+import { type TokenCount, type TranscriptMessage, tokensByModel } from "./transcript.ts";
+
+/** What a handle needs of a session. A `Query` of the Claude Agent SDK has `stopTask`; `openClaude` gives both. */
+export interface TaskControl {
+  stopTask(taskId: string): Promise<void>;
+  /** Hands a prompt to the main conversation; a promise that it gives settles with that turn. */
+  send?(prompt: string): unknown;
+}
+
+/** What a handle needs of the tracker. */
+export interface TaskContext {
+  control: TaskControl | undefined;
+  /** Resolves when another run of the task begins; rejects when the process dies. The signal lets it go. */
+  nextRun(taskId: string, signal: AbortSignal): Promise<void>;
+  /** The tasks that an agent started. */
+  startedBy(taskId: string): Task[];
+}
+
+const CANCEL_MS = 10_000;
+const RESUME_MS = 120_000;
+const REFUSAL_MS = 2_000;
+
+/** One task of a Claude session. */
+export class Task {
+  readonly id: string;
+  readonly #record: TaskRecord;
+  readonly #context: TaskContext;
+
+  /** Handles are made by the TaskManager. */
+  constructor(record: TaskRecord, context: TaskContext) {
+    this.id = record.id;
+    this.#record = record;
+    this.#context = context;
+  }
+
+  /** The newest run; absent where the CLI names none. */
+  get runId(): string | undefined {
+    return this.#run?.isNamed ? this.#run.key : undefined;
+  }
+
+  get description(): string {
+    return this.#run?.facts.description ?? "";
+  }
+
+  get prompt(): string | undefined {
+    return this.#run?.facts.prompt;
+  }
+
+  /** The agent that works on it; absent for shells. */
+  get agentType(): string | undefined {
+    return this.#run?.facts.subagent_type;
+  }
+
+  /** `local_agent`, `local_bash`, or another word of the CLI. */
+  get taskType(): string | undefined {
+    return this.#run?.facts.task_type;
+  }
+
+  /** The tool call that started it; a resume has another one. */
+  get toolUseId(): string | undefined {
+    return this.#run?.facts.tool_use_id;
+  }
+
+  /** The task whose agent started this one. */
+  get parentId(): string | undefined {
+    return this.#run?.facts.parent_task_id;
+  }
+
+  /** False where Claude waits for it. */
+  get isBackground(): boolean {
+    return this.#run?.isBackground ?? true;
+  }
+
+  /** True for housekeeping of Claude's own: no session waits for it. */
+  get isAmbient(): boolean {
+    return this.#run?.facts.ambient ?? false;
+  }
+
+  /** The last tool that it used, as far as is known. */
+  get lastTool(): string | undefined {
+    return this.#run?.progress?.last_tool_name;
+  }
+
+  /** What the agent said last. Known where the session was opened with `forwardSubagentText: true`. */
+  get lastText(): string | undefined {
+    return this.#run?.lastText;
+  }
+
+  /** The session that it belongs to. */
+  get sessionId(): string | undefined {
+    return this.#run?.sessionId;
+  }
+
+  get outputFile(): string | undefined {
+    return this.#run?.outcome?.outputFile ?? this.#run?.outputFile;
+  }
+
+  /** Empty while it runs. */
+  status(): TaskStatus | "" {
+    return this.#run?.outcome?.status ?? "";
+  }
+
+  /** Empty while it runs. */
+  summary(): string {
+    return this.#run?.outcome?.summary ?? "";
+  }
+
+  /** What it has used, as far as Claude has said. */
+  usage(): TaskUsage | undefined {
+    return this.#run?.outcome?.usage ?? this.#run?.progress?.usage;
+  }
+
+  /** How it ended, or undefined while it runs. Asks nobody. */
+  poll(): TaskOutcome | undefined {
+    return this.#run?.outcome;
+  }
+
+  /** How the newest run ends: at once where it has ended. TaskTimeoutError where time runs out; the task goes on then. */
+  wait(options: WaitOptions = {}): Promise<TaskOutcome> {
+    const run = this.#current();
+    return within(run.settled, options, (timeout) => new TaskTimeoutError(this.id, timeout));
+  }
+
+  /**
+   * Stops this task and no other. Gives its end, which is the one it had where it has ended already. The limits hold for all of
+   * it; 10 seconds when there is no timeout.
+   */
+  async cancel(options: WaitOptions = {}): Promise<TaskOutcome> {
+    const limits = limitsOf(options, CANCEL_MS);
+    const run = this.#current();
+    const { control } = this.#context;
+    if (run.isLive && !control) throw noControl("cancel()");
+    const ended = run.isLive && control ? Promise.race([run.settled, this.#stop(run, control)]) : run.settled;
+    return within(ended, limits, (timeout) => new TaskTimeoutError(this.id, timeout, "was not stopped"));
+  }
+
+  /**
+   * Stops this task and all that it started, and what those started. Gives their ends, this one's first. The limits are those of
+   * cancel(). Claude stops one task at a time, and names a starter only for what agents started.
+   */
+  async cancelTree(options: WaitOptions = {}): Promise<TaskOutcome[]> {
+    const limits = limitsOf(options, CANCEL_MS);
+    const timedOut = (timeout: number) => new TaskTimeoutError(this.id, timeout, "was not stopped with all below it");
+    return within(this.#cancelBelow(limits), limits, timedOut);
+  }
+
+  /**
+   * Goes on with an agent that has ended: resolves when its new run has begun; wait() then waits for that run. There is no
+   * direct way to an agent, so the main conversation is asked to hand the prompt on, which costs a turn. When the limits are over
+   * (120 seconds when there is no timeout), the prompt may be on its way all the same; when they are wrong, nothing is sent.
+   */
+  async resume(prompt: string, options: WaitOptions = {}): Promise<Task> {
+    const limits = limitsOf(options, RESUME_MS);
+    const run = this.#current();
+    const { control } = this.#context;
+    if (!control?.send) throw noControl("resume()");
+    if (run.isLive) {
+      const message = `Task ${this.id} is still running: wait() for its end, or cancel() it, before resume().`;
+      throw new AsyncAgentsError("task_running", message);
+    }
+    // What a session that was taken up again says of the tasks before has no type: Claude knows.
+    if (run.facts.task_type !== undefined && !this.#isAgent(run)) {
+      const kind = run.facts.task_type === "local_bash" ? "a shell" : run.facts.task_type;
+      const message = `Task ${this.id} is ${kind}: only agents can be continued.`;
+      throw new AsyncAgentsError("task_not_resumable", message);
+    }
+    const over = new AbortController();
+    try {
+      const begun = this.#context.nextRun(this.id, over.signal);
+      const turn = Promise.resolve(control.send(resumePrompt(this.id, prompt)));
+      const refused = turn.then((result) => refusal(this.id, result, over.signal));
+      const timedOut = (timeout: number) => new TaskTimeoutError(this.id, timeout, "was not continued");
+      await within(Promise.race([begun, refused]), limits, timedOut);
+    } finally {
+      over.abort();
+    }
+    return this;
+  }
+
+  /** The task's output as text: what an agent wrote, or all that a shell printed. */
+  readOutput(options: WaitOptions = {}): Promise<string> {
+    return readText(this.#source(), options);
+  }
+
+  /**
+   * The tokens that the agent has used so far, by model, from its conversation: Claude tells no cost of a single task (that of the
+   * session is `total_cost_usd` of a result).
+   */
+  async tokens(options: WaitOptions = {}): Promise<Record<string, TokenCount>> {
+    return tokensByModel(await this.messages(options));
+  }
+
+  /** The task in a form that can be kept. */
+  save(): SavedTask {
+    const { id, description, isBackground, runId, sessionId, prompt, agentType, taskType, toolUseId } = this;
+    const { parentId, outputFile } = this;
+    const facts = { id, description, isBackground, runId, sessionId, prompt, agentType, taskType, toolUseId };
+    return { ...facts, parentId, outputFile, outcome: this.poll() };
+  }
+
+  /** The agent's conversation so far, oldest first. */
+  messages(options: WaitOptions = {}): Promise<TranscriptMessage[]> {
+    return readMessages(this.#source(), options);
+  }
+
+  /** What it starts while it is being stopped is found in the next round. */
+  async #cancelBelow(limits: WaitOptions): Promise<TaskOutcome[]> {
+    const own = await this.cancel(limits);
+    for (;;) {
+      const below = this.#below();
+      const outcomes = await Promise.all(below.map((task) => task.cancel(limits)));
+      if (this.#below().length === below.length) return [own, ...outcomes];
+    }
+  }
+
+  #below(): Task[] {
+    const found = new Set<Task>();
+    const look = (id: string) => {
+      for (const task of this.#context.startedBy(id)) {
+        if (task.id === this.id || found.has(task)) continue;
+        found.add(task);
+        look(task.id);
+      }
+    };
+    look(this.id);
+    return [...found];
+  }
+
+  async #stop(run: TaskRun, control: TaskControl): Promise<TaskOutcome> {
+    try {
+      await control.stopTask(this.id);
+    } catch (cause) {
+      if (run.isLive) {
+        throw new AsyncAgentsError("host_failed", `Claude could not be asked to stop task ${this.id}.`, { cause });
+      }
+    }
+    return run.settled;
+  }
+
+  get #run(): TaskRun | undefined {
+    return this.#record.current;
+  }
+
+  #current(): TaskRun {
+    const run = this.#run;
+    if (!run) throw new AsyncAgentsError("internal", `Task ${this.id} has no run.`);
+    return run;
+  }
+
+  #isAgent(run: TaskRun): boolean {
+    return run.facts.task_type === "local_agent" || run.facts.subagent_type !== undefined;
+  }
+
+  #source(): OutputSource {
+    const run = this.#current();
+    return {
+      taskId: this.id,
+      path: this.outputFile,
+      isAgent: run.facts.task_type === undefined ? undefined : this.#isAgent(run),
+      // Nothing more comes of a lost one: what is there is all.
+      isLive: run.isLive || run.outcome?.status === "lost",
+      lastText: run.outcome && isSuccess(run.outcome) ? run.outcome.summary : undefined,
+    };
+  }
+}
+
+function noControl(what: string): AsyncAgentsError {
+  const message = `${what} needs a session: use openClaude, or give the TaskManager a \`control\` (the SDK's query has stopTask).`;
+  return new AsyncAgentsError("host_unsupported", message);
+}
+
+/** The turn that was to continue the task is over: a run that began in it has been heard of by then, or soon is. */
+async function refusal(taskId: string, result: unknown, over: AbortSignal): Promise<never> {
+  const isTurn = typeof result === "object" && result !== null;
+  if (isTurn) await pause(REFUSAL_MS, over);
+  // Without a turn to wait for there is only the timeout; and once it is over, nobody asks any more.
+  if (!isTurn || over.aborted) return new Promise(() => {});
+  const said = "result" in result ? String(result.result).slice(0, 500) : "";
+  throw new AsyncAgentsError("host_failed", `Claude did not continue task ${taskId}. It said: ${said}`, {
+    details: { taskId },
+  });
+}
+
+function resumePrompt(taskId: string, prompt: string): string {
+  return [
+    `Continue the agent ${taskId}: call the SendMessage tool exactly once, with to: "${taskId}" and, as the message, the`,
+    "text between the two marks, unchanged. Do nothing else: do not work on the text yourself, and end your turn after it.",
+    "<message-for-agent>",
+    prompt,
+    "</message-for-agent>",
+  ].join("\n");
+}

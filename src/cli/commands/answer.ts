@@ -1,0 +1,121 @@
+/**
+ * `answer` and `attempt answer`: a person answers what a task asks. An answer names the request that it is for, so that it never goes to another one
+ * that came in the meantime, and says what was allowed or answered.
+ */
+import type { Client } from "../../client/client.ts";
+import { givenText } from "../../model/answer.ts";
+import { AsyncAgentsError } from "../../model/errors.ts";
+import type { AnswerBody, BackgroundTask } from "../../protocol/schemas.ts";
+import { type CommandArguments, misuse } from "../arguments.ts";
+import { attemptTask } from "../attempt-waiting.ts";
+import type { Command, Invocation } from "../command.ts";
+import { EXIT } from "../exit-codes.ts";
+import { findAttempt, findTask } from "../identifiers.ts";
+import { askedHint } from "../terminal/task-table.ts";
+import { oneLine, shortId } from "../terminal/text.ts";
+
+type Decision = "once" | "always" | "reject";
+type Asked = Extract<BackgroundTask["phaseDetail"], { kind: "waiting" }>;
+
+const ANSWER = { name: "answer", shown: '"answer"', optional: true, repeated: true };
+const OPTIONS = {
+  once: { summary: "allow what it asks for, this time" },
+  always: { summary: "allow it from now on" },
+  reject: { summary: "refuse it, or turn the question down; an answer beside it is the reason" },
+  request: { value: "id", summary: "refuse to answer anything but this request, as `wait` and `show` name it" },
+};
+const DETAILS = "What was answered is printed. With several questions, give one answer for each, in their order.";
+
+export const answerCommand: Command = {
+  name: "answer",
+  summary: "answer a task that asks for a permission or has a question",
+  details: DETAILS,
+  operands: [{ name: "task", completes: "task" }, ANSWER],
+  options: OPTIONS,
+  examples: ["asyncagents answer 7KPnYJq --once", 'asyncagents answer 7KPnYJq "PostgreSQL"'],
+  run: (invocation) =>
+    answered(invocation, answerCommand, (client) => findTask(client, invocation.arguments.operand(0))),
+};
+
+export const attemptAnswerCommand: Command = {
+  name: "attempt answer",
+  summary: "answer an attempt that asks for a permission or has a question",
+  details: DETAILS,
+  operands: [{ name: "attempt", completes: "attempt" }, ANSWER],
+  options: OPTIONS,
+  examples: ["asyncagents attempt answer 9b1deb4d --once", 'asyncagents attempt answer 9b1deb4d "PostgreSQL"'],
+  run: (invocation) =>
+    answered(invocation, attemptAnswerCommand, async (client) => {
+      const id = await findAttempt(client, invocation.arguments.operand(0));
+      const task = await attemptTask(client, id);
+      if (task) return task;
+      throw new AsyncAgentsError("nothing_asked", `Attempt ${shortId(id)} has no session yet, so it asks for nothing.`);
+    }),
+};
+
+async function answered(
+  { arguments: given, connection, screen }: Invocation,
+  command: Command,
+  find: (client: Client) => Promise<BackgroundTask>,
+): Promise<number> {
+  const { decision, words } = replyWords(command, given);
+  const client = await connection.client();
+  const task = await find(client);
+  const asked = openRequest(task, given.text("request"));
+  const body = replyFor(asked, decision, words);
+  const after = await client.answer(task.id, { ...body, requestId: asked.requestId, via: "command line" });
+  screen.show({ ...after, answered: { ...asked, reply: body } }, () => {
+    screen.line(`${sentenceOf(body)}: ${oneLine(asked.text)}`);
+  });
+  const next = askedHint(after);
+  if (next && after.phaseDetail?.kind === "waiting" && after.phaseDetail.requestId !== asked.requestId)
+    screen.hint(next);
+  return EXIT.ok;
+}
+
+function replyWords(command: Command, given: CommandArguments): { decision: Decision | undefined; words: string[] } {
+  const decisions = (["once", "always", "reject"] as const).filter((name) => given.flag(name));
+  const words = given.operands.slice(1);
+  if (decisions.length > 1 || (decisions.length === 0 && words.length === 0)) {
+    throw misuse(command, "Give one of --once, --always, --reject, or an answer.");
+  }
+  return { decision: decisions[0], words };
+}
+
+function openRequest({ id, phaseDetail }: BackgroundTask, wanted: string | undefined): Asked {
+  if (phaseDetail?.kind !== "waiting") {
+    const last =
+      phaseDetail?.kind === "answered" ? ` What it asked for last was already ${givenText(phaseDetail)}.` : "";
+    throw new AsyncAgentsError("nothing_asked", `Task ${shortId(id)} asks for nothing at the moment.${last}`);
+  }
+  if (wanted === undefined || (wanted !== "" && phaseDetail.requestId.endsWith(wanted))) return phaseDetail;
+  const open = `${shortId(phaseDetail.requestId)}: ${oneLine(phaseDetail.text).slice(0, 500)}`;
+  throw new AsyncAgentsError(
+    "request_conflict",
+    `Request ${wanted.slice(0, 100)} is not open any more. Nothing was answered. What it asks for now is ${open}`,
+  );
+}
+
+function replyFor({ asks, text }: Asked, decision: Decision | undefined, words: string[]): AnswerBody {
+  const what = oneLine(text).slice(0, 500);
+  if (asks === "question") {
+    if (decision === "once" || decision === "always") {
+      throw new AsyncAgentsError("invalid_input", `It has a question: give the answer as text, or --reject. ${what}`);
+    }
+    return { kind: "question", answers: decision === "reject" ? null : words };
+  }
+  if (decision === undefined) {
+    throw new AsyncAgentsError(
+      "invalid_input",
+      `It asks for a permission: give --once, --always or --reject. It asks: ${what}`,
+    );
+  }
+  return { kind: "permission", decision, message: words.join(" ") || null };
+}
+
+function sentenceOf(body: AnswerBody): string {
+  if (body.kind === "permission") {
+    return { once: "Allowed this time", always: "Allowed from now on", reject: "Refused" }[body.decision];
+  }
+  return body.answers === null ? "Turned down" : "Answered";
+}

@@ -1,0 +1,159 @@
+/** `up`, `down`, and the daemon's own process: starting and stopping it as a person wants it. How it is found is `src/daemon/find-daemon.ts`. */
+import manifest from "../../../package.json" with { type: "json" };
+import { createClient } from "../../client/client.ts";
+import { runDaemonProcess } from "../../daemon/daemon-process.ts";
+import { type DaemonRecord, ensureDaemon, findDaemon, stopDaemon } from "../../daemon/find-daemon.ts";
+import { AsyncAgentsError } from "../../model/errors.ts";
+import type { Command, Invocation } from "../command.ts";
+import { EXIT } from "../exit-codes.ts";
+import { ago, oneLine } from "../terminal/text.ts";
+
+const STOP_MS = 20_000;
+const ASK_MS = 5000;
+
+const PORT_OPTION = { value: "number", summary: "the port of API and dashboard; 0 for any that is free" };
+
+export const upCommand: Command = {
+  name: "up",
+  summary: "start the daemon: runner, status API, dashboard, MCP",
+  details: "Every other command starts it by itself. It ends with `asyncagents down`, and survives the terminal.",
+  options: { foreground: { short: "f", summary: "stay in this terminal until Ctrl-C" }, port: PORT_OPTION },
+  examples: ["asyncagents up", "asyncagents up --port 8080", "asyncagents up --foreground --port 0"],
+  ownsSignals: true,
+  async run(invocation) {
+    const port = takePort(invocation);
+    const running = findDaemon(invocation.directory);
+    if (running && port !== undefined && port !== 0 && running.port !== port) {
+      const message = `The daemon runs already, on port ${running.port}. Change that with: asyncagents restart --port ${port}`;
+      throw new AsyncAgentsError("request_conflict", message);
+    }
+    return invocation.arguments.flag("foreground") ? upInForeground(invocation) : upDetached(invocation);
+  },
+};
+
+/** The daemon reads it from its environment, which it gets from this process. */
+function takePort({ arguments: given }: Invocation): number | undefined {
+  const text = given.text("port");
+  if (text === undefined) return undefined;
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(port <= 65_535)) {
+    throw new AsyncAgentsError("invalid_input", `--port takes a number from 0 to 65535, not "${text.slice(0, 40)}".`);
+  }
+  process.env.ASYNCAGENTS_API_PORT = text;
+  return port;
+}
+
+export const restartCommand: Command = {
+  name: "restart",
+  summary: "stop the daemon and start it again with the current environment",
+  details: "It is not stopped while tasks of its own run: they would end as interrupted.",
+  options: { force: { summary: "also while its tasks run" }, port: PORT_OPTION },
+  examples: ["asyncagents restart", "ASYNCAGENTS_MAX_CONCURRENT=4 asyncagents restart"],
+  async run(invocation) {
+    takePort(invocation);
+    const daemon = findDaemon(invocation.directory);
+    if (daemon) await stopIdle(invocation, daemon, "restart");
+    return upDetached(invocation);
+  },
+};
+
+async function upDetached({ directory, screen }: Invocation): Promise<number> {
+  const { daemon, started } = await screen.during("starting the daemon", ensureDaemon(directory));
+  screen.show(shown(daemon, started), () => {
+    screen.line(started ? `The daemon runs (pid ${daemon.pid}).` : alreadyRuns(daemon));
+    screen.line(`  dashboard  ${daemon.url}`);
+    screen.line(`  MCP        ${daemon.url}/mcp`);
+    screen.line(`  data       ${directory}`);
+  });
+  return EXIT.ok;
+}
+
+async function upInForeground({ directory, screen }: Invocation): Promise<number> {
+  const other = await runDaemonProcess(directory, {
+    onReady: (url) => {
+      const daemon = findDaemon(directory);
+      if (screen.json && daemon) screen.jsonLine(shown(daemon, true));
+      else screen.line(`The daemon runs; its dashboard: ${url}  (Ctrl-C ends it)`);
+    },
+  });
+  if (other) screen.show(shown(other, false), () => screen.line(`${alreadyRuns(other)} Its dashboard: ${other.url}`));
+  return EXIT.ok;
+}
+
+function shown({ pid, url, port, version, startedAt }: DaemonRecord, started: boolean) {
+  return { pid, url, mcp: `${url}/mcp`, port, version, startedAt, started };
+}
+
+function alreadyRuns({ pid, startedAt, version }: DaemonRecord): string {
+  const other =
+    version === manifest.version
+      ? ""
+      : ` It is version ${version}, this command is ${manifest.version}: asyncagents down && asyncagents up`;
+  return `The daemon runs already (pid ${pid}, started ${ago(startedAt, Date.now())}).${other}`;
+}
+
+export const downCommand: Command = {
+  name: "down",
+  summary: "stop the daemon",
+  details: "It is not stopped while tasks of its own run: they would end as interrupted.",
+  options: { force: { summary: "also while its tasks run" } },
+  examples: ["asyncagents down", "asyncagents down --force"],
+  async run(invocation) {
+    const { directory, screen } = invocation;
+    const daemon = findDaemon(directory);
+    if (!daemon) {
+      screen.show({ stopped: false, pid: null }, () => screen.line("No daemon runs."));
+      return EXIT.ok;
+    }
+    await stopIdle(invocation, daemon, "down");
+    screen.show({ stopped: true, pid: daemon.pid }, () => screen.line(`The daemon is stopped (pid ${daemon.pid}).`));
+    return EXIT.ok;
+  },
+};
+
+async function stopIdle(
+  { arguments: given, screen, directory }: Invocation,
+  daemon: DaemonRecord,
+  command: "down" | "restart",
+): Promise<void> {
+  if (!given.flag("force")) await refuseWhileBusy(daemon, command);
+  if (await screen.during("stopping the daemon", stopDaemon(daemon, STOP_MS))) return;
+  const message = `The daemon (pid ${daemon.pid}) did not end within ${STOP_MS / 1000} s. See ${directory}/asyncagents.log; end it with: kill -9 ${daemon.pid}`;
+  throw new AsyncAgentsError("task_timeout", message);
+}
+
+/** A daemon that does not answer runs nothing that could be waited for. */
+async function refuseWhileBusy({ url, token }: DaemonRecord, command: string): Promise<void> {
+  const client = createClient({ url, token });
+  const limit = AbortSignal.timeout(ASK_MS);
+  try {
+    const [instances, live] = await Promise.all([
+      client.instances(limit),
+      client.tasks({ status: ["running", "resumed"], limit: 200 }, limit),
+    ]);
+    const own = live.tasks.filter((task) =>
+      instances.some(({ host, directory }) => host === task.host && directory === task.directory),
+    );
+    if (own.length === 0) return;
+    const names = own.slice(0, 3).map(({ description }) => `"${oneLine(description)}"`);
+    const [what, it] = own.length === 1 ? ["A task is", "it"] : [`${own.length} tasks are`, "them"];
+    const message = `${what} running in the daemon: ${names.join(", ")}. Wait for ${it} to end (asyncagents watch), or interrupt ${it}: asyncagents ${command} --force`;
+    throw new AsyncAgentsError("task_running", message);
+  } catch (thrown) {
+    if (AsyncAgentsError.isInstance(thrown) && thrown.code === "task_running") throw thrown;
+    const message = `The daemon does not say what it runs. Stop it anyway with: asyncagents ${command} --force`;
+    throw new AsyncAgentsError("daemon_unavailable", message, { cause: thrown });
+  }
+}
+
+/** What `ensureDaemon` starts. */
+export const daemonCommand: Command = {
+  name: "daemon",
+  summary: "be the daemon",
+  hidden: true,
+  ownsSignals: true,
+  async run({ directory }) {
+    await runDaemonProcess(directory);
+    return EXIT.ok;
+  },
+};

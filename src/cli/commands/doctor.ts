@@ -1,0 +1,43 @@
+/** `doctor`: looks at everything that asyncagents needs, and says what to do where something is wrong. Changes nothing. */
+import { messageOf } from "../../model/errors.ts";
+import type { Command } from "../command.ts";
+import { EXIT } from "../exit-codes.ts";
+import type { Finding } from "../setup/doctor-checks.ts";
+import type { Paint } from "../terminal/paint.ts";
+import { padTo, widthOf } from "../terminal/text.ts";
+
+export const doctorCommand: Command = {
+  name: "doctor",
+  summary: "check what is installed and whether it works, with remedies",
+  details: "Exit code 1 when there is a problem. Warnings do not count.",
+  examples: ["asyncagents doctor", "asyncagents doctor --json | jq '.findings[] | select(.state != \"ok\")'"],
+  async run({ screen, directory, environment }) {
+    // Only here: it loads the store, which no other command needs.
+    const { CHECKS } = await import("../setup/doctor-checks.ts");
+    const looking = Promise.all(
+      CHECKS.map(async (check) => {
+        try {
+          return await check({ directory, environment });
+        } catch (thrown) {
+          const failed: Finding = { name: "doctor", state: "problem", says: messageOf(thrown), remedy: "Report this." };
+          return failed;
+        }
+      }),
+    );
+    const findings = (await screen.during("looking", looking)).flat();
+    const healthy = findings.every(({ state }) => state !== "problem");
+    screen.show({ healthy, findings }, () => {
+      const wide = Math.max(...findings.map(({ name }) => widthOf(name)));
+      for (const finding of findings) for (const line of findingLines(finding, wide, screen.paint)) screen.line(line);
+    });
+    return healthy ? EXIT.ok : EXIT.failed;
+  },
+};
+
+function findingLines({ name, state, says, remedy }: Finding, wide: number, paint: Paint): string[] {
+  const mark = { ok: paint.green("✓"), warning: paint.yellow("!"), problem: paint.red("✗") }[state];
+  const line = `${mark} ${padTo(name, wide)}  ${says}`;
+  return remedy === null
+    ? [line]
+    : [line, ...remedy.split("\n").map((each) => `  ${" ".repeat(wide)}  ${paint.dim("→")} ${each}`)];
+}

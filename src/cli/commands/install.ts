@@ -1,0 +1,142 @@
+/** `install`: puts asyncagents into a client's configuration, after showing the change and asking. Needs no daemon. */
+import { createInterface } from "node:readline/promises";
+import { AsyncAgentsError } from "../../model/errors.ts";
+import type { CommandArguments } from "../arguments.ts";
+import type { Command, Invocation } from "../command.ts";
+import { EXIT } from "../exit-codes.ts";
+import { CLIENTS, type ClientName, type InstallPlan, type InstallWish, planInstall } from "../setup/agent-clients.ts";
+import { type ConfigChange, diffLines, writeChange } from "../setup/config-change.ts";
+import { programOutput } from "../setup/programs.ts";
+
+const ADDS = ["plugin", "mcp", "both"] as const;
+const SCOPES = ["user", "project"] as const;
+
+export const installCommand: Command = {
+  name: "install",
+  summary: "put asyncagents into the configuration of OpenCode, Claude Code or Cursor",
+  details: "Shows the change and asks before it writes; what was there is kept beside it as a .bak file.",
+  operands: [{ name: "client", shown: CLIENTS.join("|"), completes: CLIENTS }],
+  options: {
+    scope: {
+      value: "scope",
+      summary: "user (the default): for all your projects; project: for this folder",
+      completes: SCOPES,
+    },
+    add: { value: "what", summary: "for opencode: plugin (the default), mcp or both", completes: ADDS },
+    http: { summary: "for opencode and cursor: the daemon's address and your token in place of a command" },
+    yes: { short: "y", summary: "do not ask" },
+    print: { summary: "only show the change" },
+  },
+  examples: ["asyncagents install opencode --add both", "asyncagents install claude --scope project --yes"],
+  async run(invocation) {
+    const { arguments: given, cwd, environment } = invocation;
+    const client = oneOf(CLIENTS, given.operand(0), "client");
+    const scope = choice(given, "scope", SCOPES);
+    const http = given.flag("http") ? await daemonAddress(invocation, client, scope) : null;
+    const add = http && given.text("add") === undefined ? "mcp" : choice(given, "add", ADDS);
+    const wish = { scope, add, http, cwd, environment };
+    if (client !== "opencode" && given.text("add") === "plugin") {
+      throw new AsyncAgentsError("invalid_input", "Only opencode has a plugin; --add is for it.");
+    }
+    const plan = planInstall(client, wish);
+    return "change" in plan
+      ? installFile(invocation, client, wish, plan.change)
+      : installByProgram(invocation, client, plan);
+  },
+};
+
+/** Only where the token stays with the user: a project's file is often committed, and Claude's command would show it to everyone. */
+async function daemonAddress({ connection }: Invocation, client: ClientName, scope: InstallWish["scope"]) {
+  if (client === "claude" || scope === "project") {
+    const reason =
+      scope === "project" ? "files of a project get shared" : "its command line can be read by other users";
+    const message = `--http would write your token where others can read it: ${reason}. Leave it out: the command needs no token.`;
+    throw new AsyncAgentsError("invalid_input", message);
+  }
+  const { url, token } = await connection.daemon();
+  return { url, token };
+}
+
+async function installFile(invocation: Invocation, client: ClientName, wish: InstallWish, change: ConfigChange) {
+  const { screen, arguments: given } = invocation;
+  const { file } = change;
+  if (change.after === change.before) {
+    screen.show({ client, file, changed: false }, () => screen.line(`${file} has it already.`));
+    return EXIT.ok;
+  }
+  if (!screen.json) {
+    screen.line(screen.paint.bold(file));
+    for (const line of diffLines(change, screen.paint)) screen.line(line);
+  }
+  if (given.flag("print")) {
+    if (screen.json) screen.document({ client, file, changed: false, before: change.before, after: change.after });
+    return EXIT.ok;
+  }
+  if (!(await agreed(invocation))) return declined(invocation);
+  const backup = writeChange(change, new Date());
+  screen.show({ client, file, changed: true, backup }, () => {
+    screen.line(`Written.${backup ? ` What was there is in ${backup}` : ""}`);
+  });
+  if (client === "opencode" && wish.add !== "mcp") screen.hint("The next start of OpenCode loads the plugin.");
+  return EXIT.ok;
+}
+
+async function installByProgram(
+  invocation: Invocation,
+  client: ClientName,
+  { program, shown }: Extract<InstallPlan, { program: unknown }>,
+): Promise<number> {
+  const { screen, arguments: given } = invocation;
+  if (!screen.json) screen.line(`Claude keeps that file itself, so this is done with its own command:\n  ${shown}`);
+  if (given.flag("print")) {
+    if (screen.json) screen.document({ client, changed: false, command: shown });
+    return EXIT.ok;
+  }
+  const [command = "", ...args] = program;
+  if (command === "") {
+    const message =
+      "The claude command is not on the PATH. Install Claude Code, or use --scope project, which writes .mcp.json here.";
+    throw new AsyncAgentsError("host_unavailable", message);
+  }
+  if (!(await agreed(invocation))) return declined(invocation);
+  const { code, text } = await screen.during("asking Claude", programOutput(command, args));
+  if (code !== 0 && !/already exists/i.test(text)) {
+    throw new AsyncAgentsError("host_failed", `claude said: ${text.trim().slice(0, 500)}`);
+  }
+  screen.show({ client, changed: code === 0, command: shown }, () => {
+    screen.line(code === 0 ? "Done." : "Claude has it already.");
+  });
+  return EXIT.ok;
+}
+
+async function agreed({ screen, arguments: given, signal }: Invocation): Promise<boolean> {
+  if (given.flag("yes")) return true;
+  if (!process.stdin.isTTY || screen.json) {
+    throw new AsyncAgentsError("missing_required", "Nothing was written: add --yes to write without being asked.");
+  }
+  await screen.flush();
+  const asking = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test((await asking.question("Write this? [y/N] ", { signal })).trim());
+  } catch (thrown) {
+    screen.hint("\nNothing was written.");
+    throw thrown;
+  } finally {
+    asking.close();
+  }
+}
+
+function declined({ screen }: Invocation): number {
+  screen.hint("Nothing was written.");
+  return EXIT.failed;
+}
+
+function choice<Name extends string>(given: CommandArguments, name: string, choices: readonly Name[]): Name {
+  return oneOf(choices, given.text(name) ?? choices[0] ?? "", `--${name}`);
+}
+
+function oneOf<Name extends string>(choices: readonly Name[], text: string, what: string): Name {
+  const found = choices.find((each) => each === text);
+  if (found) return found;
+  throw new AsyncAgentsError("invalid_input", `${what} is one of ${choices.join(", ")}, not "${text.slice(0, 40)}".`);
+}

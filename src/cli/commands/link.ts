@@ -1,0 +1,20 @@
+/** `link`: the dashboard's address with the token in it, for browsers that the server cannot tell to be the user's own. */
+
+import { findDaemon } from "../../daemon/find-daemon.ts";
+import { livingServers } from "../../http/discovery.ts";
+import type { Command } from "../command.ts";
+import { EXIT } from "../exit-codes.ts";
+
+export const linkCommand: Command = {
+  name: "link",
+  summary: "print the dashboard's address with your token in it",
+  details:
+    "On Linux your own browser needs no token. Elsewhere, and through a tunnel or a container, open this link: the page keeps the token for that tab and removes it from the address bar. Whoever has the link can do what you can.",
+  examples: ["asyncagents link"],
+  async run({ directory, screen, connection }) {
+    const { url, token } = findDaemon(directory) ?? livingServers(directory)[0] ?? (await connection.daemon());
+    const link = `${url}/#token=${token}`;
+    screen.show({ link, url }, () => screen.line(link));
+    return EXIT.ok;
+  },
+};

@@ -1,0 +1,140 @@
+/** `ls` and `show`: tasks as a table, and one task in full. Reads only. */
+import { realpathSync } from "node:fs";
+import { resolve } from "node:path";
+import { AsyncAgentsError } from "../../model/errors.ts";
+import { STATUSES } from "../../model/task.ts";
+import type { TaskStatus } from "../../protocol/schemas.ts";
+import type { CommandArguments } from "../arguments.ts";
+import type { Command, Invocation } from "../command.ts";
+import { EXIT } from "../exit-codes.ts";
+import { executorOf, HOSTS, hostOf } from "../host-names.ts";
+import { findTask } from "../identifiers.ts";
+import { eachOf } from "../several.ts";
+import { type Listing, listTasks, MOST } from "../task-listing.ts";
+import { formatted } from "../terminal/row-format.ts";
+import { fieldLines, tableLines } from "../terminal/table.ts";
+import { askedHint, taskColumns, taskFields, toldHint } from "../terminal/task-table.ts";
+
+const DEFAULT_LIMIT = 20;
+
+export const listCommand: Command = {
+  name: "ls",
+  aliases: ["list", "ps", "status"],
+  summary: "list tasks: live ones first, then the newest",
+  operands: [{ name: "task", optional: true, repeated: true, completes: "task" }],
+  options: {
+    status: {
+      value: "status",
+      short: "s",
+      multiple: true,
+      summary: `${STATUSES.join(", ")}, or live`,
+      completes: [...STATUSES, "live"],
+    },
+    agent: { value: "name", short: "a", summary: "only tasks of that agent" },
+    host: { value: "host", summary: "only tasks of that host", completes: HOSTS },
+    dir: { value: "path", short: "C", summary: "only tasks in that folder and below", completes: "directory" },
+    since: { value: "time", summary: "only tasks that began so long ago at most, as 2h or 3d, or since a date" },
+    search: { value: "text", summary: "only tasks with these words in description, id or error" },
+    limit: { value: "number", short: "l", summary: `how many at most; ${DEFAULT_LIMIT} when absent` },
+    all: { summary: "all of them" },
+    quiet: { short: "q", summary: "only the ids" },
+    format: { value: "text", summary: "a line of your own for each, with fields such as {id} and {status}" },
+  },
+  examples: [
+    "asyncagents ls",
+    "asyncagents ls --status live --dir . -q",
+    "asyncagents ls --since 1d --format '{id}  {status}  {progress.cost}'",
+    "asyncagents ls --status live --json | jq -r '.tasks[].id'",
+  ],
+  async run(invocation) {
+    const { arguments: given, screen } = invocation;
+    const { tasks, total, exitCode } = await chosenTasks(invocation);
+    const format = given.flag("quiet") ? "{id}" : given.text("format");
+    screen.show({ tasks, total: total ?? tasks.length }, () => {
+      if (format !== undefined) {
+        for (const task of tasks) screen.line(formatted(format, task));
+        return;
+      }
+      if (tasks.length === 0) return screen.hint(noTasks(given));
+      const { width, paint } = screen;
+      for (const line of tableLines(taskColumns(paint, Date.now(), width), tasks, { width, paint })) screen.line(line);
+      if (total !== null && total > tasks.length) screen.hint(`${tasks.length} of ${total}; --all lists them all`);
+    });
+    return exitCode;
+  },
+};
+
+/** Those that are named, or those that the options leave. */
+async function chosenTasks(invocation: Invocation): Promise<Listing & { exitCode: number }> {
+  const { arguments: given, connection, cwd } = invocation;
+  const [host, folder] = [given.text("host"), given.text("dir")];
+  const filter = {
+    status: statusesOf(given),
+    agent: given.text("agent"),
+    search: given.text("search"),
+    host: host === undefined ? undefined : hostOf(executorOf(host)),
+    directory: folder === undefined ? undefined : folderOf(resolve(cwd, folder)),
+    since: sinceOf(given.text("since"), Date.now()),
+  };
+  const limit = given.flag("all") ? MOST : (given.count("limit") ?? DEFAULT_LIMIT);
+  const client = await connection.client();
+  if (given.operands.length === 0) return { ...(await listTasks(client, filter, limit)), exitCode: EXIT.ok };
+  const { values, exitCode } = await eachOf(invocation, given.operands, (named) => findTask(client, named));
+  return { tasks: values, total: null, exitCode };
+}
+
+function noTasks(given: CommandArguments): string {
+  const isFiltered = ["status", "agent", "search", "host", "dir", "since"].some((name) => given.has(name));
+  return isFiltered ? "No tasks like that." : 'No tasks. Launch one: asyncagents run "prompt"';
+}
+
+/** As the daemon names it; a folder that is gone may still have tasks. */
+function folderOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+/** A time before now, or a date. */
+function sinceOf(text: string | undefined, now: number): number | undefined {
+  if (text === undefined) return undefined;
+  const [, number, unit] = /^(\d{1,6})(s|m|h|d)$/.exec(text) ?? [];
+  if (number !== undefined) {
+    return now - Number(number) * { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }[unit as "s"];
+  }
+  const time = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(time)) return time;
+  throw new AsyncAgentsError("invalid_input", `--since takes a time such as 30m, 2h or 3d, or a date, not "${text}".`);
+}
+
+function statusesOf(given: CommandArguments): TaskStatus[] | undefined {
+  const words = given.texts("status").flatMap((text) => text.split(","));
+  if (words.length === 0) return undefined;
+  return words.flatMap((word): TaskStatus[] => {
+    if (word === "live") return ["running", "resumed"];
+    const status = STATUSES.find((each) => each === word);
+    if (status) return [status];
+    throw new AsyncAgentsError(
+      "invalid_input",
+      `"${word}" is not a status. --status takes ${STATUSES.join(", ")} or live.`,
+    );
+  });
+}
+
+export const showCommand: Command = {
+  name: "show",
+  summary: "show a task with its result",
+  operands: [{ name: "task", completes: "task" }],
+  examples: ["asyncagents show 7KPnYJq", "asyncagents show ses_e2287811 --json | jq -r .result"],
+  async run({ arguments: given, connection, screen }) {
+    const client = await connection.client();
+    const task = await client.task((await findTask(client, given.operand(0))).id);
+    screen.show({ ...task, runs: screen.json ? await client.runs(task.id) : [] }, () => {
+      for (const line of fieldLines(taskFields(task, screen.paint, Date.now()), screen.paint)) screen.line(line);
+    });
+    for (const hint of [askedHint(task), toldHint(task)]) if (hint) screen.hint(hint);
+    return EXIT.ok;
+  },
+};

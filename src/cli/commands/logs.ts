@@ -1,0 +1,131 @@
+/** `logs`: a task's conversation, once or followed as it grows. Following ends with the task's run; Ctrl-C leaves the task running. */
+import type { Client } from "../../client/client.ts";
+import { isLive } from "../../model/task.ts";
+import type { BackgroundTask, LogMessage } from "../../protocol/schemas.ts";
+import type { Command, Invocation } from "../command.ts";
+import { EXIT } from "../exit-codes.ts";
+import { findTask } from "../identifiers.ts";
+import { liveEvents } from "../live-events.ts";
+import { finishedParts, partLines, type Speaker, speakerOf } from "../terminal/conversation.ts";
+import { askedHint, taskSentence } from "../terminal/task-table.ts";
+import { shortId } from "../terminal/text.ts";
+
+const DEFAULT_MESSAGES = 50;
+const PAGE = 50;
+const MAX_PAGES_BACK = 20;
+
+export const logsCommand: Command = {
+  name: "logs",
+  summary: "show a task's conversation",
+  operands: [{ name: "task", completes: "task" }],
+  options: {
+    follow: { short: "f", summary: "go on printing until the task has ended" },
+    limit: { value: "number", short: "l", summary: `the newest so many messages; ${DEFAULT_MESSAGES} when absent` },
+    all: { summary: "all messages" },
+  },
+  examples: ["asyncagents logs 7KPnYJq", "asyncagents logs -f 7KPnYJq"],
+  async run(invocation) {
+    const task = await findTask(await invocation.connection.client(), invocation.arguments.operand(0));
+    return showLogs(invocation, task);
+  },
+};
+
+/** The conversation of a task, as the options of `logs` say. */
+export async function showLogs(invocation: Invocation, task: BackgroundTask): Promise<number> {
+  const { arguments: given, connection, screen } = invocation;
+  const limit = given.flag("all") ? undefined : (given.count("limit") ?? DEFAULT_MESSAGES);
+  const client = await connection.client();
+  if (given.flag("follow")) return followLogs(invocation, client, task, limit);
+  const { messages, before } = await readPage(client, task.id, limit);
+  screen.show({ messages, before }, () => {
+    let speaker: Speaker = null;
+    for (const part of finishedParts(messages, true)) {
+      for (const line of partLines(part, speaker, screen.paint, screen.width)) screen.line(line);
+      speaker = speakerOf(part.message);
+    }
+    if (before !== null) screen.hint("Earlier messages are left out; --all shows them.");
+  });
+  return EXIT.ok;
+}
+
+function readPage(client: Client, id: string, limit: number | undefined) {
+  return client.logs(id, limit === undefined ? {} : { limit: Math.min(limit, 200) });
+}
+
+async function followLogs(
+  invocation: Invocation,
+  client: Client,
+  task: BackgroundTask,
+  limit: number | undefined,
+): Promise<number> {
+  const { connection, screen, signal } = invocation;
+  const printer = new LogPrinter(invocation);
+  printer.print((await readPage(client, task.id, limit)).messages);
+  let last = task;
+  for await (const { client: current, event } of liveEvents(connection, signal)) {
+    if (event.type === "snapshot") last = await current.task(task.id, signal);
+    else if ("task" in event && event.task.id === task.id) last = event.task;
+    else continue;
+    printer.print(await newestMessages(current, task.id, printer.known, signal));
+    printer.ask(last);
+    await screen.flush();
+    if (!isLive(last.status)) break;
+  }
+  if (signal.aborted) {
+    screen.hint(`Task ${shortId(task.id)} is still running. Follow it again: asyncagents logs -f ${shortId(task.id)}`);
+    return EXIT.interrupted;
+  }
+  screen.hint(taskSentence(last, screen.paint, Date.now()));
+  return EXIT.ok;
+}
+
+/** Back to a message that is known already; a first look takes one page. */
+async function newestMessages(
+  client: Client,
+  id: string,
+  known: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<LogMessage[]> {
+  const all: LogMessage[] = [];
+  let before: string | undefined;
+  for (let pages = 0; pages < MAX_PAGES_BACK; pages++) {
+    const page = await client.logs(id, { limit: PAGE, ...(before === undefined ? {} : { before }) }, signal);
+    all.unshift(...page.messages);
+    if (page.before === null || known.size === 0 || page.messages.some((message) => known.has(message.id))) break;
+    before = page.before;
+  }
+  return all;
+}
+
+class LogPrinter {
+  /** Messages of which something was printed. */
+  readonly known = new Set<string>();
+  readonly #printed = new Set<string>();
+  readonly #asked = new Set<string>();
+  readonly #invocation: Invocation;
+  #speaker: Speaker = null;
+
+  constructor(invocation: Invocation) {
+    this.#invocation = invocation;
+  }
+
+  print(messages: readonly LogMessage[]): void {
+    const { screen } = this.#invocation;
+    for (const part of finishedParts(messages, false)) {
+      if (this.#printed.has(part.key)) continue;
+      this.#printed.add(part.key);
+      this.known.add(part.message.id);
+      const { id, role, at, agent } = part.message;
+      if (screen.json) screen.jsonLine({ message: id, role, at, agent, part: part.part });
+      else for (const line of partLines(part, this.#speaker, screen.paint, screen.width)) screen.line(line);
+      this.#speaker = speakerOf(part.message);
+    }
+  }
+
+  ask(task: BackgroundTask): void {
+    const asked = askedHint(task);
+    if (asked === null || this.#asked.has(asked)) return;
+    this.#asked.add(asked);
+    this.#invocation.screen.hint(asked);
+  }
+}

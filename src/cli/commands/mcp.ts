@@ -1,0 +1,36 @@
+/** `mcp`: an MCP server on stdin and stdout for one client; every tool call is done by the daemon. Nothing else is printed. */
+import manifest from "../../../package.json" with { type: "json" };
+import { offersScripted } from "../../daemon/limit-settings.ts";
+import { DEPTH_VARIABLE, readDepth } from "../../protocol/call-origin.ts";
+import type { Command } from "../command.ts";
+import { daemonCall } from "../daemon-call.ts";
+import { EXIT } from "../exit-codes.ts";
+
+export const mcpCommand: Command = {
+  name: "mcp",
+  summary: "MCP server on stdin and stdout, for an agent's configuration",
+  details:
+    "`asyncagents install` writes it into a client's configuration. The directory it is started in is its context.",
+  options: {
+    tools: {
+      value: "set",
+      summary: "seed: only the eleven tools of the board; more (the default): all of them",
+      completes: ["seed", "more"],
+    },
+  },
+  examples: ["asyncagents mcp", "asyncagents mcp --tools seed"],
+  ownsSignals: true,
+  async run({ arguments: given, directory, cwd, environment }) {
+    // Only here: it takes longer to load than most commands take to run.
+    const [{ serveStdio }, { readOffer }] = await Promise.all([
+      import("../../mcp/stdio.ts"),
+      import("../../mcp/tools.ts"),
+    ]);
+    const toolset = readOffer(given.text("tools") ?? process.env.ASYNCAGENTS_MCP_TOOLS);
+    const origin = { door: "model", depth: readDepth(environment[DEPTH_VARIABLE] ?? "") } as const;
+    const call = daemonCall(directory, origin);
+    const scripted = offersScripted(environment);
+    await serveStdio({ call, directory: cwd, toolset, scripted, version: manifest.version });
+    return EXIT.ok;
+  },
+};

@@ -1,0 +1,192 @@
+/** `attempt follow|queue|cancel-queue|diff|merge`: going on with an attempt, and taking its work over. The rules are the board's. */
+import type { OperationInput, OperationOutput } from "../../protocol/operations.ts";
+import { waitForAttempt } from "../attempt-waiting.ts";
+import type { Command, Invocation } from "../command.ts";
+import { EXIT } from "../exit-codes.ts";
+import { findAttempt } from "../identifiers.ts";
+import { promptText } from "../prompt-text.ts";
+import { ownWords } from "../terminal/own-words.ts";
+import type { Paint } from "../terminal/paint.ts";
+import type { Screen } from "../terminal/screen.ts";
+import { type Column, tableLines } from "../terminal/table.ts";
+import { counted, oneLine, shortId } from "../terminal/text.ts";
+import { ATTEMPT } from "./attempt.ts";
+
+const PROMPT = { name: "prompt", shown: '"prompt"' };
+const MAX_DIFF = 1_000_000;
+const MAX_FILES = 10_000;
+const MOST_MARKS = 40;
+
+const follow: Command = {
+  name: "attempt follow",
+  summary: "continue an attempt's session with a prompt, now",
+  details: "Refused while the session is busy; `asyncagents attempt queue` keeps the prompt until it is idle.",
+  operands: [ATTEMPT, PROMPT],
+  options: {
+    agent: { value: "name", short: "a", summary: "another agent of the host" },
+    wait: { summary: "wait until it has ended" },
+    timeout: { value: "time", summary: "with --wait: give up waiting after, for example, 30s or 10m" },
+  },
+  examples: ['asyncagents attempt follow 9b1deb4d "Add a test for the empty list" --wait'],
+  run: (invocation) => followUp(invocation, "send"),
+};
+
+const queue: Command = {
+  name: "attempt queue",
+  summary: "queue a prompt until an attempt's session is idle",
+  operands: [ATTEMPT, PROMPT],
+  options: { agent: { value: "name", short: "a", summary: "another agent of the host" } },
+  examples: ['asyncagents attempt queue 9b1deb4d "Then update the changelog"'],
+  run: (invocation) => followUp(invocation, "queue"),
+};
+
+const cancelQueue: Command = {
+  name: "attempt cancel-queue",
+  summary: "remove all prompts that are queued for an attempt",
+  operands: [ATTEMPT],
+  run: (invocation) => followUp(invocation, "cancel"),
+};
+
+async function followUp(invocation: Invocation, action: "send" | "queue" | "cancel"): Promise<number> {
+  const { arguments: given, connection, screen } = invocation;
+  const timeoutMs = given.duration("timeout");
+  const prompt = action === "cancel" ? {} : { prompt: await promptText(given.operand(1)) };
+  const variant = given.text("agent");
+  const client = await connection.client();
+  const attempt_id = await findAttempt(client, given.operand(0));
+  const input: OperationInput<"follow_up"> = {
+    attempt_id,
+    action,
+    ...prompt,
+    ...(variant === undefined ? {} : { variant }),
+  };
+  const answer = await screen.during("starting the agent", client.operate("follow_up", input));
+  if (given.flag("wait")) return waitForAttempt(invocation, attempt_id, timeoutMs);
+  const said = {
+    send: `It runs (run ${answer.run ?? "?"}). asyncagents attempt logs -f ${shortId(attempt_id)}`,
+    queue: `Queued: ${answer.queued_count} wait for the session to be idle.`,
+    cancel: `Nothing is queued any more.`,
+  }[action];
+  screen.show(answer, () => screen.line(said));
+  return EXIT.ok;
+}
+
+const diff: Command = {
+  name: "attempt diff",
+  summary: "show what an attempt changed since its target branch",
+  operands: [ATTEMPT],
+  options: { stat: { summary: "only how much changed, for each file" } },
+  examples: ["asyncagents attempt diff 9b1deb4d | less -R", "asyncagents attempt diff 9b1deb4d --stat"],
+  async run({ arguments: given, connection, screen }) {
+    const client = await connection.client();
+    const attempt_id = await findAttempt(client, given.operand(0));
+    const answer = await client.operate("get_attempt_diff", { attempt_id, max_bytes: MAX_DIFF, max_files: MAX_FILES });
+    screen.show(answer, () => {
+      for (const [index, repo] of answer.repos.entries()) {
+        // A diff of several repositories has the same names in several of them.
+        if (answer.repos.length > 1) {
+          if (index > 0) screen.line();
+          screen.line(screen.paint.bold(screen.paint.cyan(`▌ ${oneLine(repo.repo_name)}`)));
+        }
+        if (given.flag("stat")) showStat(repo, screen);
+        else if (repo.diff !== "") {
+          for (const line of repo.diff.replace(/\n$/, "").split("\n")) screen.line(paintedDiff(line, screen.paint));
+        }
+        for (const hint of given.flag("stat") ? [] : incompleteHints(repo)) screen.hint(hint);
+      }
+    });
+    return EXIT.ok;
+  },
+};
+
+type RepoDiff = OperationOutput<"get_attempt_diff">["repos"][number];
+
+/** What a reader of the diff did not see. */
+function incompleteHints({ repo_name, truncated, unread, changed_files }: RepoDiff): string[] {
+  const name = oneLine(repo_name);
+  const cut = changed_files.filter(({ shown }) => shown !== "whole");
+  return [
+    ...(truncated
+      ? [`The diff of ${name} is cut after ${MAX_DIFF} bytes; ${counted(cut.length, "file")} not whole.`]
+      : []),
+    ...(unread === null ? [] : [`Git could not read all of ${name}: ${oneLine(unread)}`]),
+  ];
+}
+
+type ChangedFile = RepoDiff["changed_files"][number];
+
+/** As `git diff --stat` shows it: the marks are in proportion where a file has more lines than there is room for. */
+function showStat(repo: RepoDiff, screen: Screen): void {
+  const { paint, width } = screen;
+  const marked = ({ insertions, deletions }: ChangedFile) => {
+    const scale = Math.min(1, MOST_MARKS / Math.max(1, insertions + deletions));
+    return "+".repeat(Math.ceil(insertions * scale)) + "-".repeat(Math.ceil(deletions * scale));
+  };
+  const columns: Column<ChangedFile>[] = [
+    { title: "", cell: ({ path, from }) => (from === null ? path : `${from} → ${path}`), least: 16 },
+    { title: "", cell: (file) => (file.binary ? "binary" : String(file.insertions + file.deletions)), right: true },
+    {
+      title: "",
+      cell: marked,
+      paint: (text) => paint.green(text.replaceAll(/[^+]/g, "")) + paint.red(text.replaceAll(/[+]/g, "")),
+      least: 5,
+    },
+  ];
+  for (const line of tableLines(columns, repo.changed_files, { width, paint }).slice(1)) screen.line(line);
+  if (repo.files_left_out > 0) screen.line(paint.dim(`and ${counted(repo.files_left_out, "more file")}`));
+  const changed = `${paint.green(`+${repo.insertions}`)} ${paint.red(`-${repo.deletions}`)}`;
+  screen.line(`${counted(repo.files, "file")}, ${changed}`);
+}
+
+function paintedDiff(line: string, paint: Paint): string {
+  if (/^(diff |index |\+\+\+ |--- |new file|deleted file|rename |similarity )/.test(line)) return paint.bold(line);
+  if (line.startsWith("@@")) return paint.cyan(line);
+  if (line.startsWith("+")) return paint.green(line);
+  return line.startsWith("-") ? paint.red(line) : line;
+}
+
+const merge: Command = {
+  name: "attempt merge",
+  summary: "merge an attempt into its target branch and remove its worktrees",
+  details: "What is uncommitted there is committed first. On a conflict nothing is changed.",
+  operands: [ATTEMPT],
+  options: {
+    message: { value: "text", short: "m", summary: "the commit message; the item's title when absent" },
+    squash: { summary: "one commit without the attempt's history" },
+    keep: { summary: "keep the worktrees and branches" },
+  },
+  examples: ["asyncagents attempt merge 9b1deb4d --squash -m 'Faster tests'"],
+  async run({ arguments: given, connection, screen }) {
+    const client = await connection.client();
+    const attempt_id = await findAttempt(client, given.operand(0));
+    const message = given.text("message");
+    const merging = () =>
+      client.operate("merge_attempt", {
+        attempt_id,
+        ...(message === undefined ? {} : { message }),
+        ...(given.flag("squash") ? { squash: true } : {}),
+        ...(given.flag("keep") ? { keep: true } : {}),
+      });
+    const { repos } = await client.operate("get_attempt", { attempt_id });
+    const answer = await screen.during("merging", merging());
+    screen.show(answer, () => {
+      for (const { repo_id, target_branch, commit, changed } of answer.merged) {
+        const repo = repos.find((each) => each.repo_id === repo_id);
+        const branch = repos.length > 1 && repo ? `${oneLine(repo.repo_name)}: ${target_branch}` : target_branch;
+        screen.line(changed ? `${branch} is at ${commit.slice(0, 12)} now.` : `${branch} had everything already.`);
+      }
+      screen.line(
+        `The item is ${answer.task_status}; the worktrees ${fateOfWorktrees(answer.removed, given.flag("keep"))}.`,
+      );
+    });
+    for (const warning of answer.warnings ?? []) screen.hint(ownWords(warning));
+    return EXIT.ok;
+  },
+};
+
+function fateOfWorktrees(isRemoved: boolean, isKept: boolean): string {
+  if (isRemoved) return "are removed";
+  return isKept ? "stay, as you asked with --keep" : "stay";
+}
+
+export const REVIEW_COMMANDS: readonly Command[] = [follow, queue, cancelQueue, diff, merge];

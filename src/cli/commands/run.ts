@@ -1,0 +1,162 @@
+/** `run`: launches a task in a folder, or starts an attempt in a git worktree of its own, and waits for it where that is asked. */
+import { createHash } from "node:crypto";
+import { realpathSync, statSync } from "node:fs";
+import { basename, resolve } from "node:path";
+import type { Client } from "../../client/client.ts";
+import { AsyncAgentsError } from "../../model/errors.ts";
+import type { BackgroundTask } from "../../protocol/schemas.ts";
+import { inspectRepo } from "../../worktree/git/repo.ts";
+import { waitForAttempt } from "../attempt-waiting.ts";
+import type { Command, Invocation } from "../command.ts";
+import { EXIT } from "../exit-codes.ts";
+import { executorOf, HOSTS } from "../host-names.ts";
+import { promptText, titleOf } from "../prompt-text.ts";
+import { RUN_OPTIONS, type RunChoices, runChoices } from "../run-choices.ts";
+import { waitForTasks } from "../task-waiting.ts";
+import { taskSentence } from "../terminal/task-table.ts";
+import { oneLine, shortId } from "../terminal/text.ts";
+
+/** Leaves room for the mark of a second one. */
+const MAX_NAME = 80;
+
+export const runCommand: Command = {
+  name: "run",
+  summary: "launch a task in the background",
+  details:
+    "The task goes on when this command ends. With --worktree it works in a git worktree of its own, on a new branch from the current one, as an attempt of the board: see `asyncagents attempt`.",
+  operands: [{ name: "prompt", shown: '"prompt"' }],
+  options: {
+    host: { value: "host", summary: "opencode (the default), claude or scripted", completes: HOSTS },
+    agent: { value: "name", short: "a", summary: "the host's agent; its own choice when absent" },
+    dir: { value: "path", short: "C", summary: "where it works; this folder when absent", completes: "directory" },
+    name: { value: "text", short: "n", summary: "what it is about; the beginning of the prompt when absent" },
+    ...RUN_OPTIONS,
+    worktree: { short: "w", summary: "in a git worktree of its own" },
+    wait: { summary: "wait until it has ended, and print its result" },
+    timeout: { value: "time", summary: "with --wait: give up waiting after, for example, 30s or 10m" },
+  },
+  examples: [
+    'asyncagents run "Find the TODOs and sort them by risk"',
+    'asyncagents run --host claude --model sonnet --max-cost 2 "Review the last commit"',
+    'asyncagents run --host claude --worktree --wait "Make the tests faster"',
+    "git diff | asyncagents run --wait -   # the prompt from stdin",
+    'asyncagents run -- "--help is not documented: mend that"',
+  ],
+  run: runPrompt,
+};
+
+async function runPrompt(invocation: Invocation): Promise<number> {
+  const { arguments: given, screen, cwd, connection } = invocation;
+  const executor = executorOf(given.text("host"));
+  const folder = folderOf(resolve(cwd, given.text("dir") ?? "."));
+  const timeoutMs = given.duration("timeout");
+  const prompt = await promptText(given.operand(0));
+  const variant = given.text("agent");
+  const job: Job = {
+    prompt,
+    executor,
+    folder,
+    name: given.text("name") ?? titleOf(prompt),
+    choices: { ...(variant === undefined ? {} : { variant }), ...runChoices(given) },
+  };
+  const client = await connection.client();
+  if (given.flag("worktree")) return runInWorktree(invocation, client, job, timeoutMs);
+  const launched = client.operate("launch_task", {
+    prompt,
+    description: job.name,
+    directory: folder,
+    executor,
+    ...job.choices,
+  });
+  const { handle } = await screen.during("starting the agent", launched);
+  const task = await client.task(handle);
+  if (given.flag("wait")) return waitAndShow(invocation, task, timeoutMs);
+  screen.show(task, () => screen.line(task.id));
+  screen.hint(`"${oneLine(task.description)}" runs. asyncagents logs -f ${shortId(task.id)} · wait · show · cancel`);
+  return EXIT.ok;
+}
+
+/** Prints the result, and nothing else, where a task completes. */
+export async function waitAndShow(invocation: Invocation, task: BackgroundTask, timeoutMs?: number): Promise<number> {
+  const { screen, connection } = invocation;
+  const { tasks, ended, exitCode } = await waitForTasks(invocation, [task], { timeoutMs });
+  if (!ended) return exitCode;
+  const [last = task] = tasks;
+  const whole = await (await connection.client()).task(last.id);
+  screen.show(whole, () => {
+    if (whole.status === "completed") screen.line((whole.result ?? "").trimEnd());
+  });
+  screen.hint(taskSentence(whole, screen.paint, Date.now()));
+  if (whole.error) screen.hint(`  ${whole.error}`);
+  return exitCode;
+}
+
+interface Job {
+  prompt: string;
+  executor: "OPENCODE" | "CLAUDE_CODE" | "SCRIPTED";
+  folder: string;
+  name: string;
+  choices: RunChoices & { variant?: string };
+}
+
+async function runInWorktree(
+  invocation: Invocation,
+  client: Client,
+  job: Job,
+  timeoutMs: number | undefined,
+): Promise<number> {
+  const { screen, arguments: given } = invocation;
+  const repo = await inspectRepo(job.folder);
+  if (repo.currentBranch === null) {
+    const message = `${repo.root} has no branch checked out. Check one out (git switch <branch>), then try again.`;
+    throw new AsyncAgentsError("branch_not_found", message);
+  }
+  const { project_id, repo_id } = await findOrAddRepo(client, repo.root);
+  const { task_id } = await client.operate("create_task", { project_id, ...titled(job) });
+  const started = client.operate("start_task_attempt", {
+    task_id,
+    executor: job.executor,
+    repos: [{ repo_id, target_branch: repo.currentBranch }],
+    prompt: job.prompt,
+    ...job.choices,
+  });
+  const { attempt_id, warnings = [] } = await screen.during("making the worktree", started);
+  for (const warning of warnings) screen.hint(warning);
+  if (given.flag("wait")) return waitForAttempt(invocation, attempt_id, timeoutMs);
+  screen.show({ item_id: task_id, attempt_id }, () => screen.line(attempt_id));
+  screen.hint(`"${oneLine(job.name)}" is tried. asyncagents attempt show ${shortId(attempt_id)} · logs · diff · merge`);
+  return EXIT.ok;
+}
+
+/** The item keeps the prompt as its description, for later attempts; the first one gets it as it was typed. */
+function titled({ name, prompt }: Job): { title: string; description?: string } {
+  return name === prompt ? { title: name } : { title: name, description: prompt };
+}
+
+/** The board's repository at that path; a project of its own is made where there is none. */
+async function findOrAddRepo(client: Client, root: string): Promise<{ project_id: string; repo_id: string }> {
+  const found = await client.operate("find_repo", { path: root });
+  if (found.project_id !== null && found.repo_id !== null)
+    return { project_id: found.project_id, repo_id: found.repo_id };
+  const project_id = await addProject(client, root);
+  const { repo_id } = await client.operate("add_repo", { project_id, path: root });
+  return { project_id, repo_id };
+}
+
+/** Named as the folder; where that name is taken, with a few letters that stand for the path. */
+async function addProject(client: Client, root: string): Promise<string> {
+  const name = basename(root).slice(0, MAX_NAME);
+  try {
+    return (await client.operate("add_project", { name })).project_id;
+  } catch (thrown) {
+    if (!AsyncAgentsError.isInstance(thrown) || thrown.code !== "name_taken") throw thrown;
+    const mark = createHash("sha256").update(root).digest("hex").slice(0, 6);
+    return (await client.operate("add_project", { name: `${name}-${mark}` })).project_id;
+  }
+}
+
+/** One name for a folder, or two commands would start two engines in it. */
+function folderOf(path: string): string {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return realpathSync(path);
+  throw new AsyncAgentsError("invalid_input", `There is no folder ${path}. --dir names the folder to work in.`);
+}

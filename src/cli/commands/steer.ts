@@ -1,0 +1,120 @@
+/** `wait`, `cancel`, `resume`, `fork`: what a person does to a task that is there. The rules are the engine's. */
+import type { BackgroundTask } from "../../protocol/schemas.ts";
+import type { Command, Invocation, Operand } from "../command.ts";
+import { EXIT } from "../exit-codes.ts";
+import { findTask } from "../identifiers.ts";
+import { promptText, titleOf } from "../prompt-text.ts";
+import { eachOf } from "../several.ts";
+import { waitForTasks } from "../task-waiting.ts";
+import { reasonOf, taskSentence } from "../terminal/task-table.ts";
+import { shortId } from "../terminal/text.ts";
+import { waitAndShow } from "./run.ts";
+
+const TASK: Operand = { name: "task", completes: "task" };
+const PROMPT: Operand = { name: "prompt", shown: '"prompt"' };
+const WAITING = {
+  wait: { summary: "wait until it has ended, and print its result" },
+  timeout: { value: "time", summary: "with --wait: give up waiting after, for example, 30s or 10m" },
+};
+
+export const waitCommand: Command = {
+  name: "wait",
+  summary: "wait until tasks have ended",
+  details:
+    "Exit code 0 when all completed, 1 when one failed or was cancelled, 4 when time ran out. Ctrl-C leaves them running.",
+  operands: [{ ...TASK, repeated: true }],
+  options: { timeout: { value: "time", short: "t", summary: "give up after, for example, 30s, 10m or 1h" } },
+  examples: ["asyncagents wait 7KPnYJq", "asyncagents wait --timeout 10m 7KPnYJq c2VyaWFs && make"],
+  async run(invocation) {
+    const { arguments: given, connection, screen } = invocation;
+    const timeoutMs = given.duration("timeout");
+    const client = await connection.client();
+    const found = await eachOf(invocation, given.operands, (named) => findTask(client, named));
+    const onEnd = (task: BackgroundTask) => {
+      if (screen.json) return;
+      screen.line(taskSentence(task, screen.paint, Date.now()));
+      const reason = reasonOf(task);
+      if (reason !== null) screen.line(`  ${reason.replaceAll("\n", "\n  ")}`);
+    };
+    const { tasks, ended, exitCode } = await waitForTasks(invocation, found.values, { timeoutMs, onEnd });
+    if (screen.json) screen.document({ tasks, ended, errors: found.errors });
+    return exitCode === EXIT.ok ? found.exitCode : exitCode;
+  },
+};
+
+export const cancelCommand: Command = {
+  name: "cancel",
+  aliases: ["stop"],
+  summary: "cancel tasks that run",
+  operands: [{ ...TASK, repeated: true }],
+  examples: ["asyncagents cancel 7KPnYJq"],
+  async run(invocation) {
+    const { arguments: given, connection, screen } = invocation;
+    const client = await connection.client();
+    const { values, errors, exitCode } = await eachOf(invocation, given.operands, async (named) => {
+      const { id } = await findTask(client, named);
+      const task = await screen.during("cancelling", client.cancel(id));
+      if (!screen.json) screen.line(taskSentence(task, screen.paint, Date.now()));
+      return task;
+    });
+    if (screen.json) screen.document({ tasks: values, errors });
+    return exitCode;
+  },
+};
+
+export const tellCommand: Command = {
+  name: "tell",
+  summary: "tell a task's parent again what could not be delivered",
+  operands: [TASK],
+  examples: ["asyncagents tell 7KPnYJq"],
+  async run({ arguments: given, connection, screen }) {
+    const client = await connection.client();
+    const { id } = await findTask(client, given.operand(0));
+    const task = await screen.during("telling the parent", client.tell(id));
+    screen.show(task, () => screen.line(taskSentence(task, screen.paint, Date.now())));
+    screen.hint(`asyncagents show ${shortId(id)} says whether it was delivered.`);
+    return EXIT.ok;
+  },
+};
+
+export const resumeCommand: Command = {
+  name: "resume",
+  summary: "continue a task that has ended with a new prompt",
+  operands: [TASK, PROMPT],
+  options: WAITING,
+  examples: ['asyncagents resume 7KPnYJq "Now write the test" --wait'],
+  run: (invocation) => continued(invocation, async ({ client, task, prompt }) => client.resume(task.id, prompt)),
+};
+
+export const forkCommand: Command = {
+  name: "fork",
+  summary: "launch a new task with a copy of a task's history",
+  details: "The new task gets a copy of the session's history; the task itself stays as it is.",
+  operands: [TASK, PROMPT],
+  options: { name: { value: "text", short: "n", summary: "what it is about" }, ...WAITING },
+  examples: ['asyncagents fork 7KPnYJq "Try it with a cache instead"'],
+  run: (invocation) =>
+    continued(invocation, async ({ client, task, prompt }) => {
+      const description = invocation.arguments.text("name") ?? titleOf(prompt);
+      return client.fork(task.id, { prompt, description });
+    }),
+};
+
+type Continue = (given: {
+  client: Awaited<ReturnType<Invocation["connection"]["client"]>>;
+  task: BackgroundTask;
+  prompt: string;
+}) => Promise<BackgroundTask>;
+
+async function continued(invocation: Invocation, act: Continue): Promise<number> {
+  const { arguments: given, connection, screen } = invocation;
+  const timeoutMs = given.duration("timeout");
+  const prompt = await promptText(given.operand(1));
+  const client = await connection.client();
+  const found = await findTask(client, given.operand(0));
+  const task = await screen.during("starting the agent", act({ client, task: found, prompt }));
+  if (given.flag("wait")) return waitAndShow(invocation, task, timeoutMs);
+  screen.show(task, () => screen.line(task.id));
+  screen.hint(`It runs. asyncagents logs -f ${shortId(task.id)} · wait · show`);
+  return EXIT.ok;
+}

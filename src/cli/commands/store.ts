@@ -1,0 +1,116 @@
+/** `store`: what is known about the store's file, its backups, and going back to one. Works without a daemon. */
+import { existsSync, statSync } from "node:fs";
+import { troublesIn } from "../../engine/watching/troubles.ts";
+import { AsyncAgentsError } from "../../model/errors.ts";
+import type { Backup } from "../../store/sqlite-files/backups.ts";
+import type { Command, Invocation } from "../command.ts";
+import { EXIT } from "../exit-codes.ts";
+import { ago } from "../terminal/text.ts";
+
+const statusCommand: Command = {
+  name: "store status",
+  summary: "the store's file, its backups, and whether it was damaged",
+  examples: ["asyncagents store status"],
+  async run({ directory, screen }) {
+    const { backupsIn, storeFileOf } = await import("../../store/sqlite-files/backups.ts");
+    const file = storeFileOf(directory);
+    // Recent changes are in the write-ahead log until SQLite moves them over.
+    const sizes = [file, `${file}-wal`].flatMap((each) => statSync(each, { throwIfNoEntry: false })?.size ?? []);
+    const bytes = existsSync(file) ? sizes.reduce((sum, size) => sum + size, 0) : null;
+    const backups = backupsIn(directory);
+    const troubles = troublesIn(directory);
+    screen.show({ file, bytes, backups: backups.map(shown), troubles }, () => {
+      screen.line(`${file}  ${bytes === null ? "(made at the first use)" : sizeText(bytes)}`);
+      for (const { message } of troubles) screen.line(`${screen.paint.red("✗")} ${message}`);
+      if (backups.length === 0)
+        screen.line("No backups yet. The daemon makes one a day; now: asyncagents store backup");
+      for (const backup of backups) {
+        screen.line(`  ${backup.name}  ${sizeText(backup.bytes)}  ${ago(timeOf(backup), Date.now())}`);
+      }
+    });
+    return EXIT.ok;
+  },
+};
+
+const backupCommand: Command = {
+  name: "store backup",
+  summary: "make a backup of the store now",
+  details: "The daemon makes one a day. The newest seven are kept, in the folder backups of the data folder.",
+  examples: ["asyncagents store backup"],
+  async run({ directory, screen }) {
+    const { makeBackup } = await import("../../store/sqlite-files/backups.ts");
+    const backup = makeBackup(directory, Date.now());
+    screen.show(shown(backup), () => screen.line(`${backup.file}  ${sizeText(backup.bytes)}`));
+    return EXIT.ok;
+  },
+};
+
+const restoreCommand: Command = {
+  name: "store restore",
+  summary: "go back to a backup of the store",
+  details:
+    "The newest backup where none is named. What is in the store now is kept beside it under another name. The daemon and every\nOpenCode with the plugin must be stopped first.",
+  operands: [{ name: "backup", optional: true }],
+  options: { yes: { short: "y", summary: "do it; without this, only say what would be done" } },
+  examples: ["asyncagents store status", "asyncagents down && asyncagents store restore --yes"],
+  run: restore,
+};
+
+const dismissCommand: Command = {
+  name: "store dismiss",
+  summary: "end the message that the store was damaged",
+  async run({ directory, screen }) {
+    const { dismissDamageReport } = await import("../../store/sqlite-files/damage-report.ts");
+    const dismissed = dismissDamageReport(directory);
+    screen.show({ dismissed }, () =>
+      screen.line(dismissed ? "Dismissed." : "Nothing to dismiss: no damage is reported."),
+    );
+    return EXIT.ok;
+  },
+};
+
+export const STORE_COMMANDS: readonly Command[] = [statusCommand, backupCommand, restoreCommand, dismissCommand];
+
+async function restore({ directory, screen, arguments: given }: Invocation): Promise<number> {
+  const { restoreBackup } = await import("../../store/sqlite-files/restore.ts");
+  const backup = await chosenBackup(directory, given.operands[0]);
+  if (!given.flag("yes")) {
+    const what = `This would put ${backup.name} (${ago(timeOf(backup), Date.now())}) in the store's place and keep the present one beside it.`;
+    screen.show({ backup: shown(backup), restored: false }, () => {
+      screen.line(what);
+      screen.line(
+        `Everything since then would be gone from the list. To do it: asyncagents store restore ${backup.name} --yes`,
+      );
+    });
+    return EXIT.ok;
+  }
+  const { setAside } = restoreBackup(directory, backup);
+  screen.show({ backup: shown(backup), restored: true, setAside }, () => {
+    screen.line(`Restored ${backup.name}.${setAside === null ? "" : ` What was there is kept as ${setAside}.`}`);
+  });
+  return EXIT.ok;
+}
+
+async function chosenBackup(directory: string, name: string | undefined): Promise<Backup> {
+  const { backupsIn } = await import("../../store/sqlite-files/backups.ts");
+  const backups = backupsIn(directory);
+  const found = name === undefined ? backups[0] : backups.find((backup) => backup.name === name);
+  if (found) return found;
+  const message =
+    backups.length === 0
+      ? "There is no backup to go back to."
+      : `There is no backup "${name}". See: asyncagents store status`;
+  throw new AsyncAgentsError("invalid_input", message);
+}
+
+function shown({ name, file, at, bytes }: Backup) {
+  return { name, file, at: timeOf({ at }), bytes };
+}
+
+function timeOf({ at }: Pick<Backup, "at">): string {
+  return new Date(at).toISOString();
+}
+
+function sizeText(bytes: number): string {
+  return bytes < 1_048_576 ? `${Math.ceil(bytes / 1024)} kB` : `${(bytes / 1_048_576).toFixed(1)} MB`;
+}

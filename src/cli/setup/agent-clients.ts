@@ -1,0 +1,123 @@
+/**
+ * The clients that `install` knows: where each keeps its configuration, and what has to be in it. Claude's own file is changed by
+ * Claude itself, which rewrites it all the time. Another client is one more function here.
+ */
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { join, resolve, sep } from "node:path";
+import { pathToFileURL } from "node:url";
+import { DEPTH_HEADER, DEPTH_VARIABLE } from "../../protocol/call-origin.ts";
+import { type ConfigChange, planChange } from "./config-change.ts";
+import { appendJsonc, parseJsonc, plainOf, setJsonc } from "./jsonc.ts";
+
+export const CLIENTS = ["opencode", "claude", "cursor"] as const;
+export type ClientName = (typeof CLIENTS)[number];
+
+export interface InstallWish {
+  /** In the current folder's project, or for the user. */
+  scope: "user" | "project";
+  /** For OpenCode: its plugin, the MCP server, or both. */
+  add: "plugin" | "mcp" | "both";
+  /** The daemon's MCP server over HTTP in place of a command; null for the command. */
+  http: { url: string; token: string } | null;
+  cwd: string;
+  environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** Either a file to change, or a program of the client that changes it. */
+export type InstallPlan = { change: ConfigChange } | { program: readonly string[]; shown: string };
+
+const ROOT = join(import.meta.dir, "../../..");
+const NAME = "asyncagents";
+
+export function planInstall(client: ClientName, wish: InstallWish): InstallPlan {
+  if (client === "opencode") return { change: openCodeChange(wish) };
+  if (client === "cursor") return { change: mcpServersChange(cursorFile(wish), wish) };
+  if (wish.scope === "project") return { change: mcpServersChange(join(wish.cwd, ".mcp.json"), wish) };
+  const variables = Object.entries(dataFolder(wish)).flatMap(([name, value]) => ["--env", `${name}=${value}`]);
+  const args = ["mcp", "add", "--scope", "user", NAME, ...variables, "--", ...mcpCommandLine()];
+  return { program: [claudeProgram() ?? "", ...args], shown: ["claude", ...args].join(" ") };
+}
+
+function openCodeChange(wish: InstallWish): ConfigChange {
+  const plugin = pathToFileURL(join(ROOT, "src", "opencode", "server.ts")).href;
+  const server = wish.http
+    ? { type: "remote", ...remoteServer(wish.http, `{env:${DEPTH_VARIABLE}}`), enabled: true }
+    : { type: "local", command: mcpCommandLine(), ...withVariables("environment", wish), enabled: true };
+  const withPlugin = wish.add !== "mcp";
+  const withServer = wish.add !== "plugin";
+  const edit = (text: string) => {
+    let changed = text;
+    if (withPlugin && !namesPlugin(text)) changed = appendJsonc(changed, "plugin", plugin);
+    if (withServer && !isSame(text, ["mcp", NAME], server)) changed = setJsonc(changed, ["mcp", NAME], server);
+    return changed;
+  };
+  const advice = { ...(withPlugin ? { plugin: [plugin] } : {}), ...(withServer ? { mcp: { [NAME]: server } } : {}) };
+  return { ...planChange(openCodeFile(wish), edit, JSON.stringify(advice, null, 2)), isSecret: wish.http !== null };
+}
+
+/** Also under an older path, or with options. */
+function namesPlugin(text: string): boolean {
+  const { plugin } = plainOf(parseJsonc(text)) as { plugin?: unknown };
+  return (Array.isArray(plugin) ? plugin : []).some((entry) => {
+    const name = String(Array.isArray(entry) ? entry[0] : entry);
+    return name === NAME || name.startsWith(`${NAME}@`) || name.endsWith("/src/opencode/server.ts");
+  });
+}
+
+/** `depth`: how the client is told how deep in agents it runs, so that agents of ours do not launch others. */
+function remoteServer({ url, token }: NonNullable<InstallWish["http"]>, depth: string) {
+  return { url: `${url}/mcp`, headers: { Authorization: `Bearer ${token}`, [DEPTH_HEADER]: depth } };
+}
+
+function mcpServersChange(file: string, wish: InstallWish): ConfigChange {
+  const { http } = wish;
+  const [command = "", ...args] = mcpCommandLine();
+  // The daemon never starts the clients that get this.
+  const server = http ? remoteServer(http, "0") : { command, args, ...withVariables("env", wish) };
+  const edit = (text: string) =>
+    isSame(text, ["mcpServers", NAME], server) ? text : setJsonc(text, ["mcpServers", NAME], server);
+  const advice = JSON.stringify({ mcpServers: { [NAME]: server } }, null, 2);
+  return { ...planChange(file, edit, advice), isSecret: http !== null };
+}
+
+/** Clients start the server with few of our variables, or from another shell: without it, it would use the default data folder. */
+function dataFolder({ environment, cwd, scope }: InstallWish): Record<string, string> {
+  const folder = environment.ASYNCAGENTS_HOME;
+  return folder && scope === "user" ? { ASYNCAGENTS_HOME: resolve(cwd, folder) } : {};
+}
+
+function withVariables(field: "env" | "environment", wish: InstallWish): Record<string, Record<string, string>> {
+  const variables = dataFolder(wish);
+  return Object.keys(variables).length > 0 ? { [field]: variables } : {};
+}
+
+function isSame(text: string, path: readonly string[], value: unknown): boolean {
+  let found: unknown = plainOf(parseJsonc(text));
+  for (const key of path) found = (found as Record<string, unknown> | undefined)?.[key];
+  return JSON.stringify(found) === JSON.stringify(value);
+}
+
+/** The one that is there: OpenCode reads both. */
+function openCodeFile({ scope, cwd, environment }: InstallWish): string {
+  if (scope === "user" && environment.OPENCODE_CONFIG) return environment.OPENCODE_CONFIG;
+  const home = environment.XDG_CONFIG_HOME || join(homedir(), ".config");
+  const folder = scope === "project" ? cwd : join(home, "opencode");
+  const commented = join(folder, "opencode.jsonc");
+  return existsSync(commented) ? commented : join(folder, "opencode.json");
+}
+
+function cursorFile({ scope, cwd }: InstallWish): string {
+  return join(scope === "project" ? cwd : homedir(), ".cursor", "mcp.json");
+}
+
+/** A command that still works tomorrow: not a path in npx's cache. */
+function mcpCommandLine(): string[] {
+  if (Bun.which(NAME)) return [NAME, "mcp"];
+  if (ROOT.split(sep).includes("_npx")) return ["npx", "-y", NAME, "mcp"];
+  return ["node", join(ROOT, "bin", "asyncagents.mjs"), "mcp"];
+}
+
+export function claudeProgram(): string | null {
+  return Bun.which("claude");
+}

@@ -1,0 +1,82 @@
+/**
+ * One change to a client's configuration file: what it would be, as a small diff, and the writing of it. Written whole or not at
+ * all, with a copy of what was there; a link stays a link. What cannot be read safely is left alone.
+ */
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
+import type { Paint } from "../terminal/paint.ts";
+
+const CONTEXT = 2;
+
+export interface ConfigChange {
+  file: string;
+  /** Empty where the file does not exist. */
+  before: string;
+  after: string;
+  /** It holds a token: only its owner may read it afterwards, and what is kept of it. */
+  isSecret?: boolean;
+}
+
+/** What `edit` makes of the file; the advice is for where that cannot be done. */
+export function planChange(file: string, edit: (text: string) => string, advice: string): ConfigChange {
+  const before = existsSync(file) ? readFileSync(file, "utf8") : "";
+  try {
+    const after = edit(before.trim() === "" ? "{}\n" : before);
+    return { file, before, after };
+  } catch (cause) {
+    const message = `${file} is left as it is: ${messageOf(cause)}. Add this yourself:\n${advice}`;
+    throw new AsyncAgentsError("invalid_input", message, { cause });
+  }
+}
+
+/** Gives the backup's path; null where there was nothing to back up. */
+export function writeChange({ file, before, after, isSecret = false }: ConfigChange, now: Date): string | null {
+  mkdirSync(dirname(file), { recursive: true });
+  const target = existsSync(file) ? realpathSync(file) : file;
+  const current = existsSync(target) ? readFileSync(target, "utf8") : "";
+  if (current !== before) {
+    throw new AsyncAgentsError(
+      "request_conflict",
+      `${file} was changed in the meantime. Nothing was written; try again.`,
+    );
+  }
+  const mode = existsSync(target) && !isSecret ? statSync(target).mode & 0o777 : 0o600;
+  const backup = existsSync(target) ? `${target}.${now.toISOString().replaceAll(/[-:]|\..*/g, "")}.bak` : null;
+  if (backup) copyFileSync(target, backup);
+  if (backup && isSecret) chmodSync(backup, mode);
+  const temporary = `${target}.${process.pid}.tmp`;
+  writeFileSync(temporary, after, { mode, flag: "wx" });
+  renameSync(temporary, target);
+  return backup;
+}
+
+/** The lines that change, with a few around them. */
+export function diffLines({ before, after }: ConfigChange, paint: Paint): string[] {
+  const [old, next] = [linesOf(before), linesOf(after)];
+  let start = 0;
+  while (start < old.length && start < next.length && old[start] === next[start]) start++;
+  let tail = 0;
+  while (tail < old.length - start && tail < next.length - start && old.at(-1 - tail) === next.at(-1 - tail)) tail++;
+  const end = (lines: readonly string[]) => lines.length - tail;
+  return [
+    ...old.slice(Math.max(0, start - CONTEXT), start).map((line) => `  ${line}`),
+    ...old.slice(start, end(old)).map((line) => paint.red(`- ${line}`)),
+    ...next.slice(start, end(next)).map((line) => paint.green(`+ ${line}`)),
+    ...next.slice(end(next), end(next) + CONTEXT).map((line) => `  ${line}`),
+  ];
+}
+
+function linesOf(text: string): string[] {
+  return text === "" ? [] : text.replace(/\n$/, "").split("\n");
+}

@@ -1,0 +1,287 @@
+/**
+ * What must be so for asyncagents to work here, one function for each thing, each with its remedy. They look and leave nothing
+ * behind: no daemon is started, no folder or store is made or migrated.
+ */
+import { Database } from "bun:sqlite";
+import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmdirSync, type Stats, statSync } from "node:fs";
+import { createServer } from "node:net";
+import { dirname, join, sep } from "node:path";
+import manifest from "../../../package.json" with { type: "json" };
+import { createClient } from "../../client/client.ts";
+import { findDaemon } from "../../daemon/find-daemon.ts";
+import { troublesIn } from "../../engine/watching/troubles.ts";
+import { findOpenCode } from "../../hosts/opencode/program.ts";
+import { livingServers, type ServerRecord } from "../../http/discovery.ts";
+import { apiSettings } from "../../http/settings.ts";
+import { messageOf } from "../../model/errors.ts";
+import { worktreesDirectory } from "../../process/data-folder.ts";
+import { SCHEMA_VERSION } from "../../store/migrations/migrations.ts";
+import { isDamage } from "../../store/sqlite/failure.ts";
+import { ago, counted } from "../terminal/text.ts";
+import { programOutput } from "./programs.ts";
+
+export interface Finding {
+  name: string;
+  state: "ok" | "warning" | "problem";
+  says: string;
+  /** What to do; null where nothing is to be done. */
+  remedy: string | null;
+}
+
+export interface CheckContext {
+  directory: string;
+  environment: Readonly<Record<string, string | undefined>>;
+}
+
+const LEAST_BUN = "1.3.14";
+const LEAST_GIT = "2.30";
+/** In bytes, of one folder in a path, on the usual file systems. */
+const LONGEST_NAME = 255;
+const QUIET = { info: () => {}, error: () => {} };
+const ANSWER_MS = 3000;
+
+const ok = (name: string, says: string): Finding => ({ name, state: "ok", says, remedy: null });
+const warning = (name: string, says: string, remedy: string): Finding => ({ name, state: "warning", says, remedy });
+const problem = (name: string, says: string, remedy: string): Finding => ({ name, state: "problem", says, remedy });
+
+export const CHECKS: readonly ((context: CheckContext) => Promise<Finding | Finding[]>)[] = [
+  async () => ok("asyncagents", manifest.version),
+  async () =>
+    isAtLeast(Bun.version, LEAST_BUN)
+      ? ok("bun", Bun.version)
+      : problem("bun", Bun.version, `Bun ${LEAST_BUN} or newer is needed: npm install -g bun`),
+  checkNode,
+  checkGit,
+  checkHosts,
+  checkFolder,
+  checkStore,
+  checkTroubles,
+  checkDashboard,
+  checkDaemon,
+  checkPort,
+  checkWorktrees,
+];
+
+async function versionOf(command: string): Promise<string | null> {
+  const { code, text } = await programOutput(command, ["--version"]);
+  return code === 0 ? (/\d+\.\d+[\w.+-]*/.exec(text)?.[0] ?? text.trim()) : null;
+}
+
+async function checkNode(): Promise<Finding> {
+  const version = await versionOf("node");
+  if (version === null)
+    return warning("node", "not found", "The installed command needs Node 20 or newer: https://nodejs.org");
+  return isAtLeast(version, "20")
+    ? ok("node", version)
+    : warning("node", version, "The installed command needs Node 20 or newer.");
+}
+
+async function checkGit(): Promise<Finding> {
+  const version = await versionOf("git");
+  if (version === null) return problem("git", "not found", "Attempts work in git worktrees: install git.");
+  return isAtLeast(version, LEAST_GIT)
+    ? ok("git", version)
+    : problem("git", version, `git ${LEAST_GIT} or newer is needed.`);
+}
+
+/** What the daemon would say about the hosts that it can start. */
+async function checkHosts({ directory, environment }: CheckContext): Promise<Finding[]> {
+  const { hostMakers } = await import("../../daemon/hosts.ts");
+  const makers = hostMakers({ directory, environment: { ...environment }, log: QUIET });
+  const found = await Promise.all(
+    makers
+      .filter(({ kind }) => kind !== "scripted")
+      .map(async (maker): Promise<Finding> => {
+        const trouble = await maker.problem().catch(messageOf);
+        if (trouble !== null) return warning(maker.kind, "cannot be used", trouble);
+        return ok(maker.kind, maker.kind === "claude" ? await claudeVersions() : await openCodeVersion(environment));
+      }),
+  );
+  const none = problem("hosts", "none can be used", "Install OpenCode (npm install -g opencode-ai) or Claude Code.");
+  return found.some(({ state }) => state === "ok") ? found : [...found, none];
+}
+
+async function openCodeVersion(environment: CheckContext["environment"]): Promise<string> {
+  const program = findOpenCode({ ...environment }) ?? "opencode";
+  return `${(await versionOf(program)) ?? "of unknown version"} (${program})`;
+}
+
+/** Tasks run on the SDK's own Claude; the one on the PATH is the person's. */
+async function claudeVersions(): Promise<string> {
+  const [sdk, program] = await Promise.all([sdkVersion(), versionOf("claude")]);
+  return `SDK ${sdk ?? "of unknown version"}, ${program === null ? "no claude on the PATH (tasks use the one of the SDK)" : `claude ${program}`}`;
+}
+
+async function sdkVersion(): Promise<string | null> {
+  try {
+    const entry = Bun.resolveSync("@anthropic-ai/claude-agent-sdk", import.meta.dir);
+    return JSON.parse(readFileSync(join(dirname(entry), "package.json"), "utf8")).version;
+  } catch {
+    return null;
+  }
+}
+
+async function checkFolder({ directory }: CheckContext): Promise<Finding> {
+  const name = "data folder";
+  const found = existing(directory);
+  if (!found) {
+    const trouble = cannotMake(directory);
+    return trouble === null
+      ? ok(name, `${directory} (made at the first use)`)
+      : problem(
+          name,
+          `${directory} cannot be made: ${trouble}`,
+          "Set ASYNCAGENTS_HOME to a folder that you can write to.",
+        );
+  }
+  if (!found.isDirectory())
+    return problem(name, `${directory} is no folder`, "Remove it, or set ASYNCAGENTS_HOME to a folder.");
+  if (!isWritable(directory)) return problem(name, `${directory} cannot be written`, `chown -R "$USER" '${directory}'`);
+  const mode = found.mode & 0o777;
+  if ((mode & 0o077) !== 0)
+    return warning(name, `${directory} is open to others (${mode.toString(8)})`, `chmod 700 '${directory}'`);
+  return ok(name, directory);
+}
+
+async function checkStore({ directory }: CheckContext): Promise<Finding> {
+  const file = join(directory, "asyncagents.db");
+  if (!existsSync(file)) return ok("store", "none yet (made at the first use)");
+  try {
+    const database = new Database(file, { readonly: true });
+    try {
+      const row = database.query("select value from meta where key = 'schema_version'").get() as {
+        value: string;
+      } | null;
+      const version = Number(row?.value ?? 0);
+      const tasks = (database.query("select count(*) as count from tasks").get() as { count: number }).count;
+      const says = `schema ${version}, ${counted(tasks, "task")}`;
+      if (version > SCHEMA_VERSION)
+        return problem("store", `${says}; this version knows ${SCHEMA_VERSION}`, "Upgrade asyncagents.");
+      return ok("store", version < SCHEMA_VERSION ? `${says}; brought to ${SCHEMA_VERSION} at the next start` : says);
+    } finally {
+      database.close();
+    }
+  } catch (thrown) {
+    return problem("store", `does not open: ${messageOf(thrown)}`, storeRemedy(thrown, directory));
+  }
+}
+
+function storeRemedy(thrown: unknown, directory: string): string {
+  if (troublesIn(directory).some(({ kind }) => kind === "disk_full")) {
+    return "Free some space first: on a full disk even a sound store may not open.";
+  }
+  if (!isDamage(thrown)) return `Check that you may read and write ${directory} and the files in it.`;
+  return "It is damaged. Run: asyncagents down && asyncagents up. What can be read is recovered at the start, and the damaged file is kept.";
+}
+
+async function checkTroubles({ directory }: CheckContext): Promise<Finding[]> {
+  return troublesIn(directory).map(({ kind, message }) =>
+    kind === "disk_full"
+      ? problem("disk", message, "Free some space on that disk.")
+      : problem("store", message, "asyncagents store status shows the backups."),
+  );
+}
+
+async function checkDashboard(): Promise<Finding> {
+  if (existsSync(new URL("../../../dashboard/dist/index.html", import.meta.url))) return ok("dashboard", "built");
+  return warning(
+    "dashboard",
+    "not built: the page cannot be shown",
+    "Run `npm run build` in the folder of asyncagents.",
+  );
+}
+
+async function checkDaemon({ directory }: CheckContext): Promise<Finding[]> {
+  const daemon = findDaemon(directory);
+  const others = livingServers(directory).filter(({ kind }) => kind !== "daemon");
+  const found = [daemon ? await answering(daemon) : ok("daemon", "not running (starts when a command needs it)")];
+  if (others.length > 0) {
+    found.push(ok("other servers", others.map(({ pid, url }) => `${url} (OpenCode, pid ${pid})`).join(", ")));
+  }
+  return found;
+}
+
+async function answering(daemon: ServerRecord): Promise<Finding> {
+  const restart = "asyncagents down --force && asyncagents up";
+  const says = `${daemon.url}, pid ${daemon.pid}, version ${daemon.version}, started ${ago(daemon.startedAt, Date.now())}`;
+  try {
+    await createClient({ url: daemon.url }).health(AbortSignal.timeout(ANSWER_MS));
+  } catch (thrown) {
+    return problem("daemon", `${says}, does not answer: ${messageOf(thrown)}`, restart);
+  }
+  if (daemon.version === manifest.version) return ok("daemon", says);
+  return warning("daemon", `${says}; this command is ${manifest.version}`, "asyncagents down && asyncagents up");
+}
+
+async function checkPort({ directory, environment }: CheckContext): Promise<Finding> {
+  const { port } = apiSettings(environment, QUIET);
+  const ours = livingServers(directory).find((server) => server.port === port);
+  if (ours) return ok("port", `${port}, used by asyncagents (pid ${ours.pid})`);
+  if (port === 0) return ok("port", "any that is free");
+  if (await isFree(port)) return ok("port", `${port} is free`);
+  return warning(
+    "port",
+    `${port} is taken by another program`,
+    "One of the next is used; ASYNCAGENTS_API_PORT names another.",
+  );
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(false));
+    server.listen({ host: "127.0.0.1", port, exclusive: true }, () => server.close(() => resolve(true)));
+  });
+}
+
+async function checkWorktrees(): Promise<Finding> {
+  const folder = worktreesDirectory();
+  const trouble = existing(folder)?.isDirectory() && isWritable(folder) ? null : cannotMake(folder);
+  if (trouble === null) return ok("worktrees", folder);
+  return problem(
+    "worktrees",
+    `${folder} cannot be written: ${trouble}`,
+    "Set ASYNCAGENTS_WORKTREES to a folder that you can write to.",
+  );
+}
+
+function existing(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Why a folder that does not exist could not be made; null where it could. Tried in the nearest folder, and undone. */
+function cannotMake(path: string): string | null {
+  if (path.split(sep).some((name) => Buffer.byteLength(name) > LONGEST_NAME)) return "the name of a folder is too long";
+  if (existing(path)) return "something else has that name, or it is not writable";
+  let nearest = dirname(path);
+  while (!existing(nearest) && dirname(nearest) !== nearest) nearest = dirname(nearest);
+  try {
+    rmdirSync(mkdtempSync(join(nearest, ".asyncagents-doctor-")));
+    return null;
+  } catch (thrown) {
+    return messageOf(thrown).split(",")[0] ?? "";
+  }
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function isAtLeast(found: string, wanted: string): boolean {
+  const numbers = (version: string) => version.split(".").map((part) => Number.parseInt(part, 10) || 0);
+  const [have, want] = [numbers(found), numbers(wanted)];
+  for (const [index, least] of want.entries()) {
+    const difference = (have[index] ?? 0) - least;
+    if (difference !== 0) return difference > 0;
+  }
+  return true;
+}

@@ -1,0 +1,61 @@
+/**
+ * What the daemon says, in the command line's words: its messages name operations and fields as agents know them, and a person types commands
+ * and options. One table; a test holds that it knows every operation and every such phrase. Pure.
+ */
+import type { OperationName } from "../../protocol/operations.ts";
+
+const COMMAND_OF: Readonly<Record<OperationName, string>> = {
+  list_projects: "project ls",
+  list_repos: "project repo ls <project>",
+  list_tasks: "item ls",
+  list_task_attempts: "attempt ls",
+  get_task: "item show",
+  create_task: "item add",
+  update_task: "item set",
+  delete_task: "item rm",
+  start_task_attempt: "attempt start",
+  follow_up: "attempt follow",
+  get_context: "attempt ls",
+  get_attempt: "attempt show",
+  stop_attempt: "attempt stop",
+  get_attempt_diff: "attempt diff",
+  merge_attempt: "attempt merge",
+  answer_question: "answer",
+  add_project: "project add",
+  add_repo: "project repo add",
+  list_executors: "doctor",
+  launch_task: "run",
+  wait_tasks: "wait",
+  remove_attempt: "attempt rm",
+  remove_project: "project rm",
+  find_repo: "project repo ls <project>",
+  attempt_task: "attempt show",
+  list_attempts: "attempt ls",
+  list_follow_ups: "attempt queued",
+  update_repo: "project repo set",
+  remove_repo: "project repo rm",
+  list_approvals: "approvals",
+  decide_approval: "approve",
+  allow_directory: "approve",
+};
+
+/** Longer phrases first: they contain the names. */
+const PHRASES: readonly (readonly [RegExp, string])[] = [
+  [/get_attempt with wait_ms/g, "`asyncagents attempt wait`"],
+  [/follow_up, action cancel/g, "`asyncagents attempt cancel-queue`"],
+  [/\bUse action queue:/g, "Use `asyncagents attempt queue`:"],
+  [/\bwith (\w+):? true\b/g, "with --$1"],
+  [/\buse (\w+):? true\b/g, "use --$1"],
+  [/\bunless (\w+) is true\b/g, "unless --$1 is given"],
+  [/\bstill has tasks\b/g, "still has items"],
+  [/\bThere is no variant\b/g, "There is no agent"],
+  [/\bOPENCODE cannot be used\b/g, "opencode cannot be used"],
+  [/\bCLAUDE_CODE cannot be used\b/g, "claude cannot be used"],
+  [/\bSCRIPTED cannot be used\b/g, "scripted cannot be used"],
+];
+const OPERATION = new RegExp(`\\b(${Object.keys(COMMAND_OF).join("|")})\\b`, "g");
+
+export function ownWords(message: string): string {
+  const phrased = PHRASES.reduce((text, [phrase, words]) => text.replace(phrase, words), message);
+  return phrased.replace(OPERATION, (name) => `\`asyncagents ${COMMAND_OF[name as OperationName]}\``);
+}

@@ -1,0 +1,134 @@
+/** How a task looks in a terminal: its row, its state in a word, its lines in detail. Pure. */
+
+import { isLive } from "../../model/task.ts";
+import type { BackgroundTask } from "../../protocol/schemas.ts";
+import type { Paint } from "./paint.ts";
+import type { Column } from "./table.ts";
+import { counted, longDuration, oneLine, shortDuration, shortId } from "./text.ts";
+
+const MARKS: Record<BackgroundTask["status"], string> = {
+  running: "●",
+  resumed: "●",
+  completed: "✓",
+  error: "✗",
+  cancelled: "−",
+};
+
+/** Below this width, what a task is about matters more than where it runs. */
+const NARROW = 100;
+
+export function taskColumns(paint: Paint, now: number, width: number): Column<BackgroundTask>[] {
+  const columns: (Column<BackgroundTask> & { wideOnly?: boolean })[] = [
+    { title: "ID", cell: ({ id }) => shortId(id) },
+    {
+      title: "STATUS",
+      cell: (task) => `${MARKS[task.status]} ${stateOf(task)}`,
+      paint: (text, task) => painted(text, task, paint),
+    },
+    { title: "HOST", cell: ({ host }) => host, wideOnly: true },
+    { title: "AGENT", cell: ({ agent }) => agent, least: 7 },
+    { title: "AGE", cell: ({ startedAt }) => shortDuration(now - Date.parse(startedAt)), right: true },
+    { title: "TOOK", cell: (task) => longDuration(tookOf(task, now)), right: true },
+    { title: "TOOLS", cell: ({ progress }) => String(progress.toolCalls), right: true, wideOnly: true },
+    { title: "DESCRIPTION", cell: describedWith, least: 12 },
+  ];
+  return columns.filter(({ wideOnly }) => !wideOnly || width >= NARROW);
+}
+
+/** A description; for a task that tries again, with the reason. */
+function describedWith(task: BackgroundTask): string {
+  const reason = isLive(task.status) ? reasonOf(task) : null;
+  return reason === null ? task.description : `${reason}: ${task.description}`;
+}
+
+/** The status, or what a live task is doing where that says more. */
+export function stateOf({ status, phase, phaseDetail }: BackgroundTask): string {
+  if (!isLive(status)) return status;
+  if (phaseDetail?.kind === "waiting") return phaseDetail.asks === "permission" ? "permission?" : "question?";
+  return phase === null || phase === "working" ? status : phase;
+}
+
+/** Why it is in that state, where there is something to say: why it failed or was cancelled, why it tries again. */
+export function reasonOf({ status, phaseDetail, error }: BackgroundTask): string | null {
+  if (isLive(status)) {
+    if (phaseDetail?.kind !== "retrying") return null;
+    return `${phaseDetail.reason} (${counted(phaseDetail.count, "try")})`.replace("trys", "tries");
+  }
+  return status === "completed" ? null : (error?.trim() ?? null);
+}
+
+export function painted(text: string, task: BackgroundTask, paint: Paint): string {
+  if (task.status === "completed") return paint.green(text);
+  if (task.status === "error") return paint.red(text);
+  if (task.status === "cancelled") return paint.dim(text);
+  return task.phase === "waiting" || task.phase === "stalled" ? paint.yellow(text) : paint.blue(text);
+}
+
+export function tookOf({ run }: BackgroundTask, now: number): number {
+  return Math.max(0, (run.endedAt === null ? now : Date.parse(run.endedAt)) - Date.parse(run.startedAt));
+}
+
+/** `✓ "Count the files" completed in 3s`, for a task that has ended or stands still. */
+export function taskSentence(task: BackgroundTask, paint: Paint, now: number): string {
+  const took = longDuration(tookOf(task, now));
+  const state = isLive(task.status)
+    ? `${stateOf(task)} for ${took}`
+    : `${task.status} ${task.status === "error" ? "after" : "in"} ${took}`;
+  return `${painted(MARKS[task.status], task, paint)} "${oneLine(task.description)}" ${state}  ${paint.dim(task.id)}`;
+}
+
+/** What a person has to do for a task that asks; null when it asks nothing. */
+export function askedHint(task: BackgroundTask): string | null {
+  if (task.phaseDetail?.kind !== "waiting") return null;
+  const { asks, text, requestId } = task.phaseDetail;
+  const answer = asks === "permission" ? "--once | --always | --reject" : '"your answer"';
+  const what = asks === "permission" ? "a permission" : "an answer";
+  return `"${oneLine(task.description)}" asks for ${what}: ${oneLine(text)}\n  asyncagents answer ${shortId(task.id)} --request ${shortId(requestId)} ${answer}`;
+}
+
+/** Whether the parent knows; null where nobody is to be told. */
+function toldText({ notice }: BackgroundTask): string | null {
+  if (!notice) return null;
+  if (notice.state === "delivered") return "yes";
+  const why = notice.reason === null ? "" : `: ${oneLine(notice.reason)}`;
+  if (notice.state === "dropped") return `no, given up${why}`;
+  const next = notice.nextTryAt === null ? "" : `; next try ${notice.nextTryAt}`;
+  return `not yet, ${counted(notice.attempts, "attempt")}${why}${next}`;
+}
+
+/** What a person can do for a parent that was not told; null when it was. */
+export function toldHint({ id, notice }: BackgroundTask): string | null {
+  if (!notice || notice.reason === null || notice.state === "delivered") return null;
+  return `Its parent was not told. asyncagents tell ${shortId(id)} tries again.`;
+}
+
+export function taskFields(task: BackgroundTask, paint: Paint, now: number): (readonly [string, string])[] {
+  const { progress } = task;
+  const fields: [string, string][] = [
+    ["id", task.id],
+    ["status", painted(`${MARKS[task.status]} ${stateOf(task)}`, task, paint)],
+    ...(isLive(task.status) && reasonOf(task) !== null ? [["because", reasonOf(task) ?? ""] as [string, string]] : []),
+    ["about", oneLine(task.description)],
+    ["agent", `${task.agent} on ${task.host}${task.model ? ` (${task.model})` : ""}`],
+    ["directory", task.directory],
+    ["started", `${task.startedAt} (${shortDuration(now - Date.parse(task.startedAt))} ago)`],
+    ["took", longDuration(tookOf(task, now))],
+    [
+      "tools",
+      `${progress.toolCalls}${progress.lastTools.length > 0 ? ` (last: ${progress.lastTools.join(", ")})` : ""}`,
+    ],
+    [
+      "tokens",
+      `${progress.tokens.input} in, ${progress.tokens.output} out${progress.cost > 0 ? `, $${progress.cost.toFixed(4)}` : ""}`,
+    ],
+  ];
+  if (task.parentSessionID) fields.push(["parent", task.parentSessionID]);
+  const told = toldText(task);
+  if (told) fields.push(["told", told]);
+  if (task.resumeCount > 0) fields.push(["resumed", counted(task.resumeCount, "time")]);
+  if (task.isForked) fields.push(["forked", "yes"]);
+  fields.push(["prompt", task.prompt.trim()]);
+  if (task.error) fields.push(["error", paint.red(task.error.trim())]);
+  if (task.result) fields.push(["result", task.result.trim()]);
+  return fields;
+}

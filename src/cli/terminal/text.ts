@@ -1,0 +1,78 @@
+/** Text for people: one line of it, widths, cuts, times, ids. Pure. That nothing harmful reaches a terminal is `paint.ts`'s work. */
+import { markHidden } from "../../model/hidden-characters.ts";
+
+/** In one line, with hidden characters written out, so that it can be measured. */
+export function oneLine(text: string): string {
+  return markHidden(text).replace(/\s+/g, " ").trim();
+}
+
+export function widthOf(text: string): number {
+  return Bun.stringWidth(text);
+}
+
+/** The beginning that fits, with an ellipsis where something is left out. */
+export function cutToWidth(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  if (width <= 1) return width === 1 ? "…" : "";
+  let taken = "";
+  let used = 0;
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    const each = widthOf(segment);
+    if (used + each > width - 1) break;
+    taken += segment;
+    used += each;
+  }
+  return `${taken}…`;
+}
+
+export function padTo(text: string, width: number): string {
+  return text + " ".repeat(Math.max(0, width - widthOf(text)));
+}
+
+/** `5s`, `12m`, `3h`, `4d`: one unit, as people say it. */
+export function shortDuration(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds}s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)}h`;
+  return `${Math.floor(seconds / 86_400)}d`;
+}
+
+/** `1m 05s`: two units, for how long something took. */
+export function longDuration(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  const two = (number: number) => String(number).padStart(2, "0");
+  if (seconds < 60) return `${seconds}s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m ${two(seconds % 60)}s`;
+  return `${Math.floor(seconds / 3600)}h ${two(Math.floor((seconds % 3600) / 60))}m`;
+}
+
+/** How long ago an ISO time was. */
+export function ago(time: string, now: number): string {
+  return `${shortDuration(now - Date.parse(time))} ago`;
+}
+
+/** The part of an id that people read: the beginning of a UUID, the end of an id that begins with a time. */
+export function shortId(id: string): string {
+  if (/^[0-9a-f]{8}-[0-9a-f]{4}-/.test(id)) return id.slice(0, 8);
+  return id.length > 14 ? id.slice(-8) : id;
+}
+
+/** `1 file`, `2 files`. */
+export function counted(count: number, one: string): string {
+  return `${count} ${one}${count === 1 ? "" : "s"}`;
+}
+
+/** Cut into lines between words; later lines begin with that many spaces. */
+export function wrapped(text: string, width: number, indent: number): string {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    const longer = line === "" ? word : `${line} ${word}`;
+    if (line !== "" && widthOf(longer) > width - indent) {
+      lines.push(line);
+      line = word;
+    } else line = longer;
+  }
+  return [...lines, line].join(`\n${" ".repeat(indent)}`);
+}

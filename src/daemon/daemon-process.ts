@@ -1,0 +1,60 @@
+/**
+ * The life of the daemon's process: takes the lock, starts the daemon, and ends it on a signal. Who comes second leaves quietly
+ * once the first one listens, and takes over if the first one dies before. What the daemon does is in `daemon.ts`.
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import { AsyncAgentsError } from "../model/errors.ts";
+import { openLog, worktreesDirectory } from "../process/data-folder.ts";
+import { type DaemonRecord, findDaemon } from "./find-daemon.ts";
+import { type DaemonLock, takeDaemonLock } from "./lock.ts";
+
+const LOCK_MS = 20_000;
+const LOOK_MS = 50;
+/** A host that does not end must not keep the daemon from ending. */
+const STOP_MS = 15_000;
+
+/** Resolves when the daemon has ended; with the record of the other one where there is one already. */
+export async function runDaemonProcess(
+  directory: string,
+  options: { onReady?(url: string): void } = {},
+): Promise<DaemonRecord | null> {
+  const lock = await lockOrOther(directory);
+  if ("pid" in lock) return lock;
+  const ending = endBySignal();
+  const log = openLog(directory);
+  try {
+    const { startDaemon } = await import("./daemon.ts");
+    const daemon = await startDaemon({
+      directory,
+      worktrees: worktreesDirectory(),
+      environment: process.env,
+      log,
+    });
+    log.info("the daemon listens", { url: daemon.url, pid: process.pid });
+    options.onReady?.(daemon.url);
+    const signal = await ending;
+    log.info("the daemon ends", { signal });
+    await Promise.race([daemon.stop(), pause(STOP_MS, undefined, { ref: false })]);
+    return null;
+  } finally {
+    await log.written();
+    lock.release();
+  }
+}
+
+/** One that is ending holds the lock for a while without a record. */
+async function lockOrOther(directory: string): Promise<DaemonLock | DaemonRecord> {
+  for (const deadline = performance.now() + LOCK_MS; performance.now() < deadline; await pause(LOOK_MS)) {
+    const found = takeDaemonLock(directory) ?? findDaemon(directory);
+    if (found) return found;
+  }
+  const message =
+    "Another daemon holds the lock of this data folder but does not listen. End that process, then try again.";
+  throw new AsyncAgentsError("daemon_unavailable", message);
+}
+
+function endBySignal(): Promise<string> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => resolve(signal));
+  });
+}

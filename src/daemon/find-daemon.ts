@@ -1,0 +1,125 @@
+/**
+ * The daemon as others see it: find it, start it when there is none, stop it. Any number of commands may start one at the same
+ * time; the lock lets one of them live, and all of them wait for its record. Nothing here talks to it but for signals.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { livingServers, type ServerRecord } from "../http/discovery.ts";
+import { AsyncAgentsError, messageOf } from "../model/errors.ts";
+import { isAlive } from "../process/liveness.ts";
+import { DEPTH_VARIABLE } from "../protocol/call-origin.ts";
+
+const LOG = "daemon.log";
+const START_MS = 20_000;
+const LOOK_MS = 40;
+const LOG_LINES = 8;
+const LOG_TAIL_BYTES = 8000;
+/** What tells a program that it runs inside an agent's session: the daemon and its hosts do not. */
+const SESSION_MARKS = [
+  ...["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "OPENCODE", "OPENCODE_PID"],
+  // With the marks of our own guards, the daemon would be ended together with the agent that started it.
+  ...["ASYNCAGENTS_CLAUDE_PROCESS", "ASYNCAGENTS_OPENCODE_PROCESS", "ASYNCAGENTS_API_ENABLED", DEPTH_VARIABLE],
+  ...["OPENCODE_SERVER_USERNAME", "OPENCODE_SERVER_PASSWORD"],
+];
+
+export type DaemonRecord = ServerRecord;
+
+export interface Ensured {
+  daemon: DaemonRecord;
+  /** True when this call had to start one. */
+  started: boolean;
+}
+
+/** The living daemon of a data folder; null where there is none, or it does not listen yet. */
+export function findDaemon(directory: string): DaemonRecord | null {
+  return livingServers(directory).find(({ kind }) => kind === "daemon") ?? null;
+}
+
+/** Finds the daemon or starts one; rejects with `daemon_unavailable` and the log's last lines. */
+export async function ensureDaemon(
+  directory: string,
+  options: { signal?: AbortSignal | undefined; onStart?(): void } = {},
+): Promise<Ensured> {
+  const running = findDaemon(directory);
+  if (running) return { daemon: running, started: false };
+  options.onStart?.();
+  let child = startProcess(directory);
+  const deadline = performance.now() + START_MS;
+  try {
+    for (;;) {
+      const daemon = findDaemon(directory);
+      if (daemon) return { daemon, started: daemon.pid === child.pid };
+      options.signal?.throwIfAborted();
+      if (child.signalCode !== null || (child.exitCode ?? 0) !== 0) throw didNotStart(directory, "ended at once");
+      // It made way for another that is gone already.
+      if (child.exitCode === 0 && !findDaemon(directory)) child = startProcess(directory);
+      if (performance.now() > deadline) throw didNotStart(directory, `did not answer within ${START_MS / 1000} s`);
+      await pause(LOOK_MS);
+    }
+  } finally {
+    child.unref();
+  }
+}
+
+/** Asks the daemon to end and waits until its process is gone; false when it still lives after that time. */
+export async function stopDaemon(daemon: DaemonRecord, waitMs: number): Promise<boolean> {
+  if (!isAlive(daemon)) return true;
+  process.kill(daemon.pid, "SIGTERM");
+  for (const deadline = performance.now() + waitMs; isAlive(daemon); ) {
+    if (performance.now() > deadline) return false;
+    await pause(LOOK_MS);
+  }
+  return true;
+}
+
+/** In a session and folder of its own, so that neither a closed terminal nor a removed folder can reach it. */
+function startProcess(directory: string): ChildProcess {
+  const log = openLogFile(directory);
+  const environment: Record<string, string | undefined> = { ...process.env, ASYNCAGENTS_HOME: directory };
+  for (const mark of SESSION_MARKS) delete environment[mark];
+  try {
+    return spawn(process.execPath, [join(import.meta.dir, "../cli/main.ts"), "daemon"], {
+      cwd: directory,
+      detached: true,
+      stdio: ["ignore", log, log],
+      env: environment,
+    });
+  } finally {
+    closeSync(log);
+  }
+}
+
+function openLogFile(directory: string): number {
+  const file = join(directory, LOG);
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    // Two starts at once must not rotate each other's first lines away.
+    if (sizeOf(file) > 0 && Date.now() - statSync(file).mtimeMs > START_MS) renameSync(file, `${file}.1`);
+    return openSync(file, "a", 0o600);
+  } catch (cause) {
+    const message = `The data folder ${directory} cannot be used: ${messageOf(cause)}. Set ASYNCAGENTS_HOME to a folder that you can write to.`;
+    throw new AsyncAgentsError("daemon_unavailable", message, { cause });
+  }
+}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+function didNotStart(directory: string, how: string): AsyncAgentsError {
+  const file = join(directory, LOG);
+  const lines = lastLines(file);
+  const said = lines.length > 0 ? ` The end of ${file}:\n${lines.join("\n")}` : "";
+  return new AsyncAgentsError("daemon_unavailable", `The daemon ${how}. Run \`asyncagents doctor\`.${said}`);
+}
+
+function lastLines(file: string): string[] {
+  try {
+    const tail = readFileSync(file, "utf8").slice(-LOG_TAIL_BYTES);
+    return tail.trimEnd().split("\n").slice(-LOG_LINES);
+  } catch {
+    return [];
+  }
+}

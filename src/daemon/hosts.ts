@@ -1,0 +1,57 @@
+/**
+ * The hosts that the daemon starts itself, and what can be said about them before one is started. Another host is one more
+ * entry here. Starts nothing by itself.
+ */
+import { join } from "node:path";
+import type { ExecutorInfo } from "../board/board-context.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Runner } from "../engine/runner.ts";
+import { claudeHosts } from "../hosts/claude/claude-hosts.ts";
+import type { HostMaker } from "../hosts/host-maker.ts";
+import { openCodeServer } from "../hosts/opencode/server.ts";
+import { scriptedHosts } from "../hosts/scripted/scripted-hosts.ts";
+import { messageOf } from "../model/errors.ts";
+import type { Log } from "../process/log.ts";
+
+export interface DaemonHostsOptions {
+  /** The data folder. */
+  directory: string;
+  environment: Record<string, string | undefined>;
+  log: Log;
+}
+
+export function hostMakers({ directory, environment, log }: DaemonHostsOptions): HostMaker[] {
+  return [
+    openCodeServer({ environment, log }),
+    claudeHosts({ folder: join(directory, "claude"), environment, log }),
+    scriptedHosts({ folder: join(directory, "scripted") }),
+  ];
+}
+
+/** With a directory, the agents as seen from there: that starts the host. Without one, those that are known already. */
+export function executorsOf(
+  makers: readonly HostMaker[],
+  runner: Runner,
+  directory: string | null,
+): Promise<ExecutorInfo[]> {
+  return Promise.all(
+    makers.map(async (maker): Promise<ExecutorInfo> => {
+      const unknown = { host: maker.kind, defaultAgent: null, agents: [] };
+      const problem = await maker.problem();
+      if (problem !== null) return { ...unknown, problem };
+      try {
+        const engine = await engineOf(maker.kind, runner, directory);
+        if (!engine) return { ...unknown, problem: null };
+        const agents = (await engine.agents()).map(({ name }) => name);
+        return { host: maker.kind, problem: null, defaultAgent: engine.defaultAgent, agents };
+      } catch (thrown) {
+        return { ...unknown, problem: messageOf(thrown) };
+      }
+    }),
+  );
+}
+
+async function engineOf(host: string, runner: Runner, directory: string | null): Promise<Engine | undefined> {
+  if (directory !== null) return runner.open(host, directory);
+  return runner.engines().find(({ instance }) => instance.host === host);
+}

@@ -1,0 +1,40 @@
+/**
+ * What dead processes left in the store: live tasks and launches without a living owner, and their instances. Looks only;
+ * an engine of the right host puts it right. Invariant: tasks and launches are read before instances, so that whoever owns
+ * one of them had registered before: a process that starts in between is not taken for dead.
+ */
+import type { Task } from "../../model/task.ts";
+import type { Instance, Launch, Store } from "../../store/store.ts";
+import { allTasks } from "../watching/all-tasks.ts";
+
+export interface Orphans {
+  tasks: Task[];
+  launches: Launch[];
+  dead: Instance[];
+  living: Instance[];
+}
+
+export async function findOrphans(store: Store, isAlive: (instance: Instance) => boolean): Promise<Orphans> {
+  const live = await allTasks(store, { status: ["running", "resumed"] });
+  const launches = await allLaunches(store);
+  const instances = await store.instances();
+  const living = instances.filter(isAlive);
+  const owners = new Set(living.map(({ id }) => id));
+  const isOwned = ({ owner }: { owner: string | null }) => owner !== null && owners.has(owner);
+  return {
+    tasks: live.filter((task) => !isOwned(task)),
+    launches: launches.filter((launch) => !isOwned(launch)),
+    dead: instances.filter(({ id }) => !owners.has(id)),
+    living,
+  };
+}
+
+/** Every launch that has no task yet, oldest first. */
+export async function allLaunches(store: Pick<Store, "launches">): Promise<Launch[]> {
+  const found: Launch[] = [];
+  for (;;) {
+    const page = await store.launches(found.at(-1));
+    if (page.length === 0) return found;
+    found.push(...page);
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * How many runs may be at work at once in a process. Who comes when all places are taken waits in line, first come, first
+ * served; the line has a length, beyond which nobody is let in. Knows nothing of runs: a place is taken, and given back once.
+ */
+import { AsyncAgentsError } from "../../model/errors.ts";
+
+export interface Place {
+  /** Still in line. */
+  readonly waits: boolean;
+  /** Gives the place back, or leaves the line. */
+  leave(): void;
+}
+
+export class Slots {
+  readonly #limit: number;
+  readonly #line = new Set<() => void>();
+  readonly #maxLine: number;
+  #taken = 0;
+  /** Those that were let in and have not come for their place yet. */
+  #coming = 0;
+
+  constructor(limit: number | null, maxLine: number | null = null) {
+    this.#limit = limit ?? Number.POSITIVE_INFINITY;
+    this.#maxLine = maxLine ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Does what ends in taking a place; refuses before anything is done when there is no room for one more in the line. */
+  async admit<T>(work: () => Promise<T>): Promise<T> {
+    const free = Math.max(0, this.#limit - this.#taken);
+    if (this.#coming + this.#line.size >= free + this.#maxLine) throw this.#full();
+    this.#coming++;
+    try {
+      return await work();
+    } finally {
+      this.#coming--;
+    }
+  }
+
+  /** Calls `begin` when there is a place: now, or later. */
+  take(begin: () => void): Place {
+    return this.#place(begin, this.#taken < this.#limit);
+  }
+
+  /** A place for what cannot wait, whatever the limit says. */
+  occupy(begin: () => void = () => {}): Place {
+    return this.#place(begin, true);
+  }
+
+  #place(begin: () => void, isFree: boolean): Place {
+    let state: "waits" | "in" | "gone" = "waits";
+    const enter = () => {
+      state = "in";
+      this.#taken++;
+      begin();
+    };
+    const leave = () => {
+      if (state === "in") this.#taken--;
+      this.#line.delete(enter);
+      state = "gone";
+      this.#admit();
+    };
+    if (isFree) enter();
+    else this.#line.add(enter);
+    return {
+      leave,
+      get waits() {
+        return state === "waits";
+      },
+    };
+  }
+
+  #full(): AsyncAgentsError {
+    const message = `${this.#limit} tasks are at work and ${this.#maxLine} wait in line. Wait until some have ended, or cancel some, then try again.`;
+    return new AsyncAgentsError("too_many_tasks", message, {
+      details: { at_work: this.#limit, in_line: this.#maxLine },
+    });
+  }
+
+  #admit(): void {
+    for (const enter of this.#line) {
+      if (this.#taken >= this.#limit) return;
+      this.#line.delete(enter);
+      enter();
+    }
+  }
+}

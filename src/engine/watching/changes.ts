@@ -1,0 +1,82 @@
+/**
+ * Reads the store's feed as it grows and hands each entry out once, in order, whichever process wrote it. One read at
+ * a time; a failed read is tried again at the next change. Starts at the end of the feed: history is not replayed.
+ */
+import { messageOf } from "../../model/errors.ts";
+import type { Log } from "../../process/log.ts";
+import type { FeedEntry, Store } from "../../store/store.ts";
+
+const PAGE = 200;
+/** Who wrote is busy with what follows from it: reading waits a moment, unless somebody is watching live. */
+const PAUSE_MS = 50;
+
+type Listener = (entries: readonly FeedEntry[]) => void | Promise<void>;
+
+export class Changes {
+  readonly #store: Store;
+  readonly #log: Log;
+  readonly #pauseMs: number;
+  readonly #listeners = new Set<Listener>();
+  #seq = 0;
+  #stop: (() => void) | null = null;
+  #timer: ReturnType<typeof setTimeout> | null = null;
+  #reading = false;
+  #again = false;
+
+  constructor(store: Store, log: Log, pauseMs = PAUSE_MS) {
+    this.#store = store;
+    this.#log = log;
+    this.#pauseMs = pauseMs;
+  }
+
+  async start(): Promise<void> {
+    this.#seq = await this.#store.lastSeq();
+    const stop = this.#store.onChange(() => this.#readSoon());
+    this.#stop = () => {
+      stop();
+      clearTimeout(this.#timer ?? undefined);
+      this.#timer = null;
+    };
+  }
+
+  stop(): void {
+    this.#stop?.();
+    this.#stop = null;
+  }
+
+  /** Called with some entries at a time; the next are read when every listener is done with these. */
+  onEntries(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** A moment later, and once for all that was written meanwhile. */
+  #readSoon(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null;
+      void this.#read();
+    }, this.#pauseMs);
+  }
+
+  async #read(): Promise<void> {
+    this.#again = true;
+    if (this.#reading) return;
+    this.#reading = true;
+    try {
+      while (this.#again && this.#stop) {
+        this.#again = false;
+        const session = this.#stop;
+        const entries = await this.#store.feed(this.#seq, PAGE);
+        if (entries.length > 0) for (const listener of this.#listeners) await listener(entries);
+        // It was stopped, and perhaps begun again further on: this page belongs to the past.
+        if (this.#stop !== session) this.#again = true;
+        else this.#seq = entries.at(-1)?.seq ?? this.#seq;
+        if (entries.length === PAGE) this.#again = true;
+      }
+    } catch (thrown) {
+      this.#log.error("the feed could not be read; it is tried again at the next change", { error: messageOf(thrown) });
+    } finally {
+      this.#reading = false;
+    }
+  }
+}

@@ -1,0 +1,193 @@
+/**
+ * What anyone may see: all tasks of all processes on the store, groups and figures. Reads only, and only what a page or a
+ * total needs. Whose tasks they are makes no difference here; the tools' view of a parent's own children is the engine's.
+ */
+import { AsyncAgentsError } from "../../model/errors.ts";
+import type { Tokens } from "../../model/progress.ts";
+import { isLive, type Run, STATUSES, type Status, type Task } from "../../model/task.ts";
+import type { Log } from "../../process/log.ts";
+import type { AgentTotals, Notice, RunSpan, Store, TaskPage, TaskQuery } from "../../store/store.ts";
+import { BoardChanges } from "./board-changes.ts";
+import { type TaskChange, TaskChanges } from "./task-changes.ts";
+
+const PAGE = 200;
+const GROUP_TASKS = 1000;
+const GROUP_RUNS = 5000;
+const RUNS = 200;
+/** Upper bounds of how long runs took, in ms: what people tell apart. */
+const DURATION_BOUNDS = [1, 5, 15, 30, 60, 120, 300, 900, 3600].map((seconds) => seconds * 1000);
+
+export interface DurationFigures {
+  avg: number;
+  max: number;
+  min: number;
+  count: number;
+}
+
+export interface AgentFigures {
+  agent: string;
+  tasks: number;
+  active: number;
+  byStatus: Record<Status, number>;
+  toolCalls: number;
+  tokens: Tokens;
+  cost: number;
+  duration: DurationFigures;
+}
+
+export interface Figures {
+  totalTasks: number;
+  activeTasks: number;
+  byStatus: Record<Status, number>;
+  byAgent: Record<string, number>;
+  duration: DurationFigures;
+  agents: AgentFigures[];
+}
+
+export interface Group {
+  id: string;
+  tasks: Task[];
+  runs: RunSpan[];
+  truncated: boolean;
+  byStatus: Record<Status, number>;
+  total: number;
+  toolCalls: number;
+  tokens: Tokens;
+  cost: number;
+  startedAt: number;
+  /** Null while one of its tasks lives. */
+  endedAt: number | null;
+}
+
+export class Overview {
+  readonly #store: Store;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  tasks(query: TaskQuery): Promise<TaskPage> {
+    return this.#store.tasks(query);
+  }
+
+  async task(id: string): Promise<Task> {
+    const task = await this.#store.task(id);
+    if (task) return task;
+    throw new AsyncAgentsError("task_not_found", `There is no task "${id.slice(0, 100)}". GET /v1/tasks lists them.`);
+  }
+
+  /** The newest notice about a task; null where its parent was never to be told anything. */
+  notice(id: string): Promise<Notice | null> {
+    return this.#store.lastNotice(id);
+  }
+
+  async runs(id: string): Promise<Run[]> {
+    const { id: taskId } = await this.task(id);
+    return this.#store.runs(taskId, RUNS);
+  }
+
+  /** Calls back with what happens from when it is started, in order, whichever process did it. */
+  watch(log: Log, listener: (changes: readonly TaskChange[]) => void | Promise<void>): TaskChanges {
+    return new TaskChanges(this.#store, log, listener);
+  }
+
+  /** Calls back when the board changed, from when it is started. */
+  watchBoard(log: Log, listener: () => void): BoardChanges {
+    return new BoardChanges(this.#store, log, listener);
+  }
+
+  /** How far the feed has come: what is read after it holds at least that. */
+  lastSeq(): Promise<number> {
+    return this.#store.lastSeq();
+  }
+
+  async taskCount(): Promise<number> {
+    return (await this.#store.tasks({ limit: 1, textChars: 0 })).total;
+  }
+
+  async group(id: string, textChars: number): Promise<Group> {
+    const group: Group = {
+      ...{ id, tasks: [], runs: [], truncated: false, byStatus: countsOf(() => 0), total: 0, toolCalls: 0 },
+      ...{ tokens: noTokens(), cost: 0, startedAt: Number.POSITIVE_INFINITY, endedAt: Number.NEGATIVE_INFINITY },
+    };
+    for (let read = PAGE; read === PAGE; ) {
+      const page = await this.#store.tasks({ batchId: id, limit: PAGE, offset: group.total, textChars });
+      for (const task of page.tasks) addToGroup(group, task);
+      read = page.tasks.length;
+    }
+    if (group.total === 0) {
+      throw new AsyncAgentsError("group_not_found", `There is no task group "${id.slice(0, 100)}".`);
+    }
+    group.runs = await this.#store.batchRuns(id, GROUP_RUNS);
+    group.truncated = group.total > group.tasks.length || group.runs.length === GROUP_RUNS;
+    return group;
+  }
+
+  async figures(): Promise<Figures> {
+    const agents = (await this.#store.agentTotals()).map(agentFigures);
+    return {
+      totalTasks: sum(agents, ({ tasks }) => tasks),
+      activeTasks: sum(agents, ({ active }) => active),
+      byStatus: countsOf((status) => sum(agents, (agent) => agent.byStatus[status])),
+      byAgent: Object.fromEntries(agents.map(({ agent, tasks }) => [agent, tasks])),
+      duration: joinDurations(agents.map(({ duration }) => duration)),
+      agents,
+    };
+  }
+
+  history(window: { from: number; to: number; bucketMs: number }) {
+    return this.#store.history({ ...window, durationBounds: DURATION_BOUNDS });
+  }
+}
+
+function addToGroup(group: Group, task: Task): void {
+  const { progress } = task;
+  if (group.tasks.length < GROUP_TASKS) group.tasks.push(task);
+  group.total++;
+  group.byStatus[task.status]++;
+  group.toolCalls += progress.toolCalls;
+  group.cost += progress.cost;
+  for (const kind of Object.keys(group.tokens) as (keyof Tokens)[]) group.tokens[kind] += progress.tokens[kind];
+  group.startedAt = Math.min(group.startedAt, task.startedAt);
+  if (task.completedAt === null) group.endedAt = null;
+  else if (group.endedAt !== null) group.endedAt = Math.max(group.endedAt, task.completedAt);
+}
+
+function agentFigures(totals: AgentTotals): AgentFigures {
+  const { agent, byStatus, toolCalls, tokens, cost, endedRuns: count } = totals;
+  const active = sum(STATUSES.filter(isLive), (status) => byStatus[status]);
+  return {
+    ...{ agent, byStatus, toolCalls, tokens, cost, active },
+    tasks: sum(STATUSES, (status) => byStatus[status]),
+    duration: {
+      avg: count === 0 ? 0 : totals.durationSum / count,
+      max: count === 0 ? 0 : totals.durationMax,
+      min: count === 0 ? 0 : totals.durationMin,
+      count,
+    },
+  };
+}
+
+function joinDurations(all: readonly DurationFigures[]): DurationFigures {
+  const some = all.filter(({ count }) => count > 0);
+  const count = sum(some, (each) => each.count);
+  if (count === 0) return { avg: 0, max: 0, min: 0, count: 0 };
+  return {
+    avg: sum(some, (each) => each.avg * each.count) / count,
+    max: Math.max(...some.map(({ max }) => max)),
+    min: Math.min(...some.map(({ min }) => min)),
+    count,
+  };
+}
+
+function sum<T>(values: readonly T[], of: (value: T) => number): number {
+  return values.reduce((total, value) => total + of(value), 0);
+}
+
+function countsOf(of: (status: Status) => number): Record<Status, number> {
+  return Object.fromEntries(STATUSES.map((status) => [status, of(status)])) as Record<Status, number>;
+}
+
+function noTokens(): Tokens {
+  return { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0 };
+}

@@ -1,0 +1,75 @@
+/**
+ * What happened to which task, with the task as it was right after: for those who watch live. Folds the feed with
+ * `transition`, so that each change shows its own state even when the row has moved on. Keeps live tasks only.
+ */
+import type { TaskEventType } from "../../model/events.ts";
+import { isLive, type Task } from "../../model/task.ts";
+import { transition } from "../../model/transition.ts";
+import type { Log } from "../../process/log.ts";
+import type { FeedEntry, Store } from "../../store/store.ts";
+import { Changes } from "./changes.ts";
+
+export interface TaskChange {
+  seq: number;
+  type: TaskEventType;
+  task: Task;
+}
+
+/** People watch: what was committed is read almost at once, and merged with what follows directly. */
+const WATCHING_PAUSE_MS = 5;
+
+/** Entries of earlier days that are read at once. */
+const PAGE = 500;
+
+export class TaskChanges {
+  readonly #store: Store;
+  readonly #changes: Changes;
+  #known = new Map<string, Task>();
+
+  constructor(store: Store, log: Log, listener: (changes: readonly TaskChange[]) => void | Promise<void>) {
+    this.#store = store;
+    this.#changes = new Changes(store, log, WATCHING_PAUSE_MS);
+    this.#changes.onEntries(async (entries) => listener(await this.#fold(entries)));
+  }
+
+  start(): Promise<void> {
+    return this.#changes.start();
+  }
+
+  stop(): void {
+    this.#changes.stop();
+    // A new one: what is being folded now must not leave its tasks behind.
+    this.#known = new Map();
+  }
+
+  async #fold(entries: readonly FeedEntry[]): Promise<TaskChange[]> {
+    const known = this.#known;
+    await this.#recall(known, entries);
+    const changes = entries.flatMap(({ seq, taskId, event }) => {
+      const { task } = transition(known.get(taskId) ?? null, event);
+      if (task === null) return [];
+      known.set(taskId, task);
+      return [{ seq, type: event.type, task }];
+    });
+    for (const { taskId } of entries) if (!isLive(known.get(taskId)?.status ?? "error")) known.delete(taskId);
+    return changes;
+  }
+
+  /**
+   * Brings tasks that nobody watched so far to where they stood before these entries. Not from their rows: those may be
+   * further already.
+   */
+  async #recall(known: Map<string, Task>, entries: readonly FeedEntry[]): Promise<void> {
+    const before = entries[0]?.seq ?? 0;
+    const unknown = [...new Set(entries.map(({ taskId }) => taskId))].filter((id) => !known.has(id));
+    for (let after = 0, read = PAGE; read === PAGE; ) {
+      const earlier = await this.#store.entriesOf(unknown, { after, before }, PAGE);
+      for (const { seq, taskId, event } of earlier) {
+        const { task } = transition(known.get(taskId) ?? null, event);
+        if (task) known.set(taskId, task);
+        after = seq;
+      }
+      read = earlier.length;
+    }
+  }
+}

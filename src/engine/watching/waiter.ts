@@ -1,0 +1,68 @@
+/**
+ * Waits until a task's state is one that somebody asked for. Woken by the feed, so that an end written by any process
+ * counts; reads the task only when something happened to it. However a wait ends, it leaves no listener behind.
+ */
+import { isLive, type Task } from "../../model/task.ts";
+import type { Store } from "../../store/store.ts";
+import type { Changes } from "./changes.ts";
+
+export interface WaitOptions {
+  /** Milliseconds; without it, as long as it takes. */
+  timeout?: number;
+  signal?: AbortSignal;
+}
+
+export type Waited = { reason: "reached" | "timeout" | "aborted"; task: Task | null };
+
+export class Waiter {
+  readonly #store: Store;
+  readonly #changes: Changes;
+
+  constructor(store: Store, changes: Changes) {
+    this.#store = store;
+    this.#changes = changes;
+  }
+
+  untilEnded(taskId: string, options: WaitOptions = {}): Promise<Waited> {
+    return this.until(taskId, (task) => !isLive(task.status), options);
+  }
+
+  /** Resolves at the first state for which `reached` holds; an unknown task counts as reached. */
+  until(taskId: string, reached: (task: Task) => boolean, options: WaitOptions): Promise<Waited> {
+    return new Promise((resolve, reject) => {
+      let done = false;
+      const close = () => {
+        done = true;
+        stop();
+        clearTimeout(timer);
+        options.signal?.removeEventListener("abort", abort);
+      };
+      const finish = (reason: Waited["reason"], task: Task | null) => {
+        if (done) return;
+        close();
+        resolve({ reason, task });
+      };
+      const fail = (thrown: unknown) => {
+        if (done) return;
+        close();
+        reject(thrown);
+      };
+      const give = (reason: "timeout" | "aborted") => {
+        this.#store.task(taskId).then((task) => finish(reason, task), fail);
+      };
+      const look = () => {
+        this.#store.task(taskId).then((task) => {
+          if (!task || reached(task)) finish("reached", task);
+        }, fail);
+      };
+      const abort = () => give("aborted");
+      const stop = this.#changes.onEntries((entries) => {
+        if (entries.some((entry) => entry.taskId === taskId)) look();
+      });
+      const timer = options.timeout === undefined ? undefined : setTimeout(() => give("timeout"), options.timeout);
+      options.signal?.addEventListener("abort", abort, { once: true });
+      if (options.signal?.aborted) abort();
+      look();
+    });
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * Reads the evidence about one run: what the transcript shows between its prompt and the next one of a person, and what the
+ * CLI said about its end. Where nobody heard that end, a finished answer in the transcript still counts. Pure.
+ */
+import { type Evidence, noEvidence } from "../../model/evidence.ts";
+import { addProgress, countTool, noProgress, type Progress } from "../../model/progress.ts";
+import type { SessionRecord } from "./ledger.ts";
+import type { TranscriptMessage } from "./transcript.ts";
+
+export function claudeEvidence(
+  messages: readonly TranscriptMessage[],
+  runMessageId: string,
+  record: SessionRecord | null,
+  isLive: boolean,
+): Evidence {
+  const prompt = messages.findIndex((message) => message.id === runMessageId);
+  const evidence = noEvidence(prompt !== -1 || record?.prompts.has(runMessageId) === true);
+  const end = record?.ends.get(runMessageId);
+  const answers = prompt === -1 ? [] : answersAfter(messages, prompt);
+  evidence.begun = record?.begun.has(runMessageId) === true;
+  for (const message of answers) readAnswer(evidence, message);
+  if (end) {
+    evidence.begun = true;
+    evidence.error = end.error === null ? null : { message: end.error, aborted: end.aborted };
+    evidence.answer = end.text === null ? null : { text: end.text };
+    evidence.progress = { ...evidence.progress, cost: end.cost };
+  } else if (!isLive) {
+    const last = answers.at(-1);
+    evidence.answer = last?.isLast === true ? { text: textOf(last) } : null;
+  }
+  if (evidence.answer) evidence.stoppedAt = null;
+  return evidence;
+}
+
+/** What the CLI itself notes in between (a task has ended, an interruption) belongs to the run. */
+function answersAfter(messages: readonly TranscriptMessage[], prompt: number): TranscriptMessage[] {
+  const following = messages.slice(prompt + 1);
+  const next = following.findIndex((message) => message.role === "user" && !message.isNote);
+  const own = next === -1 ? following : following.slice(0, next);
+  return own.filter((message) => message.role === "assistant" && !message.isNote);
+}
+
+function readAnswer(evidence: Evidence, message: TranscriptMessage): void {
+  const tools = message.parts.flatMap((part) => (part.type === "tool" ? [part] : []));
+  const failed = tools.findLast((part) => part.state === "error");
+  evidence.begun = true;
+  evidence.worked ||= textOf(message) !== "" || tools.some((part) => part.state === "completed");
+  evidence.stoppedAt = failed ? { tool: failed.name, message: failed.error || "failed" } : null;
+  evidence.progress = addProgress(evidence.progress, progressOf(message));
+}
+
+function progressOf(message: TranscriptMessage): Progress {
+  const tools = message.parts.flatMap((part) => (part.type === "tool" ? [part.name] : []));
+  const counted = tools.reduce(countTool, noProgress(message.endedAt ?? message.at));
+  return message.tokens ? { ...counted, tokens: message.tokens } : counted;
+}
+
+function textOf(message: TranscriptMessage): string {
+  const texts = message.parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  return texts.join("\n").trim();
+}

@@ -1,0 +1,151 @@
+/**
+ * Reads what one process of the CLI says about one run: as events of the host, and as the end of the run.
+ * Invariant: the run is over when its own result has come and the session is idle, which is after the background agents that
+ * it launched and the turns that those cause. The first result is not the end. It starts and stops nothing.
+ */
+
+import type { HostEvent } from "../host.ts";
+import { tokensOf, type Usage } from "./transcript.ts";
+import { TASK_ENDS, type WireMessage } from "./wire.ts";
+
+type Result =
+  | { kind: "answered"; text: string }
+  | { kind: "failed"; error: string; isOverBudget: boolean }
+  | { kind: "interrupted" };
+
+export class RunReader {
+  /** The model began to answer. */
+  isTaken = false;
+  result: Result | null = null;
+  totalCost: number | null = null;
+  retry: { reason: string; count: number } | null = null;
+  /** The agents inside the session that are at work, as sessions below it. */
+  readonly below = new Set<string>();
+  readonly #sessionId: string;
+  readonly #messageId: string;
+  readonly #emit: (event: HostEvent) => void;
+  #isIdle = false;
+  /** Whether the CLI tells when it is idle; older ones do not. */
+  #tellsState = false;
+  #backgroundTasks = 0;
+  #answer: { id: string; usage: Usage } | null = null;
+
+  constructor(sessionId: string, messageId: string, emit: (event: HostEvent) => void) {
+    this.#sessionId = sessionId;
+    this.#messageId = messageId;
+    this.#emit = emit;
+  }
+
+  get isOver(): boolean {
+    return this.result !== null && (this.#tellsState ? this.#isIdle : this.#backgroundTasks === 0);
+  }
+
+  take(message: WireMessage): void {
+    if (message.type === "result") this.#takeResult(message);
+    else if (message.type === "system") this.#takeNews(message);
+    else if (message.type === "command_lifecycle") {
+      if (message.command_uuid === this.#messageId && message.state === "started") this.#take();
+    } else if (message.parent_tool_use_id == null) {
+      if (message.type === "stream_event") this.#takeStream(message.event);
+      if (message.type === "assistant") this.#takeAnswer(message);
+    }
+  }
+
+  /** The process is gone, and with it all that it had at work. */
+  close(): void {
+    for (const sessionId of this.below) this.#emit({ type: "session.idle", sessionId });
+    this.below.clear();
+  }
+
+  /** Told again with the last answer of the run: the CLI knows the cost at its end only. */
+  countCost(cost: number): void {
+    if (this.#answer && cost > 0) this.#count(this.#answer, cost);
+  }
+
+  #take(): void {
+    if (this.isTaken) return;
+    this.isTaken = true;
+    const session = { sessionId: this.#sessionId };
+    this.#emit({ type: "session.working", ...session });
+    this.#emit({ type: "message.taken", ...session, messageId: this.#messageId });
+  }
+
+  #takeResult(message: WireMessage): void {
+    const isOwn = [...(message.user_message_uuids ?? []), message.user_message_uuid].includes(this.#messageId);
+    const names = message.user_message_uuids ?? message.user_message_uuid;
+    // After a crash, a resumed session first ends a turn of its own, with nothing in it.
+    if (this.result === null && !isOwn && (names !== undefined || message.origin !== undefined)) return;
+    this.#take();
+    this.totalCost = message.total_cost_usd ?? this.totalCost;
+    const read = readResult(message);
+    // A turn that a background task caused may have nothing to add.
+    if (read.kind === "answered" && read.text === "" && this.result?.kind === "answered") return;
+    this.result = read;
+  }
+
+  #takeNews(message: WireMessage): void {
+    const session = { sessionId: this.#sessionId };
+    if (message.subtype === "session_state_changed") {
+      this.#tellsState = true;
+      this.#isIdle = message.state === "idle";
+    } else if (message.subtype === "background_tasks_changed") this.#backgroundTasks = message.tasks?.length ?? 0;
+    else if (message.subtype === "api_retry") {
+      this.retry = { reason: message.error ?? "unknown", count: message.attempt ?? 1 };
+      this.#emit({ type: "session.retrying", ...session, ...this.retry });
+    } else if (message.subtype === "task_started" && message.task_type === "local_agent") {
+      const sessionId = belowId(this.#sessionId, message.task_id ?? "");
+      this.below.add(sessionId);
+      this.#emit({ type: "session.opened", sessionId, parentSessionId: this.#sessionId });
+    } else if (message.subtype === "task_notification" || isTaskEnd(message)) {
+      const sessionId = belowId(this.#sessionId, message.task_id ?? "");
+      if (this.below.delete(sessionId)) this.#emit({ type: "session.idle", sessionId });
+    }
+  }
+
+  #takeStream(event: WireMessage["event"]): void {
+    this.retry = null;
+    if (event?.type === "message_start" && event.message?.id !== undefined) {
+      this.#answer = { id: event.message.id, usage: event.message.usage ?? {} };
+    } else if (event?.type === "message_delta" && this.#answer) {
+      this.#answer.usage = { ...this.#answer.usage, ...event.usage };
+      this.#count(this.#answer, 0);
+    } else if (event?.type === "content_block_delta" && event.delta?.type === "text_delta") {
+      this.#emit({ type: "text.written", sessionId: this.#sessionId });
+    }
+  }
+
+  #takeAnswer(message: WireMessage): void {
+    this.#take();
+    const content = message.message?.content;
+    for (const block of Array.isArray(content) ? content : []) {
+      if (block.type !== "tool_use" || !block.id || !block.name) continue;
+      const { id: callId, name, input } = block;
+      this.#emit({ type: "tool.called", sessionId: this.#sessionId, callId, name, input });
+    }
+  }
+
+  #count(answer: { id: string; usage: Usage }, cost: number): void {
+    const tokens = tokensOf(answer.usage);
+    this.#emit({ type: "usage.counted", sessionId: this.#sessionId, messageId: answer.id, tokens, cost });
+  }
+}
+
+/** The id of an agent inside a session, as a session below it. */
+export function belowId(sessionId: string, agentId: string): string {
+  return `${sessionId}/${agentId}`;
+}
+
+function isTaskEnd(message: WireMessage): boolean {
+  return message.subtype === "task_updated" && TASK_ENDS.includes(message.patch?.status ?? "");
+}
+
+function readResult(message: WireMessage): Result {
+  if (message.terminal_reason?.startsWith("aborted")) return { kind: "interrupted" };
+  if (message.is_error !== true) return { kind: "answered", text: (message.result ?? "").trim() };
+  const words = message.result || message.errors?.join("\n") || message.subtype;
+  return {
+    kind: "failed",
+    error: words || "Claude gave no reason",
+    isOverBudget: message.subtype === "error_max_budget_usd",
+  };
+}

@@ -1,0 +1,62 @@
+/**
+ * What this host reads of the messages that Claude's CLI sends through its SDK: a few fields of each, all optional, since
+ * every version sends others. Types only, but for the words that end a task.
+ */
+import type { Usage } from "./transcript.ts";
+
+export interface WireMessage {
+  type: string;
+  subtype?: string;
+  /** Set on what an agent inside the session says. */
+  parent_tool_use_id?: string | null;
+  message?: { content?: string | { type: string; id?: string; name?: string; input?: unknown }[] };
+  event?: {
+    type: string;
+    message?: { id?: string; usage?: Usage };
+    usage?: Usage;
+    delta?: { type?: string };
+  };
+  /** On `command_lifecycle`. */
+  command_uuid?: string;
+  state?: string;
+  /** On `api_retry`. */
+  attempt?: number;
+  error?: string;
+  /** On `task_*`. */
+  task_id?: string;
+  task_type?: string;
+  tasks?: unknown[];
+  patch?: { status?: string };
+  /** On `result`. */
+  result?: string;
+  is_error?: boolean;
+  errors?: string[];
+  terminal_reason?: string;
+  user_message_uuid?: string;
+  user_message_uuids?: string[];
+  origin?: { kind?: string };
+  total_cost_usd?: number;
+}
+
+/** One process of the CLI, at work on a session. */
+export interface RunningClaude {
+  messages: AsyncIterable<WireMessage>;
+  send(messageId: string, text: string): void;
+  interrupt(): Promise<void>;
+  stopTask(taskId: string): Promise<void>;
+  /** No more prompts: it ends when it has nothing left to do. */
+  end(): void;
+  /** Resolves when the process, and all that it started, has ended: by itself within that time, else by force. */
+  ended(graceMs: number): Promise<{ complaint: string; signal: string | null }>;
+}
+
+/** What a run is started with. */
+export interface RunSettings {
+  sessionId: string;
+  agent: string;
+  model: string | null;
+  /** In dollars; null for no limit. */
+  maxCost: number | null;
+}
+
+export const TASK_ENDS = ["completed", "failed", "killed"];

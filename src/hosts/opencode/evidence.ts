@@ -1,0 +1,60 @@
+/**
+ * Reads the evidence about one run from a session's messages: what comes after the run's own prompt, up to the first
+ * answer that ended the turn. What a person types afterwards is no part of it. Pure; the verdict is the model's.
+ */
+import { type Evidence, noEvidence } from "../../model/evidence.ts";
+import { countTool, type Progress } from "../../model/progress.ts";
+import { errorText, isAbort, type WireInfo, type WireMessage, type WirePart } from "./wire.ts";
+
+/** Messages after the run's prompt, oldest first. */
+export function evidenceOf(messages: readonly WireMessage[], prompted: boolean): Evidence {
+  const evidence = noEvidence(prompted);
+  let isOver = false;
+  for (const { info, parts } of messages) {
+    if (evidence.answer || (isOver && info.role === "user")) break;
+    if (info.role !== "assistant") continue;
+    // After an error, or a message that its process never finished, the next prompt is somebody else's.
+    isOver = info.error !== undefined || info.time.completed === undefined;
+    evidence.progress = addUsage(parts.reduce(countPart, evidence.progress), info);
+    if (info.summary === true) continue;
+    readAnswer(evidence, info, parts);
+  }
+  return evidence;
+}
+
+function readAnswer(evidence: Evidence, info: WireInfo, parts: readonly WirePart[]): void {
+  const text = parts.filter(isOwnText).map((part) => part.text ?? "");
+  const tools = parts.filter((part) => part.type === "tool");
+  const failed = tools.findLast((part) => part.state?.status === "error");
+  evidence.begun = true;
+  evidence.worked ||=
+    text.some((piece) => piece.trim() !== "") || tools.some((part) => part.state?.status === "completed");
+  evidence.error = info.error ? { message: errorText(info.error), aborted: isAbort(info.error) } : null;
+  evidence.stoppedAt = failed ? { tool: failed.tool ?? "a tool", message: failed.state?.error ?? "failed" } : null;
+  const finished = info.time.completed !== undefined && info.finish !== undefined && info.finish !== "tool-calls";
+  if (finished && !info.error && tools.length === 0) evidence.answer = { text: text.join("\n").trim() };
+}
+
+function isOwnText(part: WirePart): boolean {
+  return part.type === "text" && part.synthetic !== true && part.ignored !== true;
+}
+
+function countPart(progress: Progress, part: WirePart): Progress {
+  return part.type === "tool" && part.state?.status !== "pending" ? countTool(progress, part.tool ?? "tool") : progress;
+}
+
+function addUsage(progress: Progress, info: WireInfo): Progress {
+  const { tokens } = progress;
+  return {
+    ...progress,
+    lastUpdate: Math.max(progress.lastUpdate, info.time.completed ?? info.time.created),
+    tokens: {
+      input: tokens.input + (info.tokens?.input ?? 0),
+      output: tokens.output + (info.tokens?.output ?? 0),
+      reasoning: tokens.reasoning + (info.tokens?.reasoning ?? 0),
+      cacheRead: tokens.cacheRead + (info.tokens?.cache?.read ?? 0),
+      cacheWrite: tokens.cacheWrite + (info.tokens?.cache?.write ?? 0),
+    },
+    cost: progress.cost + (info.cost ?? 0),
+  };
+}

@@ -1,0 +1,124 @@
+/**
+ * One process of `opencode serve`, on a free port of this machine, behind a password that only this process knows. Invariant:
+ * it ends, with everything that it started, when this process does, in whatever way. Does not start it again: see the server.
+ */
+import { spawn } from "node:child_process";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { AsyncAgentsError } from "../../model/errors.ts";
+import { guardProcess } from "../../process/process-guard.ts";
+
+const MARK = "ASYNCAGENTS_OPENCODE_PROCESS";
+const START_MS = 60_000;
+const GRACE_MS = 2_000;
+const COMPLAINT_LENGTH = 4_000;
+
+export interface OpenCodeProcess {
+  url: string;
+  pid: number;
+  /** What every request must carry. */
+  headers: Record<string, string>;
+  /** Resolves with how it ended, when nothing that it started is left. */
+  ended: Promise<string>;
+  stop(): Promise<void>;
+}
+
+export async function startOpenCodeProcess(
+  program: string,
+  environment: Record<string, string | undefined>,
+  stopping: AbortSignal,
+): Promise<OpenCodeProcess> {
+  const [mark, password] = [crypto.randomUUID(), crypto.randomUUID()];
+  // Not port 0, which OpenCode reads as "4096 if that is free".
+  const child = spawn(program, ["serve", "--hostname", "127.0.0.1", "--port", String(await freePort())], {
+    cwd: tmpdir(),
+    env: {
+      ...environment,
+      // A plugin of ours in there must not open a second status API.
+      ASYNCAGENTS_API_ENABLED: "false",
+      OPENCODE_SERVER_USERNAME: "asyncagents",
+      OPENCODE_SERVER_PASSWORD: password,
+      [MARK]: mark,
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: process.platform !== "win32",
+    windowsHide: true,
+  });
+  const sweep = child.pid === undefined ? async () => {} : guardProcess(child.pid, { name: MARK, value: mark });
+  let complaint = "";
+  const listening = Promise.withResolvers<string>();
+  const readUrl = (text: string) => {
+    const url = /listening on (http:\/\/\S+)/.exec(text)?.[1];
+    if (url !== undefined) listening.resolve(url);
+  };
+  collect(child.stdout, readUrl);
+  collect(child.stderr, (text) => {
+    complaint = text;
+  });
+  const exited = new Promise<string>((resolve) => {
+    child.once("exit", (code, signal) => resolve(signal ?? `code ${code}`));
+    child.once("error", (error) => resolve(error.message));
+  });
+  const end = () => signalGroup(child.pid, "SIGTERM");
+  stopping.addEventListener("abort", end);
+  const ended = exited.then(async (how) => {
+    stopping.removeEventListener("abort", end);
+    await sweep();
+    return how;
+  });
+  const stop = async () => {
+    end();
+    const timer = setTimeout(() => signalGroup(child.pid, "SIGKILL"), GRACE_MS);
+    await ended.finally(() => clearTimeout(timer));
+  };
+  try {
+    const url = await Promise.race([listening.promise, notListening(ended, () => complaint)]);
+    const authorization = `Basic ${btoa(`asyncagents:${password}`)}`;
+    return { url, pid: child.pid ?? 0, headers: { authorization }, ended, stop };
+  } catch (thrown) {
+    await stop();
+    throw thrown;
+  }
+}
+
+/** Rejects when it ends, or takes too long, before it listens. */
+async function notListening(ended: Promise<string>, complaint: () => string): Promise<never> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve(`it did not listen within ${START_MS / 1000} s`), START_MS);
+    timer.unref();
+  });
+  const how = await Promise.race([ended, late]).finally(() => clearTimeout(timer));
+  const said = complaint().trim().split("\n").slice(-3).join(" ");
+  throw new AsyncAgentsError("host_unavailable", `OpenCode did not start (${how}). ${said}`.trim());
+}
+
+/** Hands on the end of what was written so far, whenever there is more. */
+function collect(stream: NodeJS.ReadableStream, take: (text: string) => void): void {
+  let text = "";
+  stream.setEncoding("utf8");
+  stream.on("data", (more: string) => {
+    text = (text + more).slice(-COMPLAINT_LENGTH);
+    take(text);
+  });
+}
+
+function signalGroup(pid: number | undefined, name: "SIGTERM" | "SIGKILL"): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(process.platform === "win32" ? pid : -pid, name);
+  } catch {
+    // It ended just now.
+  }
+}
+
+function freePort(): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const server = createServer();
+  server.once("error", reject);
+  server.listen(0, "127.0.0.1", () => {
+    const address = server.address();
+    server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
+  });
+  return promise;
+}

@@ -1,0 +1,186 @@
+/**
+ * Makes OpenCode hosts on an `opencode serve` of its own: one process for all directories, started when first needed and again
+ * when it dies, later and later if it keeps dying. Whoever has a host hears of a death at once (`host.ended`), and every request
+ * goes to the process that lives now.
+ */
+import { setTimeout } from "node:timers/promises";
+import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
+import { interruption } from "../../model/evidence.ts";
+import type { HostMaker, OpenedHost } from "../host-maker.ts";
+import { type OpenCodeHost, openCodeHost } from "./opencode-host.ts";
+import { type OpenCodeProcess, startOpenCodeProcess } from "./process.ts";
+import { findOpenCode, NOT_INSTALLED } from "./program.ts";
+import { type OpenCodeStream, openCodeStream } from "./stream.ts";
+import { httpSend, type OpenCodeSend } from "./transport.ts";
+
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
+/** A process that lived so long was no failure to start. */
+const STEADY_MS = 60_000;
+/** The first request for a directory makes OpenCode load everything there, and may make it install plugins. */
+const FIRST_REQUEST_MS = 120_000;
+
+export interface OpenCodeServerOptions {
+  /** The program; found on this machine where it is not given. */
+  command?: string;
+  /** The whole environment of the program; this process's by default. */
+  environment?: Record<string, string | undefined>;
+  log: {
+    info(message: string, details?: Record<string, unknown>): void;
+    error(message: string, details?: Record<string, unknown>): void;
+  };
+}
+
+export interface OpenCodeServer extends HostMaker {
+  readonly kind: "opencode";
+  /** The process that lives now. */
+  readonly pid: number | null;
+}
+
+interface Running {
+  process: OpenCodeProcess;
+  stream: OpenCodeStream;
+  since: number;
+}
+
+export function openCodeServer(options: OpenCodeServerOptions): OpenCodeServer {
+  return new Server(options);
+}
+
+class Server implements OpenCodeServer {
+  readonly kind = "opencode";
+  readonly #options: OpenCodeServerOptions;
+  readonly #environment: Record<string, string | undefined>;
+  readonly #hosts = new Map<string, OpenCodeHost>();
+  readonly #stopping = new AbortController();
+  #running: Running | null = null;
+  #starting: Promise<Running> | null = null;
+  #pauseMs = 0;
+
+  constructor(options: OpenCodeServerOptions) {
+    this.#options = options;
+    this.#environment = options.environment ?? process.env;
+  }
+
+  get pid(): number | null {
+    return this.#running?.process.pid ?? null;
+  }
+
+  async problem(): Promise<string | null> {
+    return this.#program() === null ? NOT_INSTALLED : null;
+  }
+
+  async open(directory: string): Promise<OpenedHost> {
+    await this.#warm(directory);
+    const host = openCodeHost({ send: this.#sendTo(directory) });
+    this.#hosts.set(directory, host);
+    return {
+      host,
+      close: async () => {
+        if (this.#hosts.get(directory) !== host) return;
+        this.#hosts.delete(directory);
+        await this.#dispose(directory);
+      },
+    };
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    const running = this.#running ?? (await this.#starting?.catch(() => null));
+    this.#hosts.clear();
+    running?.stream.stop();
+    await running?.process.stop();
+  }
+
+  #program(): string | null {
+    return findOpenCode(this.#environment, this.#options.command);
+  }
+
+  #sendTo(directory: string): OpenCodeSend {
+    return async (request) => {
+      const { url, headers } = (await this.#ready()).process;
+      return httpSend({ url, headers, directory })(request);
+    };
+  }
+
+  async #warm(directory: string): Promise<void> {
+    const { url, headers } = (await this.#ready()).process;
+    const target = new URL("/agent", url);
+    target.searchParams.set("directory", directory);
+    try {
+      const response = await fetch(target, { headers, signal: AbortSignal.timeout(FIRST_REQUEST_MS) });
+      const said = await response.text();
+      if (!response.ok) throw new Error(`${response.status} ${said.slice(0, 300)}`);
+    } catch (cause) {
+      const message = `OpenCode could not open ${directory}: ${messageOf(cause)}`;
+      throw new AsyncAgentsError("host_unavailable", message, { cause });
+    }
+  }
+
+  /** Ends what OpenCode holds for the directory; one that is dead holds nothing. */
+  async #dispose(directory: string): Promise<void> {
+    if (!this.#running) return;
+    const { url, headers } = this.#running.process;
+    try {
+      await httpSend({ url, headers, directory })({ method: "POST", path: "/instance/dispose" });
+    } catch (thrown) {
+      this.#options.log.info("a directory of OpenCode was not let go", { directory, error: messageOf(thrown) });
+    }
+  }
+
+  async #ready(): Promise<Running> {
+    if (this.#stopping.signal.aborted) throw unavailable("OpenCode is being stopped.");
+    if (this.#running) return this.#running;
+    this.#starting ??= this.#start().finally(() => {
+      this.#starting = null;
+    });
+    return this.#starting;
+  }
+
+  async #start(): Promise<Running> {
+    const program = this.#program();
+    if (program === null) throw unavailable(NOT_INSTALLED);
+    await setTimeout(this.#pauseMs, undefined, { signal: this.#stopping.signal }).catch(() => {});
+    if (this.#stopping.signal.aborted) throw unavailable("OpenCode is being stopped.");
+    this.#pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, this.#pauseMs * 2));
+    const { log } = this.#options;
+    const started = await startOpenCodeProcess(program, this.#environment, this.#stopping.signal);
+    const stream = openCodeStream({
+      url: started.url,
+      headers: started.headers,
+      take: (directory, event) => this.#hosts.get(directory)?.take(event),
+      onBreak: (reason) => log.info("the events of OpenCode broke off; connecting again", { reason }),
+    });
+    const running: Running = { process: started, stream, since: performance.now() };
+    const ended = started.ended.then((how) => {
+      stream.stop();
+      if (this.#running === running) this.#ended(running, how);
+      throw unavailable(`OpenCode ended (${how}) as soon as it was started. Try again.`);
+    });
+    ended.catch(() => {});
+    await Promise.race([stream.connected, ended]);
+    this.#running = running;
+    log.info("OpenCode was started", { pid: started.pid, url: started.url });
+    return running;
+  }
+
+  #ended({ since }: Running, how: string): void {
+    this.#running = null;
+    if (this.#stopping.signal.aborted) return;
+    if (performance.now() - since > STEADY_MS) this.#pauseMs = FIRST_PAUSE_MS;
+    const { log } = this.#options;
+    log.error("OpenCode's process ended; it is started again", { how, inMs: this.#pauseMs });
+    const reason = interruption(
+      `OpenCode's process ended (${how}) while the task was at work. It is started again: resume the task to go on.`,
+    );
+    for (const host of this.#hosts.values()) host.lose(reason);
+    if (this.#hosts.size === 0) return;
+    this.#ready().catch((thrown: unknown) => {
+      if (!this.#stopping.signal.aborted) log.error("OpenCode did not start again", { error: messageOf(thrown) });
+    });
+  }
+}
+
+function unavailable(message: string): AsyncAgentsError {
+  return new AsyncAgentsError("host_unavailable", message);
+}

@@ -1,0 +1,77 @@
+/**
+ * The events of one OpenCode process, of all its directories, over a single connection that is made again when it breaks.
+ * What happens while there is none is missed: whoever relies on events asks again from time to time. Interprets nothing.
+ */
+import { messageOf } from "../../model/errors.ts";
+
+/** OpenCode sends a heartbeat every ten seconds. */
+const SILENCE_MS = 45_000;
+const AGAIN_MS = 500;
+/** Far above any event; a stream that never ends one is given up. */
+const MAX_BLOCK = 64 * 1024 * 1024;
+
+export interface OpenCodeStreamInput {
+  url: string;
+  headers: Record<string, string>;
+  take(directory: string, event: unknown): void;
+  /** Told when a connection breaks. */
+  onBreak(reason: string): void;
+}
+
+export interface OpenCodeStream {
+  /** Resolves when the first event of the first connection has come: from then on nothing is missed. */
+  connected: Promise<void>;
+  stop(): void;
+}
+
+export function openCodeStream(input: OpenCodeStreamInput): OpenCodeStream {
+  const stopped = new AbortController();
+  const connected = Promise.withResolvers<void>();
+  const follow = async () => {
+    while (!stopped.signal.aborted) {
+      try {
+        await readOnce(input, stopped.signal, connected.resolve);
+        throw new Error("it was closed");
+      } catch (thrown) {
+        if (stopped.signal.aborted) return;
+        input.onBreak(messageOf(thrown));
+      }
+      await Bun.sleep(AGAIN_MS);
+    }
+  };
+  void follow();
+  return { connected: connected.promise, stop: () => stopped.abort() };
+}
+
+async function readOnce(input: OpenCodeStreamInput, stopped: AbortSignal, onEvent: () => void): Promise<void> {
+  const silent = new AbortController();
+  const signal = AbortSignal.any([stopped, silent.signal]);
+  let timer = setTimeout(() => silent.abort(), SILENCE_MS);
+  try {
+    const response = await fetch(new URL("/global/event", input.url), { headers: input.headers, signal });
+    if (!response.ok || response.body === null) throw new Error(`/global/event answered ${response.status}`);
+    let buffer = "";
+    for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
+      clearTimeout(timer);
+      timer = setTimeout(() => silent.abort(), SILENCE_MS);
+      const blocks = (buffer + text).split("\n\n");
+      buffer = blocks.pop() ?? "";
+      if (buffer.length > MAX_BLOCK) throw new Error("an event without an end");
+      for (const block of blocks) handOn(block, input.take);
+      if (blocks.length > 0) onEvent();
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function handOn(block: string, take: OpenCodeStreamInput["take"]): void {
+  const lines = block.split("\n").flatMap((line) => (line.startsWith("data:") ? [line.slice(5)] : []));
+  try {
+    const { directory, payload } = JSON.parse(lines.join("\n")) as { directory?: unknown; payload?: unknown };
+    // What belongs to no directory is about the process itself.
+    if (typeof directory === "string") take(directory, payload);
+  } catch {
+    // A malformed event says nothing, and breaks nothing.
+  }
+}

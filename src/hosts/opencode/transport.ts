@@ -1,0 +1,121 @@
+/**
+ * How requests reach an OpenCode: through a plugin's own client (in process) or over HTTP. One call, one answer: a
+ * status that is not 2xx becomes an AsyncAgentsError here, so that no `{ error }` is ever dropped. No retries.
+ */
+import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
+
+export interface OpenCodeRequest {
+  method: "GET" | "POST" | "PATCH" | "DELETE";
+  /** With `{name}` for each path parameter. */
+  path: string;
+  parameters?: Record<string, string>;
+  query?: Record<string, string | number | undefined>;
+  body?: unknown;
+}
+
+export interface OpenCodeAnswer {
+  status: number;
+  data: unknown;
+  header(name: string): string | null;
+}
+
+/** Sends one request; rejects only when nothing came back. */
+export type OpenCodeSend = (request: OpenCodeRequest) => Promise<OpenCodeAnswer>;
+
+const TIMEOUT_MS = 30_000;
+
+/** The part of the generated client that a plugin is given which carries any request. */
+interface RawClient {
+  request(options: Record<string, unknown>): Promise<{ data?: unknown; error?: unknown; response?: Response }>;
+}
+
+/** Through the client that OpenCode hands to its plugins; its transport is in process. */
+export function pluginSend(client: object): OpenCodeSend {
+  const raw = (client as { _client: RawClient })._client;
+  return async ({ method, path, parameters, query, body }) => {
+    const result = await raw.request({
+      method,
+      url: path,
+      ...(parameters ? { path: parameters } : {}),
+      ...(query ? { query } : {}),
+      ...(body === undefined ? {} : { body, headers: { "Content-Type": "application/json" } }),
+    });
+    if (!result.response) throw new Error(describe(result.error));
+    return {
+      status: result.response.status,
+      data: result.error ?? result.data,
+      header: (name) => result.response?.headers.get(name) ?? null,
+    };
+  };
+}
+
+export interface HttpTarget {
+  url: string;
+  directory: string;
+  headers?: Record<string, string>;
+}
+
+/** Over HTTP, to the instance of one directory. */
+export function httpSend({ url, directory, headers = {} }: HttpTarget): OpenCodeSend {
+  return async ({ method, path, parameters = {}, query = {}, body }) => {
+    const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(parameters[name] ?? ""));
+    const target = new URL(filled, url);
+    target.searchParams.set("directory", directory);
+    for (const [name, value] of Object.entries(query)) {
+      if (value !== undefined) target.searchParams.set(name, String(value));
+    }
+    const response = await fetch(target, {
+      method,
+      headers: { ...headers, ...(body === undefined ? {} : { "Content-Type": "application/json" }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    return {
+      status: response.status,
+      data: dataOf(await response.text()),
+      header: (name) => response.headers.get(name),
+    };
+  };
+}
+
+/** What a body says: JSON where it is, the text where it is not. */
+function dataOf(text: string): unknown {
+  try {
+    return text === "" ? undefined : JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Sends, waits at most 30 s, and turns what went wrong into an error that says where. */
+export async function call(send: OpenCodeSend, request: OpenCodeRequest): Promise<OpenCodeAnswer> {
+  const what = `${request.method} ${request.path}`;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${TIMEOUT_MS / 1000} s`)), TIMEOUT_MS);
+  });
+  const answer = await Promise.race([send(request), late])
+    .catch((thrown: unknown) => {
+      // Nothing was sent: there is no OpenCode to send it to.
+      if (AsyncAgentsError.isInstance(thrown)) throw thrown;
+      throw new AsyncAgentsError("host_failed", `OpenCode did not answer ${what}: ${messageOf(thrown)}`, {
+        cause: thrown,
+      });
+    })
+    .finally(() => clearTimeout(timer));
+  if (answer.status >= 200 && answer.status < 300) return answer;
+  const said = describe(answer.data);
+  if (answer.status === 404) throw new AsyncAgentsError("session_gone", `OpenCode has no such session (${said})`);
+  const refused = answer.status >= 400 && answer.status < 500;
+  throw new AsyncAgentsError("host_failed", `OpenCode refused ${what} with ${answer.status}: ${said}`, {
+    details: { status: answer.status, refused },
+  });
+}
+
+function describe(error: unknown): string {
+  if (typeof error === "string") return error.slice(0, 500);
+  if (typeof error !== "object" || error === null) return String(error);
+  const { message, data, name } = error as { message?: unknown; data?: { message?: unknown }; name?: unknown };
+  const said = data?.message ?? message ?? name;
+  return (typeof said === "string" ? said : JSON.stringify(error)).slice(0, 500);
+}

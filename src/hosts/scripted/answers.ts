@@ -1,0 +1,170 @@
+/**
+ * Writes one message of a scripted agent: takes the next answer of the session's script, holds it up as the script says,
+ * and does what it asks for. Returns early when the turn is aborted, with the message as far as it came; what becomes of
+ * the turn then is not decided here.
+ */
+import { messageOf } from "../../model/errors.ts";
+import { type HostEvent, type HostStatus, type OpenRequest, type Reply, replyWord } from "../host.ts";
+import { elapse, type ScriptedGate, unlessAborted } from "./gates.ts";
+import { markerOf, type ScriptedAnswer, type ScriptedDelay, say } from "./script.ts";
+import type { AgentMessage, ScriptedCall, ScriptedSession, ScriptedSessions } from "./sessions.ts";
+
+export interface Turn {
+  session: ScriptedSession;
+  signal: AbortSignal;
+  state: HostStatus;
+}
+
+export interface AnswersInput {
+  sessions: ScriptedSessions;
+  gate(name: string): ScriptedGate;
+  emit(event: HostEvent): void;
+  now(): number;
+  /** Has a session answer a message; resolves at the end of the turn. */
+  wake(session: ScriptedSession, messageId: string): Promise<void>;
+}
+
+export class ScriptedAnswers {
+  readonly #input: AnswersInput;
+  readonly #requests = new Map<string, Omit<OpenRequest, "above"> & { give: (reply: Reply) => void }>();
+
+  constructor(input: AnswersInput) {
+    this.#input = input;
+  }
+
+  requests(): OpenRequest[] {
+    const { sessions } = this.#input;
+    return [...this.#requests.values()].map(({ give: _give, ...request }) => {
+      return { ...request, above: sessions.above(request.sessionId) };
+    });
+  }
+
+  /** Answers an open request of the session or of one below it; false when there is none of that id. */
+  reply(sessionId: string, requestId: string, reply: Reply): boolean {
+    const request = this.#requests.get(requestId);
+    const isBelow = ({ id }: ScriptedSession) => id === request?.sessionId;
+    if (!request || !this.#input.sessions.withDescendants(sessionId).some(isBelow)) return false;
+    this.#requests.delete(requestId);
+    request.give(reply);
+    return true;
+  }
+
+  async write(turn: Turn, message: AgentMessage): Promise<void> {
+    const { delays, answer } = this.#input.sessions.nextAnswer(turn.session);
+    for (const delay of delays) await this.#hold(turn, delay);
+    if (turn.signal.aborted) return;
+    if (turn.state.state === "retrying") {
+      turn.state = { state: "busy" };
+      this.#input.emit({ type: "session.working", sessionId: turn.session.id });
+    }
+    message.tokens = { ...message.tokens, input: 100, output: 20 };
+    message.cost = 0.01;
+    await this.#answer(turn, message, answer ?? say("ok"));
+  }
+
+  fail(turn: Turn, message: AgentMessage, error: string, aborted = false): void {
+    message.error = { message: error, aborted };
+    message.last = true;
+    this.#input.emit({ type: "session.failed", sessionId: turn.session.id, error, aborted });
+  }
+
+  async #hold(turn: Turn, delay: ScriptedDelay): Promise<void> {
+    if (turn.signal.aborted) return;
+    if (delay.type === "gate") return this.#input.gate(delay.name).pass(turn.signal);
+    if (delay.type === "pause") return elapse(delay.ms, turn.signal);
+    const { reason, times } = delay;
+    for (let count = 1; count <= times; count++) {
+      turn.state = { state: "retrying", reason, count };
+      this.#input.emit({ type: "session.retrying", sessionId: turn.session.id, reason, count });
+    }
+  }
+
+  async #answer(turn: Turn, message: AgentMessage, answer: ScriptedAnswer): Promise<void> {
+    switch (answer.type) {
+      case "say":
+        message.text = answer.text;
+        message.last = true;
+        this.#input.emit({ type: "text.written", sessionId: turn.session.id });
+        return;
+      case "empty":
+        message.last = true;
+        return;
+      case "fail":
+        return this.fail(turn, message, answer.message);
+      case "call": {
+        const call = this.#call(turn, message, answer.name, answer.output);
+        if (answer.fails === null) call.output = answer.output;
+        else call.error = answer.fails;
+        return;
+      }
+      case "act":
+        return this.#act(turn, this.#call(turn, message, answer.name), answer.act);
+      case "delegate":
+        return this.#delegate(turn, this.#call(turn, message, "task"), answer.script);
+      case "ask":
+        return this.#ask(turn, message, answer);
+    }
+  }
+
+  /** Without an input of its own, a call is like no other. */
+  #call(turn: Turn, message: AgentMessage, name: string, input?: string): ScriptedCall {
+    const call: ScriptedCall = { id: this.#input.sessions.newId("call"), name, output: null, error: null };
+    message.calls.push(call);
+    this.#input.emit({
+      type: "tool.called",
+      sessionId: turn.session.id,
+      callId: call.id,
+      name,
+      input: input ?? call.id,
+    });
+    return call;
+  }
+
+  async #act(turn: Turn, call: ScriptedCall, work: (signal: AbortSignal) => Promise<string>): Promise<void> {
+    try {
+      call.output = await work(turn.signal);
+    } catch (thrown) {
+      call.error = messageOf(thrown);
+      throw thrown;
+    }
+  }
+
+  async #delegate(turn: Turn, call: ScriptedCall, script: string): Promise<void> {
+    const { sessions, emit, now, wake } = this.#input;
+    const child = sessions.add({ parentId: turn.session.id, title: script, agent: turn.session.agent });
+    emit({ type: "session.opened", sessionId: child.id, parentSessionId: turn.session.id });
+    const messageId = sessions.newId("msg");
+    sessions.addUserMessage(child, { id: messageId, role: "user", at: now(), text: markerOf(script), hidden: null });
+    emit({ type: "message.added", sessionId: child.id, messageId });
+    await unlessAborted(wake(child, messageId), turn.signal);
+    if (turn.signal.aborted) return;
+    const last = child.messages.at(-1);
+    if (last?.role === "assistant" && last.error) call.error = last.error.message;
+    else call.output = last?.role === "assistant" ? last.text : "";
+  }
+
+  async #ask(turn: Turn, message: AgentMessage, { asks, text }: Extract<ScriptedAnswer, { type: "ask" }>) {
+    const { sessions, emit } = this.#input;
+    const sessionId = turn.session.id;
+    const call = this.#call(turn, message, asks);
+    const requestId = sessions.newId("req");
+    const { promise, resolve } = Promise.withResolvers<Reply>();
+    this.#requests.set(requestId, { sessionId, requestId, asks, text, give: resolve });
+    emit({ type: "session.asked", sessionId, requestId, asks, text });
+    const reply = await unlessAborted(promise, turn.signal);
+    this.#requests.delete(requestId);
+    if (reply === undefined) return;
+    emit({ type: "session.answered", sessionId, requestId, reply: replyWord(reply) });
+    call.output = outputOf(reply);
+    if (call.output !== null) return;
+    const said = reply.kind === "permission" ? reply.message : null;
+    call.error = said ?? "a person refused";
+    message.last = said === null;
+  }
+}
+
+/** What the agent is told of a reply; null of a refusal. */
+function outputOf(reply: Reply): string | null {
+  if (reply.kind === "question") return reply.answers?.join("\n") ?? null;
+  return reply.decision === "reject" ? null : "accepted";
+}

@@ -1,0 +1,41 @@
+/**
+ * Reads the evidence about one run from a scripted session: what comes after the run's own prompt, up to the end of its
+ * turn. What follows that end belongs to somebody else. Pure.
+ */
+import { type Evidence, noEvidence } from "../../model/evidence.ts";
+import { addProgress, countTool, noProgress, type Progress } from "../../model/progress.ts";
+import type { AgentMessage, ScriptedMessage } from "./sessions.ts";
+
+export function scriptedEvidence(messages: readonly ScriptedMessage[], runMessageId: string): Evidence {
+  const prompt = messages.findIndex((message) => message.id === runMessageId);
+  const evidence = noEvidence(prompt !== -1);
+  if (prompt === -1) return evidence;
+  let isCut = false;
+  for (const message of messages.slice(prompt + 1)) {
+    if (message.role === "user") {
+      if (isCut) break;
+      continue;
+    }
+    readMessage(evidence, message);
+    if (message.last) break;
+    // Never finished: what a person asks afterwards is answered to that person.
+    isCut = message.endedAt === null;
+  }
+  return evidence;
+}
+
+function readMessage(evidence: Evidence, message: AgentMessage): void {
+  const failed = message.calls.findLast((call) => call.error !== null);
+  evidence.begun = true;
+  evidence.worked ||= message.text.trim() !== "" || message.calls.some((call) => call.output !== null);
+  evidence.error = message.error;
+  evidence.stoppedAt = failed ? { tool: failed.name, message: failed.error ?? "failed" } : null;
+  if (message.last && !message.error && message.calls.length === 0) evidence.answer = { text: message.text.trim() };
+  evidence.progress = addProgress(evidence.progress, progressOf(message));
+}
+
+function progressOf(message: AgentMessage): Progress {
+  const counted = message.calls.reduce((progress, call) => countTool(progress, call.name), noProgress(message.at));
+  const { tokens, cost } = message;
+  return { ...counted, lastUpdate: message.endedAt ?? message.at, tokens, cost };
+}

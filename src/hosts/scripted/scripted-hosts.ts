@@ -1,0 +1,87 @@
+/**
+ * Makes scripted hosts: agents without a model that follow the instructions in their prompt (`instructions.ts`), to
+ * try everything else with. All hosts share their sessions; with a folder, these outlive the process as those of real hosts do.
+ */
+import type { HostEvent, PromptInput, StartInput } from "../host.ts";
+import type { HostMaker, OpenedHost } from "../host-maker.ts";
+import { ScriptedFiles } from "./files.ts";
+import { instructedSteps } from "./instructions.ts";
+import { scriptIn } from "./script.ts";
+import { type ScriptedHost, scriptedHost } from "./scripted-host.ts";
+import { ScriptedSessions } from "./sessions.ts";
+
+export interface ScriptedHostsOptions {
+  /** Where sessions are kept; in memory where there is none. */
+  folder?: string;
+  /** Names of the agents; the first works where none is named. */
+  agents?: readonly string[];
+}
+
+export interface ScriptedHosts extends HostMaker {
+  readonly kind: "scripted";
+  /** Shared by its hosts; scripts that are registered here can be named in prompts. */
+  readonly sessions: ScriptedSessions;
+}
+
+export function scriptedHosts({ folder, agents = ["general", "explore"] }: ScriptedHostsOptions = {}): ScriptedHosts {
+  // Ids of a later process sort after those of an earlier one, and are never the same.
+  const sessions = new ScriptedSessions(Date.now() * 1000);
+  const files = folder === undefined ? null : new ScriptedFiles(folder);
+  files?.load(sessions);
+  const hosts = new Set<ScriptedHost>();
+  const unsaved = new Set<string>();
+  const save = (sessionId: string) => {
+    if (sessions.has(sessionId)) files?.save(sessions.get(sessionId));
+    else files?.remove(sessionId);
+    unsaved.delete(sessionId);
+  };
+  /** A full disk must not break the turn that is under way: what could not be saved is saved with the next event. */
+  const saveWhenPossible = (sessionId: string) => {
+    unsaved.add(sessionId);
+    for (const each of unsaved) {
+      try {
+        save(each);
+      } catch {
+        return;
+      }
+    }
+  };
+
+  return {
+    kind: "scripted",
+    sessions,
+    problem: async () => null,
+    async open(directory): Promise<OpenedHost> {
+      const scripted = scriptedHost({ sessions, agents });
+      scripted.onEvent((event: HostEvent) => {
+        if ("sessionId" in event) saveWhenPossible(event.sessionId);
+      });
+      const host: ScriptedHost = {
+        ...scripted,
+        async start(input: StartInput) {
+          const sessionId = await scripted.start(input);
+          save(sessionId);
+          return sessionId;
+        },
+        async prompt(sessionId: string, input: PromptInput) {
+          if (scriptIn(input.text) === null) {
+            sessions.follow(sessions.get(sessionId), instructedSteps(input.text, directory));
+          }
+          await scripted.prompt(sessionId, input);
+        },
+      };
+      hosts.add(host);
+      return {
+        host,
+        async close() {
+          hosts.delete(host);
+          host.crash();
+        },
+      };
+    },
+    async stop() {
+      for (const host of hosts) host.crash();
+      hosts.clear();
+    },
+  };
+}

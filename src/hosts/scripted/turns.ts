@@ -1,0 +1,130 @@
+/**
+ * The turns of one scripted host. A turn begins after the call that caused it has returned, and ends with `session.idle`,
+ * whatever became of it, unless the host dies first. What an agent writes is the script's; which message wakes a session
+ * is the caller's to say.
+ */
+import { messageOf } from "../../model/errors.ts";
+import type { HostEvent, HostStatus, OpenRequest, Reply } from "../host.ts";
+import { type AnswersInput, ScriptedAnswers, type Turn } from "./answers.ts";
+import type { AgentMessage, ScriptedSession } from "./sessions.ts";
+
+interface RunningTurn extends Turn {
+  abort(): void;
+  done: Promise<void>;
+}
+
+export type TurnsInput = Omit<AnswersInput, "wake">;
+
+export class ScriptedTurns {
+  readonly #input: TurnsInput;
+  readonly #answers: ScriptedAnswers;
+  readonly #turns = new Map<string, RunningTurn>();
+  /** The newest message of each session that wants an answer. */
+  readonly #due = new Map<string, string>();
+  #dead = false;
+
+  constructor(input: TurnsInput) {
+    const emit = (event: HostEvent) => {
+      if (!this.#dead) input.emit(event);
+    };
+    this.#input = { ...input, emit };
+    this.#answers = new ScriptedAnswers({ ...this.#input, wake: (session, id) => this.wake(session, id) });
+  }
+
+  /** Has the session answer that message: in a turn of its own, or in the one that is under way. */
+  wake(session: ScriptedSession, messageId: string): Promise<void> {
+    this.#due.set(session.id, messageId);
+    const known = this.#turns.get(session.id);
+    if (known || this.#dead) return known?.done ?? Promise.resolve();
+    const controller = new AbortController();
+    const turn: RunningTurn = {
+      session,
+      signal: controller.signal,
+      abort: () => controller.abort(),
+      state: { state: "busy" },
+      done: Promise.resolve(),
+    };
+    this.#turns.set(session.id, turn);
+    turn.done = this.#run(turn);
+    return turn.done;
+  }
+
+  statuses(): Map<string, HostStatus> {
+    return new Map([...this.#turns].map(([id, turn]) => [id, turn.state]));
+  }
+
+  async abort(sessionId: string): Promise<void> {
+    const turn = this.#turns.get(sessionId);
+    this.#due.delete(sessionId);
+    turn?.abort();
+    await turn?.done;
+  }
+
+  requests(): OpenRequest[] {
+    return this.#answers.requests();
+  }
+
+  /** Answers an open request of the session or of one below it; false when there is none of that id. */
+  answer(sessionId: string, requestId: string, reply: Reply): boolean {
+    return this.#answers.reply(sessionId, requestId, reply);
+  }
+
+  /** Ends as a killed process does: messages stay as they are, and nobody hears of it. */
+  crash(): void {
+    this.#dead = true;
+    for (const turn of this.#turns.values()) turn.abort();
+    this.#turns.clear();
+  }
+
+  async #run(turn: RunningTurn): Promise<void> {
+    const { emit } = this.#input;
+    const sessionId = turn.session.id;
+    await new Promise((resolve) => setImmediate(resolve));
+    emit({ type: "session.working", sessionId });
+    while (this.#due.has(sessionId) && !this.#dead) await this.#answerAll(turn);
+    this.#turns.delete(sessionId);
+    emit({ type: "session.idle", sessionId });
+  }
+
+  /** Message after message, until one ends the turn. */
+  async #answerAll(turn: RunningTurn): Promise<void> {
+    const { emit, now } = this.#input;
+    const sessionId = turn.session.id;
+    let taken = "";
+    for (;;) {
+      taken = this.#due.get(sessionId) ?? taken;
+      this.#due.delete(sessionId);
+      const message = this.#begin(turn.session, taken);
+      try {
+        await this.#answers.write(turn, message);
+      } catch (thrown) {
+        this.#answers.fail(turn, message, messageOf(thrown));
+      }
+      if (this.#dead) return;
+      if (turn.signal.aborted && !message.last) {
+        this.#answers.fail(turn, message, "aborted", true);
+      }
+      message.endedAt = now();
+      emit({ type: "usage.counted", sessionId, messageId: message.id, tokens: message.tokens, cost: message.cost });
+      if (message.last) return;
+    }
+  }
+
+  #begin(session: ScriptedSession, answered: string): AgentMessage {
+    const message: AgentMessage = {
+      id: this.#input.sessions.newId("msg"),
+      role: "assistant",
+      at: this.#input.now(),
+      endedAt: null,
+      text: "",
+      calls: [],
+      last: false,
+      error: null,
+      tokens: { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0 },
+      cost: 0,
+    };
+    session.messages.push(message);
+    this.#input.emit({ type: "message.taken", sessionId: session.id, messageId: answered });
+    return message;
+  }
+}

@@ -1,0 +1,121 @@
+/** What people have approved, have denied, or are asked to approve. A subject has one row. Does not decide what needs approval. */
+import { type Kysely, type Selectable, sql } from "kysely";
+import type { Approval } from "../../model/approval.ts";
+import type { Schema } from "../schema.ts";
+import { afterKey, pageLimit } from "./pages.ts";
+import type { BoardPage } from "./records.ts";
+import type { ApprovalsTable } from "./schema.ts";
+
+const COLUMNS = [
+  "id",
+  "kind",
+  "subject",
+  "directory",
+  "script",
+  "state",
+  "asked_by",
+  "created_at",
+  "decided_at",
+] as const;
+
+export async function readApproval(
+  kysely: Kysely<Schema>,
+  kind: Approval["kind"],
+  subject: string,
+): Promise<Approval | null> {
+  const rows = kysely.selectFrom("approvals").select(COLUMNS).where("kind", "=", kind);
+  const row = await rows.where("subject", "=", subject).executeTakeFirst();
+  return row === undefined ? null : approvalOf(row);
+}
+
+export async function readApprovals(
+  kysely: Kysely<Schema>,
+  state: Approval["state"] | null,
+  page: BoardPage,
+): Promise<Approval[]> {
+  let rows = kysely.selectFrom("approvals").select(COLUMNS);
+  if (state !== null) rows = rows.where("state", "=", state);
+  for (const condition of afterKey("approvals", page, "newest")) rows = rows.where(condition);
+  return (await rows.orderBy("created_at", "desc").orderBy("id").limit(pageLimit(page)).execute()).map(approvalOf);
+}
+
+/** Gives the row that is there afterwards: an earlier one stays, but for one that was only requested and is decided now. */
+export async function putApproval(kysely: Kysely<Schema>, approval: Approval): Promise<Approval> {
+  const known = await readApproval(kysely, approval.kind, approval.subject);
+  if (known === null) {
+    await kysely.insertInto("approvals").values(rowOf(approval)).execute();
+    return approval;
+  }
+  if (approval.state === "requested" || approval.state === known.state) return known;
+  return (await decideApproval(kysely, known.id, approval.state, approval.decidedAt ?? 0)) ?? known;
+}
+
+export async function decideApproval(
+  kysely: Kysely<Schema>,
+  id: string,
+  state: Approval["state"],
+  at: number,
+): Promise<Approval | null> {
+  const decided = await kysely
+    .updateTable("approvals")
+    .set({ state, decided_at: at })
+    .where("id", "=", id)
+    .returning(COLUMNS)
+    .executeTakeFirst();
+  return decided === undefined ? null : approvalOf(decided);
+}
+
+export async function countRequested(kysely: Kysely<Schema>): Promise<number> {
+  const row = await kysely
+    .selectFrom("approvals")
+    .select(sql<number>`count(*)`.as("count"))
+    .where("state", "=", "requested")
+    .executeTakeFirstOrThrow();
+  return Number(row.count);
+}
+
+/** Whether one of the paths is a repository of the board, a place of an attempt, or a directory that a person approved. */
+export async function hasKnownDirectory(kysely: Kysely<Schema>, paths: readonly string[]): Promise<boolean> {
+  if (paths.length === 0) return false;
+  const found = await Promise.all([
+    kysely.selectFrom("repos").select("id").where("path", "in", paths).limit(1).executeTakeFirst(),
+    kysely.selectFrom("attempts").select("id").where("folder", "in", paths).limit(1).executeTakeFirst(),
+    kysely
+      .selectFrom("approvals")
+      .select("id")
+      .where("kind", "=", "directory")
+      .where("subject", "in", paths)
+      .where("state", "=", "approved")
+      .limit(1)
+      .executeTakeFirst(),
+  ]);
+  return found.some((row) => row !== undefined);
+}
+
+function rowOf(approval: Approval): Selectable<ApprovalsTable> {
+  return {
+    id: approval.id,
+    kind: approval.kind,
+    subject: approval.subject,
+    directory: approval.directory,
+    script: approval.script,
+    state: approval.state,
+    asked_by: approval.askedBy,
+    created_at: approval.createdAt,
+    decided_at: approval.decidedAt,
+  };
+}
+
+function approvalOf(row: Selectable<ApprovalsTable>): Approval {
+  return {
+    id: row.id,
+    kind: row.kind as Approval["kind"],
+    subject: row.subject,
+    directory: row.directory,
+    script: row.script,
+    state: row.state as Approval["state"],
+    askedBy: row.asked_by,
+    createdAt: row.created_at,
+    decidedAt: row.decided_at,
+  };
+}

@@ -1,0 +1,93 @@
+/** Writing attempts, their worktrees' paths and their sessions. What is removed takes with it all that hangs on it. */
+import type { Kysely, SelectQueryBuilder } from "kysely";
+import type { Attempt, BoardSession } from "../../model/board.ts";
+import type { Schema } from "../schema.ts";
+import type { AttemptRepoInput, BoardRecords } from "./records.ts";
+
+export async function addAttempt(
+  kysely: Kysely<Schema>,
+  attempt: Attempt,
+  repos: readonly AttemptRepoInput[],
+): Promise<boolean> {
+  const item = await kysely
+    .selectFrom("work_items")
+    .select("id")
+    .where("id", "=", attempt.workItemId)
+    .executeTakeFirst();
+  if (item === undefined) return false;
+  await kysely
+    .insertInto("attempts")
+    .values({
+      id: attempt.id,
+      work_item_id: attempt.workItemId,
+      host: attempt.host,
+      variant: attempt.variant,
+      branch: attempt.branch,
+      state: attempt.state,
+      error: attempt.error,
+      folder: attempt.folder,
+      created_at: attempt.createdAt,
+      updated_at: attempt.updatedAt,
+    })
+    .execute();
+  const rows = repos.map(({ repoId, targetBranch }, position) => ({
+    attempt_id: attempt.id,
+    position,
+    repo_id: repoId,
+    target_branch: targetBranch,
+    path: null,
+    merged_commit: null,
+  }));
+  if (rows.length > 0) await kysely.insertInto("attempt_repos").values(rows).execute();
+  return true;
+}
+
+export async function changeAttempt(
+  kysely: Kysely<Schema>,
+  id: string,
+  { paths, ...fields }: Parameters<BoardRecords["changeAttempt"]>[1],
+  at: number,
+): Promise<void> {
+  await kysely
+    .updateTable("attempts")
+    .set({ ...fields, updated_at: at })
+    .where("id", "=", id)
+    .execute();
+  const own = kysely.updateTable("attempt_repos").where("attempt_id", "=", id);
+  if (paths === null) await own.set({ path: null }).execute();
+  for (const [repoId, path] of Object.entries(paths ?? {})) {
+    await own.set({ path }).where("repo_id", "=", repoId).execute();
+  }
+}
+
+export async function removeAttempt(kysely: Kysely<Schema>, id: string): Promise<void> {
+  await removeAttemptsOf(kysely, kysely.selectFrom("attempts").select("id").where("id", "=", id));
+}
+
+/** `ids` is a query, so that any number of them is one statement. */
+export async function removeAttemptsOf(
+  kysely: Kysely<Schema>,
+  ids: SelectQueryBuilder<Schema, "attempts", { id: string }>,
+): Promise<void> {
+  const sessions = kysely.selectFrom("board_sessions").select("id").where("attempt_id", "in", ids);
+  await kysely.deleteFrom("follow_ups").where("session_id", "in", sessions).execute();
+  await kysely.deleteFrom("board_sessions").where("attempt_id", "in", ids).execute();
+  await kysely.deleteFrom("attempt_repos").where("attempt_id", "in", ids).execute();
+  await kysely.deleteFrom("attempts").where("id", "in", ids).execute();
+}
+
+export async function addSession(kysely: Kysely<Schema>, session: BoardSession): Promise<void> {
+  const { id, attemptId, taskId, host, createdAt } = session;
+  const attempt = await kysely
+    .updateTable("attempts")
+    .set({ state: "ready", error: null, updated_at: createdAt })
+    .where("id", "=", attemptId)
+    .returning("id")
+    .executeTakeFirst();
+  if (attempt === undefined) return;
+  await kysely
+    .insertInto("board_sessions")
+    .values({ id, attempt_id: attemptId, task_id: taskId, host, created_at: createdAt })
+    .onConflict((conflict) => conflict.column("task_id").doNothing())
+    .execute();
+}

@@ -1,0 +1,110 @@
+/** The board's records on a database: puts the nouns' queries together, each write in a transaction. Holds no SQL of its own. */
+import type { Kysely } from "kysely";
+import type { Schema } from "../schema.ts";
+import {
+  countRequested,
+  decideApproval,
+  hasKnownDirectory,
+  putApproval,
+  readApproval,
+  readApprovals,
+} from "./approvals.ts";
+import { addAttempt, addSession, changeAttempt, removeAttempt } from "./attempt-writes.ts";
+import {
+  readAllAttempts,
+  readAttempt,
+  readAttemptAt,
+  readAttempts,
+  readSession,
+  readSessionOfTask,
+  readStartingAttempts,
+} from "./attempts.ts";
+import {
+  cancelFollowUps,
+  queueFollowUp,
+  readFollowUps,
+  readQueue,
+  readQueuedSessions,
+  refuseFollowUp,
+} from "./follow-ups.ts";
+import {
+  addProject,
+  addRepo,
+  changeRepo,
+  readProject,
+  readProjects,
+  readRepoAt,
+  readRepos,
+  readReposOf,
+  removeProject,
+  removeRepo,
+} from "./projects.ts";
+import type { BoardRecords } from "./records.ts";
+import { answerRequest, claimRequest, dropRequest, pruneRequests } from "./requests.ts";
+import { raiseBoardVersion, readBoardVersion } from "./version.ts";
+import { mergeAttempt } from "./work-item-moves.ts";
+import { addWorkItem, changeWorkItem, readWorkItem, readWorkItems, removeWorkItem } from "./work-items.ts";
+
+type Run = <T>(work: (kysely: Kysely<Schema>) => Promise<T>) => Promise<T>;
+
+export function boardRecords({ read, write }: { read: Run; write: Run }): BoardRecords {
+  const change: Run = (work) =>
+    write(async (kysely) => {
+      const result = await work(kysely);
+      await raiseBoardVersion(kysely);
+      return result;
+    });
+  return {
+    version: () => read(readBoardVersion),
+    addProject: (project, repos) => change((kysely) => addProject(kysely, project, repos)),
+    project: (id) => read((kysely) => readProject(kysely, id)),
+    projects: (page) => read((kysely) => readProjects(kysely, page)),
+    removeProject: (id) => change((kysely) => removeProject(kysely, id)),
+    addRepo: (repo) => change((kysely) => addRepo(kysely, repo)),
+    changeRepo: (id, fields) => change((kysely) => changeRepo(kysely, id, fields)),
+    removeRepo: (id) => change((kysely) => removeRepo(kysely, id)),
+    repos: (ids) => read((kysely) => readRepos(kysely, ids)),
+    repoAt: (path) => read((kysely) => readRepoAt(kysely, path)),
+    reposOf: (projectId, page) => read((kysely) => readReposOf(kysely, projectId, page)),
+
+    addWorkItem: (item) => change((kysely) => addWorkItem(kysely, item)),
+    workItem: (id) => read((kysely) => readWorkItem(kysely, id)),
+    workItems: (projectId, filter, page) => read((kysely) => readWorkItems(kysely, projectId, filter, page)),
+    changeWorkItem: (id, fields, at) => change((kysely) => changeWorkItem(kysely, id, fields, at)),
+    removeWorkItem: (id) => change((kysely) => removeWorkItem(kysely, id)),
+
+    addAttempt: (attempt, repos) => change((kysely) => addAttempt(kysely, attempt, repos)),
+    attempt: (id) => read((kysely) => readAttempt(kysely, id)),
+    attempts: (workItemId, page) => read((kysely) => readAttempts(kysely, workItemId, page)),
+    allAttempts: (projectId, page) => read((kysely) => readAllAttempts(kysely, projectId, page)),
+    startingAttempts: () => read(readStartingAttempts),
+    changeAttempt: (id, fields, at) => change((kysely) => changeAttempt(kysely, id, fields, at)),
+    mergeAttempt: (id, commits, at) => change((kysely) => mergeAttempt(kysely, id, commits, at)),
+    removeAttempt: (id) => change((kysely) => removeAttempt(kysely, id)),
+    attemptAt: (paths) => read((kysely) => readAttemptAt(kysely, paths)),
+    addSession: (session) => change((kysely) => addSession(kysely, session)),
+    session: (id) => read((kysely) => readSession(kysely, id)),
+    sessionOfTask: (taskId) => read((kysely) => readSessionOfTask(kysely, taskId)),
+
+    queueFollowUp: (followUp) => change((kysely) => queueFollowUp(kysely, followUp)),
+    queue: (sessionId) => read((kysely) => readQueue(kysely, sessionId)),
+    followUps: (sessionId, limit) => read((kysely) => readFollowUps(kysely, sessionId, limit)),
+    cancelFollowUps: (sessionId) => change((kysely) => cancelFollowUps(kysely, sessionId)),
+    refuseFollowUp: (sessionId, id, error) => change((kysely) => refuseFollowUp(kysely, sessionId, id, error)),
+    queuedSessions: () => read(readQueuedSessions),
+
+    approval: (kind, subject) => read((kysely) => readApproval(kysely, kind, subject)),
+    approvals: (state, page) => read((kysely) => readApprovals(kysely, state, page)),
+    countRequested: () => read(countRequested),
+    putApproval: (approval) => change((kysely) => putApproval(kysely, approval)),
+    decideApproval: (id, state, at) => change((kysely) => decideApproval(kysely, id, state, at)),
+    hasKnownDirectory: (paths) => read((kysely) => hasKnownDirectory(kysely, paths)),
+
+    claimRequest: (operation, requestId, inputHash, at) =>
+      write((kysely) => claimRequest(kysely, { operation, requestId, inputHash, at })),
+    answerRequest: (operation, requestId, answer) =>
+      write((kysely) => answerRequest(kysely, operation, requestId, answer)),
+    dropRequest: (operation, requestId) => write((kysely) => dropRequest(kysely, operation, requestId)),
+    pruneRequests: (before) => write((kysely) => pruneRequests(kysely, before)),
+  };
+}

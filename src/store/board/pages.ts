@@ -1,0 +1,23 @@
+/** Pages of the board's lists: after a key, in an order that ties do not disturb. Bounded; nothing is counted or skipped. */
+import { type Expression, type SqlBool, sql } from "kysely";
+import { bounded } from "../bounds.ts";
+import type { BoardPage } from "./records.ts";
+
+const MOST = 201;
+
+export function pageLimit({ limit }: BoardPage): number {
+  return bounded(limit, 50, MOST);
+}
+
+/**
+ * What comes after the page's key. The first condition is a range of the index; the second takes off what shares its millisecond
+ * and came before.
+ */
+export function afterKey(table: string, { after }: BoardPage, order: "oldest" | "newest"): Expression<SqlBool>[] {
+  if (after === null) return [];
+  const [at, id] = [sql.ref(`${table}.created_at`), sql.ref(`${table}.id`)];
+  const { createdAt } = after;
+  return order === "newest"
+    ? [sql<boolean>`${at} <= ${createdAt}`, sql<boolean>`(${at} < ${createdAt} or ${id} > ${after.id})`]
+    : [sql<boolean>`${at} >= ${createdAt}`, sql<boolean>`(${at} > ${createdAt} or ${id} > ${after.id})`];
+}

@@ -1,0 +1,7 @@
+/** Migration 4: the commit that an attempt's merge made, so that what it changed can be shown afterwards. Never edited once released. */
+import type { Kysely } from "kysely";
+import type { Schema } from "../schema.ts";
+
+export async function mergeCommits(kysely: Kysely<Schema>): Promise<void> {
+  await kysely.schema.alterTable("attempt_repos").addColumn("merged_commit", "text").execute();
+}

@@ -1,0 +1,65 @@
+/**
+ * The ordered list of what made the schema. Migrations only add and are never edited once released; the version is a row
+ * in `meta`. They run in one write transaction, so any number of processes may open a store at once. A process that is
+ * older than the store may read it, and refuses to write.
+ */
+import type { Kysely } from "kysely";
+import { AsyncAgentsError } from "../../model/errors.ts";
+import type { Database, Dialect } from "../database.ts";
+import { putMeta, readMeta } from "../meta.ts";
+import type { Schema } from "../schema.ts";
+import { firstTables } from "./1-tables.ts";
+import { statusTables } from "./2-status.ts";
+import { boardTables } from "./3-board.ts";
+import { mergeCommits } from "./4-merges.ts";
+import { approvalsTable } from "./5-approvals.ts";
+import { widerSearch } from "./6-search.ts";
+import { heartbeats } from "./7-heartbeats.ts";
+import { parentHosts } from "./8-notices.ts";
+
+export type Migration = (kysely: Kysely<Schema>, dialect: Dialect) => Promise<void>;
+
+const MIGRATIONS: readonly Migration[] = [
+  firstTables,
+  statusTables,
+  boardTables,
+  mergeCommits,
+  approvalsTable,
+  widerSearch,
+  heartbeats,
+  parentHosts,
+];
+
+/** The version that this code reads and writes. */
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+/** Brings the schema up to this code's version, or only to an earlier one: for a test of what a later one makes of it. */
+export async function migrate(database: Database, target = SCHEMA_VERSION): Promise<void> {
+  // No table yet, or nothing readable: the write below makes it, or meets the true error.
+  const known = await database.read(storedVersion).catch(() => 0);
+  if (known >= target) return;
+  await database.write(async (kysely) => {
+    await kysely.schema
+      .createTable("meta")
+      .ifNotExists()
+      .addColumn("key", "text", (column) => column.primaryKey())
+      .addColumn("value", "text", (column) => column.notNull())
+      .execute();
+    for (let version = await storedVersion(kysely); version < target; version++) {
+      await MIGRATIONS[version]?.(kysely, database.dialect);
+      await putMeta(kysely, "schema_version", String(version + 1));
+    }
+  });
+}
+
+/** Throws where a newer asyncagents has changed the store: what this one would write may be wrong there. */
+export async function refuseIfNewer(kysely: Kysely<Schema>): Promise<void> {
+  const version = await storedVersion(kysely);
+  if (version <= SCHEMA_VERSION) return;
+  const message = `The task store was written by a newer asyncagents (schema ${version}, this one knows ${SCHEMA_VERSION}). Upgrade asyncagents and restart this program; until then it can only read.`;
+  throw new AsyncAgentsError("store_too_new", message, { details: { version, known: SCHEMA_VERSION } });
+}
+
+async function storedVersion(kysely: Kysely<Schema>): Promise<number> {
+  return Number((await readMeta(kysely, "schema_version")) ?? 0);
+}

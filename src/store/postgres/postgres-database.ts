@@ -1,0 +1,117 @@
+/**
+ * The PostgreSQL driver. Every write takes one advisory lock first, so that events commit in the order of their seq, and
+ * NOTIFYs in its own transaction. `pg` is loaded only here, when a store is opened. Does not make tables.
+ */
+import { Kysely, PostgresDialect, sql } from "kysely";
+import { AsyncAgentsError } from "../../model/errors.ts";
+import type { Database } from "../database.ts";
+import { patiently } from "../patience.ts";
+import type { Schema } from "../schema.ts";
+import { changeSignal } from "../sqlite/change-signal.ts";
+import { codeOf } from "../sqlite/failure.ts";
+import { storablePlugin } from "../storable-plugin.ts";
+import { turns } from "../turns.ts";
+import { isContention, postgresFailure } from "./failure.ts";
+import { postgresListener } from "./listener.ts";
+
+export interface PostgresOptions {
+  connectionString: string;
+  /** The schema that holds the tables; made if it is missing. */
+  schema?: string;
+}
+
+const TIMES = {
+  connectionTimeoutMillis: 10_000,
+  lock_timeout: 15_000,
+  // A process that froze inside a write must not hold up all others for ever.
+  idle_in_transaction_session_timeout: 60_000,
+};
+
+export async function postgresDatabase(options: PostgresOptions): Promise<Database> {
+  const { connectionString, schema = "asyncagents" } = options;
+  const { Pool, Client } = await loadDriver();
+  const settings = { connectionString, keepAlive: true, application_name: "asyncagents", ...TIMES };
+  const pool = new Pool({ ...settings, max: 5, allowExitOnIdle: true });
+  // A connection that breaks, idle or in use, must not end the process: the query on it fails, the pool makes a new one.
+  pool.on("error", () => {});
+  pool.on("connect", (client) => client.on("error", () => {}));
+  const kysely = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }), plugins: [storablePlugin] });
+  const inSchema = kysely.withSchema(schema);
+  const channel = `asyncagents_${Bun.hash(schema).toString(36)}`;
+  const signal = changeSignal(() =>
+    postgresListener(
+      () => new Client(settings),
+      channel,
+      () => signal.raise(),
+    ),
+  );
+  const queue = turns();
+  let closed = false;
+
+  const fail = (thrown: unknown): never => {
+    throw postgresFailure(thrown);
+  };
+  const ensureOpen = () => {
+    if (closed) throw new AsyncAgentsError("store_unavailable", "The task store was closed. Open it again.");
+  };
+  const writeOnce = <T>(work: (kysely: Kysely<Schema>) => Promise<T>) =>
+    kysely.transaction().execute(async (transaction) => {
+      await sql`select pg_advisory_xact_lock(hashtextextended(${`asyncagents:${schema}`}, 0))`.execute(transaction);
+      const result = await work(transaction.withSchema(schema));
+      const notify = sql`select pg_notify(${channel}, '') where pg_current_xact_id_if_assigned() is not null`;
+      const { rows } = await notify.execute(transaction);
+      return { result, changed: rows.length > 0 };
+    });
+
+  const database: Database = {
+    dialect: "postgres",
+    async read(work) {
+      ensureOpen();
+      return work(inSchema).catch(fail);
+    },
+    async write(work) {
+      ensureOpen();
+      return queue.take(async () => {
+        const { result, changed } = await patiently(() => writeOnce(work), { again: isContention }).catch(fail);
+        if (changed) signal.raise();
+        return result;
+      });
+    },
+    onChange: (listener) => signal.listen(listener),
+    async close() {
+      if (closed) return;
+      closed = true;
+      await queue.idle();
+      signal.stop();
+      await kysely.destroy();
+    },
+  };
+  try {
+    await patiently(() => makeSchema(kysely, schema), { again: madeByAnother });
+  } catch (thrown) {
+    await database.close();
+    throw postgresFailure(thrown);
+  }
+  return database;
+}
+
+async function makeSchema(kysely: Kysely<Schema>, schema: string): Promise<void> {
+  const known = await sql`select 1 from pg_namespace where nspname = ${schema}`.execute(kysely);
+  // Asked first: making one needs a right that a careful administrator may not have given.
+  if (known.rows.length === 0) await kysely.schema.createSchema(schema).ifNotExists().execute();
+}
+
+/** Two that make the same schema at once: the later one sees a duplicate, and finds it there the next time. */
+function madeByAnother(thrown: unknown): boolean {
+  return /^(23505|42P06)$/.test(codeOf(thrown));
+}
+
+async function loadDriver() {
+  try {
+    return (await import("pg")).default;
+  } catch (cause) {
+    throw new AsyncAgentsError("store_unavailable", "A PostgreSQL store needs the package pg: run `npm install pg`.", {
+      cause,
+    });
+  }
+}

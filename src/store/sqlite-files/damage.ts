@@ -1,0 +1,110 @@
+/**
+ * What happens to a damaged SQLite file: checked in full, set aside (never deleted) and replaced by what could be recovered, and
+ * only by a process that has proved that nobody else uses the store. Runs when opening or a query signals damage, never at an
+ * ordinary start. How rows are recovered is in `rebuild.ts`.
+ */
+import { Database as Sqlite } from "bun:sqlite";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
+import type { Log } from "../database.ts";
+import { isDamage } from "../sqlite/failure.ts";
+import { takeLock } from "../sqlite/presence.ts";
+import { backupsIn } from "./backups.ts";
+import { writeDamageReport } from "./damage-report.ts";
+import { type Rebuilt, rebuild } from "./rebuild.ts";
+import { asideOf, finishReplacing, replaceStore, setAside } from "./replace.ts";
+
+export function lockFileOf(file: string): string {
+  return file.replace(/\.db$/, "").concat(".lock");
+}
+
+function suspicionOf(file: string): string {
+  return `${file}.suspect`;
+}
+
+/** Notes that a query met damage, so that the next start checks the whole file. */
+export function suspectDamage(file: string): void {
+  try {
+    writeFileSync(suspicionOf(file), "", { mode: 0o600 });
+  } catch {
+    // The query's own error is already on its way to the caller.
+  }
+}
+
+export function isSuspect(file: string): boolean {
+  return existsSync(suspicionOf(file));
+}
+
+/** Checks the file and sets it aside if it is damaged. False, with nothing done, when another process is in. */
+export function checkForDamage(file: string, log: Log): boolean {
+  const lock = takeLock(lockFileOf(file), "alone");
+  if (lock === null) return false;
+  try {
+    finishReplacing(file);
+    if (!isSound(file)) replaceDamaged(file, log);
+    rmSync(suspicionOf(file), { force: true });
+    return true;
+  } finally {
+    lock.release();
+  }
+}
+
+function isSound(file: string): boolean {
+  if (!existsSync(file)) return true;
+  try {
+    const handle = new Sqlite(file, { readwrite: true });
+    try {
+      const row = handle.query<{ integrity_check: string }, []>("pragma integrity_check(1)").get();
+      return row?.integrity_check === "ok";
+    } finally {
+      handle.close();
+    }
+  } catch (thrown) {
+    if (isDamage(thrown)) return false;
+    throw thrown;
+  }
+}
+
+/**
+ * Puts what can be saved in the place of the damaged file, and leaves a report for people. The damaged file stays until all of that
+ * is done: who is killed meanwhile leaves it to the next start.
+ */
+function replaceDamaged(file: string, log: Log): void {
+  const directory = dirname(file);
+  const aside = asideOf(file, "damaged");
+  const target = `${file}.rebuilt`;
+  const backup = backupsIn(directory)[0] ?? null;
+  const rebuilt = rebuiltInto(target, { file, backup: backup?.file ?? null, log });
+  writeDamageReport(directory, {
+    at: Date.now(),
+    setAside: aside,
+    recovered: rebuilt?.rows ?? null,
+    complete: rebuilt?.complete ?? false,
+    backup: rebuilt !== null && !rebuilt.complete ? (backup?.name ?? null) : null,
+  });
+  if (rebuilt === null) setAside(file, aside);
+  else replaceStore(file, target, aside);
+  const next = rebuilt === null ? "starting with a new one" : `recovered ${JSON.stringify(rebuilt.rows)}`;
+  log(`store: ${file} is damaged and was set aside as ${aside}; ${next}`);
+}
+
+/** Whatever goes wrong here, the store must open: an empty one is better than none. Null leaves no file behind. */
+function rebuiltInto(
+  target: string,
+  { file, backup, log }: { file: string; backup: string | null; log: Log },
+): Rebuilt | null {
+  try {
+    const rebuilt = rebuild(file, backup, target);
+    if (rebuilt !== null && isSound(target)) return rebuilt;
+  } catch (thrown) {
+    log(`store: nothing could be recovered from ${file}: ${messageOf(thrown)}`);
+  }
+  rmSync(target, { force: true });
+  return null;
+}
+
+export function damagedAndInUse(file: string, cause: unknown): AsyncAgentsError {
+  const message = `The task store at ${file} is damaged and another process has it open. End every process that uses it and start again: it is then set aside and what can be read of it is recovered.`;
+  return new AsyncAgentsError("store_unavailable", message, { cause, details: { file } });
+}

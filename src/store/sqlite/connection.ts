@@ -1,0 +1,86 @@
+/**
+ * One bun:sqlite connection, and the adapter that lets Kysely's SqliteDialect drive it. Statements are prepared once and
+ * kept. Runs on Bun 1.3.14 and newer. Knows nothing of transactions: `sqlite-database.ts` does.
+ */
+import { type SQLQueryBindings, Database as Sqlite, type Statement } from "bun:sqlite";
+import { closeSync, openSync } from "node:fs";
+import { Kysely, SqliteDialect } from "kysely";
+import type { Schema } from "../schema.ts";
+import { storableText } from "../storable.ts";
+import { codeOf } from "./failure.ts";
+
+/** How long SQLite may block the thread for a lock, in ms; then `patiently` takes over. */
+const BUSY_TIMEOUT = 100;
+const KEPT_STATEMENTS = 120;
+/** In KiB: the indexes of 100,000 tasks fit, so that a search does not go to the file for each task that it finds. */
+const READ_CACHE = 16_384;
+
+export interface SqliteConnection {
+  readonly handle: Sqlite;
+  readonly kysely: Kysely<Schema>;
+  close(): void;
+}
+
+/** Makes an empty file that only its owner can read. One that exists is left alone: closing it would drop its locks. */
+export function makePrivateFile(file: string): void {
+  try {
+    closeSync(openSync(file, "wx", 0o600));
+  } catch (thrown) {
+    if (codeOf(thrown) !== "EEXIST") throw thrown;
+  }
+}
+
+/** Opens `file`; throws what SQLite throws, and leaves nothing open then. */
+export function sqliteConnection(file: string, use: "read" | "write"): SqliteConnection {
+  const handle = new Sqlite(file, { readwrite: true, create: true });
+  try {
+    handle.run(`pragma busy_timeout = ${BUSY_TIMEOUT}`);
+    if (use === "write") handle.run("pragma journal_mode = wal");
+    handle.run("pragma synchronous = normal");
+    handle.run("pragma temp_store = memory");
+    if (use === "read") {
+      handle.run("pragma query_only = 1");
+      handle.run(`pragma cache_size = -${READ_CACHE}`);
+    }
+  } catch (thrown) {
+    handle.close();
+    throw thrown;
+  }
+  const statements = new Map<string, Statement>();
+  const close = () => {
+    for (const statement of statements.values()) statement.finalize();
+    statements.clear();
+    handle.close();
+  };
+  const prepare = (sql: string) => adapted(prepared(handle, statements, sql));
+  const kysely = new Kysely<Schema>({ dialect: new SqliteDialect({ database: { prepare, close: () => {} } }) });
+  return { handle, kysely, close };
+}
+
+function prepared(handle: Sqlite, statements: Map<string, Statement>, sql: string): Statement {
+  const known = statements.get(sql);
+  if (known !== undefined) return known;
+  const statement = handle.prepare(sql);
+  statements.set(sql, statement);
+  if (statements.size > KEPT_STATEMENTS) {
+    for (const [oldest, old] of statements) {
+      statements.delete(oldest);
+      old.finalize();
+      break;
+    }
+  }
+  return statement;
+}
+
+function adapted(statement: Statement) {
+  return {
+    reader: statement.columnNames.length > 0,
+    all: (parameters: readonly unknown[]) => statement.all(...bound(parameters)) as unknown[],
+    run: (parameters: readonly unknown[]) => statement.run(...bound(parameters)),
+    iterate: (parameters: readonly unknown[]) => (statement.all(...bound(parameters)) as unknown[]).values(),
+  };
+}
+
+function bound(parameters: readonly unknown[]): SQLQueryBindings[] {
+  return parameters.map((value) => (typeof value === "string" ? storableText(value) : value)) as SQLQueryBindings[];
+}

@@ -1,0 +1,102 @@
+/**
+ * The SQLite driver. Every write is `begin immediate` in a queue of this process; a lock held by another process is waited
+ * for without blocking the thread. Changes of other processes show in `data_version`. Does not make tables.
+ */
+import type { Database as Sqlite } from "bun:sqlite";
+import { AsyncAgentsError } from "../../model/errors.ts";
+import type { Database, Log } from "../database.ts";
+import { patiently } from "../patience.ts";
+import { suspectDamage } from "../sqlite-files/damage.ts";
+import { turns } from "../turns.ts";
+import { changeSignal } from "./change-signal.ts";
+import { codeOf, isBusy, isDamage, storeFailure } from "./failure.ts";
+import { openSqlite } from "./open-sqlite.ts";
+
+/** How often to look for commits of other processes, in ms. */
+const WATCH_INTERVAL = 100;
+
+export interface SqliteDatabaseOptions {
+  file: string;
+  log?: Log;
+  /** For how long to wait while another process holds the lock, in ms; 15 s when absent. */
+  patience?: number;
+}
+
+export async function sqliteDatabase(options: SqliteDatabaseOptions): Promise<Database> {
+  const { file, log = () => {}, patience: limit } = options;
+  const connections = await openSqlite(file, log).catch((thrown) => {
+    throw storeFailure(thrown, file);
+  });
+  const { writer, reader } = connections;
+  const queue = turns();
+  const signal = changeSignal(() => watchDataVersion(writer.handle, () => signal.raise()));
+  const changes = counter(writer.handle, "select total_changes() as value");
+  let closed = false;
+
+  const fail = (thrown: unknown): never => {
+    if (isDamage(thrown)) suspectDamage(file);
+    // Only SQLite's own errors: a file that the work itself did not find says nothing about the store.
+    throw codeOf(thrown).startsWith("SQLITE_") ? storeFailure(thrown, file) : thrown;
+  };
+  const ensureOpen = () => {
+    if (closed) throw new AsyncAgentsError("store_unavailable", "The task store was closed. Open it again.");
+  };
+
+  return {
+    dialect: "sqlite",
+    async read(work) {
+      ensureOpen();
+      return patiently(() => work(reader.kysely), { again: isBusy, limit }).catch(fail);
+    },
+    async write(work) {
+      ensureOpen();
+      return queue.take(async () => {
+        await patiently(() => writer.handle.run("begin immediate"), { again: isBusy, limit }).catch(fail);
+        const before = changes();
+        try {
+          const result = await work(writer.kysely);
+          writer.handle.run("commit");
+          if (changes() !== before) signal.raise();
+          return result;
+        } catch (thrown) {
+          rollback(writer.handle);
+          return fail(thrown);
+        }
+      });
+    },
+    onChange: (listener) => signal.listen(listener),
+    async close() {
+      if (closed) return;
+      closed = true;
+      await queue.idle();
+      signal.stop();
+      connections.close();
+    },
+  };
+}
+
+function rollback(handle: Sqlite): void {
+  if (handle.inTransaction) handle.run("rollback");
+}
+
+function counter(handle: Sqlite, sql: string): () => number {
+  const statement = handle.query<{ value: number }, []>(sql);
+  return () => statement.get()?.value ?? 0;
+}
+
+/** `data_version` of a connection changes with the commits of all others, and not with its own. */
+function watchDataVersion(handle: Sqlite, changed: () => void): () => void {
+  const version = counter(handle, "select data_version as value from pragma_data_version");
+  let seen = version();
+  const timer = setInterval(() => {
+    try {
+      const now = version();
+      if (now !== seen) changed();
+      seen = now;
+    } catch (thrown) {
+      if (!isBusy(thrown)) changed();
+    }
+  }, WATCH_INTERVAL);
+  timer.unref();
+  return () => clearInterval(timer);
+}

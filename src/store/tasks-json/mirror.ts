@@ -1,0 +1,136 @@
+/**
+ * Keeps tasks.json up with the store: soon after this process wrote, merged, one writer at a time over all processes. How
+ * far the file has come is a row in `meta`, so that nothing is written twice, and what a killed process left undone is
+ * found by the next one. Failing to write it is logged and never fails a task: the database is the truth.
+ */
+import { existsSync } from "node:fs";
+import { messageOf } from "../../model/errors.ts";
+import type { Database, Log } from "../database.ts";
+import { readLastSeq } from "../feed.ts";
+import { putMeta, readMeta } from "../meta.ts";
+import { refuseIfNewer } from "../migrations/migrations.ts";
+import { takeLock } from "../sqlite/presence.ts";
+import { writeTasksJson } from "./file.ts";
+
+export interface Mirror {
+  /** Says that this process wrote to the store. */
+  touch(): void;
+  /** Writes what is owed; returns when the file is up to date, or after a bound with a log line. */
+  flush(): Promise<void>;
+  /** Stops; writes first what this process still owes. */
+  close(): Promise<void>;
+}
+
+export interface MirrorOptions {
+  database: Database;
+  file: string;
+  lockFile: string;
+  log: Log;
+}
+
+/** Quiet before a write, so that it comes when nothing else does; but never later than this after the first change. */
+const DEBOUNCE = 400;
+const LONGEST_WAIT = 2_000;
+/** At least between two writes, in ms. */
+const LEAST_GAP = 1_000;
+/** A long file is written less often: at most one part in so many of the time goes into it. */
+const GAP_PER_DURATION = 20;
+/** How long to wait where another process writes the file. */
+const LOCKED_PAUSE = 150;
+const FLUSH_LIMIT = 5_000;
+
+export function tasksJsonMirror(options: MirrorOptions): Mirror {
+  const { log } = options;
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  let notBefore = 0;
+  let firstChange: number | null = null;
+  let touched = false;
+  let closed = false;
+  let running: Promise<boolean> = Promise.resolve(true);
+
+  /** True when nothing is owed any more, or when trying again soon would not help. */
+  const attempt = async (): Promise<boolean> => {
+    const began = performance.now();
+    touched = false;
+    try {
+      const outcome = await mirrorOnce(options);
+      if (outcome === "locked") touched = true;
+      if (outcome === "written") notBefore = performance.now() + gapAfter(performance.now() - began);
+      return outcome !== "locked";
+    } catch (thrown) {
+      log(`store: ${options.file} could not be written: ${messageOf(thrown)}`);
+      return true;
+    }
+  };
+  const run = () => {
+    running = running.then(attempt);
+    return running;
+  };
+  const schedule = (pause: number) => {
+    if (timer !== null || closed) return;
+    const wait = Math.max(pause, notBefore - performance.now());
+    timer = setTimeout(async () => {
+      timer = null;
+      firstChange = null;
+      if (!(await run()) || touched) schedule(LOCKED_PAUSE);
+    }, wait);
+    timer.unref();
+  };
+  const flush = async () => {
+    const deadline = performance.now() + FLUSH_LIMIT;
+    while (!(await run())) {
+      if (performance.now() >= deadline)
+        return log(`store: ${options.file} is locked by another process; left as it is`);
+      await Bun.sleep(LOCKED_PAUSE);
+    }
+  };
+
+  // What an earlier process owed when it was killed; an ordinary start finds nothing to do.
+  schedule(DEBOUNCE);
+  return {
+    touch() {
+      touched = true;
+      firstChange ??= performance.now();
+      if (timer !== null && performance.now() - firstChange < LONGEST_WAIT - DEBOUNCE) {
+        clearTimeout(timer);
+        timer = null;
+      }
+      schedule(DEBOUNCE);
+    },
+    flush,
+    async close() {
+      closed = true;
+      if (timer !== null) clearTimeout(timer);
+      await running;
+      if (touched) await flush();
+    },
+  };
+}
+
+function gapAfter(duration: number): number {
+  return Math.max(LEAST_GAP, duration * GAP_PER_DURATION);
+}
+
+async function mirrorOnce({ database, file, lockFile }: MirrorOptions): Promise<"current" | "locked" | "written"> {
+  if (await isCurrent(database, file)) return "current";
+  const lock = takeLock(lockFile, "mirroring");
+  if (lock === null) return "locked";
+  try {
+    if (await isCurrent(database, file)) return "current";
+    await database.read(refuseIfNewer);
+    const seq = await database.read(readLastSeq);
+    await writeTasksJson(database, file);
+    await database.write((kysely) => putMeta(kysely, "mirrored_seq", String(seq)));
+    return "written";
+  } finally {
+    lock.release();
+  }
+}
+
+async function isCurrent(database: Database, file: string): Promise<boolean> {
+  const [last, mirrored] = await database.read(async (kysely) => [
+    await readLastSeq(kysely),
+    Number((await readMeta(kysely, "mirrored_seq")) ?? 0),
+  ]);
+  return last === 0 || (mirrored === last && existsSync(file));
+}

@@ -1,0 +1,157 @@
+/**
+ * What each agent's tasks add up to, kept up in the transaction of every event, so that reading it does not depend on how
+ * many tasks there are. It always equals the sum over all stored tasks and runs, each for the agent that did it. Does not
+ * forget: no task is ever deleted.
+ */
+import { type Kysely, type Selectable, sql } from "kysely";
+import { runDuration, STATUSES, type Status, type Task } from "../../model/task.ts";
+import { compiledOnce, given, preparedQuery } from "../compiled-query.ts";
+import type { AgentTotalsTable, Schema } from "../schema.ts";
+import type { AgentTotals } from "../store.ts";
+
+const MOST_AGENTS = 1_000;
+
+const PROGRESS = [
+  "tool_calls",
+  "input_tokens",
+  "output_tokens",
+  "reasoning_tokens",
+  "cache_read_tokens",
+  "cache_write_tokens",
+  "cost",
+] as const;
+const ADDED = [...STATUSES, ...PROGRESS, "ended_runs", "duration_sum"] as const;
+const COLUMNS = ["agent", ...ADDED, "duration_min", "duration_max"] as const;
+
+type TotalsRow = Selectable<AgentTotalsTable>;
+
+/** Adds what an event changed. `before` is null for a task that the event made. */
+export async function addToTotals(kysely: Kysely<Schema>, before: Task | null, after: Task): Promise<void> {
+  const change = { ...changeOfTask(before, after), ...changeOfRun(before, after), agent: after.agent };
+  if (before !== null && before.agent !== after.agent) return handOver(kysely, before, change);
+  if (ADDED.some((name) => change[name] !== 0)) await add(kysely, change);
+}
+
+/** The task counts for its agent of now; what another one did and used before stays that one's. */
+async function handOver(kysely: Kysely<Schema>, { agent, status }: Task, change: TotalsRow): Promise<void> {
+  const nothing = Object.fromEntries(COLUMNS.map((name) => [name, 0])) as unknown as TotalsRow;
+  const leaves = { ...nothing, agent, [status]: -1, duration_min: null, duration_max: null };
+  await add(kysely, leaves);
+  await add(kysely, { ...change, [status]: change[status] + 1 });
+}
+
+function changeOfTask(before: Task | null, after: Task) {
+  const isNow = (status: Status) => Number(after.status === status) - Number(before?.status === status);
+  const counts = Object.fromEntries(STATUSES.map((status) => [status, isNow(status)])) as Record<Status, number>;
+  const amounts = amountsOf(after);
+  const earlier = before === null ? null : amountsOf(before);
+  if (earlier !== null) for (const name of PROGRESS) amounts[name] -= earlier[name];
+  return { ...counts, ...amounts };
+}
+
+/** A run that has ended stays so, and stays counted when the next one begins. */
+function changeOfRun(before: Task | null, after: Task) {
+  const ends = after.run.endedAt !== null && (before === null || before.run.endedAt === null);
+  if (!ends) return { ended_runs: 0, duration_sum: 0, duration_min: null, duration_max: null };
+  const duration = runDuration(after, 0);
+  return { ended_runs: 1, duration_sum: duration, duration_min: duration, duration_max: duration };
+}
+
+function amountsOf({ progress }: Task): Record<(typeof PROGRESS)[number], number> {
+  const { toolCalls, tokens, cost } = progress;
+  return {
+    tool_calls: finite(toolCalls),
+    input_tokens: finite(tokens.input),
+    output_tokens: finite(tokens.output),
+    reasoning_tokens: finite(tokens.reasoning),
+    cache_read_tokens: finite(tokens.cacheRead),
+    cache_write_tokens: finite(tokens.cacheWrite),
+    cost: finite(cost),
+  };
+}
+
+/** What a host tells as its figures must not spoil those of all others. */
+function finite(value: number): number {
+  return Number.isFinite(value) ? value : 0;
+}
+
+const add = preparedQuery<TotalsRow>((kysely, change) => {
+  const own = (name: string) => sql`agent_totals.${sql.id(name)}`;
+  const added = (name: string) => sql`excluded.${sql.id(name)}`;
+  // Not min() and max(): they differ between the databases.
+  const better = (name: string, sign: "<" | ">") =>
+    sql<number>`case when ${own(name)} is null or ${added(name)} ${sql.raw(sign)} ${own(name)} then ${added(name)} else ${own(name)} end`;
+  return kysely
+    .insertInto("agent_totals")
+    .values(change)
+    .onConflict((conflict) =>
+      conflict.column("agent").doUpdateSet({
+        ...Object.fromEntries(ADDED.map((name) => [name, sql<number>`${own(name)} + ${added(name)}`])),
+        duration_min: better("duration_min", "<"),
+        duration_max: better("duration_max", ">"),
+      }),
+    );
+});
+
+export async function readAgentTotals(kysely: Kysely<Schema>): Promise<AgentTotals[]> {
+  const rows = await kysely.selectFrom("agent_totals").select(COLUMNS).orderBy("agent").limit(MOST_AGENTS).execute();
+  return rows.map(totalsOf);
+}
+
+/** How many tasks there are in these statuses (null: in any), of one agent or of all. */
+export async function countByStatus(
+  kysely: Kysely<Schema>,
+  statuses: readonly Status[] | null,
+  agent: string | undefined,
+): Promise<number> {
+  const shape = { statuses: statuses ?? STATUSES, ofAgent: agent !== undefined };
+  if (shape.statuses.length === 0) return 0;
+  const { rows } = await kysely.executeQuery(countQuery(kysely, shape, agent ?? ""));
+  return Number(rows[0]?.total ?? 0);
+}
+
+interface CountShape {
+  statuses: readonly Status[];
+  ofAgent: boolean;
+}
+
+const countQuery = compiledOnce<CountShape, string, { total: number | null }>((kysely, { statuses, ofAgent }) => {
+  const sum = sql.join(
+    statuses.map((status) => sql.ref(status)),
+    sql` + `,
+  );
+  const totals = kysely.selectFrom("agent_totals").select(sql<number | null>`sum(${sum})`.as("total"));
+  return ofAgent
+    ? totals.where(
+        "agent",
+        "=",
+        given((agent: string) => agent),
+      )
+    : totals;
+});
+
+function totalsOf(row: TotalsRow): AgentTotals {
+  return {
+    agent: row.agent,
+    byStatus: {
+      running: row.running,
+      completed: row.completed,
+      error: row.error,
+      cancelled: row.cancelled,
+      resumed: row.resumed,
+    },
+    endedRuns: row.ended_runs,
+    durationSum: row.duration_sum,
+    durationMin: row.duration_min ?? 0,
+    durationMax: row.duration_max ?? 0,
+    toolCalls: row.tool_calls,
+    tokens: {
+      input: row.input_tokens,
+      output: row.output_tokens,
+      reasoning: row.reasoning_tokens,
+      cacheRead: row.cache_read_tokens,
+      cacheWrite: row.cache_write_tokens,
+    },
+    cost: row.cost,
+  };
+}

@@ -1,0 +1,78 @@
+/**
+ * Reading batches: how their tasks stand, which one is a parent's newest, and when their runs began and ended. A batch is
+ * only a name that tasks share; nothing is stored of it besides.
+ */
+import { type Kysely, sql } from "kysely";
+import { type Run, STATUSES, type Status } from "../../model/task.ts";
+import { bounded } from "../bounds.ts";
+import type { Schema } from "../schema.ts";
+import type { RunSpan } from "../store.ts";
+
+const MOST_SPANS = 5_000;
+const SPAN_CHARACTERS = 2_048;
+
+export async function readBatchCounts(kysely: Kysely<Schema>, batchId: string): Promise<Record<Status, number>> {
+  const rows = await kysely
+    .selectFrom("tasks")
+    .select(["status", sql<number>`count(*)`.as("count")])
+    .where("batch_id", "=", batchId)
+    .groupBy("status")
+    .execute();
+  const counts = Object.fromEntries(STATUSES.map((status) => [status, 0])) as Record<Status, number>;
+  for (const row of rows) counts[row.status as Status] = Number(row.count);
+  return counts;
+}
+
+export async function readBatchOf(
+  kysely: Kysely<Schema>,
+  parentSessionId: string,
+  among: { messageId: string } | "live",
+): Promise<string | null> {
+  // A launch that has no task yet is newer than every task, and as live.
+  let launches = kysely.selectFrom("launches").select("batch_id").where("parent_session_id", "=", parentSessionId);
+  if (among !== "live") launches = launches.where("parent_message_id", "=", among.messageId);
+  const launch = await launches.orderBy("at", "desc").limit(1).executeTakeFirst();
+  if (launch) return launch.batch_id;
+  const own = kysely.selectFrom("tasks").select("batch_id").where("parent_session_id", "=", parentSessionId);
+  const row = await (among === "live"
+    ? own.where(sql<boolean>`live = 1`)
+    : own.where("parent_message_id", "=", among.messageId)
+  )
+    .orderBy("started_at", "desc")
+    .orderBy("created_seq", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return row?.batch_id ?? null;
+}
+
+export async function readBatchRuns(kysely: Kysely<Schema>, batchId: string, limit?: number): Promise<RunSpan[]> {
+  const rows = await selectBatchRuns(kysely, batchId, limit).execute();
+  return rows.map((row) => ({
+    taskId: row.task_id,
+    number: row.number,
+    prompt: row.prompt,
+    startedAt: row.started_at,
+    endedAt: row.ended_at,
+    outcome: row.outcome as Run["outcome"],
+    error: row.error,
+  }));
+}
+
+/** Its own function so that a test can ask the database how it would run. */
+export function selectBatchRuns(kysely: Kysely<Schema>, batchId: string, limit?: number) {
+  const beginning = (column: string) => sql`substr(${sql.ref(column)}, 1, ${sql.lit(SPAN_CHARACTERS)})`;
+  return kysely
+    .selectFrom("tasks")
+    .crossJoin("runs")
+    .whereRef("runs.task_id", "=", "tasks.id")
+    .where("tasks.batch_id", "=", batchId)
+    .select(["runs.task_id", "runs.number", "runs.started_at", "runs.ended_at", "runs.outcome"])
+    .select([
+      beginning("runs.prompt").$castTo<string>().as("prompt"),
+      beginning("runs.error").$castTo<string | null>().as("error"),
+    ])
+    .orderBy("runs.started_at")
+    .orderBy("tasks.created_seq")
+    .orderBy("runs.number")
+    .limit(bounded(limit, MOST_SPANS, MOST_SPANS));
+}

@@ -1,0 +1,98 @@
+/**
+ * What happened over time: tasks by when they began, runs by how long they took. Reads ranges of indexes that hold all it
+ * needs, so it costs what lies in the window, not what is stored. Does not fill in what is empty.
+ */
+import { type Kysely, sql } from "kysely";
+import { AsyncAgentsError } from "../../model/errors.ts";
+import { STATUSES } from "../../model/task.ts";
+import type { Schema } from "../schema.ts";
+import type { History, HistoryQuery } from "../store.ts";
+
+const MOST_BUCKETS = 500;
+const MOST_BOUNDS = 100;
+/** A clock that was set back does not make a run take less than nothing. */
+const DURATION = sql<number>`case when ended_at > started_at then ended_at - started_at else 0 end`;
+
+export async function readHistory(kysely: Kysely<Schema>, query: HistoryQuery): Promise<History> {
+  const buckets = bucketsOf(query);
+  const started = buckets === 0 ? [] : await selectStarted(kysely, query, buckets).execute();
+  const ended = await selectDurations(kysely, query).execute();
+  const runs = new Map(ended.map((row) => [Number(row.step), Number(row.runs)]));
+  const steps = [...query.durationBounds, null];
+  return {
+    buckets: started.flatMap((row) => {
+      const at = query.from + row.bucket * query.bucketMs;
+      const counts = STATUSES.map((status) => ({ at, status, count: Number(row[status]) }));
+      return counts.filter(({ count }) => count > 0);
+    }),
+    durations: steps.map((below, step) => ({ below, runs: runs.get(step) ?? 0 })),
+  };
+}
+
+/**
+ * Each count is a range of the index of statuses, which takes a fraction of what sorting the rows into groups does. Its own
+ * function so that a test can ask the database how it would run.
+ */
+export function selectStarted(kysely: Kysely<Schema>, { from, to, bucketMs }: HistoryQuery, buckets: number) {
+  const first = sql<number>`cast(0 as double precision)`;
+  const begin = sql<number>`${from} + bucket.number * ${bucketMs}`;
+  const next = sql<number>`${from} + (bucket.number + 1) * ${bucketMs}`;
+  const end = sql<number>`case when ${next} < ${to} then ${next} else ${to} end`;
+  return kysely
+    .withRecursive("bucket(number)", (bucket) =>
+      bucket.selectNoFrom(first.as("number")).unionAll(
+        bucket
+          .selectFrom("bucket")
+          .select(sql<number>`bucket.number + 1`.as("number"))
+          .where("bucket.number", "<", buckets - 1),
+      ),
+    )
+    .selectFrom("bucket")
+    .select("bucket.number as bucket")
+    .select(({ selectFrom }) =>
+      STATUSES.map((status) =>
+        selectFrom("tasks")
+          .select(sql<number>`count(*)`.as("count"))
+          .where("tasks.status", "=", status)
+          .where("tasks.started_at", ">=", begin)
+          .where("tasks.started_at", "<", end)
+          .$asScalar()
+          .as(status),
+      ),
+    )
+    .orderBy("bucket.number");
+}
+
+/** Its own function so that a test can ask the database how it would run. */
+export function selectDurations(kysely: Kysely<Schema>, { from, to, durationBounds }: HistoryQuery) {
+  const cases = durationBounds.map((bound, step) => sql`when ${DURATION} < ${bound} then ${sql.lit(step)}`);
+  const last = sql.lit(durationBounds.length);
+  const step =
+    cases.length === 0 ? sql<number>`${last}` : sql<number>`case ${sql.join(cases, sql` `)} else ${last} end`;
+  return kysely
+    .selectFrom("runs")
+    .select([step.as("step"), sql<number>`count(*)`.as("runs")])
+    .where("ended_at", ">=", from)
+    .where("ended_at", "<", to)
+    .groupBy(sql.ref("step"));
+}
+
+/** How many buckets the window has. */
+function bucketsOf({ from, to, bucketMs, durationBounds }: HistoryQuery): number {
+  const refusal = (message: string) =>
+    new AsyncAgentsError("invalid_input", message, { details: { from, to, bucketMs } });
+  if (!Number.isFinite(from) || !Number.isFinite(to) || !Number.isFinite(bucketMs) || bucketMs <= 0) {
+    throw refusal("from, to and bucketMs must be numbers, and bucketMs more than 0.");
+  }
+  const rising = durationBounds.every(
+    (bound, place) => bound > (durationBounds[place - 1] ?? Number.NEGATIVE_INFINITY),
+  );
+  if (!rising || durationBounds.length > MOST_BOUNDS) {
+    throw refusal(`durationBounds must rise, and be at most ${MOST_BOUNDS}.`);
+  }
+  const buckets = Math.max(0, Math.ceil((to - from) / bucketMs));
+  if (buckets <= MOST_BUCKETS) return buckets;
+  throw refusal(
+    `This window has ${buckets} buckets and ${MOST_BUCKETS} is the most: ask for a shorter window or longer buckets.`,
+  );
+}

@@ -1,0 +1,83 @@
+/**
+ * Launches whose session is not known yet, so that a crash between asking a host and writing the task is found again.
+ * A row is gone once the task's row is there. Does not decide what becomes of a launch that was left behind.
+ */
+import type { Kysely } from "kysely";
+import type { LaunchRow, Schema } from "../schema.ts";
+import type { Launch } from "../store.ts";
+
+const COLUMNS = [
+  "id",
+  "owner",
+  "at",
+  "parent_session_id",
+  "parent_message_id",
+  "parent_agent",
+  "host",
+  "directory",
+  "description",
+  "prompt",
+  "message_id",
+  "agent",
+  "model",
+  "batch_id",
+  "is_forked",
+] as const;
+
+export async function addLaunch(kysely: Kysely<Schema>, launch: Launch): Promise<void> {
+  await kysely.insertInto("launches").values(launchRow(launch)).execute();
+}
+
+/** False where there is none of that id. */
+export async function removeLaunch(kysely: Kysely<Schema>, id: string): Promise<boolean> {
+  const removed = await kysely.deleteFrom("launches").where("id", "=", id).returning("id").executeTakeFirst();
+  return removed !== undefined;
+}
+
+export async function readLaunches(kysely: Kysely<Schema>, after?: Pick<Launch, "at" | "id">): Promise<Launch[]> {
+  let rows = kysely.selectFrom("launches").select(COLUMNS);
+  if (after) {
+    rows = rows.where((row) => row.or([row("at", ">", after.at), row("at", "=", after.at).and("id", ">", after.id)]));
+  }
+  return (await rows.orderBy("at").orderBy("id").limit(200).execute()).map(launchOf);
+}
+
+function launchRow(launch: Launch): LaunchRow {
+  return {
+    id: launch.id,
+    owner: launch.owner,
+    at: launch.at,
+    parent_session_id: launch.parentSessionId,
+    parent_message_id: launch.parentMessageId,
+    parent_agent: launch.parentAgent,
+    host: launch.host,
+    directory: launch.directory,
+    description: launch.description,
+    prompt: launch.prompt,
+    message_id: launch.messageId,
+    agent: launch.agent,
+    model: launch.model,
+    batch_id: launch.batchId,
+    is_forked: launch.isForked ? 1 : 0,
+  };
+}
+
+function launchOf(row: LaunchRow): Launch {
+  return {
+    id: row.id,
+    owner: row.owner,
+    at: row.at,
+    parentSessionId: row.parent_session_id,
+    parentMessageId: row.parent_message_id,
+    parentAgent: row.parent_agent,
+    host: row.host,
+    directory: row.directory,
+    description: row.description,
+    prompt: row.prompt,
+    messageId: row.message_id,
+    agent: row.agent,
+    model: row.model,
+    batchId: row.batch_id,
+    isForked: row.is_forked === 1,
+  };
+}

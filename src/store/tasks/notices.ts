@@ -1,0 +1,225 @@
+/**
+ * Notices: written once per task, run and topic in the transaction of the event that caused them, claimed as one group per
+ * parent, settled once. Does not send anything and does not judge whether a sender still lives.
+ */
+import { type Insertable, type Kysely, sql } from "kysely";
+import type { Task } from "../../model/task.ts";
+import type { NoticeIntent } from "../../model/transition.ts";
+import { bounded } from "../bounds.ts";
+import { preparedQuery } from "../compiled-query.ts";
+import type { NoticeRow, NoticesTable, Schema } from "../schema.ts";
+import type { Notice, NoticeClaim, NoticeState, Store } from "../store.ts";
+
+type Reclaim = Parameters<Store["reclaimNotices"]>[1];
+type Outcome = Parameters<Store["settleNotices"]>[1];
+
+const UNSETTLED = sql<boolean>`state in ('pending', 'sending')`;
+
+const COLUMNS = [
+  "id",
+  "task_id",
+  "run",
+  "kind",
+  "topic",
+  "parent_session_id",
+  "created_at",
+  "batch_ended",
+  "batch_total",
+  "batch_live",
+  "state",
+  "message_id",
+  "sender",
+  "attempts",
+  "reason",
+  "settled_at",
+  "next_try_at",
+] as const;
+
+/** A second notice on the same topic of a run is silently not written. */
+export async function addNotice(kysely: Kysely<Schema>, task: Task, intent: NoticeIntent, at: number): Promise<void> {
+  const { batchId, parentSessionId } = task;
+  const [batch] = await countBatch(kysely, { batchId, parentSessionId });
+  const total = Number(batch?.total ?? 0);
+  const live = Number(batch?.live ?? 0);
+  await insertNotice(kysely, {
+    task_id: task.id,
+    run: task.run.number,
+    kind: intent.kind,
+    topic: intent.topic,
+    parent_session_id: parentSessionId,
+    created_at: at,
+    batch_ended: total - live,
+    batch_total: total,
+    batch_live: live,
+    state: "pending",
+    attempts: 0,
+  });
+}
+
+const countBatch = preparedQuery<
+  { batchId: string; parentSessionId: string },
+  { total: number | string; live: number | string | null }
+>((kysely, { batchId, parentSessionId }) =>
+  kysely
+    .selectFrom("tasks")
+    .select([sql<number>`count(*)`.as("total"), sql<number | null>`sum(live)`.as("live")])
+    .where("batch_id", "=", batchId)
+    .where("parent_session_id", "=", parentSessionId),
+);
+
+const insertNotice = preparedQuery<Insertable<NoticesTable>>((kysely, row) =>
+  kysely
+    .insertInto("notices")
+    .values(row)
+    .onConflict((conflict) => conflict.columns(["task_id", "run", "topic"]).doNothing()),
+);
+
+export async function readNotices(
+  kysely: Kysely<Schema>,
+  parentSessionId: string,
+  state: NoticeState,
+  limit?: number,
+): Promise<Notice[]> {
+  const rows = await selectNotices(kysely, { parentSessionId, state, limit: bounded(limit, 100, 1_000) });
+  return rows.map(noticeOf);
+}
+
+const selectNotices = preparedQuery<{ parentSessionId: string; state: NoticeState; limit: number }, NoticeRow>(
+  (kysely, { parentSessionId, state, limit }) =>
+    kysely
+      .selectFrom("notices")
+      .select(COLUMNS)
+      .where("parent_session_id", "=", parentSessionId)
+      .where("state", "=", state)
+      .orderBy("id")
+      .limit(limit),
+);
+
+export async function readParentsWithNotices(kysely: Kysely<Schema>, after?: string): Promise<string[]> {
+  return (await selectParentsWithNotices(kysely, after).execute()).map((row) => row.parent_session_id);
+}
+
+/** Its own function so that a test can ask the database how it would run. */
+export function selectParentsWithNotices(kysely: Kysely<Schema>, after = "") {
+  return kysely
+    .selectFrom("notices")
+    .select("parent_session_id")
+    .distinct()
+    .where(UNSETTLED)
+    .where("parent_session_id", ">", after)
+    .orderBy("parent_session_id")
+    .limit(200);
+}
+
+export async function claimNotices(
+  kysely: Kysely<Schema>,
+  parentSessionId: string,
+  claim: NoticeClaim,
+): Promise<Notice[]> {
+  if ((await readNotices(kysely, parentSessionId, "sending", 1)).length > 0) return [];
+  const { messageId, sender, limit, aloneAfter = Number.POSITIVE_INFINITY, freshOnly = false, counts = true } = claim;
+  const pending = await readNotices(kysely, parentSessionId, "pending", 1_000);
+  const fresh = pending.filter((notice) => notice.attempts < aloneAfter).slice(0, limit);
+  const [alone] = pending.toSorted((one, other) => one.attempts - other.attempts);
+  const group = fresh.length > 0 ? fresh : alone === undefined || freshOnly ? [] : [alone];
+  if (group.length === 0) return [];
+  await kysely
+    .updateTable("notices")
+    .set((row) => ({ state: "sending", message_id: messageId, sender, attempts: row("attempts", "+", counts ? 1 : 0) }))
+    .where(
+      "id",
+      "in",
+      group.map((notice) => notice.id),
+    )
+    .execute();
+  const taken = { state: "sending", messageId, sender } as const;
+  return group.map((notice) => ({ ...notice, ...taken, attempts: notice.attempts + (counts ? 1 : 0) }));
+}
+
+export async function reclaimNotices(kysely: Kysely<Schema>, messageId: string, claim: Reclaim): Promise<Notice[]> {
+  const { sender, from, counts } = claim;
+  const rows = await kysely
+    .updateTable("notices")
+    .set((row) => ({ sender, attempts: row("attempts", "+", counts ? 1 : 0) }))
+    .where("message_id", "=", messageId)
+    .where("state", "=", "sending")
+    .where("sender", from === null ? "is" : "=", from)
+    .returning(COLUMNS)
+    .execute();
+  return rows.map(noticeOf).toSorted((one, other) => one.id - other.id);
+}
+
+export async function readLastNotice(kysely: Kysely<Schema>, taskId: string): Promise<Notice | null> {
+  const [row] = await selectLastNotice(kysely, { taskId });
+  return row === undefined ? null : noticeOf(row);
+}
+
+const selectLastNotice = preparedQuery<{ taskId: string }, NoticeRow>((kysely, { taskId }) =>
+  kysely.selectFrom("notices").select(COLUMNS).where("task_id", "=", taskId).orderBy("id", "desc").limit(1),
+);
+
+export async function reopenNotices(kysely: Kysely<Schema>, taskId: string): Promise<number> {
+  const open = { attempts: 0, next_try_at: null, settled_at: null };
+  const dropped = await kysely
+    .updateTable("notices")
+    .set({ ...open, state: "pending", message_id: null, sender: null })
+    .where("task_id", "=", taskId)
+    .where("state", "in", ["dropped", "pending"])
+    .executeTakeFirst();
+  const doubtful = await kysely
+    .updateTable("notices")
+    .set(open)
+    .where("task_id", "=", taskId)
+    .where("state", "=", "sending")
+    .executeTakeFirst();
+  return Number(dropped.numUpdatedRows + doubtful.numUpdatedRows);
+}
+
+export async function settleNotices(kysely: Kysely<Schema>, messageId: string, outcome: Outcome): Promise<void> {
+  const { state, reason, at, nextTryAt = null } = outcome;
+  const isOver = state === "delivered" || state === "dropped";
+  await kysely
+    .updateTable("notices")
+    .set({ state, reason, settled_at: isOver ? at : null, next_try_at: isOver ? null : nextTryAt })
+    .$if(!isOver, (query) => query.set({ sender: null }))
+    .$if(state === "pending", (query) => query.set({ message_id: null }))
+    .where("message_id", "=", messageId)
+    .where("state", "=", "sending")
+    .execute();
+}
+
+export async function dropNotices(
+  kysely: Kysely<Schema>,
+  parentSessionId: string,
+  reason: string,
+  at: number,
+): Promise<void> {
+  await kysely
+    .updateTable("notices")
+    .set({ state: "dropped", reason, settled_at: at, next_try_at: null })
+    .where("parent_session_id", "=", parentSessionId)
+    .where((row) => row.or([row("state", "=", "pending"), row("state", "=", "sending").and("sender", "is", null)]))
+    .execute();
+}
+
+function noticeOf(row: NoticeRow): Notice {
+  return {
+    id: Number(row.id),
+    taskId: row.task_id,
+    run: row.run,
+    kind: row.kind as Notice["kind"],
+    topic: row.topic,
+    parentSessionId: row.parent_session_id,
+    createdAt: row.created_at,
+    batchEnded: row.batch_ended,
+    batchTotal: row.batch_total,
+    batchLive: row.batch_live,
+    state: row.state as NoticeState,
+    messageId: row.message_id,
+    sender: row.sender,
+    attempts: row.attempts,
+    reason: row.reason,
+    settledAt: row.settled_at,
+    nextTryAt: row.next_try_at,
+  };
+}

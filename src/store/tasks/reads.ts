@@ -1,0 +1,37 @@
+/** Reading single tasks and runs by their ids. Every read is bounded; pages of tasks are in `list.ts`. */
+import type { Kysely } from "kysely";
+import type { Run, Task } from "../../model/task.ts";
+import { bounded } from "../bounds.ts";
+import { preparedQuery } from "../compiled-query.ts";
+import type { Schema } from "../schema.ts";
+import { RUN_COLUMNS, runOf, type TaskRow, taskColumns, taskOf, withNewestRun } from "./rows.ts";
+
+export async function readTask(kysely: Kysely<Schema>, id: string): Promise<Task | null> {
+  const [row] = await selectTask(kysely, { id });
+  return row === undefined ? null : taskOf(row);
+}
+
+const selectTask = preparedQuery<{ id: string }, TaskRow>((kysely, { id }) =>
+  withNewestRun(kysely.selectFrom("tasks")).select(taskColumns(null)).where("tasks.id", "=", id),
+);
+
+export async function readRuns(kysely: Kysely<Schema>, taskId: string, limit?: number): Promise<Run[]> {
+  const rows = await kysely
+    .selectFrom("runs")
+    .select(RUN_COLUMNS)
+    .where("task_id", "=", taskId)
+    .orderBy("number", "desc")
+    .limit(bounded(limit, 20, 200))
+    .execute();
+  return rows.map(runOf);
+}
+
+export async function readRun(kysely: Kysely<Schema>, taskId: string, number: number): Promise<Run | null> {
+  const row = await kysely
+    .selectFrom("runs")
+    .select(RUN_COLUMNS)
+    .where("task_id", "=", taskId)
+    .where("number", "=", number)
+    .executeTakeFirst();
+  return row === undefined ? null : runOf(row);
+}

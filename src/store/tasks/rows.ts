@@ -1,0 +1,198 @@
+/**
+ * Between a task and its rows: one in `tasks`, one in `runs` for its newest run. Exact in both directions: what is
+ * written reads back equal. Reads select these columns by name, so that a newer store's further columns do no harm.
+ */
+import { type Insertable, type Selectable, type SelectQueryBuilder, sql, type Updateable } from "kysely";
+import { isLive, type Run, type Task } from "../../model/task.ts";
+import type { RunsTable, Schema, TasksTable } from "../schema.ts";
+import { searchText } from "./search.ts";
+
+export const RUN_COLUMNS = [
+  "number",
+  "prompt",
+  "message_id",
+  "started_at",
+  "ended_at",
+  "outcome",
+  "result",
+  "error",
+  "before",
+] as const;
+
+type RunRow = Pick<Selectable<RunsTable>, (typeof RUN_COLUMNS)[number]>;
+
+const HEAD = [
+  "id",
+  "session_id",
+  "host",
+  "directory",
+  "parent_session_id",
+  "parent_message_id",
+  "parent_agent",
+  "description",
+  "agent",
+  "model",
+  "batch_id",
+  "is_forked",
+  "status",
+  "started_at",
+  "completed_at",
+  "progress",
+] as const;
+
+export const HEAD_COLUMNS = HEAD.map((column) => `tasks.${column}` as const);
+
+const TASK_COLUMNS = [
+  ...HEAD_COLUMNS,
+  "tasks.phase",
+  "tasks.phase_detail",
+  "tasks.result_retrieved_at",
+  "tasks.cleared_at",
+  "tasks.cancel_requested_at",
+  "tasks.owner",
+  "runs.number",
+  "runs.message_id",
+  "runs.started_at as run_started_at",
+  "runs.ended_at",
+  "runs.outcome",
+  "runs.before",
+] as const;
+
+export interface TaskRow
+  extends Omit<Selectable<TasksTable>, "description_search" | "live" | "run" | "created_seq">,
+    Omit<RunRow, "started_at"> {
+  run_started_at: number;
+}
+
+/** Adds the newest run of each task. */
+export function withNewestRun(tasks: SelectQueryBuilder<Schema, "tasks", object>) {
+  return tasks.innerJoin("runs", (join) =>
+    join.onRef("runs.task_id", "=", "tasks.id").onRef("runs.number", "=", "tasks.run"),
+  );
+}
+
+/** All of a task and its newest run; the texts of the run are cut to so many characters, unless null. */
+export function taskColumns(characters: number | null) {
+  const text = <Value>(column: "prompt" | "result" | "error") => {
+    const whole = sql.ref<Value>(`runs.${column}`);
+    return (characters === null ? whole : sql<Value>`substr(${whole}, 1, ${characters})`).as(column);
+  };
+  return [
+    ...TASK_COLUMNS,
+    text<string>("prompt"),
+    text<string | null>("result"),
+    text<string | null>("error"),
+  ] as const;
+}
+
+/** What does not depend on the run. */
+export function headOf(row: Pick<TaskRow, (typeof HEAD)[number]>) {
+  return {
+    id: row.id,
+    sessionId: row.session_id,
+    host: row.host,
+    directory: row.directory,
+    parentSessionId: row.parent_session_id,
+    parentMessageId: row.parent_message_id,
+    parentAgent: row.parent_agent,
+    description: row.description,
+    agent: row.agent,
+    model: row.model,
+    batchId: row.batch_id,
+    isForked: row.is_forked === 1,
+    status: row.status as Task["status"],
+    startedAt: row.started_at,
+    completedAt: row.completed_at,
+    progress: JSON.parse(row.progress) as Task["progress"],
+  };
+}
+
+export function taskOf(row: TaskRow): Task {
+  return {
+    ...headOf(row),
+    phase: row.phase as Task["phase"],
+    phaseDetail: row.phase_detail === null ? null : JSON.parse(row.phase_detail),
+    run: {
+      number: row.number,
+      prompt: row.prompt,
+      messageId: row.message_id,
+      startedAt: row.run_started_at,
+      endedAt: row.ended_at,
+      outcome: row.outcome as Run["outcome"],
+      result: row.result,
+      error: row.error,
+      before: JSON.parse(row.before),
+    },
+    resultRetrievedAt: row.result_retrieved_at,
+    clearedAt: row.cleared_at,
+    cancelRequestedAt: row.cancel_requested_at,
+    owner: row.owner,
+  };
+}
+
+export function runOf(row: RunRow): Run {
+  return {
+    number: row.number,
+    prompt: row.prompt,
+    messageId: row.message_id,
+    startedAt: row.started_at,
+    endedAt: row.ended_at,
+    outcome: row.outcome as Run["outcome"],
+    result: row.result,
+    error: row.error,
+    before: JSON.parse(row.before),
+  };
+}
+
+/** What can change in a task after it was made. */
+export function changingColumns(task: Task) {
+  return {
+    agent: task.agent,
+    description_search: searchText(task),
+    status: task.status,
+    live: isLive(task.status) ? 1 : 0,
+    phase: task.phase,
+    phase_detail: task.phaseDetail === null ? null : JSON.stringify(task.phaseDetail),
+    run: task.run.number,
+    completed_at: task.completedAt,
+    result_retrieved_at: task.resultRetrievedAt,
+    cleared_at: task.clearedAt,
+    cancel_requested_at: task.cancelRequestedAt,
+    owner: task.owner,
+    progress: JSON.stringify(task.progress),
+  } satisfies Updateable<TasksTable>;
+}
+
+export function taskRow(task: Task, createdSeq: number): Insertable<TasksTable> {
+  return {
+    id: task.id,
+    session_id: task.sessionId,
+    host: task.host,
+    directory: task.directory,
+    parent_session_id: task.parentSessionId,
+    parent_message_id: task.parentMessageId,
+    parent_agent: task.parentAgent,
+    description: task.description,
+    model: task.model,
+    batch_id: task.batchId,
+    is_forked: task.isForked ? 1 : 0,
+    started_at: task.startedAt,
+    created_seq: createdSeq,
+    ...changingColumns(task),
+  };
+}
+
+export function runRow(taskId: string, run: Run): Insertable<RunsTable> {
+  return {
+    task_id: taskId,
+    number: run.number,
+    prompt: run.prompt,
+    message_id: run.messageId,
+    started_at: run.startedAt,
+    ended_at: run.endedAt,
+    outcome: run.outcome,
+    result: run.result,
+    error: run.error,
+    before: JSON.stringify(run.before),
+  };
+}

@@ -1,0 +1,173 @@
+/**
+ * The part of the hosts' suite about what a host may leave out: messages to a parent's session, forks of it, and finding a
+ * session by the launch that made it.
+ */
+import { expect } from "bun:test";
+import { call, gate, say } from "../../hosts/scripted/script.ts";
+import { type CondenseLimits, FORK_PREAMBLE } from "../../model/condense.ts";
+import { check, codeOf, type Stage } from "./host-conformance-stage.ts";
+
+export function noticeSuite(stage: Stage): void {
+  const notify = (sessionId: string, messageId: string, visible: string, wake: boolean) =>
+    stage.host.notify?.(sessionId, {
+      messageId,
+      visible,
+      hidden: "for the agent",
+      wake,
+      agent: stage.bed.agent,
+      model: null,
+      variant: null,
+    });
+
+  check("without waking, one message is added and no turn begins", async () => {
+    const session = await stage.bed.openSession();
+    const messageId = stage.host.newMessageId();
+    expect(await stage.host.hasMessage?.(session, messageId)).toBe(false);
+    await notify(session, messageId, "for the person", false);
+    expect(await stage.host.hasMessage?.(session, messageId)).toBe(true);
+    await stage.event("message.added", (event) => event.messageId === messageId);
+    expect((await stage.host.statuses()).has(session)).toBe(false);
+    // The answer to a later prompt is the only one: the notice itself caused none.
+    await stage.run(session, stage.script(say("hello")));
+    expect(await stage.roles(session)).toBe("user user assistant");
+    const [notice] = await stage.shown(session);
+    expect([notice?.includes("for the person"), notice?.includes("for the agent")]).toEqual([true, true]);
+  });
+
+  check("with waking, one message causes one turn", async () => {
+    const session = await stage.bed.openSession();
+    const messageId = stage.host.newMessageId();
+    await notify(session, messageId, `wake up ${stage.script(say("awake"))}`, true);
+    expect(await stage.host.hasMessage?.(session, messageId)).toBe(true);
+    await stage.idle(session, messageId);
+    expect(await stage.roles(session)).toBe("user assistant");
+    expect((await stage.shown(session))[1]).toBe("awake");
+  });
+
+  check("a notice that wakes resolves when it is there, not when its turn ends", async () => {
+    const session = await stage.bed.openSession();
+    const messageId = stage.host.newMessageId();
+    await notify(session, messageId, `wake up ${stage.script(gate("its turn"), say("awake"))}`, true);
+    expect(await stage.host.hasMessage?.(session, messageId)).toBe(true);
+    await stage.bed.gate("its turn").reachedBy(1);
+    expect((await stage.host.statuses()).has(session)).toBe(true);
+    stage.bed.gate("its turn").open();
+    await stage.idle(session, messageId);
+  });
+
+  for (const wake of [false, true]) {
+    check(`the same id again replaces the message (wake: ${wake}), and causes no turn of its own`, async () => {
+      const session = await stage.bed.openSession();
+      const messageId = stage.host.newMessageId();
+      await notify(session, messageId, "first", wake);
+      if (wake) await stage.idle(session, messageId);
+      const from = stage.events.length;
+      await notify(session, messageId, "second", wake);
+      await stage.event("message.added", (event) => event.messageId === messageId, from);
+      await stage.run(session, stage.script(say("hello")));
+      expect(await stage.roles(session)).toBe(wake ? "user assistant user assistant" : "user user assistant");
+      const [notice] = await stage.shown(session);
+      expect([notice?.includes("second"), notice?.includes("first")]).toEqual([true, false]);
+    });
+  }
+
+  check("a session that is gone takes no notice", async () => {
+    const session = await stage.bed.openSession();
+    await stage.bed.deleteSession(session);
+    for (const wake of [true, false]) {
+      expect(await codeOf(notify(session, stage.host.newMessageId(), "x", wake) ?? Promise.resolve())).toBe(
+        "session_gone",
+      );
+    }
+    expect(await stage.host.hasMessage?.(session, stage.host.newMessageId())).toBe(false);
+  });
+}
+
+export function forkSuite(stage: Stage): void {
+  const fork = async (parentSessionId: string, untilMessageId: string) => {
+    const forked = await stage.host.fork?.({ ...stage.startInput(parentSessionId), untilMessageId });
+    if (forked === undefined) throw new Error("no fork was made");
+    return forked;
+  };
+  const lastId = async (sessionId: string) => (await stage.messages(sessionId)).at(-1)?.id ?? "";
+  const roomy: CondenseLimits = {
+    tokens: 100_000,
+    wholeOutputs: 1,
+    recentOutputs: 1,
+    recentChars: 200,
+    olderChars: 50,
+  };
+
+  check("a fork has the history before the calling message, and leaves the parent as it is", async () => {
+    const parent = await stage.bed.openSession();
+    await stage.run(parent, stage.script(say("first")));
+    await stage.run(parent, stage.script(say("calling")));
+    const before = await stage.shown(parent);
+    const forked = await fork(parent, await lastId(parent));
+    expect(await stage.shown(forked)).toEqual(before.slice(0, 3));
+    // A person forks a session from outside: no message calls, and nothing is left out.
+    expect(await stage.shown(await fork(parent, ""))).toEqual(before);
+    expect(await stage.shown(parent)).toEqual(before);
+  });
+
+  check("condense keeps the newest outputs whole, shortens older ones, and says so to the agent", async () => {
+    const parent = await stage.bed.openSession();
+    const outputs = ["A", "B", "C"].map((letter) => call("bash", { output: letter.repeat(3000) }));
+    await stage.run(parent, stage.script(...outputs, say("looked")));
+    await stage.run(parent, stage.script(say("calling")));
+    const forked = await fork(parent, await lastId(parent));
+    await stage.host.condense?.(forked, roomy);
+    const shown = await stage.shown(forked);
+    const length = (letter: string) => shown.join("\n").split(letter).length - 1;
+    expect(length("C")).toBeGreaterThanOrEqual(3000);
+    expect(length("B")).toBeGreaterThanOrEqual(200);
+    expect(length("B")).toBeLessThan(300);
+    expect(length("A")).toBeGreaterThanOrEqual(50);
+    expect(length("A")).toBeLessThan(150);
+    expect(shown.join("\n")).toContain("characters cut");
+    expect(shown.at(-1)).toContain(FORK_PREAMBLE);
+    expect((await stage.shown(parent)).join("").split("A").length - 1).toBeGreaterThanOrEqual(3000);
+  });
+
+  check("condense drops the oldest turns; the fork then takes its prompt", async () => {
+    const parent = await stage.bed.openSession();
+    await stage.run(parent, stage.script(say("Z".repeat(3000))));
+    await stage.run(parent, stage.script(say("short")));
+    await stage.run(parent, stage.script(say("calling")));
+    const forked = await fork(parent, await lastId(parent));
+    await stage.host.condense?.(forked, { ...roomy, tokens: 300 });
+    expect(await stage.roles(forked)).toBe("user assistant user user");
+    expect((await stage.shown(forked))[1]).toBe("short");
+    const run = await stage.run(forked, stage.script(say("working on it")));
+    const evidence = await stage.host.inspect(forked, run);
+    expect(evidence.answer).toEqual({ text: "working on it" });
+    expect(evidence.progress.toolCalls).toBe(0);
+  });
+
+  check("a parent that is gone cannot be forked", async () => {
+    expect(await codeOf(fork("ses_unknown", stage.host.newMessageId()))).toBe("session_gone");
+  });
+}
+
+export function launchSuite(stage: Stage): void {
+  check("a session is found by the id of its launch", async () => {
+    const at = Date.now();
+    const parentSessionId = await stage.bed.openSession();
+    const find = async (launchId: string) => stage.host.findLaunched?.({ launchId, parentSessionId, at });
+    const input = stage.startInput(parentSessionId);
+    expect(await find(input.launchId)).toBeNull();
+    const session = await stage.host.start(input);
+    await stage.host.start(stage.startInput(parentSessionId));
+    expect(await find(input.launchId)).toBe(session);
+  });
+
+  check("a fork is found by the id of its launch", async () => {
+    const at = Date.now();
+    const parentSessionId = await stage.bed.openSession();
+    const run = await stage.run(parentSessionId, stage.script(say("hello")));
+    const input = { ...stage.startInput(parentSessionId), untilMessageId: run };
+    const forked = await stage.host.fork?.(input);
+    const found = await stage.host.findLaunched?.({ launchId: input.launchId, parentSessionId, at });
+    expect(found).toBe(forked ?? null);
+  });
+}

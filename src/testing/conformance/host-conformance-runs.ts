@@ -1,0 +1,236 @@
+/**
+ * The part of the hosts' suite about runs: how a prompt is worked off, what it shows afterwards, what it asks for, and how
+ * it is ended from outside.
+ */
+import { expect } from "bun:test";
+import { ask, call, delegate, empty, fail, gate, retry, say } from "../../hosts/scripted/script.ts";
+import { check, type Stage } from "./host-conformance-stage.ts";
+
+export function runSuite(stage: Stage): void {
+  check("a prompt is taken, worked off and ended, in this order", async () => {
+    const session = await stage.session();
+    const script = stage.script(call("bash", { output: "listing" }), say("done"));
+    const messageId = await stage.run(session, script);
+    const own = stage.events.filter((event) => "sessionId" in event && event.sessionId === session);
+    const order = ["message.added", "message.taken", "tool.called", "usage.counted", "session.idle"] as const;
+    const places = order.map((type) => own.findIndex((event) => event.type === type));
+    expect(places).not.toContain(-1);
+    expect(places.toSorted((a, b) => a - b)).toEqual(places);
+    const written = own.findIndex((event) => event.type === "text.written");
+    expect(written, "the prompt is no text of the agent's").toBeGreaterThan(places[1] ?? 0);
+    expect(own.find((event) => event.type === "message.added")).toMatchObject({ messageId });
+    expect(own.find((event) => event.type === "message.taken")).toMatchObject({ messageId });
+    const calls = own.flatMap((event) => (event.type === "tool.called" ? [event] : []));
+    expect(new Set(calls.map((event) => event.name))).toEqual(new Set([stage.bashTool]));
+    expect(new Set(calls.map((event) => event.callId)).size).toBe(1);
+  });
+
+  check("usage is told for each message, and adds up to what the run shows", async () => {
+    const session = await stage.session();
+    const messageId = await stage.run(session, stage.script(call("bash"), say("done")));
+    const usage = new Map<string, number>();
+    for (const event of stage.events) {
+      if (event.type === "usage.counted" && event.sessionId === session) usage.set(event.messageId, event.tokens.input);
+    }
+    const { progress } = await stage.host.inspect(session, messageId);
+    expect([...usage.values()].reduce((sum, tokens) => sum + tokens, 0)).toBe(progress.tokens.input);
+    expect(progress.tokens.input).toBeGreaterThan(0);
+  });
+
+  check("a failing provider is told with reason and count, and the run goes on", async () => {
+    const session = await stage.session();
+    const messageId = await stage.run(session, stage.script(retry("overloaded", 2), say("recovered")));
+    const retries = stage.events.flatMap((event) =>
+      event.type === "session.retrying" && event.sessionId === session ? [[event.reason, event.count]] : [],
+    );
+    expect(retries).toEqual([
+      ["overloaded", 1],
+      ["overloaded", 2],
+    ]);
+    expect((await stage.host.inspect(session, messageId)).answer).toEqual({ text: "recovered" });
+  });
+
+  check("a prompt to a session that works is worked off after it", async () => {
+    const session = await stage.session();
+    await stage.prompt(session, stage.script(gate("queue"), say("first")));
+    await stage.bed.gate("queue").reachedBy(1);
+    const second = await stage.prompt(session, stage.script(say("second")));
+    stage.bed.gate("queue").open();
+    await stage.idle(session, second);
+    expect((await stage.host.inspect(session, second)).answer).toEqual({ text: "second" });
+  });
+}
+
+export function evidenceSuite(stage: Stage): void {
+  check("a run shows its answer and what it did", async () => {
+    const evidence = await stage.evidence(call("bash", { output: "x" }), call("bash"), say("all good"));
+    expect(evidence).toMatchObject({ prompted: true, begun: true, worked: true, error: null, stoppedAt: null });
+    expect(evidence.answer).toEqual({ text: "all good" });
+    expect(evidence.progress).toMatchObject({ toolCalls: 2, toolCallsByName: { [stage.bashTool]: 2 } });
+  });
+
+  check("each run shows its own answer, whatever a person typed in between", async () => {
+    const session = await stage.session();
+    const first = await stage.run(session, stage.script(call("bash"), say("one")));
+    await stage.run(session, stage.script(say("an aside")));
+    const second = await stage.run(session, stage.script(say("two")));
+    await stage.run(session, stage.script(fail("an aside that failed")));
+    const [one, two] = [await stage.host.inspect(session, first), await stage.host.inspect(session, second)];
+    expect([one.answer, one.error, one.progress.toolCalls]).toEqual([{ text: "one" }, null, 1]);
+    expect([two.answer, two.error, two.progress.toolCalls]).toEqual([{ text: "two" }, null, 0]);
+    expect(two.progress.tokens.input).toBeLessThan(one.progress.tokens.input);
+  });
+
+  check("an error is shown, and stays when a person goes on afterwards", async () => {
+    const session = await stage.session();
+    const run = await stage.run(session, stage.script(fail("no such thing")));
+    const failed = await stage.host.inspect(session, run);
+    expect(failed).toMatchObject({ answer: null, begun: true, worked: false, error: { aborted: false } });
+    expect(failed.error?.message).toContain("no such thing");
+    const told = await stage.event("session.failed", (event) => event.sessionId === session);
+    expect([told.error.includes("no such thing"), told.aborted]).toEqual([true, false]);
+    await stage.run(session, stage.script(say("fine now")));
+    expect(await stage.host.inspect(session, run)).toEqual(failed);
+  });
+
+  check("an empty answer is an answer with nothing done", async () => {
+    const evidence = await stage.evidence(empty());
+    expect(evidence).toMatchObject({ answer: { text: "" }, begun: true, worked: false, error: null });
+  });
+
+  check("tool calls alone are work", async () => {
+    const evidence = await stage.evidence(call("bash", { output: "x" }), empty());
+    expect(evidence).toMatchObject({ answer: { text: "" }, worked: true, error: null, progress: { toolCalls: 1 } });
+  });
+
+  check("a call that failed is not where a run stopped that went on", async () => {
+    const evidence = await stage.evidence(call("read", { fails: "no such file" }), say("so be it"));
+    expect(evidence).toMatchObject({ answer: { text: "so be it" }, worked: true, stoppedAt: null });
+  });
+
+  check("a run that is at work has begun, and shows no answer", async () => {
+    const session = await stage.session();
+    const run = await stage.prompt(session, stage.script(call("bash"), gate("unfinished"), say("done")));
+    await stage.bed.gate("unfinished").reachedBy(1);
+    expect(await stage.host.inspect(session, run)).toMatchObject({ begun: true, answer: null, error: null });
+    stage.bed.gate("unfinished").open();
+    await stage.idle(session, run);
+  });
+
+  check("an aborted run shows that it was", async () => {
+    const session = await stage.session();
+    const run = await stage.prompt(session, stage.script(gate("aborted"), say("unheard")));
+    await stage.bed.gate("aborted").reachedBy(1);
+    await stage.host.abort(session);
+    const failed = await stage.event("session.failed", (event) => event.sessionId === session);
+    expect(failed.aborted).toBe(true);
+    await stage.idle(session, run);
+    expect(await stage.host.inspect(session, run)).toMatchObject({ answer: null, error: { aborted: true } });
+  });
+
+  check("a prompt that never came shows nothing, whatever else is there", async () => {
+    const session = await stage.session();
+    await stage.run(session, stage.script(say("somebody else's")));
+    const evidence = await stage.host.inspect(session, stage.host.newMessageId());
+    expect(evidence).toMatchObject({ prompted: false, begun: false, answer: null, error: null, worked: false });
+  });
+}
+
+/** What a person says who agrees. */
+const yes = {
+  permission: { kind: "permission", decision: "once", message: null },
+  question: { kind: "question", answers: ["yes"] },
+} as const;
+
+export function requestSuite(stage: Stage): void {
+  for (const asks of ["permission", "question"] as const) {
+    check(`a ${asks} is asked, holds the run, and is answered once`, async () => {
+      const session = await stage.session();
+      const run = await stage.prompt(session, stage.script(ask(asks, "May I?"), say("thanks")));
+      const asked = await stage.event("session.asked", (event) => event.sessionId === session);
+      expect(asked).toMatchObject({ asks, text: expect.stringMatching(/./) });
+      expect((await stage.host.statuses()).get(session)).toEqual({ state: "busy" });
+      const { type: _type, ...request } = asked;
+      const open = await stage.host.requests?.();
+      expect(open).toContainEqual({ ...request, above: expect.any(Array) });
+      expect(await stage.host.answer?.(session, asked.requestId, yes[asks])).toBe(true);
+      const answered = await stage.event("session.answered", (event) => event.sessionId === session);
+      expect(answered.requestId).toBe(asked.requestId);
+      await stage.idle(session, run);
+      expect((await stage.host.inspect(session, run)).answer).toEqual({ text: "thanks" });
+      expect(await stage.host.answer?.(session, asked.requestId, yes[asks])).toBe(false);
+      const left = await stage.host.requests?.();
+      expect(left?.map(({ requestId }) => requestId)).not.toContain(asked.requestId);
+    });
+  }
+
+  check("a run whose permission is refused shows where it stopped", async () => {
+    const session = await stage.session();
+    const run = await stage.prompt(session, stage.script(ask("permission", "May I?"), say("unheard")));
+    const asked = await stage.event("session.asked", (event) => event.sessionId === session);
+    await stage.host.answer?.(session, asked.requestId, { kind: "permission", decision: "reject", message: null });
+    await stage.idle(session, run);
+    const evidence = await stage.host.inspect(session, run);
+    expect([evidence.answer, evidence.error]).toEqual([null, null]);
+    expect(evidence.stoppedAt?.message).toMatch(/./);
+  });
+
+  check("a refusal with a message is told to the agent, and the run goes on", async () => {
+    const session = await stage.session();
+    const run = await stage.prompt(session, stage.script(ask("permission", "May I?"), say("then not")));
+    const asked = await stage.event("session.asked", (event) => event.sessionId === session);
+    const refusal = { kind: "permission", decision: "reject", message: "not on a Sunday" } as const;
+    await stage.host.answer?.(session, asked.requestId, refusal);
+    await stage.idle(session, run);
+    expect((await stage.host.inspect(session, run)).answer).toEqual({ text: "then not" });
+    const parts = (await stage.messages(session)).flatMap((message) => message.parts);
+    const told = parts.flatMap((part) => (part.type === "tool" ? [part.error] : []));
+    expect(told).toEqual([expect.stringContaining("not on a Sunday")]);
+  });
+
+  check("what a session below asks is answered through the session above", async () => {
+    const session = await stage.session();
+    stage.bed.script("conformance-asking", [ask("permission", "May I?"), say("below")]);
+    const run = await stage.prompt(session, stage.script(delegate("conformance-asking"), say("thanks")));
+    const below = await stage.event("session.opened", (event) => event.parentSessionId === session);
+    const asked = await stage.event("session.asked", (event) => event.sessionId === below.sessionId);
+    const open = (await stage.host.requests?.())?.find(({ requestId }) => requestId === asked.requestId);
+    expect(open?.above[0]).toBe(session);
+    expect(await stage.host.answer?.(session, asked.requestId, yes.permission)).toBe(true);
+    await stage.idle(session, run);
+    expect((await stage.host.inspect(session, run)).answer).toEqual({ text: "thanks" });
+  });
+
+  check("a question that is turned down ends the run where it stopped", async () => {
+    const session = await stage.session();
+    const run = await stage.prompt(session, stage.script(ask("question", "Which?"), say("unheard")));
+    const asked = await stage.event("session.asked", (event) => event.sessionId === session);
+    await stage.host.answer?.(session, asked.requestId, { kind: "question", answers: null });
+    await stage.idle(session, run);
+    const evidence = await stage.host.inspect(session, run);
+    expect([evidence.answer, evidence.stoppedAt?.message]).toEqual([null, expect.stringMatching(/./)]);
+  });
+}
+
+export function abortSuite(stage: Stage): void {
+  check("abort ends the sessions below as well", async () => {
+    const session = await stage.session();
+    stage.bed.script("conformance-below", [gate("below"), say("unheard")]);
+    const run = await stage.prompt(session, stage.script(delegate("conformance-below"), say("unheard")));
+    const below = await stage.event("session.opened", (event) => event.parentSessionId === session);
+    await stage.bed.gate("below").reachedBy(1);
+    expect((await stage.host.statuses()).has(below.sessionId)).toBe(true);
+    await stage.host.abort(session);
+    await stage.idle(session, run);
+    await stage.event("session.idle", (event) => event.sessionId === below.sessionId);
+    const after = await stage.host.statuses();
+    expect([after.has(session), after.has(below.sessionId)]).toEqual([false, false]);
+  });
+
+  check("abort of a session that does nothing changes nothing", async () => {
+    const session = await stage.session();
+    const run = await stage.run(session, stage.script(say("kept")));
+    await stage.host.abort(session);
+    expect((await stage.host.inspect(session, run)).answer).toEqual({ text: "kept" });
+  });
+}

@@ -1,0 +1,146 @@
+/**
+ * What every host must do, run on each of them: `hostConformance("scripted", open)`. Its subject is the Host seam only.
+ * A host that leaves an optional member out says why; the suite then holds that it is absent. Agents follow scripts in
+ * the scripted host's step language; the bed of a real host puts them into its own terms. Waits for events, not for time.
+ */
+import { afterAll, beforeAll, describe, expect } from "bun:test";
+import { call, gate, say } from "../../hosts/scripted/script.ts";
+import { forkSuite, launchSuite, noticeSuite } from "./host-conformance-parents.ts";
+import { abortSuite, evidenceSuite, requestSuite, runSuite } from "./host-conformance-runs.ts";
+import { check, codeOf, type HostBed, PATIENCE, Stage } from "./host-conformance-stage.ts";
+
+type Optional = "findLaunched" | "requests" | "answer" | "fork" | "condense" | "notify" | "hasMessage";
+/** Members that the host leaves out, each with its reason. */
+export type Absent = Partial<Record<Optional, string>>;
+
+/** `open` is called once; all cases share the host, each with sessions of its own. */
+export function hostConformance(name: string, open: () => Promise<HostBed>, absent: Absent = {}): void {
+  describe(`host ${name}`, () => {
+    const stage = new Stage();
+    beforeAll(async () => stage.open(await open()), PATIENCE);
+    afterAll(() => stage.close());
+    const has = (...members: Optional[]) => members.every((member) => absent[member] === undefined);
+    describe("sessions", () => sessionSuite(stage));
+    describe("runs", () => runSuite(stage));
+    describe("evidence", () => evidenceSuite(stage));
+    if (has("requests", "answer")) describe("requests", () => requestSuite(stage));
+    describe("abort", () => abortSuite(stage));
+    if (has("notify", "hasMessage")) describe("notices", () => noticeSuite(stage));
+    if (has("fork", "condense")) describe("forks", () => forkSuite(stage));
+    if (has("findLaunched")) describe("launches", () => launchSuite(stage));
+    for (const [member, reason] of Object.entries(absent)) {
+      check(`has no ${member}: ${reason}`, async () => {
+        expect(reason).not.toBe("");
+        expect(stage.host[member as Optional]).toBeUndefined();
+      });
+    }
+  });
+}
+
+function sessionSuite(stage: Stage): void {
+  check("start opens a session below its parent", async () => {
+    const parent = await stage.bed.openSession();
+    const session = await stage.host.start(stage.startInput(parent));
+    const opened = await stage.event("session.opened", (event) => event.sessionId === session);
+    expect(opened.parentSessionId).toBe(parent);
+    expect(await stage.host.exists(session)).toBe(true);
+    expect(await stage.messages(session)).toEqual([]);
+  });
+
+  check("a session for a person has no parent, and works as others do", async () => {
+    const session = await stage.host.start(stage.startInput("", { parentAgent: "" }));
+    await stage.run(session, stage.script(say("alone")));
+    expect((await stage.shown(session)).at(-1)).toBe("alone");
+    expect(stage.events.some((event) => event.type === "session.opened" && event.sessionId === session)).toBe(false);
+  });
+
+  check("a parent that does not exist is refused", async () => {
+    expect(await codeOf(stage.host.start(stage.startInput("ses_unknown")))).toBe("session_gone");
+  });
+
+  check("a deleted session is announced, and every call says that it is gone", async () => {
+    const { host } = stage;
+    const session = await stage.session();
+    await stage.bed.deleteSession(session);
+    await stage.event("session.deleted", (event) => event.sessionId === session);
+    expect(await host.exists(session)).toBe(false);
+    expect(await codeOf(stage.prompt(session, "hello"))).toBe("session_gone");
+    expect(await codeOf(host.inspect(session, host.newMessageId()))).toBe("session_gone");
+    expect(await codeOf(host.messages(session, { limit: 1, before: null }))).toBe("session_gone");
+  });
+
+  check("the statuses list the sessions that work, and no others", async () => {
+    const [busy, idle] = [await stage.session(), await stage.session()];
+    const messageId = await stage.prompt(busy, stage.script(gate("statuses"), say("done")));
+    await stage.bed.gate("statuses").reachedBy(1);
+    const during = await stage.host.statuses();
+    expect([during.get(busy), during.has(idle)]).toEqual([{ state: "busy" }, false]);
+    stage.bed.gate("statuses").open();
+    await stage.idle(busy, messageId);
+    expect((await stage.host.statuses()).has(busy)).toBe(false);
+  });
+
+  check("messages are read in pages, oldest first, from the newest page back", async () => {
+    const session = await stage.session();
+    for (const text of ["one", "two", "three"]) await stage.run(session, stage.script(say(text)));
+    const all = (await stage.messages(session)).map((message) => message.id);
+    expect(await stage.roles(session)).toBe("user assistant user assistant user assistant");
+    const pages: string[][] = [];
+    let before: string | null = null;
+    do {
+      const page = await stage.host.messages(session, { limit: 4, before });
+      pages.unshift(page.messages.map((message) => message.id));
+      before = page.before;
+    } while (before !== null);
+    expect(pages).toEqual([all.slice(0, 2), all.slice(2)]);
+  });
+
+  check("a message shows what was said and what tools did, whole", async () => {
+    const session = await stage.session();
+    const output = `sk-secret ${"A".repeat(5000)} end`;
+    const prompt = stage.script(
+      call("read", { output }),
+      call("read", { fails: "there is no such file" }),
+      say("said"),
+    );
+    await stage.run(session, prompt);
+    const messages = await stage.messages(session);
+    const parts = messages.flatMap((message) => message.parts);
+    const tools = parts.flatMap((part) => (part.type === "tool" ? [part] : []));
+    expect(messages[0]?.parts).toEqual([{ type: "text", text: prompt, hidden: false }]);
+    expect(tools.map(({ state }) => state)).toEqual(["completed", "error"]);
+    expect([tools[0]?.output, tools[0]?.error]).toEqual([expect.stringContaining(output), null]);
+    expect([tools[1]?.output, tools[1]?.error]).toEqual([null, expect.stringMatching(/\S/)]);
+    expect(parts).toContainEqual({ type: "text", text: "said", hidden: false });
+    expect(messages.map(({ endedAt }) => endedAt !== null)).toEqual(messages.map(({ role }) => role === "assistant"));
+  });
+
+  check("agents are listed by name", async () => {
+    const agents = await stage.host.agents();
+    expect(agents.map((agent) => agent.name)).toContain(stage.bed.agent);
+    expect(agents.map((agent) => agent.name)).toContain(stage.host.defaultAgent);
+    expect(await stage.host.agent(stage.host.defaultAgent)).toMatchObject({ name: stage.host.defaultAgent });
+  });
+
+  check("message ids sort by their making, after the messages that exist", async () => {
+    const session = await stage.session();
+    await stage.run(session, stage.script(say("first")));
+    const existing = (await stage.messages(session)).map((message) => message.id);
+    const ids = [...existing, ...Array.from({ length: 100 }, () => stage.host.newMessageId())];
+    expect(ids.toSorted()).toEqual(ids);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  check("a listener that left hears nothing more", async () => {
+    const heard: string[] = [];
+    const stop = stage.host.onEvent((event) => heard.push(event.type));
+    const session = await stage.session();
+    await stage.event("session.opened", (event) => event.sessionId === session);
+    expect(heard).toContain("session.opened");
+    stop();
+    heard.length = 0;
+    const other = await stage.session();
+    await stage.event("session.opened", (event) => event.sessionId === other);
+    expect(heard).toEqual([]);
+  });
+}

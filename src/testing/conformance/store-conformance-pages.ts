@@ -1,0 +1,221 @@
+/**
+ * The part of the store's suite about pages and totals: whatever is asked for, on whatever texts, the pages together are
+ * what a filter over all tasks gives. See `store-conformance.ts`, which puts the parts together.
+ */
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { STATUSES, type Task } from "../../model/task.ts";
+import type { Store, TaskQuery } from "../../store/store.ts";
+import { completed, create, resumed } from "../sample-task.ts";
+import { type Bed, PATIENCE } from "./store-conformance.ts";
+
+/** Few different pieces, so that a term is often a part of a description; some are syntax elsewhere. */
+const piece = fc.constantFrom(
+  ...["a", "B", "ab", "Fix ", "bug", "🌍", "é", "É", "ß", "İ", '"', "'", "%", "_", "\\", "*", "^", "(", ":", "-", "\0"],
+  ...["\ud83c", "\ufffd", "\ufffe", "\u0301", "\n", " or ", " NEAR", "description:", "日本語"],
+);
+const text = (maxLength: number) => fc.array(piece, { maxLength }).map((pieces) => pieces.join(""));
+const oneOf = (...names: string[]) => fc.constantFrom(...names);
+
+const anyLife = fc.record({
+  description: text(12),
+  agent: oneOf("explore", "build", "plan"),
+  batchId: oneOf("b1", "b2"),
+  parentSessionId: oneOf("p1", "p2"),
+  at: fc.integer({ min: 0, max: 30 }),
+  status: fc.constantFrom(...STATUSES),
+  cleared: fc.boolean(),
+});
+
+const wide = {
+  search: fc.oneof(
+    text(3),
+    fc.string({ unit: "binary", maxLength: 4 }),
+    oneOf("bug", "fix ", "日本語", "descr", "a🌍b"),
+  ),
+  status: fc.subarray([...STATUSES]),
+  agent: oneOf("explore", "build", "none"),
+  cleared: fc.boolean(),
+  order: fc.constantFrom("newest" as const, "oldest" as const),
+  textChars: fc.nat({ max: 5 }),
+};
+const narrow = { batchId: oneOf("b1", "b2"), parentSessionId: oneOf("p1", "p2"), idPrefix: oneOf("t1", "t") };
+const anyQuery: fc.Arbitrary<TaskQuery> = fc.oneof(
+  fc.record(wide, { requiredKeys: [] }),
+  fc.record({ ...wide, ...narrow }, { requiredKeys: [] }),
+);
+
+export function pageSuite(bed: Bed): void {
+  test(
+    "for any query the pages together are what a filter gives, and the total is their number",
+    async () => {
+      const store = await bed.fresh();
+      const all: Task[] = [];
+      const step = fc.record({
+        lives: fc.array(anyLife, { minLength: 1, maxLength: 6 }),
+        queries: fc.array(anyQuery, { minLength: 1, maxLength: 4 }),
+        limit: fc.integer({ min: 1, max: 9 }),
+      });
+      await fc.assert(
+        fc.asyncProperty(step, async ({ lives, queries, limit }) => {
+          for (const life of lives) all.push(await live(store, `t${all.length}`, life));
+          for (const query of queries) {
+            const expected = filtered(all, query).map(({ id }) => id);
+            expect(await paged(store, query, limit)).toEqual(expected);
+            const first = await store.tasks({ ...query, limit: 200 });
+            expect([first.total, first.tasks.map(({ id }) => id)]).toEqual([expected.length, expected.slice(0, 200)]);
+          }
+        }),
+        { numRuns: 60, endOnFailure: true },
+      );
+    },
+    PATIENCE,
+  );
+
+  test("a full page knows how many tasks its filter leaves, whichever it is", async () => {
+    const store = await bed.fresh();
+    await create(store, "a", { agent: "explore", batchId: "b1", parentSessionId: "p1" });
+    await create(store, "b", { agent: "explore", batchId: "b1", parentSessionId: "p2" });
+    await create(store, "c", { agent: "build", batchId: "b1", parentSessionId: "p2" });
+    await create(store, "d", { agent: "build", batchId: "b2", parentSessionId: "p2" });
+    const totals: [TaskQuery, number][] = [
+      [{}, 4],
+      [{ agent: "explore" }, 2],
+      [{ batchId: "b1" }, 3],
+      [{ parentSessionId: "p1" }, 1],
+      [{ agent: "build", batchId: "b1" }, 1],
+      [{ batchId: "b1", parentSessionId: "p2" }, 2],
+    ];
+    for (const [query, total] of totals) {
+      expect([query, (await store.tasks({ ...query, limit: 1 })).total]).toEqual([query, total]);
+    }
+  });
+
+  test("words are found in any order, in the description, the id and the newest error", async () => {
+    const store = await bed.fresh();
+    await create(store, "ses_17AbC", { description: "Translate the README" });
+    await create(store, "ses_18def", { description: "Fix the build" });
+    await store.apply("ses_18def", { type: "run.failed", at: 2, run: 0, error: "Rate LIMIT exceeded", progress: null });
+    const first = ["readme translate", "17abc", "the 17ABC transl", "  README  "];
+    const second = ["limit", "exceeded rate", "build limit", "18d li", "fi bu"];
+    for (const search of first) expect([search, await paged(store, { search }, 1)]).toEqual([search, ["ses_17AbC"]]);
+    for (const search of second) expect([search, await paged(store, { search }, 1)]).toEqual([search, ["ses_18def"]]);
+    for (const search of ["readme build", "translate limit"]) expect(await paged(store, { search }, 1)).toEqual([]);
+    for (const search of ["", "  "]) expect((await paged(store, { search }, 1)).length).toBe(2);
+    const many = "t r a n s l e translate";
+    expect(await paged(store, { search: many }, 1)).toEqual(["ses_17AbC"]);
+  });
+
+  test("an error of an earlier run is no longer found", async () => {
+    const store = await bed.fresh();
+    await create(store, "a", { description: "one" });
+    await store.apply("a", { type: "run.failed", at: 2, run: 0, error: "weather", progress: null });
+    expect(await paged(store, { search: "weather" }, 1)).toEqual(["a"]);
+    await store.apply("a", { ...resumed(3), allow: ["error"] });
+    expect(await paged(store, { search: "weather" }, 1)).toEqual([]);
+    expect(await paged(store, { search: "one" }, 1)).toEqual(["a"]);
+  });
+
+  test("a part of a description is found, of any length and any characters", async () => {
+    const store = await bed.fresh();
+    const description = `Fix "the" 100%_\\ bug's *^ AND (NEAR) {é} 日本語 🌍🌎🌏 ${"long ".repeat(400)}end`;
+    await create(store, "a", { description });
+    await create(store, "b", { description: "nothing of it: ſtop a\ufffdbc" });
+    const found = [
+      ...[
+        "x",
+        '"',
+        '"t',
+        '"the"',
+        "%_\\",
+        " *^ ",
+        "*",
+        "and (near) {",
+        "日本語",
+        "🌍🌎",
+        "🌍🌎🌏",
+        "0%",
+        "bug's",
+        "FIX",
+      ],
+      ...["long ".repeat(50), "long ".repeat(400)],
+    ];
+    const absent = ["xyz", '""', '"""', "🌏🌎", "endlong", "long".repeat(2), "the 101", "fix thex", "the*", "日語本"];
+    // What other indexes of texts take for the same.
+    absent.push("stop", "a\ufffebc", "a\uffffbc");
+    for (const search of found) expect([search, await paged(store, { search }, 1)]).toEqual([search, ["a"]]);
+    for (const search of ["ſtop", "a\ufffdbc", "a\0bc"]) expect(await paged(store, { search }, 1)).toEqual(["b"]);
+    for (const search of absent) expect([search, await paged(store, { search }, 1)]).toEqual([search, []]);
+  });
+
+  test("a list cuts the texts of the run, all three of them, and nothing else", async () => {
+    const store = await bed.fresh();
+    const task = await create(store, "a", { prompt: "prömpt 🌍", description: "description" });
+    await store.apply("a", { type: "run.failed", at: 2, run: 0, error: "érror 🌍", progress: null });
+    const [cut] = (await store.tasks({ textChars: 3 })).tasks;
+    expect(cut?.run).toMatchObject({ prompt: "prö", error: "érr", result: null, messageId: task.run.messageId });
+    expect(cut?.description).toBe("description");
+    await store.apply("a", { type: "task.cleared", at: 3 });
+    expect((await store.tasks({ textChars: 8 })).tasks[0]?.run).toMatchObject({
+      prompt: "prömpt 🌍",
+      error: "érror 🌍",
+    });
+  });
+}
+
+type Life = typeof anyLife extends fc.Arbitrary<infer Value> ? Value : never;
+
+async function live(store: Store, id: string, { at, status, cleared, ...fields }: Life): Promise<Task> {
+  await create(store, id, fields, at);
+  if (status === "completed" || status === "resumed") await store.apply(id, completed(at + 1));
+  if (status === "resumed") await store.apply(id, resumed(at + 2));
+  if (status === "error")
+    await store.apply(id, { type: "run.failed", at: at + 1, run: 0, error: "no", progress: null });
+  if (status === "cancelled") {
+    await store.apply(id, { type: "run.cancelled", at: at + 1, run: 0, reason: "enough", progress: null });
+  }
+  if (cleared) await store.apply(id, { type: "task.cleared", at: at + 3 });
+  const task = await store.task(id);
+  if (task === null) throw new Error(`${id} is not there`);
+  expect(task.status).toBe(status);
+  return task;
+}
+
+/** `all` is in the order in which they were made, which decides between equal starts. */
+function filtered(all: readonly Task[], query: TaskQuery): Task[] {
+  const words = storable(query.search?.toLowerCase() ?? "")
+    .split(/\s+/)
+    .filter((word) => word !== "");
+  const some = all.filter(
+    (task) =>
+      words.every((word) => searchable(task).includes(word)) &&
+      (query.status?.includes(task.status) ?? true) &&
+      task.agent === (query.agent ?? task.agent) &&
+      task.batchId === (query.batchId ?? task.batchId) &&
+      task.parentSessionId === (query.parentSessionId ?? task.parentSessionId) &&
+      task.id.startsWith(query.idPrefix ?? "") &&
+      (task.clearedAt !== null) === (query.cleared ?? task.clearedAt !== null),
+  );
+  const oldest = words.length === 0 ? some.sort((one, other) => one.startedAt - other.startedAt) : some;
+  return query.order === "oldest" ? oldest : oldest.reverse();
+}
+
+function searchable({ description, id, run }: Task): string {
+  return [description, id, run.error ?? ""].join("\n").toLowerCase();
+}
+
+function storable(value: string): string {
+  return value.toWellFormed().replaceAll("\0", "\ufffd");
+}
+
+async function paged(store: Store, query: TaskQuery, limit: number): Promise<string[]> {
+  const ids: string[] = [];
+  for (;;) {
+    const page = await store.tasks({ ...query, limit, offset: ids.length });
+    ids.push(...page.tasks.map(({ id }) => id));
+    if (page.tasks.length === 0) {
+      expect(page.total).toBe(ids.length);
+      return ids;
+    }
+  }
+}

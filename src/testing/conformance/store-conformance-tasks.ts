@@ -1,0 +1,195 @@
+/**
+ * The part of the store's suite about tasks, their runs, queries and batches, and about transactions. See
+ * `store-conformance.ts`, which puts the parts together.
+ */
+import { expect, test } from "bun:test";
+import type { Store } from "../../store/store.ts";
+import { completed, create, newTask, resumed } from "../sample-task.ts";
+import type { Bed } from "./store-conformance.ts";
+
+export function taskSuite(bed: Bed): void {
+  test("a task that was created reads back equal, and is in the feed", async () => {
+    const store = await bed.fresh();
+    const task = await create(store, "a", { model: "provider/model", isForked: true });
+    expect(await store.task("a")).toEqual(task);
+    expect(await store.tasks({})).toEqual({ tasks: [task], total: 1 });
+    expect((await store.feed(0)).map(({ taskId, event }) => [taskId, event.type])).toEqual([["a", "task.created"]]);
+    expect(await store.task("b")).toBeNull();
+  });
+
+  test("a result is kept in full, and cut only where a list asks for it", async () => {
+    const store = await bed.fresh();
+    const result = "héllo 🌍 ".repeat(50_000);
+    await create(store, "a");
+    await store.apply("a", completed(2_000, 0, result));
+    expect((await store.task("a"))?.run.result).toBe(result);
+    expect((await store.tasks({ textChars: 7 })).tasks[0]?.run.result).toBe("héllo 🌍");
+    expect((await store.tasks({ textChars: 0 })).tasks[0]?.run.result).toBe("");
+    expect((await store.tasks({})).tasks[0]?.run.result).toBe(result);
+  });
+
+  test("each run stays readable after the next one began", async () => {
+    const store = await bed.fresh();
+    await create(store, "a");
+    await store.apply("a", completed(2_000, 0, "first"));
+    await store.apply("a", resumed(3_000));
+    await store.apply("a", { type: "run.failed", at: 4_000, run: 1, error: "no", progress: null });
+    expect((await store.runs("a")).map((run) => [run.number, run.outcome, run.result, run.error])).toEqual([
+      [1, "error", null, "no"],
+      [0, "completed", "first", null],
+    ]);
+    expect((await store.runs("a", 1)).length).toBe(1);
+    expect((await store.run("a", 0))?.prompt).toBe("Do a");
+    expect(await store.run("a", 2)).toBeNull();
+  });
+}
+
+export function transactionSuite(bed: Bed): void {
+  test("a refusal and a throw write nothing", async () => {
+    const store = await bed.fresh();
+    await create(store, "a");
+    await store.apply("a", completed(2_000));
+    const before = [await store.task("a"), await store.lastSeq(), await store.notices("parent", "pending")];
+    const refusals = [completed(3_000), completed(3_000, 7), { type: "cancel.requested", at: 3_000 } as const];
+    for (const event of refusals) expect((await store.apply("a", event)).changed).toBe(false);
+    expect(await store.apply("b", completed(3_000))).toEqual({ changed: false, task: null, reason: "unknown_task" });
+    const broken = store.write(async (transaction) => {
+      await transaction.apply("a", { type: "task.cleared", at: 3_000 });
+      await transaction.apply("c", { type: "task.created", at: 3_000, task: newTask("c") });
+      throw new Error("changed my mind");
+    });
+    await expect(broken).rejects.toThrow("changed my mind");
+    expect([await store.task("a"), await store.lastSeq(), await store.notices("parent", "pending")]).toEqual(before);
+    expect(await store.task("c")).toBeNull();
+  });
+
+  test("an event that expects another owner of a live task writes nothing", async () => {
+    const store = await bed.fresh();
+    await create(store, "a", { owner: "one" });
+    const failed = { type: "run.failed", at: 2_000, run: 0, error: "interrupted", progress: null } as const;
+    const before = [await store.task("a"), await store.lastSeq()];
+    for (const owner of ["two", null]) {
+      expect(await store.apply("a", failed, { owner })).toMatchObject({ changed: false, reason: "other_owner" });
+    }
+    expect([await store.task("a"), await store.lastSeq()]).toEqual(before);
+    expect((await store.apply("a", { type: "task.adopted", at: 3_000, owner: "two" }, { owner: "one" })).changed).toBe(
+      true,
+    );
+    expect(await store.apply("a", failed, { owner: "one" })).toMatchObject({ changed: false, reason: "other_owner" });
+    expect((await store.apply("a", failed, { owner: "two" })).changed).toBe(true);
+    expect(await store.apply("a", failed, { owner: "one" })).toMatchObject({ changed: false, reason: "ended" });
+  });
+
+  test("a transaction sees its own writes; a read outside sees none of them before the commit", async () => {
+    const store = await bed.fresh();
+    await store.write(async (transaction) => {
+      await transaction.apply("a", { type: "task.created", at: 1, task: newTask("a") });
+      expect((await transaction.task("a"))?.status).toBe("running");
+      expect(await store.task("a")).toBeNull();
+    });
+    expect((await store.task("a"))?.status).toBe("running");
+  });
+
+  test("ids and texts of any shape are only data", async () => {
+    const store = await bed.fresh();
+    for (const id of ["'; drop table tasks; --", "%", "__proto__", "a\nb", "", "🌍".repeat(99), "A", "a"]) {
+      const task = await create(store, id, { description: `${id} 50%_\\`, sessionId: id });
+      expect(await store.task(id)).toEqual(task);
+      expect((await store.tasks({ idPrefix: id, search: id })).tasks).toContainEqual(task);
+    }
+    expect((await store.tasks({})).total).toBe(8);
+  });
+}
+
+export function querySuite(bed: Bed): void {
+  const ids = async (store: Store, query: Parameters<Store["tasks"]>[0]) =>
+    (await store.tasks(query)).tasks.map((task) => task.id);
+
+  test("pages follow the start, newest first or oldest first; equal starts keep their order", async () => {
+    const store = await bed.fresh();
+    for (const [id, at] of [
+      ["b", 2],
+      ["z", 1],
+      ["c", 2],
+      ["a", 2],
+      ["n", 3],
+    ] as const)
+      await create(store, id, {}, at);
+    expect(await ids(store, {})).toEqual(["n", "a", "c", "b", "z"]);
+    expect(await ids(store, { order: "oldest" })).toEqual(["z", "b", "c", "a", "n"]);
+    expect(await ids(store, { limit: 2, offset: 1 })).toEqual(["a", "c"]);
+    expect(await store.tasks({ limit: 0, offset: 9 })).toEqual({ tasks: [], total: 5 });
+  });
+
+  test("a page has 50 tasks, and never more than 200", async () => {
+    const store = await bed.fresh();
+    await store.write(async (transaction) => {
+      for (let index = 0; index < 205; index++) {
+        await transaction.apply(`t${index}`, { type: "task.created", at: index, task: newTask(`t${index}`) });
+      }
+    });
+    expect((await store.tasks({})).tasks.length).toBe(50);
+    const page = await store.tasks({ limit: 1_000 });
+    expect([page.tasks.length, page.total]).toEqual([200, 205]);
+  });
+
+  test("each filter narrows, and all that are given must match", async () => {
+    const store = await bed.fresh();
+    await create(store, "ses_A1", { description: "Find the Bug", agent: "explore", batchId: "b1", owner: "i1" }, 1);
+    await create(store, "ses_a2", { description: "fix 100% of it", agent: "build", batchId: "b1", owner: "i2" }, 2);
+    await create(
+      store,
+      "ses_b3",
+      { description: "ÜBER bug_hunt", parentSessionId: "other", batchId: "b2", owner: "i2" },
+      3,
+    );
+    await store.apply("ses_a2", completed(4));
+    await store.apply("ses_a2", { type: "task.cleared", at: 5 });
+    expect(await ids(store, { parentSessionId: "other" })).toEqual(["ses_b3"]);
+    expect(await ids(store, { batchId: "b1" })).toEqual(["ses_a2", "ses_A1"]);
+    expect(await ids(store, { agent: "build" })).toEqual(["ses_a2"]);
+    expect(await ids(store, { owner: "i2" })).toEqual(["ses_b3"]);
+    expect(await ids(store, { status: ["running", "resumed"] })).toEqual(["ses_b3", "ses_A1"]);
+    expect(await ids(store, { status: ["resumed"] })).toEqual([]);
+    expect(await ids(store, { status: ["completed", "running"] })).toEqual(["ses_b3", "ses_a2", "ses_A1"]);
+    expect(await ids(store, { status: [] })).toEqual([]);
+    expect(await ids(store, { search: "BUG" })).toEqual(["ses_b3", "ses_A1"]);
+    expect(await ids(store, { search: "über" })).toEqual(["ses_b3"]);
+    expect(await ids(store, { search: "0%" })).toEqual(["ses_a2"]);
+    expect(await ids(store, { search: "g_h" })).toEqual(["ses_b3"]);
+    expect(await ids(store, { idPrefix: "ses_a" })).toEqual(["ses_a2"]);
+    expect(await ids(store, { cleared: true })).toEqual(["ses_a2"]);
+    expect(await ids(store, { cleared: false })).toEqual(["ses_b3", "ses_A1"]);
+    expect(await store.tasks({ batchId: "b1", cleared: false, agent: "build" })).toEqual({ tasks: [], total: 0 });
+  });
+}
+
+export function batchSuite(bed: Bed): void {
+  test("a batch is counted by status", async () => {
+    const store = await bed.fresh();
+    for (const id of ["a", "b", "c"]) await create(store, id);
+    await create(store, "d", { batchId: "another" });
+    await store.apply("a", completed(2_000));
+    await store.apply("a", resumed(3_000));
+    await store.apply("b", { type: "run.cancelled", at: 4_000, run: 0, reason: "enough", progress: null });
+    const none = { running: 0, completed: 0, error: 0, cancelled: 0, resumed: 0 };
+    expect(await store.batchCounts("batch")).toEqual({ ...none, running: 1, cancelled: 1, resumed: 1 });
+    expect(await store.batchCounts("nothing")).toEqual(none);
+  });
+
+  test("the newest batch of a parent is found among one message's tasks, or among those that live", async () => {
+    const store = await bed.fresh();
+    await create(store, "a", { parentMessageId: "m1", batchId: "b1" }, 1);
+    await create(store, "b", { parentMessageId: "m2", batchId: "b2" }, 2);
+    await create(store, "c", { parentMessageId: "m1", batchId: "b9", parentSessionId: "other" }, 3);
+    await store.apply("b", completed(4));
+    const found = await store.write(async (transaction) => [
+      await transaction.batchOf("parent", { messageId: "m1" }),
+      await transaction.batchOf("parent", { messageId: "m2" }),
+      await transaction.batchOf("parent", { messageId: "m3" }),
+      await transaction.batchOf("parent", "live"),
+      await transaction.batchOf("nobody", "live"),
+    ]);
+    expect(found).toEqual(["b1", "b2", null, "b1", null]);
+  });
+}

@@ -1,0 +1,219 @@
+/**
+ * What every store must do, run on each database: `storeConformance("sqlite", freshStore)`. Its subject is the Store seam
+ * only; what a driver does beside it (files, locks, reconnecting) is tested where the driver is. Waits for changes, never
+ * for time.
+ */
+import { afterEach, describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { TaskEvent } from "../../model/events.ts";
+import { noProgress } from "../../model/progress.ts";
+import type { Task } from "../../model/task.ts";
+import { transition } from "../../model/transition.ts";
+import type { Instance, Launch, Parent, Store } from "../../store/store.ts";
+import { anyId, anyTaskEvent } from "../any-event.ts";
+import { completed, create, newTask } from "../sample-task.ts";
+import { boardFlowSuite, boardListSuite } from "./store-conformance-board.ts";
+import { historySuite, spanSuite, totalsSuite } from "./store-conformance-figures.ts";
+import { feedSuite, noticeSuite } from "./store-conformance-notices.ts";
+import { pageSuite } from "./store-conformance-pages.ts";
+import { batchSuite, querySuite, taskSuite, transactionSuite } from "./store-conformance-tasks.ts";
+
+/** Opens one more handle on the same store. */
+export type OpenStore = () => Promise<Store>;
+
+export interface Bed {
+  /** A new, empty store. */
+  fresh(): Promise<Store>;
+  /** A new, empty store with as many handles on it as asked for. */
+  handles(count: number): Promise<Store[]>;
+}
+
+/** For how long a test may run that has much to do, in ms. */
+export const PATIENCE = 60_000;
+
+/** `makeStore` makes a new, empty store each time, and returns the way to open handles on it. */
+export function storeConformance(name: string, makeStore: () => Promise<OpenStore>): void {
+  const opened: Store[] = [];
+  const handles = async (count: number) => {
+    const open = await makeStore();
+    const stores = await Promise.all(Array.from({ length: count }, open));
+    opened.push(...stores);
+    return stores;
+  };
+  const bed: Bed = {
+    handles,
+    async fresh() {
+      const [store] = await handles(1);
+      if (store === undefined) throw new Error("no store was opened");
+      return store;
+    },
+  };
+  describe(`store on ${name}`, () => {
+    afterEach(async () => {
+      await Promise.all(opened.splice(0).map((store) => store.close()));
+    });
+    describe("tasks", () => taskSuite(bed));
+    describe("transactions", () => transactionSuite(bed));
+    describe("queries", () => querySuite(bed));
+    describe("pages", () => pageSuite(bed));
+    describe("batches", () => batchSuite(bed));
+    describe("runs of a batch", () => spanSuite(bed));
+    describe("totals", () => totalsSuite(bed));
+    describe("history", () => historySuite(bed));
+    describe("notices", () => noticeSuite(bed));
+    describe("feed", () => feedSuite(bed));
+    describe("lists of the board", () => boardListSuite(bed));
+    describe("the board as tasks go on", () => boardFlowSuite(bed));
+    describe("writers", () => writerSuite(bed));
+    describe("launches, parents, instances", () => othersSuite(bed));
+    describe("replay", () => replaySuite(bed));
+  });
+}
+
+function writerSuite(bed: Bed): void {
+  test(
+    "read and write in one transaction loses no update, however many write at once",
+    async () => {
+      const stores = await bed.handles(3);
+      const [store] = stores as [Store];
+      await create(store, "a");
+      const increment = (each: Store) =>
+        each.write(async (transaction) => {
+          const progress = (await transaction.task("a"))?.progress ?? noProgress(0);
+          const next = { ...progress, toolCalls: progress.toolCalls + 1 };
+          await transaction.apply("a", { type: "run.progressed", at: 1, run: 0, progress: next });
+        });
+      await Promise.all(stores.flatMap((each) => Array.from({ length: 30 }, () => increment(each))));
+      expect((await store.task("a"))?.progress.toolCalls).toBe(90);
+    },
+    PATIENCE,
+  );
+
+  test("of many that create or end one task, one succeeds", async () => {
+    const stores = await bed.handles(3);
+    const changes = async (event: TaskEvent) =>
+      (await Promise.all(stores.map((each) => each.apply("a", event)))).filter((outcome) => outcome.changed).length;
+    expect(await changes({ type: "task.created", at: 1, task: newTask("a") })).toBe(1);
+    expect(await changes(completed(2))).toBe(1);
+    expect((await stores[0]?.notices("parent", "pending"))?.length).toBe(1);
+  });
+
+  test("after closing, reads and writes say that the store was closed; closing twice is fine", async () => {
+    const store = await bed.fresh();
+    await store.close();
+    await store.close();
+    await expect(store.task("a")).rejects.toMatchObject({ code: "store_unavailable" });
+    await expect(create(store, "a")).rejects.toMatchObject({ code: "store_unavailable" });
+  });
+}
+
+function othersSuite(bed: Bed): void {
+  test("a launch is there until it is closed, also in the transaction that writes its task", async () => {
+    const store = await bed.fresh();
+    const { id: _id, sessionId: _sessionId, owner: _owner, ...rest } = newTask("x", { model: "p/m", isForked: true });
+    const launch = (id: string, at: number): Launch => ({ ...rest, id, at, owner: "instance" });
+    for (const [id, at] of [
+      ["l2", 2],
+      ["l1", 1],
+      ["l3", 3],
+    ] as const) {
+      await store.write((transaction) => transaction.openLaunch(launch(id, at)));
+    }
+    expect(await store.launches()).toEqual([launch("l1", 1), launch("l2", 2), launch("l3", 3)]);
+    expect(await store.launches({ at: 1, id: "l1" })).toEqual([launch("l2", 2), launch("l3", 3)]);
+    expect(await store.launches({ at: 3, id: "l2" })).toEqual([launch("l3", 3)]);
+    expect([await store.closeLaunch("l2"), await store.closeLaunch("l2")]).toEqual([true, false]);
+    await store.write(async (transaction) => {
+      await transaction.closeLaunch("l1");
+      await transaction.apply("x", { type: "task.created", at: 4, task: newTask("x") });
+    });
+    expect((await store.launches()).map((each) => each.id)).toEqual(["l3"]);
+  });
+
+  test("the newest word about a parent counts", async () => {
+    const store = await bed.fresh();
+    const parent: Parent = {
+      sessionId: "p",
+      host: "opencode",
+      handler: "i1",
+      agent: "build",
+      model: "a/b",
+      variant: null,
+      seenAt: 1,
+    };
+    expect(await store.parent("p")).toBeNull();
+    await store.putParent(parent);
+    expect(await store.parent("p")).toEqual(parent);
+    const nobody = { host: null, handler: null, agent: null, model: null };
+    const next: Parent = { sessionId: "p", ...nobody, variant: "high", seenAt: 2 };
+    await store.write((transaction) => transaction.putParent(next));
+    expect(await store.parent("p")).toEqual(next);
+  });
+
+  test("instances are listed until they end", async () => {
+    const store = await bed.fresh();
+    const instance = (id: string, startedAt: number): Instance => {
+      return {
+        id,
+        pid: 4_194_304,
+        processStart: "12345",
+        bootId: "boot",
+        pidNamespace: "pid:[1]",
+        beat: 0,
+        host: "opencode",
+        directory: "/w",
+        startedAt,
+      };
+    };
+    await store.addInstance(instance("i2", 2));
+    await store.addInstance(instance("i1", 1));
+    await store.addInstance(instance("i1", 3));
+    expect(await store.instances()).toEqual([instance("i2", 2), instance("i1", 3)]);
+    expect([await store.beat("i1"), await store.beat("i1"), await store.beat("nobody")]).toEqual([true, true, false]);
+    expect((await store.instances()).map(({ beat }) => beat)).toEqual([0, 2]);
+    await store.addInstance(instance("i1", 3));
+    await store.endInstance("i2");
+    await store.endInstance("nobody");
+    expect(await store.instances()).toEqual([instance("i1", 3)]);
+  });
+}
+
+function replaySuite(bed: Bed): void {
+  test(
+    "the events of a task, folded, are the task; what is refused leaves no trace",
+    async () => {
+      const store = await bed.fresh();
+      let attempt = 0;
+      const lives = anyId.chain((start) => {
+        const id = `${start}#${attempt++}`;
+        return fc.tuple(fc.constant(id), fc.array(anyTaskEvent(id), { minLength: 1, maxLength: 20 }));
+      });
+      await fc.assert(
+        fc.asyncProperty(lives, async ([given, events]) => {
+          const id = given.toWellFormed().replaceAll("\0", "\uFFFD");
+          const began = await store.lastSeq();
+          let changes = 0;
+          let kept: TaskEvent["type"][] = [];
+          const born = { type: "task.created", at: 1, task: newTask(given) } as const;
+          for (const event of [...events.slice(0, 1), born, ...events.slice(1)]) {
+            const outcome = await store.apply(given, event);
+            if (outcome.changed) {
+              changes++;
+              if ("progress" in event && event.progress !== null)
+                kept = kept.filter((type) => type !== "run.progressed");
+              kept.push(event.type);
+            }
+            expect(await store.task(given)).toEqual(outcome.task);
+          }
+          const entries = (await store.feed(began)).filter((entry) => entry.taskId === id);
+          expect(entries.map((entry) => entry.event.type)).toEqual(kept);
+          expect((await store.lastSeq()) - began).toBe(changes);
+          const folded = entries.reduce<Task | null>((task, { event }) => transition(task, event).task, null);
+          expect(folded).toEqual(await store.task(given));
+        }),
+        { numRuns: 40 },
+      );
+    },
+    PATIENCE,
+  );
+}

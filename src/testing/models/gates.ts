@@ -1,0 +1,75 @@
+/**
+ * Owns the named gates at which scripted answers wait for the test.
+ * Invariant: a gate holds every arrival until it is opened, and an opened gate stays open. An arrival that gives up
+ * (its client went away) is no longer counted as waiting. Gates know nothing about requests or scripts.
+ */
+import { bounded, defaultTimeoutMs } from "../recorder.ts";
+
+export class Gate {
+  readonly name: string;
+  arrivals = 0;
+  waiting = 0;
+  readonly #opened = Promise.withResolvers<void>();
+  readonly #watchers = new Set<() => void>();
+  #isOpen = false;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  /** Resolves when at least one request has arrived here; bounded. */
+  get reached(): Promise<void> {
+    return this.reachedBy(1);
+  }
+
+  /** Resolves when so many requests have arrived here, whether or not they still wait; bounded. */
+  reachedBy(count: number, timeoutMs = defaultTimeoutMs): Promise<void> {
+    return this.#when(() => this.arrivals >= count, `${count} request(s) at`, timeoutMs);
+  }
+
+  /** Resolves when some have arrived and none waits any more: they were let through, or their clients went away; bounded. */
+  get left(): Promise<void> {
+    return this.#when(() => this.arrivals > 0 && this.waiting === 0, "nobody to wait at", defaultTimeoutMs);
+  }
+
+  /** Lets all through, those to come as well. */
+  open(): void {
+    this.#isOpen = true;
+    this.#opened.resolve();
+  }
+
+  /** Waits for the opening, or for the signal; the caller looks at the signal afterwards. */
+  async pass(signal: AbortSignal): Promise<void> {
+    this.arrivals++;
+    this.waiting++;
+    this.#notify();
+    if (!this.#isOpen) await untilAborted(this.#opened.promise, signal);
+    this.waiting--;
+    this.#notify();
+  }
+
+  #notify(): void {
+    for (const check of [...this.#watchers]) check();
+  }
+
+  #when(condition: () => boolean, what: string, timeoutMs: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const check = () => {
+      if (condition()) resolve();
+    };
+    this.#watchers.add(check);
+    check();
+    const describe = () => `${what} gate "${this.name}"; ${this.arrivals} arrived, ${this.waiting} waiting.`;
+    return bounded(promise, timeoutMs, describe).finally(() => this.#watchers.delete(check));
+  }
+}
+
+/** Settles with the work or, earlier, with the signal; never rejects because of the signal. */
+export async function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const aborted = Promise.withResolvers<void>();
+  const onAbort = () => aborted.resolve();
+  signal.addEventListener("abort", onAbort, { once: true });
+  await Promise.race([work, aborted.promise]);
+  signal.removeEventListener("abort", onAbort);
+}

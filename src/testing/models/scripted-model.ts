@@ -1,0 +1,74 @@
+/**
+ * Owns the scripted model as its users know it, whatever the wire format: a server on 127.0.0.1 that answers sessions from scripts.
+ * Invariant: it needs no key, reaches no network, and outlives restarts of the program that asks it.
+ * Formats and their routes come from its callers.
+ */
+
+import { defaultTimeoutMs } from "../recorder.ts";
+import type { Gate } from "./gates.ts";
+import type { ModelEndpoint, RecordedRequest, WireRequest } from "./model-endpoint.ts";
+import type { Script } from "./script.ts";
+
+export interface ScriptedModel<R extends WireRequest> {
+  /** What its clients take as the provider's base. */
+  url: string;
+  /** Registers a script, or replaces it; sessions that follow it keep their place. */
+  script(name: string, steps: Script): void;
+  gate(name: string): Gate;
+  requests: RecordedRequest<R>[];
+  /** The turns of a session, or of an agent inside one: without the client's own requests for titles and summaries. */
+  requestsOf(speaker: string): RecordedRequest<R>[];
+  /** The first request that fits, past or to come. */
+  waitForRequest(predicate: (request: RecordedRequest<R>) => boolean, timeoutMs?: number): Promise<RecordedRequest<R>>;
+  waitForRequests(
+    predicate: (request: RecordedRequest<R>) => boolean,
+    count: number,
+    timeoutMs?: number,
+  ): Promise<RecordedRequest<R>[]>;
+  /** Opens all gates and closes all connections. */
+  stop(): Promise<void>;
+}
+
+export interface Serving<R extends WireRequest, U extends object> {
+  endpoint: ModelEndpoint<R, U>;
+  /** Where turns are posted. */
+  path: string;
+  /** The part of its address that clients put before their own paths. */
+  base: string;
+  scripts: Record<string, Script>;
+  /** What else clients ask for; undefined where there is nothing. */
+  aside?: (request: Request) => Promise<Response | undefined> | Response | undefined;
+}
+
+export function serveModel<R extends WireRequest, U extends object>(serving: Serving<R, U>): ScriptedModel<R> {
+  const { endpoint, path, base, aside } = serving;
+  const { book, record, wire } = endpoint;
+  for (const [name, steps] of Object.entries(serving.scripts)) book.register(name, steps);
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    idleTimeout: 0,
+    reusePort: false,
+    // Otherwise Bun prints every scripted cut of a stream as an error.
+    development: false,
+    routes: { [path]: { POST: (request: Request) => endpoint.answer(request) } },
+    fetch: async (request) =>
+      (await aside?.(request)) ?? wire.error(404, `No endpoint ${request.method} ${request.url}`),
+    error: (error) => wire.error(500, error.message),
+  });
+  return {
+    url: `http://127.0.0.1:${server.port}${base}`,
+    script: (name, steps) => book.register(name, steps),
+    gate: (name) => endpoint.gate(name),
+    requests: record.items,
+    requestsOf: (id) => record.items.filter((entry) => entry.request.speaker === id && entry.kind === "turn"),
+    waitForRequest: (predicate, timeoutMs = defaultTimeoutMs) =>
+      record.waitFor(predicate, { what: "a model request", timeoutMs }),
+    waitForRequests: (predicate, count, timeoutMs = defaultTimeoutMs) =>
+      record.waitForCount(predicate, count, { what: "model requests", timeoutMs }),
+    async stop() {
+      endpoint.openAllGates();
+      await server.stop(true);
+    },
+  };
+}

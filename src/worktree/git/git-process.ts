@@ -1,0 +1,147 @@
+/**
+ * One git process: by argument array, never through a shell, with an environment of its own, bounded in time and output.
+ * Invariant: nothing that git starts outlives it, asks a person anything, or fetches from another repository. Which config git
+ * reads, and what the commands mean, is for others to know.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { AsyncAgentsError } from "../../model/errors.ts";
+
+export interface GitRun {
+  cwd: string;
+  args: readonly string[];
+  environment?: Record<string, string>;
+  input?: string | Buffer;
+  /** Milliseconds. */
+  timeLimit?: number;
+  /** What is kept of the output; git is ended when there is more. */
+  maxBytes?: number;
+}
+
+export interface GitAnswer {
+  code: number;
+  stdout: Buffer;
+  stderr: string;
+  /** There was more output than was asked for. */
+  cut: boolean;
+}
+
+const TIME_LIMIT = 120_000;
+const OUTPUT_LIMIT = 64 * 1024 * 1024;
+const COMPLAINT_LIMIT = 4_000;
+
+/**
+ * These hold against every config, the person's own too: no hooks, no other repository. What a repository's own
+ * config could say besides is not read at all (stand-in.ts).
+ */
+const SETTINGS = [
+  "core.hooksPath=/dev/null",
+  "core.fsmonitor=false",
+  // A file that the repository holds, and that git would believe about which commits have which parents.
+  "core.commitGraph=false",
+  "core.quotePath=false",
+  "protocol.allow=never",
+  "gc.auto=0",
+  "maintenance.auto=false",
+  "submodule.recurse=false",
+  "diff.ignoreSubmodules=dirty",
+  "worktree.useRelativePaths=false",
+].flatMap((setting) => ["-c", setting]);
+
+const ENVIRONMENT = {
+  LC_ALL: "C",
+  GIT_TERMINAL_PROMPT: "0",
+  GIT_OPTIONAL_LOCKS: "0",
+  GIT_PAGER: "cat",
+  GIT_EDITOR: ":",
+  // What is shown, merged and called safe are the objects themselves, not what a repository has put in their place.
+  GIT_NO_REPLACE_OBJECTS: "1",
+  GIT_GRAFT_FILE: "/dev/null",
+  // Objects that are missing in a partial clone stay missing: fetching runs what the config of the remote says.
+  GIT_ALLOW_PROTOCOL: "none",
+  GIT_NO_LAZY_FETCH: "1",
+};
+
+const KEPT = /^GIT_(AUTHOR_|COMMITTER_|SSL_|SSH|CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)$|EXEC_PATH$)/;
+
+/** This process's environment without what would point git at another repository or index. */
+export function plainEnvironment(): Record<string, string> {
+  const entries = Object.entries(process.env).filter(
+    (entry): entry is [string, string] =>
+      entry[1] !== undefined && (!entry[0].startsWith("GIT_") || KEPT.test(entry[0])),
+  );
+  return Object.fromEntries(entries);
+}
+
+export function runGit({ cwd, args, environment, input, timeLimit, maxBytes }: GitRun): Promise<GitAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<GitAnswer>();
+  // In a group of its own: what git starts ends with it, and cannot ask anything on a person's terminal.
+  const child = spawn("git", ["--no-pager", ...SETTINGS, ...args], {
+    cwd,
+    env: { ...plainEnvironment(), ...ENVIRONMENT, ...environment },
+    detached: true,
+  });
+  const output = gathered(child, maxBytes ?? OUTPUT_LIMIT);
+  let late = false;
+  const limit = timeLimit ?? TIME_LIMIT;
+  const timer = setTimeout(() => {
+    late = true;
+    // It removes its lock files when it is asked to end; what does not listen is ended for good.
+    signalGroup(child.pid, "SIGTERM");
+    setTimeout(() => signalGroup(child.pid, "SIGKILL"), 2_000).unref();
+  }, limit);
+  child.on("error", (thrown) => {
+    clearTimeout(timer);
+    reject(unavailable(cwd, thrown));
+  });
+  child.on("close", (code) => {
+    clearTimeout(timer);
+    if (late) {
+      const message = `git ${args[0]} took longer than ${limit} ms in ${cwd} and was ended. Try again.`;
+      reject(new AsyncAgentsError("git_failed", message, { details: { command: ["git", ...args] } }));
+    } else resolve({ code: output.cut ? 0 : (code ?? 1), ...output });
+  });
+  // It may have ended without reading: then its own words count, not the broken pipe.
+  child.stdin?.on("error", () => {});
+  child.stdin?.end(input ?? "");
+  return promise;
+}
+
+function gathered(child: ChildProcess, maxBytes: number): Omit<GitAnswer, "code"> {
+  const output = { stdout: Buffer.alloc(0), stderr: "", cut: false };
+  const parts: Buffer[] = [];
+  let size = 0;
+  child.stdout?.on("data", (part: Buffer) => {
+    if (output.cut) return;
+    parts.push(part.subarray(0, maxBytes - size));
+    size += part.length;
+    if (size <= maxBytes) return;
+    output.cut = true;
+    signalGroup(child.pid, "SIGKILL");
+  });
+  child.stdout?.on("end", () => {
+    output.stdout = Buffer.concat(parts);
+  });
+  child.stderr?.on("data", (part: Buffer) => {
+    output.stderr = (output.stderr + part.toString("utf8")).slice(-COMPLAINT_LIMIT);
+  });
+  return output;
+}
+
+/** Signals a process that was started detached, and all that it started. */
+export function signalGroup(leader: number | undefined, signal: NodeJS.Signals): void {
+  if (leader === undefined) return;
+  try {
+    process.kill(-leader, signal);
+  } catch {
+    // All of it has ended.
+  }
+}
+
+function unavailable(cwd: string, cause: Error & { code?: string }): AsyncAgentsError {
+  // A missing folder to start in looks the same as a missing program.
+  const message =
+    cause.code === "ENOENT"
+      ? `git could not be started in ${cwd}. Install git and put it on the PATH, and check that the folder exists.`
+      : `git could not be started in ${cwd}: ${cause.message}. Check the folder and its permissions.`;
+  return new AsyncAgentsError("git_unavailable", message, { cause });
+}

@@ -1,0 +1,170 @@
+/**
+ * Repositories inside of a worktree: submodules, and whatever an agent has cloned or made there. Finds them without asking git,
+ * whose own look into one would follow that one's config; and says what would be lost with them. Invariant: in doubt a
+ * commit exists nowhere else. Reads only.
+ */
+import type { Dirent } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join, relative, resolve } from "node:path";
+import type { Mark } from "../mark.ts";
+import { checkoutPlace, repoPlace } from "../owned.ts";
+import { git, type Place, tryGit } from "./git.ts";
+import { uncommittedEntries } from "./index-copy.ts";
+import { contentOf } from "./plain-file.ts";
+
+export interface NestedRepo {
+  /** Relative to the worktree; of a submodule without a checkout, git's folder for it. */
+  path: string;
+  place: Place;
+  /** Where the person's own copy of it may be. */
+  counterparts: string[];
+  /** The commit that the target branch had for it when the attempt started. */
+  recorded(): Promise<string[]>;
+  /** Its commits go with the worktree; false for a checkout whose repository lies elsewhere. */
+  goes: boolean;
+}
+
+interface Around {
+  path: string;
+  mark: Mark;
+  /** Git's folder for the worktree; null when it has none any more. */
+  adminFolder: string | null;
+}
+
+const NAMED = 5;
+
+/** All of them, however deep, ignored folders too; with `below`, those in these folders only. */
+export async function nestedRepos(around: Around, below = [""]): Promise<NestedRepo[]> {
+  const { path, mark, adminFolder } = around;
+  const modules = adminFolder && join(adminFolder, "modules");
+  const isInside = (folder: string) => [path, modules].some((above) => above && folder.startsWith(`${above}/`));
+  const shared = (gitDir: string) =>
+    modules && gitDir.startsWith(`${modules}/`) ? [join(mark.gitDir, "modules", relative(modules, gitDir))] : [];
+  const found: NestedRepo[] = [];
+  const tops = below.map((inside) => join(path, inside));
+  for (const folder of await foldersWith(tops, (names) => names.includes(".git"))) {
+    const gitDir = folder === path ? null : gitDirOf(folder);
+    if (gitDir === null) continue;
+    const inside = relative(path, folder);
+    const own = gitDirOf(join(mark.repo, inside));
+    const place = checkoutPlace(folder, gitDir, commonDirOf(gitDir));
+    const counterparts = [...shared(gitDir), ...(own === null ? [] : [commonDirOf(own)])];
+    const recorded = () => recordedAt(mark, inside);
+    found.push({ path: inside, place, counterparts, recorded, goes: isInside(place.commonDir) });
+  }
+  const bare = modules
+    ? await foldersWith([modules], (names) => names.includes("HEAD") && names.includes("objects"))
+    : [];
+  for (const gitDir of bare.filter((folder) => !found.some(({ place }) => place.gitDir === folder))) {
+    const recorded = () => Promise.resolve([]);
+    found.push({ path: gitDir, place: repoPlace({ gitDir }), counterparts: shared(gitDir), recorded, goes: true });
+  }
+  return found;
+}
+
+async function recordedAt(mark: Mark, path: string): Promise<string[]> {
+  const entry = await git(repoPlace(mark), ["ls-tree", "-z", mark.baseCommit, "--", path]);
+  const [, commit] = /^160000 commit ([0-9a-f]+)\t/.exec(entry) ?? [];
+  return commit === undefined ? [] : [commit];
+}
+
+/** Paths with uncommitted changes in the checkout of a nested repository; the repository itself where git cannot tell. */
+export async function nestedChanges({ place }: NestedRepo): Promise<string[]> {
+  const { workTree } = place;
+  if (workTree === undefined) return [];
+  try {
+    return (await uncommittedEntries({ ...place, workTree })).map((entry) => entry.slice(3));
+  } catch {
+    return [""];
+  }
+}
+
+/** Commits that would be lost with a nested repository, a few of them. */
+export async function commitsOnlyIn(nested: NestedRepo): Promise<string[]> {
+  const { place, goes } = nested;
+  const head = await tryGit(place, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
+  const tips = [...(head.code === 0 ? [head.stdout.toString("utf8").trim()] : []), ...leftBehind(place.gitDir)];
+  if (!goes) return unreachable(place, tips, ["--branches", "--tags", "--remotes"]);
+  const refs = await git(place, ["for-each-ref", "--format=%(objectname) %(refname)"]);
+  for (const line of refs.split("\n")) {
+    const [tip = "", name = ""] = line.split(" ");
+    if (name !== "" && !/^refs\/(remotes|tags)\//.test(name)) tips.push(tip);
+  }
+  const only: string[] = [];
+  for (const tip of new Set(tips)) if (await isOnlyIn(nested, tip)) only.push(tip);
+  return only;
+}
+
+/** True when the nested repository has the commit, and neither a remote nor the person's own copy is known to have it. */
+export async function isOnlyIn({ place, recorded, counterparts }: NestedRepo, commit: string): Promise<boolean> {
+  if ((await tryGit(place, ["cat-file", "-e", `${commit}^{commit}`])).code !== 0) return false;
+  const known = ["--remotes", "--tags", ...fetched(place.gitDir), ...(await recorded())];
+  if ((await unreachable(place, [commit], known)).length === 0) return false;
+  for (const gitDir of counterparts) {
+    if (!isGitDir(gitDir)) continue;
+    const args = ["rev-list", "--max-count=1", commit, "--not", "--all", "--"];
+    const answer = await tryGit(repoPlace({ gitDir }), args);
+    if (answer.code === 0 && answer.stdout.length === 0) return false;
+  }
+  return true;
+}
+
+/** Those of the commits, and before them, that the others do not lead to. */
+export async function unreachable(place: Place, commits: readonly string[], from: string[]): Promise<string[]> {
+  if (commits.length === 0) return [];
+  const args = ["rev-list", `--max-count=${NAMED}`, "--ignore-missing", ...commits, "--not", ...from, "--"];
+  return (await git(place, args)).split("\n").filter((line) => line !== "");
+}
+
+/** Commits without a branch that somebody switched away from: only the log of the checkout still knows them. */
+export function leftBehind(gitDir: string): string[] {
+  const log = contentOf(join(gitDir, "logs", "HEAD")) ?? "";
+  const moves = log.matchAll(/^([0-9a-f]{40,64}) .*\tcheckout: moving from \1 to /gm);
+  return [...new Set([...moves].map(([, commit = ""]) => commit))];
+}
+
+/** What the latest fetch brought: a commit that was asked for by its id is on no branch of the remote. */
+function fetched(gitDir: string): string[] {
+  return (contentOf(join(gitDir, "FETCH_HEAD")) ?? "").match(/^[0-9a-f]{40,64}(?=\t)/gm) ?? [];
+}
+
+/** Folders below and including these whose entries pass; what is in git's own folders is not looked at. */
+async function foldersWith(tops: readonly string[], test: (names: string[]) => boolean): Promise<string[]> {
+  const found: string[] = [];
+  const waiting = [...tops];
+  for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+    const entries = await entriesOf(folder);
+    if (test(entries.map(({ name }) => name))) found.push(folder);
+    for (const entry of entries) {
+      if (entry.isDirectory() && entry.name !== ".git" && entry.name !== "objects")
+        waiting.push(join(folder, entry.name));
+    }
+  }
+  return found;
+}
+
+/** Not at once for a whole tree: a folder of dependencies has thousands, and others want to be served meanwhile. */
+async function entriesOf(folder: string): Promise<Dirent[]> {
+  try {
+    return await readdir(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
+/** Git's folder for the checkout at `folder`; null where there is none that could be used. */
+export function gitDirOf(folder: string): string | null {
+  const entry = join(folder, ".git");
+  const [, named] = /^gitdir: (.+?)\n?$/.exec(contentOf(entry) ?? "") ?? [];
+  const gitDir = named === undefined ? entry : resolve(folder, named);
+  return isGitDir(gitDir) ? gitDir : null;
+}
+
+function isGitDir(gitDir: string): boolean {
+  return contentOf(join(gitDir, "HEAD")) !== null;
+}
+
+function commonDirOf(gitDir: string): string {
+  const named = contentOf(join(gitDir, "commondir"))?.trim();
+  return named ? resolve(gitDir, named) : gitDir;
+}

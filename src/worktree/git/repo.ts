@@ -1,0 +1,141 @@
+/**
+ * What a repository is like: where it lies, which branches it has. Invariant: what comes back can be used as it is; a
+ * folder in which no attempt can start is an error that says why. Reads only.
+ */
+import { statSync } from "node:fs";
+import { isAbsolute } from "node:path";
+import { AsyncAgentsError } from "../../model/errors.ts";
+import { folderProblem } from "../../model/folder-problem.ts";
+import { askGit, git, gitFailure, type Place, tryGit } from "./git.ts";
+
+export interface Repo {
+  /** The top folder of the checkout; of a bare repository, the repository itself. */
+  root: string;
+  /** Where git keeps what all worktrees of the repository share. */
+  gitDir: string;
+  /** Where git runs for `root`. */
+  place: Place;
+  bare: boolean;
+  /** The branch that is checked out in `root`; null when there is none. */
+  currentBranch: string | null;
+  /** What a new attempt most likely wants to start from. */
+  defaultBranch: string;
+  /** Local branches, by name. */
+  branches: string[];
+}
+
+/** Looks at the repository in which `path` lies. */
+export async function inspectRepo(path: string): Promise<Repo> {
+  assertFolder(path);
+  const { root, gitDir, bare, place } = await whereabouts(path);
+  const branches = lines(await git(place, ["for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/"]));
+  if (branches.length === 0) {
+    throw new AsyncAgentsError(
+      "repo_invalid",
+      `${path} has no branch with a commit yet. Make a first commit there, then try again.`,
+    );
+  }
+  const current = await tryGit(place, ["symbolic-ref", "--quiet", "--short", "HEAD"]);
+  const currentBranch = (current.code === 0 && current.stdout.toString("utf8").trim()) || null;
+  return {
+    root,
+    gitDir,
+    place,
+    bare,
+    currentBranch,
+    branches,
+    defaultBranch: await defaultOf(place, branches, currentBranch),
+  };
+}
+
+/** The commit at the tip of a local branch. */
+export async function tipOf(place: Place, branch: string): Promise<string> {
+  const tip = await findTip(place, branch);
+  if (tip) return tip;
+  throw new AsyncAgentsError(
+    "branch_not_found",
+    `There is no local branch ${JSON.stringify(branch)} in ${place.cwd}. Name one that exists; a branch of a remote must be made local first: git branch <name> <remote>/<name>.`,
+    { details: { branch } },
+  );
+}
+
+/** The commit at the tip of a local branch; null when there is no such branch. */
+export async function findTip(place: Place, branch: string): Promise<string | null> {
+  if (!(await isBranchName(place, branch))) return null;
+  const answer = await tryGit(place, ["rev-parse", "--verify", "--quiet", `refs/heads/${branch}^{commit}`]);
+  return answer.code === 0 ? answer.stdout.toString("utf8").trim() : null;
+}
+
+/** True for a name that git takes for a branch, and that no command can mistake for an option. */
+export async function isBranchName(place: Place, name: string): Promise<boolean> {
+  // A NUL ends an argument, so git would judge a part of the name.
+  if (name === "" || name.startsWith("-") || name.includes("\0") || name.length > 240) return false;
+  return (await tryGit(place, ["check-ref-format", `refs/heads/${name}`])).code === 0;
+}
+
+/** True when the first commit is the second or came before it. */
+export async function isAncestor(
+  place: Place,
+  commit: string,
+  descendant: string,
+  environment: Record<string, string> = {},
+): Promise<boolean> {
+  const args = ["merge-base", "--is-ancestor", commit, descendant];
+  const answer = await tryGit(place, args, { environment });
+  if (answer.code > 1) throw gitFailure(place, args, answer);
+  return answer.code === 0;
+}
+
+/** Refuses a path that cannot be a repository's. */
+export function assertFolder(path: string): void {
+  const problem = isAbsolute(path) ? folderProblem(path, statSync) : "is not an absolute path";
+  if (problem === null) return;
+  const message = `${JSON.stringify(path)} ${problem}. Give the full path of the repository's folder.`;
+  throw new AsyncAgentsError("repo_invalid", message, { details: { path } });
+}
+
+async function whereabouts(path: string): Promise<Pick<Repo, "root" | "gitDir" | "bare" | "place">> {
+  const args = ["--git-common-dir", "--absolute-git-dir", "--is-bare-repository", "--is-inside-work-tree"];
+  const answer = await askGit(path, ["rev-parse", "--path-format=absolute", ...args]);
+  if (answer.code !== 0) {
+    const said = answer.stderr.trim();
+    const message = /not a git repository/.test(said)
+      ? `${path} is not a git repository. Run git init there and commit, or give another folder.`
+      : `git cannot use ${path}: ${said}`;
+    throw new AsyncAgentsError("repo_invalid", message, { details: { path } });
+  }
+  const [gitDir = "", own = "", bare, inside] = lines(answer.stdout.toString("utf8"));
+  const place: Place = { cwd: gitDir, gitDir: own, commonDir: gitDir };
+  if (bare === "true") return { root: gitDir, gitDir, bare: true, place };
+  if (inside !== "true") {
+    throw new AsyncAgentsError("repo_invalid", `${path} is git's own folder. Give the folder that holds it.`);
+  }
+  const root = await rootOf(path, own);
+  return { root, gitDir, bare: false, place: { ...place, cwd: root, workTree: root } };
+}
+
+/** The top of the checkout. A config can claim any folder for that, and files would be copied from there: it must point back. */
+async function rootOf(path: string, gitDir: string): Promise<string> {
+  const ask = async (folder: string, what: string) => {
+    const answer = await askGit(folder, ["rev-parse", "--path-format=absolute", what]);
+    return answer.code === 0 ? answer.stdout.toString("utf8").replace(/\n$/, "") : null;
+  };
+  const root = await ask(path, "--show-toplevel");
+  if (root !== null && (await ask(root, "--absolute-git-dir")) === gitDir) return root;
+  const message = `The config of ${gitDir} says that its checkout is ${root ?? "nowhere"}, which does not belong to it. Correct core.worktree there, or give another folder.`;
+  throw new AsyncAgentsError("repo_invalid", message, { details: { path } });
+}
+
+async function defaultOf(place: Place, branches: string[], current: string | null): Promise<string> {
+  const remote = await tryGit(place, ["symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"]);
+  const named = remote.stdout
+    .toString("utf8")
+    .trim()
+    .replace(/^origin\//, "");
+  const candidates = [named, "main", "master", current ?? ""];
+  return candidates.find((name) => branches.includes(name)) ?? branches[0] ?? "";
+}
+
+function lines(text: string): string[] {
+  return text.split("\n").filter((line) => line !== "");
+}

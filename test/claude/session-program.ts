@@ -1,5 +1,0 @@
-/** A program of somebody else: opens a session, gives it a prompt, and stays until it is killed. */
-import { openClaude } from "../../src/claude/open-claude.ts";
-
-const claude = await openClaude({ permissionMode: "bypassPermissions", allowDangerouslySkipPermissions: true });
-await claude.send(process.argv[2] ?? "");

@@ -1,0 +1,322 @@
+import { describe, expect, test } from "bun:test";
+import { TaskNotFoundError, TaskTimeoutError } from "../../../src/claude/errors.ts";
+import type { TaskEvent } from "../../../src/claude/tasks/task-events.ts";
+import { TaskManager, type TaskManagerOptions } from "../../../src/claude/tasks/task-manager.ts";
+import { collect } from "../claude-bed.ts";
+import { listed, notified, progress, recorded, type Sample, started, updated } from "../messages/sample-messages.ts";
+
+function fed(messages: readonly Sample[], options: TaskManagerOptions = {}): TaskManager {
+  const manager = new TaskManager(options);
+  for (const message of messages) manager.track(message);
+  return manager;
+}
+
+/** What is said of each run, in the order of their ends. */
+function ends(messages: readonly Sample[]): string[] {
+  const told: string[] = [];
+  fed(messages, { onTaskNotification: ({ taskId, status }) => told.push(`${taskId} ${status}`) });
+  return told;
+}
+
+describe("tracking", () => {
+  test("registers a task by its start or by its notification, whichever comes first [CT-08]", () => {
+    const manager = new TaskManager();
+    expect(manager.track(started("a", "1"))?.id).toBe("a");
+    expect(manager.track(notified("b", "1"))?.id).toBe("b");
+    expect(manager.list().map((task) => [task.id, task.status()])).toEqual([
+      ["a", ""],
+      ["b", "completed"],
+    ]);
+    manager.track(started("b", "1"));
+    expect([manager.get("b").status(), manager.get("b").prompt]).toEqual(["completed", "Do it"]);
+    manager.track(notified("a", "1"));
+    expect(manager.list({ live: true })).toEqual([]);
+  });
+
+  test("gives a task by its id, and an error that is made for it where there is none [CT-09]", async () => {
+    const manager = fed([started("a")]);
+    expect(manager.get("a")).toBe(manager.get("a"));
+    expect(manager.get("a").description).toBe("Job a");
+    expect(() => manager.get("b")).toThrow(TaskNotFoundError);
+    expect(manager.find("b")).toBeUndefined();
+    const failure = await manager.wait("b").catch((thrown) => thrown);
+    expect([failure.code, failure.taskId]).toEqual(["task_not_found", "b"]);
+  });
+
+  test("is empty of status while a task runs, and then says how it ended [CT-12]", () => {
+    const manager = fed([started("a"), started("b"), started("c")]);
+    expect(["a", "b", "c"].map((id) => manager.get(id).status())).toEqual(["", "", ""]);
+    expect(manager.get("a").poll()).toBeUndefined();
+    manager.track(notified("a"));
+    manager.track(notified("b", undefined, { status: "failed" }));
+    manager.track(notified("c", undefined, { status: "stopped" }));
+    expect(["a", "b", "c"].map((id) => manager.get(id).status())).toEqual(["completed", "failed", "stopped"]);
+    expect(manager.get("b").poll()).toMatchObject({ taskId: "b", status: "failed" });
+  });
+
+  test("keeps the notification's summary [CT-13]", () => {
+    const manager = fed([started("a", "1"), updated("a", "1", { status: "completed" })]);
+    manager.track(notified("a", "1", { summary: "FINAL 42" }));
+    expect(manager.get("a").summary()).toBe("FINAL 42");
+  });
+
+  test("tells progress that is newer than what is known, and nothing of an ended run", async () => {
+    const manager = new TaskManager();
+    const events = manager.events();
+    const later = [progress("a", "1", 10), progress("a", "1", 30), progress("a", "1", 20), progress("a", "1", 30)];
+    for (const message of [started("a", "1"), ...later, notified("a", "1"), progress("a", "1", 40)])
+      manager.track(message);
+    manager.close();
+    const told = (await collect(events)).flatMap((event) => (event.type === "task.progress" ? [event.usage] : []));
+    expect(told.map((usage) => usage?.duration_ms)).toEqual([10, 30, 30]);
+  });
+
+  test("keeps usage, the last tool, and where the output will be", () => {
+    const manager = fed([started("a", "1"), progress("a", "1", 10), progress("a", "1", 30), progress("a", "1", 20)]);
+    const task = manager.get("a");
+    expect([task.usage()?.duration_ms, task.lastTool, task.outputFile]).toEqual([30, "Bash", undefined]);
+    const launched = { status: "async_launched", agentId: "a", description: "d", prompt: "p", outputFile: "/o" };
+    const content = [{ type: "tool_result", tool_use_id: "toolu_a", content: "Async agent launched" }];
+    manager.track({ type: "user", message: { content }, tool_use_result: launched });
+    expect(task.outputFile).toBe("/o");
+    manager.track(notified("a", "1"));
+    expect([task.usage()?.duration_ms, task.outputFile]).toEqual([1792, "/tmp/a.output"]);
+  });
+
+  test("ignores what it does not know, and throws where a task message is malformed", () => {
+    const manager = fed([started("a")]);
+    expect(manager.track({ type: "system", subtype: "of_tomorrow", task_id: "a" })).toBeUndefined();
+    expect(() => manager.track({ ...started("b"), task_id: 5 })).toThrow("the field task_id");
+    expect(manager.list().map((task) => [task.id, task.status()])).toEqual([["a", ""]]);
+  });
+
+  test("a task whose notification does not say how it ended is lost: nobody waits for ever", async () => {
+    const manager = fed([started("a", "1"), started("b", "1")]);
+    const end = manager.wait("a");
+    expect(() => manager.track({ ...notified("a", "1"), status: "odd" })).toThrow("the field status");
+    expect(await end).toMatchObject({ status: "lost", reason: expect.stringContaining("status") });
+    expect(() => manager.track({ ...updated("b", "1", {}), patch: 7 })).toThrow("the field patch");
+    expect(manager.get("b").status()).toBe("");
+    for (const value of [null, 5, { type: "system", subtype: "task_notification", task_id: 7 }]) {
+      expect(() => manager.track(value)).toThrow("cannot be read");
+    }
+  });
+});
+
+describe("the end of a run", () => {
+  test("is decided by the first word, and told once", () => {
+    expect(
+      ends([
+        started("a", "1"),
+        updated("a", "1", { status: "killed" }),
+        notified("a", "1", { status: "failed" }),
+        notified("a", "1"),
+        updated("a", "1", { status: "completed" }),
+      ]),
+    ).toEqual(["a stopped"]);
+  });
+
+  test("is told without a notification when none comes, and the handler's failure does no harm", async () => {
+    let calls = 0;
+    const manager = new TaskManager({
+      notificationWait: 20,
+      onTaskNotification() {
+        calls++;
+        throw new Error("handler");
+      },
+    });
+    const events = manager.events();
+    manager.track(started("a", "1"));
+    manager.track(updated("a", "1", { status: "failed", error: "API Error: 400" }));
+    expect(manager.get("a").status()).toBe("failed");
+    expect(await manager.wait("a")).toMatchObject({ status: "failed", summary: "API Error: 400" });
+    manager.track(notified("a", "1", { status: "failed", summary: "late" }));
+    expect([calls, manager.get("a").summary()]).toEqual([1, "late"]);
+    manager.close();
+    const types = (await collect(events)).map(({ type }) => type);
+    expect(types).toEqual(["task.started", "task.updated", "task.ended", "handler.failed"]);
+  });
+
+  test("is told to a handler that rejects later, and nothing comes of that but an event", async () => {
+    const error = new Error("handler");
+    const manager = new TaskManager({ onTaskNotification: () => Promise.reject(error) });
+    const events = manager.events();
+    manager.track(started("a", "1"));
+    manager.track(notified("a", "1"));
+    for await (const event of events) {
+      if (event.type !== "handler.failed") continue;
+      expect(event).toEqual({ type: "handler.failed", handler: "onTaskNotification", error });
+      break;
+    }
+  });
+
+  test("brings what the start did not tell, and keeps what it did", () => {
+    const manager = fed([notified("a", "1", { tool_use_id: "toolu_1", ambient: true }), started("b", "1")]);
+    expect([manager.get("a").toolUseId, manager.get("a").isAmbient]).toEqual(["toolu_1", true]);
+    expect([manager.get("b").isAmbient, manager.get("b").isBackground]).toEqual([false, true]);
+    manager.track(notified("b", "1"));
+    expect(manager.get("b").toolUseId).toBe("toolu_b");
+  });
+
+  test("is not told to the handler for a foreground task", () => {
+    expect(ends(recorded.get("foreground-agent") ?? [])).toEqual([]);
+    const moved = [
+      started("a", "1", { is_backgrounded: false }),
+      updated("a", "1", { is_backgrounded: true }),
+      notified("a", "1"),
+    ];
+    expect(ends(moved)).toEqual(["a completed"]);
+  });
+
+  test("is lost for all that live when the process ends, and for nobody else", async () => {
+    const manager = fed([started("a", "1"), notified("a", "1"), started("b", "1"), started("c", "1")]);
+    const waits = [manager.wait("b"), manager.wait("c")];
+    manager.track(updated("c", "1", { status: "completed" }));
+    manager.processEnded("killed by SIGKILL");
+    const [b, c] = await Promise.all(waits);
+    expect(b).toMatchObject({ status: "lost", reason: "killed by SIGKILL" });
+    expect(c?.status).toBe("completed");
+    expect(manager.get("a").status()).toBe("completed");
+    manager.track(notified("b", undefined, { status: "stopped" }));
+    expect(manager.get("b").status()).toBe("lost");
+  });
+
+  test("is lost where a task leaves the list of background tasks without a word", async () => {
+    const manager = new TaskManager({ listWait: 20 });
+    for (const message of [listed(["a", "1"], ["b", "1"]), listed(["b", "1"])]) manager.track(message);
+    expect((await manager.wait("a")).status).toBe("lost");
+    expect(manager.get("b").status()).toBe("");
+    manager.close();
+  });
+});
+
+test("a list that comes again later loses nobody", async () => {
+  const manager = new TaskManager({ listWait: 20 });
+  const early = listed(["a", "1"]);
+  for (const message of [early, listed(["a", "1"], ["b", "1"]), early]) manager.track(message);
+  await Bun.sleep(60);
+  expect(manager.list().map((task) => task.status())).toEqual(["", ""]);
+  manager.close();
+});
+
+test("a task that is back in the list in time is not lost", async () => {
+  const manager = new TaskManager({ listWait: 20 });
+  for (const message of [listed(["a", "1"]), listed(), listed(["a", "1"])]) manager.track(message);
+  await Bun.sleep(60);
+  expect(manager.get("a").status()).toBe("");
+  manager.close();
+});
+
+test("a task that is in the list works in the background, whatever its start said, and so does one that nobody spoke of", () => {
+  expect(ends([started("a", "1", { is_backgrounded: false }), listed(["a", "1"]), notified("a", "1")])).toEqual([
+    "a completed",
+  ]);
+  expect(fed([notified("b", "1")]).get("b").isBackground).toBe(true);
+});
+
+describe("a resumed task", () => {
+  test("keeps its id, has a new run, and ignores what comes late of the old one", async () => {
+    const manager = fed([started("a", "1"), notified("a", "1")]);
+    const task = manager.get("a");
+    manager.track(started("a", "2", { tool_use_id: "toolu_other" }));
+    expect([task.runId, task.status(), task.toolUseId]).toEqual(["2", "", "toolu_other"]);
+    manager.track(notified("a", "1", { summary: "late" }));
+    manager.track(started("a", "1"));
+    expect([task.runId, task.status()]).toEqual(["2", ""]);
+    const end = task.wait();
+    manager.track(notified("a", "2", { summary: "second" }));
+    expect(await end).toMatchObject({ runId: "2", summary: "second" });
+  });
+
+  test("of an older CLI, which names no runs, is told from a repeated start", () => {
+    const first = started("a");
+    const manager = fed([first, notified("a"), first]);
+    expect(manager.get("a").status()).toBe("completed");
+    manager.track(started("a"));
+    expect(manager.get("a").status()).toBe("");
+  });
+
+  test("tells its end once for each run", () => {
+    const messages = recorded.get("resumed-agent") ?? [];
+    expect(ends([...messages, ...messages])).toHaveLength(2);
+  });
+});
+
+describe("waiting", () => {
+  test("resolves on the end, at once after it, and rejects when its signal aborts [CT-10]", async () => {
+    const manager = fed([started("a"), started("b")]);
+    const waiting = manager.get("a").wait();
+    manager.track(notified("a"));
+    expect((await waiting).summary).toBe("a is done");
+    expect((await manager.wait("a", { timeout: 0 })).status).toBe("completed");
+
+    const stop = new AbortController();
+    const aborted = manager.wait("b", { signal: stop.signal }).catch((thrown) => thrown);
+    stop.abort(new Error("enough"));
+    expect((await aborted).message).toBe("enough");
+    expect(await manager.wait("b", { signal: stop.signal }).catch((thrown) => thrown.message)).toBe("enough");
+    expect(manager.get("b").status()).toBe("");
+  });
+
+  test("past its time rejects with the id and the time, and the task goes on [CT-11]", async () => {
+    const manager = fed([started("a")]);
+    const failure = await manager
+      .get("a")
+      .wait({ timeout: 10 })
+      .catch((thrown) => thrown);
+    expect(failure).toBeInstanceOf(TaskTimeoutError);
+    expect([failure.taskId, failure.timeout, failure.code]).toEqual(["a", 10, "task_timeout"]);
+    expect(manager.get("a").status()).toBe("");
+    manager.track(notified("a"));
+    expect((await manager.wait("a")).status).toBe("completed");
+    expect((await manager.wait("a", { timeout: Number.NaN }).catch((thrown) => thrown)).code).toBe("invalid_input");
+  });
+
+  test("for hours does not end at once", async () => {
+    const manager = fed([started("a")]);
+    const waiting = manager.wait("a", { timeout: 2 ** 40 });
+    manager.track(notified("a"));
+    expect((await waiting).status).toBe("completed");
+  });
+});
+
+describe("memory", () => {
+  test("keeps a bounded number of ended tasks, and what was let go does not come back", () => {
+    const told: string[] = [];
+    const manager = new TaskManager({ keepEnded: 3, onTaskNotification: ({ taskId }) => told.push(taskId) });
+    manager.track(started("live", "1"));
+    const all = Array.from({ length: 50 }, (_, i) => [started(`t${i}`, "1"), notified(`t${i}`, "1")]).flat();
+    for (const message of all) manager.track(message);
+    expect(manager.list().map(({ id }) => id)).toEqual(["live", "t47", "t48", "t49"]);
+    for (const message of all) manager.track({ ...message, uuid: `again-${message.uuid}` });
+    expect([told.length, manager.list().length]).toEqual([50, 4]);
+    manager.track(started("t1", "2"));
+    expect(manager.get("t1").status()).toBe("");
+  });
+
+  test("keeps a bounded number of events for a slow reader, and tells how many it lost", async () => {
+    const manager = new TaskManager({ eventBuffer: 2 });
+    const events = manager.events();
+    for (const id of ["a", "b", "c", "d", "e"]) manager.track(started(id, "1"));
+    const seen: TaskEvent[] = [];
+    for await (const event of events) {
+      seen.push(event);
+      if (seen.length === 3) break;
+    }
+    expect(seen.map((event) => ("count" in event ? event.count : "task" in event && event.task.id))).toEqual([
+      ...[3, "d", "e"],
+    ]);
+    expect(await collect(events)).toEqual([]);
+  });
+
+  test("ends every reader on close, and loses what still lives", async () => {
+    const manager = new TaskManager();
+    const reading = collect(manager.events());
+    manager.track(started("a", "1"));
+    const waiting = manager.wait("a");
+    manager.close();
+    expect((await waiting).status).toBe("lost");
+    expect((await reading).map(({ type }) => type)).toEqual(["task.started", "task.ended"]);
+    expect(await collect(manager.events())).toEqual([]);
+  });
+});

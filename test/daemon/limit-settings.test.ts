@@ -1,0 +1,41 @@
+import { expect, test } from "bun:test";
+import { limitSettings } from "../../src/daemon/limit-settings.ts";
+import { DEFAULT_LIMITS } from "../../src/model/limits.ts";
+
+function read(environment: Record<string, string>) {
+  const logged: string[] = [];
+  const log = { info() {}, error: (message: string) => logged.push(message) };
+  return { ...limitSettings(environment, log), logged };
+}
+
+const USUAL = { maxConcurrent: 16, maxQueued: 200, maxDepth: 1 };
+
+test("without a word loops are limited, and how many tasks there are and how deep", () => {
+  expect(read({})).toEqual({ limits: DEFAULT_LIMITS, ...USUAL, logged: [] });
+});
+
+test("each is read in its unit", () => {
+  const environment = {
+    ASYNCAGENTS_MAX_CONCURRENT: "4",
+    ASYNCAGENTS_MAX_QUEUED: "7",
+    ASYNCAGENTS_MAX_DEPTH: "2",
+    ASYNCAGENTS_MAX_MINUTES: "1.5",
+    ASYNCAGENTS_MAX_COST: "0.25",
+    ASYNCAGENTS_MAX_REPEATS: "9",
+    ASYNCAGENTS_STALL_MINUTES: " 2 ",
+  };
+  expect(read(environment)).toEqual({
+    limits: { runMs: 90_000, cost: 0.25, repeats: 9, stallMs: 120_000 },
+    maxConcurrent: 4,
+    maxQueued: 7,
+    maxDepth: 2,
+    logged: [],
+  });
+});
+
+test("a wrong one is logged and does not count", () => {
+  for (const given of ["many", "-1", "0", "1.5", "Infinity", "1e9"]) {
+    const settings = read({ ASYNCAGENTS_MAX_CONCURRENT: given });
+    expect([given, settings.maxConcurrent, settings.logged.length]).toEqual([given, 16, 1]);
+  }
+});

@@ -1,0 +1,178 @@
+/** The engine on the Claude host: tasks are launched, resumed, cancelled and found again on the real CLI. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { DEFAULT_SETTINGS, type Settings } from "../../../src/engine/context.ts";
+import { Engine } from "../../../src/engine/engine.ts";
+import type { ClaudeHost } from "../../../src/hosts/claude/claude-host.ts";
+import { DEFAULT_LIMITS } from "../../../src/model/limits.ts";
+import { isLive, type Task } from "../../../src/model/task.ts";
+import { awakeNow } from "../../../src/process/awake-clock.ts";
+import { sqliteStore } from "../../../src/store/open.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { eventually } from "../../../src/testing/eventually.ts";
+import * as model from "../../../src/testing/models/script.ts";
+import { AGENT, type ClaudeBed, claudeBed } from "./claude-bed.ts";
+
+const PATIENCE = 60_000;
+const dead = new Set<string>();
+let bed: ClaudeBed;
+let engine: Engine;
+let store: Store;
+
+beforeAll(async () => {
+  bed = await claudeBed();
+  ({ engine, store } = await newEngine("ins_1", bed.host));
+  await engine.start();
+});
+afterAll(async () => {
+  await engine.stop();
+  await store.close();
+  await bed.close();
+});
+
+async function newEngine(id: string, host: ClaudeHost, settings: Partial<Settings> = {}) {
+  const opened = await sqliteStore({ directory: join(bed.home.root, "store") });
+  const directory = bed.home.directory;
+  const identity = {
+    id,
+    pid: process.pid,
+    processStart: "0",
+    bootId: "boot",
+    pidNamespace: "",
+    beat: 0,
+    host: host.kind,
+    directory,
+  };
+  const made = new Engine({
+    store: opened,
+    host,
+    instance: { ...identity, startedAt: Date.now() },
+    settings: { ...DEFAULT_SETTINGS, pollMs: 1000, ...settings },
+    log: { info: () => {}, error: () => {} },
+    now: Date.now,
+    newId: (prefix) => `${prefix}_${crypto.randomUUID()}`,
+    isAlive: (instance) => !dead.has(instance.id),
+    wordNotices: () => ({ visible: "told", hidden: "" }),
+    monotonic: awakeNow,
+    reach: () => {},
+  });
+  return { engine: made, store: opened };
+}
+
+let scripts = 0;
+function script(...steps: model.Script): string {
+  const name = `engine-${++scripts}`;
+  bed.model.script(name, steps);
+  return `Do it. ${model.scriptMarker(name)}`;
+}
+
+/** For a person: without a parent, nobody has to be told. */
+const person = { sessionId: "", messageId: "", agent: "", model: null, variant: null };
+
+async function launch(by: Engine, prompt: string): Promise<Task> {
+  const request = { description: "A task", prompt, agent: AGENT, fork: false, batch: null };
+  return by.launch(person, request, await by.checkLaunch(person, request));
+}
+
+const ended = (task: Task) =>
+  eventually(store, async () => {
+    const now = await store.task(task.id);
+    return now && now.run.number >= task.run.number && !isLive(now.status) ? now : null;
+  });
+
+test(
+  "a task completes with its answer, and is resumed with its history",
+  async () => {
+    const bash = model.call("Bash", { command: "cat notes.txt", description: "Shows" });
+    const task = await launch(engine, script(bash, model.say("three lines")));
+    const done = await ended(task);
+    expect(done).toMatchObject({ status: "completed", run: { result: "three lines" }, progress: { toolCalls: 1 } });
+    expect(done.progress?.cost).toBeGreaterThan(0);
+    const resumed = await engine.resumeTask(done, {
+      prompt: script(model.say((request) => `before: ${request.assistantTexts.length}`)),
+    });
+    expect(await ended(resumed)).toMatchObject({ status: "completed", run: { result: "before: 2" } });
+  },
+  PATIENCE,
+);
+
+test(
+  "a task that fails says why, and one that is cancelled is",
+  async () => {
+    const failing = await launch(engine, script(model.fail(400, "no such thing")));
+    expect(await ended(failing)).toMatchObject({
+      status: "error",
+      run: { error: expect.stringContaining("no such thing") },
+    });
+    const held = await launch(engine, script(model.gate("held"), model.say("unheard")));
+    await bed.gate("held").reachedBy(1);
+    await engine.cancelTask(held, "no longer needed");
+    expect(await ended(held)).toMatchObject({ status: "cancelled" });
+  },
+  PATIENCE,
+);
+
+test(
+  "a task that waits for a permission shows it, and goes on when it is given",
+  async () => {
+    const touch = model.call("Bash", { command: "touch asked.txt", description: "Makes" });
+    const task = await launch(engine, script(touch, model.say("made")));
+    const waiting = await eventually(store, async () => {
+      const now = await store.task(task.id);
+      return now?.phase === "waiting" ? now : null;
+    });
+    expect(waiting.status).toBe("running");
+    await engine.answerTask(waiting, { kind: "permission", decision: "once", message: null });
+    expect(await ended(task)).toMatchObject({ status: "completed", run: { result: "made" } });
+  },
+  PATIENCE,
+);
+
+test(
+  "a run that costs more than it may is stopped while it works, and can be resumed with a higher limit",
+  async () => {
+    const host = bed.another();
+    const limits = { ...DEFAULT_LIMITS, cost: 0.000_001 };
+    const limited = await newEngine("ins_limited", host, { limits });
+    await limited.engine.start();
+    const bash = (index: number) => model.call("Bash", { command: `cat notes.txt #${index}`, description: "Shows" });
+    const before = bed.model.requests.length;
+    const task = await launch(limited.engine, script(bash(1), bash(2), bash(3), model.say("all of it")));
+    const done = await ended(task);
+    expect(done).toMatchObject({ status: "error", run: { error: expect.stringContaining("and the limit is $0.00") } });
+    expect(done.progress.cost).toBeGreaterThan(0);
+    expect(bed.model.requests.length - before).toBeLessThan(4);
+    await limited.engine.stop();
+    await limited.store.close();
+    await host.close();
+    const patient = await newEngine("ins_patient", bed.another(), { limits: { ...DEFAULT_LIMITS, cost: 100 } });
+    await patient.engine.start();
+    const resumed = await patient.engine.resumeTask(done, { prompt: script(model.say("went on")), allow: ["error"] });
+    expect(await ended(resumed)).toMatchObject({ status: "completed", run: { result: "went on" } });
+    await patient.engine.stop();
+    await patient.store.close();
+  },
+  PATIENCE,
+);
+
+test(
+  "what a dead process had at work is found by the next one, and said to be interrupted",
+  async () => {
+    const host = bed.another();
+    const other = await newEngine("ins_2", host);
+    await other.engine.start();
+    const task = await launch(other.engine, script(model.gate("dying"), model.say("unheard")));
+    await bed.gate("dying").reachedBy(1);
+    await host.close();
+    await other.engine.stop();
+    dead.add("ins_2");
+    await other.store.close();
+    const third = await newEngine("ins_3", bed.another());
+    await third.engine.start();
+    const found = await ended(task);
+    expect([found.status, found.run.error]).toEqual(["error", expect.stringContaining("interrupted")]);
+    await third.engine.stop();
+    await third.store.close();
+  },
+  PATIENCE,
+);

@@ -1,0 +1,4 @@
+import { hostConformance } from "../../../src/testing/conformance/host-conformance.ts";
+import { openCodeBed } from "./opencode-bed.ts";
+
+hostConformance("opencode", () => openCodeBed());

@@ -1,0 +1,210 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { covers, overlaps } from "../../../src/hosts/opencode/patterns.ts";
+import { childRules, rememberingChildRules } from "../../../src/hosts/opencode/rights.ts";
+import type { WireRule } from "../../../src/hosts/opencode/wire.ts";
+
+const rule = (permission: string, action: WireRule["action"], pattern = "*"): WireRule => ({
+  permission,
+  pattern,
+  action,
+});
+const FREE = [rule("*", "allow")];
+const RANK = { deny: 0, ask: 1, allow: 2 };
+
+function rulesFor(input: Partial<Parameters<typeof childRules>[0]>): WireRule[] {
+  return childRules({ parentSession: [], parentAgent: FREE, childAgent: FREE, denyTools: [], ...input });
+}
+
+/** As OpenCode 1.18.33 compares: read from its program. */
+function fits(text: string, pattern: string): boolean {
+  let source = pattern
+    .replaceAll("\\", "/")
+    .replace(/[.+^${}()|[\]\\]/g, "\\$&")
+    .replace(/\*/g, ".*")
+    .replace(/\?/g, ".");
+  if (source.endsWith(" .*")) source = `${source.slice(0, -3)}( .*)?`;
+  return new RegExp(`^${source}$`, "s").test(text.replaceAll("\\", "/"));
+}
+
+/** As OpenCode decides: the last rule that fits; without one it asks. */
+function decide(rules: readonly WireRule[], permission: string, pattern = "anything"): WireRule["action"] {
+  return rules.findLast((each) => fits(permission, each.permission) && fits(pattern, each.pattern))?.action ?? "ask";
+}
+
+/** Whether OpenCode leaves the tool out of the request to the model. */
+function isHidden(rules: readonly WireRule[], tool: string): boolean {
+  const last = rules.findLast((each) => fits(tool, each.permission));
+  return last?.pattern === "*" && last.action === "deny";
+}
+
+describe("the rights of a child session", () => {
+  test("a parent that is denied everything but some hands exactly that down", () => {
+    for (const limited of [
+      { parentAgent: [rule("*", "deny"), rule("read", "allow")] },
+      { parentSession: [rule("*", "deny"), rule("read", "allow")] },
+    ]) {
+      const rules = [...FREE, ...rulesFor(limited)];
+      for (const permission of ["edit", "bash", "webfetch", "external_directory", "task", "github_push", "anything"]) {
+        expect([permission, decide(rules, permission), isHidden(rules, permission)]).toEqual([
+          permission,
+          "deny",
+          true,
+        ]);
+      }
+      expect([decide(rules, "read"), isHidden(rules, "read")]).toEqual(["allow", false]);
+    }
+  });
+
+  test("what the parent is asked about, the child is asked about", () => {
+    const rules = [
+      ...FREE,
+      ...rulesFor({ parentAgent: [...FREE, rule("bash", "ask"), rule("bash", "allow", "ls *")] }),
+    ];
+    expect([decide(rules, "bash", "rm -rf x"), decide(rules, "bash", "ls src"), decide(rules, "bash", "ls")]).toEqual([
+      "ask",
+      "allow",
+      "allow",
+    ]);
+    expect(decide(rules, "edit")).toBe("allow");
+  });
+
+  test("a wildcard that denies the tools of a server holds for the child", () => {
+    const rules = [
+      ...FREE,
+      ...rulesFor({ parentAgent: [...FREE, rule("github_*", "deny"), rule("github_read", "allow")] }),
+    ];
+    expect([decide(rules, "github_push"), isHidden(rules, "github_push")]).toEqual(["deny", true]);
+    expect([decide(rules, "github_read"), decide(rules, "other")]).toEqual(["allow", "allow"]);
+  });
+
+  test("what the child's own agent may not do stays so, whatever its parent may", () => {
+    const childAgent = [rule("*", "deny"), rule("grep", "allow"), rule("bash", "ask"), rule("read", "allow", "src/*")];
+    const rules = [...childAgent, ...rulesFor({ parentAgent: [...FREE, rule("grep", "ask")], childAgent })];
+    expect(["edit", "grep", "bash"].map((permission) => decide(rules, permission))).toEqual(["deny", "ask", "ask"]);
+    expect([decide(rules, "read", "src/a.ts"), decide(rules, "read", "x")]).toEqual(["allow", "deny"]);
+  });
+
+  test("a parent without limits, and a person, add no rules", () => {
+    const childAgent = [rule("*", "deny"), rule("read", "allow")];
+    expect([rulesFor({}), rulesFor({ childAgent })]).toEqual([[], []]);
+    expect(rulesFor({ parentAgent: null, childAgent })).toEqual([]);
+  });
+
+  test("where parent and child have the same rules, none are added, however many there are", () => {
+    const commands = Array.from({ length: 80 }, (_, index) =>
+      rule("bash", index % 2 ? "allow" : "ask", `tool${index} *`),
+    );
+    const rules = [...FREE, rule("read", "ask", "*.env"), rule("read", "ask", "*.env.*"), ...commands];
+    expect(rulesFor({ parentAgent: rules, childAgent: rules })).toEqual([]);
+    const limited = rulesFor({
+      parentAgent: rules,
+      childAgent: rules,
+      parentSession: [rule("bash", "deny", "git push*")],
+    });
+    expect(limited.length).toBeLessThanOrEqual(82);
+  });
+
+  test("a parent whose agent is unknown is taken as OpenCode takes one without rules: it is asked", () => {
+    expect(decide([...FREE, ...rulesFor({ parentAgent: [] })], "bash")).toBe("ask");
+  });
+
+  test("the task tool is for agents whose own rules speak of it", () => {
+    const denyTools = ["asyncagents_task"];
+    expect(rulesFor({ denyTools })).toContainEqual(rule("task", "deny"));
+    expect(rulesFor({ denyTools, childAgent: [...FREE, rule("task", "allow", "explore")] })).not.toContainEqual(
+      rule("task", "deny"),
+    );
+  });
+
+  test("denied tools come last, so that nothing gives them back", () => {
+    const rules = rulesFor({ denyTools: ["asyncagents_task"], parentSession: [rule("asyncagents_task", "deny", "x")] });
+    expect(rules.at(-1)).toEqual(rule("asyncagents_task", "deny"));
+  });
+
+  test("for no rules and no call may a child do more than its parent, or more than its agent", () => {
+    const names = ["*", "*", "edit", "bash", "read", "github_*", "git*", "*_push", "github_push", "web?etch"];
+    const patterns = [
+      "*",
+      "*",
+      "*",
+      "git *",
+      "git push*",
+      "*.env",
+      "src/*",
+      "src/*.ts",
+      "rm ?",
+      "/tmp/*",
+      "* --force",
+      "git",
+    ];
+    const anyRule = fc.record({
+      permission: fc.constantFrom(...names),
+      pattern: fc.constantFrom(...patterns),
+      action: fc.constantFrom("allow" as const, "ask" as const, "deny" as const),
+    });
+    const anyRules = fc.array(anyRule, { maxLength: 7 });
+    const tools = ["edit", "bash", "read", "github_push", "github_read", "gitlab_push", "webfetch", "x_push", "other"];
+    const calls = [
+      "git",
+      "git push",
+      "git push --force",
+      "a.env",
+      "src/.env",
+      "src/a.ts",
+      "src/a.env",
+      "rm x",
+      "rm xy",
+      "/tmp/a.env",
+      "z",
+      "git src/a.env",
+    ];
+    fc.assert(
+      fc.property(anyRules, anyRules, anyRules, (parentAgent, parentSession, childAgent) => {
+        const child = [...childAgent, ...childRules({ parentAgent, parentSession, childAgent, denyTools: [] })];
+        const parent = [...parentAgent, ...parentSession];
+        for (const tool of tools) {
+          if (isHidden(parent, tool) && !isHidden(child, tool))
+            throw new Error(`${tool} is hidden from the parent only`);
+          for (const call of calls) {
+            const may = (rules: readonly WireRule[]) => RANK[decide(rules, tool, call)];
+            if (may(child) > may(parent)) throw new Error(`${tool} "${call}": more than its parent`);
+            if (may(child) > may(childAgent)) throw new Error(`${tool} "${call}": more than its agent`);
+          }
+        }
+      }),
+      { numRuns: Number(process.env.ASYNCAGENTS_PROPERTY_RUNS ?? 1_000) },
+    );
+  });
+
+  test("patterns relate as OpenCode's comparison says", () => {
+    const anyText = fc.string({ unit: fc.constantFrom("a", "b", " ", "/"), maxLength: 6 });
+    const anyPattern = fc.string({ unit: fc.constantFrom("a", "b", " ", "*", "?", "/"), maxLength: 6 });
+    fc.assert(
+      fc.property(anyPattern, anyPattern, anyText, (one, other, text) => {
+        const [inOne, inOther] = [fits(text, one), fits(text, other)];
+        if (inOne && inOther) expect(overlaps(one, other)).toBe(true);
+        if (inOther && !inOne) expect(covers(one, other)).toBe(false);
+      }),
+      { numRuns: 20_000 },
+    );
+    expect([covers("git *", "git"), covers("*.env.*", "*.env.example"), covers("git push*", "git *")]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect([overlaps("git *", "rm *"), overlaps("src/*", "*.env")]).toEqual([false, true]);
+  });
+});
+
+test("remembered rules are those of the same family, and of no other", () => {
+  const remembering = rememberingChildRules();
+  const allow = [{ permission: "*", pattern: "*", action: "allow" as const }];
+  const deny = [{ permission: "bash", pattern: "*", action: "deny" as const }];
+  const family = { parentAgent: allow, parentSession: [], childAgent: allow, denyTools: [] };
+  const stricter = { ...family, parentSession: deny };
+  for (const each of [family, stricter, { ...family, parentAgent: null }, stricter, family]) {
+    expect(remembering(each)).toEqual(childRules(each));
+  }
+  expect(remembering(stricter)).not.toEqual(remembering(family));
+});

@@ -1,0 +1,142 @@
+/** Status API servers over engines of `engine-bed.ts`: each on real HTTP, all of one world on one real store. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { type Client, createClient } from "../../../src/client/client.ts";
+import { Desk } from "../../../src/engine/desk.ts";
+import type { Engine } from "../../../src/engine/engine.ts";
+import { Overview } from "../../../src/engine/watching/overview.ts";
+import type { ServerRecord } from "../../../src/http/discovery.ts";
+import { type ApiServer, type ApiServerOptions, startApiServer } from "../../../src/http/server.ts";
+import { isAlive, ownIdentity } from "../../../src/process/liveness.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { newWorld, type Side, type SideOptions, type World } from "../../engine/engine-bed.ts";
+
+export const CORS = {
+  "access-control-allow-origin": "*",
+  "access-control-allow-methods": "GET, OPTIONS",
+  "access-control-allow-headers": "Content-Type",
+};
+
+export interface ApiOptions {
+  world?: World;
+  side?: SideOptions;
+  port?: number;
+  origins?: readonly string[];
+  heartbeatMs?: number;
+  daemon?: ApiServerOptions["daemon"];
+  /** Puts members of its own in place of the store's, for the server only. */
+  store?(store: Store): Partial<Store>;
+  /** The engines that the server knows; the side's own when absent. */
+  engines?(side: Side): readonly Engine[];
+}
+
+export interface Api {
+  world: World;
+  side: Side;
+  store: Store;
+  server: ApiServer;
+  url: string;
+  token: string;
+  client: Client;
+  logged: string[];
+  /** Asks for a path, with `with the token` where the init has none of its own. */
+  ask(path: string, init?: RequestInit): Promise<Response>;
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
+}
+
+type Ending = () => unknown;
+
+const endings = new WeakMap<World, Ending[]>();
+
+/** Done before the world's stores are closed; what was begun last ends first. */
+export function atEnd(world: World, ending: Ending): void {
+  const known = endings.get(world);
+  if (known) {
+    known.push(ending);
+    return;
+  }
+  const all = [ending];
+  endings.set(world, all);
+  const close = world.close.bind(world);
+  world.close = async () => {
+    for (const end of all.reverse()) await end();
+    await close();
+  };
+}
+
+export async function startApi(options: ApiOptions = {}): Promise<Api> {
+  const world = options.world ?? newWorld();
+  const side = await world.side(options.side);
+  const store = { ...side.store, ...options.store?.(side.store) };
+  const logged: string[] = [];
+  const log = (message: string, details?: Record<string, unknown>) => {
+    logged.push(`${message} ${JSON.stringify(details ?? {})}`);
+  };
+  const server = startApiServer({
+    overview: new Overview(store),
+    desk: deskOf(side, store, options.engines?.(side) ?? [side.engine]),
+    directory: world.directory,
+    log: { info: log, error: log },
+    port: options.port ?? 0,
+    origins: options.origins ?? [],
+    ...(options.heartbeatMs === undefined ? {} : { heartbeatMs: options.heartbeatMs }),
+    ...(options.daemon ? { daemon: options.daemon } : {}),
+  });
+  atEnd(world, () => server.stop());
+  const { url } = server;
+  const { token } = serverRecord(world.directory);
+  const ask = (path: string, init?: RequestInit) => fetch(`${url}${path}`, init);
+  const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+    ask(path, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json", ...headers },
+      body: typeof body === "string" ? body : JSON.stringify(body),
+    });
+  return { world, side, store, server, url, token, client: createClient({ url, token }), logged, ask, post };
+}
+
+/** The sides of a world have pids that are made up; here the side's own is this very process. */
+function deskOf(side: Side, store: Store, engines: readonly Engine[]): Desk {
+  const ofThisProcess = new Set(engines.map(({ instance }) => instance.id).concat(side.id));
+  const instances = async () =>
+    (await store.instances()).map((each) => (ofThisProcess.has(each.id) ? { ...each, ...ownIdentity() } : each));
+  return new Desk({ store: { ...store, instances }, engines: () => engines, isAlive });
+}
+
+export function serverRecord(directory: string, file = "server.json"): ServerRecord {
+  return JSON.parse(readFileSync(join(directory, file), "utf8"));
+}
+
+export async function jsonOf(answer: Response | Promise<Response>) {
+  return (await answer).json();
+}
+
+export interface Failure {
+  status: number;
+  code: string;
+  message: string;
+  details: Record<string, unknown>;
+}
+
+const failureSchema = z.strictObject({
+  error: z.strictObject({
+    code: z.string(),
+    message: z.string(),
+    details: z.record(z.string(), z.unknown()).optional(),
+  }),
+});
+
+/** An answer that must be an error in the documented form, with the headers that all have. */
+export async function failureOf(answer: Response | Promise<Response>): Promise<Failure> {
+  const response = await answer;
+  const { error } = failureSchema.parse(await response.json());
+  for (const [name, value] of Object.entries(CORS)) {
+    if (response.headers.get(name) !== value) throw new Error(`${name} is ${response.headers.get(name)}`);
+  }
+  return { status: response.status, code: error.code, message: error.message, details: error.details ?? {} };
+}
+
+export function corsOf(answer: Response): Record<string, string | null> {
+  return Object.fromEntries(Object.keys(CORS).map((name) => [name, answer.headers.get(name)]));
+}

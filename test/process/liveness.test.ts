@@ -1,0 +1,157 @@
+/** Who lives: what can be seen is asked for by its pid, everything else is judged by its heartbeat. */
+import { expect, onTestFinished, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DEFAULT_SETTINGS } from "../../src/engine/context.ts";
+import { Engine } from "../../src/engine/engine.ts";
+import { PERSON } from "../../src/engine/launch.ts";
+import { gate, markerOf, say } from "../../src/hosts/scripted/script.ts";
+import { scriptedHost } from "../../src/hosts/scripted/scripted-host.ts";
+import { INTERRUPTED } from "../../src/model/evidence.ts";
+import { isLive } from "../../src/model/task.ts";
+import { awakeNow } from "../../src/process/awake-clock.ts";
+import { instanceJudge, isAlive, ownIdentity, startByPs } from "../../src/process/liveness.ts";
+import { sqliteStore } from "../../src/store/open.ts";
+import type { Instance } from "../../src/store/store.ts";
+import { eventually } from "../../src/testing/eventually.ts";
+import { idle, launch, newWorld, when } from "../engine/engine-bed.ts";
+
+const own: Instance = { id: "i", ...ownIdentity(), beat: 0, host: "scripted", directory: "/", startedAt: 0 };
+
+test("a process that can be seen lives as long as its pid has its start time, whatever its heartbeat", () => {
+  let at = 0;
+  const judge = instanceJudge(() => at);
+  for (at of [0, 50_000, 500_000]) expect(judge(own)).toBe(true);
+  expect(judge({ ...own, processStart: "1" })).toBe(false);
+  expect(isAlive({ ...own, pidNamespace: "" })).toBe(true);
+});
+
+test.each([
+  ["in another pid namespace", { pidNamespace: "pid:[1]" }],
+  ["on another boot", { bootId: "another" }],
+])("one %s lives until its heartbeat was seen to stand still for a minute", (_, elsewhere) => {
+  let at = 0;
+  const judge = instanceJudge(() => at);
+  const other = { ...own, ...elsewhere, processStart: "1" };
+  for (let beat = 0; beat < 20; beat++, at += 14_000) expect(judge({ ...other, beat })).toBe(true);
+  const last = { ...other, beat: 20 };
+  for (const until = at + 60_000; at < until; at += 10_000) expect(judge(last)).toBe(true);
+  expect(judge(last)).toBe(false);
+  expect(judge({ ...last, beat: 21 })).toBe(true);
+});
+
+test("whoever slept, or has not looked, holds nobody for dead", () => {
+  let at = 0;
+  const judge = instanceJudge(() => at);
+  const other = { ...own, pidNamespace: "pid:[1]", beat: 7 };
+  expect(judge(other)).toBe(true);
+  at += 8 * 3_600_000;
+  expect(judge(other)).toBe(true);
+  at += 10_000;
+  expect(judge({ ...other, beat: 8 })).toBe(true);
+});
+
+test("the start of a process reads the same in every time zone and language", () => {
+  const { TZ, LC_ALL } = process.env;
+  const read = (zone: string, language: string) => {
+    Object.assign(process.env, { TZ: zone, LC_ALL: language });
+    return startByPs(process.pid);
+  };
+  const starts = [read("UTC", "C"), read("Asia/Tokyo", "de_DE.UTF-8"), read("America/New_York", "C")];
+  for (const [name, value] of Object.entries({ TZ, LC_ALL })) {
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
+  }
+  expect(starts[0]).toMatch(/\d{4}$/);
+  expect(new Set(starts).size).toBe(1);
+});
+
+test("an instance that was held for dead registers again, and stops what was taken from it", async () => {
+  const world = newWorld();
+  const one = await world.side({ settings: { beatMs: 10 } });
+  const parent = world.parent();
+  const task = await launch(one, parent, world.script(gate("held"), say("unheard")));
+  await one.host.gate("held").reachedBy(1);
+  const stopped = idle(one, task.sessionId);
+  const two = await world.side();
+  world.holdForDead(one.id);
+  await two.engine.recover();
+  expect(await two.store.task(task.id)).toMatchObject({ status: "error", run: { error: INTERRUPTED } });
+  await stopped;
+  expect([one.engine.liveRuns, (await one.host.statuses()).has(task.sessionId)]).toEqual([0, false]);
+  await eventually(two.store, async () => {
+    const ids = (await two.store.instances()).map(({ id }) => id).toSorted();
+    return ids.includes(one.id) ? ids : null;
+  });
+});
+
+test("and keeps what was not", async () => {
+  const world = newWorld();
+  const one = await world.side({ settings: { beatMs: 10 } });
+  const task = await launch(one, world.parent(), world.script(gate("held"), say("kept")));
+  await one.host.gate("held").reachedBy(1);
+  await one.store.endInstance(one.id);
+  await eventually(one.store, async () => ((await one.store.instances()).length > 0 ? true : null));
+  one.host.gate("held").open();
+  expect(await when(one, task, ({ status }) => !isLive(status))).toMatchObject({ run: { result: "kept" } });
+});
+
+/** In a pid namespace of its own where that is allowed; else as one that says that it is. */
+function contained(folder: string) {
+  const program = [process.execPath, join(import.meta.dir, "contained-process.ts"), folder];
+  const unshare = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"];
+  const isAllowed = Bun.which("unshare") !== null && Bun.spawnSync([...unshare, "true"]).exitCode === 0;
+  const command = isAllowed ? [...unshare, ...program] : [...program, "pid:[1]"];
+  return Bun.spawn(command, { stdin: "pipe", stdout: "pipe", stderr: "inherit" });
+}
+
+test("processes in two containers on one data folder leave each other's tasks alone, until one dies", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "asyncagents-contained-"));
+  const child = contained(folder);
+  const store = await sqliteStore({ directory: folder });
+  const host = scriptedHost();
+  host.script("held", [gate("door"), say("outside")]);
+  let sweeps = 0;
+  const swept = new Map<number, () => void>();
+  const engine = new Engine({
+    store: {
+      ...store,
+      instances: () => {
+        swept.get(++sweeps)?.();
+        return store.instances();
+      },
+    },
+    host,
+    instance: { ...own, id: "ins_outside", host: host.kind },
+    settings: { ...DEFAULT_SETTINGS, pollMs: 20, beatMs: 20 },
+    log: { info: () => {}, error: () => {} },
+    now: Date.now,
+    monotonic: awakeNow,
+    newId: (prefix) => `${prefix}_outside`,
+    // Looks are 20 ms apart here: the child's heartbeat may be late by a second before it counts as stopped.
+    isAlive: instanceJudge(() => performance.now(), 1_500),
+    wordNotices: () => ({ visible: "told", hidden: "" }),
+    reach: () => {},
+  });
+  onTestFinished(async () => {
+    child.kill("SIGKILL");
+    await engine.stop();
+    host.crash();
+    await store.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const reader = child.stdout.getReader();
+  const inside = new TextDecoder().decode((await reader.read()).value).trim();
+  await engine.start();
+  const request = { description: "outside", prompt: markerOf("held"), agent: "general", fork: false, batch: null };
+  const outside = await engine.launch(PERSON, request, await engine.checkLaunch(PERSON, request));
+  const many = new Promise<void>((resolve) => swept.set(sweeps + 15, resolve));
+  await engine.recover();
+  await many;
+  expect(await store.task(inside)).toMatchObject({ status: "running", owner: "ins_contained" });
+  expect(await store.task(outside.id)).toMatchObject({ status: "running", owner: "ins_outside" });
+  child.kill("SIGKILL");
+  await eventually(store, async () => ((await store.task(inside))?.status === "error" ? true : null));
+  expect(await store.task(outside.id)).toMatchObject({ status: "running" });
+}, 30_000);
