@@ -2,7 +2,7 @@
  * The command line of the benchmarks. Wrong arguments give a text that says what is right; nothing is started then.
  */
 import { parseArgs } from "node:util";
-import { MODES, type Mode } from "./bed.ts";
+import { MODES, type Mode } from "./opencode/bed.ts";
 
 export const BENCHMARKS = ["background-task", "many-tasks", "status-api"] as const;
 

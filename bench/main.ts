@@ -5,11 +5,16 @@ import { mkdir } from "node:fs/promises";
 import { availableParallelism, cpus, loadavg } from "node:os";
 import { dirname, join } from "node:path";
 import { type Arguments, type Benchmark, HELP, readArguments } from "./arguments.ts";
-import { type Comparison, compareBackgroundTasks, compareManyTasks, plainDefinitionBytes } from "./background-task.ts";
-import { type Judged, judge, MANY_MEASURES, measuresOf } from "./measures.ts";
+import {
+  type Comparison,
+  compareBackgroundTasks,
+  compareManyTasks,
+  plainDefinitionBytes,
+} from "./opencode/background-task.ts";
+import { type Judged, judge, MANY_MEASURES, measuresOf } from "./opencode/measures.ts";
+import type { Trial } from "./opencode/trial.ts";
 import { bytesTable, disturbance, MODE_LABELS, timesTable, verdictLine } from "./report.ts";
-import { statusApi } from "./status-api.ts";
-import type { Trial } from "./trial.ts";
+import { statusApi } from "./status/status-api.ts";
 
 const FEW = 30;
 /** A pair launches 120 agents: fewer pairs say enough, and the ratio moves less from pair to pair than with one task. */

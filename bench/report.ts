@@ -1,11 +1,11 @@
 /**
  * The printed report: tables side by side and one verdict line for each limit. Pure: gives text, prints nothing.
  */
-import type { Comparison } from "./background-task.ts";
-import type { Mode } from "./bed.ts";
-import { contenders } from "./contenders.ts";
-import type { ContextBytes } from "./context-bytes.ts";
-import type { Judged } from "./measures.ts";
+import type { Comparison } from "./opencode/background-task.ts";
+import type { Mode } from "./opencode/bed.ts";
+import { contenders } from "./opencode/contenders.ts";
+import type { ContextBytes } from "./opencode/context-bytes.ts";
+import type { Judged } from "./opencode/measures.ts";
 import type { Estimate } from "./statistics.ts";
 
 type Row = readonly string[];

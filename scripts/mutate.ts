@@ -10,9 +10,9 @@ import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { Glob } from "bun";
 import { parse } from "../test/ground/syntax.ts";
-import { type Coverage, mayRun, readCoverage } from "./coverage.ts";
-import { weightOf } from "./lanes.ts";
-import { type Mutation, mutated, mutationsOf, sample } from "./mutations.ts";
+import { type Coverage, mayRun, readCoverage } from "./mutation/coverage.ts";
+import { type Mutation, mutated, mutationsOf, sample } from "./mutation/mutations.ts";
+import { weightOf } from "./testing/lanes.ts";
 
 /** The tests that speak for a folder. */
 const TESTS: Record<string, string[]> = {

@@ -9,10 +9,10 @@ import { Glob } from "bun";
 import { ensureBrowser } from "./browser.ts";
 import { build } from "./build.ts";
 import { printChecks, runChecks } from "./check.ts";
-import { type Lane, type LaneReport, startLane } from "./lane-run.ts";
-import { splitIntoLanes } from "./lanes.ts";
-import { capabilities } from "./requirements.ts";
-import { judge } from "./verdict.ts";
+import { type Lane, type LaneReport, startLane } from "./testing/lane-run.ts";
+import { splitIntoLanes } from "./testing/lanes.ts";
+import { capabilities } from "./testing/requirements.ts";
+import { judge } from "./testing/verdict.ts";
 
 const LANES = 2;
 const PROGRESS_MS = 10_000;

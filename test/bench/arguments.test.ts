@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { BENCHMARKS, PARTS, readArguments } from "../../bench/arguments.ts";
-import { MODES } from "../../bench/bed.ts";
+import { MODES } from "../../bench/opencode/bed.ts";
 
 test("without arguments, all benchmarks run with 30 pairs, in the TUI first", () => {
   const all = { benchmarks: [...BENCHMARKS], on: [...MODES], parts: [...PARTS] };

@@ -2,9 +2,9 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fillStore } from "../../bench/filled-store.ts";
-import { foreignWrites } from "../../bench/foreign-writes.ts";
-import { PLANTED, storedTask } from "../../bench/stored-tasks.ts";
+import { fillStore } from "../../bench/status/filled-store.ts";
+import { foreignWrites } from "../../bench/status/foreign-writes.ts";
+import { PLANTED, storedTask } from "../../bench/status/stored-tasks.ts";
 import { sqliteStore } from "../../src/store/open.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "asyncagents-"));

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { Mode } from "../../bench/bed.ts";
-import { judge, measuresOf } from "../../bench/measures.ts";
+import type { Mode } from "../../bench/opencode/bed.ts";
+import { judge, measuresOf } from "../../bench/opencode/measures.ts";
 
 const pair = (ours: number) => ({
   ours: { launchCall: ours, launchPath: ours, told: ours },

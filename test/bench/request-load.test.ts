@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { answerLength, requestRate } from "../../bench/request-load.ts";
+import { answerLength, requestRate } from "../../bench/status/request-load.ts";
 
 const answered: string[] = [];
 const server = Bun.serve({

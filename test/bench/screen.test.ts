@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Screen } from "../../bench/screen.ts";
+import { Screen } from "../../bench/opencode/screen.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 

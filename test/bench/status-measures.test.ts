@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { LIST_CONTENDERS, type ListRound, turned } from "../../bench/list-rounds.ts";
+import { LIST_CONTENDERS, type ListRound, turned } from "../../bench/status/list-rounds.ts";
 import {
   eventMeasures,
   isWithin,
@@ -7,8 +7,8 @@ import {
   listMeasures,
   type StatusMeasure,
   startMeasures,
-} from "../../bench/status-measures.ts";
-import { spread, statusTable, statusVerdict } from "../../bench/status-report.ts";
+} from "../../bench/status/measures.ts";
+import { spread, statusTable, statusVerdict } from "../../bench/status/report.ts";
 
 const found = { rare: 5, hundredth: 1_000, frequent: 30_000, letters: 10 };
 

@@ -3,7 +3,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { StoredSessions } from "../../bench/stored-sessions.ts";
+import { StoredSessions } from "../../bench/opencode/stored-sessions.ts";
 
 const home = mkdtempSync(join(tmpdir(), "asyncagents-"));
 const folder = join(home, ".local", "share", "opencode");

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { PLANTED, storedTask } from "../../bench/stored-tasks.ts";
+import { PLANTED, storedTask } from "../../bench/status/stored-tasks.ts";
 import { transition } from "../../src/model/transition.ts";
 
 const tasks = Array.from({ length: 2_000 }, (_, age) => {

@@ -1,7 +1,7 @@
 /** What is left of output that was written for a terminal. */
 import { expect, test } from "bun:test";
+import { subjectOf } from "../../dashboard/src/conversation/tool-subjects.ts";
 import { hunkBetween } from "../../dashboard/src/diff/line-diff.ts";
-import { subjectOf } from "../../dashboard/src/task/tool-subjects.ts";
 import { terminalRuns } from "../../dashboard/src/wording/terminal-text.ts";
 
 const ESC = "\u001B";

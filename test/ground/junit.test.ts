@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fullName, parseJunit } from "../../scripts/junit.ts";
+import { fullName, parseJunit } from "../../scripts/testing/junit.ts";
 
 /** Runs real tests, so that a Bun that reports otherwise is noticed here. */
 async function report(text: string) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { crashOf } from "../../scripts/lane-run.ts";
-import { splitIntoLanes, weightOf } from "../../scripts/lanes.ts";
+import { crashOf } from "../../scripts/testing/lane-run.ts";
+import { splitIntoLanes, weightOf } from "../../scripts/testing/lanes.ts";
 
 const passed = { file: "test/a.test.ts", groups: [], title: "a", outcome: "passed" as const, seconds: 0 };
 const failed = { ...passed, outcome: "failed" as const };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { mayRun, readCoverage } from "../../scripts/coverage.ts";
-import { mutated, mutationsOf, sample } from "../../scripts/mutations.ts";
+import { mayRun, readCoverage } from "../../scripts/mutation/coverage.ts";
+import { mutated, mutationsOf, sample } from "../../scripts/mutation/mutations.ts";
 import { parseText } from "./syntax.ts";
 
 async function changesOf(text: string): Promise<string[]> {

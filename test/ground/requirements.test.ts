@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { TestResult } from "../../scripts/junit.ts";
-import { capabilities, citedIds, misplacedIds, prove, unprovenOf } from "../../scripts/requirements.ts";
+import type { TestResult } from "../../scripts/testing/junit.ts";
+import { capabilities, citedIds, misplacedIds, prove, unprovenOf } from "../../scripts/testing/requirements.ts";
 import requirements from "../requirements.json";
 
 const ids = requirements.map(({ id }) => id);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { TestResult } from "../../scripts/junit.ts";
-import { judge, type Run } from "../../scripts/verdict.ts";
+import type { TestResult } from "../../scripts/testing/junit.ts";
+import { judge, type Run } from "../../scripts/testing/verdict.ts";
 
 function result(outcome: TestResult["outcome"], title = "a [AT-01.1]"): TestResult {
   return { file: "test/a.test.ts", groups: ["group"], title, outcome, seconds: 0 };

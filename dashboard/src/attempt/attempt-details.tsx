@@ -1,14 +1,15 @@
 /**
  * The facts of an attempt: its worktrees, with what changed in each, and the task behind it.
  */
+
+import { useMedia } from "../browser/media.ts";
+import { Fold } from "../conversation/fold.tsx";
 import { LineCounts } from "../diff/line-counts.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
-import { useMedia } from "../parts/media.ts";
 import { Link } from "../routing/link.tsx";
 import { taskPath } from "../routing/route.ts";
 import type { Attempt } from "../server/operate.ts";
-import { Fold } from "../task/fold.tsx";
 import { counted } from "../wording/amounts.ts";
 import { visibleText } from "../wording/hidden-characters.ts";
 

@@ -1,9 +1,10 @@
 /**
  * What an attempt's newest run ended with, or why it failed.
  */
+
+import { LongText } from "../conversation/long-text.tsx";
+import { RichText } from "../conversation/rich-text.tsx";
 import type { Attempt } from "../server/operate.ts";
-import { LongText } from "../task/long-text.tsx";
-import { RichText } from "../task/rich-text.tsx";
 import { isAtWork } from "../wording/attempts.ts";
 
 export function AttemptOutcome({ attempt }: { attempt: Attempt }) {

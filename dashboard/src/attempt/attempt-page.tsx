@@ -3,6 +3,7 @@
  */
 import { type RefObject, useRef, useState } from "react";
 import { NotLoaded } from "../board/not-loaded.tsx";
+import { Conversation } from "../conversation/conversation.tsx";
 import { DiffView } from "../diff/diff-view.tsx";
 import { useReadingPlace } from "../reading/use-reading-place.ts";
 import { navigate } from "../routing/location.ts";
@@ -11,7 +12,6 @@ import { useAttempt, useHandle } from "../server/board-queries.ts";
 import type { Attempt } from "../server/operate.ts";
 import { useTaskIfKnown } from "../server/queries.ts";
 import { AnswerBox } from "../task/answer-box.tsx";
-import { Conversation } from "../task/conversation.tsx";
 import { isAtWork } from "../wording/attempts.ts";
 import { isLive } from "../wording/statuses.ts";
 import { AttemptDetails } from "./attempt-details.tsx";

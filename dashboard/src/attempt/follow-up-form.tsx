@@ -1,9 +1,10 @@
 /**
  * Tells an attempt's agent what to do next: at once when it is idle, else queued until it is. Shows what is queued.
  */
+
+import { useDraft } from "../forms/draft.ts";
+import { PromptForm } from "../forms/prompt-form.tsx";
 import { Button } from "../parts/button.tsx";
-import { useDraft } from "../parts/draft.ts";
-import { PromptForm } from "../parts/prompt-form.tsx";
 import { type Attempt, operate } from "../server/operate.ts";
 import { isAtWork } from "../wording/attempts.ts";
 import { FollowUpQueue } from "./follow-up-queue.tsx";

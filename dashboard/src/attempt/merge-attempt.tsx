@@ -5,11 +5,11 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { unseenIn } from "../diff/changed-files.ts";
+import { FormDialog } from "../forms/form-dialog.tsx";
+import { TextField } from "../forms/form-fields.tsx";
 import { Button } from "../parts/button.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
-import { FormDialog } from "../parts/form-dialog.tsx";
-import { TextField } from "../parts/form-fields.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { useSeenDiff } from "../server/board-queries.ts";
 import { listedIn } from "../server/failure.ts";

@@ -3,10 +3,10 @@
  * is offered.
  */
 import { useState } from "react";
+import { ForceField } from "../forms/force-field.tsx";
+import { FormDialog } from "../forms/form-dialog.tsx";
 import { Button } from "../parts/button.tsx";
-import { ForceField } from "../parts/force-field.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
-import { FormDialog } from "../parts/form-dialog.tsx";
 import { navigate } from "../routing/location.ts";
 import { itemPath } from "../routing/route.ts";
 import { type Attempt, operate } from "../server/operate.ts";

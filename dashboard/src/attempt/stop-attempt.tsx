@@ -2,8 +2,8 @@
  * Stops what an attempt does now, after asking.
  */
 import { useState } from "react";
+import { FormDialog } from "../forms/form-dialog.tsx";
 import { Button } from "../parts/button.tsx";
-import { FormDialog } from "../parts/form-dialog.tsx";
 import { type Attempt, operate } from "../server/operate.ts";
 import { useAttemptDeed } from "./use-attempt-deed.ts";
 

@@ -4,8 +4,8 @@
  */
 import { useMemo, useState } from "react";
 import type { TaskGroup } from "../../../src/protocol/schemas.ts";
+import { useIsNarrow } from "../browser/media.ts";
 import { useNow } from "../live/clock.ts";
-import { useIsNarrow } from "../parts/media.ts";
 import { durationText } from "../wording/durations.ts";
 import { axisTicks, type Tick } from "./axis-ticks.ts";
 import { RunTooltip, type ShownRun } from "./run-tooltip.tsx";

@@ -2,9 +2,9 @@
  * Adds a project and shows its board.
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { forgetDraft, useDraft } from "../parts/draft.ts";
-import { FormDialog } from "../parts/form-dialog.tsx";
-import { TextField } from "../parts/form-fields.tsx";
+import { forgetDraft, useDraft } from "../forms/draft.ts";
+import { FormDialog } from "../forms/form-dialog.tsx";
+import { TextField } from "../forms/form-fields.tsx";
 import { navigate } from "../routing/location.ts";
 import { boardPath } from "../routing/route.ts";
 import { operate } from "../server/operate.ts";

@@ -3,16 +3,16 @@
  * that attempts most likely start from.
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Fold } from "../conversation/fold.tsx";
+import { forgetDraft, useDraft } from "../forms/draft.ts";
+import { FormDialog } from "../forms/form-dialog.tsx";
+import { TextField } from "../forms/form-fields.tsx";
 import { rememberBranch } from "../item/remembered-start.ts";
-import { forgetDraft, useDraft } from "../parts/draft.ts";
 import { ForeignText } from "../parts/foreign-text.tsx";
-import { FormDialog } from "../parts/form-dialog.tsx";
-import { TextField } from "../parts/form-fields.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { useRepos } from "../server/board-queries.ts";
 import { operate } from "../server/operate.ts";
 import { queryKeys } from "../server/query-keys.ts";
-import { Fold } from "../task/fold.tsx";
 
 export function AddRepoDialog({ projectId, onClose }: { projectId: string; onClose: () => void }) {
   const draft = (field: string) => `repo.${field}.${projectId}`;

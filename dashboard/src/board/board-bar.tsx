@@ -2,9 +2,9 @@
  * The bar above the columns: which project, a filter, and the ways to add something.
  */
 import { useState } from "react";
+import { SearchField } from "../forms/search-field.tsx";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icons.tsx";
-import { SearchField } from "../parts/search-field.tsx";
 import { navigate } from "../routing/location.ts";
 import { boardPath } from "../routing/route.ts";
 import { useRepos } from "../server/board-queries.ts";

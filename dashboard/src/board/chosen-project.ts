@@ -1,7 +1,7 @@
 /**
  * Which project the board shows: the one in the address, else the one that this browser had last, else the first.
  */
-import { remember, remembered } from "../parts/remembered.ts";
+import { remember, remembered } from "../browser/remembered.ts";
 import type { Project } from "../server/operate.ts";
 
 const NAME = "project";

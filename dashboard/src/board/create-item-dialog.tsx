@@ -2,9 +2,9 @@
  * Adds a work item: its title and description are what an agent is told.
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { forgetDraft, useDraft } from "../parts/draft.ts";
-import { FormDialog } from "../parts/form-dialog.tsx";
-import { TextField } from "../parts/form-fields.tsx";
+import { forgetDraft, useDraft } from "../forms/draft.ts";
+import { FormDialog } from "../forms/form-dialog.tsx";
+import { TextField } from "../forms/form-fields.tsx";
 import { operate } from "../server/operate.ts";
 import { queryKeys } from "../server/query-keys.ts";
 

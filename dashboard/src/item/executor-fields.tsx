@@ -3,8 +3,8 @@
  * known only once a host is up; until then one can be named by hand.
  */
 
+import { ChoiceField, TextField } from "../forms/form-fields.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
-import { ChoiceField, TextField } from "../parts/form-fields.tsx";
 import { Icon } from "../parts/icons.tsx";
 import type { Executor } from "../server/operate.ts";
 import { executorLabel } from "../wording/attempts.ts";

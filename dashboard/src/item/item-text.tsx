@@ -2,13 +2,13 @@
  * The title and description of a work item, to read and to edit. What is being edited is not overwritten by what comes in.
  */
 import { useState } from "react";
+import { forgetDraft, useDraft } from "../forms/draft.ts";
+import { Form } from "../forms/form.tsx";
+import { TextField } from "../forms/form-fields.tsx";
 import { BackLink } from "../parts/back-link.tsx";
 import { Button } from "../parts/button.tsx";
-import { forgetDraft, useDraft } from "../parts/draft.ts";
 import { FailureNote } from "../parts/failure-note.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
-import { Form } from "../parts/form.tsx";
-import { TextField } from "../parts/form-fields.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { TypedText } from "../parts/typed-text.tsx";
 import { boardPath } from "../routing/route.ts";

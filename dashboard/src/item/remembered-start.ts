@@ -1,7 +1,7 @@
 /**
  * What this browser chose last for starting an attempt: executor, agent, and each repository's branch.
  */
-import { remember, remembered } from "../parts/remembered.ts";
+import { remember, remembered } from "../browser/remembered.ts";
 
 export function rememberBranch(repoId: string, branch: string): void {
   remember(`branch.${repoId}`, branch);

@@ -2,8 +2,8 @@
  * Where an attempt works: the project's repositories, each with the branch that it starts from and is merged into.
  */
 
+import { FIELD } from "../forms/form-fields.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
-import { FIELD } from "../parts/form-fields.tsx";
 import type { Repo } from "../server/operate.ts";
 import { visibleText } from "../wording/hidden-characters.ts";
 

@@ -1,8 +1,9 @@
 /**
  * Where a work item stands, as a choice.
  */
+
+import { ChoiceField } from "../forms/form-fields.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
-import { ChoiceField } from "../parts/form-fields.tsx";
 import type { Item, ItemStatus } from "../server/operate.ts";
 import { ITEM_STATUSES, itemStatusLabel } from "../wording/item-statuses.ts";
 import { useItemChange } from "./use-item-change.ts";

@@ -3,12 +3,12 @@
  * before a host runs there. Shows the server's own words when it refuses.
  */
 import { useMutation } from "@tanstack/react-query";
+import { forgetDraft, useDraft } from "../forms/draft.ts";
+import { Form } from "../forms/form.tsx";
+import { ChoiceField, TextField } from "../forms/form-fields.tsx";
 import { Button } from "../parts/button.tsx";
-import { forgetDraft, useDraft } from "../parts/draft.ts";
 import { FailureNote } from "../parts/failure-note.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
-import { Form } from "../parts/form.tsx";
-import { ChoiceField, TextField } from "../parts/form-fields.tsx";
 import { navigate } from "../routing/location.ts";
 import { taskPath } from "../routing/route.ts";
 import { control } from "../server/page-client.ts";

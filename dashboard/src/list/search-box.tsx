@@ -1,6 +1,6 @@
 /** The search box: shows what is typed at once and searches when the typing rests. */
 import { useEffect, useRef, useState } from "react";
-import { SearchField } from "../parts/search-field.tsx";
+import { SearchField } from "../forms/search-field.tsx";
 import { type Filters, listPath } from "../routing/filters.ts";
 import { navigate } from "../routing/location.ts";
 

@@ -4,7 +4,7 @@
  */
 import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
-import { useIsNarrow } from "../parts/media.ts";
+import { useIsNarrow } from "../browser/media.ts";
 import { GridHead } from "./grid-head.tsx";
 import { recallList, rememberList } from "./list-memory.ts";
 import type { TaskPages } from "./task-pages.ts";

@@ -2,9 +2,9 @@
  * Copies a text, which may have to be fetched first, and says how that went.
  */
 import { useState } from "react";
+import { copyText } from "../browser/clipboard.ts";
 import { failureText } from "../server/failure.ts";
 import { Button } from "./button.tsx";
-import { copyText } from "./clipboard.ts";
 import { Icon } from "./icons.tsx";
 
 const TOLD_MS = 2000;

@@ -2,9 +2,9 @@
  * The bell: turns desktop notifications on and off, and says why where they cannot be turned on.
  */
 import { useState } from "react";
+import { useChoice } from "../browser/stored-choice.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icons.tsx";
-import { useChoice } from "../parts/stored-choice.ts";
 import { areNotificationsOn, notificationChoice, turnNotificationsOn } from "./notifications.ts";
 
 export function Bell() {

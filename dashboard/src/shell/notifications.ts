@@ -4,8 +4,8 @@
  */
 import type { TaskChange } from "../../../src/client/event-stream.ts";
 import type { BackgroundTask } from "../../../src/protocol/schemas.ts";
+import { StoredChoice } from "../browser/stored-choice.ts";
 import type { FeedListener } from "../live/live-feed.ts";
-import { StoredChoice } from "../parts/stored-choice.ts";
 import { navigate } from "../routing/location.ts";
 import { taskPath } from "../routing/route.ts";
 import { visibleText } from "../wording/hidden-characters.ts";

@@ -1,9 +1,10 @@
 /**
  * The button that goes round the three themes and says which one holds.
  */
+
+import { useChoice } from "../browser/stored-choice.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icons.tsx";
-import { useChoice } from "../parts/stored-choice.ts";
 import { THEMES, themeChoice } from "./theme.ts";
 
 export function ThemeToggle() {

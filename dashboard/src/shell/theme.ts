@@ -2,7 +2,7 @@
  * The colour scheme: the browser's own unless the person chose one. Set on the root element by the bundle, because the
  * content security policy allows no script in the page itself.
  */
-import { StoredChoice } from "../parts/stored-choice.ts";
+import { StoredChoice } from "../browser/stored-choice.ts";
 
 export const THEMES = ["auto", "light", "dark"] as const;
 export type Theme = (typeof THEMES)[number];

@@ -3,7 +3,7 @@
  */
 import { useSyncExternalStore } from "react";
 import type { TaskStatus } from "../../../src/protocol/schemas.ts";
-import { useMedia } from "../parts/media.ts";
+import { useMedia } from "../browser/media.ts";
 import { themeChoice } from "../shell/theme.ts";
 
 export interface PlotColours {

@@ -6,12 +6,12 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { AnswerBody, BackgroundTask } from "../../../src/protocol/schemas.ts";
+import { forgetDraft, useDraft } from "../forms/draft.ts";
+import { Form } from "../forms/form.tsx";
+import { TextField } from "../forms/form-fields.tsx";
 import { Button } from "../parts/button.tsx";
-import { forgetDraft, useDraft } from "../parts/draft.ts";
 import { FailureNote } from "../parts/failure-note.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
-import { Form } from "../parts/form.tsx";
-import { TextField } from "../parts/form-fields.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { control } from "../server/page-client.ts";
 import { queryKeys } from "../server/query-keys.ts";

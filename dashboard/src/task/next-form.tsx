@@ -5,11 +5,11 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { BackgroundTask } from "../../../src/protocol/schemas.ts";
+import { useDraft } from "../forms/draft.ts";
+import { PromptForm } from "../forms/prompt-form.tsx";
 import { LaunchDialog } from "../launch/launch-dialog.tsx";
 import { Button } from "../parts/button.tsx";
-import { useDraft } from "../parts/draft.ts";
 import { FailureNote } from "../parts/failure-note.tsx";
-import { PromptForm } from "../parts/prompt-form.tsx";
 import { navigate } from "../routing/location.ts";
 import { taskPath } from "../routing/route.ts";
 import { control, readingClient } from "../server/page-client.ts";

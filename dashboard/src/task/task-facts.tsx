@@ -3,10 +3,10 @@
  */
 import type { ReactNode } from "react";
 import type { BackgroundTask } from "../../../src/protocol/schemas.ts";
+import { Fold } from "../conversation/fold.tsx";
+import { LongText } from "../conversation/long-text.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { costText, countText } from "../wording/amounts.ts";
-import { Fold } from "./fold.tsx";
-import { LongText } from "./long-text.tsx";
 
 export function TaskFacts({ task }: { task: BackgroundTask }) {
   const { tokens, cost, toolCalls } = task.progress;

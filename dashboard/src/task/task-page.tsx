@@ -3,10 +3,14 @@
  */
 import { type RefObject, useRef, useState } from "react";
 import type { BackgroundTask } from "../../../src/protocol/schemas.ts";
+import { useMedia } from "../browser/media.ts";
+import { Conversation } from "../conversation/conversation.tsx";
+import { Fold } from "../conversation/fold.tsx";
+import { LongText } from "../conversation/long-text.tsx";
+import { RichText } from "../conversation/rich-text.tsx";
 import { Button } from "../parts/button.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
-import { useMedia } from "../parts/media.ts";
 import { useReadingPlace } from "../reading/use-reading-place.ts";
 import { Link } from "../routing/link.tsx";
 import { codeOf } from "../server/failure.ts";
@@ -14,12 +18,8 @@ import { useTask } from "../server/queries.ts";
 import { costText, counted } from "../wording/amounts.ts";
 import { isLive } from "../wording/statuses.ts";
 import { AnswerBox } from "./answer-box.tsx";
-import { Conversation } from "./conversation.tsx";
-import { Fold } from "./fold.tsx";
-import { LongText } from "./long-text.tsx";
 import { NextForm } from "./next-form.tsx";
 import { ParentNotice } from "./parent-notice.tsx";
-import { RichText } from "./rich-text.tsx";
 import { RunList } from "./run-list.tsx";
 import { TaskFacts } from "./task-facts.tsx";
 import { TaskFamily } from "./task-family.tsx";

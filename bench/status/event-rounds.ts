@@ -2,12 +2,12 @@
  * How fast a change reaches many readers, in interleaved rounds: ours from the commit, the bare server from the call, the same
  * bytes on both sides. Then how fast a change of another process reaches one reader. Times in ms.
  */
-import { sqliteStore } from "../src/store/open.ts";
-import { newTask } from "../src/testing/sample-task.ts";
+import { sqliteStore } from "../../src/store/open.ts";
+import { newTask } from "../../src/testing/sample-task.ts";
+import { quantile, seededChance } from "../statistics.ts";
 import type { BareEventCalls } from "./bare-event-server.ts";
 import { type Child, sharedNow, startChild } from "./child-process.ts";
-import { quantile, seededChance } from "./statistics.ts";
-import type { StatusServerCalls } from "./status-server.ts";
+import type { StatusServerCalls } from "./server.ts";
 import { progressOf, storedTask } from "./stored-tasks.ts";
 import type { StreamClientCalls } from "./stream-clients.ts";
 
@@ -49,7 +49,7 @@ const PAUSE_SPREAD_MS = 200;
 
 export async function measureEvents(options: EventOptions): Promise<EventFigures> {
   const stage: Stage = {
-    ours: startChild<StatusServerCalls>("./status-server.ts", options.folder),
+    ours: startChild<StatusServerCalls>("./server.ts", options.folder),
     bare: startChild<BareEventCalls>("./bare-event-server.ts", options.folder),
     clients: startChild<StreamClientCalls>("./stream-clients.ts", options.folder),
   };

@@ -2,9 +2,9 @@
  * The printed report of the status API: one table, one verdict line for each limit, and what is told besides. Pure: gives text,
  * prints nothing.
  */
-import { estimate, table } from "./report.ts";
-import { quantile } from "./statistics.ts";
-import type { JudgedStatus } from "./status-measures.ts";
+import { estimate, table } from "../report.ts";
+import { quantile } from "../statistics.ts";
+import type { JudgedStatus } from "./measures.ts";
 
 export function statusTable(judged: readonly JudgedStatus[]): string {
   const head = ["median [95% interval]", "ours", "compared with", "theirs", "ratio or difference", "limit", ""];

@@ -2,9 +2,7 @@
  * What is judged of the status API, and how: each measure with its pairs, its limit and the verdict. Pure but for the seed that
  * it fixes, so that the same figures are always judged the same.
  */
-import type { EventFigures } from "./event-rounds.ts";
-import type { ListFigures } from "./list-rounds.ts";
-import type { PluginStart, StartPair } from "./plugin-starts.ts";
+
 import {
   differenceEstimate,
   type Estimate,
@@ -13,7 +11,10 @@ import {
   quantile,
   ratioEstimate,
   seededChance,
-} from "./statistics.ts";
+} from "../statistics.ts";
+import type { EventFigures } from "./event-rounds.ts";
+import type { ListFigures } from "./list-rounds.ts";
+import type { PluginStart, StartPair } from "./plugin-starts.ts";
 
 export interface Limit {
   bound: "at most" | "at least";

@@ -1,7 +1,7 @@
 /** A box to search or filter with. "/" focuses it; Escape empties it, then leaves it. What is done with the text is the owner's matter. */
 import { type KeyboardEvent, useRef } from "react";
+import { Icon } from "../parts/icons.tsx";
 import { useShortcuts } from "../shell/shortcuts.ts";
-import { Icon } from "./icons.tsx";
 
 interface SearchFieldProps {
   label: string;

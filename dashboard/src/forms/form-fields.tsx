@@ -2,8 +2,8 @@
  * The fields of the page's forms: each with a label of its own, all in one look.
  */
 import { type ReactNode, useId } from "react";
+import { ForeignText } from "../parts/foreign-text.tsx";
 import { visibleText } from "../wording/hidden-characters.ts";
-import { ForeignText } from "./foreign-text.tsx";
 
 export const FIELD =
   "w-full rounded-md bg-page px-2.5 py-1.5 ring-1 ring-strong-line ring-inset placeholder:text-faint disabled:opacity-60";

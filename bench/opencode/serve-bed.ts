@@ -1,7 +1,7 @@
 /**
  * `opencode serve` as a bed: sessions are made and prompted over HTTP. The plugin's own client goes over HTTP too here.
  */
-import { startOpenCode } from "../src/testing/opencode/harness.ts";
+import { startOpenCode } from "../../src/testing/opencode/harness.ts";
 import type { BedSettings, RunningOpenCode } from "./bed.ts";
 
 export async function serveBed(settings: BedSettings): Promise<RunningOpenCode> {

@@ -19,7 +19,7 @@ import {
   type Node,
   type SourceFile,
   SyntaxKind,
-} from "../test/ground/syntax.ts";
+} from "../../test/ground/syntax.ts";
 
 /** One change of one place in a file. */
 export interface Mutation {

@@ -2,9 +2,9 @@
  * A dialog that holds one form: says what went wrong in the server's words and closes when its deed is done.
  */
 import type { ReactNode } from "react";
-import { Button } from "./button.tsx";
-import { Dialog } from "./dialog.tsx";
-import { FailureNote } from "./failure-note.tsx";
+import { Button } from "../parts/button.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { FailureNote } from "../parts/failure-note.tsx";
 import { Form } from "./form.tsx";
 
 interface FormDialogProps {

@@ -5,14 +5,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Part } from "./arguments.ts";
+import type { Part } from "../arguments.ts";
+import { count, disturbance } from "../report.ts";
 import { type EventFigures, measureEvents } from "./event-rounds.ts";
 import { fillStore } from "./filled-store.ts";
 import { measureLists } from "./list-rounds.ts";
+import { eventMeasures, type JudgedStatus, judgeStatus, listMeasures, startMeasures } from "./measures.ts";
 import { measureStarts } from "./plugin-starts.ts";
-import { count, disturbance } from "./report.ts";
-import { eventMeasures, type JudgedStatus, judgeStatus, listMeasures, startMeasures } from "./status-measures.ts";
-import { spread, statusTable, statusVerdict } from "./status-report.ts";
+import { spread, statusTable, statusVerdict } from "./report.ts";
 
 export interface StatusOptions {
   parts: readonly Part[];

@@ -21,7 +21,7 @@ export interface Comparison {
 }
 
 const BACKGROUND = { OPENCODE_EXPERIMENTAL_BACKGROUND_SUBAGENTS: "1" };
-const plugin = [pathToFileURL(Bun.fileURLToPath(import.meta.resolve("../src/opencode/server.ts"))).href];
+const plugin = [pathToFileURL(Bun.fileURLToPath(import.meta.resolve("../../src/opencode/server.ts"))).href];
 
 /** The bytes that the definition of OpenCode's `task` has when background tasks are off. */
 export function plainDefinitionBytes(): Promise<number> {

@@ -5,7 +5,7 @@
 import { writeFileSync } from "node:fs";
 
 const began = performance.timeOrigin + performance.now();
-const { default: plugin } = await import("../src/opencode/server.ts");
+const { default: plugin } = await import("../../src/opencode/server.ts");
 
 writeFileSync(process.env.ASYNCAGENTS_BENCH_STAMP ?? "", String(began));
 

@@ -5,8 +5,8 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { startOpenCode } from "../src/testing/opencode/harness.ts";
-import { bounded } from "../src/testing/recorder.ts";
+import { startOpenCode } from "../../src/testing/opencode/harness.ts";
+import { bounded } from "../../src/testing/recorder.ts";
 import { sharedNow } from "./child-process.ts";
 
 /** Of one start; times in ms. */

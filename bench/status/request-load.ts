@@ -3,7 +3,7 @@
  * counted by their length and not read. The next request of a connection goes out when its last answer is whole.
  */
 import type { Socket } from "bun";
-import { bounded } from "../src/testing/recorder.ts";
+import { bounded } from "../../src/testing/recorder.ts";
 
 /** So many requests are under way at once: the server never waits for us. */
 const CONNECTIONS = 4;

@@ -3,12 +3,12 @@
  * turns. A write to its store comes before every request, so no answer can be kept. Gives requests per second.
  */
 import { isDeepStrictEqual } from "node:util";
-import { folderToken } from "../src/http/token-file.ts";
+import { folderToken } from "../../src/http/token-file.ts";
 import type { BareListCalls } from "./bare-list-server.ts";
 import { type Child, startChild } from "./child-process.ts";
 import { foreignWrites } from "./foreign-writes.ts";
 import { type Load, requestRate } from "./request-load.ts";
-import type { StatusServerCalls } from "./status-server.ts";
+import type { StatusServerCalls } from "./server.ts";
 import { PLANTED } from "./stored-tasks.ts";
 
 export const LIST_CONTENDERS = [
@@ -59,8 +59,8 @@ export async function measureLists(options: ListOptions): Promise<ListFigures> {
   };
   const writes = { large: foreignWrites(options.large), small: foreignWrites(options.small) };
   try {
-    const large = await start<StatusServerCalls>("./status-server.ts").call("start", { directory: options.large });
-    const small = await start<StatusServerCalls>("./status-server.ts").call("start", { directory: options.small });
+    const large = await start<StatusServerCalls>("./server.ts").call("start", { directory: options.large });
+    const small = await start<StatusServerCalls>("./server.ts").call("start", { directory: options.small });
     const bare = await start<BareListCalls>("./bare-list-server.ts").call("list", { directory: options.large });
     const tokens = { large: folderToken(options.large), small: folderToken(options.small) };
     const text = await sameAnswer(large, bare);

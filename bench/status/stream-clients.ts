@@ -2,7 +2,7 @@
  * Child: many readers of event streams over plain sockets, in a process of their own so that reading does not slow the sender.
  * Each arrival is stamped when the end of an event is there; the bytes themselves are looked at in one reader only.
  */
-import { bounded } from "../src/testing/recorder.ts";
+import { bounded } from "../../src/testing/recorder.ts";
 import { answerCalls, sharedNow } from "./child-process.ts";
 
 interface Reader {

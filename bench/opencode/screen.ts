@@ -2,7 +2,7 @@
  * What a terminal was sent, as far as waiting for a text to be drawn needs it. It emulates no terminal: a text is found only
  * where it is drawn in one piece.
  */
-import { bounded } from "../src/testing/recorder.ts";
+import { bounded } from "../../src/testing/recorder.ts";
 
 const KEPT = 20_000;
 const PATIENCE_MS = 15_000;

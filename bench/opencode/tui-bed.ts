@@ -5,11 +5,11 @@
 import { rmSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { attachLifeline } from "../src/testing/lifeline.ts";
-import { openCodeBinary } from "../src/testing/opencode/binary.ts";
-import { createProject, createTemporaryRoot, prepareHome } from "../src/testing/opencode/home.ts";
-import { cleanEnvironment } from "../src/testing/opencode/process.ts";
-import { bounded } from "../src/testing/recorder.ts";
+import { attachLifeline } from "../../src/testing/lifeline.ts";
+import { openCodeBinary } from "../../src/testing/opencode/binary.ts";
+import { createProject, createTemporaryRoot, prepareHome } from "../../src/testing/opencode/home.ts";
+import { cleanEnvironment } from "../../src/testing/opencode/process.ts";
+import { bounded } from "../../src/testing/recorder.ts";
 import type { BedSettings, RunningOpenCode } from "./bed.ts";
 import { Screen } from "./screen.ts";
 import type { Exchange } from "./stamped-model.ts";

@@ -2,13 +2,13 @@
  * Child: our status API on the store of a folder, as the plugin starts it, without an OpenCode around it. It also changes a
  * task when it is asked to, since what a process commits itself reaches its streams first.
  */
-import { Desk } from "../src/engine/desk.ts";
-import { Overview } from "../src/engine/watching/overview.ts";
-import { startApiServer } from "../src/http/server.ts";
-import type { TaskEvent } from "../src/model/events.ts";
-import { isAlive } from "../src/process/liveness.ts";
-import { sqliteStore } from "../src/store/open.ts";
-import type { Store } from "../src/store/store.ts";
+import { Desk } from "../../src/engine/desk.ts";
+import { Overview } from "../../src/engine/watching/overview.ts";
+import { startApiServer } from "../../src/http/server.ts";
+import type { TaskEvent } from "../../src/model/events.ts";
+import { isAlive } from "../../src/process/liveness.ts";
+import { sqliteStore } from "../../src/store/open.ts";
+import type { Store } from "../../src/store/store.ts";
 import { answerCalls, sharedNow } from "./child-process.ts";
 
 /** Longer than a run: a heartbeat must not be taken for the change that is waited for. */

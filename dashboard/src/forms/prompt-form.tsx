@@ -1,6 +1,6 @@
 /** A box in which a person tells an agent what to do next; what can be done with it is the caller's. */
 import { type ReactNode, useId } from "react";
-import { FailureNote } from "./failure-note.tsx";
+import { FailureNote } from "../parts/failure-note.tsx";
 import { Form } from "./form.tsx";
 
 const MOST_CHARACTERS = 200_000;

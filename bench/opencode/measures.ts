@@ -2,10 +2,11 @@
  * What is judged, and how: each measure with its limit, its figures from the pairs, and the verdict. Pure but for the seed
  * that it fixes, so that the same pairs are always judged the same.
  */
+
+import { type Estimate, medianEstimate, ratioEstimate, seededChance } from "../statistics.ts";
 import type { Mode } from "./bed.ts";
 import type { Side } from "./contenders.ts";
 import type { ManyTrial } from "./many-tasks.ts";
-import { type Estimate, medianEstimate, ratioEstimate, seededChance } from "./statistics.ts";
 import type { Trial } from "./trial.ts";
 
 type Timed = Exclude<keyof Trial, "requests">;

@@ -2,7 +2,7 @@
  * Decides whether a whole test run is good: every test passed, every file reported, every citation is right.
  * Pure: it takes what happened and returns what to print. A skipped test is a defect here, and so is a run of nothing.
  */
-import type { CheckResult } from "./check.ts";
+import type { CheckResult } from "../check.ts";
 import { fullName, type TestResult } from "./junit.ts";
 import type { LaneReport } from "./lane-run.ts";
 import { type Capability, misplacedIds, prove, unprovenOf } from "./requirements.ts";

@@ -2,9 +2,9 @@
  * The tasks of a large store: which words they have, what they did, how they ended. Pure and seeded by each task's age, so
  * that the newest tasks of two stores are the same however many lie below them.
  */
-import type { NewTask, TaskEvent } from "../src/model/events.ts";
-import type { Progress } from "../src/model/progress.ts";
-import { type Chance, seededChance } from "./statistics.ts";
+import type { NewTask, TaskEvent } from "../../src/model/events.ts";
+import type { Progress } from "../../src/model/progress.ts";
+import { type Chance, seededChance } from "../statistics.ts";
 
 /** Words that are searched for: in which share of the descriptions they stand. No other word holds one of them. */
 export const PLANTED = { frequent: "review", hundredth: "pagination", rare: "kerberos" } as const;

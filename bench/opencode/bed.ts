@@ -2,7 +2,7 @@
  * Where a trial runs: one OpenCode with a stamped model, as `opencode serve` or as the TUI. A bed takes prompts for fresh
  * sessions; all else is read where both modes look the same, at the model and in OpenCode's own database.
  */
-import type { PluginEntry } from "../src/testing/opencode/home.ts";
+import type { PluginEntry } from "../../src/testing/opencode/home.ts";
 import { scripts } from "./contenders.ts";
 import { serveBed } from "./serve-bed.ts";
 import { type Exchange, type StampedModel, startStampedModel } from "./stamped-model.ts";

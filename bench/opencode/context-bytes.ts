@@ -2,7 +2,7 @@
  * How many bytes a background task adds to its parent's context, read from the parent's own model requests: as JSON, in
  * UTF-8. Counts what the model is sent, not what a person sees.
  */
-import type { ChatRequest } from "../src/testing/models/chat-request.ts";
+import type { ChatRequest } from "../../src/testing/models/chat-request.ts";
 import type { Contender } from "./contenders.ts";
 import type { Trial } from "./trial.ts";
 

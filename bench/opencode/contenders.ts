@@ -2,7 +2,7 @@
  * The two sides of the comparison: how a model launches a background task on each, and which scripts it follows.
  * Both get the same description, the same prompt and the same answer of the child.
  */
-import { call, calls, gate, pause, type Script, say, scriptMarker } from "../src/testing/models/script.ts";
+import { call, calls, gate, pause, type Script, say, scriptMarker } from "../../src/testing/models/script.ts";
 
 export type Side = "ours" | "theirs";
 

@@ -2,8 +2,8 @@
  * A part of a benchmark in a process of its own, called by name over IPC. Both ends are here. A child is ended by its pid when
  * it is stopped, and by its lifeline when the benchmark dies; what a call throws there is thrown here.
  */
-import { attachLifeline } from "../src/testing/lifeline.ts";
-import { bounded } from "../src/testing/recorder.ts";
+import { attachLifeline } from "../../src/testing/lifeline.ts";
+import { bounded } from "../../src/testing/recorder.ts";
 
 /** What a child can be called with, and what it answers: plain data. */
 // biome-ignore lint/suspicious/noExplicitAny: each child's own file says what its calls take.

@@ -3,13 +3,13 @@
  * Invariant: arrival is stamped before the body is read, so that a longer context does not count as a later request.
  * It refuses nothing and cannot fail: the scripted model of the tests does that. Requests for a title are answered and forgotten.
  */
-import { type ChatBody, ChatRequest } from "../src/testing/models/chat-request.ts";
-import { stream } from "../src/testing/models/chat-response.ts";
-import { Gate } from "../src/testing/models/gates.ts";
-import { render } from "../src/testing/models/rendered-answer.ts";
-import { resolve, type Script, say } from "../src/testing/models/script.ts";
-import { ScriptBook } from "../src/testing/models/script-book.ts";
-import { Recorder } from "../src/testing/recorder.ts";
+import { type ChatBody, ChatRequest } from "../../src/testing/models/chat-request.ts";
+import { stream } from "../../src/testing/models/chat-response.ts";
+import { Gate } from "../../src/testing/models/gates.ts";
+import { render } from "../../src/testing/models/rendered-answer.ts";
+import { resolve, type Script, say } from "../../src/testing/models/script.ts";
+import { ScriptBook } from "../../src/testing/models/script-book.ts";
+import { Recorder } from "../../src/testing/recorder.ts";
 
 export interface Exchange {
   sessionId: string;

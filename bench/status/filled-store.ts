@@ -4,8 +4,8 @@
  * has nothing to recover.
  */
 import { mkdir } from "node:fs/promises";
-import { sqliteStore } from "../src/store/open.ts";
-import type { Store } from "../src/store/store.ts";
+import { sqliteStore } from "../../src/store/open.ts";
+import type { Store } from "../../src/store/store.ts";
 import { storedTask } from "./stored-tasks.ts";
 
 const BATCH = 500;
