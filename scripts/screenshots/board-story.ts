@@ -2,7 +2,7 @@
  * What is on the board in the screenshots: work items of the same small shop, and what the agents that try them do. Only
  * data; the answers go through the real daemon, OpenCode and git.
  */
-import type { WORK_ITEM_STATUSES } from "../../src/protocol/operation.ts";
+import type { WORK_ITEM_STATUSES } from "../../src/protocol/fields.ts";
 import { call, fail, gate, type Script, say } from "../../src/testing/models/script.ts";
 
 export interface BoardItem {

@@ -1,5 +1,5 @@
 /**
- * The board: does the operations of the table in the client folder. Parses, keeps each `request_id` to one call, and hands over to the
+ * The board: performs the operations of the table in src/protocol. Parses, keeps each `request_id` to one call, and hands over to the
  * nouns. One board for a store: its process starts attempts and hands out queued follow-ups. Holds no rules of its own.
  */
 
@@ -89,7 +89,7 @@ export class Board {
       throw new AsyncAgentsError("no_such_path", `There is no operation ${JSON.stringify(String(name).slice(0, 60))}.`);
     }
     const { origin = FROM_PERSON, signal } = options ?? {};
-    if (origin.door === "model" && OPERATIONS[name].toolset === "people") {
+    if (origin.door === "model" && OPERATIONS[name].peopleOnly) {
       throw new AsyncAgentsError("not_allowed", `${name} is for people: the command line and the dashboard offer it.`);
     }
     const parsed = parseInput(name, input);

@@ -3,7 +3,7 @@
 import type { LaunchRequest } from "../engine/launch.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { isPerson } from "../protocol/call-origin.ts";
-import { EXECUTORS } from "../protocol/operation.ts";
+import { EXECUTORS } from "../protocol/fields.ts";
 import type { OperationOutput } from "../protocol/operations.ts";
 import { isDirectoryAllowed, realOf } from "./approvals.ts";
 import type { BoardCall } from "./board-call.ts";

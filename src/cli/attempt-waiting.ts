@@ -1,6 +1,6 @@
 /** Waiting for an attempt: until it is set up through the board, then as for every task. Prints how it ended. */
 import type { Client } from "../client/client.ts";
-import type { BackgroundTask } from "../protocol/schemas.ts";
+import type { BackgroundTask } from "../protocol/tasks.ts";
 import type { Invocation } from "./command.ts";
 import { EXIT } from "./exit-codes.ts";
 import { waitForTasks } from "./task-waiting.ts";

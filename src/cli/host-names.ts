@@ -1,7 +1,7 @@
 /** The hosts by the names that people type, and what the board's operations call them. No behaviour but the mapping. */
 
 import { AsyncAgentsError } from "../model/errors.ts";
-import type { EXECUTORS } from "../protocol/operation.ts";
+import type { EXECUTORS } from "../protocol/fields.ts";
 
 type Executor = (typeof EXECUTORS)[number];
 

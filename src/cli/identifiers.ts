@@ -5,7 +5,7 @@
 import type { Client } from "../client/client.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import type { OperationOutput } from "../protocol/operations.ts";
-import type { BackgroundTask } from "../protocol/schemas.ts";
+import type { BackgroundTask } from "../protocol/tasks.ts";
 import { oneLine, shortId } from "./terminal/text.ts";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

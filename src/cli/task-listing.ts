@@ -4,7 +4,7 @@
  */
 import type { Client } from "../client/client.ts";
 import { isLive, STATUSES } from "../model/task.ts";
-import type { BackgroundTask, TaskStatus } from "../protocol/schemas.ts";
+import type { BackgroundTask, TaskStatus } from "../protocol/tasks.ts";
 
 const PAGE = 200;
 /** However much is asked for. */

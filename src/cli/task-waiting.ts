@@ -4,7 +4,7 @@
  */
 
 import { isLive } from "../model/task.ts";
-import type { BackgroundTask } from "../protocol/schemas.ts";
+import type { BackgroundTask } from "../protocol/tasks.ts";
 import type { Invocation } from "./command.ts";
 import { EXIT } from "./exit-codes.ts";
 import { liveEvents } from "./live-events.ts";

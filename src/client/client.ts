@@ -4,23 +4,19 @@
  */
 import { AsyncAgentsError } from "../model/errors.ts";
 import { type CallOrigin, originHeaders } from "../protocol/call-origin.ts";
+import type { LogMessage } from "../protocol/conversations.ts";
 import type { CallOperation } from "../protocol/operations.ts";
+import type { Health, ServerInstance, ServerTrouble } from "../protocol/server.ts";
+import type { History, Stats, TaskGroup } from "../protocol/statistics.ts";
 import type {
   AnswerBody,
   BackgroundTask,
   ForkBody,
-  Health,
-  History,
-  Instance,
   LaunchBody,
-  LogMessage,
-  Stats,
-  TaskGroup,
   TaskList,
   TaskRun,
   TaskStatus,
-  Trouble,
-} from "../protocol/schemas.ts";
+} from "../protocol/tasks.ts";
 import type { Fetch, StreamEvent, StreamOptions } from "./event-stream.ts";
 import { streamEvents } from "./event-stream.ts";
 import { failureOf } from "./failure.ts";
@@ -77,9 +73,9 @@ export interface Client {
   history(query?: { from?: string; to?: string; buckets?: number }, signal?: AbortSignal): Promise<History>;
   health(signal?: AbortSignal): Promise<Health>;
   /** What keeps the data folder from working; empty when all is well. */
-  troubles(signal?: AbortSignal): Promise<Trouble[]>;
+  troubles(signal?: AbortSignal): Promise<ServerTrouble[]>;
   /** Where this server can launch tasks, with the agents there. */
-  instances(signal?: AbortSignal): Promise<Instance[]>;
+  instances(signal?: AbortSignal): Promise<ServerInstance[]>;
   /** A snapshot, then every change, for as long as it is read; reconnects by itself. */
   events(options?: StreamOptions): AsyncGenerator<StreamEvent, void>;
 

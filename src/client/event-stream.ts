@@ -3,24 +3,18 @@
  * takes a silence of more than two heartbeats for a lost connection. Each connection begins with a fresh snapshot.
  */
 import { AsyncAgentsError, type ErrorCode, messageOf } from "../model/errors.ts";
-import type { BackgroundTask, Snapshot } from "../protocol/schemas.ts";
+import type { Snapshot } from "../protocol/events.ts";
+import { TASK_EVENT_NAMES, type TaskEventName } from "../protocol/task-event-names.ts";
+import type { BackgroundTask } from "../protocol/tasks.ts";
 import { failureOf } from "./failure.ts";
 
 export type Fetch = (input: string, init?: RequestInit) => Promise<Response>;
 
-export type TaskChange = "task.created" | "task.updated" | "task.completed" | "task.error" | "task.cancelled";
-
-const CHANGES: ReadonlySet<string> = new Set<TaskChange>([
-  "task.created",
-  "task.updated",
-  "task.completed",
-  "task.error",
-  "task.cancelled",
-]);
+const TASK_EVENTS: ReadonlySet<string> = new Set(TASK_EVENT_NAMES);
 
 export type StreamEvent =
   | { type: "snapshot"; id: string; snapshot: Snapshot }
-  | { type: TaskChange; id: string; task: BackgroundTask }
+  | { type: TaskEventName; id: string; task: BackgroundTask }
   | { type: "heartbeat"; ts: string }
   /** Something on the board changed; what, is to be read. */
   | { type: "board.changed"; ts: string }
@@ -121,7 +115,7 @@ function eventOf(block: string): StreamEvent | null {
   const id = fields.get("id") ?? "";
   if (type === "snapshot") return { type, id, snapshot: JSON.parse(data) };
   if (type === "heartbeat" || type === "board.changed") return { type, ts: JSON.parse(data).ts };
-  return CHANGES.has(type) ? { type: type as TaskChange, id, task: JSON.parse(data) } : null;
+  return TASK_EVENTS.has(type) ? { type: type as TaskEventName, id, task: JSON.parse(data) } : null;
 }
 
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {

@@ -2,7 +2,7 @@
  * An answer of the server that is a failure, as the error that it tells. Says what it can where the answer is none of ours.
  */
 import { AsyncAgentsError, ERROR_CODES, type ErrorCode } from "../model/errors.ts";
-import type { ErrorBody } from "../protocol/schemas.ts";
+import type { ErrorBody } from "../protocol/server.ts";
 
 export async function failureOf(response: Response): Promise<AsyncAgentsError> {
   const body = (await response.json().catch(() => null)) as ErrorBody | null;

@@ -66,7 +66,7 @@ export async function startDaemon({ directory, worktrees, environment, log }: Da
   };
   try {
     const { port, origins } = apiSettings(environment, log);
-    const mcp = mcpHandler({ call: board.call, version: manifest.version, toolset: "more", scripted, log });
+    const mcp = mcpHandler({ call: board.call, version: manifest.version, toolset: "extended", scripted, log });
     await board.start();
     server = startApiServer({
       ...{ overview: new Overview(store), desk, directory, log, port, origins },

@@ -4,13 +4,13 @@
  * snapshot: nobody else waits, and no buffer grows. Nothing runs while nobody watches.
  */
 import type { Server } from "bun";
-import type { TaskChange as ChangeName } from "../client/event-stream.ts";
 import type { BoardChanges } from "../engine/watching/board-changes.ts";
 import type { Overview } from "../engine/watching/overview.ts";
 import type { TaskChange, TaskChanges } from "../engine/watching/task-changes.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import type { TaskEventType } from "../model/events.ts";
 import type { Log } from "../process/log.ts";
+import type { TaskEventName } from "../protocol/task-event-names.ts";
 import { CORS } from "./reply.ts";
 import { Snapshots } from "./snapshot.ts";
 import { TEXT_CHARS, wireTask } from "./wire.ts";
@@ -25,7 +25,7 @@ const MAX_READERS = 5000;
 const LAST_WORDS_S = 10;
 
 /** What each fact about a task is called on the wire; all others are `task.updated`. */
-const NAMES: Partial<Record<TaskEventType, ChangeName>> = {
+const NAMES: Partial<Record<TaskEventType, TaskEventName>> = {
   "task.created": "task.created",
   "task.imported": "task.created",
   "run.completed": "task.completed",

@@ -4,10 +4,43 @@
  */
 import { z } from "zod";
 import { ERROR_CODES, type ErrorCode } from "../model/errors.ts";
-import { errorSchema, NAMED_SCHEMAS } from "../protocol/schemas.ts";
+import { messageSchema } from "../protocol/conversations.ts";
+import { snapshotSchema } from "../protocol/events.ts";
+import { errorSchema, healthSchema, instanceSchema, troubleSchema } from "../protocol/server.ts";
+import { agentStatsSchema, groupSchema, historySchema, statsSchema } from "../protocol/statistics.ts";
+import {
+  answerBodySchema,
+  forkBodySchema,
+  launchBodySchema,
+  resumeBodySchema,
+  runSchema,
+  taskListSchema,
+  taskSchema,
+} from "../protocol/tasks.ts";
 import type { Route } from "./routes.ts";
 
 type Json = Record<string, unknown>;
+
+/** Those that the document refers to by name. */
+const NAMED_SCHEMAS = {
+  BackgroundTask: taskSchema,
+  Run: runSchema,
+  AgentStats: agentStatsSchema,
+  Stats: statsSchema,
+  History: historySchema,
+  TaskList: taskListSchema,
+  TaskGroup: groupSchema,
+  Message: messageSchema,
+  Health: healthSchema,
+  Trouble: troubleSchema,
+  Instance: instanceSchema,
+  Snapshot: snapshotSchema,
+  Error: errorSchema,
+  Launch: launchBodySchema,
+  Resume: resumeBodySchema,
+  Fork: forkBodySchema,
+  Answer: answerBodySchema,
+} satisfies Record<string, z.ZodType>;
 
 const NAMES = new Map<unknown, string>(Object.entries(NAMED_SCHEMAS).map(([name, schema]) => [schema, name]));
 

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { STATUSES } from "../model/task.ts";
-import type { TaskStatus } from "../protocol/schemas.ts";
+import type { TaskStatus } from "../protocol/tasks.ts";
 import { wholeBody } from "./request-body.ts";
 
 export const DEFAULT_LIMIT = 50;

@@ -11,24 +11,20 @@ import { AsyncAgentsError, type ErrorCode } from "../model/errors.ts";
 import { STATUSES } from "../model/task.ts";
 import type { Log } from "../process/log.ts";
 import { isPerson, originOf } from "../protocol/call-origin.ts";
+import { messageSchema } from "../protocol/conversations.ts";
+import { snapshotSchema } from "../protocol/events.ts";
 import type { CallOperation } from "../protocol/operations.ts";
+import { healthSchema, instanceSchema, troubleSchema } from "../protocol/server.ts";
+import { groupSchema, historySchema, statsSchema } from "../protocol/statistics.ts";
 import {
   answerBodySchema,
   forkBodySchema,
-  groupSchema,
-  healthSchema,
-  historySchema,
-  instanceSchema,
   launchBodySchema,
-  messageSchema,
   resumeBodySchema,
   runSchema,
-  snapshotSchema,
-  statsSchema,
   taskListSchema,
   taskSchema,
-  troubleSchema,
-} from "../protocol/schemas.ts";
+} from "../protocol/tasks.ts";
 import { boardRoutes } from "./board-routes.ts";
 import type { Guard } from "./guard.ts";
 import { readLogs } from "./logs.ts";

@@ -5,7 +5,7 @@
 
 import type { Overview } from "../engine/watching/overview.ts";
 import type { Task } from "../model/task.ts";
-import type { BackgroundTask } from "../protocol/schemas.ts";
+import type { BackgroundTask } from "../protocol/tasks.ts";
 import { READ_CHARS, TEXT_CHARS, wireSnapshot, wireTask } from "./wire.ts";
 
 const BUDGET_BYTES = 300 * 1024;

@@ -1,12 +1,15 @@
 /**
- * From the model's words to the wire's (`src/protocol/schemas.ts`): ISO times, the documented field names, texts cut where
+ * From the model's words to the wire's (`src/protocol`): ISO times, the documented field names, texts cut where
  * a list or an event carries them. Pure; decides nothing.
  */
 
 import type { Figures, Group, Overview } from "../engine/watching/overview.ts";
 import type { Message, MessagePart } from "../model/message.ts";
 import type { PhaseDetail, Run, Task } from "../model/task.ts";
-import type { BackgroundTask, LogMessage, LogPart, Snapshot, TaskGroup, TaskRun } from "../protocol/schemas.ts";
+import type { LogMessage, LogPart } from "../protocol/conversations.ts";
+import type { Snapshot } from "../protocol/events.ts";
+import type { TaskGroup } from "../protocol/statistics.ts";
+import type { BackgroundTask, TaskRun } from "../protocol/tasks.ts";
 
 /** Characters of a prompt, a result or an error in lists and events. */
 export const TEXT_CHARS = 8192;

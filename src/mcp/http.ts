@@ -6,9 +6,10 @@ import { createMcpHandler, ProtocolErrorCode } from "@modelcontextprotocol/serve
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import type { Log } from "../process/log.ts";
 import { type CallOrigin, DEPTH_HEADER, readDepth } from "../protocol/call-origin.ts";
+import type { Toolset } from "../protocol/operation.ts";
 import type { CallOperation } from "../protocol/operations.ts";
 import { createServer, type McpOptions } from "./server.ts";
-import { type Offer, readOffer } from "./tools.ts";
+import { readToolset } from "./tools.ts";
 
 /** Where the client works: the absolute path, percent-encoded where it is not plain ASCII. */
 export const DIRECTORY_HEADER = "x-asyncagents-directory";
@@ -19,7 +20,7 @@ export interface McpHttpOptions extends Omit<McpOptions, "directory"> {
   log: Log;
 }
 
-/** Answers a request to `/mcp`. `?tools=seed` offers fewer tools than the server would. */
+/** Answers a request to `/mcp`. `?tools=core` offers fewer tools than the server would. */
 export function mcpHandler({ log, ...options }: McpHttpOptions): (request: Request) => Promise<Response> {
   const scopeOf = (request: Request | undefined) => {
     // Whatever comes in here is a model's doing, also what a person has typed into its client.
@@ -42,10 +43,10 @@ export function mcpHandler({ log, ...options }: McpHttpOptions): (request: Reque
   };
 }
 
-function toolsetOf(request: Request | undefined, most: Offer): Offer {
+function toolsetOf(request: Request | undefined, most: Toolset): Toolset {
   const given = request && new URL(request.url).searchParams.get("tools");
-  const asked = readOffer(given ?? undefined);
-  return most === "seed" ? "seed" : asked;
+  const asked = readToolset(given ?? undefined);
+  return most === "core" ? "core" : asked;
 }
 
 function directoryOf(request: Request | undefined): string | null {

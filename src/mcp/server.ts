@@ -9,17 +9,19 @@ import {
   Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
+import type { Toolset } from "../protocol/operation.ts";
 import type { CallOperation } from "../protocol/operations.ts";
 import { callTool, type Progress } from "./tool-call.ts";
 import { errorResult } from "./tool-error.ts";
-import { type Offer, toolNamed, toolsOf } from "./tools.ts";
+import { toolNamed, toolsOf } from "./tools.ts";
 
 export interface McpOptions {
   /** Does the operations, here or in the daemon. */
   call: CallOperation;
   /** Where the client works, an absolute path; null when nobody knows. */
   directory: string | null;
-  toolset: Offer;
+  /** `extended` offers the core toolset too. */
+  toolset: Toolset;
   /** The scripted agent is offered too. */
   scripted: boolean;
   version: string;
@@ -29,8 +31,9 @@ export interface McpOptions {
 const CONTEXT_LIMIT_MS = 3_000;
 
 const INSTRUCTIONS = {
-  seed: "Tasks belong to projects. start_task_attempt sets an agent to work on a task in a git worktree of its own and returns at once; follow_up continues it. list_tasks tells how the tasks stand.",
-  more: "For work with a project: create_task, start_task_attempt, then get_attempt with wait_ms, get_attempt_diff and merge_attempt. For a quick job without one: launch_task, then wait_tasks. Agents work in the background: go on with other things, and look later.",
+  core: "Tasks belong to projects. start_task_attempt sets an agent to work on a task in a git worktree of its own and returns at once; follow_up continues it. list_tasks tells how the tasks stand.",
+  extended:
+    "For work with a project: create_task, start_task_attempt, then get_attempt with wait_ms, get_attempt_diff and merge_attempt. For a quick job without one: launch_task, then wait_tasks. Agents work in the background: go on with other things, and look later.",
 };
 
 export function createServer(options: McpOptions): Server {

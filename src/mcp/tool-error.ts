@@ -4,7 +4,8 @@
  */
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { AsyncAgentsError, ERROR_CODES, type ErrorCode, messageOf } from "../model/errors.ts";
-import { type Offer, toolNamed } from "./tools.ts";
+import type { Toolset } from "../protocol/operation.ts";
+import { toolNamed } from "./tools.ts";
 
 /** A remedy; only one whose tools are offered is given. */
 interface Hint {
@@ -56,14 +57,14 @@ const RETRYABLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ]);
 
 /** The answer to a call that failed. */
-export function errorResult(thrown: unknown, offer: Offer): CallToolResult {
-  return { isError: true, content: [{ type: "text", text: JSON.stringify(failure(thrown, offer)) }] };
+export function errorResult(thrown: unknown, offered: Toolset): CallToolResult {
+  return { isError: true, content: [{ type: "text", text: JSON.stringify(failure(thrown, offered)) }] };
 }
 
-function failure(thrown: unknown, offer: Offer): Record<string, unknown> {
+function failure(thrown: unknown, offered: Toolset): Record<string, unknown> {
   if (!AsyncAgentsError.isInstance(thrown)) return { success: false, error: messageOf(thrown), code: "internal" };
   const { code, message, details } = thrown;
-  const hint = hintFor(thrown).find(({ tools }) => tools.every((tool) => toolNamed(tool, offer)));
+  const hint = hintFor(thrown).find(({ tools }) => tools.every((tool) => toolNamed(tool, offered)));
   return {
     success: false,
     error: message,

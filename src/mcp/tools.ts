@@ -5,28 +5,32 @@
 import type { Tool } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { AsyncAgentsError } from "../model/errors.ts";
-import { EXECUTOR_NAMES, EXECUTOR_NAMES_FOR_MODELS } from "../protocol/operation.ts";
+import { EXECUTOR_NAMES, EXECUTOR_NAMES_FOR_MODELS } from "../protocol/fields.ts";
+import type { Toolset } from "../protocol/operation.ts";
 import { isOperation, OPERATIONS, type OperationName } from "../protocol/operations.ts";
 import { inputSchema, outputSchema } from "./tool-schemas.ts";
 
-/** `seed`: the eleven tools only. `more`: the second toolset too. */
-export type Offer = "seed" | "more";
+/** Older names of the toolsets, which clients have in their configurations. */
+const FORMER_NAMES: Readonly<Record<string, Toolset>> = { seed: "core", more: "extended" };
 
 /** Reads what a person wrote for `--tools` or ASYNCAGENTS_MCP_TOOLS. */
-export function readOffer(given: string | undefined): Offer {
-  if (given === undefined || given === "" || given === "more") return "more";
-  if (given === "seed") return "seed";
-  throw new AsyncAgentsError("invalid_input", `There are no tools "${given.slice(0, 40)}". Use seed, or more for all.`);
+export function readToolset(given: string | undefined): Toolset {
+  if (given === undefined || given === "") return "extended";
+  if (given === "core" || given === "extended") return given;
+  const known = Object.hasOwn(FORMER_NAMES, given) ? FORMER_NAMES[given] : undefined;
+  if (known) return known;
+  const message = `There are no tools "${given.slice(0, 40)}". Use core, or extended for all.`;
+  throw new AsyncAgentsError("invalid_input", message);
 }
 
 /** The operation of that name, if it is a tool here. */
-export function toolNamed(name: string, offer: Offer): OperationName | null {
-  return isOperation(name) && isOffered(name, offer) ? name : null;
+export function toolNamed(name: string, offered: Toolset): OperationName | null {
+  return isOperation(name) && isOffered(name, offered) ? name : null;
 }
 
 /** All tools but `get_context`, which is listed only where there is a context. */
-export function toolsOf(offer: Offer, options: { context: boolean; scripted: boolean }): Tool[] {
-  const names = (Object.keys(OPERATIONS) as OperationName[]).filter((name) => isOffered(name, offer));
+export function toolsOf(offered: Toolset, options: { context: boolean; scripted: boolean }): Tool[] {
+  const names = (Object.keys(OPERATIONS) as OperationName[]).filter((name) => isOffered(name, offered));
   const tools = names.filter((name) => name !== "get_context" || options.context).map(toolOf);
   return options.scripted ? tools : tools.map(withoutScripted);
 }
@@ -36,9 +40,9 @@ function withoutScripted(tool: Tool): Tool {
   return JSON.parse(JSON.stringify(tool).replaceAll(EXECUTOR_NAMES, EXECUTOR_NAMES_FOR_MODELS));
 }
 
-function isOffered(name: OperationName, offer: Offer): boolean {
+function isOffered(name: OperationName, offered: Toolset): boolean {
   const { toolset } = OPERATIONS[name];
-  return toolset === "seed" || (toolset === "more" && offer === "more");
+  return toolset === "core" || (toolset === "extended" && offered === "extended");
 }
 
 const made = new Map<OperationName, Tool>();

@@ -1,17 +1,17 @@
-/**
- * What an operation of the board is, and the fields that several of them share. Every field carries a description: MCP
- * clients show it to their models, and it is the only documentation that those read. No behaviour.
- */
-import { z } from "zod";
+/** What an operation of the board is: one entry of the table in `operations.ts`. No behaviour. */
+import type { z } from "zod";
 
-/** `seed`: always offered to MCP clients. `more`: in the second toolset. `people`: not for models; command line and dashboard only. */
-export type Toolset = "seed" | "more" | "people";
+/** `core`: offered to every MCP client. `extended`: offered unless the client asks for the core toolset only. */
+export type Toolset = "core" | "extended";
 
 export interface Operation<In extends z.ZodObject = z.ZodObject, Out extends z.ZodObject = z.ZodObject> {
   title: string;
   /** For a model: what it does, when to use it, and what to call next. */
   description: string;
-  toolset: Toolset;
+  /** The MCP toolset that it is in; absent where it is not a tool. */
+  toolset?: Toolset;
+  /** Not for models: the command line and the dashboard offer it. */
+  peopleOnly?: true;
   input: In;
   output: Out;
   /** It changes nothing. */
@@ -29,65 +29,3 @@ export function operation<In extends z.ZodObject, Out extends z.ZodObject>(
 ): Operation<In, Out> {
   return entry;
 }
-
-export const WORK_ITEM_STATUSES = ["todo", "inprogress", "inreview", "done", "cancelled"] as const;
-export const ATTEMPT_STATES = ["starting", "running", "waiting", "completed", "failed", "stopped", "merged"] as const;
-export const EXECUTORS = ["OPENCODE", "CLAUDE_CODE", "SCRIPTED"] as const;
-/** The longest that one call waits; clients give up after a minute. */
-export const MAX_WAIT_MS = 50_000;
-
-/** Only its form is said in the schema: zod's own pattern would cost 179 bytes for each field. `uuid.ts` checks it. */
-export const uuid = (meaning: string) => z.string().meta({ format: "uuid" }).describe(`${meaning} (UUID)`);
-export const time = (meaning: string) => z.string().meta({ format: "date-time" }).describe(`${meaning} (RFC3339)`);
-export const text = (meaning: string, limit: number) => z.string().max(limit).describe(meaning);
-export const count = (meaning: string) => z.number().int().min(0).describe(meaning);
-
-export const status = (meaning: string) => z.enum(WORK_ITEM_STATUSES).describe(meaning);
-export const attemptState = (meaning: string) => z.enum(ATTEMPT_STATES).describe(meaning);
-/** All of them, and those that models are offered where the daemon was not started with the scripted one. */
-export const EXECUTOR_NAMES = "OPENCODE, CLAUDE_CODE or SCRIPTED";
-export const EXECUTOR_NAMES_FOR_MODELS = "OPENCODE or CLAUDE_CODE";
-export const executor = (meaning: string) => z.string().max(40).describe(`${meaning} (${EXECUTOR_NAMES})`);
-export const requestId = z
-  .string()
-  .min(1)
-  .max(100)
-  .optional()
-  .describe(
-    "Any name of yours for this call: a second call with the same one gives the first answer and changes nothing",
-  );
-export const cursor = z
-  .string()
-  .max(200)
-  .optional()
-  .describe("next_cursor of the page before; absent for the first page");
-export const nextCursor = z.string().nullable().describe("Give it as cursor to read on; null on the last page");
-export const limit = (fallback: number) =>
-  z.number().int().min(1).max(200).optional().describe(`How many rows at most: 1 to 200, ${fallback} when absent`);
-export const waitMs = z
-  .number()
-  .int()
-  .min(0)
-  .max(MAX_WAIT_MS)
-  .optional()
-  .describe(`Wait up to so many milliseconds (0 to ${MAX_WAIT_MS}) until it ends or asks something; 0 when absent`);
-/** What a launch may choose for its run beside the agent. */
-export const runChoices = {
-  model: z
-    .string()
-    .max(200)
-    .optional()
-    .describe("The model, as provider/model; of CLAUDE_CODE its name alone will do. The agent's own when absent"),
-  max_minutes: z.number().positive().max(100_000).optional().describe("Stop the run after so many minutes of work"),
-  max_cost: z.number().positive().max(1_000_000).optional().describe("Stop the run when it has cost so many dollars"),
-};
-export const warnings = (such: string) =>
-  z
-    .array(z.string())
-    .optional()
-    .describe(`What a person should know, in sentences: ${such}; absent when there is nothing`);
-export const variant = z
-  .string()
-  .max(200)
-  .optional()
-  .describe("The executor's agent to use, by its name as list_executors gives it; the executor's default when absent");

@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 import { createClient } from "../../src/client/client.ts";
-import type { BackgroundTask } from "../../src/protocol/schemas.ts";
+import type { BackgroundTask } from "../../src/protocol/tasks.ts";
 import { type BoardBed, startBoardBed } from "./board-bed.ts";
 import { Chromium, type View } from "./page-bed.ts";
 

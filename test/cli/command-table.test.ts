@@ -12,7 +12,7 @@ import { cutToWidth, shortId, widthOf, wrapped } from "../../src/cli/terminal/te
 import { wireTask } from "../../src/http/wire.ts";
 import { AsyncAgentsError } from "../../src/model/errors.ts";
 import { transition } from "../../src/model/transition.ts";
-import type { BackgroundTask } from "../../src/protocol/schemas.ts";
+import type { BackgroundTask } from "../../src/protocol/tasks.ts";
 import { newTask } from "../../src/testing/sample-task.ts";
 import { root } from "../ground/repository.ts";
 import { cliWorld } from "./cli-bed.ts";

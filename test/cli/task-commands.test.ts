@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { taskListSchema, taskSchema } from "../../src/protocol/schemas.ts";
+import { taskListSchema, taskSchema } from "../../src/protocol/tasks.ts";
 import { cliWorld, MAIN } from "./cli-bed.ts";
 
 interface Task {

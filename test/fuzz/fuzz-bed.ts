@@ -65,7 +65,7 @@ export async function fuzzBed(git: GitBed): Promise<FuzzBed> {
   const logged: string[] = [];
   const note = (message: string, details?: object) => logged.push(`${message} ${JSON.stringify(details ?? {})}`);
   const log = { info: () => {}, error: note };
-  const mcp = mcpHandler({ call: side.call, version: "1", toolset: "more", scripted: true, log });
+  const mcp = mcpHandler({ call: side.call, version: "1", toolset: "extended", scripted: true, log });
   const server = startApiServer({
     ...{ overview: new Overview(side.store), desk, directory: side.folder, log, port: 0, origins: [] },
     daemon: { board: side.call, mcp },

@@ -57,7 +57,7 @@ function inputs(paths: readonly string[]): fc.Arbitrary<Input> {
       body: bodyOf(schemaOf(input), paths),
     }),
   );
-  const tools = toolsOf("more", { context: true, scripted: true }).map(({ name, inputSchema }) =>
+  const tools = toolsOf("extended", { context: true, scripted: true }).map(({ name, inputSchema }) =>
     fc.record({
       door: fc.constant("mcp" as const),
       name: fc.constant(name),

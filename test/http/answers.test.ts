@@ -4,14 +4,8 @@ import { z as zod } from "zod";
 import manifest from "../../package.json" with { type: "json" };
 import { ROUTES } from "../../src/http/routes.ts";
 import { noProgress } from "../../src/model/progress.ts";
-import {
-  type History,
-  healthSchema,
-  historySchema,
-  instanceSchema,
-  type Stats,
-  statsSchema,
-} from "../../src/protocol/schemas.ts";
+import { healthSchema, instanceSchema } from "../../src/protocol/server.ts";
+import { type History, historySchema, type Stats, statsSchema } from "../../src/protocol/statistics.ts";
 import { completed, create, resumed } from "../../src/testing/sample-task.ts";
 import { type Api, CORS, corsOf, failureOf, jsonOf, startApi } from "./bed/api-bed.ts";
 import { strict } from "./bed/strict-schema.ts";

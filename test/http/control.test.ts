@@ -4,7 +4,7 @@ import { ask, fail, gate, say } from "../../src/hosts/scripted/script.ts";
 import type { ScriptedHost } from "../../src/hosts/scripted/scripted-host.ts";
 import { AsyncAgentsError } from "../../src/model/errors.ts";
 import type { Task } from "../../src/model/task.ts";
-import { taskSchema } from "../../src/protocol/schemas.ts";
+import { taskSchema } from "../../src/protocol/tasks.ts";
 import { create } from "../../src/testing/sample-task.ts";
 import { ended, launch, notices, when } from "../engine/engine-bed.ts";
 import { type Api, failureOf, startApi } from "./bed/api-bed.ts";

@@ -4,7 +4,8 @@ import { call, fail, gate, type ScriptedScript, say } from "../../src/hosts/scri
 import { EventStreams } from "../../src/http/event-streams.ts";
 import { noProgress } from "../../src/model/progress.ts";
 import type { Task } from "../../src/model/task.ts";
-import { snapshotSchema, taskSchema } from "../../src/protocol/schemas.ts";
+import { snapshotSchema } from "../../src/protocol/events.ts";
+import { taskSchema } from "../../src/protocol/tasks.ts";
 import { sampleProject } from "../../src/testing/sample-board.ts";
 import { completed, create, newTask, resumed } from "../../src/testing/sample-task.ts";
 import { ended, launch } from "../engine/engine-bed.ts";

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { noProgress, type Progress } from "../../src/model/progress.ts";
-import { groupSchema, runSchema, type TaskGroup } from "../../src/protocol/schemas.ts";
+import { groupSchema, type TaskGroup } from "../../src/protocol/statistics.ts";
+import { runSchema } from "../../src/protocol/tasks.ts";
 import { completed, create, newTask, resumed } from "../../src/testing/sample-task.ts";
 import { type Api, failureOf, jsonOf, startApi } from "./bed/api-bed.ts";
 import { strict } from "./bed/strict-schema.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { NewTask } from "../../src/model/events.ts";
-import { taskListSchema, taskSchema } from "../../src/protocol/schemas.ts";
+import { taskListSchema, taskSchema } from "../../src/protocol/tasks.ts";
 import { completed, create, resumed } from "../../src/testing/sample-task.ts";
 import { type Api, failureOf, jsonOf, startApi } from "./bed/api-bed.ts";
 import { strict } from "./bed/strict-schema.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { call, gate, say } from "../../src/hosts/scripted/script.ts";
 import type { Message } from "../../src/model/message.ts";
-import { type LogMessage, messageSchema } from "../../src/protocol/schemas.ts";
+import { type LogMessage, messageSchema } from "../../src/protocol/conversations.ts";
 import { ended, launch } from "../engine/engine-bed.ts";
 import { type Api, failureOf, jsonOf, startApi } from "./bed/api-bed.ts";
 import { strict } from "./bed/strict-schema.ts";

@@ -62,7 +62,7 @@ beforeEach(async () => {
   // Its own modes have to protect what is in it.
   const world = newWorld();
   chmodSync(world.directory, 0o755);
-  const mcp = mcpHandler({ call, version: "1", toolset: "more", scripted: true, log: { info() {}, error() {} } });
+  const mcp = mcpHandler({ call, version: "1", toolset: "extended", scripted: true, log: { info() {}, error() {} } });
   api = await startApi({ world, daemon: { board: call, mcp } });
   await create(api.store, "one", { prompt: SECRET, description: SECRET });
   if (!IS_ROOT) process.geteuid = () => OWN + 1;

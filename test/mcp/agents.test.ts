@@ -14,7 +14,7 @@ import { startOpenCode } from "../../src/testing/opencode/harness.ts";
 import { COMMAND, DaemonBed, mcpArguments } from "./daemon-bed.ts";
 
 /** What the definitions may add to a model's request, in bytes. */
-const LIMITS = { seed: 16_000, more: 24_000 };
+const LIMITS = { core: 16_000, extended: 24_000 };
 
 let bed: DaemonBed;
 beforeAll(async () => {
@@ -94,14 +94,14 @@ test("OpenCode calls the tools over stdio, and their definitions stay small [MT-
   const without = (tools: string[]) => ({
     ...{ mode: "primary", tools: Object.fromEntries(tools.map((name) => [`asyncagents_${name}`, false])) },
   });
-  const second = Object.entries(OPERATIONS).flatMap(([name, { toolset }]) => (toolset === "more" ? [name] : []));
+  const second = Object.entries(OPERATIONS).flatMap(([name, { toolset }]) => (toolset === "extended" ? [name] : []));
   const command = [COMMAND, ...mcpArguments()];
   const opencode = await startOpenCode({
     model,
     config: {
       // A busy machine takes longer than OpenCode's five seconds.
       mcp: { asyncagents: { type: "local", command, environment: bed.environment, timeout: 30_000 } },
-      agent: { none: without(["*"]), seed: without(second), more: without([]) },
+      agent: { none: without(["*"]), core: without(second), extended: without([]) },
     },
   });
   try {
@@ -112,9 +112,9 @@ test("OpenCode calls the tools over stdio, and their definitions stay small [MT-
       return model.requestsOf(session.id);
     };
     const [none] = await ask("none", [say("ok")]);
-    const [seed] = await ask("seed", [say("ok")]);
-    const all = await ask("more", story("asyncagents_", "By OpenCode"));
-    expectCosts(none?.bytes, seed?.bytes, all[0]?.bytes);
+    const [core] = await ask("core", [say("ok")]);
+    const all = await ask("extended", story("asyncagents_", "By OpenCode"));
+    expectCosts(none?.bytes, core?.bytes, all[0]?.bytes);
     await checkStory(all.at(-1)?.request.toolResults() ?? [], "By OpenCode");
   } finally {
     await opencode.stop();
@@ -143,9 +143,9 @@ test("Claude calls the tools over stdio, and their definitions stay small [MT-F-
       return model.requests.slice(from).filter(({ kind }) => kind === "turn");
     };
     const [none] = await ask("none", [say("ok")], null);
-    const [seed] = await ask("seed", [say("ok")], mcpArguments("--tools", "seed"));
-    const all = await ask("more", story("mcp__asyncagents__", "By Claude"), mcpArguments());
-    expectCosts(none?.bytes, seed?.bytes, all[0]?.bytes);
+    const [core] = await ask("core", [say("ok")], mcpArguments("--tools", "core"));
+    const all = await ask("extended", story("mcp__asyncagents__", "By Claude"), mcpArguments());
+    expectCosts(none?.bytes, core?.bytes, all[0]?.bytes);
     await checkStory(all.at(-1)?.request.toolResults() ?? [], "By Claude");
   } finally {
     await model.stop();
@@ -153,9 +153,9 @@ test("Claude calls the tools over stdio, and their definitions stay small [MT-F-
   }
 });
 
-function expectCosts(none = 0, seed = 0, more = 0): void {
-  expect(seed - none).toBeGreaterThan(5_000);
-  expect(seed - none).toBeLessThan(LIMITS.seed);
-  expect(more - seed).toBeGreaterThan(5_000);
-  expect(more - none).toBeLessThan(LIMITS.more);
+function expectCosts(none = 0, core = 0, extended = 0): void {
+  expect(core - none).toBeGreaterThan(5_000);
+  expect(core - none).toBeLessThan(LIMITS.core);
+  expect(extended - core).toBeGreaterThan(5_000);
+  expect(extended - none).toBeLessThan(LIMITS.extended);
 }

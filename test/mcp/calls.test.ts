@@ -169,7 +169,7 @@ test("without a directory there is no context, and a header that cannot be read 
   expect((await client.listTools()).tools.map(({ name }) => name)).not.toContain("get_context");
   expect(errorOf(await client.callTool({ name: "get_context" })).error).toContain("x-asyncagents-directory");
   await expect(oldClient(call, { headers: { "x-asyncagents-directory": "/100%" } })).rejects.toThrow("percent-encoded");
-  await expect(oldClient(call, { query: "?tools=all" })).rejects.toThrow("Use seed, or more for all.");
+  await expect(oldClient(call, { query: "?tools=all" })).rejects.toThrow("Use core, or extended for all.");
 });
 
 test("a list does not wait for a daemon that does not answer", async () => {
@@ -184,7 +184,7 @@ test("codes and hints of errors name what can be done with the tools at hand", a
     throw new AsyncAgentsError(code, "No.");
   };
   const { call } = door({ follow_up: fail });
-  const [all, few] = [await newClient(call), await newClient(call, { toolset: "seed" })];
+  const [all, few] = [await newClient(call), await newClient(call, { toolset: "core" })];
   const told = async (next: ErrorCode, client = all) => {
     code = next;
     const { hint, code: said, retryable } = errorOf(await client.callTool({ name: "follow_up" }));

@@ -1,14 +1,14 @@
 /** What clients see of the tools: names, schemas, annotations, toolsets. No operation is done here. */
 import { expect, test } from "bun:test";
 import type { JsonSchema } from "../../src/mcp/tool-schemas.ts";
-import { readOffer } from "../../src/mcp/tools.ts";
+import { readToolset } from "../../src/mcp/tools.ts";
 import { door, newClient } from "./door-bed.ts";
 
-const SEED = [
+const CORE = [
   ...["list_projects", "list_repos", "list_tasks", "list_task_attempts", "get_task", "create_task"],
   ...["update_task", "delete_task", "start_task_attempt", "follow_up"],
 ];
-const MORE = [
+const EXTENDED = [
   ...["get_attempt", "stop_attempt", "get_attempt_diff", "merge_attempt", "answer_question", "add_project"],
   ...["add_repo", "list_executors", "launch_task", "wait_tasks"],
 ];
@@ -26,7 +26,7 @@ function fields(schema: JsonSchema, path: string): { path: string; name: string;
 
 async function allFields() {
   const { tools } = await (await newClient(door({ get_context: () => ({}) }).call, directory("/x"))).listTools();
-  expect(tools).toHaveLength(SEED.length + MORE.length + 1);
+  expect(tools).toHaveLength(CORE.length + EXTENDED.length + 1);
   return tools.flatMap(({ name, inputSchema, outputSchema }) => [
     ...fields(inputSchema as JsonSchema, `${name} input`),
     ...fields(outputSchema as JsonSchema, `${name} output`),
@@ -78,11 +78,13 @@ test("nothing names the scripted agent where it is not offered", async () => {
 test("the toolset decides what is listed and what can be called", async () => {
   const names = async (options: Parameters<typeof newClient>[1]) =>
     (await (await newClient(nothing.call, options)).listTools()).tools.map(({ name }) => name);
-  expect(await names({})).toEqual([...SEED, ...MORE]);
-  expect(await names({ toolset: "seed" })).toEqual(SEED);
-  expect(await names({ query: "?tools=seed" })).toEqual(SEED);
-  expect(await names({ toolset: "seed", query: "?tools=more" })).toEqual(SEED);
-  const few = await newClient(nothing.call, { toolset: "seed" });
+  expect(await names({})).toEqual([...CORE, ...EXTENDED]);
+  expect(await names({ toolset: "core" })).toEqual(CORE);
+  expect(await names({ query: "?tools=core" })).toEqual(CORE);
+  expect(await names({ query: "?tools=seed" })).toEqual(CORE);
+  expect(await names({ toolset: "core", query: "?tools=extended" })).toEqual(CORE);
+  expect(await names({ toolset: "core", query: "?tools=more" })).toEqual(CORE);
+  const few = await newClient(nothing.call, { toolset: "core" });
   for (const name of ["get_attempt", "remove_project", "no_such_tool", "toString"]) {
     await expect(few.callTool({ name, arguments: {} })).rejects.toThrow(`Unknown tool: ${name}`);
   }
@@ -90,10 +92,11 @@ test("the toolset decides what is listed and what can be called", async () => {
 });
 
 test("what a person writes for the toolset is read, or refused with what there is", () => {
-  expect([readOffer(undefined), readOffer(""), readOffer("more"), readOffer("seed")]).toEqual([
-    ...["more", "more", "more", "seed"],
-  ] as never);
-  expect(() => readOffer("none")).toThrow("Use seed, or more for all.");
+  for (const all of [undefined, "", "extended", "more"]) expect(readToolset(all)).toBe("extended");
+  for (const few of ["core", "seed"]) expect(readToolset(few)).toBe("core");
+  for (const unknown of ["none", "toString"]) {
+    expect(() => readToolset(unknown)).toThrow("Use core, or extended for all.");
+  }
 });
 
 test("annotations follow the table", async () => {

@@ -6,8 +6,8 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { mcpHandler } from "../../src/mcp/http.ts";
-import type { Offer } from "../../src/mcp/tools.ts";
 import { AsyncAgentsError } from "../../src/model/errors.ts";
+import type { Toolset } from "../../src/protocol/operation.ts";
 import type { CallOperation } from "../../src/protocol/operations.ts";
 
 export type Answers = Record<string, (input: Record<string, unknown>, signal?: AbortSignal) => unknown>;
@@ -31,14 +31,14 @@ export function door(answers: Answers): Door {
 }
 
 export interface DoorOptions {
-  toolset?: Offer;
+  toolset?: Toolset;
   headers?: Record<string, string>;
   query?: string;
   /** Offered where a test does not say otherwise. */
   scripted?: boolean;
 }
 
-function transportOptions(call: CallOperation, { toolset = "more", headers = {}, scripted = true }: DoorOptions) {
+function transportOptions(call: CallOperation, { toolset = "extended", headers = {}, scripted = true }: DoorOptions) {
   const handle = mcpHandler({ call, toolset, scripted, version: "1.2.3", log: { info() {}, error() {} } });
   const fetch = (url: string | URL, init?: RequestInit) => handle(new Request(String(url), init));
   return { fetch, requestInit: { headers } };

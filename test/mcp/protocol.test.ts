@@ -84,7 +84,7 @@ test("a server on stdio outlives the daemon, and finds the next one", async () =
 });
 
 test("only the protocol is on its standard output, and it ends with its standard input", async () => {
-  const server = Bun.spawn([COMMAND, ...mcpArguments("--tools", "seed")], {
+  const server = Bun.spawn([COMMAND, ...mcpArguments("--tools", "core")], {
     ...{ cwd: bed.root, env: bed.environment, stdin: "pipe", stdout: "pipe", stderr: "pipe" },
   });
   const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "raw", version: "1" } };

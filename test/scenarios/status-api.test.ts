@@ -5,14 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import {
-  groupSchema,
-  healthSchema,
-  messageSchema,
-  statsSchema,
-  taskListSchema,
-  taskSchema,
-} from "../../src/protocol/schemas.ts";
+import { messageSchema } from "../../src/protocol/conversations.ts";
+import { healthSchema } from "../../src/protocol/server.ts";
+import { groupSchema, statsSchema } from "../../src/protocol/statistics.ts";
+import { taskListSchema, taskSchema } from "../../src/protocol/tasks.ts";
 import { call, fail, gate, say } from "../../src/testing/models/script.ts";
 import { type Api, type Parent, World } from "./world.ts";
 

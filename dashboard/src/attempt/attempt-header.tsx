@@ -1,7 +1,7 @@
 /**
  * The top of an attempt's page: which work item it tries, how it stands, and the buttons that stop, merge or remove it.
  */
-import type { BackgroundTask } from "../../../src/protocol/schemas.ts";
+import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 import { BackLink } from "../parts/back-link.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { Icon } from "../parts/icons.tsx";

@@ -1,7 +1,8 @@
 /**
  * What the tasks of a batch come to: how many stand where, and what they used together.
  */
-import type { TaskGroup, TaskStatus } from "../../../src/protocol/schemas.ts";
+import type { TaskGroup } from "../../../src/protocol/statistics.ts";
+import type { TaskStatus } from "../../../src/protocol/tasks.ts";
 import { useNow } from "../live/clock.ts";
 import { Icon } from "../parts/icons.tsx";
 import { compactText, costText, countText, tokensTitle, totalTokens } from "../wording/amounts.ts";

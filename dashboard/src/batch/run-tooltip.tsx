@@ -1,7 +1,7 @@
 /**
  * The details of the run under the pointer or the focus, beside its bar and always within the window.
  */
-import type { BackgroundTask } from "../../../src/protocol/schemas.ts";
+import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { StatusMark } from "../parts/status-mark.tsx";
 import { TaskDuration } from "../parts/times.tsx";

@@ -1,7 +1,8 @@
 /**
  * What the timeline draws: one row for each task, in the order they started, with a bar for each run. Pure.
  */
-import type { BackgroundTask, TaskGroup, TaskStatus } from "../../../src/protocol/schemas.ts";
+import type { TaskGroup } from "../../../src/protocol/statistics.ts";
+import type { BackgroundTask, TaskStatus } from "../../../src/protocol/tasks.ts";
 
 export interface RunBar {
   number: number;

@@ -3,7 +3,7 @@
  * second while a task lives.
  */
 import { useMemo, useState } from "react";
-import type { TaskGroup } from "../../../src/protocol/schemas.ts";
+import type { TaskGroup } from "../../../src/protocol/statistics.ts";
 import { useIsNarrow } from "../browser/media.ts";
 import { useNow } from "../live/clock.ts";
 import { durationText } from "../wording/durations.ts";

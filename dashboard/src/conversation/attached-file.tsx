@@ -1,7 +1,7 @@
 /**
  * A file that is part of a message: a picture where it came along and is of a kind that only has pixels, else its name.
  */
-import type { LogPart } from "../../../src/protocol/schemas.ts";
+import type { LogPart } from "../../../src/protocol/conversations.ts";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { visibleText } from "../wording/hidden-characters.ts";

@@ -3,7 +3,7 @@
  * to its newest message.
  */
 import { useState } from "react";
-import type { LogMessage } from "../../../src/protocol/schemas.ts";
+import type { LogMessage } from "../../../src/protocol/conversations.ts";
 import { Button } from "../parts/button.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Icon } from "../parts/icons.tsx";

@@ -1,7 +1,7 @@
 /**
  * A conversation as plain text, complete, for the clipboard. Pure.
  */
-import type { LogMessage, LogPart } from "../../../src/protocol/schemas.ts";
+import type { LogMessage, LogPart } from "../../../src/protocol/conversations.ts";
 
 export function conversationText(messages: readonly LogMessage[]): string {
   return messages.map(messageText).join("\n\n");

@@ -1,7 +1,7 @@
 /**
  * Which messages went wrong: those that ended with an error, and those with a tool call that did. Pure.
  */
-import type { LogMessage } from "../../../src/protocol/schemas.ts";
+import type { LogMessage } from "../../../src/protocol/conversations.ts";
 
 export function hasError({ error, parts }: LogMessage): boolean {
   return error !== null || parts.some((part) => part.type === "tool" && part.state === "error");

@@ -4,7 +4,7 @@
  */
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
-import type { LogMessage } from "../../../src/protocol/schemas.ts";
+import type { LogMessage } from "../../../src/protocol/conversations.ts";
 import type { ReadingPlace } from "../reading/reading-place.ts";
 import { Message } from "./message.tsx";
 import { OpenFolds } from "./open-folds.ts";

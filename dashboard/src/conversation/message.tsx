@@ -2,7 +2,7 @@
  * One message of a conversation: who, when, and its parts in order. Drawn again only when the message itself changed.
  */
 import { memo } from "react";
-import type { LogMessage, LogPart } from "../../../src/protocol/schemas.ts";
+import type { LogMessage, LogPart } from "../../../src/protocol/conversations.ts";
 import { ErrorBoundary } from "../parts/error-boundary.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { Icon } from "../parts/icons.tsx";

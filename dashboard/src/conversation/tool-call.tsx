@@ -2,7 +2,7 @@
  * One tool call: its name, what it was about, how it stands and how long it took in one line; input and output under it.
  * A failed one shows its error without being opened.
  */
-import type { LogPart } from "../../../src/protocol/schemas.ts";
+import type { LogPart } from "../../../src/protocol/conversations.ts";
 import { useNow } from "../live/clock.ts";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { Icon, type IconName } from "../parts/icons.tsx";

@@ -4,7 +4,7 @@
  */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { LogPage } from "../../../src/client/client.ts";
-import type { LogMessage } from "../../../src/protocol/schemas.ts";
+import type { LogMessage } from "../../../src/protocol/conversations.ts";
 import { readingClient } from "../server/page-client.ts";
 import { queryKeys } from "../server/query-keys.ts";
 import { reaches, withEarlier, withNewest } from "./conversation-pages.ts";

@@ -2,7 +2,7 @@
  * Launches a task: asks where and with which agent, says why where controls are off, and opens the task that came of it.
  */
 import { useQuery } from "@tanstack/react-query";
-import type { BackgroundTask } from "../../../src/protocol/schemas.ts";
+import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
 import { whyControlsAreOff } from "../server/page-client.ts";

@@ -1,7 +1,7 @@
 /**
  * Where tasks can be launched: the hosts that this server or the daemon can open, the folders that are known, and the agents there.
  */
-import type { Instance } from "../../../src/protocol/schemas.ts";
+import type { ServerInstance } from "../../../src/protocol/server.ts";
 import { useExecutors } from "../server/board-queries.ts";
 import type { Executor } from "../server/operate.ts";
 import { useInstances, useRecentTasks } from "../server/queries.ts";
@@ -18,7 +18,7 @@ export interface LaunchHost {
 export interface LaunchPlaces {
   hosts: LaunchHost[];
   directories: string[];
-  instances: readonly Instance[];
+  instances: readonly ServerInstance[];
 }
 
 const HOSTS: Record<string, string> = {
@@ -50,7 +50,7 @@ export function useLaunchPlaces(): { places: LaunchPlaces | null; error: Error |
   };
 }
 
-function hostsOf(executors: readonly Executor[], instances: readonly Instance[]): LaunchHost[] {
+function hostsOf(executors: readonly Executor[], instances: readonly ServerInstance[]): LaunchHost[] {
   const opened = executors.map(({ executor, available, problem, variants }) => ({
     host: HOSTS[executor] ?? executor.toLowerCase(),
     label: `${executorLabel(executor)}${available ? "" : " (not available)"}`,

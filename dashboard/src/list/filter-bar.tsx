@@ -2,7 +2,7 @@
  * The filters of the list, written to the address bar: statuses, agent, search. Typing replaces the address, so that
  * "back" does not undo letter by letter.
  */
-import type { TaskStatus } from "../../../src/protocol/schemas.ts";
+import type { TaskStatus } from "../../../src/protocol/tasks.ts";
 import { Button } from "../parts/button.tsx";
 import { StatusIcon } from "../parts/status-mark.tsx";
 import { type Filters, isFiltered, listPath, NO_FILTERS } from "../routing/filters.ts";

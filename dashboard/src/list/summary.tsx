@@ -1,7 +1,7 @@
 /**
  * The counts over everything, whatever the filters.
  */
-import type { Stats } from "../../../src/protocol/schemas.ts";
+import type { Stats } from "../../../src/protocol/statistics.ts";
 import { useStats } from "../server/queries.ts";
 import { countText } from "../wording/amounts.ts";
 

@@ -4,8 +4,9 @@
  * fetched again, at a pace, because only the server knows what passes.
  */
 import type { Client } from "../../../src/client/client.ts";
-import type { TaskChange } from "../../../src/client/event-stream.ts";
-import type { BackgroundTask, Snapshot, TaskList } from "../../../src/protocol/schemas.ts";
+import type { Snapshot } from "../../../src/protocol/events.ts";
+import type { TaskEventName } from "../../../src/protocol/task-event-names.ts";
+import type { BackgroundTask, TaskList } from "../../../src/protocol/tasks.ts";
 import type { FeedListener } from "../live/live-feed.ts";
 import { pacer } from "../live/pacer.ts";
 import { type Filters, isFiltered } from "../routing/filters.ts";
@@ -103,7 +104,7 @@ export class TaskPages implements FeedListener {
     }
   }
 
-  onChange(type: TaskChange, task: BackgroundTask): void {
+  onChange(type: TaskEventName, task: BackgroundTask): void {
     const row = rowDataOf(task);
     const known = this.#rows.find(row.id);
     if (known) this.#rows.replace(row);

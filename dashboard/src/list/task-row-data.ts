@@ -2,7 +2,7 @@
  * What the list keeps of a task: all but its long texts, so that thousands of rows stay small. Also says whether a task
  * passes the filters, as the server would.
  */
-import type { BackgroundTask } from "../../../src/protocol/schemas.ts";
+import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 import type { Filters } from "../routing/filters.ts";
 
 const ERROR_LENGTH = 300;

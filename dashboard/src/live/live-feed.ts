@@ -3,8 +3,9 @@
  * no tasks itself; the list's pages and the query cache do, each within its own bounds.
  */
 import type { Client } from "../../../src/client/client.ts";
-import type { TaskChange } from "../../../src/client/event-stream.ts";
-import type { BackgroundTask, Snapshot } from "../../../src/protocol/schemas.ts";
+import type { Snapshot } from "../../../src/protocol/events.ts";
+import type { TaskEventName } from "../../../src/protocol/task-event-names.ts";
+import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 
 export type Connection =
   | { kind: "connecting" }
@@ -14,7 +15,7 @@ export type Connection =
 
 export interface FeedListener {
   onSnapshot(snapshot: Snapshot): void;
-  onChange(type: TaskChange, task: BackgroundTask): void;
+  onChange(type: TaskEventName, task: BackgroundTask): void;
   onBoard?(): void;
 }
 

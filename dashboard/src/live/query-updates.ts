@@ -3,8 +3,10 @@
  * a pace. Queries that nothing shows are marked stale and not fetched.
  */
 import type { QueryClient } from "@tanstack/react-query";
-import type { TaskChange } from "../../../src/client/event-stream.ts";
-import type { BackgroundTask, Snapshot, TaskGroup } from "../../../src/protocol/schemas.ts";
+import type { Snapshot } from "../../../src/protocol/events.ts";
+import type { TaskGroup } from "../../../src/protocol/statistics.ts";
+import type { TaskEventName } from "../../../src/protocol/task-event-names.ts";
+import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 import { queryKeys } from "../server/query-keys.ts";
 import type { FeedListener } from "./live-feed.ts";
 import { keyedPacers, pacer } from "./pacer.ts";
@@ -32,7 +34,7 @@ export function queryUpdates(queries: QueryClient): FeedListener {
       standings.begin(snapshot.tasks);
       queries.setQueryData(queryKeys.stats, snapshot.stats);
     },
-    onChange(type: TaskChange, changed: BackgroundTask) {
+    onChange(type: TaskEventName, changed: BackgroundTask) {
       queries.setQueryData<BackgroundTask>(queryKeys.task(changed.id), (known) => known && mergedTask(known, changed));
       queries.setQueryData<TaskGroup>(queryKeys.group(changed.batchId), (known) => known && withTask(known, changed));
       // An answer that is on its way may be older than this change.

@@ -2,7 +2,7 @@
  * Tells turns from mere updates: a task has turned when what it stands for differs from what was known. Remembers live
  * tasks only, so that it stays small.
  */
-import type { BackgroundTask } from "../../../src/protocol/schemas.ts";
+import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 import { isLive } from "../wording/statuses.ts";
 
 export class Standings {

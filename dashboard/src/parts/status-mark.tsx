@@ -1,7 +1,7 @@
 /**
  * A status as icon and word in its colour: the colour is never the only sign.
  */
-import type { TaskStatus } from "../../../src/protocol/schemas.ts";
+import type { TaskStatus } from "../../../src/protocol/tasks.ts";
 import { Icon } from "./icons.tsx";
 
 interface StatusProps {

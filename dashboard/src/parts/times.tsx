@@ -1,7 +1,7 @@
 /**
  * Times that move by themselves: a task's duration, each second while it lives, and how long ago something was.
  */
-import type { BackgroundTask } from "../../../src/protocol/schemas.ts";
+import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 import { useNow } from "../live/clock.ts";
 import { durationText, exactText, relativeText } from "../wording/durations.ts";
 

@@ -2,7 +2,7 @@
  * What the list is narrowed to, and how that is written in the address bar. Unknown statuses in an address are left out.
  * Does not fetch; the list's pages do.
  */
-import type { TaskStatus } from "../../../src/protocol/schemas.ts";
+import type { TaskStatus } from "../../../src/protocol/tasks.ts";
 import { isTaskStatus } from "../wording/statuses.ts";
 
 export interface Filters {

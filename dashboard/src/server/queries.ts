@@ -3,7 +3,7 @@
  * what no event tells.
  */
 import { QueryClient, useQuery } from "@tanstack/react-query";
-import type { BackgroundTask } from "../../../src/protocol/schemas.ts";
+import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 import { isFinal } from "./failure.ts";
 import { readingClient } from "./page-client.ts";
 import { queryKeys } from "./query-keys.ts";

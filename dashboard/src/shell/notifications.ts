@@ -2,8 +2,8 @@
  * Tells on the desktop how tasks ended while the page is hidden, if the person asked for it. Asks the browser's
  * permission only on that click.
  */
-import type { TaskChange } from "../../../src/client/event-stream.ts";
-import type { BackgroundTask } from "../../../src/protocol/schemas.ts";
+import type { TaskEventName } from "../../../src/protocol/task-event-names.ts";
+import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 import { StoredChoice } from "../browser/stored-choice.ts";
 import type { FeedListener } from "../live/live-feed.ts";
 import { navigate } from "../routing/location.ts";
@@ -12,7 +12,7 @@ import { visibleText } from "../wording/hidden-characters.ts";
 
 export const notificationChoice = new StoredChoice("asyncagents.notifications", ["off", "on"], "off");
 
-const ENDS: Partial<Record<TaskChange, string>> = {
+const ENDS: Partial<Record<TaskEventName, string>> = {
   "task.completed": "Completed",
   "task.error": "Failed",
   "task.cancelled": "Cancelled",

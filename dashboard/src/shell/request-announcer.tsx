@@ -3,7 +3,7 @@
  * announced: the list shows it.
  */
 import { useEffect, useState } from "react";
-import type { BackgroundTask } from "../../../src/protocol/schemas.ts";
+import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 import type { LiveFeed } from "../live/live-feed.ts";
 import { Standings } from "../live/standings.ts";
 import { visibleText } from "../wording/hidden-characters.ts";

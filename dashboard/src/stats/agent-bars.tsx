@@ -1,7 +1,7 @@
 /**
  * One amount for each agent as horizontal bars, the largest first.
  */
-import type { AgentStats } from "../../../src/protocol/schemas.ts";
+import type { AgentStats } from "../../../src/protocol/statistics.ts";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { visibleText } from "../wording/hidden-characters.ts";
 

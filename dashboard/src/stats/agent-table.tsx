@@ -1,7 +1,7 @@
 /**
  * All figures by agent in one table. It scrolls by itself on narrow screens, the page does not.
  */
-import type { AgentStats } from "../../../src/protocol/schemas.ts";
+import type { AgentStats } from "../../../src/protocol/statistics.ts";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { compactText, costText, countText, totalTokens } from "../wording/amounts.ts";
 import { durationText } from "../wording/durations.ts";

@@ -4,7 +4,7 @@
  */
 import { useMemo } from "react";
 import uPlot from "uplot";
-import type { History } from "../../../src/protocol/schemas.ts";
+import type { History } from "../../../src/protocol/statistics.ts";
 import type { Range } from "./history-ranges.ts";
 import { durationLabels, STACK, stacked, startedSeries } from "./history-series.ts";
 import { Plot, type PlotOptions } from "./plot.tsx";

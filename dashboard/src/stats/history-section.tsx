@@ -3,7 +3,7 @@
  */
 import { useQuery } from "@tanstack/react-query";
 import { lazy, type ReactNode, Suspense, useState } from "react";
-import type { History } from "../../../src/protocol/schemas.ts";
+import type { History } from "../../../src/protocol/statistics.ts";
 import { ErrorBoundary } from "../parts/error-boundary.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
 import { StatusMark } from "../parts/status-mark.tsx";

@@ -1,7 +1,8 @@
 /**
  * The history as a plot wants it: every step of the span, also the empty ones, and the statuses stacked. Pure.
  */
-import type { History, TaskStatus } from "../../../src/protocol/schemas.ts";
+import type { History } from "../../../src/protocol/statistics.ts";
+import type { TaskStatus } from "../../../src/protocol/tasks.ts";
 import { axisText } from "../wording/durations.ts";
 
 /** From the bottom of a stack to its top. */

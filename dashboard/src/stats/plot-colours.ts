@@ -2,7 +2,7 @@
  * The theme's colours as a canvas can use them, read anew when the theme changes.
  */
 import { useSyncExternalStore } from "react";
-import type { TaskStatus } from "../../../src/protocol/schemas.ts";
+import type { TaskStatus } from "../../../src/protocol/tasks.ts";
 import { useMedia } from "../browser/media.ts";
 import { themeChoice } from "../shell/theme.ts";
 

@@ -1,7 +1,7 @@
 /**
  * The stats: totals, the history, and what each agent did and used.
  */
-import type { Stats } from "../../../src/protocol/schemas.ts";
+import type { Stats } from "../../../src/protocol/statistics.ts";
 import { FailureNote } from "../parts/failure-note.tsx";
 import { useStats } from "../server/queries.ts";
 import { compactText, costText, countText, totalTokens } from "../wording/amounts.ts";

@@ -5,7 +5,7 @@
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import type { AnswerBody, BackgroundTask } from "../../../src/protocol/schemas.ts";
+import type { AnswerBody, BackgroundTask } from "../../../src/protocol/tasks.ts";
 import { forgetDraft, useDraft } from "../forms/draft.ts";
 import { Form } from "../forms/form.tsx";
 import { TextField } from "../forms/form-fields.tsx";

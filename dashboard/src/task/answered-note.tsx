@@ -4,7 +4,7 @@
  */
 
 import { givenText } from "../../../src/model/answer.ts";
-import type { BackgroundTask } from "../../../src/protocol/schemas.ts";
+import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 import { Button } from "../parts/button.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";

@@ -4,7 +4,7 @@
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import type { BackgroundTask } from "../../../src/protocol/schemas.ts";
+import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 import { useDraft } from "../forms/draft.ts";
 import { PromptForm } from "../forms/prompt-form.tsx";
 import { LaunchDialog } from "../launch/launch-dialog.tsx";

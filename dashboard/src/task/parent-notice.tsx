@@ -2,7 +2,7 @@
  * Says that a task's parent was not told yet, or will not be, and why; and tells it again. Nothing is shown where all is well.
  */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import type { BackgroundTask } from "../../../src/protocol/schemas.ts";
+import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 import { Button } from "../parts/button.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";

@@ -1,7 +1,7 @@
 /**
  * The runs of a task, newest first: the launch and each resume, with how they ended.
  */
-import type { BackgroundTask, TaskRun } from "../../../src/protocol/schemas.ts";
+import type { BackgroundTask, TaskRun } from "../../../src/protocol/tasks.ts";
 import { useNow } from "../live/clock.ts";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { StatusMark } from "../parts/status-mark.tsx";

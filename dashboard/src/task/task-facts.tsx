@@ -2,7 +2,7 @@
  * The facts of a task: where it runs, with what, and what it has used so far.
  */
 import type { ReactNode } from "react";
-import type { BackgroundTask } from "../../../src/protocol/schemas.ts";
+import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 import { Fold } from "../conversation/fold.tsx";
 import { LongText } from "../conversation/long-text.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";

@@ -1,7 +1,7 @@
 /**
  * Where a task belongs: its parent, which is a task itself only sometimes, its batch, and the tasks it launched.
  */
-import type { BackgroundTask } from "../../../src/protocol/schemas.ts";
+import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { StatusIcon } from "../parts/status-mark.tsx";
 import { Link } from "../routing/link.tsx";

@@ -1,7 +1,7 @@
 /**
  * The top of a task's page: what it is, how it stands, what it waits for, and the button that cancels it.
  */
-import type { BackgroundTask } from "../../../src/protocol/schemas.ts";
+import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 import { Button } from "../parts/button.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";

@@ -2,7 +2,7 @@
  * One task: what it is and how it stands, what it said and did, and what can be done with it.
  */
 import { type RefObject, useRef, useState } from "react";
-import type { BackgroundTask } from "../../../src/protocol/schemas.ts";
+import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 import { useMedia } from "../browser/media.ts";
 import { Conversation } from "../conversation/conversation.tsx";
 import { Fold } from "../conversation/fold.tsx";

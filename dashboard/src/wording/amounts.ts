@@ -1,7 +1,7 @@
 /**
  * Counts, tokens and cost as people read them. Pure.
  */
-import type { BackgroundTask } from "../../../src/protocol/schemas.ts";
+import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 
 export type Tokens = BackgroundTask["progress"]["tokens"];
 

@@ -1,7 +1,7 @@
 /**
  * An attempt's state and executor in words and in the colours of a task's status. Pure.
  */
-import type { TaskStatus } from "../../../src/protocol/schemas.ts";
+import type { TaskStatus } from "../../../src/protocol/tasks.ts";
 import type { AttemptState } from "../server/operate.ts";
 
 /** The status whose icon and colour stand for the state. */

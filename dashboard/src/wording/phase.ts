@@ -1,7 +1,7 @@
 /**
  * What a task is doing, in words, and whether a person should look. Pure; the mark that shows it lives in parts.
  */
-import type { BackgroundTask } from "../../../src/protocol/schemas.ts";
+import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 import { counted } from "./amounts.ts";
 import { isLive } from "./statuses.ts";
 

@@ -2,7 +2,7 @@
  * The five statuses and which of them are live, for the page. The server's schema is the source; the type check fails
  * when this list and the schema differ.
  */
-import type { TaskStatus } from "../../../src/protocol/schemas.ts";
+import type { TaskStatus } from "../../../src/protocol/tasks.ts";
 
 const LIVE: Record<TaskStatus, boolean> = {
   running: true,

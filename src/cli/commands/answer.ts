@@ -5,7 +5,7 @@
 import type { Client } from "../../client/client.ts";
 import { givenText } from "../../model/answer.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
-import type { AnswerBody, BackgroundTask } from "../../protocol/schemas.ts";
+import type { AnswerBody, BackgroundTask } from "../../protocol/tasks.ts";
 import { type CommandArguments, misuse } from "../arguments.ts";
 import { attemptTask } from "../attempt-waiting.ts";
 import type { Command, Invocation } from "../command.ts";

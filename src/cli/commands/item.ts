@@ -1,7 +1,7 @@
 /** `item …`: the board's work items. Each command is one operation, shown for people. */
 
 import { AsyncAgentsError } from "../../model/errors.ts";
-import { WORK_ITEM_STATUSES } from "../../protocol/operation.ts";
+import { WORK_ITEM_STATUSES } from "../../protocol/fields.ts";
 import type { OperationInput } from "../../protocol/operations.ts";
 import type { Command } from "../command.ts";
 import { currentProject, PROJECT_OPTION } from "../current-project.ts";

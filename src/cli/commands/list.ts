@@ -3,7 +3,7 @@ import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import { STATUSES } from "../../model/task.ts";
-import type { TaskStatus } from "../../protocol/schemas.ts";
+import type { TaskStatus } from "../../protocol/tasks.ts";
 import type { CommandArguments } from "../arguments.ts";
 import type { Command, Invocation } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";

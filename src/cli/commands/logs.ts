@@ -1,7 +1,8 @@
 /** `logs`: a task's conversation, once or followed as it grows. Following ends with the task's run; Ctrl-C leaves the task running. */
 import type { Client } from "../../client/client.ts";
 import { isLive } from "../../model/task.ts";
-import type { BackgroundTask, LogMessage } from "../../protocol/schemas.ts";
+import type { LogMessage } from "../../protocol/conversations.ts";
+import type { BackgroundTask } from "../../protocol/tasks.ts";
 import type { Command, Invocation } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
 import { findTask } from "../identifiers.ts";

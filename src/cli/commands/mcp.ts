@@ -14,19 +14,19 @@ export const mcpCommand: Command = {
   options: {
     tools: {
       value: "set",
-      summary: "seed: only the eleven tools of the board; more (the default): all of them",
-      completes: ["seed", "more"],
+      summary: "core: only the eleven tools of the board; extended (the default): all of them",
+      completes: ["core", "extended"],
     },
   },
-  examples: ["asyncagents mcp", "asyncagents mcp --tools seed"],
+  examples: ["asyncagents mcp", "asyncagents mcp --tools core"],
   ownsSignals: true,
   async run({ arguments: given, directory, cwd, environment }) {
     // Only here: it takes longer to load than most commands take to run.
-    const [{ serveStdio }, { readOffer }] = await Promise.all([
+    const [{ serveStdio }, { readToolset }] = await Promise.all([
       import("../../mcp/stdio.ts"),
       import("../../mcp/tools.ts"),
     ]);
-    const toolset = readOffer(given.text("tools") ?? process.env.ASYNCAGENTS_MCP_TOOLS);
+    const toolset = readToolset(given.text("tools") ?? process.env.ASYNCAGENTS_MCP_TOOLS);
     const origin = { door: "model", depth: readDepth(environment[DEPTH_VARIABLE] ?? "") } as const;
     const call = daemonCall(directory, origin);
     const scripted = offersScripted(environment);

@@ -4,7 +4,7 @@ import { realpathSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import type { Client } from "../../client/client.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
-import type { BackgroundTask } from "../../protocol/schemas.ts";
+import type { BackgroundTask } from "../../protocol/tasks.ts";
 import { inspectRepo } from "../../worktree/git/repo.ts";
 import { waitForAttempt } from "../attempt-waiting.ts";
 import type { Command, Invocation } from "../command.ts";

@@ -1,5 +1,5 @@
 /** `wait`, `cancel`, `resume`, `fork`: what a person does to a task that is there. The rules are the engine's. */
-import type { BackgroundTask } from "../../protocol/schemas.ts";
+import type { BackgroundTask } from "../../protocol/tasks.ts";
 import type { Command, Invocation, Operand } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
 import { findTask } from "../identifiers.ts";

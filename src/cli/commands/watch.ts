@@ -4,7 +4,7 @@
  */
 import type { StreamEvent } from "../../client/event-stream.ts";
 import { isLive } from "../../model/task.ts";
-import type { BackgroundTask } from "../../protocol/schemas.ts";
+import type { BackgroundTask } from "../../protocol/tasks.ts";
 import type { Command, Invocation } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
 import { liveEvents } from "../live-events.ts";

@@ -2,7 +2,7 @@
  * A conversation as lines for a terminal, and which parts of it are finished: a text that is still being written is not printed,
  * because a printed line cannot be taken back. Pure.
  */
-import type { LogMessage, LogPart } from "../../protocol/schemas.ts";
+import type { LogMessage, LogPart } from "../../protocol/conversations.ts";
 import type { Paint } from "./paint.ts";
 import { cutToWidth, longDuration, oneLine } from "./text.ts";
 

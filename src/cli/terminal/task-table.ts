@@ -1,7 +1,7 @@
 /** How a task looks in a terminal: its row, its state in a word, its lines in detail. Pure. */
 
 import { isLive } from "../../model/task.ts";
-import type { BackgroundTask } from "../../protocol/schemas.ts";
+import type { BackgroundTask } from "../../protocol/tasks.ts";
 import type { Paint } from "./paint.ts";
 import type { Column } from "./table.ts";
 import { counted, longDuration, oneLine, shortDuration, shortId } from "./text.ts";

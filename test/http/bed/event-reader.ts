@@ -1,6 +1,7 @@
 /** Reads an event stream as bytes off a fetch, by the rules of server-sent events and not by the client's code. */
 
-import type { BackgroundTask, Snapshot } from "../../../src/protocol/schemas.ts";
+import type { Snapshot } from "../../../src/protocol/events.ts";
+import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 import type { World } from "../../engine/engine-bed.ts";
 import { atEnd } from "./api-bed.ts";
 

@@ -1,14 +1,17 @@
 /**
- * The operations of the second toolset: reading and steering attempts, setting up projects, tasks without a project. Tasks without
- * a project have handles, which are not UUIDs. No behaviour.
+ * Attempts on the wire: the operations that start, follow, stop, compare, merge and remove them. On the wire, an
+ * attempt's workspace is known by its `attempt_id`. No behaviour.
  */
 import { z } from "zod";
-import { MAX_PROMPT, MAX_TITLE } from "./core-operations.ts";
 import {
+  asked,
   attemptState,
   count,
+  cursor,
   executor,
-  operation,
+  limit,
+  MAX_PROMPT,
+  nextCursor,
   requestId,
   runChoices,
   status,
@@ -18,21 +21,12 @@ import {
   variant,
   waitMs,
   warnings,
-} from "./operation.ts";
+} from "./fields.ts";
+import { operation } from "./operation.ts";
 
 const state = attemptState(
   "starting: being set up; running; waiting: it asks something, see asked; completed; failed; stopped; merged: its work is in the target branch and its worktree is gone",
 );
-
-const asked = z
-  .object({
-    kind: z
-      .enum(["permission", "question"])
-      .describe("permission: only a person can answer; question: answer_question can"),
-    text: z.string().describe("What is asked, the first 2,000 characters"),
-  })
-  .nullable()
-  .describe("What it waits for; null when it waits for nothing");
 
 const change = {
   files: count("Files that changed"),
@@ -49,21 +43,70 @@ const changedFile = z.object({
   shown: z.enum(["whole", "part", "none"]).describe("How much of its changes is in the diff"),
 });
 
-const addedRepo = z.object({
-  repo_id: uuid("The new repository"),
-  name: z.string().describe("Its name"),
-  current_branch: z.string().nullable().describe("The branch that is checked out there now; null for none"),
-  approval_id: uuid("What a person has to approve before its setup script may run; null for nothing").nullable(),
-});
-
-const handle = (meaning: string) => z.string().max(200).describe(`${meaning}, as launch_task gave it`);
-
-export const furtherOperations = {
+export const attemptOperations = {
+  list_task_attempts: operation({
+    title: "List a task's attempts",
+    description: "Lists the attempts of a task, newest first. An attempt_id can be given to follow_up as it is.",
+    toolset: "core",
+    readOnly: true,
+    input: z.object({ task_id: uuid("The task"), limit: limit(50), cursor }),
+    output: z.object({
+      attempts: z
+        .array(
+          z.object({
+            attempt_id: uuid("The attempt"),
+            state: attemptState("How it stands"),
+            workspace_branch: z.string().describe("The git branch that the attempt works on"),
+            created_at: time("When it was created"),
+            updated_at: time("When it was last changed"),
+            latest_session_id: uuid("Its newest session; null while there is none").nullable(),
+            latest_session_executor: executor("What runs that session; null while there is none").nullable(),
+          }),
+        )
+        .describe("The attempts of this page"),
+      task_id: uuid("The task that was asked for"),
+      count: count("How many are in this page"),
+      latest_attempt_id: uuid("The attempt that was created last; null when there is none").nullable(),
+      latest_session_id: uuid("The newest session of that attempt; null when there is none").nullable(),
+      next_cursor: nextCursor,
+    }),
+  }),
+  start_task_attempt: operation({
+    title: "Start an attempt",
+    description:
+      "Starts an agent on a task, in a git worktree of its own for each repository, on a new branch from target_branch. Returns when it is started, or being set up if that takes long; follow it with list_task_attempts or get_attempt.",
+    toolset: "core",
+    destructive: true,
+    openWorld: true,
+    input: z.object({
+      task_id: uuid("The task; its title and description are the first prompt"),
+      executor: executor("What runs the agent"),
+      variant,
+      ...runChoices,
+      prompt: text("The first prompt, instead of the task's title and description", MAX_PROMPT).optional(),
+      repos: z
+        .array(
+          z.object({
+            repo_id: uuid("A repository of the task's project"),
+            target_branch: text("The local branch to start from and to merge into, for example main", 250),
+          }),
+        )
+        .min(1)
+        .max(20)
+        .describe("The repositories to work in, at least one"),
+      request_id: requestId,
+    }),
+    output: z.object({
+      task_id: uuid("The task"),
+      attempt_id: uuid("The new attempt"),
+      warnings: warnings("that uncommitted changes or submodules are not in the worktree"),
+    }),
+  }),
   get_attempt: operation({
     title: "Get an attempt",
     description:
       "Reads how an attempt stands: state, final message, what it asks, diffstat, and what it did since cursor. With wait_ms it waits until the state is not starting or running.",
-    toolset: "more",
+    toolset: "extended",
     readOnly: true,
     input: z.object({
       attempt_id: uuid("The attempt"),
@@ -129,7 +172,7 @@ export const furtherOperations = {
     title: "Stop an attempt",
     description:
       "Stops what an attempt does now. Its work stays in the worktree, and queued follow-ups stay queued until the next send or queue.",
-    toolset: "more",
+    toolset: "extended",
     destructive: true,
     idempotent: true,
     input: z.object({ attempt_id: uuid("The attempt") }),
@@ -139,7 +182,7 @@ export const furtherOperations = {
     title: "Get an attempt's diff",
     description:
       "Reads what an attempt changed since its target branch, uncommitted work too, as a unified diff; when its worktree went with the merge, what the merge changed.",
-    toolset: "more",
+    toolset: "extended",
     readOnly: true,
     input: z.object({
       attempt_id: uuid("The attempt"),
@@ -189,7 +232,7 @@ export const furtherOperations = {
     title: "Merge an attempt",
     description:
       "Commits what is uncommitted, merges the attempt's branch into its target branch in every repository, removes the worktrees, and sets the task to done. On a conflict nothing is changed.",
-    toolset: "more",
+    toolset: "extended",
     destructive: true,
     input: z.object({
       attempt_id: uuid("The attempt"),
@@ -215,141 +258,58 @@ export const furtherOperations = {
       warnings: warnings("that hooks were not run, or why the worktrees stay"),
     }),
   }),
-  answer_question: operation({
-    title: "Answer a question",
-    description:
-      "Answers the question that an attempt or a launched task waits for. Permissions are for people: they answer in the dashboard or the command line.",
-    toolset: "more",
+  remove_attempt: operation({
+    title: "Remove an attempt",
+    description: "Removes an attempt's worktrees and branches; the attempt leaves the board.",
+    peopleOnly: true,
     destructive: true,
-    openWorld: true,
     input: z.object({
-      attempt_id: uuid("The attempt that asks").optional(),
-      handle: handle("The launched task that asks").optional(),
-      answers: z
-        .array(text("An answer", 10_000))
-        .min(1)
-        .max(10)
-        .describe("One answer for each question, in their order"),
+      attempt_id: uuid("The attempt"),
+      force: z.boolean().optional().describe("True: unmerged work is lost. False when absent"),
     }),
-    output: z.object({ answered: z.boolean().describe("True: the agent goes on with the answer") }),
+    output: z.object({ removed_attempt_id: uuid("The attempt that is gone") }),
   }),
-  add_project: operation({
-    title: "Add a project",
-    description: "Creates a project, with repositories or without. add_repo adds more.",
-    toolset: "more",
-    input: z.object({
-      name: text("Its name, unique, at most 100 characters", 100),
-      repos: z
-        .array(text("A repository's folder on this machine, an absolute path", 4096))
-        .max(20)
-        .optional()
-        .describe("Its git repositories; if one cannot be added, there is no project either"),
-      request_id: requestId,
-    }),
-    output: z.object({
-      project_id: uuid("The new project"),
-      repos: z.array(addedRepo).describe("The repositories, in the order that they were given"),
-    }),
-  }),
-  add_repo: operation({
-    title: "Add a repository",
+  attempt_task: operation({
+    title: "Find an attempt's task of the engine",
     description:
-      "Adds a local git repository to a project. A person has to approve a folder outside of all projects, and a setup script, once.",
-    toolset: "more",
-    input: z.object({
-      project_id: uuid("The project"),
-      path: text("The repository's folder on this machine, an absolute path", 4096),
-      name: text("Its name; the folder's name when absent", 100).optional(),
-      copy: z
-        .array(text("A path or git pattern", 500))
-        .max(100)
-        .optional()
-        .describe("Untracked files to copy into each worktree, for example .env"),
-      setup: text("A bash script that is run in each new worktree before the agent starts", 20_000).optional(),
-      request_id: requestId,
+      "Gives the handle of the engine's task behind an attempt's latest session, for its conversation and events.",
+    peopleOnly: true,
+    readOnly: true,
+    input: z.object({ attempt_id: uuid("The attempt") }),
+    output: z.object({
+      handle: z.string().nullable().describe("The task's id in the status API; null while there is none"),
     }),
-    output: addedRepo,
   }),
-  list_executors: operation({
-    title: "List executors",
-    description: "Lists what can run agents here, and the agents (variants) of each.",
-    toolset: "more",
+  list_attempts: operation({
+    title: "List attempts",
+    description: "Lists the attempts of all tasks, or of one project, newest first.",
+    peopleOnly: true,
     readOnly: true,
     input: z.object({
-      directory: text(
-        "Agents as seen from this folder, an absolute path; where no person has approved it, and when absent, those that are known already",
-        4096,
-      ).optional(),
+      project_id: uuid("Only attempts of this project; all when absent").optional(),
+      limit: limit(50),
+      cursor,
     }),
     output: z.object({
-      executors: z
+      attempts: z
         .array(
           z.object({
-            executor: executor("The name to give as executor"),
-            available: z.boolean().describe("True when it can be used on this machine"),
-            problem: z.string().nullable().describe("Why not, and what to do; null when it is available"),
-            default_variant: z
-              .string()
-              .nullable()
-              .describe("The agent that runs when none is named; null for the program's own"),
-            variants: z.array(z.string()).describe("The agents that can be named as variant"),
+            attempt_id: uuid("The attempt"),
+            task_id: uuid("Its task"),
+            task_title: z.string().describe("The task's title"),
+            project_id: uuid("The task's project"),
+            state: attemptState("How it stands"),
+            executor: executor("What runs it"),
+            workspace_branch: z.string().describe("The git branch that it works on"),
+            latest_session_id: uuid("Its newest session; null while there is none").nullable(),
+            queued_count: count("Follow-ups that wait for the session to be idle"),
+            created_at: time("When it was created"),
+            updated_at: time("When it was last changed"),
           }),
         )
-        .describe("Also those that are not available"),
-    }),
-  }),
-  launch_task: operation({
-    title: "Launch a task without a project",
-    description:
-      "Starts an agent in a folder, without worktree, project or attempt. Returns at once; wait_tasks tells how it ends. A person has to approve a folder outside of all projects once.",
-    toolset: "more",
-    destructive: true,
-    openWorld: true,
-    input: z.object({
-      prompt: text("What the agent is to do", MAX_PROMPT),
-      description: text("What it is about, in a line; the beginning of the prompt when absent", MAX_TITLE).optional(),
-      directory: text("The folder to work in, an absolute path; the client's own when absent", 4096).optional(),
-      executor: executor("What runs the agent; OPENCODE when absent").optional(),
-      variant,
-      ...runChoices,
-      request_id: requestId,
-    }),
-    output: z.object({
-      handle: z.string().describe("The launched task; wait_tasks takes it"),
-      status: z.string().describe("running"),
-    }),
-  }),
-  wait_tasks: operation({
-    title: "Wait for launched tasks",
-    description:
-      "Says how launched tasks stand. With wait_ms it waits until one (or all) of them ended or asks something.",
-    toolset: "more",
-    readOnly: true,
-    input: z.object({
-      handles: z.array(handle("A launched task")).min(1).max(50).describe("The tasks, at most 50"),
-      until: z
-        .enum(["any", "all"])
-        .optional()
-        .describe("any: return when one is done; all: when all are. all when absent"),
-      wait_ms: waitMs,
-    }),
-    output: z.object({
-      tasks: z
-        .array(
-          z.object({
-            handle: handle("The task"),
-            description: z.string().describe("What it is about"),
-            status: z
-              .enum(["running", "completed", "error", "cancelled", "resumed"])
-              .describe("running and resumed are at work; the others have ended"),
-            asked,
-            progress: z.string().describe("What it did so far, in a line"),
-            result: z.string().nullable().describe("What it ended with, up to 8,000 characters; null before"),
-            error: z.string().nullable().describe("Why it failed or was cancelled; null otherwise"),
-          }),
-        )
-        .describe("In the order that was asked for"),
-      done: z.boolean().describe("True when what was waited for is so"),
+        .describe("The attempts of this page"),
+      count: count("How many are in this page"),
+      next_cursor: nextCursor,
     }),
   }),
 };

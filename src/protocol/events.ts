@@ -1,0 +1,17 @@
+/**
+ * The event stream on the wire: the snapshot that it begins with. `task-event-names.ts` names what follows.
+ * No behaviour.
+ */
+import { z } from "zod";
+import { wholeCount } from "./fields.ts";
+import { statsSchema } from "./statistics.ts";
+import { taskSchema } from "./tasks.ts";
+
+export const snapshotSchema = z.object({
+  tasks: z.array(taskSchema).describe("newest first"),
+  total: wholeCount,
+  truncated: z.boolean().describe("true: only the live and the newest; page through /v1/tasks for the rest"),
+  stats: statsSchema,
+});
+
+export type Snapshot = z.infer<typeof snapshotSchema>;

@@ -1,0 +1,89 @@
+/**
+ * Fields that several nouns of the wire share. Every field of an operation that models may call carries a description:
+ * MCP clients show it to their models, and it is the only documentation that those read. No behaviour.
+ */
+import { z } from "zod";
+import { STATUSES } from "../model/task.ts";
+
+export const MAX_TITLE = 300;
+export const MAX_DESCRIPTION = 200_000;
+export const MAX_PROMPT = 200_000;
+
+export const WORK_ITEM_STATUSES = ["todo", "inprogress", "inreview", "done", "cancelled"] as const;
+export const ATTEMPT_STATES = ["starting", "running", "waiting", "completed", "failed", "stopped", "merged"] as const;
+export const EXECUTORS = ["OPENCODE", "CLAUDE_CODE", "SCRIPTED"] as const;
+/** The longest that one call waits; clients give up after a minute. */
+export const MAX_WAIT_MS = 50_000;
+
+/** Only its form is said in the schema: zod's own pattern would cost 179 bytes for each field. `uuid.ts` checks it. */
+export const uuid = (meaning: string) => z.string().meta({ format: "uuid" }).describe(`${meaning} (UUID)`);
+export const time = (meaning: string) => z.string().meta({ format: "date-time" }).describe(`${meaning} (RFC3339)`);
+export const text = (meaning: string, limit: number) => z.string().max(limit).describe(meaning);
+export const count = (meaning: string) => z.number().int().min(0).describe(meaning);
+
+export const status = (meaning: string) => z.enum(WORK_ITEM_STATUSES).describe(meaning);
+export const attemptState = (meaning: string) => z.enum(ATTEMPT_STATES).describe(meaning);
+/** All of them, and those that models are offered where the daemon was not started with the scripted one. */
+export const EXECUTOR_NAMES = "OPENCODE, CLAUDE_CODE or SCRIPTED";
+export const EXECUTOR_NAMES_FOR_MODELS = "OPENCODE or CLAUDE_CODE";
+export const executor = (meaning: string) => z.string().max(40).describe(`${meaning} (${EXECUTOR_NAMES})`);
+export const requestId = z
+  .string()
+  .min(1)
+  .max(100)
+  .optional()
+  .describe(
+    "Any name of yours for this call: a second call with the same one gives the first answer and changes nothing",
+  );
+export const cursor = z
+  .string()
+  .max(200)
+  .optional()
+  .describe("next_cursor of the page before; absent for the first page");
+export const nextCursor = z.string().nullable().describe("Give it as cursor to read on; null on the last page");
+export const limit = (fallback: number) =>
+  z.number().int().min(1).max(200).optional().describe(`How many rows at most: 1 to 200, ${fallback} when absent`);
+export const waitMs = z
+  .number()
+  .int()
+  .min(0)
+  .max(MAX_WAIT_MS)
+  .optional()
+  .describe(`Wait up to so many milliseconds (0 to ${MAX_WAIT_MS}) until it ends or asks something; 0 when absent`);
+/** What a launch may choose for its run beside the agent. */
+export const runChoices = {
+  model: z
+    .string()
+    .max(200)
+    .optional()
+    .describe("The model, as provider/model; of CLAUDE_CODE its name alone will do. The agent's own when absent"),
+  max_minutes: z.number().positive().max(100_000).optional().describe("Stop the run after so many minutes of work"),
+  max_cost: z.number().positive().max(1_000_000).optional().describe("Stop the run when it has cost so many dollars"),
+};
+export const warnings = (such: string) =>
+  z
+    .array(z.string())
+    .optional()
+    .describe(`What a person should know, in sentences: ${such}; absent when there is nothing`);
+export const variant = z
+  .string()
+  .max(200)
+  .optional()
+  .describe("The executor's agent to use, by its name as list_executors gives it; the executor's default when absent");
+
+/** What an agent waits for. */
+export const asked = z
+  .object({
+    kind: z
+      .enum(["permission", "question"])
+      .describe("permission: only a person can answer; question: answer_question can"),
+    text: z.string().describe("What is asked, the first 2,000 characters"),
+  })
+  .nullable()
+  .describe("What it waits for; null when it waits for nothing");
+
+// The status API's own: times are ISO 8601, durations are milliseconds.
+export const statusSchema = z.enum(STATUSES);
+export const isoTime = z.iso.datetime().describe("ISO 8601, UTC");
+export const wholeCount = z.number().int().min(0);
+export const milliseconds = z.number().min(0).describe("milliseconds");

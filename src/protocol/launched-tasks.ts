@@ -1,0 +1,95 @@
+/**
+ * Tasks without a project, launched in a folder: their operations. Such a task is known by its handle, which is the
+ * task's id and not a UUID. No behaviour.
+ */
+import { z } from "zod";
+import {
+  asked,
+  executor,
+  MAX_PROMPT,
+  MAX_TITLE,
+  requestId,
+  runChoices,
+  text,
+  uuid,
+  variant,
+  waitMs,
+} from "./fields.ts";
+import { operation } from "./operation.ts";
+
+const handle = (meaning: string) => z.string().max(200).describe(`${meaning}, as launch_task gave it`);
+
+export const launchedTaskOperations = {
+  launch_task: operation({
+    title: "Launch a task without a project",
+    description:
+      "Starts an agent in a folder, without worktree, project or attempt. Returns at once; wait_tasks tells how it ends. A person has to approve a folder outside of all projects once.",
+    toolset: "extended",
+    destructive: true,
+    openWorld: true,
+    input: z.object({
+      prompt: text("What the agent is to do", MAX_PROMPT),
+      description: text("What it is about, in a line; the beginning of the prompt when absent", MAX_TITLE).optional(),
+      directory: text("The folder to work in, an absolute path; the client's own when absent", 4096).optional(),
+      executor: executor("What runs the agent; OPENCODE when absent").optional(),
+      variant,
+      ...runChoices,
+      request_id: requestId,
+    }),
+    output: z.object({
+      handle: z.string().describe("The launched task; wait_tasks takes it"),
+      status: z.string().describe("running"),
+    }),
+  }),
+  wait_tasks: operation({
+    title: "Wait for launched tasks",
+    description:
+      "Says how launched tasks stand. With wait_ms it waits until one (or all) of them ended or asks something.",
+    toolset: "extended",
+    readOnly: true,
+    input: z.object({
+      handles: z.array(handle("A launched task")).min(1).max(50).describe("The tasks, at most 50"),
+      until: z
+        .enum(["any", "all"])
+        .optional()
+        .describe("any: return when one is done; all: when all are. all when absent"),
+      wait_ms: waitMs,
+    }),
+    output: z.object({
+      tasks: z
+        .array(
+          z.object({
+            handle: handle("The task"),
+            description: z.string().describe("What it is about"),
+            status: z
+              .enum(["running", "completed", "error", "cancelled", "resumed"])
+              .describe("running and resumed are at work; the others have ended"),
+            asked,
+            progress: z.string().describe("What it did so far, in a line"),
+            result: z.string().nullable().describe("What it ended with, up to 8,000 characters; null before"),
+            error: z.string().nullable().describe("Why it failed or was cancelled; null otherwise"),
+          }),
+        )
+        .describe("In the order that was asked for"),
+      done: z.boolean().describe("True when what was waited for is so"),
+    }),
+  }),
+  answer_question: operation({
+    title: "Answer a question",
+    description:
+      "Answers the question that an attempt or a launched task waits for. Permissions are for people: they answer in the dashboard or the command line.",
+    toolset: "extended",
+    destructive: true,
+    openWorld: true,
+    input: z.object({
+      attempt_id: uuid("The attempt that asks").optional(),
+      handle: handle("The launched task that asks").optional(),
+      answers: z
+        .array(text("An answer", 10_000))
+        .min(1)
+        .max(10)
+        .describe("One answer for each question, in their order"),
+    }),
+    output: z.object({ answered: z.boolean().describe("True: the agent goes on with the answer") }),
+  }),
+};

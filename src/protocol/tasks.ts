@@ -1,0 +1,172 @@
+/**
+ * Tasks of the status API on the wire: a task, its runs, lists of them, and what is sent to launch, resume, fork and
+ * answer one. No behaviour.
+ */
+import { z } from "zod";
+import { ANSWERERS, REPLIES } from "../model/answer.ts";
+import { PHASES } from "../model/task.ts";
+import { isoTime, statusSchema, wholeCount } from "./fields.ts";
+
+export const tokensSchema = z.object({
+  input: z.number(),
+  output: z.number(),
+  reasoning: z.number(),
+  cacheRead: z.number(),
+  cacheWrite: z.number(),
+});
+
+export const progressSchema = z.object({
+  toolCalls: wholeCount,
+  toolCallsByName: z.record(z.string(), wholeCount),
+  lastTools: z.array(z.string()).describe("the newest tools by name, newest last"),
+  lastUpdate: isoTime.describe("when the agent last showed a sign of work"),
+  tokens: tokensSchema,
+  cost: z.number().describe("in US dollars, as the host reports it"),
+});
+
+export const phaseDetailSchema = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("retrying"), reason: z.string(), count: wholeCount }),
+  z.object({
+    kind: z.literal("waiting"),
+    requestId: z.string(),
+    asks: z.enum(["permission", "question"]),
+    text: z.string(),
+  }),
+  z
+    .object({
+      kind: z.literal("answered"),
+      requestId: z.string(),
+      reply: z.enum(REPLIES),
+      by: z.enum(ANSWERERS).describe("from where; host: the agent's own program, model: an agent over MCP"),
+      at: isoTime,
+    })
+    .describe(
+      "what was asked last, and how it was answered; stays when the run ends, until something else is to be said",
+    ),
+]);
+
+export const noticeSchema = z.object({
+  kind: z.enum(["ended", "waiting", "retrying", "stalled"]),
+  state: z.enum(["pending", "sending", "delivered", "dropped"]),
+  attempts: wholeCount,
+  reason: z.string().nullable().describe("why the last try failed, or why it was dropped"),
+  nextTryAt: isoTime.nullable().describe("when it is tried again"),
+});
+
+export const taskSchema = z.object({
+  id: z.string(),
+  sessionID: z.string().describe("the host's session in which the task runs; the task's id in OpenCode"),
+  parentSessionID: z.string().nullable().describe("the session that launched it; null when a person did"),
+  parentMessageID: z.string().nullable(),
+  parentAgent: z.string().nullable(),
+  description: z.string(),
+  prompt: z.string().describe("of the newest run"),
+  agent: z.string(),
+  model: z.string().nullable().describe("provider/model; null for the host's own choice"),
+  status: statusSchema,
+  phase: z.enum(PHASES).nullable().describe("what a live task is doing; null once it has ended"),
+  phaseDetail: phaseDetailSchema.nullable(),
+  startedAt: isoTime,
+  completedAt: isoTime.nullable(),
+  resultRetrievedAt: isoTime.nullable(),
+  result: z.string().nullable(),
+  error: z.string().nullable(),
+  shortened: z
+    .array(z.enum(["prompt", "result", "error"]))
+    .describe("texts that were cut to 8 KB here; /v1/tasks/{id} has them in full"),
+  progress: progressSchema,
+  batchId: z.string(),
+  resumeCount: wholeCount,
+  isForked: z.boolean(),
+  run: z
+    .object({ number: wholeCount, startedAt: isoTime, endedAt: isoTime.nullable() })
+    .describe("the newest run: 0 is the launch, then one more for each resume"),
+  host: z.string(),
+  directory: z.string(),
+  clearedAt: isoTime.nullable().describe("when it left its parent's view; it stays in the history"),
+  cancelRequestedAt: isoTime.nullable(),
+  notice: noticeSchema
+    .nullable()
+    .optional()
+    .describe("the newest notice to its parent, null where there is none; only in /v1/tasks/{id}"),
+});
+
+export const runSchema = z.object({
+  taskId: z.string(),
+  number: wholeCount,
+  prompt: z.string().describe("the first 2 KB; the task has the newest run's in full"),
+  startedAt: isoTime,
+  endedAt: isoTime.nullable(),
+  outcome: z.enum(["completed", "error", "cancelled"]).nullable(),
+  error: z.string().nullable(),
+});
+
+export const taskListSchema = z.object({
+  tasks: z.array(taskSchema),
+  total: wholeCount.describe("how many match, before limit and offset"),
+  limit: wholeCount,
+  offset: wholeCount,
+});
+
+export const launchBodySchema = z.object({
+  description: z.string().describe("a few words"),
+  prompt: z.string(),
+  agent: z.string().optional().describe("the host's own choice when absent"),
+  host: z
+    .string()
+    .optional()
+    .describe("opencode, claude, …; with it the daemon opens the directory where nobody serves it"),
+  directory: z.string().optional().describe("where it works; needed when this process serves several"),
+  batch: z.string().optional().describe("a name; tasks with the same name form one group"),
+});
+
+export const resumeBodySchema = z.object({ prompt: z.string() });
+
+export const forkBodySchema = z.object({
+  prompt: z.string(),
+  description: z.string().optional().describe("a few words; those of the task when absent"),
+  agent: z.string().optional().describe("the task's own when absent"),
+});
+
+const requestId = z
+  .string()
+  .optional()
+  .describe("of what is answered, as in phaseDetail: an answer to something else is then refused");
+
+const via = z
+  .enum(["dashboard", "command line"])
+  .optional()
+  .describe("from where, for others who look at the task; over the API when absent");
+
+export const answerBodySchema = z.discriminatedUnion("kind", [
+  z.object({
+    kind: z.literal("permission"),
+    decision: z.enum(["once", "always", "reject"]),
+    message: z
+      .string()
+      .max(10_000)
+      .nullable()
+      .optional()
+      .describe("told to the agent with a refusal, which then goes on; without one the run ends"),
+    requestId,
+    via,
+  }),
+  z.object({
+    kind: z.literal("question"),
+    answers: z
+      .array(z.string().max(10_000))
+      .max(20)
+      .nullable()
+      .describe("one for each question, in their order; null turns the question down, which ends the run"),
+    requestId,
+    via,
+  }),
+]);
+
+export type BackgroundTask = z.infer<typeof taskSchema>;
+export type TaskStatus = z.infer<typeof statusSchema>;
+export type TaskRun = z.infer<typeof runSchema>;
+export type TaskList = z.infer<typeof taskListSchema>;
+export type LaunchBody = z.infer<typeof launchBodySchema>;
+export type ForkBody = z.infer<typeof forkBodySchema>;
+export type AnswerBody = z.infer<typeof answerBodySchema>;
