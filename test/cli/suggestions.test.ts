@@ -22,7 +22,8 @@ const END =
 async function textsOf(...folders: string[]): Promise<{ file: string; text: string }[]> {
   const sources = new Map<string, string>();
   for (const folder of folders) {
-    for (const name of readdirSync(join(root, "src", folder)).filter((each) => each.endsWith(".ts")))
+    const names = readdirSync(join(root, "src", folder), { encoding: "utf8", recursive: true });
+    for (const name of names.filter((each) => each.endsWith(".ts")))
       sources.set(`src/${folder}/${name}`, readFileSync(join(root, "src", folder, name), "utf8"));
   }
   return [...(await parse(sources))].flatMap(([file, tree]) =>
@@ -57,7 +58,7 @@ function wordsOf(line: string): string[] {
 
 describe("what people are told to type", () => {
   test("is a command that there is, with options and operands that it takes", async () => {
-    const texts = await textsOf("cli", "engine", "http", "board", "store", "worktree", "hosts");
+    const texts = await textsOf("cli", "daemon", "process", "engine", "http", "board", "store", "worktree", "hosts");
     const told = texts.flatMap(({ file, text }) => commandsIn(text).map((line) => ({ file, line })));
     expect(told.length).toBeGreaterThan(60);
     const wrong = told.filter(({ line }) => {
