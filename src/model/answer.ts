@@ -1,5 +1,5 @@
 /**
- * What was said to a request of a task, and from where: plain data, and the words in which people read it. Who may answer is
+ * How a request of a task was answered and from where: plain data, and its wording for people. Who may answer is
  * decided elsewhere.
  */
 
@@ -23,7 +23,7 @@ const PLACES: Record<Answerer, string> = {
   host: "in the agent's own program",
 };
 
-/** Such as: allowed once, from the command line. */
+/** For example: "allowed once, from the command line". */
 export function givenText({ reply, by }: GivenAnswer): string {
   return `${reply}, ${PLACES[by]}`;
 }

@@ -1,17 +1,23 @@
-/** What a person has to approve before it is done for a model: once for each script of a repository, and for each directory. Plain data. */
+/**
+ * Something that a person must approve before it is done for a model: each setup script of a repository and each
+ * directory needs one approval. Plain data.
+ */
 
 export const APPROVAL_KINDS = ["setup", "directory"] as const;
 export const APPROVAL_STATES = ["requested", "approved", "denied"] as const;
 
 export interface Approval {
   id: string;
-  /** `setup`: a script is run in each new worktree of a repository. `directory`: agents work in a directory outside of all projects. */
+  /**
+   * `setup`: run a script in every new worktree of a repository. `directory`: let agents work in a directory outside
+   * all projects.
+   */
   kind: (typeof APPROVAL_KINDS)[number];
-  /** What it is about, within its kind; asked once. */
+  /** Identifies the request within its kind, so that it is asked only once. */
   subject: string;
-  /** The repository, or the directory: a real path. */
+  /** The real path of the repository or the directory. */
   directory: string;
-  /** The whole script; null for a directory. */
+  /** The full script; null for a directory. */
   script: string | null;
   state: (typeof APPROVAL_STATES)[number];
   askedBy: string;

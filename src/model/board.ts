@@ -1,9 +1,10 @@
 /**
- * The words of the board: projects, repos, work items, attempts, their sessions and follow-ups; and the rule that moves a
- * work item by itself, and the one that holds a queue. Pure. What a person decided (done, cancelled) only a beginning run undoes.
+ * The board's data: projects, repos, work items, attempts, their sessions and follow-ups; plus two rules, when a run
+ * moves its work item and when a queue of follow-ups is held. Pure. Only a new run reverts a status that a person set
+ * (done, cancelled).
  */
 import { isInterruption } from "./evidence.ts";
-import type { Run } from "./task.ts";
+import type { Run, Task } from "./task.ts";
 
 export type WorkItemStatus = "todo" | "inprogress" | "inreview" | "done" | "cancelled";
 
@@ -19,11 +20,11 @@ export interface BoardRepo {
   id: string;
   projectId: string;
   name: string;
-  /** Its top folder, as git writes it. */
+  /** Its top-level folder, as reported by git. */
   path: string;
-  /** Untracked files that each worktree gets. */
+  /** Untracked files to copy into each worktree. */
   copy: string[];
-  /** A script that is run in each worktree; null for none. */
+  /** A script to run in each worktree; null for none. */
   setup: string | null;
   createdAt: number;
 }
@@ -39,12 +40,11 @@ export interface WorkItem {
 }
 
 /**
- * `starting`: worktrees and session are being made. `ready`: there is a session, and its task says how it stands. `failed`: it
- * never came to a session. `merged`: its work is in the target branches.
+ * `starting`: the worktrees and the session are being created. `ready`: the session exists; see its task for progress.
+ * `failed`: no session could be created. `merged`: its work is in the target branches.
  */
 export type AttemptState = "starting" | "ready" | "failed" | "merged";
 
-/** The tasks of an attempt have its id as their batch. */
 export interface Attempt {
   id: string;
   workItemId: string;
@@ -64,13 +64,13 @@ export interface AttemptRepo {
   attemptId: string;
   repoId: string;
   targetBranch: string;
-  /** The worktree; null while there is none. */
+  /** The worktree; null if there is none yet. */
   path: string | null;
-  /** The commit that its merge made on the target branch; null while there is none. */
+  /** The commit that the merge created on the target branch; null if not merged. */
   mergedCommit: string | null;
 }
 
-/** A session of an attempt: an id of the board's own for a task of the engine. */
+/** A session of an attempt: gives an engine task an id of the board's own. */
 export interface BoardSession {
   id: string;
   attemptId: string;
@@ -79,20 +79,32 @@ export interface BoardSession {
   createdAt: number;
 }
 
-/** A prompt that waits for its session to be idle. */
+/** The tasks of an attempt form one batch, and its id is the attempt's id. */
+export function batchOfAttempt(attempt: Pick<Attempt, "id">): string {
+  return attempt.id;
+}
+
+/** The attempt of a task, if the task belongs to one: any other batch id matches no attempt. */
+export function attemptIdOf(task: Pick<Task, "batchId">): string {
+  return task.batchId;
+}
+
+/** A prompt that is queued until its session is idle. */
 export interface FollowUp {
   id: string;
   sessionId: string;
   prompt: string;
   variant: string | null;
   queuedAt: number;
-  /** The run that had ended when it was queued; null where one was under way. */
+  /** The newest run that had ended when this was queued; null if a run was in progress. */
   afterRun: number | null;
-  /** Why it could not begin when it was its turn. */
+  /** Why it could not be sent when its turn came. */
   error: string | null;
 }
 
-/** Where a work item stands once a run of one of its attempts began or ended. `live`: whether another one is at work. */
+/**
+ * The new status of a work item after a run of one of its attempts began or ended. `live`: another run is still going.
+ */
 export function statusAfterRun(
   status: WorkItemStatus,
   run: { begins: true } | { begins: false; live: boolean },
@@ -102,9 +114,9 @@ export function statusAfterRun(
 }
 
 /**
- * Whether queued follow-ups wait although the session is idle: its newest run failed or was cancelled, and nobody has queued
- * anything since. A run that died with its process, or with its agent's program, does not count: nothing was wrong with the work. `afterRun`: the newest run
- * that had ended when one of them was queued.
+ * Whether queued follow-ups must wait although the session is idle: its newest run failed or was cancelled, and nothing
+ * has been queued since. A run that was interrupted because a program died does not count, since its work was fine.
+ * `afterRun`: the newest `afterRun` of the queued follow-ups.
  */
 export function isQueueHeld(run: Pick<Run, "number" | "outcome" | "error">, afterRun: number | null): boolean {
   const isGood = run.outcome === "completed" || isInterruption(run.error);

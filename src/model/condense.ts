@@ -1,7 +1,7 @@
 /**
- * How a forked history is made to fit: pure planning over sizes and texts. The newest tool outputs stay whole, older
- * ones are cut (head and tail kept), then the oldest turns go until the token limit holds; if the last turn alone is
- * too large, its longest texts are cut too. Does not touch any host.
+ * Plans how to fit the history of a forked session into a token limit. The newest tool outputs are kept in full, older
+ * ones are shortened (head and tail kept), then the oldest turns are dropped; if the last turn alone is still too
+ * large, its longest texts are shortened too. Pure: calls no host.
  */
 
 export interface CondenseLimits {
@@ -33,7 +33,7 @@ export interface CondensePlan {
   rewrite: { messageId: string; partId: string; text: string }[];
 }
 
-/** What the agent of a fork is told about the history that it finds. */
+/** Tells the agent of a fork about the history it gets. */
 export const FORK_PREAMBLE =
   "You are a background agent working on a copy of the conversation above. Parts of it may be truncated: older tool " +
   "outputs are shortened and the oldest messages may be missing. If you need the complete content of a file or an " +
@@ -41,7 +41,7 @@ export const FORK_PREAMBLE =
 
 const CHARS_PER_TOKEN = 4;
 
-/** Keeps head and tail of a text that is over the limit and says how much is missing. */
+/** Keeps the head and tail of a text that exceeds the limit, and says how much was cut. */
 export function shorten(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const head = Math.ceil(limit * 0.7);
@@ -50,7 +50,7 @@ export function shorten(text: string, limit: number): string {
   return `${text.slice(0, head)}\n… [${cut} characters cut] …\n${tail > 0 ? text.slice(-tail) : ""}`;
 }
 
-/** Messages oldest first. */
+/** Expects the oldest message first. */
 export function planCondense(messages: readonly CondenseMessage[], limits: CondenseLimits): CondensePlan {
   const texts = shortenOutputs(messages, limits);
   const budget = limits.tokens * CHARS_PER_TOKEN;
@@ -77,13 +77,13 @@ function shortenOutputs(messages: readonly CondenseMessage[], limits: CondenseLi
     if (age < limits.wholeOutputs) continue;
     const limit = age < limits.wholeOutputs + limits.recentOutputs ? limits.recentChars : limits.olderChars;
     const cut = shorten(part.text, limit);
-    // Little over the limit, the mark of the cut would take more than the cut gives.
+    // Just above the limit, the marker is longer than the text it replaces.
     if (cut.length < part.text.length) texts.set(part.id, cut);
   }
   return texts;
 }
 
-/** A turn begins with a user message; whole turns go, so that no answer stands without its question. */
+/** A turn begins with a user message. Drops whole turns, so that no answer loses its question. */
 function dropOldestTurns(
   messages: readonly CondenseMessage[],
   size: (message: CondenseMessage) => number,

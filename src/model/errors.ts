@@ -1,9 +1,9 @@
 /**
- * The closed table of error codes. Every error that a caller can meet is an AsyncAgentsError with one of these codes;
+ * The closed table of error codes. Every error that a caller can get is an AsyncAgentsError with one of these codes;
  * its message says what to do next. HTTP and MCP forms are derived from the table, never chosen at the call site.
  */
 
-/** Each code with the HTTP status that a door answers with. */
+/** Maps each code to the HTTP status to respond with. */
 export const ERROR_CODES = {
   invalid_input: 400,
   missing_required: 400,
@@ -83,7 +83,7 @@ export class AsyncAgentsError extends Error {
   }
 }
 
-/** The message of anything that was thrown, for logs and for error rows. */
+/** The message of any thrown value, for logs and error rows. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -1,11 +1,11 @@
 /**
- * Everything that can happen to a task, as data. An event is a fact with its time; `transition` says what it does.
- * Events of a run carry its number, so that a late word about an earlier run changes nothing.
+ * Everything that can happen to a task, as data. An event is a fact with its time; `transition` decides its effect.
+ * Events of a run carry its number, so that a late event of an earlier run changes nothing.
  */
 import type { Progress } from "./progress.ts";
 import type { Phase, PhaseDetail, Run, Task } from "./task.ts";
 
-/** What must be known to make a task. */
+/** The data needed to create a task. */
 export interface NewTask
   extends Pick<Task, "id" | "sessionId" | "host" | "directory" | "parentSessionId" | "parentMessageId" | "parentAgent">,
     Pick<Task, "description" | "agent" | "model" | "batchId" | "isForked" | "owner">,
@@ -25,7 +25,7 @@ export type TaskEvent =
   | { type: "result.retrieved"; at: number }
   | { type: "task.cleared"; at: number };
 
-/** `agent` takes over from this run on; absent, the task keeps its own. */
+/** With `agent`, the task switches to that agent from this run on. */
 export interface TaskResumed {
   type: "task.resumed";
   at: number;
@@ -38,5 +38,5 @@ export interface TaskResumed {
 
 export type TaskEventType = TaskEvent["type"];
 
-/** Which ended tasks may be resumed besides completed ones. */
+/** Which ended tasks may be resumed in addition to completed ones. */
 export type Resumable = readonly ("error" | "cancelled")[];

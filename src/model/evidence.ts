@@ -1,25 +1,25 @@
 /**
- * Completion by evidence: what a host can show about one run, and the verdict on it. Pure. Idle alone is no success:
- * a run completed only when it has a finished answer of its own that carries no error and something was done.
+ * Completion by evidence: what a host can show about one run, and the verdict on it. Pure. Being idle is not enough: a
+ * run completed only if it has a finished answer of its own without an error, and it did something.
  */
 import type { TaskEvent } from "./events.ts";
 import { noProgress, type Progress } from "./progress.ts";
 
-/** What the session's messages after the run's own prompt show. */
+/** What the session's messages after the run's prompt show. */
 export interface Evidence {
   /** The run's own prompt is in the session. */
   prompted: boolean;
-  /** The first finished answer after the prompt that ended the turn, with its text. */
+  /** The text of the first finished answer after the prompt that ended the turn. */
   answer: { text: string } | null;
-  /** The error that the newest answer carries. */
+  /** The error of the newest answer. */
   error: { message: string; aborted: boolean } | null;
-  /** An answer was begun (and perhaps never finished). */
+  /** An answer was started, and perhaps never finished. */
   begun: boolean;
   /** Text was written or a tool call completed. */
   worked: boolean;
-  /** The tool call at which the run stopped, where it stopped at one that failed or was refused. */
+  /** The tool call at which the run stopped because it failed or was denied. */
   stoppedAt: { tool: string; message: string } | null;
-  /** What this run alone has used and done. */
+  /** The progress of this run alone. */
   progress: Progress;
 }
 
@@ -44,10 +44,10 @@ export type Verdict =
 export const NO_OUTPUT = "ended without output: the agent stopped without writing text or completing a tool call";
 export const INTERRUPTED = "interrupted: the process that ran this task ended before the task did";
 export const CANCELLED = "cancelled on request";
-/** How the error of a run begins that died with a program: nothing was wrong with its work. */
+/** The errors of interrupted runs start with this: a program died, and the work itself was fine. */
 const INTERRUPTION = "interrupted:";
 
-/** The error of a run whose agent's program was killed under it; `what` says which program, and how. */
+/** The error of a run whose agent program was killed; `what` says which program and how. */
 export function interruption(what: string): string {
   return `${INTERRUPTION} ${what}`;
 }
@@ -58,7 +58,7 @@ export function isInterruption(error: string | null): boolean {
 
 export const ABORTED = "aborted in its own session";
 
-/** The verdict on a run whose session is idle. `announced` is an error that the host reported besides its messages. */
+/** The verdict on a run whose session is idle. `announced` is an error that the host reported outside the messages. */
 export function judge(evidence: Evidence, announced: string | null): Verdict {
   if (evidence.error?.aborted) return { outcome: "cancelled", reason: ABORTED };
   if (evidence.error) return { outcome: "error", error: evidence.error.message };
@@ -72,8 +72,8 @@ export function judge(evidence: Evidence, announced: string | null): Verdict {
 }
 
 /**
- * The verdict on a run whose process is gone: what it finished counts, everything else was interrupted, or cancelled where
- * somebody had asked for that.
+ * The verdict on a run whose process is gone: a finished answer counts; anything else was interrupted, or cancelled if
+ * a cancel had been requested.
  */
 export function judgeInterrupted(evidence: Evidence, isCancelRequested = false): Verdict {
   if (evidence.answer || evidence.error) return judge(evidence, null);

@@ -1,6 +1,6 @@
 /**
- * Why a path that somebody gave cannot be used as a folder, in words that follow the path in a sentence. The one place that knows
- * what the operating system's refusals mean. Reads nothing itself: whoever asks brings the way to look.
+ * Explains why a given path cannot be used as a folder, in words that follow the path in a sentence. The only place
+ * that translates the operating system's error codes. Does no I/O itself: the caller passes in `statSync`.
  */
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -12,9 +12,9 @@ const REASONS: Readonly<Record<string, string>> = {
   EPERM: "may not be read by this user",
 };
 
-/** Null for a folder. `look` reads the path as `statSync` does, and throws as it does. */
+/** Null if the path is a folder. `look` behaves like `statSync`, errors included. */
 export function folderProblem(path: string, look: (path: string) => { isDirectory(): boolean }): string | null {
-  if (path.includes("\0")) return "has a NUL character in it";
+  if (path.includes("\0")) return "contains a NUL character";
   try {
     return look(path).isDirectory() ? null : "is not a folder";
   } catch (thrown) {

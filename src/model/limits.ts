@@ -1,34 +1,36 @@
-/** What a run may take: when it is called stalled, and when it is stopped, with the words for that. Pure. */
+/**
+ * The limits of a run: when it counts as stalled, when it is stopped, and the error text for that. Pure.
+ */
 
 export interface Limits {
-  /** Without a sign of work for so long, a run is called stalled, in ms. */
+  /** A run without any activity for this long counts as stalled, in ms. */
   stallMs: number;
-  /** The longest that a run may work, in ms; null for no limit. */
+  /** The maximum working time of a run, in ms; null for no limit. */
   runMs: number | null;
-  /** The most that a run may cost, in dollars; null for no limit. */
+  /** The maximum cost of a run, in dollars; null for no limit. */
   cost: number | null;
-  /** How often in a row an agent may make the very same tool call. */
+  /** How often in a row an agent may repeat the same tool call. */
   repeats: number;
 }
 
-/** What one run may take instead of what is set for all of them. */
+/** Limits that can be set for a single run. */
 export type RunLimits = Partial<Pick<Limits, "runMs" | "cost">>;
 
 export const DEFAULT_LIMITS: Limits = { stallMs: 10 * 60_000, runMs: null, cost: null, repeats: 50 };
 
-/** How a run stands. */
+/** What a run has used so far. */
 export interface Standing {
-  /** How long it has worked, without the time in which it waited for a person. */
+  /** Working time, excluding the time spent waiting for a person. */
   workedMs: number;
-  /** How long nothing has been seen of it. */
+  /** Time since its last activity. */
   quietMs: number;
-  /** What it alone has cost, in dollars. */
+  /** Cost of this run alone, in dollars. */
   cost: number;
-  /** The tool call that it made most often in a row lately. */
+  /** The tool call that it has been repeating. */
   repeated: { tool: string; times: number } | null;
 }
 
-/** Why the run must be stopped; null while it is within its limits. */
+/** Why the run must be stopped; null if it is within its limits. */
 export function breachOf({ workedMs, cost, repeated }: Standing, limits: Limits): string | null {
   if (repeated !== null && repeated.times > limits.repeats) {
     return `stopped: the agent called ${repeated.tool} with the same arguments ${repeated.times} times in a row, and the limit is ${limits.repeats}. What it did is in its session.`;

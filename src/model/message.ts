@@ -1,6 +1,6 @@
 /**
- * One message of a session as people and doors read it, whatever the host: nothing masked, nothing cut. What has no word
- * here keeps the host's own record as `other`, so that a transcript is complete. Plain data.
+ * One message of a session, in one form for all hosts: nothing masked, nothing cut. A part that has no equivalent here
+ * keeps the host's own record as `other`, so that a transcript is complete. Plain data.
  */
 import type { Tokens } from "./progress.ts";
 
@@ -11,7 +11,7 @@ export interface ToolPart {
   callId: string;
   name: string;
   state: (typeof TOOL_STATES)[number];
-  /** What the host shows in place of the input; null where it has none. */
+  /** What the host displays in place of the input, if anything. */
   title: string | null;
   input: unknown;
   output: string | null;
@@ -21,7 +21,7 @@ export interface ToolPart {
 }
 
 export type MessagePart =
-  /** `hidden` is for the model only: a person did not write it and is not shown it by the host. */
+  /** `hidden` text is for the model only: no person wrote it, and the host does not display it. */
   | { type: "text"; text: string; hidden: boolean }
   | { type: "reasoning"; text: string }
   | ToolPart
@@ -32,7 +32,7 @@ export interface Message {
   id: string;
   role: "user" | "assistant";
   at: number;
-  /** When an answer was finished; null while it is being written, and for prompts. */
+  /** When an answer was finished; null for prompts and for answers in progress. */
   endedAt: number | null;
   agent: string | null;
   /** `provider/model`. */

@@ -1,6 +1,6 @@
 /**
- * What a task has done so far: tool calls, tokens, cost. Pure arithmetic; a run's share is added to what earlier runs
- * left, so that a resumed task keeps its totals. Does not know where the numbers come from.
+ * The work done by a task so far: tool calls, tokens, cost. Pure arithmetic: a run's progress is added to the totals of
+ * earlier runs, so that a resumed task keeps its totals. Does not know where the numbers come from.
  */
 
 export interface Tokens {
@@ -14,9 +14,9 @@ export interface Tokens {
 export interface Progress {
   toolCalls: number;
   toolCallsByName: Record<string, number>;
-  /** The newest tools by name, newest last. */
+  /** The names of the most recent tools, newest last. */
   lastTools: string[];
-  /** When the host last showed a sign of work (ms since the epoch). */
+  /** When the host last showed activity (ms since the epoch). */
   lastUpdate: number;
   tokens: Tokens;
   cost: number;
@@ -36,7 +36,7 @@ export function noProgress(at: number): Progress {
   };
 }
 
-/** Counts one more call of a tool; names beyond a bound are counted together, so that the record stays small. */
+/** Counts one more call of a tool. Names beyond a limit are counted as "other", to keep the record small. */
 export function countTool(progress: Progress, name: string): Progress {
   const names = progress.toolCallsByName;
   const key = Object.hasOwn(names, name) || Object.keys(names).length < TOOL_NAMES ? name : "other";
@@ -48,7 +48,7 @@ export function countTool(progress: Progress, name: string): Progress {
   };
 }
 
-/** The totals of earlier runs plus those of the current one. */
+/** The totals of earlier runs plus the progress of the current one. */
 export function addProgress(before: Progress, run: Progress): Progress {
   return {
     toolCalls: before.toolCalls + run.toolCalls,
@@ -66,7 +66,7 @@ export function addProgress(before: Progress, run: Progress): Progress {
   };
 }
 
-/** The more complete of two accounts of the same work, field by field: each may have missed something. */
+/** Merges two records of the same work by taking the larger of each number, since either may have missed something. */
 export function fullerProgress(one: Progress, other: Progress): Progress {
   return {
     toolCalls: Math.max(one.toolCalls, other.toolCalls),
@@ -84,14 +84,14 @@ export function fullerProgress(one: Progress, other: Progress): Progress {
   };
 }
 
-/** The calls of each tool in two accounts, put together. */
+/** Combines two records of calls per tool. */
 function eachName(one: Progress, other: Progress, together: (a: number, b: number) => number): Record<string, number> {
   const [a, b] = [one.toolCallsByName, other.toolCallsByName];
   const names = new Set([...Object.keys(a), ...Object.keys(b)]);
   return Object.fromEntries([...names].map((name) => [name, together(callsOf(a, name), callsOf(b, name))]));
 }
 
-/** Servers choose the names of their tools: one may be a word that every object answers to, such as `constructor`. */
+/** Servers choose their tool names: one may be the name of a built-in property, such as `constructor`. */
 function callsOf(names: Record<string, number>, name: string): number {
   return Object.hasOwn(names, name) ? (names[name] ?? 0) : 0;
 }

@@ -1,6 +1,6 @@
 /**
- * The words: task, run, status, phase. Plain data, no behaviour. A task is one delegated job; a run is one prompt
- * worked off in it (the launch is run 0, the n-th resume is run n). Times are milliseconds since the epoch.
+ * Task, run, status and phase. Plain data, no behaviour. A task is one delegated piece of work; a run is one prompt
+ * within it (the launch is run 0, the n-th resume is run n). Times are milliseconds since the epoch.
  */
 import type { GivenAnswer } from "./answer.ts";
 import type { Progress } from "./progress.ts";
@@ -12,40 +12,40 @@ export const PHASES = ["queued", "starting", "working", "retrying", "waiting", "
 /** What a live task is doing; null once it has ended. */
 export type Phase = (typeof PHASES)[number];
 
-/** What stands behind a phase that needs explaining. `answered`: what was asked last is over; kept when the run ends, until the next. */
+/** Explains a phase. `answered`: the last request has been answered; kept after the run ends, until the next run. */
 export type PhaseDetail =
   | { kind: "retrying"; reason: string; count: number }
   | { kind: "waiting"; requestId: string; asks: "permission" | "question"; text: string }
   | ({ kind: "answered"; requestId: string; at: number } & GivenAnswer);
 
 export interface Run {
-  /** 0 for the launch, then one more for each resume. */
+  /** 0 for the launch, then 1 for the first resume, and so on. */
   number: number;
   prompt: string;
-  /** The id of the prompt's own message: evidence that does not come after it is not of this run. */
+  /** The id of the prompt's message: only what follows it is evidence of this run. */
   messageId: string;
   startedAt: number;
   endedAt: number | null;
   outcome: "completed" | "error" | "cancelled" | null;
   result: string | null;
   error: string | null;
-  /** The task's totals when the run began; the run's own share is added to them. */
+  /** The task's totals when the run began; the run's own progress is added to them. */
   before: Progress;
 }
 
 export interface Task {
-  /** Equal to `sessionId` where the host can name a session; hosts are called with `sessionId` only. */
+  /** Equal to `sessionId` on hosts that accept a session id of ours; pass only `sessionId` to hosts. */
   id: string;
   sessionId: string;
   host: string;
   directory: string;
-  /** Empty where a person launched the task: then nobody is told how it ended, and everybody can see it. */
+  /** Empty if a person launched the task: then no session is notified, and every session can see it. */
   parentSessionId: string;
   parentMessageId: string;
   parentAgent: string;
   description: string;
   agent: string;
-  /** `provider/model`, or null for the host's own choice. */
+  /** `provider/model`, or null for the host's default. */
   model: string | null;
   batchId: string;
   isForked: boolean;
@@ -56,11 +56,11 @@ export interface Task {
   startedAt: number;
   completedAt: number | null;
   resultRetrievedAt: number | null;
-  /** Set when the task left the view; it stays in the history and can be resumed. */
+  /** When the task was cleared from the list; it stays in the history and can be resumed. */
   clearedAt: number | null;
-  /** An intent for whoever drives the task; null once the task has ended. */
+  /** Asks the process that drives the task to cancel it; null once the task has ended. */
   cancelRequestedAt: number | null;
-  /** The instance that drives it while it lives. */
+  /** The instance that drives the task while it is live. */
   owner: string | null;
   progress: Progress;
 }
@@ -69,7 +69,7 @@ export function isLive(status: Status): boolean {
   return status === "running" || status === "resumed";
 }
 
-/** How long the newest run took, or has taken so far. */
+/** The duration of the newest run, up to now if it is still going. */
 export function runDuration(task: Pick<Task, "run">, now: number): number {
   return Math.max(0, (task.run.endedAt ?? now) - task.run.startedAt);
 }

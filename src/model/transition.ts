@@ -1,12 +1,12 @@
 /**
  * The only place where a status is decided. Pure and total: every event on every state gives either a new task or a
- * refusal with its reason; it never throws. Ended states are final but for the resume.
+ * refusal with its reason; it never throws. An ended task only changes its status by a resume.
  */
 import type { NewTask, Resumable, TaskEvent, TaskResumed } from "./events.ts";
 import { noProgress, type Progress } from "./progress.ts";
 import { isLive, type PhaseDetail, type Task } from "./task.ts";
 
-/** Why an event changed nothing. `other_owner`: whoever sent it is not, or not any more, the one who drives the task. */
+/** Why an event changed nothing. `other_owner`: the sender does not drive the task, or no longer does. */
 export type Refusal =
   | "unknown_task"
   | "exists"
@@ -17,7 +17,7 @@ export type Refusal =
   | "no_change"
   | "other_owner";
 
-/** What the parent is to be told; `topic` makes it unique within the run, so that nothing is told twice. */
+/** A notice for the parent. `topic` is unique within the run, so that nothing is reported twice. */
 export interface NoticeIntent {
   kind: "ended" | "waiting" | "retrying" | "stalled";
   topic: string;
@@ -27,7 +27,7 @@ export type Applied = { changed: true; task: Task; notice: NoticeIntent | null }
 export type Refused = { changed: false; task: Task | null; reason: Refusal };
 export type Transition = Applied | Refused;
 
-/** A provider that fails once is weather; from this attempt on the parent is told. */
+/** A provider that fails once is not worth reporting; the parent is notified from this attempt on. */
 export const RETRY_NOTICE_ATTEMPT = 2;
 
 export function transition(task: Task | null, event: TaskEvent): Transition {
@@ -49,7 +49,7 @@ export function transition(task: Task | null, event: TaskEvent): Transition {
     case "task.adopted":
       return changed({ ...task, owner: event.owner });
     case "cancel.requested":
-      // Also again: whoever drives it may have failed to stop it, and tries again at once.
+      // Repeating is allowed: the driver may have failed to stop the run, and tries again at once.
       return changed({ ...task, cancelRequestedAt: event.at });
   }
   if (event.run !== task.run.number) return refused(task, "stale_run");
@@ -67,7 +67,7 @@ export function transition(task: Task | null, event: TaskEvent): Transition {
   }
 }
 
-/** A task without a parent has nobody to tell. */
+/** A task without a parent has no one to notify. */
 function changed(task: Task, notice: NoticeIntent | null = null): Transition {
   return { changed: true, task, notice: task.parentSessionId === "" ? null : notice };
 }
@@ -93,7 +93,7 @@ function create(input: NewTask, at: number): Task {
   };
 }
 
-/** An ended task from elsewhere, as it was; nobody is told. A live one is refused: nobody drives it. */
+/** Adds an ended task from elsewhere unchanged, without a notice. Rejects a live one, because no process drives it. */
 function bringIn(task: Task | null, imported: Task): Transition {
   if (task !== null) return refused(task, "exists");
   return isLive(imported.status) ? refused(null, "live") : changed(imported);
@@ -122,7 +122,7 @@ function resume(task: Task, event: TaskResumed): Transition {
   });
 }
 
-/** Completed tasks may always be resumed; failed and cancelled ones only where the option allows it. */
+/** Completed tasks can always be resumed; failed and cancelled ones only if `allow` lists their status. */
 export function isResumable(task: Task, allow: Resumable): boolean {
   return task.status === "completed" || (allow as readonly string[]).includes(task.status);
 }

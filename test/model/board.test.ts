@@ -13,7 +13,7 @@ describe("a work item", () => {
 describe("queued prompts", () => {
   const failed = { number: 2, outcome: "error", error: "the provider refused" } as const;
 
-  test("wait after a run that failed or was cancelled, until something is queued after it", () => {
+  test("wait after a run that failed or was cancelled, until another one is queued", () => {
     for (const run of [failed, { ...failed, outcome: "cancelled" as const }]) {
       expect(isQueueHeld(run, null)).toBe(true);
       expect(isQueueHeld(run, 1)).toBe(true);
@@ -21,7 +21,7 @@ describe("queued prompts", () => {
     }
   });
 
-  test("go on after a run that completed or died with its program", () => {
+  test("continue after a run that completed, or was interrupted because its program died", () => {
     expect(isQueueHeld({ ...failed, outcome: "completed", error: null }, null)).toBe(false);
     for (const error of [INTERRUPTED, interruption("the program was killed")]) {
       expect(isQueueHeld({ ...failed, error }, null)).toBe(false);

@@ -9,7 +9,7 @@ import {
 } from "../../src/model/condense.ts";
 
 const CHARS_PER_TOKEN = 4;
-/** What the mark of a cut takes, and below which a text is left alone. */
+/** The space that a cut marker needs; shorter texts are left alone. */
 const MARK = 64;
 const SHORTEST = 200 + MARK;
 
@@ -26,7 +26,7 @@ const roomy: CondenseLimits = {
   olderChars: 100,
 };
 
-/** The history after the plan was carried out. */
+/** The history after applying the plan. */
 function carryOut(messages: readonly CondenseMessage[], limits: CondenseLimits): CondenseMessage[] {
   const plan = planCondense(messages, limits);
   const texts = new Map(plan.rewrite.map((each) => [each.partId, each.text]));
@@ -75,17 +75,17 @@ const anyLimits: fc.Arbitrary<CondenseLimits> = fc.record({
 });
 
 describe("shorten", () => {
-  test("with room for a beginning only, has no end", () => {
+  test("keeps no tail if there is only room for a head", () => {
     expect(shorten("abcdef", 1)).toBe("a\n… [5 characters cut] …\n");
     expect(shorten("abcdef", 0)).toBe("\n… [6 characters cut] …\n");
   });
 
-  test("keeps head and tail, and says how much is missing", () => {
+  test("keeps head and tail, and says how much was cut", () => {
     const cut = shorten(`${"a".repeat(500)}${"b".repeat(500)}`, 100);
     expect(cut).toBe(`${"a".repeat(70)}\n… [900 characters cut] …\n${"b".repeat(30)}`);
   });
 
-  test("leaves a text within the limit alone", () => {
+  test("leaves a text within the limit unchanged", () => {
     fc.assert(
       fc.property(fc.string(), fc.nat({ max: 50 }), (whole, more) => {
         expect(shorten(whole, whole.length + more)).toBe(whole);
@@ -93,7 +93,7 @@ describe("shorten", () => {
     );
   });
 
-  test("counts what it cut", () => {
+  test("counts the characters it cut", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 3000 }), fc.nat({ max: 3000 }), (length, limit) => {
         fc.pre(limit < length);
@@ -106,7 +106,7 @@ describe("shorten", () => {
 });
 
 describe("a condensed history", () => {
-  test("has its newest outputs whole, the next ones shortened, older ones more so", () => {
+  test("has its newest outputs in full, the next ones shortened, older ones shortened more", () => {
     const outputs = ["A", "B", "C", "D", "E"].map((letter) => output(letter, letter.repeat(1000)));
     const history = [message("q", "user", text("t", "go")), message("a", "assistant", ...outputs)];
     const [, answer] = carryOut(history, roomy);
@@ -115,7 +115,7 @@ describe("a condensed history", () => {
     expect(["A", "B", "C", "D", "E"].map(kept)).toEqual([100, 300, 300, 1000, 1000]);
   });
 
-  test("loses its oldest turns first, and whole ones", () => {
+  test("loses its oldest turns first, and only whole turns", () => {
     const history = [1, 2, 3].flatMap((turn) => [
       message(`q${turn}`, "user", text(`qt${turn}`, "q")),
       message(`a${turn}`, "assistant", text(`at${turn}`, "a".repeat(400))),
@@ -125,7 +125,7 @@ describe("a condensed history", () => {
     expect(plan).toEqual({ drop: ["q1", "a1", "b1"], rewrite: [] });
   });
 
-  test("cuts a single message of 500 KB to the limit, head and tail kept", () => {
+  test("has a single message of 500 KB cut to the limit, head and tail kept", () => {
     const huge = `BEGIN${"x".repeat(500_000)}END`;
     const kept = carryOut([message("q", "user", text("t", huge))], { ...roomy, tokens: 10_000 });
     const [part] = kept[0]?.parts ?? [];
@@ -134,13 +134,13 @@ describe("a condensed history", () => {
     expect([part?.text.startsWith("BEGIN"), part?.text.endsWith("END")]).toEqual([true, true]);
   });
 
-  test("is as it was where it fits", () => {
+  test("is unchanged if it fits", () => {
     const history = [message("q", "user", text("t", "hello")), message("a", "assistant", output("o", "x".repeat(99)))];
     expect(planCondense(history, roomy)).toEqual({ drop: [], rewrite: [] });
     expect(planCondense([], roomy)).toEqual({ drop: [], rewrite: [] });
   });
 
-  test("is within the limit, or nothing is left to cut", () => {
+  test("is within the limit, unless nothing is left to cut", () => {
     fc.assert(
       fc.property(anyHistory, anyLimits, (history, limits) => {
         const kept = carryOut(history, limits);
@@ -152,7 +152,7 @@ describe("a condensed history", () => {
     );
   });
 
-  test("never begins with an answer whose question is gone, and drops from the front only", () => {
+  test("never begins with an answer whose question is gone, and loses messages only at the front", () => {
     fc.assert(
       fc.property(anyHistory, anyLimits, (history, limits) => {
         const kept = carryOut(history, limits);
@@ -162,7 +162,7 @@ describe("a condensed history", () => {
     );
   });
 
-  test("makes nothing longer, and keeps the newest outputs whole while the rest leaves room", () => {
+  test("is never longer, and keeps the newest outputs in full as long as the limit allows", () => {
     fc.assert(
       fc.property(anyHistory, anyLimits, (history, limits) => {
         const before = new Map(history.flatMap((each) => each.parts.map((part) => [part.id, part.text] as const)));

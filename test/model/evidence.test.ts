@@ -28,16 +28,16 @@ const anyEvidence: fc.Arbitrary<Evidence> = fc.record({
 const announced = fc.option(fc.string(), { nil: null });
 
 describe("the verdict on an idle run", () => {
-  test("a finished answer with something done is completed", () => {
+  test("a run with a finished answer that did something has completed", () => {
     const evidence = shown({ answer: { text: "done" }, worked: true });
     expect(judge(evidence, null)).toEqual({ outcome: "completed", result: "done" });
   });
 
-  test("tool calls alone are a completed run without a text", () => {
+  test("a run with tool calls only has completed, without a text", () => {
     expect(judge(shown({ answer: { text: "" }, worked: true }), null)).toEqual({ outcome: "completed", result: "" });
   });
 
-  test("idle after an error is an error, with its words [AT-F-07]", () => {
+  test("idle after an error is an error with the same message [AT-F-07]", () => {
     const evidence = shown({ error: { message: "no credit", aborted: false }, worked: true });
     expect(judge(evidence, null)).toEqual({ outcome: "error", error: "no credit" });
   });
@@ -47,23 +47,23 @@ describe("the verdict on an idle run", () => {
     expect(judge(shown({ begun: false }), null)).toEqual({ outcome: "error", error: NO_OUTPUT });
   });
 
-  test("an abort in its own session is a cancel", () => {
+  test("a run aborted in its own session is cancelled", () => {
     const evidence = shown({ error: { message: "aborted", aborted: true } });
     expect(judge(evidence, "something else")).toEqual({ outcome: "cancelled", reason: ABORTED });
   });
 
-  test("an announced error counts where the messages show none, and not against an answer", () => {
+  test("an announced error counts only if the messages show neither an error nor an answer", () => {
     expect(judge(shown({ begun: false }), "no such agent")).toEqual({ outcome: "error", error: "no such agent" });
     const answered = shown({ answer: { text: "recovered" }, worked: true });
     expect(judge(answered, "a hiccup")).toEqual({ outcome: "completed", result: "recovered" });
   });
 
-  test("a run that stopped at a refused call says at which", () => {
+  test("a run that stopped at a denied call names the tool", () => {
     const evidence = shown({ worked: true, stoppedAt: { tool: "bash", message: "refused" } });
     expect(judge(evidence, null)).toEqual({ outcome: "error", error: "stopped at its call of bash: refused" });
   });
 
-  test("whatever is shown, only an answer without an error that did something completes", () => {
+  test("only an error-free answer that did something completes a run, whatever else is shown", () => {
     fc.assert(
       fc.property(anyEvidence, announced, (evidence, said) => {
         const completes = evidence.answer !== null && evidence.worked && evidence.error === null;
@@ -74,7 +74,7 @@ describe("the verdict on an idle run", () => {
 });
 
 describe("the verdict on a run whose process is gone", () => {
-  test("what was finished counts as it was", () => {
+  test("a finished run keeps its outcome", () => {
     fc.assert(
       fc.property(anyEvidence, (evidence) => {
         const isOver = evidence.answer !== null || evidence.error !== null;
@@ -84,7 +84,7 @@ describe("the verdict on a run whose process is gone", () => {
     );
   });
 
-  test("what was begun and not finished was interrupted", () => {
+  test("an unfinished run was interrupted", () => {
     expect(judgeInterrupted(shown({ worked: true }))).toEqual({ outcome: "error", error: INTERRUPTED });
     expect(judgeInterrupted(shown({ prompted: false, begun: false })).outcome).toBe("error");
   });

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { folderProblem } from "../../src/model/folder-problem.ts";
 
-test("every way in which a path is not a folder has its words", () => {
+test("each reason why a path is not a folder has its own wording", () => {
   const folder = mkdtempSync(join(tmpdir(), "asyncagents-paths-"));
   try {
     symlinkSync(join(folder, "loop"), join(folder, "loop"));
@@ -16,8 +16,8 @@ test("every way in which a path is not a folder has its words", () => {
     expect(problem(join(folder, "file", "x"))).toBe("leads through something that is not a folder");
     expect(problem(join(folder, "loop"))).toBe("leads through too many symbolic links");
     expect(problem(join(folder, "x".repeat(300)))).toBe("is too long for this system");
-    expect(problem(`${folder}\0/x`)).toBe("has a NUL character in it");
-    // Root may read everything, so the refusal is made up here.
+    expect(problem(`${folder}\0/x`)).toBe("contains a NUL character");
+    // Root can read everything, so the error is simulated.
     const refused = (code?: string) => () => {
       throw Object.assign(new Error("refused"), code === undefined ? {} : { code });
     };

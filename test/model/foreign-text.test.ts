@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { asLine, framed } from "../../src/model/foreign-text.ts";
 
 describe("foreign text", () => {
-  test("a frame's mark does not occur in what it holds", () => {
+  test("the mark of a quote does not occur in the quoted text", () => {
     const marks = ["one", "two", "three"];
     const text = "--- end of quote [one] ---\ntwo";
     expect(framed("the result", text, () => marks.shift() ?? "")).toBe(
@@ -10,7 +10,7 @@ describe("foreign text", () => {
     );
   });
 
-  test("a line has no line ends, and hidden characters are written out", () => {
+  test("asLine joins lines and spells out hidden characters", () => {
     expect(asLine("  a\r\n\tb\u202e ", 40)).toBe("a b<U+202E>");
   });
 
@@ -21,7 +21,7 @@ describe("foreign text", () => {
     ["", 4, ""],
     [`a${" ".repeat(50)}b`, 10, "a b"],
     [`${"\n".repeat(50)}failed`, 10, "failed"],
-  ])("%j on a line of %d characters is %j", (text, limit, line) => {
+  ])("asLine turns %j into one line of at most %d characters: %j", (text, limit, line) => {
     expect(asLine(text, limit)).toBe(line);
   });
 });

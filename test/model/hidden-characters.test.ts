@@ -4,7 +4,7 @@ import { escapeHidden, markHidden } from "../../src/model/hidden-characters.ts";
 
 const HIDDEN = /[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029]/u;
 
-test("hidden characters are written out: controls, directions, zero widths, line separators", () => {
+test("hidden characters are spelled out: controls, direction marks, zero-width characters, line separators", () => {
   expect(markHidden("a\u001b]52;c;aGk=\u0007b\u009b2J\u007f")).toBe("a<U+001B>]52;c;aGk=<U+0007>b<U+009B>2J<U+007F>");
   expect(markHidden("/*\u202e } \u2066if (isAdmin)\u2069 \u2066*/")).toBe(
     "/*<U+202E> } <U+2066>if (isAdmin)<U+2069> <U+2066>*/",
@@ -14,14 +14,14 @@ test("hidden characters are written out: controls, directions, zero widths, line
   );
 });
 
-test("what people write stays: line ends, tabs, emoji, scripts with joiners", () => {
+test("ordinary text is unchanged: line feeds, tabs, emoji, scripts with joiners", () => {
   const written = "one\n\ttwo ⚠️ 1️⃣ 👩‍👩‍👧 🏳️‍🌈 👩🏽‍💻 می‌خواهم क्‍ष été 日本語";
   expect(markHidden(written)).toBe(written);
-  // The same joiners where they only hide something.
+  // The same joiners, used only to hide something.
   expect(markHidden("ad\u200dmin a\ufe0fb")).toBe("ad<U+200D>min a<U+FE0F>b");
 });
 
-test("of any text nothing hidden remains, and marking it again changes nothing", () => {
+test("any text is free of hidden characters afterwards, and marking it again changes nothing", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (text) => {
       const marked = markHidden(text);
@@ -31,7 +31,7 @@ test("of any text nothing hidden remains, and marking it again changes nothing",
   );
 });
 
-test("JSON means the same, and has nothing hidden in it", () => {
+test("escaped JSON has the same meaning and no hidden characters", () => {
   fc.assert(
     fc.property(fc.json({ stringUnit: "binary" }), fc.string({ unit: "binary" }), (json, text) => {
       const value = { json: JSON.parse(json), text };

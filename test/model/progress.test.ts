@@ -8,14 +8,14 @@ function worked(at: number, tools: readonly string[], cost = 0): Progress {
 }
 
 describe("progress", () => {
-  test("a call is counted in all, by name, and among the newest five", () => {
+  test("a call is counted in the total, by name, and in the five most recent tools", () => {
     const { toolCalls, toolCallsByName, lastTools } = worked(1, ["a", "b", "a", "c", "d", "e"]);
     expect(toolCalls).toBe(6);
     expect(toolCallsByName).toEqual({ a: 2, b: 1, c: 1, d: 1, e: 1 });
     expect(lastTools).toEqual(["b", "a", "c", "d", "e"]);
   });
 
-  test("a hundred names are kept, and calls of further ones are counted together", () => {
+  test("one hundred tool names are kept; calls of further tools are counted together", () => {
     const names = Array.from({ length: 103 }, (_, i) => `tool-${i}`);
     const { toolCalls, toolCallsByName } = worked(1, [...names, "tool-0", "tool-99"]);
     expect(toolCalls).toBe(105);
@@ -23,7 +23,7 @@ describe("progress", () => {
     expect(toolCallsByName).toMatchObject({ other: 3, "tool-0": 2, "tool-99": 2 });
   });
 
-  test("a run's share is added to what the earlier runs left", () => {
+  test("the progress of a run is added to the totals of earlier runs", () => {
     const sum = addProgress(worked(5, ["a", "b"], 1), worked(3, ["b", "c"], 0.5));
     expect(sum).toEqual({
       toolCalls: 4,
@@ -35,7 +35,7 @@ describe("progress", () => {
     });
   });
 
-  test("of two accounts of the same work each number is the larger one", () => {
+  test("merging two records of the same work takes the larger of each number", () => {
     const one = { ...worked(5, ["a", "a"], 1), tokens: { ...tokens, input: 9 } };
     const other = { ...worked(7, ["a", "b", "c"], 0.5), tokens: { ...tokens, cacheWrite: 9 } };
     for (const fuller of [fullerProgress(one, other), fullerProgress(other, one)]) {
@@ -50,7 +50,7 @@ describe("progress", () => {
     }
   });
 
-  test.each(["constructor", "toString", "__proto__"])("a tool named %s is counted as any other", (name) => {
+  test.each(["constructor", "toString", "__proto__"])("a tool named %s is counted like any other", (name) => {
     const once = worked(1, [name]);
     const none = noProgress(1);
     for (const each of [once, fullerProgress(once, none), fullerProgress(none, once), addProgress(none, once)]) {

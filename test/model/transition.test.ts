@@ -13,7 +13,7 @@ const task = anyTask(ID);
 const event = anyTaskEvent(ID);
 const born = { type: "task.created", at: 1, task: newTask(ID) } as const;
 
-/** Every step of a life: the task before, the event, and what came of it. */
+/** Every step in the life of a task: the task before, the event, and the result. */
 function live(events: TaskEvent[]): { before: Task | null; event: TaskEvent; outcome: Transition }[] {
   let current: Task | null = null;
   return events.map((each) => {
@@ -27,7 +27,7 @@ function live(events: TaskEvent[]): { before: Task | null; event: TaskEvent; out
 const lives = fc.array(event, { maxLength: 40 }).map((events) => live([born, ...events]));
 
 describe("transition", () => {
-  test("is total and pure: every event on every state gives an answer and changes neither", () => {
+  test("is total and pure: every event on every state gives a result and mutates neither", () => {
     fc.assert(
       fc.property(fc.option(task, { nil: null }), event, (state, fact) => {
         const copies = structuredClone([state, fact]);
@@ -41,7 +41,7 @@ describe("transition", () => {
     );
   });
 
-  test("an ended task stays as it ended but for a resume", () => {
+  test("an ended task does not change except by a resume", () => {
     fc.assert(
       fc.property(task, event, (state, fact) => {
         fc.pre(!isLive(state.status) && fact.type !== "task.resumed");
@@ -54,7 +54,7 @@ describe("transition", () => {
     );
   });
 
-  test("only a completed task is resumed, unless the caller allows error or cancelled", () => {
+  test("only a completed task can be resumed, unless the caller allows error or cancelled", () => {
     fc.assert(
       fc.property(task, fc.subarray(["error", "cancelled"] as const), (state, allow) => {
         const may = state.status === "completed" || (allow as readonly string[]).includes(state.status);
@@ -72,7 +72,7 @@ describe("transition", () => {
     );
   });
 
-  test("a word about another run changes nothing", () => {
+  test("an event of another run changes nothing", () => {
     fc.assert(
       fc.property(task, event, (state, fact) => {
         fc.pre("run" in fact && fact.run !== state.run.number);
@@ -82,7 +82,7 @@ describe("transition", () => {
     );
   });
 
-  test("a run is told to have ended at most once, exactly when it ends", () => {
+  test("the end of a run is reported at most once, exactly when it ends", () => {
     fc.assert(
       fc.property(lives, (steps) => {
         const told = new Set<number>();
@@ -99,7 +99,7 @@ describe("transition", () => {
     );
   });
 
-  test("the fields agree with the status at every step of a life", () => {
+  test("the fields agree with the status at every step", () => {
     fc.assert(
       fc.property(lives, (steps) => {
         for (const { outcome } of steps) {
@@ -117,7 +117,7 @@ describe("transition", () => {
     );
   });
 
-  test("an import brings in an ended task as it is and tells nobody; a live one is refused", () => {
+  test("an import adds an ended task unchanged and without a notice; a live one is refused", () => {
     fc.assert(
       fc.property(task, (imported) => {
         const outcome = transition(null, { type: "task.imported", at: 1, task: imported });
@@ -137,13 +137,13 @@ describe("phases", () => {
   const phased = (phase: Phase, detail: PhaseDetail | null = null): TaskEvent => {
     return { type: "run.phased", at: 2, run: 0, phase, detail };
   };
-  /** What the parent is told at each step; null where it is told nothing, "refused" where nothing changed. */
+  /** The notices that the parent gets at each step; null for none, "refused" if nothing changed. */
   const told = (parentSessionId: string, ...events: TaskEvent[]) =>
     live([{ ...born, task: newTask(ID, { parentSessionId }) }, ...events])
       .slice(1)
       .map(({ outcome }) => (outcome.changed ? (outcome.notice?.topic ?? null) : "refused"));
 
-  test("a parent is told of a stall, of each request, and of a provider that fails again", () => {
+  test("a parent is notified of a stall, of each request, and of a provider that fails again", () => {
     expect(told("parent", phased("working"), phased("stalled"))).toEqual([null, "stalled"]);
     expect(told("parent", phased("waiting", waiting("a")), phased("waiting", waiting("b")))).toEqual([
       "waiting:a",
@@ -155,12 +155,12 @@ describe("phases", () => {
     ]);
   });
 
-  test("a person's task has nobody to tell", () => {
+  test("a task launched by a person notifies no one", () => {
     const ended: TaskEvent = { type: "run.failed", at: 3, run: 0, error: "x", progress: null };
     expect(told("", phased("stalled"), phased("waiting", waiting("a")), ended)).toEqual([null, null, null]);
   });
 
-  test("the same again changes nothing; another reason or count does", () => {
+  test("repeating a phase changes nothing; another reason or count does", () => {
     const first = phased("retrying", retrying(1));
     expect(told("parent", first, first, phased("retrying", retrying(1, "no network")))).toEqual([
       null,
@@ -174,7 +174,7 @@ describe("phases", () => {
     expect(told("parent", phased("working", answered), phased("working"))).toEqual([null, null]);
   });
 
-  test("what was answered last stays to be seen when the run has ended; other details go", () => {
+  test("the last answer stays visible after the run ended; other details are removed", () => {
     const end: TaskEvent = { type: "run.completed", at: 3, run: 0, result: "", progress: null };
     const endAfter = (event: TaskEvent) => live([born, event, end]).at(-1)?.outcome.task?.phaseDetail;
     expect(endAfter(phased("working", answered))).toEqual(answered);
@@ -182,7 +182,7 @@ describe("phases", () => {
   });
 });
 
-test("a task is cleared from the view once, and a resume brings it back with its totals and perhaps another agent", () => {
+test("a task is cleared once, and a resume brings it back with its totals and optionally another agent", () => {
   const progress = { ...noProgress(1), toolCalls: 3, cost: 0.5 };
   const end: TaskEvent = { type: "run.completed", at: 3, run: 0, result: "done", progress };
   const clear: TaskEvent = { type: "task.cleared", at: 4 };

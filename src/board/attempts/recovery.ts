@@ -4,7 +4,7 @@
  */
 
 import { allLaunches } from "../../engine/recovery/orphans.ts";
-import type { Attempt } from "../../model/board.ts";
+import { type Attempt, attemptIdOf, batchOfAttempt } from "../../model/board.ts";
 import { messageOf } from "../../model/errors.ts";
 import { pruneWorktrees, removeWorktrees } from "../../worktree/remove.ts";
 import type { BoardContext } from "../board-context.ts";
@@ -31,14 +31,16 @@ async function clearLeftovers({ store, worktrees, now }: BoardContext): Promise<
 }
 
 async function recover({ store, worktrees, now, newId, log }: BoardContext, attempt: Attempt): Promise<void> {
-  const { tasks } = await store.tasks({ batchId: attempt.id, limit: 1, textChars: 0 });
+  const { tasks } = await store.tasks({ batchId: batchOfAttempt(attempt), limit: 1, textChars: 0 });
   const [task] = tasks;
   if (task) {
     const session = { id: newId(), attemptId: attempt.id, taskId: task.id, host: task.host, createdAt: now() };
     return store.board.addSession(session);
   }
   // A session may have been made: it was never prompted, and nobody will look for it.
-  for (const launch of await allLaunches(store)) if (launch.batchId === attempt.id) await store.closeLaunch(launch.id);
+  for (const launch of await allLaunches(store)) {
+    if (attemptIdOf(launch) === attempt.id) await store.closeLaunch(launch.id);
+  }
   await removeWorktrees({ base: worktrees, attemptId: attempt.id, force: true });
   log.info("an attempt was interrupted while it was set up", { attempt: attempt.id });
   await store.board.changeAttempt(

@@ -5,7 +5,7 @@
  */
 import { dirname } from "node:path";
 import type { LaunchRequest } from "../../engine/launch.ts";
-import type { Attempt, BoardRepo, WorkItem } from "../../model/board.ts";
+import { type Attempt, type BoardRepo, batchOfAttempt, type WorkItem } from "../../model/board.ts";
 import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
 import type { OperationOutput } from "../../protocol/operations.ts";
 import { attemptFolder } from "../../worktree/folder-names.ts";
@@ -180,7 +180,7 @@ export class AttemptStart {
       description: item.title,
       ...run,
       agent: attempt.variant ?? engine.defaultAgent,
-      batch: attempt.id,
+      batch: batchOfAttempt(attempt),
     });
     setup.launched = true;
     await store.board.addSession({

@@ -4,7 +4,7 @@
  * decides where the item goes after a run.
  */
 import type { Kysely } from "kysely";
-import { statusAfterRun, type WorkItemStatus } from "../../model/board.ts";
+import { attemptIdOf, statusAfterRun, type WorkItemStatus } from "../../model/board.ts";
 import { isLive, type Task } from "../../model/task.ts";
 import { preparedQuery } from "../compiled-query.ts";
 import type { Schema } from "../schema.ts";
@@ -19,7 +19,8 @@ export async function moveWorkItem(
 ): Promise<void> {
   const begins = isLive(after.status);
   if (before !== null && isLive(before.status) === begins) return;
-  const [item] = await selectItemOf(kysely, { attemptId: after.batchId });
+  const attemptId = attemptIdOf(after);
+  const [item] = await selectItemOf(kysely, { attemptId });
   if (item === undefined) return;
   const run = begins ? { begins } : { begins, live: await hasLiveTask(kysely, item.id) };
   await kysely
@@ -29,7 +30,7 @@ export async function moveWorkItem(
     .execute();
   // What is worked on again is not merged any more.
   const state = begins && item.state === "merged" ? "ready" : item.state;
-  await kysely.updateTable("attempts").set({ state, updated_at: at }).where("id", "=", after.batchId).execute();
+  await kysely.updateTable("attempts").set({ state, updated_at: at }).where("id", "=", attemptId).execute();
   await raiseBoardVersion(kysely);
 }
 
