@@ -1,8 +1,8 @@
 /**
- * The seam to a program that runs agents. A host makes sessions, prompts them and shows what they did; it decides
- * nothing about tasks. What a host cannot do, it leaves out, and callers get `host_unsupported`.
- * Calls reject with AsyncAgentsError: `session_gone` where the session does not exist, `host_failed` otherwise, with
- * `details.refused` where the host itself said no. Without it, a call that failed may still have had its effect.
+ * The seam to a program that runs agents. A host creates sessions, prompts them and shows what they did; it makes no
+ * decisions about tasks. A host omits the methods that it does not support, and callers get `host_unsupported`. Calls
+ * reject with AsyncAgentsError: `session_gone` if the session does not exist, otherwise `host_failed`, with
+ * `details.refused` if the host itself rejected the call. Without it, a failed call may still have had its effect.
  */
 import type { ReplyWord } from "../model/answer.ts";
 import type { CondenseLimits } from "../model/condense.ts";
@@ -12,26 +12,31 @@ import type { Message } from "../model/message.ts";
 import type { Tokens } from "../model/progress.ts";
 
 export interface StartInput {
-  /** Empty where a person launches: then the session has no parent. */
+  /** Empty if a person launches: then the session has no parent. */
   parentSessionId: string;
   parentAgent: string;
   title: string;
   agent: string;
-  /** `provider/model`, or null for the agent's own. */
+  /** `provider/model`, or null for the agent's default. */
   model: string | null;
-  /** Found again on the session after a crash between its making and the task's row. */
+  /** Identifies the session after a crash between creating the session and storing the task. */
   launchId: string;
-  /** Tools that the session must not have: those that launch tasks, once it is deep enough; empty where it may. */
+  /**
+   * Tools that the session must not have: those that launch tasks, if the session is too deeply nested to launch more.
+   */
   denyTools: readonly string[];
 }
 
 export interface PromptInput {
-  /** Fixed by the caller, so that the run's own prompt can be told from any other message. */
+  /** Chosen by the caller, so that the run's prompt can be told apart from other messages. */
   messageId: string;
   text: string;
   agent: string;
   model: string | null;
-  /** The most that the run may cost, in dollars: for a host that tells the cost at the end only, and so must hold it itself. */
+  /**
+   * Maximum cost of the run in dollars, for a host that reports the cost only at the end and must enforce the limit
+   * itself.
+   */
   maxCost?: number | null;
 }
 
@@ -39,9 +44,9 @@ export interface NotifyInput {
   messageId: string;
   /** Shown to the person. */
   visible: string;
-  /** Only for the model. */
+  /** Visible to the model only. */
   hidden: string;
-  /** False: the message is added, and no turn starts. */
+  /** If false, the message is added without starting a turn. */
   wake: boolean;
   agent: string | null;
   model: string | null;
@@ -49,7 +54,7 @@ export interface NotifyInput {
 }
 
 export interface ForkInput extends StartInput {
-  /** The message that made the call: it and what follows are left out. Empty: the whole history. */
+  /** The message that made the call: it and everything after it are left out. Empty for the whole history. */
   untilMessageId: string;
 }
 
@@ -62,7 +67,7 @@ export interface AgentInfo {
 export interface MessagePage {
   /** Oldest first. */
   messages: Message[];
-  /** Give it back to read the page before this one; null at the beginning. */
+  /** A cursor for the page before this one; null if this is the first. */
   before: string | null;
 }
 
@@ -72,27 +77,30 @@ export type HostEvent =
   | { type: "session.failed"; sessionId: string; error: string; aborted: boolean }
   | { type: "session.retrying"; sessionId: string; reason: string; count: number }
   | { type: "session.asked"; sessionId: string; requestId: string; asks: "permission" | "question"; text: string }
-  /** The request is over; without a reply nobody knows how, or it was withdrawn. */
+  /** The request is closed. Without a reply: it was withdrawn, or the answer is not known. */
   | { type: "session.answered"; sessionId: string; requestId: string; reply?: ReplyWord }
   | { type: "session.opened"; sessionId: string; parentSessionId: string }
   | { type: "session.deleted"; sessionId: string }
-  /** May come more than once for a call. `input`: what it was called with, as its host has it. */
+  /** May be repeated for one call. `input`: the arguments, in the host's own format. */
   | { type: "tool.called"; sessionId: string; callId: string; name: string; input: unknown }
   | { type: "usage.counted"; sessionId: string; messageId: string; tokens: Tokens; cost: number }
-  /** The agent wrote something; its prompt is not that. */
+  /** The agent wrote text; prompts do not count. */
   | { type: "text.written"; sessionId: string }
-  /** A user message is in the session; the model has not answered it yet. */
+  /** A user message was added to the session; the model has not started to answer it. */
   | { type: "message.added"; sessionId: string; messageId: string }
-  /** The model began to answer that message. */
+  /** The model started to answer that message. */
   | { type: "message.taken"; sessionId: string; messageId: string }
-  /** The program behind the host is gone, and with it everything that was at work. Its sessions may come back with it. */
+  /**
+   * The program behind the host exited, and everything that was running in it ended. Its sessions may come back when it
+   * restarts.
+   */
   | { type: "host.ended"; reason: string };
 
-/** What somebody says to what a session asked. */
+/** A person's reply to a request of a session. */
 export type Reply =
-  /** A refusal with a message tells the agent, which goes on; one without ends the run. */
+  /** With a message, a rejection is passed to the agent, which continues; without one it ends the run. */
   | { kind: "permission"; decision: "once" | "always" | "reject"; message: string | null }
-  /** One answer for each question, in their order; null: the question is turned down. */
+  /** One answer per question, in order; null if the questions are declined. */
   | { kind: "question"; answers: readonly string[] | null };
 
 const DECISIONS = { once: "allowed once", always: "always allowed", reject: "rejected" } as const;
@@ -102,10 +110,10 @@ export function replyWord(reply: Reply): ReplyWord {
   return reply.answers === null ? "turned down" : "answered";
 }
 
-/** What a session asked for and nobody has answered yet. */
+/** A request of a session that has not been answered. */
 export interface OpenRequest {
   sessionId: string;
-  /** The sessions above it, the nearest first. */
+  /** Its ancestor sessions, nearest first. */
   above: readonly string[];
   requestId: string;
   asks: Reply["kind"];
@@ -116,51 +124,52 @@ export type HostStatus = { state: "busy" } | { state: "retrying"; reason: string
 
 export interface Host {
   readonly kind: string;
-  /** The agent that works where none is named. */
+  /** The agent that is used if none is named. */
   readonly defaultAgent: string;
-  /** Makes a session for a task; gives its id. */
+  /** Creates a session for a task; returns its id. */
   start(input: StartInput): Promise<string>;
-  /** Hands a prompt over; resolves once the host has taken it. */
+  /** Sends a prompt; resolves once the host has accepted it. */
   prompt(sessionId: string, input: PromptInput): Promise<void>;
-  /** Ends what the session does, and the sessions that it opened itself. Not an error when it does nothing. */
+  /** Stops the session and the sessions that it opened itself. Does nothing if the session is idle. */
   abort(sessionId: string): Promise<void>;
-  /** What the session shows about the run that began with this message. */
+  /** Returns what the session shows about the run that began with this message. */
   inspect(sessionId: string, runMessageId: string): Promise<Evidence>;
-  /** The sessions of this instance that are not idle: one call, however many there are. */
+  /** All sessions of this instance that are not idle, in a single call. */
   statuses(): Promise<Map<string, HostStatus>>;
   messages(sessionId: string, page: { limit: number; before: string | null }): Promise<MessagePage>;
-  /** Whether the session exists. */
   exists(sessionId: string): Promise<boolean>;
-  /** One agent by its name; null where there is none. */
+  /** Finds an agent by name; null if there is none. */
   agent(name: string): Promise<AgentInfo | null>;
   agents(): Promise<AgentInfo[]>;
-  /** Calls back in order of arrival. Returns the way to stop. */
+  /** Calls back in order of arrival. Returns a function that unsubscribes. */
   onEvent(listener: (event: HostEvent) => void): () => void;
-  /** A message id of this host's form that sorts after all those made before. */
+  /** A message id in this host's format that sorts after all earlier ones. */
   newMessageId(): string;
-  /** Sessions that carry one of these launch ids. */
+  /** Finds the sessions of a launch. */
   findLaunched?(launch: { launchId: string; parentSessionId: string; at: number }): Promise<string | null>;
-  /** Makes a session with the parent's history; gives its id before the history is cut. */
+  /** Creates a session with the parent's history; returns its id before the history is condensed. */
   fork?(input: ForkInput): Promise<string>;
-  /** Cuts a fork's history to the limits and tells the agent so. */
+  /** Condenses a fork's history to the limits and tells the agent about it. */
   condense?(sessionId: string, limits: CondenseLimits): Promise<void>;
-  /** Everything that the sessions of this instance ask for: events may get lost. */
+  /** All open requests of this instance's sessions; needed because events may get lost. */
   requests?(): Promise<OpenRequest[]>;
-  /** Answers what a session, or one below it, asked; false where nothing of that id is open. */
+  /** Answers a request of a session or of one of its descendants; false if no such request is open. */
   answer?(sessionId: string, requestId: string, reply: Reply): Promise<boolean>;
-  /** Adds a message to a parent's session; resolves once it is there. The same id again replaces it. */
+  /**
+   * Adds a message to a parent's session; resolves once it has arrived. Sending the same id again replaces the message.
+   */
   notify?(sessionId: string, input: NotifyInput): Promise<void>;
-  /** Whether the session holds this message of ours, whole. */
+  /** Whether the session holds this complete message. */
   hasMessage?(sessionId: string, messageId: string): Promise<boolean>;
 }
 
-/** Whether a failed call had no effect for certain: the host said no, or was never reached. */
+/** Whether a failed call certainly had no effect: the host rejected it, or was never reached. */
 export function isRefusal(thrown: unknown): boolean {
   if (!AsyncAgentsError.isInstance(thrown)) return false;
   return thrown.code !== "host_failed" || thrown.details.refused === true;
 }
 
-/** The model of a string `provider/model`; null where it has no such form. */
+/** Splits `provider/model`; null if the text has another form. */
 export function splitModel(model: string | null): { providerID: string; modelID: string } | null {
   const slash = model?.indexOf("/") ?? -1;
   if (!model || slash <= 0) return null;

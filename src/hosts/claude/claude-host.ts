@@ -1,7 +1,8 @@
 /**
- * The Claude host: sessions of Claude's own CLI as sessions of tasks. A session at work has one process; an idle one has none.
- * Messages are Claude's own transcript; a ledger beside it keeps what a transcript does not (launches, how runs ended).
- * A transcript is append-only, so nothing that would replace or cut messages is offered: no `notify`, no `condense`.
+ * The Claude host: uses sessions of the Claude CLI as task sessions. A working session has one process; an idle one has
+ * none. Messages come from Claude's transcript; a ledger beside it stores what a transcript does not (launches, how
+ * runs ended). A transcript is append-only, so methods that replace or cut messages are not offered: no `notify`, no
+ * `condense`.
  */
 
 import { loadSdk, type SdkModule, type SdkOptions, type SdkUserMessage } from "../../claude/sdk.ts";
@@ -32,7 +33,7 @@ import type { RunningClaude, RunSettings, WireMessage } from "./wire.ts";
 import { ClaudeWork } from "./work.ts";
 
 const AGENTS_MS = 60_000;
-/** How long a Claude may take to say which agents it has. */
+/** How long Claude may take to list its agents. */
 const START_MS = 30_000;
 
 type Owned =
@@ -47,13 +48,16 @@ type Owned =
   | "sessionId";
 
 export interface ClaudeHostOptions {
-  /** Where agents work. */
+  /** The working directory of the agents. */
   directory: string;
-  /** Where the ledger is kept: a folder of its own. */
+  /** A dedicated folder for the ledger. */
   folder: string;
-  /** The whole environment of the CLI; this process's by default. Its CLAUDE_CONFIG_DIR must be the one of this process. */
+  /**
+   * The complete environment of the CLI; defaults to that of this process. CLAUDE_CONFIG_DIR must be the same as in
+   * this process.
+   */
   environment?: Record<string, string | undefined>;
-  /** Further options of the Claude Agent SDK for every session: permissionMode, allowedTools, agents, settings, … */
+  /** Additional Claude Agent SDK options for every session: permissionMode, allowedTools, agents, settings, … */
   options?: Omit<SdkOptions, Owned>;
 }
 
@@ -63,9 +67,9 @@ export interface ClaudeHost extends Host {
   fork(input: ForkInput): Promise<string>;
   requests(): Promise<OpenRequest[]>;
   answer(sessionId: string, requestId: string, reply: Reply): Promise<boolean>;
-  /** Ends what the session does, and removes it with its transcript. */
+  /** Stops the session and deletes it with its transcript. */
   deleteSession(sessionId: string): Promise<void>;
-  /** Ends all processes. Runs that were at work are left as a crash would leave them. */
+  /** Ends all processes. Unfinished runs are left as after a crash. */
   close(): Promise<void>;
 }
 
@@ -73,7 +77,7 @@ export function claudeHost(options: ClaudeHostOptions): ClaudeHost {
   return new ClaudeDriver(options);
 }
 
-/** Claude itself, as it is without an agent of its own. */
+/** Claude without a named agent. */
 const CLAUDE: AgentInfo = { name: "claude", description: "Claude itself", model: null };
 
 class ClaudeDriver implements ClaudeHost {
@@ -159,7 +163,7 @@ class ClaudeDriver implements ClaudeHost {
 
   async exists(sessionId: string): Promise<boolean> {
     const record = await this.#ledger.read(sessionId);
-    // Before its first run a session is in the ledger only, as Claude knows none without a prompt.
+    // Before its first run a session exists only in the ledger, since Claude creates none without a prompt.
     if (record !== null && ![...record.ends.values()].some((end) => end.text !== null)) return true;
     return this.#isKnown(sessionId);
   }
@@ -169,7 +173,7 @@ class ClaudeDriver implements ClaudeHost {
     return find([CLAUDE, ...(this.#knownAgents ?? [])]) ?? find(await this.#askAgents());
   }
 
-  /** Asking starts a Claude, which takes a second: the answer holds for a minute. */
+  /** This starts a Claude process, which takes a second, so the result is cached for a minute. */
   async agents(): Promise<AgentInfo[]> {
     const isFresh = performance.now() - this.#agentsAt < AGENTS_MS;
     return this.#knownAgents !== null && isFresh ? this.#knownAgents : this.#askAgents();
@@ -283,10 +287,10 @@ class ClaudeDriver implements ClaudeHost {
       ...((await this.#isKnown(sessionId)) ? { resume: sessionId } : { sessionId, title: identity.title }),
       ...(agent !== "" && agent !== CLAUDE.name && { agent }),
       ...(modelId !== undefined && { model: modelId }),
-      // The CLI tells the cost at the end only, and counts it for itself meanwhile.
+      // The CLI reports the cost only at the end, but enforces its own limit meanwhile.
       ...(maxCost !== null && { maxBudgetUsd: Math.min(maxCost, this.#options.options?.maxBudgetUsd ?? maxCost) }),
       disallowedTools: [...(this.#options.options?.disallowedTools ?? []), ...identity.denyTools],
-      // Where nothing is asked, the SDK warns on standard error about somebody who would answer.
+      // In this mode nothing is asked, and the SDK prints a warning about a callback that is never used.
       ...(this.#options.options?.permissionMode !== "bypassPermissions" && { canUseTool }),
     });
     return {
@@ -320,7 +324,7 @@ class ClaudeDriver implements ClaudeHost {
         ...this.#options.options,
         ...options,
         cwd: this.#options.directory,
-        // Without it, the end of background agents and of the turns that they cause can only be guessed.
+        // Without this, the end of background agents and of the turns that they cause can only be guessed.
         env: { ...(this.#options.environment ?? process.env), CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS: "1" },
         spawnClaudeCodeProcess: (spawning: Parameters<ClaudeProcess["spawn"]>[0]) => child.spawn(spawning),
       } as SdkOptions,

@@ -1,6 +1,7 @@
 /**
- * Makes Claude hosts: one for each directory, over one ledger. Each run has a CLI process of its own, so there is no program to
- * keep alive here. Edits are accepted unless something else is asked for; what Claude asks besides waits for a person.
+ * Creates Claude hosts: one per directory, all with the same ledger. Each run has its own CLI process, so there is no
+ * program to keep alive here. By default edits are accepted; any other permission that Claude requests waits for a
+ * person.
  */
 import { loadSdk } from "../../claude/sdk.ts";
 import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
@@ -13,11 +14,14 @@ type PermissionMode = NonNullable<Options["permissionMode"]>;
 const MODES: readonly PermissionMode[] = ["default", "acceptEdits", "bypassPermissions", "plan", "dontAsk", "auto"];
 
 export interface ClaudeHostsOptions {
-  /** Where the ledger is kept: a folder of its own. */
+  /** A dedicated folder for the ledger. */
   folder: string;
-  /** The whole environment of the CLI; this process's by default. ASYNCAGENTS_CLAUDE_PERMISSION_MODE in it is heeded. */
+  /**
+   * The complete environment of the CLI; defaults to that of this process. Its ASYNCAGENTS_CLAUDE_PERMISSION_MODE is
+   * used.
+   */
   environment?: Record<string, string | undefined>;
-  /** Further options of the Claude Agent SDK for every session. */
+  /** Additional Claude Agent SDK options for every session. */
   options?: Options;
   log: { error(message: string, details?: Record<string, unknown>): void };
 }
@@ -30,8 +34,7 @@ export function claudeHosts({ folder, environment = process.env, options = {}, l
   const hosts = new Set<ClaudeHost>();
   const close = async (host: ClaudeHost) => {
     hosts.delete(host);
-    const failed = (thrown: unknown) =>
-      log.error("Claude was not closed as it should be", { error: messageOf(thrown) });
+    const failed = (thrown: unknown) => log.error("Claude did not shut down properly", { error: messageOf(thrown) });
     await host.close().catch(failed);
   };
   return {
@@ -58,7 +61,7 @@ export function claudeHosts({ folder, environment = process.env, options = {}, l
   };
 }
 
-/** The SDK wants to be told twice. */
+/** The SDK requires this as a second confirmation. */
 const DANGEROUS = { allowDangerouslySkipPermissions: true };
 
 function permissionMode(environment: Record<string, string | undefined>, options: Options): PermissionMode {

@@ -1,6 +1,6 @@
 /**
- * Reads the evidence about one run: what the transcript shows between its prompt and the next one of a person, and what the
- * CLI said about its end. Where nobody heard that end, a finished answer in the transcript still counts. Pure.
+ * Reads the evidence about one run: the transcript between its prompt and the next prompt of a person, and what the CLI
+ * reported about its end. If that report was missed, a finished answer in the transcript still counts. Pure.
  */
 import { type Evidence, noEvidence } from "../../model/evidence.ts";
 import { addProgress, countTool, noProgress, type Progress } from "../../model/progress.ts";
@@ -32,7 +32,7 @@ export function claudeEvidence(
   return evidence;
 }
 
-/** What the CLI itself notes in between (a task has ended, an interruption) belongs to the run. */
+/** Entries that the CLI itself adds in between (a task ended, an interruption) are part of the run. */
 function answersAfter(messages: readonly TranscriptMessage[], prompt: number): TranscriptMessage[] {
   const following = messages.slice(prompt + 1);
   const next = following.findIndex((message) => message.role === "user" && !message.isNote);

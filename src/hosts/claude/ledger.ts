@@ -1,8 +1,8 @@
 /**
- * What Claude's own transcript does not keep about a session: for whom it was made, which prompts it was given, and how each
- * ended. One append-only file for a session and one for a launch, so that a crash at any point leaves what came before.
- * What cannot be written (a full disk) is kept here until it can be, and counts as written for this process.
- * Holds no messages: those are Claude's.
+ * Stores what Claude's transcript does not: who a session was created for, which prompts it got, and how each ended.
+ * Uses one append-only file per session and one per launch, so that a crash at any point keeps everything written
+ * before. What cannot be written (a full disk) is kept in memory until it can be, and counts as written for this
+ * process. Does not store messages: Claude does.
  */
 import { appendFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -17,24 +17,24 @@ export interface SessionIdentity {
   at: number;
 }
 
-/** How a prompt ended, as the CLI told it. */
+/** How a prompt ended, as reported by the CLI. */
 export interface RunEnd {
   messageId: string;
   at: number;
-  /** The answer that ended the run; null where there is none. */
+  /** The answer that ended the run; null if there is none. */
   text: string | null;
   error: string | null;
   aborted: boolean;
   cost: number;
-  /** What the session has cost so far: the CLI counts on from one process to the next. */
+  /** The cost of the session so far: the CLI continues the count from one process to the next. */
   totalCost: number;
 }
 
 export interface SessionRecord {
   identity: SessionIdentity;
-  /** Prompts that were taken, and when. */
+  /** Accepted prompts, with the time. */
   prompts: Map<string, number>;
-  /** Those of them that the model began to answer. */
+  /** The prompts that the model started to answer. */
   begun: Set<string>;
   ends: Map<string, RunEnd>;
   totalCost: number;
@@ -47,7 +47,7 @@ type Line =
 
 export class ClaudeLedger {
   readonly #folder: string;
-  /** Lines of sessions that could not be written yet, oldest first. */
+  /** Lines per session that could not be written yet, oldest first. */
   readonly #unwritten = new Map<string, string[]>();
   #lastWrite: Promise<void> = Promise.resolve();
 
@@ -62,7 +62,7 @@ export class ClaudeLedger {
     await writeFile(this.#launch(identity.launchId), sessionId, { mode: 0o600 });
   }
 
-  /** Null where the session was not made here. */
+  /** Null if the session was not created here. */
   async read(sessionId: string): Promise<SessionRecord | null> {
     const text = (await textOf(this.#session(sessionId))) ?? "";
     const lines = [...text.split("\n"), ...(this.#unwritten.get(sessionId) ?? [])].flatMap(parse);
@@ -85,17 +85,20 @@ export class ClaudeLedger {
     return record;
   }
 
-  /** Rejects where it cannot be written: then the prompt must not be sent. */
+  /** Rejects if it cannot be written: then the prompt must not be sent. */
   async prompted(sessionId: string, messageId: string, at: number): Promise<void> {
     await this.#append(sessionId, lineOf({ type: "prompted", messageId, at }));
   }
 
-  /** Claude's own transcript is some way behind, and lacks it after a crash. Never rejects: it has happened. */
+  /**
+   * Claude writes its transcript late, and a crash loses this fact there. Never rejects, because it has already
+   * happened.
+   */
   async begun(sessionId: string, messageId: string, at: number): Promise<void> {
     await this.#note(sessionId, { type: "begun", messageId, at });
   }
 
-  /** Never rejects: it has happened. */
+  /** Never rejects, because it has already happened. */
   async ended(sessionId: string, end: RunEnd): Promise<void> {
     await this.#note(sessionId, { type: "ended", ...end });
   }
@@ -115,7 +118,7 @@ export class ClaudeLedger {
     await this.#append(sessionId, lineOf(line)).catch(() => this.#unwritten.get(sessionId)?.push(lineOf(line)));
   }
 
-  /** One after the other, so that what could not be written before comes first, and once. */
+  /** One at a time, so that earlier lines that could not be written come first, and only once. */
   #append(sessionId: string, line: string): Promise<void> {
     const turn = this.#lastWrite.then(() => this.#write(sessionId, line));
     this.#lastWrite = turn.catch(() => {});
@@ -124,7 +127,7 @@ export class ClaudeLedger {
 
   async #write(sessionId: string, line: string): Promise<void> {
     const before = this.#unwritten.get(sessionId);
-    // A write that failed may have left a part of a line: what follows gets a line of its own.
+    // A failed write may have left part of a line: start a new line.
     const text = before === undefined ? line : `\n${before.join("")}${line}`;
     this.#unwritten.set(sessionId, before ?? []);
     await appendFile(this.#session(sessionId), text);
@@ -144,7 +147,7 @@ function lineOf(line: Line): string {
   return `${JSON.stringify(line)}\n`;
 }
 
-/** A line that a crash cut short says nothing. */
+/** Ignores a line that a crash cut short. */
 function parse(line: string): Line[] {
   try {
     return line === "" ? [] : [JSON.parse(line) as Line];

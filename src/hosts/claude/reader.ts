@@ -1,7 +1,7 @@
 /**
- * Reads what one process of the CLI says about one run: as events of the host, and as the end of the run.
- * Invariant: the run is over when its own result has come and the session is idle, which is after the background agents that
- * it launched and the turns that those cause. The first result is not the end. It starts and stops nothing.
+ * Reads what one CLI process reports about one run, and turns it into host events and the end of the run. Invariant:
+ * the run is over when its own result has arrived and the session is idle, which is after its background agents and the
+ * turns that those cause. The first result is not the end. Starts and stops nothing.
  */
 
 import type { HostEvent } from "../host.ts";
@@ -14,18 +14,18 @@ type Result =
   | { kind: "interrupted" };
 
 export class RunReader {
-  /** The model began to answer. */
+  /** The model started to answer. */
   isTaken = false;
   result: Result | null = null;
   totalCost: number | null = null;
   retry: { reason: string; count: number } | null = null;
-  /** The agents inside the session that are at work, as sessions below it. */
+  /** The working agents inside the session, as child sessions. */
   readonly below = new Set<string>();
   readonly #sessionId: string;
   readonly #messageId: string;
   readonly #emit: (event: HostEvent) => void;
   #isIdle = false;
-  /** Whether the CLI tells when it is idle; older ones do not. */
+  /** Whether the CLI reports when it is idle; older versions do not. */
   #tellsState = false;
   #backgroundTasks = 0;
   #answer: { id: string; usage: Usage } | null = null;
@@ -51,13 +51,13 @@ export class RunReader {
     }
   }
 
-  /** The process is gone, and with it all that it had at work. */
+  /** The process is gone, and everything it was doing has ended. */
   close(): void {
     for (const sessionId of this.below) this.#emit({ type: "session.idle", sessionId });
     this.below.clear();
   }
 
-  /** Told again with the last answer of the run: the CLI knows the cost at its end only. */
+  /** Repeats the last answer of the run with its cost, which the CLI reports only at the end. */
   countCost(cost: number): void {
     if (this.#answer && cost > 0) this.#count(this.#answer, cost);
   }
@@ -73,7 +73,7 @@ export class RunReader {
   #takeResult(message: WireMessage): void {
     const isOwn = [...(message.user_message_uuids ?? []), message.user_message_uuid].includes(this.#messageId);
     const names = message.user_message_uuids ?? message.user_message_uuid;
-    // After a crash, a resumed session first ends a turn of its own, with nothing in it.
+    // After a crash, a resumed session first ends an empty turn of its own.
     if (this.result === null && !isOwn && (names !== undefined || message.origin !== undefined)) return;
     this.#take();
     this.totalCost = message.total_cost_usd ?? this.totalCost;
@@ -130,7 +130,7 @@ export class RunReader {
   }
 }
 
-/** The id of an agent inside a session, as a session below it. */
+/** The id of an agent inside a session, as a child session. */
 export function belowId(sessionId: string, agentId: string): string {
   return `${sessionId}/${agentId}`;
 }

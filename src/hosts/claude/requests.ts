@@ -1,12 +1,11 @@
 /**
- * What agents ask for and a person must answer: permissions, and questions of their own.
- * Invariant: an agent waits until somebody answers or its run ends; nothing is answered in a person's name.
- * Who may answer is decided by callers.
+ * Requests of agents that a person must answer: permissions, and questions of their own. Invariant: an agent waits
+ * until someone answers or its run ends; nothing is answered on a person's behalf. Callers decide who may answer.
  */
 import type { SdkPermissionUpdate } from "../../claude/sdk.ts";
 import { type HostEvent, type OpenRequest, type Reply, replyWord } from "../host.ts";
 
-/** What the SDK takes as an answer. */
+/** The SDK's form of an answer. */
 export type PermissionAnswer =
   | { behavior: "allow"; updatedInput: Record<string, unknown>; updatedPermissions?: SdkPermissionUpdate[] }
   | { behavior: "deny"; message: string; interrupt: boolean };
@@ -28,7 +27,7 @@ const QUESTION_TOOL = "AskUserQuestion";
 export class ClaudeRequests {
   readonly #emit: (event: HostEvent) => void;
   readonly #open = new Map<string, Asked>();
-  /** Sessions whose run was ended by a refusal. */
+  /** Sessions whose run was ended by a rejection. */
   readonly #refused = new Set<string>();
 
   constructor(emit: (event: HostEvent) => void) {
@@ -39,7 +38,7 @@ export class ClaudeRequests {
     return [...this.#open.values()].map(({ settle: _settle, ...request }) => request);
   }
 
-  /** False where the session, and the agents inside it, have nothing of that id open. */
+  /** False if neither the session nor the agents inside it have such an open request. */
   answer(sessionId: string, requestId: string, reply: Reply): boolean {
     const found = this.#open.get(requestId);
     if (found === undefined || found.asks !== reply.kind || runOf(found.sessionId) !== sessionId) return false;
@@ -48,7 +47,7 @@ export class ClaudeRequests {
     return true;
   }
 
-  /** Whether a refusal ended the session's run; asked once, at its end. */
+  /** Whether a rejection ended the session's run; can be read once, at its end. */
   takeRefusal(sessionId: string): boolean {
     return this.#refused.delete(sessionId);
   }
@@ -82,12 +81,12 @@ export class ClaudeRequests {
   }
 }
 
-/** Where an agent inside the session asked, the run is the session's. */
+/** If an agent inside the session asked, the run is that of the session. */
 function runOf(sessionId: string): string {
   return sessionId.split("/")[0] ?? sessionId;
 }
 
-/** Null where the reply is a refusal. */
+/** Null if the reply is a rejection. */
 function allowanceOf(
   reply: Reply,
   input: Record<string, unknown>,
@@ -103,7 +102,7 @@ function allowanceOf(
   return { behavior: "allow", updatedInput: input, ...(rules.length > 0 && { updatedPermissions: rules }) };
 }
 
-/** Elsewhere a rule would be written into the settings of the directory where the agent works. */
+/** Any other destination would write a rule into the settings of the agent's directory. */
 function forThisProcess(rule: SdkPermissionUpdate): SdkPermissionUpdate {
   return { ...rule, destination: "session" };
 }

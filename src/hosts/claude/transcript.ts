@@ -1,7 +1,8 @@
 /**
- * Claude's transcript of a session as messages of ours. The blocks of one answer come as entries of their own and the results
- * of its tools as entries of the user: here they are one message. Pure; the end of a run is judged elsewhere.
- * Invariant: ids sort in the order of the messages, which Claude's own do not: an answer's id begins with its prompt's.
+ * Converts Claude's transcript of a session to messages of ours. Claude stores each block of an answer as an entry, and
+ * the results of its tools as user entries: here they are one message. Pure; does not judge the end of a run.
+ * Invariant: ids sort in the order of the messages, which Claude's own ids do not: an answer's id begins with its
+ * prompt's.
  */
 import type { Message, MessagePart, ToolPart } from "../../model/message.ts";
 import type { Tokens } from "../../model/progress.ts";
@@ -26,7 +27,7 @@ export interface Usage {
   output_tokens_details?: { thinking_tokens?: number | null } | null;
 }
 
-/** What the SDK's session functions give; the time is not in their types. */
+/** An entry as returned by the SDK's session functions; their types lack the time. */
 export interface Entry {
   type: string;
   uuid: string;
@@ -43,9 +44,9 @@ interface Body {
 }
 
 export interface TranscriptMessage extends Message {
-  /** The entries that it was read from, in Claude's own ids; with those of its tools' results. */
+  /** The ids of the Claude entries that it was read from, including the results of its tools. */
   entries: string[];
-  /** Written by the CLI in the name of a person or of the model: an interruption, the end of a task, an error. */
+  /** Written by the CLI on behalf of a person or the model: an interruption, the end of a task, an error. */
   isNote: boolean;
   /** The answer ended its turn. */
   isLast: boolean;
@@ -79,7 +80,7 @@ export function readTranscript(entries: readonly Entry[]): TranscriptMessage[] {
   return messages;
 }
 
-/** The last entry of the history before a message: whole, without calls that have no result yet. Null where nothing is left. */
+/** The last entry of the history before a message, skipping calls that have no result yet. Null if nothing is left. */
 export function lastEntryBefore(messages: readonly TranscriptMessage[], messageId: string): string | null {
   const at = messages.findIndex(({ id, entries }) => id === messageId || entries.includes(messageId));
   const before = at === -1 ? messages : messages.slice(0, at);
@@ -148,7 +149,7 @@ function partOf(block: Block): MessagePart {
   return { type: "tool", callId: block.id ?? "", name: block.name ?? "", title: null, input: block.input, ...state };
 }
 
-/** Says whether the block is the result of a call. */
+/** Returns whether the block is the result of a call. */
 function settle(calls: ReadonlyMap<string, ToolPart>, block: Block, at: number): boolean {
   const call = block.type === "tool_result" ? calls.get(block.tool_use_id ?? "") : undefined;
   if (call === undefined) return false;
@@ -169,7 +170,7 @@ function blocksOf(content: string | Block[] | undefined): Block[] {
   return typeof content === "string" ? [{ type: "text", text: content }] : (content ?? []);
 }
 
-/** Ids that we make begin with the time; those of the CLI are random. */
+/** Ids that we create begin with the time; those of the CLI are random. */
 function isOurs(uuid: string): boolean {
   return uuid[14] === "7";
 }

@@ -1,13 +1,13 @@
 /**
- * What this host reads of the messages that Claude's CLI sends through its SDK: a few fields of each, all optional, since
- * every version sends others. Types only, but for the words that end a task.
+ * The fields that this host reads from the messages of the Claude CLI, all optional, since every version sends others.
+ * Types only, except for the status words that end a task.
  */
 import type { Usage } from "./transcript.ts";
 
 export interface WireMessage {
   type: string;
   subtype?: string;
-  /** Set on what an agent inside the session says. */
+  /** Set on messages of an agent inside the session. */
   parent_tool_use_id?: string | null;
   message?: { content?: string | { type: string; id?: string; name?: string; input?: unknown }[] };
   event?: {
@@ -38,19 +38,19 @@ export interface WireMessage {
   total_cost_usd?: number;
 }
 
-/** One process of the CLI, at work on a session. */
+/** One CLI process working on a session. */
 export interface RunningClaude {
   messages: AsyncIterable<WireMessage>;
   send(messageId: string, text: string): void;
   interrupt(): Promise<void>;
   stopTask(taskId: string): Promise<void>;
-  /** No more prompts: it ends when it has nothing left to do. */
+  /** No more prompts: the process exits when it has nothing left to do. */
   end(): void;
-  /** Resolves when the process, and all that it started, has ended: by itself within that time, else by force. */
+  /** Resolves when the process and its children have exited: by themselves within that time, otherwise killed. */
   ended(graceMs: number): Promise<{ complaint: string; signal: string | null }>;
 }
 
-/** What a run is started with. */
+/** The settings of a run. */
 export interface RunSettings {
   sessionId: string;
   agent: string;

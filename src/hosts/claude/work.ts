@@ -1,8 +1,8 @@
 /**
- * One session at work: its prompts one after the other, each in a process of its own that has ended before the next begins.
- * Invariant: at most one process for a session, and the session is idle only when it has ended: then the transcript is whole.
- * Whatever fails on the way, a run ends, whoever aborts it is answered, and the next prompt is worked off.
- * How each run ended is in the ledger before anybody is told. Does not know how a process is started.
+ * One working session: runs its prompts one after the other, each in its own process, which exits before the next
+ * starts. Invariant: a session has at most one process, and is idle only once that has exited: then the transcript is
+ * complete. Whatever fails on the way, a run ends, every abort resolves, and the next prompt is run. The end of each
+ * run is in the ledger before it is reported. Does not know how a process is started.
  */
 import { messageOf } from "../../model/errors.ts";
 import { interruption } from "../../model/evidence.ts";
@@ -12,18 +12,18 @@ import type { ClaudeLedger, RunEnd } from "./ledger.ts";
 import { RunReader } from "./reader.ts";
 import type { RunningClaude, RunSettings } from "./wire.ts";
 
-/** A process that has nothing left to do ends at once; one that hangs is ended. */
+/** A process with nothing left to do exits at once; one that hangs is killed. */
 const EXIT_MS = 3_000;
-/** Time to write down what it did; it is not waited for. */
+/** Time to save its state when closing, without waiting for the work. */
 const CLOSE_MS = 300;
-/** So long may a run take to end after an interruption. */
+/** How long a run may take to end after an interruption. */
 const INTERRUPT_MS = 5_000;
 
 export interface WorkSurroundings {
   ledger: ClaudeLedger;
   open(settings: RunSettings): Promise<RunningClaude>;
   emit(event: HostEvent): void;
-  /** Whether a person's refusal ended the run. */
+  /** Whether a person's rejection ended the run. */
   takeRefusal(sessionId: string): boolean;
 }
 
@@ -31,7 +31,7 @@ export class ClaudeWork {
   readonly #sessionId: string;
   readonly #around: WorkSurroundings;
   #queue: PromptInput[] = [];
-  /** What waited when the run before it was aborted. */
+  /** Prompts that were queued when the run before them was aborted. */
   #dropped: PromptInput[] = [];
   #running: RunningClaude | null = null;
   #reader: RunReader | null = null;
@@ -50,7 +50,7 @@ export class ClaudeWork {
     return this.#current !== null || this.#queue.length > 0;
   }
 
-  /** Works off the prompt after those that it has. `over` is called when there was nothing left. */
+  /** Queues a prompt. Calls `over` when nothing is left to do. */
   add(input: PromptInput, over: () => void): void {
     const wasWorking = this.isWorking;
     this.#queue.push(input);
@@ -71,10 +71,10 @@ export class ClaudeWork {
     return [[this.#sessionId, own], ...below];
   }
 
-  /** Ends the run, the agents inside the session, and what waits behind it. */
+  /** Ends the run, the agents inside the session, and the queued prompts. */
   async abort(): Promise<void> {
     if (!this.isWorking) return;
-    // A run that is over stays what it is, while its process is on its way out.
+    // A finished run keeps its outcome while its process exits.
     this.#isAborting = this.#reader?.isOver !== true;
     this.#dropped.push(...this.#queue.splice(0));
     const timer = setTimeout(() => void this.#running?.ended(0), INTERRUPT_MS);
@@ -82,7 +82,7 @@ export class ClaudeWork {
     await this.#runOver.promise.finally(() => clearTimeout(timer));
   }
 
-  /** Asks for it, and waits no longer than a run may take to end: a frozen process does not answer. */
+  /** Requests the stop, and waits no longer than a run may take to end: a frozen process does not answer. */
   async stopTask(taskId: string): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const limit = new Promise<void>((resolve) => {
@@ -92,7 +92,7 @@ export class ClaudeWork {
     await Promise.race([asked, this.#runOver.promise, limit]).finally(() => clearTimeout(timer));
   }
 
-  /** Ends the process and says nothing more: as if this program had died. */
+  /** Ends the process without reporting anything, as if this program had died. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#queue = [];
@@ -140,12 +140,12 @@ export class ClaudeWork {
         if (reader.isOver) running.end();
       }
     } catch (thrown) {
-      // After an error result the CLI ends with a code that the SDK throws: the result says more.
+      // After an error result the CLI exits with a code, and the SDK throws: the result says more.
       failure = messageOf(thrown);
     } finally {
       const end = await this.#running?.ended(EXIT_MS);
       if (end?.complaint) failure = `${failure ?? "Claude's process ended"}: ${end.complaint}`;
-      // Somebody else's doing: what was asked of it has nothing to do with that.
+      // Something else killed it: that says nothing about the work.
       if (end?.signal) failure = interruption(`Claude's process was killed (${end.signal}). Resume the task to go on.`);
       this.#running = null;
       this.#reader = null;
@@ -156,7 +156,7 @@ export class ClaudeWork {
 
   async #endOf(input: PromptInput, reader: RunReader, failure: string | null): Promise<RunEnd> {
     const record = await this.#around.ledger.read(this.#sessionId).catch(() => undefined);
-    // Where nobody can read what it cost before, the run counts nothing rather than everything.
+    // If the earlier cost cannot be read, count nothing for this run rather than everything.
     const before = record === undefined ? (reader.totalCost ?? 0) : (record?.totalCost ?? 0);
     const totalCost = reader.totalCost ?? before;
     const cost = Math.max(0, totalCost - before);

@@ -1,7 +1,7 @@
 /**
- * Translates OpenCode's events into the host's own. Events that say nothing about tasks give none, and so does a
- * malformed one: it can never break the stream. Keeps no state. OpenCode writes an event some time after it happened,
- * with what the message has become since: the first word about an answer may already say that it is finished.
+ * Translates OpenCode's events into host events. Ignores events that do not concern tasks, and malformed ones, which
+ * therefore cannot break the stream. Stateless. OpenCode publishes an event with a delay and with the message's current
+ * content: the first event about an answer may already show it finished.
  */
 import type { ReplyWord } from "../../model/answer.ts";
 import type { HostEvent } from "../host.ts";
@@ -63,7 +63,7 @@ const READERS: Record<string, Reader> = {
   "message.part.delta": (p) => ({ type: "text.written", sessionId: text(p.sessionID) }),
 };
 
-/** What one event of OpenCode says, in order. */
+/** The host events that one OpenCode event stands for, in order. */
 export function readEvents(event: unknown): HostEvent[] {
   const { type, properties } = fieldsOf(event);
   if (typeof type !== "string" || !Object.hasOwn(READERS, type)) return [];
@@ -71,7 +71,7 @@ export function readEvents(event: unknown): HostEvent[] {
   return [read].flat().filter((each) => "sessionId" in each && each.sessionId !== "");
 }
 
-/** A record of OpenCode's that an event carries whole. */
+/** A complete OpenCode record contained in an event. */
 export type WireRecord =
   | { kind: "session"; session: WireSession }
   | { kind: "deleted"; sessionId: string }

@@ -1,6 +1,6 @@
 /**
- * Reads the evidence about one run from a session's messages: what comes after the run's own prompt, up to the first
- * answer that ended the turn. What a person types afterwards is no part of it. Pure; the verdict is the model's.
+ * Reads the evidence about one run from a session's messages: everything after the run's prompt, up to the first answer
+ * that ended the turn. What a person types afterwards does not count. Pure; `src/model/evidence.ts` gives the verdict.
  */
 import { type Evidence, noEvidence } from "../../model/evidence.ts";
 import { countTool, type Progress } from "../../model/progress.ts";
@@ -13,7 +13,7 @@ export function evidenceOf(messages: readonly WireMessage[], prompted: boolean):
   for (const { info, parts } of messages) {
     if (evidence.answer || (isOver && info.role === "user")) break;
     if (info.role !== "assistant") continue;
-    // After an error, or a message that its process never finished, the next prompt is somebody else's.
+    // After an error, or a message that its process never finished, the next prompt is not part of this run.
     isOver = info.error !== undefined || info.time.completed === undefined;
     evidence.progress = addUsage(parts.reduce(countPart, evidence.progress), info);
     if (info.summary === true) continue;

@@ -1,6 +1,6 @@
 /**
- * Cuts the history of a forked OpenCode session to its limits and tells the agent about it. Reads the whole history
- * once, in pages; what to cut is planned by the model. Does not make the fork.
+ * Condenses the history of a forked OpenCode session to its limits and tells the agent about it. Reads the whole
+ * history once, in pages; `src/model/condense.ts` plans what to cut. Does not create the fork.
  */
 import {
   type CondenseLimits,

@@ -1,7 +1,7 @@
 /**
- * Ids of OpenCode's form: a prefix, the time in twelve hex digits, fourteen random characters. OpenCode orders
- * messages by them, so an id made here must sort after those that exist and before those that answer it: the counter
- * within a millisecond begins above the ones that OpenCode uses.
+ * Ids in OpenCode's format: a prefix, the time in twelve hex digits, fourteen random characters. OpenCode orders
+ * messages by id, so a new id must sort after the existing messages and before its answers: within one millisecond our
+ * counter therefore starts above the values that OpenCode uses.
  */
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const FIRST = 0x800;

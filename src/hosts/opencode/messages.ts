@@ -1,6 +1,6 @@
 /**
- * OpenCode's records as messages that any door can show. Nothing is left out: a part that has no word of ours keeps its
- * record. Reads only; does not decide whether a run has ended (`evidence.ts` does).
+ * Converts OpenCode's records to messages that any door can show. Nothing is left out: a part without an equivalent
+ * keeps its record. Read-only; does not decide whether a run has ended (`evidence.ts` does).
  */
 import { type Message, type MessagePart, TOOL_STATES, type ToolPart } from "../../model/message.ts";
 import { errorText, type WireInfo, type WireMessage, type WirePart, type WireTokens } from "./wire.ts";
@@ -16,7 +16,7 @@ export function messageOf({ info, parts }: WireMessage): Message {
     error: info.error ? errorText(info.error) : null,
     tokens: info.tokens ? tokensOf(info.tokens) : null,
     cost: info.cost ?? null,
-    // Files that a tool gave to the model, such as a picture that it read, follow its call.
+    // Files that a tool returned to the model, such as an image it read, follow its call.
     parts: parts.flatMap((part) => [partOf(part), ...(part.state?.attachments ?? []).map(partOf)]),
   };
 }

@@ -1,7 +1,7 @@
 /**
- * The OpenCode host: sessions, prompts and messages of one directory instance, over any transport. Talks to OpenCode
- * and nothing else; keeps no state of tasks. Events are handed in by whoever receives them (the plugin's event hook,
- * or a stream), so that the in-process path needs no connection.
+ * The OpenCode host: sessions, prompts and messages of one directory instance, over any transport. Talks only to
+ * OpenCode and keeps no task state. The caller passes events in (from the plugin's event hook or a stream), so that the
+ * in-process path needs no connection.
  */
 import type { CondenseLimits } from "../../model/condense.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
@@ -31,19 +31,19 @@ import { Transcripts } from "./transcript.ts";
 import { call, type OpenCodeRequest, type OpenCodeSend } from "./transport.ts";
 import { retryOf, type WireAgent, type WireMessage, type WireRule, type WireSession, type WireStatus } from "./wire.ts";
 
-/** Messages read in one request. */
+/** Messages per request. */
 const PAGE = 100;
-/** Pages read back for one run or one fork: a bound, far above what a run makes. */
+/** Maximum pages to read for one run or fork, far more than a run produces. */
 const MAX_PAGES = 200;
 const MAX_DESCENDANTS = 200;
-/** Sessions above one another: a bound, far above what agents make. */
+/** Maximum nesting of sessions, far more than agents produce. */
 const MAX_DEPTH = 32;
 
 export interface OpenCodeHost extends Host {
   readonly kind: "opencode";
-  /** Takes one raw event of OpenCode; a malformed one says nothing. */
+  /** Handles one raw OpenCode event; ignores malformed ones. */
   take(event: unknown): void;
-  /** Tells that the program behind it is gone. */
+  /** Reports that the program behind this host has exited. */
   lose(reason: string): void;
   fork(input: ForkInput): Promise<string>;
   condense(sessionId: string, limits: CondenseLimits): Promise<void>;
@@ -65,9 +65,9 @@ class OpenCodeDriver implements OpenCodeHost {
   readonly #transcripts = new Transcripts();
   readonly #sessions = new SeenSessions();
   readonly #childRules = rememberingChildRules();
-  /** Messages of ours that are on their way, by their last part. */
+  /** Messages that we are sending, by the id of their last part. */
   readonly #arrivals = new Map<string, () => void>();
-  /** An instance reads its agents once, when it starts; so do we. */
+  /** An OpenCode instance reads its agents once, when it starts; so do we. */
   #knownAgents: WireAgent[] | null = null;
 
   constructor(send: OpenCodeSend) {
@@ -84,7 +84,7 @@ class OpenCodeDriver implements OpenCodeHost {
       metadata: markOf(input),
       permission: await this.#rulesFor(input),
     };
-    // The event comes before the answer, which OpenCode takes its time to send.
+    // The event arrives before OpenCode's response, which is slow.
     const seen = this.#sessions.launched(input.launchId);
     const answered = call(this.#send, { method: "POST", path: "/session", body }).then(({ data }) => sessionIdOf(data));
     return Promise.race([answered, seen]).finally(() => this.#sessions.forgetLaunch(input.launchId));
@@ -130,7 +130,7 @@ class OpenCodeDriver implements OpenCodeHost {
     if (known) {
       const evidence = evidenceOf(known, true);
       if (evidence.answer) {
-        // The run has ended: whoever asks again is answered by OpenCode.
+        // The run has ended: answer later calls from OpenCode.
         this.#transcripts.end(sessionId);
         return evidence;
       }
@@ -198,10 +198,11 @@ class OpenCodeDriver implements OpenCodeHost {
 
   async notify(sessionId: string, input: NotifyInput): Promise<void> {
     const model = splitModel(input.model);
-    // A message is there before its parts are: only with its last part has it arrived.
+    // A message appears before its parts do: it has arrived only when its last part has.
     const lastPart = partIdOf(input.messageId, 1);
     const arrived = new Promise<void>((resolve) => this.#arrivals.set(lastPart, resolve));
-    // Answered at the end of the turn that it starts; nobody waits for that, and who hangs up does not stop the turn.
+    // OpenCode responds at the end of the turn that this starts. Nothing waits for that, and disconnecting does not
+    // stop the turn.
     const answered = this.#session(sessionId, "POST", "/message", {
       messageID: input.messageId,
       noReply: !input.wake,
@@ -234,7 +235,7 @@ class OpenCodeDriver implements OpenCodeHost {
   take(event: unknown): void {
     const record = readRecord(event);
     if (record !== null) this.#remember(record);
-    // The prompt is ours, and nothing that the agent did.
+    // The prompt is ours, not the agent's work.
     if (record?.kind === "part" && this.#transcripts.isPrompt(record.sessionId, record.messageId)) return;
     for (const read of readEvents(event)) this.#emit(read);
   }
@@ -251,7 +252,7 @@ class OpenCodeDriver implements OpenCodeHost {
     return call(this.#send, { method, path: `/session/{sessionID}${tail}`, parameters: { sessionID }, body });
   }
 
-  /** Keeps what later calls would have to ask for. */
+  /** Remembers what later calls would otherwise have to request. */
   #remember(record: WireRecord): void {
     if (record.kind === "session") this.#sessions.take(record.session);
     else if (record.kind === "info") this.#transcripts.takeInfo(record.info);
@@ -318,7 +319,7 @@ class OpenCodeDriver implements OpenCodeHost {
     return { messages: answer.data as WireMessage[], before: answer.header("x-next-cursor") };
   }
 
-  /** Messages after `messageId` (all where it is null), oldest first, and whether it was found. */
+  /** Messages after `messageId` (all if it is null), oldest first, and whether it was found. */
   async #messagesAfter(sessionId: string, messageId: string | null) {
     const collected: WireMessage[] = [];
     let before: string | null = null;
@@ -330,7 +331,10 @@ class OpenCodeDriver implements OpenCodeHost {
       before = read.before;
       if (before === null) return { messages: messageId === null ? collected : [], found: false };
     }
-    throw new AsyncAgentsError("host_failed", `The session ${sessionId} has too many messages to read`);
+    throw new AsyncAgentsError(
+      "host_failed",
+      `The session ${sessionId} has too many messages to read. Launch a new task.`,
+    );
   }
 }
 
@@ -356,7 +360,7 @@ function markOf(input: StartInput): Record<string, unknown> {
   return { asyncagents: { launchId: input.launchId } };
 }
 
-/** Part ids follow from the message's, so that a message that is sent again replaces its parts. */
+/** Part ids are derived from the message id, so that sending a message again replaces its parts. */
 function partIdOf(messageId: string, index: number): string {
   return `prt${messageId.slice(3, -1)}${index}`;
 }
@@ -376,7 +380,7 @@ function toAgentInfo(agent: WireAgent): AgentInfo {
 function sessionIdOf(data: unknown): string {
   const id = (data as WireSession | null)?.id;
   if (typeof id !== "string" || id === "") {
-    throw new AsyncAgentsError("host_failed", "OpenCode made a session without an id");
+    throw new AsyncAgentsError("host_failed", "OpenCode created a session without an id. Try again.");
   }
   return id;
 }

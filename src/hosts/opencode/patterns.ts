@@ -1,23 +1,23 @@
 /**
- * The patterns of OpenCode's permission rules: `*` is any text, `?` any character, and ` *` at the end may be missing
- * altogether ("git *" fits "git"). Says how two patterns relate. Pure.
+ * The patterns of OpenCode's permission rules: `*` matches any text, `?` any character, and a trailing ` *` is optional
+ * ("git *" matches "git"). Tells how two patterns relate. Pure.
  */
 
-/** Whether the first pattern fits everything that the second one fits; false where that is not certain. */
+/** Whether the first pattern matches everything that the second one matches; false if that is uncertain. */
 export function covers(outer: string, inner: string): boolean {
   if (outer === "*" || outer === inner) return true;
   if (beginApart(outer, inner)) return false;
   return formsOf(inner).every((part) => formsOf(outer).some((whole) => coversForm(whole, part)));
 }
 
-/** Whether some text fits both. */
+/** Whether some text matches both. */
 export function overlaps(one: string, other: string): boolean {
   if (one === "*" || other === "*" || one === other) return true;
   if (beginApart(one, other)) return false;
   return formsOf(one).some((left) => formsOf(other).some((right) => overlapsForm(left, right)));
 }
 
-/** Spares most comparisons: what comes before the first wildcard differs. */
+/** A cheap check that avoids most comparisons: the texts before the first wildcards differ. */
 function beginApart(one: string, other: string): boolean {
   for (let at = 0; at < one.length && at < other.length; at++) {
     const [left, right] = [one[at], other[at]];
@@ -32,7 +32,7 @@ function formsOf(pattern: string): string[] {
   return plain.endsWith(" *") ? [plain, plain.slice(0, -2)] : [plain];
 }
 
-/** A star of the inner pattern stands for any text, so that only a star of the outer one can take it up. */
+/** A star of the inner pattern stands for any text, so only a star of the outer pattern covers it. */
 function coversForm(outer: string, inner: string): boolean {
   return walk(outer, inner, (at, to) => {
     const [left, right] = [outer[at], inner[to]];
@@ -59,7 +59,7 @@ function overlapsForm(one: string, other: string): boolean {
   });
 }
 
-/** Whether the steps lead from the beginning of both patterns to the end of both. */
+/** Whether the steps lead from the start of both patterns to the end of both. */
 function walk(one: string, other: string, steps: (at: number, to: number) => [number, number][]): boolean {
   const width = other.length + 1;
   const seen = new Set<number>();

@@ -1,15 +1,15 @@
 /**
- * Where OpenCode's program is on this machine: as given, by ASYNCAGENTS_OPENCODE, on PATH, or beside this package. Looks only;
- * nothing is installed or started.
+ * Finds OpenCode's program on this machine: as given, by ASYNCAGENTS_OPENCODE, on PATH, or beside this package.
+ * Installs and starts nothing.
  */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const NOT_INSTALLED =
-  "OpenCode is not installed here: there is no program `opencode` on PATH. Install it (npm install -g opencode-ai), or set ASYNCAGENTS_OPENCODE to its path.";
+  "OpenCode is not installed: there is no program `opencode` on PATH. Install it (npm install -g opencode-ai), or set ASYNCAGENTS_OPENCODE to its path.";
 
-/** Its path; null where it is not there. */
+/** The program's path; null if it was not found. */
 export function findOpenCode(environment: Record<string, string | undefined>, given?: string): string | null {
   const named = given ?? environment.ASYNCAGENTS_OPENCODE;
   if (named) return existsSync(named) ? named : Bun.which(named, { PATH: environment.PATH ?? "" });

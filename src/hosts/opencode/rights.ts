@@ -1,20 +1,21 @@
 /**
- * The rights that a child session gets: for every call, the stricter of what its parent and its own agent may do. Pure.
- * OpenCode reads an agent's rules, then its session's; the last rule that fits a call wins, and without one it asks. Patterns
- * that only partly overlap have no exact common pattern: there the child gets less than it could have, never more.
+ * Computes the permission rules of a child session: each call gets the stricter of what its parent and its own agent
+ * may do. Pure. OpenCode reads an agent's rules, then its session's; the last matching rule wins, and without one it
+ * asks. Patterns that partly overlap have no exact intersection: there the child gets less than it could have, never
+ * more.
  */
 import { covers, overlaps } from "./patterns.ts";
 import type { WireRule } from "./wire.ts";
 
 type Action = WireRule["action"];
-/** What the rules say about one permission: patterns, the last that fits wins. The first one fits everything. */
+/** What the rules say about one permission. The last matching pattern wins; the first one matches everything. */
 type Decisions = readonly { pattern: string; action: Action }[];
 
 const STRICTNESS: Record<Action, number> = { deny: 0, ask: 1, allow: 2 };
 const NO_LIMITS: WireRule = { permission: "*", pattern: "*", action: "allow" };
 
 export interface Family {
-  /** Null where a person launches: a person has all rights. */
+  /** Null if a person launches: a person has all rights. */
   parentAgent: readonly WireRule[] | null;
   parentSession: readonly WireRule[];
   childAgent: readonly WireRule[];
@@ -23,7 +24,7 @@ export interface Family {
 
 const KEPT_FAMILIES = 50;
 
-/** `childRules` that remembers: comparing all patterns takes milliseconds, and many launches are of the same kind. */
+/** `childRules` with a cache: comparing all patterns takes milliseconds, and many launches have the same rules. */
 export function rememberingChildRules(): typeof childRules {
   const known = new Map<string, WireRule[]>();
   return (family) => {
@@ -42,7 +43,9 @@ export function childRules(input: Family): WireRule[] {
   return [...limits(parent, input.childAgent), ...ownTasks, ...input.denyTools.map(deny)];
 }
 
-/** Rules that, read after the child's own, leave it what both may do. Each permission is decided by its own block of rules. */
+/**
+ * Rules that, appended to the child's own, allow only what both may do. Each permission gets its own block of rules.
+ */
 function limits(parent: readonly WireRule[], child: readonly WireRule[]): WireRule[] {
   const written: WireRule[] = [];
   for (const permission of permissionsOf([...parent, ...child])) {
@@ -62,13 +65,16 @@ function isDenied(decisions: Decisions): boolean {
   return decisions.length === 1 && decisions[0]?.action === "deny";
 }
 
-/** A tool is left out where the last rule on it denies everything. One that never asks, a plugin's, has no other limit. */
+/**
+ * A tool is hidden if the last rule about it denies everything. For a tool that never asks, such as a plugin's, this is
+ * the only limit.
+ */
 function hides(rules: readonly WireRule[], permission: string): boolean {
   const last = rules.findLast((rule) => covers(rule.permission, permission));
   return last?.pattern === "*" && last.action === "deny";
 }
 
-/** Every permission that the rules name, the wider before the narrower, so that the narrower one's block is read last. */
+/** Every permission that the rules name, wider ones first, so that the block of a narrower one is read last. */
 function permissionsOf(rules: readonly WireRule[]): string[] {
   const names = [...new Set(["*", ...rules.map((rule) => rule.permission)])];
   const width = (name: string) => names.filter((other) => other !== name && covers(name, other)).length;
@@ -88,14 +94,20 @@ function decisionsOn(rules: readonly WireRule[], permission: string): Decisions 
   return withoutIdle(found);
 }
 
-/** A limit on some of what the permission stands for, which cannot be told apart; a narrower one has a block of its own. */
+/**
+ * Whether a rule limits part of what the permission pattern covers. That part cannot be separated; a narrower
+ * permission has its own block.
+ */
 function concernsSome(rule: WireRule, permission: string): boolean {
   if (rule.action === "allow" || covers(rule.permission, permission) || covers(permission, rule.permission))
     return false;
   return overlaps(rule.permission, permission);
 }
 
-/** For each pair of patterns the stricter action; in the order of the parent's patterns, so that the last one still wins. */
+/**
+ * The stricter action for each pair of patterns, in the order of the parent's patterns, so that the last one still
+ * wins.
+ */
 function stricter(parent: Decisions, child: Decisions): Decisions {
   if (isSame(parent, child)) return child;
   const found: { pattern: string; action: Action }[] = [];
@@ -105,7 +117,7 @@ function stricter(parent: Decisions, child: Decisions): Decisions {
       if (covers(mine.pattern, its.pattern)) found.push({ pattern: its.pattern, action });
       else if (covers(its.pattern, mine.pattern)) found.push({ pattern: mine.pattern, action });
       else if (action !== "allow" && overlaps(mine.pattern, its.pattern)) {
-        // Fits more than both do: it may make stricter, and must not lift an earlier denial.
+        // This pattern matches more than both do: it may tighten, but must not lift an earlier denial.
         const isLifted = found.some((each) => each.action === "deny" && overlaps(each.pattern, its.pattern));
         found.push({ pattern: its.pattern, action: isLifted ? "deny" : action });
       }
@@ -114,7 +126,7 @@ function stricter(parent: Decisions, child: Decisions): Decisions {
   return withoutIdle(found);
 }
 
-/** Without what never decides: covered by a later pattern, or repeating what the patterns before it say. */
+/** Removes rules that never decide: those covered by a later pattern, and those that repeat earlier ones. */
 function withoutIdle(decisions: Decisions): Decisions {
   const heard = decisions.filter(
     ({ pattern }, index) => !decisions.slice(index + 1).some((later) => covers(later.pattern, pattern)),

@@ -1,7 +1,7 @@
 /**
- * Makes OpenCode hosts on an `opencode serve` of its own: one process for all directories, started when first needed and again
- * when it dies, later and later if it keeps dying. Whoever has a host hears of a death at once (`host.ended`), and every request
- * goes to the process that lives now.
+ * Creates OpenCode hosts on its own `opencode serve`: one process for all directories, started on demand and restarted
+ * with growing pauses when it dies. Its hosts report a death at once (`host.ended`), and every request goes to the
+ * current process.
  */
 import { setTimeout } from "node:timers/promises";
 import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
@@ -15,15 +15,15 @@ import { httpSend, type OpenCodeSend } from "./transport.ts";
 
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
-/** A process that lived so long was no failure to start. */
+/** A process that ran this long did not fail to start. */
 const STEADY_MS = 60_000;
-/** The first request for a directory makes OpenCode load everything there, and may make it install plugins. */
+/** OpenCode loads everything for a directory on the first request, and may install plugins. */
 const FIRST_REQUEST_MS = 120_000;
 
 export interface OpenCodeServerOptions {
-  /** The program; found on this machine where it is not given. */
+  /** The program to run; found on this machine by default. */
   command?: string;
-  /** The whole environment of the program; this process's by default. */
+  /** The complete environment of the program; defaults to that of this process. */
   environment?: Record<string, string | undefined>;
   log: {
     info(message: string, details?: Record<string, unknown>): void;
@@ -33,7 +33,7 @@ export interface OpenCodeServerOptions {
 
 export interface OpenCodeServer extends HostMaker {
   readonly kind: "opencode";
-  /** The process that lives now. */
+  /** The current process. */
   readonly pid: number | null;
 }
 
@@ -117,19 +117,19 @@ class Server implements OpenCodeServer {
     }
   }
 
-  /** Ends what OpenCode holds for the directory; one that is dead holds nothing. */
+  /** Releases what OpenCode holds for the directory; nothing to do if it is dead. */
   async #dispose(directory: string): Promise<void> {
     if (!this.#running) return;
     const { url, headers } = this.#running.process;
     try {
       await httpSend({ url, headers, directory })({ method: "POST", path: "/instance/dispose" });
     } catch (thrown) {
-      this.#options.log.info("a directory of OpenCode was not let go", { directory, error: messageOf(thrown) });
+      this.#options.log.info("OpenCode did not release a directory", { directory, error: messageOf(thrown) });
     }
   }
 
   async #ready(): Promise<Running> {
-    if (this.#stopping.signal.aborted) throw unavailable("OpenCode is being stopped.");
+    if (this.#stopping.signal.aborted) throw unavailable("OpenCode is being stopped. Try again.");
     if (this.#running) return this.#running;
     this.#starting ??= this.#start().finally(() => {
       this.#starting = null;
@@ -141,7 +141,7 @@ class Server implements OpenCodeServer {
     const program = this.#program();
     if (program === null) throw unavailable(NOT_INSTALLED);
     await setTimeout(this.#pauseMs, undefined, { signal: this.#stopping.signal }).catch(() => {});
-    if (this.#stopping.signal.aborted) throw unavailable("OpenCode is being stopped.");
+    if (this.#stopping.signal.aborted) throw unavailable("OpenCode is being stopped. Try again.");
     this.#pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, this.#pauseMs * 2));
     const { log } = this.#options;
     const started = await startOpenCodeProcess(program, this.#environment, this.#stopping.signal);
@@ -149,18 +149,18 @@ class Server implements OpenCodeServer {
       url: started.url,
       headers: started.headers,
       take: (directory, event) => this.#hosts.get(directory)?.take(event),
-      onBreak: (reason) => log.info("the events of OpenCode broke off; connecting again", { reason }),
+      onBreak: (reason) => log.info("the OpenCode event stream broke; reconnecting", { reason }),
     });
     const running: Running = { process: started, stream, since: performance.now() };
     const ended = started.ended.then((how) => {
       stream.stop();
       if (this.#running === running) this.#ended(running, how);
-      throw unavailable(`OpenCode ended (${how}) as soon as it was started. Try again.`);
+      throw unavailable(`OpenCode exited (${how}) right after it started. Try again.`);
     });
     ended.catch(() => {});
     await Promise.race([stream.connected, ended]);
     this.#running = running;
-    log.info("OpenCode was started", { pid: started.pid, url: started.url });
+    log.info("OpenCode started", { pid: started.pid, url: started.url });
     return running;
   }
 

@@ -1,6 +1,6 @@
 /**
- * What OpenCode's events told about sessions: the rules that they carry, what is above them, and which launch made them.
- * Spares a request for each launch. Bounded; a session that was not seen is asked for.
+ * What OpenCode's events revealed about sessions: their rules, their parents, and the launches that created them. Saves
+ * one request per launch. Bounded; an unknown session has to be requested.
  */
 import type { WireRule, WireSession } from "./wire.ts";
 
@@ -27,12 +27,12 @@ export class SeenSessions {
     return this.#known.get(sessionId)?.rules ?? null;
   }
 
-  /** The session above it, empty where there is none; null where the session was not seen. */
+  /** The parent session, empty if it has none; null if the session is unknown. */
   parentOf(sessionId: string): string | null {
     return this.#known.get(sessionId)?.parentId ?? null;
   }
 
-  /** Resolves with the session of a launch when an event tells of it; perhaps never. */
+  /** Resolves with the session of a launch when an event reports it; perhaps never. */
   launched(launchId: string): Promise<string> {
     return new Promise((resolve) => this.#launches.set(launchId, resolve));
   }
@@ -42,7 +42,7 @@ export class SeenSessions {
   }
 }
 
-/** The launch that made a session, where it was one of ours. */
+/** The launch that created a session, if it was one of ours. */
 export function launchIdOf(session: WireSession): string | null {
   const mark = session.metadata?.asyncagents as { launchId?: unknown } | undefined;
   return typeof mark?.launchId === "string" ? mark.launchId : null;

@@ -1,25 +1,25 @@
 /**
- * The events of one OpenCode process, of all its directories, over a single connection that is made again when it breaks.
- * What happens while there is none is missed: whoever relies on events asks again from time to time. Interprets nothing.
+ * The events of one OpenCode process, for all its directories, over a single connection that reconnects. Events are
+ * lost while disconnected, so consumers must also poll. Does not interpret events.
  */
 import { messageOf } from "../../model/errors.ts";
 
 /** OpenCode sends a heartbeat every ten seconds. */
 const SILENCE_MS = 45_000;
 const AGAIN_MS = 500;
-/** Far above any event; a stream that never ends one is given up. */
+/** Far larger than any event; a stream that exceeds it is dropped. */
 const MAX_BLOCK = 64 * 1024 * 1024;
 
 export interface OpenCodeStreamInput {
   url: string;
   headers: Record<string, string>;
   take(directory: string, event: unknown): void;
-  /** Told when a connection breaks. */
+  /** Called when a connection breaks. */
   onBreak(reason: string): void;
 }
 
 export interface OpenCodeStream {
-  /** Resolves when the first event of the first connection has come: from then on nothing is missed. */
+  /** Resolves with the first event of the first connection: from then on no event is missed. */
   connected: Promise<void>;
   stop(): void;
 }
@@ -31,7 +31,7 @@ export function openCodeStream(input: OpenCodeStreamInput): OpenCodeStream {
     while (!stopped.signal.aborted) {
       try {
         await readOnce(input, stopped.signal, connected.resolve);
-        throw new Error("it was closed");
+        throw new Error("the connection was closed");
       } catch (thrown) {
         if (stopped.signal.aborted) return;
         input.onBreak(messageOf(thrown));
@@ -56,7 +56,7 @@ async function readOnce(input: OpenCodeStreamInput, stopped: AbortSignal, onEven
       timer = setTimeout(() => silent.abort(), SILENCE_MS);
       const blocks = (buffer + text).split("\n\n");
       buffer = blocks.pop() ?? "";
-      if (buffer.length > MAX_BLOCK) throw new Error("an event without an end");
+      if (buffer.length > MAX_BLOCK) throw new Error("an event never ended");
       for (const block of blocks) handOn(block, input.take);
       if (blocks.length > 0) onEvent();
     }
@@ -69,9 +69,9 @@ function handOn(block: string, take: OpenCodeStreamInput["take"]): void {
   const lines = block.split("\n").flatMap((line) => (line.startsWith("data:") ? [line.slice(5)] : []));
   try {
     const { directory, payload } = JSON.parse(lines.join("\n")) as { directory?: unknown; payload?: unknown };
-    // What belongs to no directory is about the process itself.
+    // Events without a directory concern the process itself.
     if (typeof directory === "string") take(directory, payload);
   } catch {
-    // A malformed event says nothing, and breaks nothing.
+    // Ignore malformed events.
   }
 }

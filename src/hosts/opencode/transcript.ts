@@ -1,21 +1,21 @@
 /**
- * What the sessions that we prompted wrote since, kept from OpenCode's events so that the end of a run is known without
- * asking for it: a request costs OpenCode far more than the events that it hands over anyway. Bounded in all; a session that
- * outgrows the bounds, whose prompt was not seen, or whose run has ended, is not known here, and is asked for.
+ * The messages that our sessions wrote since their prompt, collected from OpenCode's events, so that the end of a run
+ * is known without a request: requests cost OpenCode far more than events that it sends anyway. Bounded; a session that
+ * exceeds the bounds, whose prompt was not seen, or whose run has ended, is not known here and has to be requested.
  */
 import type { WireInfo, WireMessage, WirePart } from "./wire.ts";
 
 const MAX_SESSIONS = 500;
 const MAX_CHARS = 1_000_000;
-/** Of all sessions together. */
+/** For all sessions together. */
 const MAX_TOTAL_CHARS = 16_000_000;
 
 interface Transcript {
-  /** The prompt that it begins after. */
+  /** The prompt before the first message. */
   messageId: string;
   /** When the prompt was added; null until it was seen. */
   promptedAt: number | null;
-  /** Messages of an earlier prompt that the session was still at work on. */
+  /** Messages that answer an earlier prompt, which the session was still working on. */
   earlier: Set<string>;
   messages: Map<string, { info: WireInfo | null; parts: Map<string, WirePart> }>;
   chars: number;
@@ -25,12 +25,12 @@ export class Transcripts {
   readonly #sessions = new Map<string, Transcript>();
   #chars = 0;
 
-  /** What all of them take. */
+  /** The size of all transcripts. */
   get chars(): number {
     return this.#chars;
   }
 
-  /** Begins anew with a prompt that is about to be sent. */
+  /** Starts over with a prompt that is about to be sent. */
   begin(sessionId: string, messageId: string): void {
     this.end(sessionId);
     this.#sessions.set(sessionId, { messageId, promptedAt: null, earlier: new Set(), messages: new Map(), chars: 0 });
@@ -43,12 +43,12 @@ export class Transcripts {
     this.#sessions.delete(sessionId);
   }
 
-  /** Whether that message is the prompt that the session is at work on. */
+  /** Whether that message is the prompt that the session is working on. */
   isPrompt(sessionId: string, messageId: string): boolean {
     return this.#sessions.get(sessionId)?.messageId === messageId;
   }
 
-  /** The messages after that prompt, oldest first; null where they are not known for certain. */
+  /** The messages after that prompt, oldest first; null if they are not known for certain. */
   after(sessionId: string, messageId: string): WireMessage[] | null {
     const transcript = this.#sessions.get(sessionId);
     if (!transcript || transcript.promptedAt === null || transcript.messageId !== messageId) return null;
@@ -96,7 +96,7 @@ function messageOf(transcript: Transcript, id: string) {
   return known;
 }
 
-/** What evidence is read from; inputs and outputs of tools are not. */
+/** The fields that evidence is read from; leaves out inputs and outputs of tools. */
 function essence({ id, type, text, synthetic, ignored, tool, callID, state }: WirePart): WirePart {
   return {
     id,

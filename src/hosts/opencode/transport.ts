@@ -1,6 +1,6 @@
 /**
- * How requests reach an OpenCode: through a plugin's own client (in process) or over HTTP. One call, one answer: a
- * status that is not 2xx becomes an AsyncAgentsError here, so that no `{ error }` is ever dropped. No retries.
+ * How requests reach OpenCode: through the client given to plugins (in process) or over HTTP. A status other than 2xx
+ * becomes an AsyncAgentsError here, so that no `{ error }` is ever dropped. No retries.
  */
 import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
 
@@ -19,17 +19,17 @@ export interface OpenCodeAnswer {
   header(name: string): string | null;
 }
 
-/** Sends one request; rejects only when nothing came back. */
+/** Sends one request; rejects only if there was no response. */
 export type OpenCodeSend = (request: OpenCodeRequest) => Promise<OpenCodeAnswer>;
 
 const TIMEOUT_MS = 30_000;
 
-/** The part of the generated client that a plugin is given which carries any request. */
+/** The part of the client given to plugins that can send any request. */
 interface RawClient {
   request(options: Record<string, unknown>): Promise<{ data?: unknown; error?: unknown; response?: Response }>;
 }
 
-/** Through the client that OpenCode hands to its plugins; its transport is in process. */
+/** Sends through the client that OpenCode gives its plugins, which works in process. */
 export function pluginSend(client: object): OpenCodeSend {
   const raw = (client as { _client: RawClient })._client;
   return async ({ method, path, parameters, query, body }) => {
@@ -55,7 +55,7 @@ export interface HttpTarget {
   headers?: Record<string, string>;
 }
 
-/** Over HTTP, to the instance of one directory. */
+/** Sends over HTTP to the instance of one directory. */
 export function httpSend({ url, directory, headers = {} }: HttpTarget): OpenCodeSend {
   return async ({ method, path, parameters = {}, query = {}, body }) => {
     const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(parameters[name] ?? ""));
@@ -78,7 +78,7 @@ export function httpSend({ url, directory, headers = {} }: HttpTarget): OpenCode
   };
 }
 
-/** What a body says: JSON where it is, the text where it is not. */
+/** The body parsed as JSON, or else as text. */
 function dataOf(text: string): unknown {
   try {
     return text === "" ? undefined : JSON.parse(text);
@@ -87,16 +87,16 @@ function dataOf(text: string): unknown {
   }
 }
 
-/** Sends, waits at most 30 s, and turns what went wrong into an error that says where. */
+/** Sends, waits at most 30 s, and turns any failure into an error that names the request. */
 export async function call(send: OpenCodeSend, request: OpenCodeRequest): Promise<OpenCodeAnswer> {
   const what = `${request.method} ${request.path}`;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${TIMEOUT_MS / 1000} s`)), TIMEOUT_MS);
+    timer = setTimeout(() => reject(new Error(`no response within ${TIMEOUT_MS / 1000} s`)), TIMEOUT_MS);
   });
   const answer = await Promise.race([send(request), late])
     .catch((thrown: unknown) => {
-      // Nothing was sent: there is no OpenCode to send it to.
+      // Nothing was sent: no OpenCode is running.
       if (AsyncAgentsError.isInstance(thrown)) throw thrown;
       throw new AsyncAgentsError("host_failed", `OpenCode did not answer ${what}: ${messageOf(thrown)}`, {
         cause: thrown,

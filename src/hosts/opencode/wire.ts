@@ -1,6 +1,6 @@
 /**
- * The shapes of OpenCode's records that we read. Only the fields that we use, all of them optional where OpenCode may
- * leave them out; nothing here is ever written back as it is.
+ * The OpenCode records that we read: only the fields that we use, optional where OpenCode may omit them. Nothing here
+ * is ever written back unchanged.
  */
 
 export interface WireError {
@@ -28,7 +28,7 @@ export interface WireInfo {
   tokens?: WireTokens;
   cost?: number;
   agent?: string;
-  /** Of a prompt; an answer has it as two fields of its own. */
+  /** Set on prompts; answers have two separate fields instead. */
   model?: { providerID: string; modelID: string; variant?: string };
   providerID?: string;
   modelID?: string;
@@ -86,15 +86,15 @@ export interface WireAgent {
   permission?: WireRule[];
 }
 
-/** Frames at the end, as JavaScript engines print them: "    at name (file:line:column)". */
+/** Stack frames at the end, as JavaScript engines print them: "    at name (file:line:column)". */
 const STACK_TRACE = /(?:\r?\n {4}at .+)+\s*$/;
 
-/** Somebody stopped the turn. */
+/** Whether the turn was aborted. */
 export function isAbort(error: WireError): boolean {
   return error.name === "MessageAbortedError";
 }
 
-/** What an OpenCode error says, without the stack trace that OpenCode puts into some messages. */
+/** The message of an OpenCode error, without the stack trace that OpenCode puts into some messages. */
 export function errorText(error: WireError): string {
   const message = error.data?.message ?? error.message ?? error.name ?? "unknown error";
   const said = String(message).replace(STACK_TRACE, "");
@@ -107,7 +107,7 @@ export interface WireStatus {
   message?: string;
 }
 
-/** Why and how often a provider was tried again. */
+/** Why and how often a provider was retried. */
 export function retryOf(status: WireStatus): { reason: string; count: number } {
   return { reason: status.message ?? "the provider failed", count: status.attempt ?? 1 };
 }

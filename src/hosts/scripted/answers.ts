@@ -1,7 +1,7 @@
 /**
- * Writes one message of a scripted agent: takes the next answer of the session's script, holds it up as the script says,
- * and does what it asks for. Returns early when the turn is aborted, with the message as far as it came; what becomes of
- * the turn then is not decided here.
+ * Writes one message of a scripted agent: gets the next answer of the session's script, waits as the script says, and
+ * performs it. Returns early with an unfinished message if the turn is aborted; the caller decides what happens to the
+ * turn.
  */
 import { messageOf } from "../../model/errors.ts";
 import { type HostEvent, type HostStatus, type OpenRequest, type Reply, replyWord } from "../host.ts";
@@ -20,7 +20,7 @@ export interface AnswersInput {
   gate(name: string): ScriptedGate;
   emit(event: HostEvent): void;
   now(): number;
-  /** Has a session answer a message; resolves at the end of the turn. */
+  /** Makes a session answer a message; resolves at the end of the turn. */
   wake(session: ScriptedSession, messageId: string): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export class ScriptedAnswers {
     });
   }
 
-  /** Answers an open request of the session or of one below it; false when there is none of that id. */
+  /** Answers an open request of the session or of one of its descendants; false if no such request is open. */
   reply(sessionId: string, requestId: string, reply: Reply): boolean {
     const request = this.#requests.get(requestId);
     const isBelow = ({ id }: ScriptedSession) => id === request?.sessionId;
@@ -106,7 +106,7 @@ export class ScriptedAnswers {
     }
   }
 
-  /** Without an input of its own, a call is like no other. */
+  /** A call without an input never equals another call. */
   #call(turn: Turn, message: AgentMessage, name: string, input?: string): ScriptedCall {
     const call: ScriptedCall = { id: this.#input.sessions.newId("call"), name, output: null, error: null };
     message.calls.push(call);
@@ -163,7 +163,7 @@ export class ScriptedAnswers {
   }
 }
 
-/** What the agent is told of a reply; null of a refusal. */
+/** What the agent is told about a reply; null for a rejection. */
 function outputOf(reply: Reply): string | null {
   if (reply.kind === "question") return reply.answers?.join("\n") ?? null;
   return reply.decision === "reject" ? null : "accepted";

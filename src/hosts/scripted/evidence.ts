@@ -1,6 +1,6 @@
 /**
- * Reads the evidence about one run from a scripted session: what comes after the run's own prompt, up to the end of its
- * turn. What follows that end belongs to somebody else. Pure.
+ * Reads the evidence about one run from a scripted session: everything after the run's prompt, up to the end of its
+ * turn. What follows is not part of the run. Pure.
  */
 import { type Evidence, noEvidence } from "../../model/evidence.ts";
 import { addProgress, countTool, noProgress, type Progress } from "../../model/progress.ts";
@@ -18,7 +18,7 @@ export function scriptedEvidence(messages: readonly ScriptedMessage[], runMessag
     }
     readMessage(evidence, message);
     if (message.last) break;
-    // Never finished: what a person asks afterwards is answered to that person.
+    // The answer was never finished: a later prompt by a person is not part of this run.
     isCut = message.endedAt === null;
   }
   return evidence;

@@ -1,6 +1,6 @@
 /**
- * Keeps the sessions of scripted hosts in a folder, one file for each, so that they outlive the process: a session is
- * written whole, and replaced in one step. What was not finished when the process died is there as it was. No rules.
+ * Stores the sessions of scripted hosts in a folder, one file each, so that they outlive the process. A session is
+ * written as a whole and replaced atomically. An unfinished message stays unfinished after a crash. Contains no rules.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,13 +15,13 @@ export class ScriptedFiles {
     this.#folder = folder;
   }
 
-  /** Puts all sessions of the folder back; a file that cannot be read is left out. */
+  /** Restores all sessions in the folder; skips unreadable files. */
   load(sessions: ScriptedSessions): void {
     if (!existsSync(this.#folder)) return;
     for (const name of readdirSync(this.#folder).filter((file) => file.endsWith(ENDING))) {
       try {
         const session = JSON.parse(readFileSync(join(this.#folder, name), "utf8")) as ScriptedSession;
-        // Scripts are not kept: what it does next, its next prompt says.
+        // Scripts are not stored: the next prompt says what to do next.
         sessions.restore({ ...session, place: null });
       } catch {}
     }

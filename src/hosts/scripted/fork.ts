@@ -1,12 +1,12 @@
 /**
- * Forks a scripted session and cuts the copy to its limits. What to cut is planned by the model. The copy has the
- * history but no parent, and no place in a script: what it does next, its next prompt says.
+ * Forks a scripted session and condenses the copy; `src/model/condense.ts` plans what to cut. The copy has the history
+ * but no parent and no position in a script: its next prompt says what to do next.
  */
 import { type CondenseLimits, type CondenseMessage, FORK_PREAMBLE, planCondense } from "../../model/condense.ts";
 import type { ForkInput } from "../host.ts";
 import type { ScriptedMessage, ScriptedSession, ScriptedSessions } from "./sessions.ts";
 
-/** The copy holds what came before the calling message. */
+/** The copy holds everything before the calling message. */
 export function forkScripted(sessions: ScriptedSessions, input: ForkInput): ScriptedSession {
   const { messages } = sessions.get(input.parentSessionId);
   const until = messages.findIndex((message) => message.id === input.untilMessageId);
@@ -19,7 +19,7 @@ export function forkScripted(sessions: ScriptedSessions, input: ForkInput): Scri
   return sessions.add({ title, agent, launchId, denyTools, messages: history });
 }
 
-/** Cuts the history and adds the preamble; gives the preamble's message id. */
+/** Condenses the history and adds the preamble; returns the id of the preamble's message. */
 export function condenseScripted(
   sessions: ScriptedSessions,
   session: ScriptedSession,

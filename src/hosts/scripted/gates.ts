@@ -1,12 +1,12 @@
 /**
- * The places where scripted agents stand still: named gates that somebody opens, and requests that somebody answers.
- * An opened gate stays open. A wait ends early when its signal aborts; the caller looks at the signal afterwards.
+ * Where scripted agents wait: named gates that a test opens, and requests that someone answers. An opened gate stays
+ * open. A wait ends early when its signal aborts; the caller then checks the signal.
  */
 
 export interface ScriptedGate {
-  /** Resolves when so many have come here, whether or not they still wait. */
+  /** Resolves when this many agents have arrived, whether or not they still wait. */
   reachedBy(count: number): Promise<void>;
-  /** Lets all through, those to come as well. */
+  /** Lets everyone through, later arrivals included. */
   open(): void;
   pass(signal: AbortSignal): Promise<void>;
 }
@@ -36,7 +36,7 @@ export function scriptedGate(): ScriptedGate {
   };
 }
 
-/** Named gates, made when they are first mentioned. */
+/** Named gates, created on first use. */
 export function scriptedGates(): (name: string) => ScriptedGate {
   const gates = new Map<string, ScriptedGate>();
   return (name) => {
@@ -59,7 +59,7 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): P
   }
 }
 
-/** Resolves after that time, or when the signal aborts. */
+/** Resolves after the given time, or when the signal aborts. */
 export async function elapse(ms: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);

@@ -1,7 +1,7 @@
 /**
- * What a person can ask of a scripted agent in a prompt, one instruction on a line: `!write path text`,
- * `!wait path`, `!ask question`, `!permit text`, `!fail reason`, `!say text`. Works in one directory: nothing outside of it
- * is read or written. Everything else in the prompt is left alone.
+ * Instructions for a scripted agent in a prompt, one per line: `!write path text`, `!wait path`, `!ask question`,
+ * `!permit text`, `!fail reason`, `!say text`. Reads and writes nothing outside the agent's directory. Ignores the rest
+ * of the prompt.
  */
 import { constants, existsSync, lstatSync, watch } from "node:fs";
 import { mkdir, open, realpath } from "node:fs/promises";
@@ -43,7 +43,7 @@ async function write(directory: string, text: string): Promise<string> {
   const [path = "", ...rest] = text.split(" ");
   const target = await inside(directory, path);
   await mkdir(dirname(target), { recursive: true });
-  // Looked at again: what was made meanwhile may lead out, and so may the file itself.
+  // Checked again: meanwhile a link may have been created that leads out, and the file itself may be one.
   const folder = await realpath(dirname(await inside(directory, path)));
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
   const file = await open(join(folder, basename(target)), flags).catch((cause: unknown) => {
@@ -57,12 +57,12 @@ async function write(directory: string, text: string): Promise<string> {
   return `wrote ${path}`;
 }
 
-/** Resolves when the file is there, or when the turn is stopped. */
+/** Resolves when the file exists, or when the turn is aborted. */
 async function waitFor(directory: string, path: string, signal: AbortSignal): Promise<string> {
   const target = await inside(directory, path);
   const { promise, resolve: give } = Promise.withResolvers<void>();
   const look = () => {
-    // A link counts as there, wherever it leads: nothing behind it is looked at.
+    // A link counts as existing, wherever it leads: it is not followed.
     if (lstatSync(target, { throwIfNoEntry: false })) give();
   };
   const watcher = watch(dirname(target), look);
@@ -73,10 +73,10 @@ async function waitFor(directory: string, path: string, signal: AbortSignal): Pr
   await promise;
   signal.removeEventListener("abort", stop);
   watcher.close();
-  return `${path} is there`;
+  return `${path} exists`;
 }
 
-/** The absolute path of something below the directory, also where links are on the way. */
+/** The absolute path of something below the directory, even through links. */
 async function inside(directory: string, path: string): Promise<string> {
   const root = await realpath(directory);
   const target = resolve(root, path);
@@ -87,7 +87,7 @@ async function inside(directory: string, path: string): Promise<string> {
 }
 
 function outside(directory: string, path: string): AsyncAgentsError {
-  const message = `"${path}" is not a path inside of ${directory}. Give a relative one.`;
+  const message = `"${path}" is not a path inside ${directory}. Give a relative one.`;
   return new AsyncAgentsError("invalid_input", message);
 }
 

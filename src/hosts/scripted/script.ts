@@ -1,18 +1,18 @@
 /**
- * The step language of the scripted host: what an agent does in the turns of one session. Plain data but for `act`, shared
- * by any number of sessions. An answer is one message of the agent; what is written before it (gates, pauses, retries)
- * holds it up. A `call`, an `act` or an `ask` lets the turn go on; every other answer ends it.
+ * The step language of the scripted host: what an agent does in the turns of one session. Plain data except for `act`;
+ * many sessions can share a script. An answer is one message of the agent; the delays before it (gates, pauses,
+ * retries) hold it back. After a `call`, an `act` or an `ask` the turn continues; every other answer ends it.
  */
 
 export type ScriptedAnswer =
   | { type: "say"; text: string }
-  /** `fails` is the error of a call that does not succeed; the turn goes on either way. */
+  /** `fails` is the error of a failing call; the turn continues either way. */
   | { type: "call"; name: string; output: string; fails: string | null }
-  /** A call that really does something; what it rejects with ends the turn as an error. Stops when the signal says so. */
+  /** A call that really does something. A rejection ends the turn as an error. Must stop when the signal aborts. */
   | { type: "act"; name: string; act(signal: AbortSignal): Promise<string> }
-  /** Asks a person. A refusal ends the turn at this call. */
+  /** Asks a person. A rejection ends the turn at this call. */
   | { type: "ask"; asks: "permission" | "question"; text: string }
-  /** Opens a session below, has it follow that script, and waits for it. */
+  /** Opens a child session, makes it follow that script, and waits for it. */
   | { type: "delegate"; script: string }
   | { type: "fail"; message: string }
   | { type: "empty" };
@@ -30,17 +30,17 @@ export function say(text: string): ScriptedAnswer {
   return { type: "say", text };
 }
 
-/** Calls a tool, which gives that output or fails with that error. */
+/** Calls a tool, which returns that output or fails with that error. */
 export function call(name: string, result: { output?: string; fails?: string } = {}): ScriptedAnswer {
   return { type: "call", name, output: result.output ?? "", fails: result.fails ?? null };
 }
 
-/** Calls a tool that does something outside of the script. */
+/** Calls a tool that does something outside the script. */
 export function act(name: string, work: (signal: AbortSignal) => Promise<string>): ScriptedAnswer {
   return { type: "act", name, act: work };
 }
 
-/** Asks for a permission, or a question, and stands still until somebody answers. */
+/** Asks for a permission or asks a question, and waits until someone answers. */
 export function ask(asks: "permission" | "question", text: string): ScriptedAnswer {
   return { type: "ask", asks, text };
 }
@@ -55,12 +55,12 @@ export function fail(message: string): ScriptedAnswer {
   return { type: "fail", message };
 }
 
-/** Ends the turn with nothing. */
+/** Ends the turn without any output. */
 export function empty(): ScriptedAnswer {
   return { type: "empty" };
 }
 
-/** Holds the next answer until the gate of that name is opened. */
+/** Holds the next answer until the named gate is opened. */
 export function gate(name: string): ScriptedDelay {
   return { type: "gate", name };
 }
@@ -70,17 +70,17 @@ export function pause(ms: number): ScriptedDelay {
   return { type: "pause", ms };
 }
 
-/** The provider fails that often before the next answer. */
+/** The provider fails that many times before the next answer. */
 export function retry(reason: string, times = 1): ScriptedDelay {
   return { type: "retry", reason, times };
 }
 
-/** The text to put into a prompt so that its session follows the script of that name from its beginning. */
+/** Text for a prompt that makes its session follow the named script from the beginning. */
 export function markerOf(script: string): string {
   return `[[script:${script}]]`;
 }
 
-/** The script that a text names, the last one if several. */
+/** The script that a text names; the last one if there are several. */
 export function scriptIn(text: string): string | null {
   return [...text.matchAll(/\[\[script:([^\]]+)\]\]/g)].at(-1)?.[1] ?? null;
 }

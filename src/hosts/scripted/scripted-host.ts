@@ -1,7 +1,7 @@
 /**
- * The scripted host: agents that follow a script, in memory, for tests and trials. It does what the seam asks and what
- * real hosts do (queues, forks, deletes, dies); it reads no files and starts no programs. Its members are plain functions,
- * so that a test can put one of its own in place of any.
+ * The scripted host: agents that follow a script, in memory, for tests and trials. Implements the seam and behaves like
+ * real hosts (queues, forks, deletes, dies); reads no files and starts no programs. Its members are plain functions, so
+ * that a test can replace any of them.
  */
 import type { Host, HostEvent, NotifyInput, PromptInput, StartInput } from "../host.ts";
 import { scriptedEvidence } from "./evidence.ts";
@@ -13,9 +13,9 @@ import { type ScriptedSession, ScriptedSessions } from "./sessions.ts";
 import { ScriptedTurns } from "./turns.ts";
 
 export interface ScriptedHostOptions {
-  /** Given to two hosts, they are two processes on the same sessions. */
+  /** Two hosts with the same sessions behave like two processes. */
   sessions?: ScriptedSessions;
-  /** Names of its agents. */
+  /** The names of its agents. */
   agents?: readonly string[];
   now?(): number;
 }
@@ -23,14 +23,14 @@ export interface ScriptedHostOptions {
 export interface ScriptedHost extends Required<Host> {
   readonly kind: "scripted";
   readonly sessions: ScriptedSessions;
-  /** Registers a script, or replaces it. */
+  /** Adds or replaces a script. */
   script(name: string, steps: ScriptedScript): void;
   gate(name: string): ScriptedGate;
-  /** Opens a session as a person does; gives its id. */
+  /** Opens a session as a person would; returns its id. */
   openSession(title?: string): string;
-  /** Deletes a session with those below it. */
+  /** Deletes a session and its descendants. */
   deleteSession(sessionId: string): Promise<void>;
-  /** Dies as a killed process does: nothing more is written or said. */
+  /** Dies like a killed process: writes and reports nothing more. */
   crash(): void;
 }
 

@@ -1,6 +1,7 @@
 /**
- * Makes scripted hosts: agents without a model that follow the instructions in their prompt (`instructions.ts`), to
- * try everything else with. All hosts share their sessions; with a folder, these outlive the process as those of real hosts do.
+ * Creates scripted hosts: agents without a model that follow the instructions in their prompt (`instructions.ts`), for
+ * trying out everything else. All hosts share their sessions; with a folder, sessions outlive the process, as on real
+ * hosts.
  */
 import type { HostEvent, PromptInput, StartInput } from "../host.ts";
 import type { HostMaker, OpenedHost } from "../host-maker.ts";
@@ -11,20 +12,20 @@ import { type ScriptedHost, scriptedHost } from "./scripted-host.ts";
 import { ScriptedSessions } from "./sessions.ts";
 
 export interface ScriptedHostsOptions {
-  /** Where sessions are kept; in memory where there is none. */
+  /** Where sessions are stored; in memory only if absent. */
   folder?: string;
-  /** Names of the agents; the first works where none is named. */
+  /** The names of the agents; the first is the default. */
   agents?: readonly string[];
 }
 
 export interface ScriptedHosts extends HostMaker {
   readonly kind: "scripted";
-  /** Shared by its hosts; scripts that are registered here can be named in prompts. */
+  /** Shared by its hosts; prompts can name the scripts that are registered here. */
   readonly sessions: ScriptedSessions;
 }
 
 export function scriptedHosts({ folder, agents = ["general", "explore"] }: ScriptedHostsOptions = {}): ScriptedHosts {
-  // Ids of a later process sort after those of an earlier one, and are never the same.
+  // Ids of a later process sort after those of an earlier one and never collide.
   const sessions = new ScriptedSessions(Date.now() * 1000);
   const files = folder === undefined ? null : new ScriptedFiles(folder);
   files?.load(sessions);
@@ -35,7 +36,7 @@ export function scriptedHosts({ folder, agents = ["general", "explore"] }: Scrip
     else files?.remove(sessionId);
     unsaved.delete(sessionId);
   };
-  /** A full disk must not break the turn that is under way: what could not be saved is saved with the next event. */
+  /** A full disk must not break the current turn: an unsaved change is saved with the next event. */
   const saveWhenPossible = (sessionId: string) => {
     unsaved.add(sessionId);
     for (const each of unsaved) {

@@ -1,6 +1,6 @@
 /**
- * What scripted hosts keep: sessions, their messages, and how far each has come in its script. Several hosts may share
- * one, as several OpenCodes share a database: then each knows only its own turns. In memory; runs nothing.
+ * The state of scripted hosts: sessions, their messages, and the position of each in its script. Several hosts may
+ * share it, as several OpenCodes share a database: each then knows only its own turns. In memory; runs nothing.
  */
 import { AsyncAgentsError } from "../../model/errors.ts";
 import type { Tokens } from "../../model/progress.ts";
@@ -9,7 +9,7 @@ import { isDelay, type ScriptedAnswer, type ScriptedDelay, type ScriptedScript, 
 export interface ScriptedCall {
   id: string;
   name: string;
-  /** Null while it runs, and where it failed. */
+  /** Null while it runs, and if it failed. */
   output: string | null;
   error: string | null;
 }
@@ -27,11 +27,11 @@ export interface AgentMessage {
   id: string;
   role: "assistant";
   at: number;
-  /** Null while it is being written, and for ever where its host died. */
+  /** Null while it is being written, and forever if its host died. */
   endedAt: number | null;
   text: string;
   calls: ScriptedCall[];
-  /** The turn ended with this message. */
+  /** This message ended the turn. */
   last: boolean;
   error: { message: string; aborted: boolean } | null;
   tokens: Tokens;
@@ -56,12 +56,12 @@ export class ScriptedSessions {
   readonly #scripts = new Map<string, ScriptedScript>();
   #ids: number;
 
-  /** `firstId` goes on from where those before stopped. */
+  /** `firstId` continues the ids of an earlier process. */
   constructor(firstId = 0) {
     this.#ids = firstId;
   }
 
-  /** Ids sort in the order in which they were made. */
+  /** Ids sort in order of creation. */
   newId(prefix: string): string {
     this.#ids++;
     return `${prefix}_${String(this.#ids).padStart(8, "0")}`;
@@ -71,12 +71,12 @@ export class ScriptedSessions {
     this.#scripts.set(name, steps);
   }
 
-  /** Puts a session back that was kept elsewhere. */
+  /** Restores a stored session. */
   restore(session: ScriptedSession): void {
     this.#sessions.set(session.id, session);
   }
 
-  /** Has the session follow these steps from now on. */
+  /** Makes the session follow these steps from now on. */
   follow(session: ScriptedSession, steps: ScriptedScript): void {
     const script = this.newId("script");
     this.script(script, steps);
@@ -117,20 +117,20 @@ export class ScriptedSessions {
     this.#sessions.delete(id);
   }
 
-  /** The sessions above it, the nearest first. */
+  /** Its ancestor sessions, nearest first. */
   above(id: string): string[] {
     const parentId = this.#sessions.get(id)?.parentId ?? null;
     return parentId === null ? [] : [parentId, ...this.above(parentId)];
   }
 
-  /** The session and all that were opened below it, parents first. */
+  /** The session and all its descendants, parents first. */
   withDescendants(id: string): ScriptedSession[] {
     const found = [this.get(id)];
     for (const session of found) found.push(...this.all().filter((child) => child.parentId === session.id));
     return found;
   }
 
-  /** Adds a user message; one with the same id is replaced where it stands. A marker in it begins its script. */
+  /** Adds a user message, or replaces the one with the same id. A marker in it starts its script. */
   addUserMessage(session: ScriptedSession, message: UserMessage): void {
     const at = session.messages.findIndex((known) => known.id === message.id);
     if (at === -1) session.messages.push(message);
@@ -139,12 +139,13 @@ export class ScriptedSessions {
     if (script !== null && at === -1) session.place = { script, next: 0 };
   }
 
-  /** Takes the next answer of the session's script, with what holds it up; null past the end or without a script. */
+  /** Advances the session's script: its next answer and the delays before it; null at the end or without a script. */
   nextAnswer(session: ScriptedSession): { delays: ScriptedDelay[]; answer: ScriptedAnswer | null } {
     const { place } = session;
     if (place === null) return { delays: [], answer: null };
     const steps = this.#scripts.get(place.script);
-    if (steps === undefined) throw new AsyncAgentsError("host_failed", `No script "${place.script}" is known`);
+    if (steps === undefined)
+      throw new AsyncAgentsError("host_failed", `There is no script "${place.script}". Register it with script().`);
     const delays: ScriptedDelay[] = [];
     for (;;) {
       const step = steps[place.next];

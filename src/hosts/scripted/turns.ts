@@ -1,7 +1,7 @@
 /**
- * The turns of one scripted host. A turn begins after the call that caused it has returned, and ends with `session.idle`,
- * whatever became of it, unless the host dies first. What an agent writes is the script's; which message wakes a session
- * is the caller's to say.
+ * The turns of one scripted host. A turn begins after the call that caused it has returned, and always ends with
+ * `session.idle`, unless the host dies first. The script decides what an agent writes; the caller decides which message
+ * wakes a session.
  */
 import { messageOf } from "../../model/errors.ts";
 import type { HostEvent, HostStatus, OpenRequest, Reply } from "../host.ts";
@@ -19,7 +19,7 @@ export class ScriptedTurns {
   readonly #input: TurnsInput;
   readonly #answers: ScriptedAnswers;
   readonly #turns = new Map<string, RunningTurn>();
-  /** The newest message of each session that wants an answer. */
+  /** The newest unanswered message of each session. */
   readonly #due = new Map<string, string>();
   #dead = false;
 
@@ -31,7 +31,7 @@ export class ScriptedTurns {
     this.#answers = new ScriptedAnswers({ ...this.#input, wake: (session, id) => this.wake(session, id) });
   }
 
-  /** Has the session answer that message: in a turn of its own, or in the one that is under way. */
+  /** Makes the session answer that message, in the current turn or else in a new one. */
   wake(session: ScriptedSession, messageId: string): Promise<void> {
     this.#due.set(session.id, messageId);
     const known = this.#turns.get(session.id);
@@ -64,12 +64,12 @@ export class ScriptedTurns {
     return this.#answers.requests();
   }
 
-  /** Answers an open request of the session or of one below it; false when there is none of that id. */
+  /** Answers an open request of the session or of one of its descendants; false if no such request is open. */
   answer(sessionId: string, requestId: string, reply: Reply): boolean {
     return this.#answers.reply(sessionId, requestId, reply);
   }
 
-  /** Ends as a killed process does: messages stay as they are, and nobody hears of it. */
+  /** Ends like a killed process: messages stay as they are, and nothing is reported. */
   crash(): void {
     this.#dead = true;
     for (const turn of this.#turns.values()) turn.abort();

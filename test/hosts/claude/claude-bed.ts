@@ -1,4 +1,6 @@
-/** The real Claude CLI as a bed for the suite of hosts: scripted steps become answers of a scripted model. */
+/**
+ * Runs the host suite on the real Claude CLI: scripted steps become answers of a scripted model.
+ */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ClaudeHost, claudeHost } from "../../../src/hosts/claude/claude-host.ts";
@@ -12,7 +14,7 @@ export interface ClaudeBed extends HostBed {
   host: ClaudeHost;
   model: AnthropicModel;
   home: ClaudeHome;
-  /** Another host on the same sessions, as another process has it. */
+  /** Another host on the same sessions, as in another process. */
   another(): ClaudeHost;
 }
 
@@ -76,7 +78,7 @@ function toSteps(step: ScriptedStep, directory: string): model.Step[] {
     case "say":
       return [model.say(step.text)];
     case "empty":
-      // The CLI asks once more before it takes nothing for an answer.
+      // The CLI asks once more before it accepts an empty answer.
       return [model.empty(), model.empty()];
     case "fail":
       return [model.fail(400, step.message)];
@@ -85,13 +87,13 @@ function toSteps(step: ScriptedStep, directory: string): model.Step[] {
     case "pause":
       return [model.pause(step.ms)];
     case "retry":
-      // The CLI tells a reason of its own for each status: "overloaded" for this one.
+      // The CLI has a reason of its own for each status: "overloaded" for this one.
       return [model.fail(529, step.reason, { times: step.times })];
     case "ask":
       if (step.asks === "permission") return [bash("touch asked.txt")];
       return [model.call("AskUserQuestion", { questions: [question(step.text)] })];
     case "act":
-      throw new Error("a script for a model does nothing by itself");
+      throw new Error("a script for a model cannot do anything by itself");
     case "delegate":
       return [
         model.call("Agent", {

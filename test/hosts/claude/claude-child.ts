@@ -1,4 +1,6 @@
-/** A program that runs one prompt on the Claude host, to be killed by its test. */
+/**
+ * A program that runs one prompt on the Claude host until its test kills it.
+ */
 import { claudeHost } from "../../../src/hosts/claude/claude-host.ts";
 import { AGENT } from "./claude-bed.ts";
 

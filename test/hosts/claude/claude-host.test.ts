@@ -2,7 +2,7 @@ import { hostConformance } from "../../../src/testing/conformance/host-conforman
 import { claudeBed } from "./claude-bed.ts";
 
 hostConformance("claude", claudeBed, {
-  notify: "a transcript of Claude is append-only: a notice that is sent again would stand there twice",
-  hasMessage: "only of use with notify",
-  condense: "a transcript of Claude is append-only: nothing in it can be cut",
+  notify: "Claude's transcript is append-only: sending a notice again would add it twice",
+  hasMessage: "only useful with notify",
+  condense: "Claude's transcript is append-only: nothing in it can be cut",
 });

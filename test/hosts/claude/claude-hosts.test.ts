@@ -1,4 +1,6 @@
-/** The daemon's Claude on the real CLI: who works where no agent is named, and what is asked of people. */
+/**
+ * The daemon's Claude hosts on the real CLI: the default agent, and the permissions that people are asked for.
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -37,13 +39,13 @@ const when = (task: Task, fits: (task: Task) => boolean) =>
   });
 
 test(
-  "Claude itself edits without asking; what is allowed for always is asked once, and leaves no rule in the directory",
+  "Claude itself edits without asking; a permission given for always is asked once, and adds no rule to the directory",
   async () => {
     const { directory } = bed.home;
     const engine = await runner.open("claude", directory);
     const desk = new Desk({ store, engines: () => [engine], isAlive: () => true });
     expect([engine.defaultAgent, (await engine.agents())[0]?.name]).toEqual(["claude", "claude"]);
-    // Asking starts a Claude: the same answer is given again, and no second one is started for it.
+    // Listing agents starts a Claude process: concurrent calls share it.
     const [first, second] = await Promise.all([engine.agents(), engine.agents()]);
     expect([second === first, (await engine.agents()) === first]).toEqual([true, true]);
     const link = model.call("Bash", { command: "ln -sf notes.txt asked.txt", description: "Makes a link" });
@@ -68,7 +70,7 @@ test(
   PATIENCE,
 );
 
-test("a permission mode that does not exist is a problem, told with those that do", async () => {
+test("an unknown permission mode is a problem, and the message lists the valid ones", async () => {
   const environment = { ...bed.home.environment, ASYNCAGENTS_CLAUDE_PERMISSION_MODE: "yolo" };
   const maker = claudeHosts({ folder: "unused", environment, log });
   expect(await maker.problem()).toContain("acceptEdits");

@@ -1,4 +1,6 @@
-/** The engine on the Claude host: tasks are launched, resumed, cancelled and found again on the real CLI. */
+/**
+ * The engine on the Claude host: launching, resuming, cancelling and recovering tasks with the real CLI.
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { DEFAULT_SETTINGS, type Settings } from "../../../src/engine/context.ts";
@@ -66,7 +68,7 @@ function script(...steps: model.Script): string {
   return `Do it. ${model.scriptMarker(name)}`;
 }
 
-/** For a person: without a parent, nobody has to be told. */
+/** Launched by a person: no parent has to be notified. */
 const person = { sessionId: "", messageId: "", agent: "", model: null, variant: null };
 
 async function launch(by: Engine, prompt: string): Promise<Task> {
@@ -81,7 +83,7 @@ const ended = (task: Task) =>
   });
 
 test(
-  "a task completes with its answer, and is resumed with its history",
+  "a task completes with its answer, and can be resumed with its history",
   async () => {
     const bash = model.call("Bash", { command: "cat notes.txt", description: "Shows" });
     const task = await launch(engine, script(bash, model.say("three lines")));
@@ -97,7 +99,7 @@ test(
 );
 
 test(
-  "a task that fails says why, and one that is cancelled is",
+  "a failed task says why, and a cancelled task is cancelled",
   async () => {
     const failing = await launch(engine, script(model.fail(400, "no such thing")));
     expect(await ended(failing)).toMatchObject({
@@ -113,7 +115,7 @@ test(
 );
 
 test(
-  "a task that waits for a permission shows it, and goes on when it is given",
+  "a task that waits for a permission shows it, and continues when it is given",
   async () => {
     const touch = model.call("Bash", { command: "touch asked.txt", description: "Makes" });
     const task = await launch(engine, script(touch, model.say("made")));
@@ -129,7 +131,7 @@ test(
 );
 
 test(
-  "a run that costs more than it may is stopped while it works, and can be resumed with a higher limit",
+  "a run that exceeds its cost limit is stopped while it works, and can be resumed with a higher limit",
   async () => {
     const host = bed.another();
     const limits = { ...DEFAULT_LIMITS, cost: 0.000_001 };
@@ -156,7 +158,7 @@ test(
 );
 
 test(
-  "what a dead process had at work is found by the next one, and said to be interrupted",
+  "the next process finds the unfinished task of a dead process and marks it interrupted",
   async () => {
     const host = bed.another();
     const other = await newEngine("ins_2", host);

@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A folder is in its place: it can be neither read nor written. */
+/** Replaces the file by a folder, so that it can be neither read nor written. */
 function away(): () => void {
   renameSync(file(), join(folder, "away"));
   mkdirSync(file());
@@ -29,7 +29,7 @@ function away(): () => void {
   };
 }
 
-test("what could not be written counts here at once, and is in the file after the next write", async () => {
+test("an unwritten line counts at once, and is in the file after the next write", async () => {
   const back = away();
   await ledger.begun("s", "one", 2);
   await ledger.ended("s", end("one", 3));
@@ -44,7 +44,7 @@ test("what could not be written counts here at once, and is in the file after th
   expect([[...(written?.prompts.keys() ?? [])], [...(written?.ends.keys() ?? [])]]).toEqual([["three"], ["one"]]);
 });
 
-test("a line that a full disk cut short does not swallow the next one", async () => {
+test("a line cut short by a full disk does not swallow the next one", async () => {
   const back = away();
   await ledger.ended("s", end("one", 3));
   back();
@@ -53,7 +53,7 @@ test("a line that a full disk cut short does not swallow the next one", async ()
   expect([...((await new ClaudeLedger(folder).read("s"))?.ends.keys() ?? [])]).toEqual(["one", "two"]);
 });
 
-test("writes at the same time stay in their order", async () => {
+test("concurrent writes keep their order", async () => {
   const names = Array.from({ length: 50 }, (_, i) => `m${i}`);
   await Promise.all(names.map((name, i) => ledger.ended("s", end(name, i))));
   expect([...((await new ClaudeLedger(folder).read("s"))?.ends.keys() ?? [])]).toEqual(names);

@@ -1,4 +1,6 @@
-/** What only Claude's CLI does, and what the suite of hosts therefore does not ask: background work, forks, processes that die. */
+/**
+ * What only the Claude CLI does, and the host suite therefore does not test: background work, forks, dying processes.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import type { ClaudeHost } from "../../../src/hosts/claude/claude-host.ts";
@@ -19,7 +21,7 @@ afterAll(() => stage.close());
 
 const check = (title: string, work: () => Promise<void>) => test(title, work, PATIENCE);
 
-/** Registers a script in the model's own words; gives the prompt. */
+/** Registers a script in the model's own form; returns the prompt. */
 let scripts = 0;
 function script(...steps: model.Script): string {
   const name = `own-${++scripts}`;
@@ -33,7 +35,7 @@ function agent(prompt: string): model.Answer {
 
 const bash = (command: string, fields: object = {}) => model.call("Bash", { command, description: "Runs", ...fields });
 
-/** The processes that live in the home of this bed. */
+/** The processes that run in this bed's home. */
 function processes(): number[] {
   const mark = `CLAUDE_CONFIG_DIR=${bed.home.environment.CLAUDE_CONFIG_DIR}\0`;
   return readdirSync("/proc")
@@ -54,7 +56,7 @@ async function gone(): Promise<number[]> {
 }
 
 describe("background work inside a session", () => {
-  check("a run goes on while its agents work, and its answer is the last one", async () => {
+  check("a run continues while its agents work, and its answer is the last one", async () => {
     const session = await stage.session();
     const below = script(model.gate("background"), model.say("looked"));
     const run = await stage.prompt(session, script(agent(below), model.say("launched"), model.say("all done")));
@@ -75,7 +77,7 @@ describe("background work inside a session", () => {
     expect(said.at(-1)).toEqual([{ type: "text", text: "looked", hidden: false }]);
   });
 
-  check("a shell in the background is heard out, and leaves nothing behind", async () => {
+  check("the run waits for a background shell, and leaves nothing behind", async () => {
     const session = await stage.session();
     const run = await stage.run(
       session,
@@ -88,7 +90,7 @@ describe("background work inside a session", () => {
 });
 
 describe("forks", () => {
-  check("have the history before the calling message; the parent stays as it is", async () => {
+  check("have the history before the calling message; the parent is unchanged", async () => {
     const parent = await bed.openSession();
     await stage.run(parent, script(bash("cat notes.txt"), model.say("first")));
     await stage.run(parent, script(model.say("calling")));
@@ -105,7 +107,7 @@ describe("forks", () => {
     expect(await stage.messages(parent)).toEqual(before);
   });
 
-  check("from the middle of a turn have the results of the calls before it", async () => {
+  check("from the middle of a turn include the results of the calls before it", async () => {
     const parent = await bed.openSession();
     await stage.run(parent, script(bash("cat notes.txt"), bash("cat README.md"), model.say("done")));
     const [, , calling] = await stage.messages(parent);
@@ -115,7 +117,7 @@ describe("forks", () => {
   });
 });
 
-check("several sessions work at once, each for itself, and none leaves a process", async () => {
+check("several sessions work concurrently and independently, and none leaves a process behind", async () => {
   const sessions = await Promise.all([1, 2, 3, 4].map(() => stage.session()));
   const prompts = sessions.map((_, index) => script(model.gate("together"), model.say(`number ${index}`)));
   const runs = await Promise.all(sessions.map((session, index) => stage.prompt(session, prompts[index] ?? "")));
@@ -130,7 +132,7 @@ check("several sessions work at once, each for itself, and none leaves a process
 });
 
 describe("rights", () => {
-  check("a tool that is denied is not offered", async () => {
+  check("a denied tool is not offered", async () => {
     const input = stage.startInput("", { denyTools: ["Agent"] });
     const session = await stage.host.start(input);
     await stage.run(session, script(model.say("alone")));
@@ -140,7 +142,7 @@ describe("rights", () => {
 });
 
 describe("an abort", () => {
-  check("drops what waits behind the run, and the session takes further prompts", async () => {
+  check("drops the prompts queued behind the run, and the session accepts new prompts", async () => {
     const session = await stage.session();
     const first = await stage.prompt(session, script(model.gate("abort with a queue"), model.say("unheard")));
     await bed.gate("abort with a queue").reachedBy(1);
@@ -169,7 +171,7 @@ describe("an abort while only background agents work", () => {
 });
 
 describe("a process that dies", () => {
-  check("ends its run with an error, and the session takes further prompts", async () => {
+  check("ends its run with an error, and the session accepts new prompts", async () => {
     const session = await stage.session();
     const run = await stage.prompt(session, script(bash("cat notes.txt"), model.gate("killed"), model.say("unheard")));
     await bed.gate("killed").reachedBy(1);
@@ -178,7 +180,7 @@ describe("a process that dies", () => {
     await stage.idle(session, run);
     const evidence = await stage.host.inspect(session, run);
     expect(evidence).toMatchObject({ answer: null, begun: true, error: { aborted: false } });
-    // Nothing was wrong with the work, so what is queued for it is not held.
+    // The work itself was fine, so its queue is not held.
     expect(evidence.error?.message).toContain("was killed (SIGKILL)");
     expect(isInterruption(evidence.error?.message ?? null)).toBe(true);
     const next = await stage.run(session, script(model.say("still here")));
@@ -186,7 +188,7 @@ describe("a process that dies", () => {
     expect((await stage.host.inspect(session, run)).error).toEqual(evidence.error);
   });
 
-  check("with its host leaves the run begun and unanswered for the next host", async () => {
+  check("together with its host leaves the run begun and unanswered for the next host", async () => {
     const dying = bed.another();
     const session = await dying.start(stage.startInput(""));
     const run = dying.newMessageId();
@@ -221,7 +223,7 @@ describe("a process that dies", () => {
   });
 });
 
-check("a frozen process answers no abort, and yet every abort is answered", async () => {
+check("a frozen process does not respond to an abort, but every abort resolves", async () => {
   const session = await stage.session();
   const below = script(model.gate("frozen below"), model.say("unheard"));
   const run = await stage.prompt(session, script(agent(below), model.gate("frozen"), model.say("unheard")));
@@ -237,7 +239,7 @@ check("a frozen process answers no abort, and yet every abort is answered", asyn
 describe("a ledger that cannot be written", () => {
   const ledger = () => `${bed.home.root}/ledger/sessions`;
 
-  /** Nothing can be read from or written to it until the result is called. */
+  /** The ledger can be neither read nor written until the returned function is called. */
   function broken(): () => void {
     renameSync(ledger(), `${ledger()}-away`);
     writeFileSync(ledger(), "not a folder");
@@ -248,7 +250,7 @@ describe("a ledger that cannot be written", () => {
   }
 
   check(
-    "does not hold a session up: its run ends, and is known here and, once it can be written, to others",
+    "does not block a session: its run ends, is known here, and is known to others once it can be written",
     async () => {
       const session = await stage.session();
       const run = await stage.prompt(session, script(model.gate("broken ledger"), model.say("unrecorded")));
@@ -270,7 +272,7 @@ describe("a ledger that cannot be written", () => {
     },
   );
 
-  check("does not hold an abort up", async () => {
+  check("does not block an abort", async () => {
     const session = await stage.session();
     const run = await stage.prompt(session, script(model.gate("broken abort"), model.say("unheard")));
     await bed.gate("broken abort").reachedBy(1);
@@ -282,7 +284,7 @@ describe("a ledger that cannot be written", () => {
     expect(evidence.map(({ error }) => error?.aborted)).toEqual([true, true]);
   });
 
-  check("does not keep an abort waiting when the host is closed meanwhile", async () => {
+  check("does not block an abort if the host is closed meanwhile", async () => {
     const closing = bed.another();
     const session = await closing.start(stage.startInput(""));
     const text = script(model.gate("closed"), model.say("unheard"));
@@ -293,7 +295,7 @@ describe("a ledger that cannot be written", () => {
   });
 });
 
-test("a configuration folder that the transcripts could not be read from is refused", () => {
+test("a configuration folder whose transcripts could not be read is rejected", () => {
   const open = (): ClaudeHost =>
     claudeHost({ directory: "x", folder: "x", environment: { CLAUDE_CONFIG_DIR: "elsewhere" } });
   expect(open).toThrow("elsewhere");

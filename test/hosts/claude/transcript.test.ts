@@ -32,7 +32,7 @@ const turn = [
 ];
 
 describe("a transcript", () => {
-  test("has one message for each answer, with what its tools gave", () => {
+  test("has one message per answer, with the results of its tools", () => {
     const [, first, second, third] = readTranscript(turn);
     expect(first?.parts).toMatchObject([
       { type: "text", text: "I look" },
@@ -59,7 +59,7 @@ describe("a transcript", () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test("tells the CLI's own notes from what people and models wrote", () => {
+  test("distinguishes the CLI's own notes from the words of people and models", () => {
     const refused = { ...assistant(2, "m9", text("API Error: 400 no"), "stop_sequence") };
     refused.message = { ...(refused.message as object), model: "<synthetic>" };
     const [prompt, failed, note] = readTranscript([user(1, "x"), refused, user(3, "[Request interrupted by user]")]);
@@ -68,14 +68,14 @@ describe("a transcript", () => {
     expect(note?.parts).toMatchObject([{ hidden: true }]);
   });
 
-  test("is cut before a message, with the results of the calls that stay", () => {
+  test("is cut before a message, keeping the results of the remaining calls", () => {
     const messages = readTranscript(turn);
     expect(lastEntryBefore(messages, messages[2]?.id ?? "")).toBe(turn[5]?.uuid ?? "");
     expect(lastEntryBefore(messages, turn[6]?.uuid ?? "")).toBe(turn[5]?.uuid ?? "");
     expect(lastEntryBefore(messages, messages[0]?.id ?? "")).toBeNull();
   });
 
-  test("is cut before a call without a result, where the message is not known", () => {
+  test("is cut before a call without a result if the message is unknown", () => {
     const messages = readTranscript(turn.slice(0, 7));
     expect(lastEntryBefore(messages, "unknown")).toBe(turn[5]?.uuid ?? "");
   });

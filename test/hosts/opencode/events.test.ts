@@ -30,7 +30,7 @@ const known: [string, object, HostEvent[]][] = [
     event("session.error", { sessionID, error: { name: "APIError", data: { message: "no credit" } } }),
     [{ type: "session.failed", sessionId: sessionID, error: "APIError: no credit", aborted: false }],
   ],
-  ["an error of no session", event("session.error", { error: { name: "APIError" } }), []],
+  ["an error without a session", event("session.error", { error: { name: "APIError" } }), []],
   [
     "a child session",
     event("session.created", { info: { id: "ses_2", parentID: sessionID } }),
@@ -82,7 +82,7 @@ const known: [string, object, HostEvent[]][] = [
     [{ type: "session.answered", sessionId: sessionID, requestId: "req_1", reply }],
   ]),
   [
-    "a reply that nobody knows",
+    "an unknown reply",
     event("permission.replied", { sessionID, requestID: "req_1", reply: "perhaps" }),
     [{ type: "session.answered", sessionId: sessionID, requestId: "req_1" }],
   ],
@@ -92,12 +92,12 @@ const known: [string, object, HostEvent[]][] = [
     [{ type: "message.added", sessionId: sessionID, messageId: "msg_1" }],
   ],
   [
-    "an answer that begins",
+    "an answer that starts",
     message({ id: "msg_2", parentID: "msg_1", sessionID, role: "assistant", time: { created: 1 } }),
     [{ type: "message.taken", sessionId: sessionID, messageId: "msg_1" }],
   ],
   [
-    "an answer of which the first word says that it is finished",
+    "an answer that is finished in its first event",
     message({
       id: "msg_2",
       parentID: "msg_1",
@@ -142,12 +142,12 @@ const known: [string, object, HostEvent[]][] = [
     [{ type: "text.written", sessionId: sessionID }],
   ],
   [
-    "a piece of a text",
+    "a fragment of text",
     event("message.part.delta", { sessionID, delta: "x" }),
     [{ type: "text.written", sessionId: sessionID }],
   ],
   ["something else", event("file.edited", { file: "x" }), []],
-  ["a name from the prototype", event("toString", { sessionID }), []],
+  ["a name from Object.prototype", event("toString", { sessionID }), []],
 ];
 
 describe("OpenCode's events", () => {
@@ -173,7 +173,7 @@ describe("OpenCode's events", () => {
     fc.record({ type: fc.oneof(fc.constantFrom(...types), anything), properties: nested }),
   );
 
-  test("whatever comes, nothing is thrown, and what is read has the promised form", () => {
+  test("no input throws, and every result has the declared shape", () => {
     fc.assert(
       fc.property(malformed, (raw) => {
         for (const read of readEvents(raw)) {

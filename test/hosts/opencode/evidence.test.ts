@@ -21,12 +21,12 @@ const step = (parts: WirePart[]) => assistant(parts, { finish: "tool-calls" });
 const failed = (name: string, message: string) => assistant([], { error: { name, data: { message } } });
 
 describe("evidence from OpenCode's messages", () => {
-  test("a finished answer is the run's, with its own text only", () => {
+  test("a finished answer belongs to the run, with only its own text", () => {
     const answer = assistant([text("hidden", { synthetic: true }), text("gone", { ignored: true }), text(" done \n")]);
     expect(evidenceOf([answer], true)).toMatchObject({ answer: { text: "done" }, begun: true, worked: true });
   });
 
-  test("a stack trace in OpenCode's message is not part of what failed", () => {
+  test("a stack trace in OpenCode's message is not part of the error", () => {
     const said = "Model not found: foo/bar. Did you mean: foo/baz?\nLook again.";
     const trace =
       "\n    at <anonymous> (/$bunfs/root/chunk-1.js:439:94416)\n    at SessionPrompt.loop (definition) (x.js:1:2)";
@@ -56,41 +56,41 @@ describe("evidence from OpenCode's messages", () => {
     });
   });
 
-  test("an empty answer has nothing done; tools alone are work [AT-F-07]", () => {
+  test("an empty answer did no work; tool calls alone are work [AT-F-07]", () => {
     expect(evidenceOf([assistant([])], true)).toMatchObject({ answer: { text: "" }, worked: false });
     const messages = [step([tool("bash", "completed")]), assistant([])];
     expect(evidenceOf(messages, true)).toMatchObject({ answer: { text: "" }, worked: true });
   });
 
-  test("an error is shown with its name; an abort is told apart", () => {
+  test("an error is shown with its name; an abort is distinguished", () => {
     const error = evidenceOf([failed("APIError", "no credit")], true);
     expect(error).toMatchObject({ answer: null, error: { message: "APIError: no credit", aborted: false } });
     const aborted = evidenceOf([failed("MessageAbortedError", "aborted")], true);
     expect(aborted.error?.aborted).toBe(true);
   });
 
-  test("a message without its end is begun and nothing more, as after a kill", () => {
+  test("an unfinished message, as after a kill, only shows that the answer was begun", () => {
     const unfinished = assistant([text("half a sent")], { time: { created: 1000 } });
     delete unfinished.info.finish;
     expect(evidenceOf([unfinished], true)).toMatchObject({ begun: true, worked: true, answer: null, error: null });
   });
 
-  test("a step that only called tools is no answer, also when it says that it stopped", () => {
+  test("a step that only called tools is not an answer, even if it says that it stopped", () => {
     expect(evidenceOf([step([tool("bash", "completed")])], true).answer).toBeNull();
     expect(evidenceOf([assistant([tool("bash", "completed")])], true).answer).toBeNull();
   });
 
-  test("a refused call is where the run stopped", () => {
+  test("a run stops at a rejected call", () => {
     const refused = step([tool("bash", "error", { error: "The user rejected permission" })]);
     expect(evidenceOf([refused], true).stoppedAt).toEqual({ tool: "bash", message: "The user rejected permission" });
   });
 
-  test("what follows the answer is somebody else's", () => {
+  test("messages after the answer do not count", () => {
     const messages = [assistant([text("ours")]), user("and now?"), failed("APIError", "theirs")];
     expect(evidenceOf(messages, true)).toMatchObject({ answer: { text: "ours" }, error: null });
   });
 
-  test("what a person asks after an error or a crash is not the run's", () => {
+  test("a prompt by a person after an error or a crash does not count", () => {
     const later = [user("go on"), assistant([text("theirs")])];
     const error = evidenceOf([failed("APIError", "ours"), ...later], true);
     expect(error).toMatchObject({ answer: null, error: { message: "APIError: ours" }, worked: false });
@@ -98,12 +98,12 @@ describe("evidence from OpenCode's messages", () => {
     expect(evidenceOf([unfinished, ...later], true)).toMatchObject({ answer: null, begun: true, worked: false });
   });
 
-  test("a word that a person puts in while the run works does not end it", () => {
+  test("a message that a person adds during the run does not end it", () => {
     const messages = [step([tool("bash", "completed")]), user("hurry up"), assistant([text("done")])];
     expect(evidenceOf(messages, true).answer).toEqual({ text: "done" });
   });
 
-  test("a summary is counted, and is no answer", () => {
+  test("a summary counts as work, but is not an answer", () => {
     const summary = assistant([text("so far…")], { summary: true, tokens: { input: 7 } });
     const evidence = evidenceOf([step([tool("bash", "completed")]), summary], true);
     expect(evidence.answer).toBeNull();
@@ -112,7 +112,7 @@ describe("evidence from OpenCode's messages", () => {
     expect(gone.answer).toEqual({ text: "done" });
   });
 
-  test("without the prompt there is nothing", () => {
+  test("without the prompt there is no evidence", () => {
     expect(evidenceOf([], false)).toMatchObject({ prompted: false, begun: false, worked: false, answer: null });
   });
 });

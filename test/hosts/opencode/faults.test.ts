@@ -1,4 +1,6 @@
-/** The engine on the real OpenCode over a line that loses things: what is said about a task stays true. */
+/**
+ * The engine on the real OpenCode over an unreliable connection: what we report about a task stays true.
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -79,7 +81,7 @@ const when = (task: Task, fits: (task: Task) => boolean) =>
   });
 
 test(
-  "a prompt whose answer was lost on the way is worked off, and ends with its result",
+  "a prompt whose response was lost is run, and ends with its result",
   async () => {
     isAnswerLost = true;
     const task = await launch(say("all the same"));
@@ -91,7 +93,7 @@ test(
 );
 
 test.each(["permission", "question"] as const)(
-  "a %s whose event was lost is shown, can be answered, and is over when that is not heard either",
+  "a %s whose event was lost is shown, can be answered, and is closed even if the reply event is lost too",
   async (asks) => {
     lostEvents = ["permission.asked", "question.asked", "permission.replied", "question.replied"];
     const task = await launch(ask(asks, "May I?"), gate(`after ${asks}`), say("thanks"));
@@ -112,7 +114,7 @@ test.each(["permission", "question"] as const)(
 );
 
 test(
-  "what a session below asks is found too, also when nobody heard that it was opened",
+  "a request of a descendant session is found, even if its creation event was lost",
   async () => {
     lostEvents = ["permission.asked", "session.created", "session.updated"];
     bed.script("faults-below", [ask("permission", "May I?"), say("below")]);

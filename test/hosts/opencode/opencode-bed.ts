@@ -1,4 +1,6 @@
-/** The real OpenCode as a bed for the suite of hosts: scripted steps become answers of a scripted model. */
+/**
+ * Runs the host suite on the real OpenCode: scripted steps become answers of a scripted model.
+ */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openCodeHost } from "../../../src/hosts/opencode/opencode-host.ts";
@@ -15,10 +17,10 @@ export interface OpenCodeBed extends HostBed {
   opencode: OpenCode;
 }
 
-/** What goes wrong between OpenCode and the host. */
+/** Faults between OpenCode and the host. */
 export interface OpenCodeFaults {
   send?(send: OpenCodeSend): OpenCodeSend;
-  /** False: the event is lost. */
+  /** False if the event is lost. */
   hears?(event: unknown): boolean;
 }
 
@@ -54,7 +56,7 @@ export async function openCodeBed(faults: OpenCodeFaults = {}): Promise<OpenCode
   };
 }
 
-/** Hands each event of the harness's stream on, in order, as it comes. */
+/** Passes each event of the harness's stream on, in order. */
 function follow(opencode: OpenCode, take: (event: unknown) => void): { stop(): void } {
   let stopped = false;
   const read = async () => {
@@ -97,7 +99,7 @@ function toStep(step: ScriptedStep, directory: string): model.Step {
         questions: [{ question: step.text, header: "Asked", options: [{ label: "yes", description: "Go on" }] }],
       });
     case "act":
-      throw new Error("a script for a model does nothing by itself");
+      throw new Error("a script for a model cannot do anything by itself");
     case "delegate":
       return model.call("task", {
         description: "Below",

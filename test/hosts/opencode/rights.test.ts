@@ -16,7 +16,7 @@ function rulesFor(input: Partial<Parameters<typeof childRules>[0]>): WireRule[] 
   return childRules({ parentSession: [], parentAgent: FREE, childAgent: FREE, denyTools: [], ...input });
 }
 
-/** As OpenCode 1.18.33 compares: read from its program. */
+/** The comparison of OpenCode 1.18.33, taken from its program. */
 function fits(text: string, pattern: string): boolean {
   let source = pattern
     .replaceAll("\\", "/")
@@ -27,19 +27,19 @@ function fits(text: string, pattern: string): boolean {
   return new RegExp(`^${source}$`, "s").test(text.replaceAll("\\", "/"));
 }
 
-/** As OpenCode decides: the last rule that fits; without one it asks. */
+/** OpenCode's decision: the last matching rule; without one it asks. */
 function decide(rules: readonly WireRule[], permission: string, pattern = "anything"): WireRule["action"] {
   return rules.findLast((each) => fits(permission, each.permission) && fits(pattern, each.pattern))?.action ?? "ask";
 }
 
-/** Whether OpenCode leaves the tool out of the request to the model. */
+/** Whether OpenCode hides the tool from the model. */
 function isHidden(rules: readonly WireRule[], tool: string): boolean {
   const last = rules.findLast((each) => fits(tool, each.permission));
   return last?.pattern === "*" && last.action === "deny";
 }
 
 describe("the rights of a child session", () => {
-  test("a parent that is denied everything but some hands exactly that down", () => {
+  test("a parent that may do only a few things passes exactly those on", () => {
     for (const limited of [
       { parentAgent: [rule("*", "deny"), rule("read", "allow")] },
       { parentSession: [rule("*", "deny"), rule("read", "allow")] },
@@ -56,7 +56,7 @@ describe("the rights of a child session", () => {
     }
   });
 
-  test("what the parent is asked about, the child is asked about", () => {
+  test("the child must ask for whatever the parent must ask for", () => {
     const rules = [
       ...FREE,
       ...rulesFor({ parentAgent: [...FREE, rule("bash", "ask"), rule("bash", "allow", "ls *")] }),
@@ -69,7 +69,7 @@ describe("the rights of a child session", () => {
     expect(decide(rules, "edit")).toBe("allow");
   });
 
-  test("a wildcard that denies the tools of a server holds for the child", () => {
+  test("a wildcard that denies the tools of a server applies to the child", () => {
     const rules = [
       ...FREE,
       ...rulesFor({ parentAgent: [...FREE, rule("github_*", "deny"), rule("github_read", "allow")] }),
@@ -78,20 +78,20 @@ describe("the rights of a child session", () => {
     expect([decide(rules, "github_read"), decide(rules, "other")]).toEqual(["allow", "allow"]);
   });
 
-  test("what the child's own agent may not do stays so, whatever its parent may", () => {
+  test("limits of the child's own agent stay, whatever its parent may do", () => {
     const childAgent = [rule("*", "deny"), rule("grep", "allow"), rule("bash", "ask"), rule("read", "allow", "src/*")];
     const rules = [...childAgent, ...rulesFor({ parentAgent: [...FREE, rule("grep", "ask")], childAgent })];
     expect(["edit", "grep", "bash"].map((permission) => decide(rules, permission))).toEqual(["deny", "ask", "ask"]);
     expect([decide(rules, "read", "src/a.ts"), decide(rules, "read", "x")]).toEqual(["allow", "deny"]);
   });
 
-  test("a parent without limits, and a person, add no rules", () => {
+  test("a parent without limits adds no rules, and neither does a person", () => {
     const childAgent = [rule("*", "deny"), rule("read", "allow")];
     expect([rulesFor({}), rulesFor({ childAgent })]).toEqual([[], []]);
     expect(rulesFor({ parentAgent: null, childAgent })).toEqual([]);
   });
 
-  test("where parent and child have the same rules, none are added, however many there are", () => {
+  test("a parent with the same rules as the child adds none, however many there are", () => {
     const commands = Array.from({ length: 80 }, (_, index) =>
       rule("bash", index % 2 ? "allow" : "ask", `tool${index} *`),
     );
@@ -105,11 +105,11 @@ describe("the rights of a child session", () => {
     expect(limited.length).toBeLessThanOrEqual(82);
   });
 
-  test("a parent whose agent is unknown is taken as OpenCode takes one without rules: it is asked", () => {
+  test("a parent with an unknown agent is treated like one without rules: it must ask", () => {
     expect(decide([...FREE, ...rulesFor({ parentAgent: [] })], "bash")).toBe("ask");
   });
 
-  test("the task tool is for agents whose own rules speak of it", () => {
+  test("the task tool is only for agents whose own rules mention it", () => {
     const denyTools = ["asyncagents_task"];
     expect(rulesFor({ denyTools })).toContainEqual(rule("task", "deny"));
     expect(rulesFor({ denyTools, childAgent: [...FREE, rule("task", "allow", "explore")] })).not.toContainEqual(
@@ -117,12 +117,12 @@ describe("the rights of a child session", () => {
     );
   });
 
-  test("denied tools come last, so that nothing gives them back", () => {
+  test("denied tools come last, so that no later rule allows them", () => {
     const rules = rulesFor({ denyTools: ["asyncagents_task"], parentSession: [rule("asyncagents_task", "deny", "x")] });
     expect(rules.at(-1)).toEqual(rule("asyncagents_task", "deny"));
   });
 
-  test("for no rules and no call may a child do more than its parent, or more than its agent", () => {
+  test("under any rules and for any call, a child may do no more than its parent or its agent", () => {
     const names = ["*", "*", "edit", "bash", "read", "github_*", "git*", "*_push", "github_push", "web?etch"];
     const patterns = [
       "*",
@@ -168,8 +168,8 @@ describe("the rights of a child session", () => {
             throw new Error(`${tool} is hidden from the parent only`);
           for (const call of calls) {
             const may = (rules: readonly WireRule[]) => RANK[decide(rules, tool, call)];
-            if (may(child) > may(parent)) throw new Error(`${tool} "${call}": more than its parent`);
-            if (may(child) > may(childAgent)) throw new Error(`${tool} "${call}": more than its agent`);
+            if (may(child) > may(parent)) throw new Error(`${tool} "${call}": allowed more than its parent`);
+            if (may(child) > may(childAgent)) throw new Error(`${tool} "${call}": allowed more than its agent`);
           }
         }
       }),
@@ -197,7 +197,7 @@ describe("the rights of a child session", () => {
   });
 });
 
-test("remembered rules are those of the same family, and of no other", () => {
+test("the cache returns only the rules of the same family", () => {
   const remembering = rememberingChildRules();
   const allow = [{ permission: "*", pattern: "*", action: "allow" as const }];
   const deny = [{ permission: "bash", pattern: "*", action: "deny" as const }];

@@ -1,4 +1,6 @@
-/** A program that owns a process of OpenCode, says its pid, and is killed by its test. */
+/**
+ * A program that starts an OpenCode process and prints its pid; its test kills it.
+ */
 import { startOpenCodeProcess } from "../../../src/hosts/opencode/process.ts";
 
 const [command = ""] = process.argv.slice(2);

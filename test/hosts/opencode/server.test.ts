@@ -1,4 +1,6 @@
-/** The daemon's own OpenCode: the real program, started once, killed, started again, and never left behind. */
+/**
+ * The daemon's own OpenCode: the real program, started once, killed, restarted, and never left behind.
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { realpath } from "node:fs/promises";
@@ -27,7 +29,7 @@ let store: Store;
 let server: OpenCodeServer;
 let runner: Runner;
 let environment: Record<string, string>;
-/** A project, and a git worktree of it. */
+/** A project and a git worktree of it. */
 let directories: [string, string];
 
 beforeAll(async () => {
@@ -45,7 +47,7 @@ beforeAll(async () => {
     error: (message: string) => logged.push(message),
   };
   server = openCodeServer({ command: openCodeBinary(), environment, log });
-  // No poll helps: what is not told by an event is not seen.
+  // Polling is off: only events can end a task.
   runner = new Runner({ store, log, makers: [server], pollMs: 3_600_000 });
 }, PATIENCE);
 afterAll(async () => {
@@ -65,10 +67,10 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** For what nobody is told of: the end of a process that is not one's child, or of an instance. */
+/** Polls for things without an event: the end of a process that is not our child, or of an instance. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
   for (const deadline = Date.now() + PATIENCE / 2; !(await holds()); await Bun.sleep(20)) {
-    if (Date.now() > deadline) throw new Error(`waited in vain for ${holds}`);
+    if (Date.now() > deadline) throw new Error(`timed out waiting for ${holds}`);
   }
 }
 
@@ -89,7 +91,7 @@ const ended = (task: Task) =>
   });
 
 test(
-  "tasks of a project and of its worktree run at once on one server, each in its directory, and end by events",
+  "tasks of a project and of its worktree run concurrently on one server, each in its directory, and end by events",
   async () => {
     const engines = await Promise.all(directories.map((directory) => runner.open("opencode", directory)));
     const bash = model.call("bash", { command: "pwd > where.txt", description: "Says where it is" });
@@ -103,7 +105,7 @@ test(
       expect(done).toMatchObject({ status: "completed", run: { result: `done ${at}` }, directory: directories[at] });
       expect(readFileSync(join(directories[at] ?? "", "where.txt"), "utf8").trim()).toBe(directories[at] ?? "");
     }
-    // The plugin in there is another process on the same store; it has no status API of its own.
+    // The plugin in that process uses the same store, without a status API of its own.
     const plugins = (await store.instances()).filter(({ pid }) => pid === server.pid);
     expect(plugins.map(({ directory }) => directory).toSorted()).toEqual(directories.toSorted());
     expect(existsSync(join(root, "store", "servers"))).toBe(false);
@@ -112,7 +114,7 @@ test(
 );
 
 test(
-  "when the server is killed, its tasks end with that reason, and go on when they are resumed",
+  "when the server is killed, its tasks end with that reason, and continue when resumed",
   async () => {
     const engine = await runner.open("opencode", directories[1]);
     const pid = server.pid ?? 0;
@@ -127,7 +129,7 @@ test(
     const lost = await ended(task);
     expect(lost.status).toBe("error");
     expect(lost.run.error).toContain("OpenCode's process ended (SIGKILL)");
-    // What is queued for it goes on: nothing was wrong with the work.
+    // Queued follow-ups continue: the work itself was fine.
     expect(isQueueHeld(lost.run, null)).toBe(false);
     expect([isRunning(pid), isRunning(shell)]).toEqual([false, false]);
     expect(logged).toContain("OpenCode's process ended; it is started again");
@@ -140,7 +142,7 @@ test(
 );
 
 test(
-  "a directory that is released is let go in OpenCode, too, and opens again",
+  "a released directory is also released in OpenCode, and can be opened again",
   async () => {
     const engine = await runner.open("opencode", directories[0]);
     const held = await launch(engine, model.gate("never"), model.say("unheard"));
@@ -178,7 +180,7 @@ test(
   PATIENCE,
 );
 
-test("a program that is not there, or does not start, is told with what to do", async () => {
+test("a program that is missing or does not start is reported with what to do", async () => {
   const log = { info: () => {}, error: () => {} };
   const missing = openCodeServer({ command: "no-such-program", environment, log });
   expect(await missing.problem()).toContain("npm install -g opencode-ai");

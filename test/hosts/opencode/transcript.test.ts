@@ -1,4 +1,6 @@
-/** What is kept of OpenCode's events: enough for runs that are at work, and bounded in all. */
+/**
+ * What is kept of OpenCode's events: enough for current runs, and bounded.
+ */
 import { expect, test } from "bun:test";
 import { openCodeHost } from "../../../src/hosts/opencode/opencode-host.ts";
 import { Transcripts } from "../../../src/hosts/opencode/transcript.ts";
@@ -15,7 +17,7 @@ function run(transcripts: Transcripts, sessionId: string, chars: number): void {
   transcripts.takePart(sessionId, answer.id, { id: `prt_${sessionId}`, type: "text", text: "x".repeat(chars) });
 }
 
-test("however many sessions there are, all together stay within a bound, and the newest are kept", () => {
+test("all sessions together stay within a bound, and the newest are kept", () => {
   const transcripts = new Transcripts();
   const big = "x".repeat(900_000).length;
   for (let index = 0; index < 400; index++) run(transcripts, `ses_${index}`, big);
@@ -27,7 +29,7 @@ test("however many sessions there are, all together stay within a bound, and the
   expect(transcripts.chars).toBe(0);
 });
 
-test("a run that was seen to end is forgotten, and asked for when somebody looks again", async () => {
+test("a run that was seen to end is forgotten, and requested again when needed", async () => {
   const asked: string[] = [];
   const host = openCodeHost({
     send: async ({ method, path }) => {

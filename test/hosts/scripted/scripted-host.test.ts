@@ -19,7 +19,7 @@ hostConformance("scripted", async () => {
 
 const prompt = { text: "", agent: "general", model: null };
 
-test("two hosts on the same sessions are two processes: each knows its own turns and events only", async () => {
+test("two hosts on the same sessions are like two processes: each knows only its own turns and events", async () => {
   const one = scriptedHost();
   const other = scriptedHost({ sessions: one.sessions });
   const heard: HostEvent[] = [];
@@ -59,7 +59,7 @@ test("a host that dies leaves its message unfinished, and the other one sees tha
   expect((await other.inspect(session, later)).answer).toEqual({ text: "to the person" });
 });
 
-test("an abort ends a pause at once, and a script goes on with the next prompt", async () => {
+test("an abort ends a pause at once, and a script continues with the next prompt", async () => {
   const host = scriptedHost();
   const session = host.openSession();
   host.script("slow", [pause(3_600_000), say("late"), say("next")]);
@@ -74,12 +74,12 @@ test("an abort ends a pause at once, and a script goes on with the next prompt",
   expect((await host.inspect(session, messageId)).answer).toEqual({ text: "next" });
 });
 
-test("a prompt that names an unknown script fails with a word that says so", async () => {
+test("a prompt that names an unknown script fails with a message that says so", async () => {
   const host = scriptedHost();
   const session = host.openSession();
   const messageId = host.newMessageId();
   const idle = new Promise<void>((resolve) => host.onEvent((event) => event.type === "session.idle" && resolve()));
   await host.prompt(session, { ...prompt, messageId, text: markerOf("nowhere") });
   await idle;
-  expect((await host.inspect(session, messageId)).error?.message).toContain('No script "nowhere"');
+  expect((await host.inspect(session, messageId)).error?.message).toContain('There is no script "nowhere"');
 });

@@ -27,7 +27,7 @@ const clean = () => {
 };
 afterEach(clean);
 
-hostConformance("scripted with kept sessions", async () => {
+hostConformance("scripted with stored sessions", async () => {
   const sessions = mkdtempSync(join(tmpdir(), "asyncagents-scripted-"));
   const maker = scriptedHosts({ folder: sessions });
   const { host, close } = await maker.open(sessions);
@@ -46,7 +46,7 @@ hostConformance("scripted with kept sessions", async () => {
   };
 });
 
-/** Runs one prompt to its end; gives what the session shows of it. */
+/** Runs one prompt to its end; returns what the session shows about it. */
 async function run(host: Host, prompt: string, sessionId?: string) {
   const input = { parentSessionId: "", parentAgent: "", title: "x", agent: "general", model: null, denyTools: [] };
   const session = sessionId ?? (await host.start({ ...input, launchId: "lau_1" }));
@@ -70,13 +70,13 @@ async function opened(options: Parameters<typeof scriptedHosts>[0] = {}) {
   return { maker, directory, host: (await maker.open(directory)).host };
 }
 
-/** Resolves at the next call of a tool. */
+/** Resolves at the next tool call. */
 function calling(host: Host): Promise<void> {
   return new Promise((resolve) => host.onEvent((event) => event.type === "tool.called" && resolve()));
 }
 
 describe("instructions in a prompt", () => {
-  test("files are written, and what is said is the answer", async () => {
+  test("files are written, and the text is the answer", async () => {
     const { directory, host } = await opened();
     const prompt = "Please:\n!write src/a.txt hello there\n  !say first\n!say second";
     const evidence = await (await run(host, prompt)).shown();
@@ -84,14 +84,14 @@ describe("instructions in a prompt", () => {
     expect(readFileSync(join(directory, "src", "a.txt"), "utf8")).toBe("hello there\n");
   });
 
-  test("a prompt without any is answered, also one that quotes an exclamation mark", async () => {
+  test("a prompt without instructions is answered, even if it contains an exclamation mark", async () => {
     const { host } = await opened();
     expect((await (await run(host, "Fix it! Now")).shown()).answer).toEqual({
       text: "A scripted agent read: Fix it! Now",
     });
   });
 
-  test("nothing outside of the directory is written, whichever way it is named", async () => {
+  test("nothing outside the directory is written, however it is named", async () => {
     const { directory, host } = await opened();
     const outside = newFolder();
     symlinkSync(outside, join(directory, "link"));
@@ -105,7 +105,7 @@ describe("instructions in a prompt", () => {
     expect(readdirSync(outside)).toEqual([]);
   });
 
-  test("a wait ends when the file is there, or when the turn is aborted", async () => {
+  test("a wait ends when the file exists, or when the turn is aborted", async () => {
     const { directory, host } = await opened();
     const waiting = await run(host, "!wait go\n!say gone");
     expect((await host.statuses()).has(waiting.session)).toBe(true);
@@ -118,7 +118,7 @@ describe("instructions in a prompt", () => {
     expect(existsSync(join(directory, "never"))).toBe(false);
   });
 
-  test("a failure is one, and so is a word that is not known", async () => {
+  test("a failure fails the run, and so does an unknown instruction", async () => {
     const { host } = await opened();
     expect((await (await run(host, "!fail no credit")).shown()).error?.message).toBe("no credit");
     const unknown = await (await run(host, "!wrte a b")).shown();
@@ -128,7 +128,7 @@ describe("instructions in a prompt", () => {
 });
 
 describe("kept sessions", () => {
-  test("outlive the process, with what was not finished as it was", async () => {
+  test("outlive the process, with unfinished messages unchanged", async () => {
     const folder = newFolder();
     const { maker, directory, host } = await opened({ folder });
     const done = await run(host, "!say heard");
@@ -145,7 +145,7 @@ describe("kept sessions", () => {
     expect(resumed.messageId > held.messageId).toBe(true);
   });
 
-  test("are gone where there is no folder, and that is said", async () => {
+  test("are lost without a folder, and that is reported", async () => {
     const { directory, host } = await opened();
     const done = await run(host, "!say heard");
     await done.idle;
