@@ -36,13 +36,13 @@ const FIND = new RegExp(`${LEGITIMATE}|(${HIDDEN})`, "gu");
 const ANY = new RegExp(HIDDEN, "u");
 const ANY_IN_JSON = new RegExp(String.raw`\t|${HIDDEN}`, "gu");
 
-export interface HiddenCharacter {
+export interface FoundCharacter {
   index: number;
   character: string;
 }
 
 /** Yields the hidden characters of a text in order. */
-export function* hiddenCharacters(text: string): Generator<HiddenCharacter> {
+export function* hiddenCharacters(text: string): Generator<FoundCharacter> {
   // Most texts have none, and the full pattern is slow on them.
   if (!ANY.test(text)) return;
   for (const { index, 1: character } of text.matchAll(FIND)) if (character !== undefined) yield { index, character };

@@ -6,7 +6,7 @@ import type { Hooks, PluginInput, ToolContext } from "@opencode-ai/plugin";
 import type { CrashPoint } from "../engine/context.ts";
 import type { Caller } from "../engine/launch.ts";
 import { openCodeHost } from "../hosts/opencode/opencode-host.ts";
-import { call, type OpenCodeSend, pluginSend } from "../hosts/opencode/transport.ts";
+import { callOpenCode, type OpenCodeSend, pluginSend } from "../hosts/opencode/transport.ts";
 import { messageOf } from "../model/errors.ts";
 import { openLog, storageDirectory } from "../process/data-folder.ts";
 import type { Log } from "../process/log.ts";
@@ -60,7 +60,7 @@ export async function createPlugin(input: PluginInput, given: unknown, seams: Pl
       onLaunched: (task) => toasts.show(launchToast(task)),
       newMark,
     }),
-    event: async ({ event }) => host.take(event),
+    event: async ({ event }) => host.receive(event),
     "chat.message": async (message, output) => {
       const session = seenOf(message, output.message);
       remember(seen, message.sessionID, session);
@@ -118,7 +118,7 @@ function remember(seen: Map<string, Seen>, sessionId: string, session: Seen): vo
 
 /** For a message that came before this instance began: what OpenCode stored about it. */
 async function readSeen(send: OpenCodeSend, context: ToolContext): Promise<Seen> {
-  const answer = await call(send, {
+  const answer = await callOpenCode(send, {
     method: "GET",
     path: "/session/{sessionID}/message/{messageID}",
     parameters: { sessionID: context.sessionID, messageID: context.messageID },

@@ -3,7 +3,7 @@
  * A carriage return counts only where it does not end a line. Pure; the mark that stands for such a character lives in parts.
  */
 
-import { codePointOf, type HiddenCharacter, hiddenCharacters } from "../../../src/model/hidden-characters.ts";
+import { codePointOf, type FoundCharacter, hiddenCharacters } from "../../../src/model/hidden-characters.ts";
 
 const BIDIRECTIONAL = /\p{Bidi_Control}/u;
 
@@ -48,7 +48,7 @@ export function hiddenIn(text: string): "direction" | "invisible" | null {
   return found.some(({ character }) => BIDIRECTIONAL.test(character)) ? "direction" : "invisible";
 }
 
-function* hiddenOnPage(text: string): Generator<HiddenCharacter> {
+function* hiddenOnPage(text: string): Generator<FoundCharacter> {
   for (const found of hiddenCharacters(text)) {
     const next = text[found.index + 1];
     if (found.character !== "\r" || (next !== undefined && next !== "\n")) yield found;

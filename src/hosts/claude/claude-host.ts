@@ -26,10 +26,10 @@ import {
 } from "../host.ts";
 import { claudeEvidence } from "./evidence.ts";
 import { ClaudeLedger, type SessionRecord } from "./ledger.ts";
-import { belowId } from "./reader.ts";
 import { type AskingContext, ClaudeRequests } from "./requests.ts";
-import { type Entry, lastEntryBefore, readTranscript, type TranscriptMessage } from "./transcript.ts";
-import type { RunningClaude, RunSettings, WireMessage } from "./wire.ts";
+import { childSessionId } from "./run-reader.ts";
+import { type ClaudeTranscriptMessage, lastEntryBefore, readTranscript, type TranscriptEntry } from "./transcript.ts";
+import type { CliMessage, RunningClaude, RunSettings } from "./wire.ts";
 import { ClaudeWork } from "./work.ts";
 
 const AGENTS_MS = 60_000;
@@ -263,11 +263,11 @@ class ClaudeDriver implements ClaudeHost {
     return (await sdk.getSessionInfo(sessionId).catch(failed)) !== undefined;
   }
 
-  async #transcript(sessionId: string): Promise<TranscriptMessage[]> {
+  async #transcript(sessionId: string): Promise<ClaudeTranscriptMessage[]> {
     const [own = "", agent] = sessionId.split("/");
     const sdk = await loadSdk();
     const read = agent ? sdk.getSubagentMessages(own, agent) : sdk.getSessionMessages(sessionId);
-    return readTranscript((await read.catch(failed)) as Entry[]);
+    return readTranscript((await read.catch(failed)) as TranscriptEntry[]);
   }
 
   #newWork(sessionId: string, record: SessionRecord): ClaudeWork {
@@ -275,14 +275,19 @@ class ClaudeDriver implements ClaudeHost {
       ledger: this.#ledger,
       open: (settings) => this.#open(settings, record),
       emit: (event) => this.#emit(event),
-      takeRefusal: (id) => this.#requests.takeRefusal(id),
+      consumeRefusal: (id) => this.#requests.consumeRefusal(id),
     });
   }
 
   async #open({ sessionId, agent, model, maxCost }: RunSettings, { identity }: SessionRecord): Promise<RunningClaude> {
     const modelId = splitModel(model ?? identity.model)?.modelID;
     const canUseTool = (tool: string, asked: Record<string, unknown>, context: AskingContext & { agentID?: string }) =>
-      this.#requests.ask(context.agentID ? belowId(sessionId, context.agentID) : sessionId, tool, asked, context);
+      this.#requests.ask(
+        context.agentID ? childSessionId(sessionId, context.agentID) : sessionId,
+        tool,
+        asked,
+        context,
+      );
     const { query, input, child } = await this.#query({
       ...((await this.#isKnown(sessionId)) ? { resume: sessionId } : { sessionId, title: identity.title }),
       ...(agent !== "" && agent !== CLAUDE.name && { agent }),
@@ -294,7 +299,7 @@ class ClaudeDriver implements ClaudeHost {
       ...(this.#options.options?.permissionMode !== "bypassPermissions" && { canUseTool }),
     });
     return {
-      messages: query as AsyncIterable<WireMessage>,
+      messages: query as AsyncIterable<CliMessage>,
       send: (uuid, content) =>
         input.push({
           type: "user",

@@ -5,10 +5,10 @@
 import { type Evidence, noEvidence } from "../../model/evidence.ts";
 import { addProgress, countTool, noProgress, type Progress } from "../../model/progress.ts";
 import type { SessionRecord } from "./ledger.ts";
-import type { TranscriptMessage } from "./transcript.ts";
+import type { ClaudeTranscriptMessage } from "./transcript.ts";
 
 export function claudeEvidence(
-  messages: readonly TranscriptMessage[],
+  messages: readonly ClaudeTranscriptMessage[],
   runMessageId: string,
   record: SessionRecord | null,
   isLive: boolean,
@@ -33,14 +33,14 @@ export function claudeEvidence(
 }
 
 /** Entries that the CLI itself adds in between (a task ended, an interruption) are part of the run. */
-function answersAfter(messages: readonly TranscriptMessage[], prompt: number): TranscriptMessage[] {
+function answersAfter(messages: readonly ClaudeTranscriptMessage[], prompt: number): ClaudeTranscriptMessage[] {
   const following = messages.slice(prompt + 1);
   const next = following.findIndex((message) => message.role === "user" && !message.isNote);
   const own = next === -1 ? following : following.slice(0, next);
   return own.filter((message) => message.role === "assistant" && !message.isNote);
 }
 
-function readAnswer(evidence: Evidence, message: TranscriptMessage): void {
+function readAnswer(evidence: Evidence, message: ClaudeTranscriptMessage): void {
   const tools = message.parts.flatMap((part) => (part.type === "tool" ? [part] : []));
   const failed = tools.findLast((part) => part.state === "error");
   evidence.begun = true;
@@ -49,13 +49,13 @@ function readAnswer(evidence: Evidence, message: TranscriptMessage): void {
   evidence.progress = addProgress(evidence.progress, progressOf(message));
 }
 
-function progressOf(message: TranscriptMessage): Progress {
+function progressOf(message: ClaudeTranscriptMessage): Progress {
   const tools = message.parts.flatMap((part) => (part.type === "tool" ? [part.name] : []));
   const counted = tools.reduce(countTool, noProgress(message.endedAt ?? message.at));
   return message.tokens ? { ...counted, tokens: message.tokens } : counted;
 }
 
-function textOf(message: TranscriptMessage): string {
+function textOf(message: ClaudeTranscriptMessage): string {
   const texts = message.parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
   return texts.join("\n").trim();
 }

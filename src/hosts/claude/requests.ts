@@ -48,7 +48,7 @@ export class ClaudeRequests {
   }
 
   /** Whether a rejection ended the session's run; can be read once, at its end. */
-  takeRefusal(sessionId: string): boolean {
+  consumeRefusal(sessionId: string): boolean {
     return this.#refused.delete(sessionId);
   }
 

@@ -19,7 +19,7 @@ interface Block {
   is_error?: boolean;
 }
 
-export interface Usage {
+export interface ClaudeUsage {
   input_tokens?: number | null;
   output_tokens?: number | null;
   cache_read_input_tokens?: number | null;
@@ -28,7 +28,7 @@ export interface Usage {
 }
 
 /** An entry as returned by the SDK's session functions; their types lack the time. */
-export interface Entry {
+export interface TranscriptEntry {
   type: string;
   uuid: string;
   timestamp?: string;
@@ -40,10 +40,10 @@ interface Body {
   model?: string;
   content?: string | Block[];
   stop_reason?: string | null;
-  usage?: Usage;
+  usage?: ClaudeUsage;
 }
 
-export interface TranscriptMessage extends Message {
+export interface ClaudeTranscriptMessage extends Message {
   /** The ids of the Claude entries that it was read from, including the results of its tools. */
   entries: string[];
   /** Written by the CLI on behalf of a person or the model: an interruption, the end of a task, an error. */
@@ -52,8 +52,8 @@ export interface TranscriptMessage extends Message {
   isLast: boolean;
 }
 
-export function readTranscript(entries: readonly Entry[]): TranscriptMessage[] {
-  const messages: TranscriptMessage[] = [];
+export function readTranscript(entries: readonly TranscriptEntry[]): ClaudeTranscriptMessage[] {
+  const messages: ClaudeTranscriptMessage[] = [];
   const calls = new Map<string, ToolPart>();
   let prompt = "";
   let answers = 0;
@@ -81,16 +81,16 @@ export function readTranscript(entries: readonly Entry[]): TranscriptMessage[] {
 }
 
 /** The last entry of the history before a message, skipping calls that have no result yet. Null if nothing is left. */
-export function lastEntryBefore(messages: readonly TranscriptMessage[], messageId: string): string | null {
+export function lastEntryBefore(messages: readonly ClaudeTranscriptMessage[], messageId: string): string | null {
   const at = messages.findIndex(({ id, entries }) => id === messageId || entries.includes(messageId));
   const before = at === -1 ? messages : messages.slice(0, at);
-  const isWhole = ({ parts }: TranscriptMessage) =>
+  const isWhole = ({ parts }: ClaudeTranscriptMessage) =>
     !parts.some((part) => part.type === "tool" && part.state === "running");
   const open = before.findIndex((message) => !isWhole(message));
   return (open === -1 ? before : before.slice(0, open)).at(-1)?.entries.at(-1) ?? null;
 }
 
-export function tokensOf(usage: Usage | undefined): Tokens {
+export function tokensOf(usage: ClaudeUsage | undefined): Tokens {
   const reasoning = usage?.output_tokens_details?.thinking_tokens ?? 0;
   return {
     input: usage?.input_tokens ?? 0,
@@ -101,7 +101,7 @@ export function tokensOf(usage: Usage | undefined): Tokens {
   };
 }
 
-function promptOf(entry: Entry, body: Body, at: number): TranscriptMessage | null {
+function promptOf(entry: TranscriptEntry, body: Body, at: number): ClaudeTranscriptMessage | null {
   const parts = blocksOf(body.content).flatMap((block) => (block.type === "tool_result" ? [] : [partOf(block)]));
   if (parts.length === 0) return null;
   const isNote = parts.every((part) => part.type === "text" && notes.test(part.text));
@@ -111,7 +111,7 @@ function promptOf(entry: Entry, body: Body, at: number): TranscriptMessage | nul
   return { id, role: "user", at, ...nothing, parts: shown, entries: [entry.uuid], isNote, isLast: false };
 }
 
-function answerOf(entry: Entry, body: Body, at: number, id: string): TranscriptMessage {
+function answerOf(entry: TranscriptEntry, body: Body, at: number, id: string): ClaudeTranscriptMessage {
   const isNote = body.model === synthetic;
   const parts = blocksOf(body.content).map(partOf);
   const text = parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
@@ -132,7 +132,7 @@ function answerOf(entry: Entry, body: Body, at: number, id: string): TranscriptM
   };
 }
 
-function extend(message: TranscriptMessage, entry: Entry, body: Body, at: number): void {
+function extend(message: ClaudeTranscriptMessage, entry: TranscriptEntry, body: Body, at: number): void {
   const further = answerOf(entry, body, at, message.id);
   message.parts.push(...further.parts);
   message.entries.push(entry.uuid);

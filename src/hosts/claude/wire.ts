@@ -2,9 +2,9 @@
  * The fields that this host reads from the messages of the Claude CLI, all optional, since every version sends others.
  * Types only, except for the status words that end a task.
  */
-import type { Usage } from "./transcript.ts";
+import type { ClaudeUsage } from "./transcript.ts";
 
-export interface WireMessage {
+export interface CliMessage {
   type: string;
   subtype?: string;
   /** Set on messages of an agent inside the session. */
@@ -12,8 +12,8 @@ export interface WireMessage {
   message?: { content?: string | { type: string; id?: string; name?: string; input?: unknown }[] };
   event?: {
     type: string;
-    message?: { id?: string; usage?: Usage };
-    usage?: Usage;
+    message?: { id?: string; usage?: ClaudeUsage };
+    usage?: ClaudeUsage;
     delta?: { type?: string };
   };
   /** On `command_lifecycle`. */
@@ -40,7 +40,7 @@ export interface WireMessage {
 
 /** One CLI process working on a session. */
 export interface RunningClaude {
-  messages: AsyncIterable<WireMessage>;
+  messages: AsyncIterable<CliMessage>;
   send(messageId: string, text: string): void;
   interrupt(): Promise<void>;
   stopTask(taskId: string): Promise<void>;

@@ -9,7 +9,7 @@ import { interruption } from "../../model/evidence.ts";
 import { costBreach } from "../../model/limits.ts";
 import type { HostEvent, HostStatus, PromptInput } from "../host.ts";
 import type { ClaudeLedger, RunEnd } from "./ledger.ts";
-import { RunReader } from "./reader.ts";
+import { RunReader } from "./run-reader.ts";
 import type { RunningClaude, RunSettings } from "./wire.ts";
 
 /** A process with nothing left to do exits at once; one that hangs is killed. */
@@ -19,17 +19,17 @@ const CLOSE_MS = 300;
 /** How long a run may take to end after an interruption. */
 const INTERRUPT_MS = 5_000;
 
-export interface WorkSurroundings {
+export interface WorkContext {
   ledger: ClaudeLedger;
   open(settings: RunSettings): Promise<RunningClaude>;
   emit(event: HostEvent): void;
   /** Whether a person's rejection ended the run. */
-  takeRefusal(sessionId: string): boolean;
+  consumeRefusal(sessionId: string): boolean;
 }
 
 export class ClaudeWork {
   readonly #sessionId: string;
-  readonly #around: WorkSurroundings;
+  readonly #context: WorkContext;
   #queue: PromptInput[] = [];
   /** Prompts that were queued when the run before them was aborted. */
   #dropped: PromptInput[] = [];
@@ -41,9 +41,9 @@ export class ClaudeWork {
   #runOver = Promise.withResolvers<void>();
   #over: Promise<void> = Promise.resolve();
 
-  constructor(sessionId: string, around: WorkSurroundings) {
+  constructor(sessionId: string, context: WorkContext) {
     this.#sessionId = sessionId;
-    this.#around = around;
+    this.#context = context;
   }
 
   get isWorking(): boolean {
@@ -67,8 +67,11 @@ export class ClaudeWork {
   statuses(): [string, HostStatus][] {
     const retry = this.#reader?.retry;
     const own: HostStatus = retry ? { state: "retrying", ...retry } : { state: "busy" };
-    const below = [...(this.#reader?.below ?? [])].map((id): [string, HostStatus] => [id, { state: "busy" }]);
-    return [[this.#sessionId, own], ...below];
+    const children = [...(this.#reader?.childSessions ?? [])].map((id): [string, HostStatus] => [
+      id,
+      { state: "busy" },
+    ]);
+    return [[this.#sessionId, own], ...children];
   }
 
   /** Ends the run, the agents inside the session, and the queued prompts. */
@@ -115,27 +118,27 @@ export class ClaudeWork {
         this.#runOver.resolve();
       }
     }
-    if (!this.#isClosed) this.#around.emit({ type: "session.idle", sessionId: this.#sessionId });
+    if (!this.#isClosed) this.#context.emit({ type: "session.idle", sessionId: this.#sessionId });
   }
 
   async #run(input: PromptInput): Promise<RunEnd> {
     const { messageId, agent, model, maxCost = null } = input;
     const reader = new RunReader(this.#sessionId, messageId, (event) => {
-      if (!this.#isClosed) this.#around.emit(event);
+      if (!this.#isClosed) this.#context.emit(event);
     });
     this.#reader = reader;
     let failure: string | null = null;
     let isNoted = false;
     try {
-      const running = await this.#around.open({ sessionId: this.#sessionId, agent, model, maxCost });
+      const running = await this.#context.open({ sessionId: this.#sessionId, agent, model, maxCost });
       this.#running = running;
       if (this.#isAborting || this.#isClosed) return this.#aborted(input);
       running.send(messageId, input.text);
       for await (const message of running.messages) {
-        reader.take(message);
-        if (reader.isTaken && !isNoted) {
+        reader.read(message);
+        if (reader.hasStarted && !isNoted) {
           isNoted = true;
-          await this.#around.ledger.begun(this.#sessionId, messageId, Date.now());
+          await this.#context.ledger.begun(this.#sessionId, messageId, Date.now());
         }
         if (reader.isOver) running.end();
       }
@@ -155,14 +158,14 @@ export class ClaudeWork {
   }
 
   async #endOf(input: PromptInput, reader: RunReader, failure: string | null): Promise<RunEnd> {
-    const record = await this.#around.ledger.read(this.#sessionId).catch(() => undefined);
+    const record = await this.#context.ledger.read(this.#sessionId).catch(() => undefined);
     // If the earlier cost cannot be read, count nothing for this run rather than everything.
     const before = record === undefined ? (reader.totalCost ?? 0) : (record?.totalCost ?? 0);
     const totalCost = reader.totalCost ?? before;
     const cost = Math.max(0, totalCost - before);
     if (!this.#isClosed) reader.countCost(cost);
     const { result } = reader;
-    const wasRefused = this.#around.takeRefusal(this.#sessionId);
+    const wasRefused = this.#context.consumeRefusal(this.#sessionId);
     const end: RunEnd = { ...this.#aborted(input), cost, totalCost };
     if (this.#isAborting) return end;
     const nothing = { ...this.#ended(input), cost, totalCost };
@@ -185,9 +188,9 @@ export class ClaudeWork {
   }
 
   async #tell(end: RunEnd): Promise<void> {
-    await this.#around.ledger.ended(this.#sessionId, end);
+    await this.#context.ledger.ended(this.#sessionId, end);
     if (end.error === null) return;
     const { error, aborted } = end;
-    this.#around.emit({ type: "session.failed", sessionId: this.#sessionId, error, aborted });
+    this.#context.emit({ type: "session.failed", sessionId: this.#sessionId, error, aborted });
   }
 }

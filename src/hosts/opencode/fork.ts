@@ -10,7 +10,7 @@ import {
   planCondense,
 } from "../../model/condense.ts";
 import { newOpenCodeId } from "./ids.ts";
-import { call, type OpenCodeSend } from "./transport.ts";
+import { callOpenCode, type OpenCodeSend } from "./transport.ts";
 import type { WireMessage, WirePart } from "./wire.ts";
 
 export async function condenseSession(
@@ -24,7 +24,7 @@ export async function condenseSession(
   for (const { messageId, partId, text } of plan.rewrite) {
     const part = parts.get(partId);
     if (!part) continue;
-    await call(send, {
+    await callOpenCode(send, {
       method: "PATCH",
       path: "/session/{sessionID}/message/{messageID}/part/{partID}",
       parameters: { sessionID, messageID: messageId, partID: partId },
@@ -32,13 +32,13 @@ export async function condenseSession(
     });
   }
   for (const messageID of plan.drop) {
-    await call(send, {
+    await callOpenCode(send, {
       method: "DELETE",
       path: "/session/{sessionID}/message/{messageID}",
       parameters: { sessionID, messageID },
     });
   }
-  await call(send, {
+  await callOpenCode(send, {
     method: "POST",
     path: "/session/{sessionID}/message",
     parameters: { sessionID },

@@ -5,7 +5,7 @@
 import { type Message, type MessagePart, TOOL_STATES, type ToolPart } from "../../model/message.ts";
 import { errorText, type WireInfo, type WireMessage, type WirePart, type WireTokens } from "./wire.ts";
 
-export function messageOf({ info, parts }: WireMessage): Message {
+export function toMessage({ info, parts }: WireMessage): Message {
   return {
     id: info.id,
     role: info.role,

@@ -20,15 +20,15 @@ import {
   type StartInput,
   splitModel,
 } from "../host.ts";
+import { cachedChildRules } from "./child-rules.ts";
 import { readEvents, readRecord, type WireRecord } from "./events.ts";
 import { evidenceOf } from "./evidence.ts";
 import { condenseSession } from "./fork.ts";
 import { newOpenCodeId } from "./ids.ts";
-import { messageOf } from "./messages.ts";
-import { rememberingChildRules } from "./rights.ts";
+import { toMessage } from "./messages.ts";
 import { launchIdOf, SeenSessions } from "./sessions.ts";
 import { Transcripts } from "./transcript.ts";
-import { call, type OpenCodeRequest, type OpenCodeSend } from "./transport.ts";
+import { callOpenCode, type OpenCodeRequest, type OpenCodeSend } from "./transport.ts";
 import { retryOf, type WireAgent, type WireMessage, type WireRule, type WireSession, type WireStatus } from "./wire.ts";
 
 /** Messages per request. */
@@ -42,7 +42,7 @@ const MAX_DEPTH = 32;
 export interface OpenCodeHost extends Host {
   readonly kind: "opencode";
   /** Handles one raw OpenCode event; ignores malformed ones. */
-  take(event: unknown): void;
+  receive(event: unknown): void;
   /** Reports that the program behind this host has exited. */
   lose(reason: string): void;
   fork(input: ForkInput): Promise<string>;
@@ -64,7 +64,7 @@ class OpenCodeDriver implements OpenCodeHost {
   readonly #listeners = new Set<(event: HostEvent) => void>();
   readonly #transcripts = new Transcripts();
   readonly #sessions = new SeenSessions();
-  readonly #childRules = rememberingChildRules();
+  readonly #childRules = cachedChildRules();
   /** Messages that we are sending, by the id of their last part. */
   readonly #arrivals = new Map<string, () => void>();
   /** An OpenCode instance reads its agents once, when it starts; so do we. */
@@ -86,7 +86,9 @@ class OpenCodeDriver implements OpenCodeHost {
     };
     // The event arrives before OpenCode's response, which is slow.
     const seen = this.#sessions.launched(input.launchId);
-    const answered = call(this.#send, { method: "POST", path: "/session", body }).then(({ data }) => sessionIdOf(data));
+    const answered = callOpenCode(this.#send, { method: "POST", path: "/session", body }).then(({ data }) =>
+      sessionIdOf(data),
+    );
     return Promise.race([answered, seen]).finally(() => this.#sessions.forgetLaunch(input.launchId));
   }
 
@@ -140,7 +142,7 @@ class OpenCodeDriver implements OpenCodeHost {
   }
 
   async statuses(): Promise<Map<string, HostStatus>> {
-    const { data } = await call(this.#send, { method: "GET", path: "/session/status" });
+    const { data } = await callOpenCode(this.#send, { method: "GET", path: "/session/status" });
     const found = new Map<string, HostStatus>();
     for (const [id, status] of Object.entries(data as Record<string, WireStatus>)) {
       if (status.type === "busy") found.set(id, { state: "busy" });
@@ -151,7 +153,7 @@ class OpenCodeDriver implements OpenCodeHost {
 
   async messages(sessionId: string, request: { limit: number; before: string | null }): Promise<MessagePage> {
     const read = await this.#page(sessionId, request.limit, request.before);
-    return { messages: read.messages.map(messageOf), before: read.before };
+    return { messages: read.messages.map(toMessage), before: read.before };
   }
 
   exists(sessionId: string): Promise<boolean> {
@@ -160,13 +162,13 @@ class OpenCodeDriver implements OpenCodeHost {
 
   async answer(_sessionId: string, requestID: string, reply: Reply): Promise<boolean> {
     const { path, body } = answerTo(reply);
-    const sent = call(this.#send, { method: "POST", path, parameters: { requestID }, body });
+    const sent = callOpenCode(this.#send, { method: "POST", path, parameters: { requestID }, body });
     return (await ifThere(sent)) !== null;
   }
 
   async requests(): Promise<OpenRequest[]> {
     const read = async (path: string, type: string) => {
-      const listed = (await call(this.#send, { method: "GET", path })).data as unknown[];
+      const listed = (await callOpenCode(this.#send, { method: "GET", path })).data as unknown[];
       return listed.flatMap((properties) => readEvents({ type, properties }));
     };
     const asked = [await read("/permission", "permission.asked"), await read("/question", "question.asked")].flat();
@@ -181,7 +183,7 @@ class OpenCodeDriver implements OpenCodeHost {
 
   async hasMessage(sessionID: string, messageID: string): Promise<boolean> {
     const path = "/session/{sessionID}/message/{messageID}";
-    const read = call(this.#send, { method: "GET", path, parameters: { sessionID, messageID } });
+    const read = callOpenCode(this.#send, { method: "GET", path, parameters: { sessionID, messageID } });
     const message = await ifThere(read.then(({ data }) => data as WireMessage));
     return message !== null && message.parts.length > 1;
   }
@@ -219,7 +221,7 @@ class OpenCodeDriver implements OpenCodeHost {
 
   async findLaunched(launch: { launchId: string; at: number }): Promise<string | null> {
     const query = { start: launch.at, limit: 200 };
-    const listed = (await call(this.#send, { method: "GET", path: "/session", query })).data as WireSession[];
+    const listed = (await callOpenCode(this.#send, { method: "GET", path: "/session", query })).data as WireSession[];
     return listed.find((candidate) => launchIdOf(candidate) === launch.launchId)?.id ?? null;
   }
 
@@ -232,7 +234,7 @@ class OpenCodeDriver implements OpenCodeHost {
     return () => this.#listeners.delete(listener);
   }
 
-  take(event: unknown): void {
+  receive(event: unknown): void {
     const record = readRecord(event);
     if (record !== null) this.#remember(record);
     // The prompt is ours, not the agent's work.
@@ -249,15 +251,15 @@ class OpenCodeDriver implements OpenCodeHost {
   }
 
   #session(sessionID: string, method: OpenCodeRequest["method"], tail = "", body?: unknown) {
-    return call(this.#send, { method, path: `/session/{sessionID}${tail}`, parameters: { sessionID }, body });
+    return callOpenCode(this.#send, { method, path: `/session/{sessionID}${tail}`, parameters: { sessionID }, body });
   }
 
   /** Remembers what later calls would otherwise have to request. */
   #remember(record: WireRecord): void {
-    if (record.kind === "session") this.#sessions.take(record.session);
-    else if (record.kind === "info") this.#transcripts.takeInfo(record.info);
+    if (record.kind === "session") this.#sessions.remember(record.session);
+    else if (record.kind === "info") this.#transcripts.addInfo(record.info);
     else if (record.kind === "part") {
-      this.#transcripts.takePart(record.sessionId, record.messageId, record.part);
+      this.#transcripts.addPart(record.sessionId, record.messageId, record.part);
       this.#arrivals.get(record.part.id)?.();
     } else {
       this.#sessions.forget(record.sessionId);
@@ -266,7 +268,7 @@ class OpenCodeDriver implements OpenCodeHost {
   }
 
   async #readAgents(): Promise<WireAgent[]> {
-    const agents = (await call(this.#send, { method: "GET", path: "/agent" })).data as WireAgent[];
+    const agents = (await callOpenCode(this.#send, { method: "GET", path: "/agent" })).data as WireAgent[];
     this.#knownAgents = agents;
     return agents;
   }
@@ -294,7 +296,7 @@ class OpenCodeDriver implements OpenCodeHost {
 
   async #readParent(sessionId: string): Promise<string> {
     const session = (await this.#session(sessionId, "GET")).data as WireSession;
-    this.#sessions.take(session);
+    this.#sessions.remember(session);
     return session.parentID ?? "";
   }
 
@@ -310,7 +312,7 @@ class OpenCodeDriver implements OpenCodeHost {
   }
 
   async #page(sessionID: string, limit: number, before: string | null) {
-    const answer = await call(this.#send, {
+    const answer = await callOpenCode(this.#send, {
       method: "GET",
       path: "/session/{sessionID}/message",
       parameters: { sessionID },

@@ -148,7 +148,7 @@ class Server implements OpenCodeServer {
     const stream = openCodeStream({
       url: started.url,
       headers: started.headers,
-      take: (directory, event) => this.#hosts.get(directory)?.take(event),
+      onEvent: (directory, event) => this.#hosts.get(directory)?.receive(event),
       onBreak: (reason) => log.info("the OpenCode event stream broke; reconnecting", { reason }),
     });
     const running: Running = { process: started, stream, since: performance.now() };

@@ -10,7 +10,7 @@ export class SeenSessions {
   readonly #known = new Map<string, { rules: readonly WireRule[]; parentId: string }>();
   readonly #launches = new Map<string, (sessionId: string) => void>();
 
-  take(session: WireSession): void {
+  remember(session: WireSession): void {
     this.#known.delete(session.id);
     this.#known.set(session.id, { rules: session.permission ?? [], parentId: session.parentID ?? "" });
     const oldest = this.#known.keys().next().value;

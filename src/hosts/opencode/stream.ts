@@ -13,7 +13,7 @@ const MAX_BLOCK = 64 * 1024 * 1024;
 export interface OpenCodeStreamInput {
   url: string;
   headers: Record<string, string>;
-  take(directory: string, event: unknown): void;
+  onEvent(directory: string, event: unknown): void;
   /** Called when a connection breaks. */
   onBreak(reason: string): void;
 }
@@ -57,7 +57,7 @@ async function readOnce(input: OpenCodeStreamInput, stopped: AbortSignal, onEven
       const blocks = (buffer + text).split("\n\n");
       buffer = blocks.pop() ?? "";
       if (buffer.length > MAX_BLOCK) throw new Error("an event never ended");
-      for (const block of blocks) handOn(block, input.take);
+      for (const block of blocks) dispatch(block, input.onEvent);
       if (blocks.length > 0) onEvent();
     }
   } finally {
@@ -65,12 +65,12 @@ async function readOnce(input: OpenCodeStreamInput, stopped: AbortSignal, onEven
   }
 }
 
-function handOn(block: string, take: OpenCodeStreamInput["take"]): void {
+function dispatch(block: string, onEvent: OpenCodeStreamInput["onEvent"]): void {
   const lines = block.split("\n").flatMap((line) => (line.startsWith("data:") ? [line.slice(5)] : []));
   try {
     const { directory, payload } = JSON.parse(lines.join("\n")) as { directory?: unknown; payload?: unknown };
     // Events without a directory concern the process itself.
-    if (typeof directory === "string") take(directory, payload);
+    if (typeof directory === "string") onEvent(directory, payload);
   } catch {
     // Ignore malformed events.
   }

@@ -60,7 +60,7 @@ export class Transcripts {
     return messages;
   }
 
-  takeInfo(info: WireInfo): void {
+  addInfo(info: WireInfo): void {
     const transcript = this.#sessions.get(info.sessionID);
     if (!transcript) return;
     if (info.id === transcript.messageId) transcript.promptedAt ??= info.time.created;
@@ -75,7 +75,7 @@ export class Transcripts {
     if (oldest !== undefined) this.end(oldest);
   }
 
-  takePart(sessionId: string, messageId: string, part: WirePart): void {
+  addPart(sessionId: string, messageId: string, part: WirePart): void {
     const transcript = this.#sessions.get(sessionId);
     if (!transcript || transcript.promptedAt === null) return;
     if (messageId === transcript.messageId || transcript.earlier.has(messageId)) return;

@@ -88,7 +88,7 @@ function dataOf(text: string): unknown {
 }
 
 /** Sends, waits at most 30 s, and turns any failure into an error that names the request. */
-export async function call(send: OpenCodeSend, request: OpenCodeRequest): Promise<OpenCodeAnswer> {
+export async function callOpenCode(send: OpenCodeSend, request: OpenCodeRequest): Promise<OpenCodeAnswer> {
   const what = `${request.method} ${request.path}`;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -9,7 +9,7 @@ import { elapse, type ScriptedGate, unlessAborted } from "./gates.ts";
 import { markerOf, type ScriptedAnswer, type ScriptedDelay, say } from "./script.ts";
 import type { AgentMessage, ScriptedCall, ScriptedSession, ScriptedSessions } from "./sessions.ts";
 
-export interface Turn {
+export interface ScriptedTurn {
   session: ScriptedSession;
   signal: AbortSignal;
   state: HostStatus;
@@ -49,7 +49,7 @@ export class ScriptedAnswers {
     return true;
   }
 
-  async write(turn: Turn, message: AgentMessage): Promise<void> {
+  async write(turn: ScriptedTurn, message: AgentMessage): Promise<void> {
     const { delays, answer } = this.#input.sessions.nextAnswer(turn.session);
     for (const delay of delays) await this.#hold(turn, delay);
     if (turn.signal.aborted) return;
@@ -62,13 +62,13 @@ export class ScriptedAnswers {
     await this.#answer(turn, message, answer ?? say("ok"));
   }
 
-  fail(turn: Turn, message: AgentMessage, error: string, aborted = false): void {
+  fail(turn: ScriptedTurn, message: AgentMessage, error: string, aborted = false): void {
     message.error = { message: error, aborted };
     message.last = true;
     this.#input.emit({ type: "session.failed", sessionId: turn.session.id, error, aborted });
   }
 
-  async #hold(turn: Turn, delay: ScriptedDelay): Promise<void> {
+  async #hold(turn: ScriptedTurn, delay: ScriptedDelay): Promise<void> {
     if (turn.signal.aborted) return;
     if (delay.type === "gate") return this.#input.gate(delay.name).pass(turn.signal);
     if (delay.type === "pause") return elapse(delay.ms, turn.signal);
@@ -79,7 +79,7 @@ export class ScriptedAnswers {
     }
   }
 
-  async #answer(turn: Turn, message: AgentMessage, answer: ScriptedAnswer): Promise<void> {
+  async #answer(turn: ScriptedTurn, message: AgentMessage, answer: ScriptedAnswer): Promise<void> {
     switch (answer.type) {
       case "say":
         message.text = answer.text;
@@ -107,7 +107,7 @@ export class ScriptedAnswers {
   }
 
   /** A call without an input never equals another call. */
-  #call(turn: Turn, message: AgentMessage, name: string, input?: string): ScriptedCall {
+  #call(turn: ScriptedTurn, message: AgentMessage, name: string, input?: string): ScriptedCall {
     const call: ScriptedCall = { id: this.#input.sessions.newId("call"), name, output: null, error: null };
     message.calls.push(call);
     this.#input.emit({
@@ -120,7 +120,7 @@ export class ScriptedAnswers {
     return call;
   }
 
-  async #act(turn: Turn, call: ScriptedCall, work: (signal: AbortSignal) => Promise<string>): Promise<void> {
+  async #act(turn: ScriptedTurn, call: ScriptedCall, work: (signal: AbortSignal) => Promise<string>): Promise<void> {
     try {
       call.output = await work(turn.signal);
     } catch (thrown) {
@@ -129,7 +129,7 @@ export class ScriptedAnswers {
     }
   }
 
-  async #delegate(turn: Turn, call: ScriptedCall, script: string): Promise<void> {
+  async #delegate(turn: ScriptedTurn, call: ScriptedCall, script: string): Promise<void> {
     const { sessions, emit, now, wake } = this.#input;
     const child = sessions.add({ parentId: turn.session.id, title: script, agent: turn.session.agent });
     emit({ type: "session.opened", sessionId: child.id, parentSessionId: turn.session.id });
@@ -143,7 +143,7 @@ export class ScriptedAnswers {
     else call.output = last?.role === "assistant" ? last.text : "";
   }
 
-  async #ask(turn: Turn, message: AgentMessage, { asks, text }: Extract<ScriptedAnswer, { type: "ask" }>) {
+  async #ask(turn: ScriptedTurn, message: AgentMessage, { asks, text }: Extract<ScriptedAnswer, { type: "ask" }>) {
     const { sessions, emit } = this.#input;
     const sessionId = turn.session.id;
     const call = this.#call(turn, message, asks);

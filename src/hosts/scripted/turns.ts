@@ -5,10 +5,10 @@
  */
 import { messageOf } from "../../model/errors.ts";
 import type { HostEvent, HostStatus, OpenRequest, Reply } from "../host.ts";
-import { type AnswersInput, ScriptedAnswers, type Turn } from "./answers.ts";
+import { type AnswersInput, ScriptedAnswers, type ScriptedTurn } from "./answers.ts";
 import type { AgentMessage, ScriptedSession } from "./sessions.ts";
 
-interface RunningTurn extends Turn {
+interface RunningTurn extends ScriptedTurn {
   abort(): void;
   done: Promise<void>;
 }

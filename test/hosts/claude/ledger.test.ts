@@ -6,7 +6,13 @@ import { ClaudeLedger, type RunEnd } from "../../../src/hosts/claude/ledger.ts";
 
 const identity = { parentSessionId: "", agent: "a", title: "t", model: null, launchId: "l", denyTools: [], at: 1 };
 const end = (messageId: string, totalCost: number): RunEnd => ({
-  ...{ messageId, at: 2, text: messageId, error: null, aborted: false, cost: 0, totalCost },
+  messageId,
+  at: 2,
+  text: messageId,
+  error: null,
+  aborted: false,
+  cost: 0,
+  totalCost,
 });
 
 let folder = "";

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import { type Entry, lastEntryBefore, readTranscript } from "../../../src/hosts/claude/transcript.ts";
+import { lastEntryBefore, readTranscript, type TranscriptEntry } from "../../../src/hosts/claude/transcript.ts";
 
 let entries = 0;
 const uuid = () => `00000000-0000-4000-8000-${String(1000 - ++entries).padStart(12, "0")}`;
 const at = (second: number) => new Date(1_794_000_000_000 + second * 1000).toISOString();
 
-function user(second: number, content: unknown, id = uuid()): Entry {
+function user(second: number, content: unknown, id = uuid()): TranscriptEntry {
   return { type: "user", uuid: id, timestamp: at(second), message: { role: "user", content } };
 }
 
-function assistant(second: number, id: string, block: object, stop_reason = "tool_use"): Entry {
+function assistant(second: number, id: string, block: object, stop_reason = "tool_use"): TranscriptEntry {
   const usage = { input_tokens: 10, output_tokens: 5, output_tokens_details: { thinking_tokens: 2 } };
   const message = { id, role: "assistant", model: "m", content: [block], stop_reason, usage };
   return { type: "assistant", uuid: uuid(), timestamp: at(second), message };

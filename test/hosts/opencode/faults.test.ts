@@ -31,7 +31,7 @@ beforeAll(async () => {
       if (isAnswerLost && request.path.endsWith("/prompt_async")) throw new Error("The socket was closed");
       return answer;
     },
-    hears: (event) => !lostEvents.includes((event as { type: string }).type),
+    delivers: (event) => !lostEvents.includes((event as { type: string }).type),
   });
   store = await sqliteStore({ directory: folder });
   engine = new Engine({

@@ -21,7 +21,7 @@ export interface OpenCodeBed extends HostBed {
 export interface OpenCodeFaults {
   send?(send: OpenCodeSend): OpenCodeSend;
   /** False if the event is lost. */
-  hears?(event: unknown): boolean;
+  delivers?(event: unknown): boolean;
 }
 
 export async function openCodeBed(faults: OpenCodeFaults = {}): Promise<OpenCodeBed> {
@@ -37,7 +37,7 @@ export async function openCodeBed(faults: OpenCodeFaults = {}): Promise<OpenCode
   const send = httpSend({ url: opencode.url, directory: opencode.directory });
   const host = openCodeHost({ send: faults.send?.(send) ?? send });
   const feed = follow(opencode, (event) => {
-    if (faults.hears?.(event) !== false) host.take(event);
+    if (faults.delivers?.(event) !== false) host.receive(event);
   });
   return {
     host,
@@ -57,12 +57,12 @@ export async function openCodeBed(faults: OpenCodeFaults = {}): Promise<OpenCode
 }
 
 /** Passes each event of the harness's stream on, in order. */
-function follow(opencode: OpenCode, take: (event: unknown) => void): { stop(): void } {
+function follow(opencode: OpenCode, handle: (event: unknown) => void): { stop(): void } {
   let stopped = false;
   const read = async () => {
     for (let next = opencode.events.length; !stopped; next++) {
       await opencode.waitForEvent(() => true, 24 * 3_600_000, next);
-      take(opencode.events[next]);
+      handle(opencode.events[next]);
     }
   };
   void read();

@@ -11,10 +11,10 @@ const prompted = (sessionID: string) =>
 function run(transcripts: Transcripts, sessionId: string, chars: number): void {
   const prompt = prompted(sessionId);
   transcripts.begin(sessionId, prompt.id);
-  transcripts.takeInfo(prompt);
+  transcripts.addInfo(prompt);
   const answer = { ...prompt, id: `msg_q_${sessionId}`, role: "assistant", time: { created: 2 } } as const;
-  transcripts.takeInfo(answer);
-  transcripts.takePart(sessionId, answer.id, { id: `prt_${sessionId}`, type: "text", text: "x".repeat(chars) });
+  transcripts.addInfo(answer);
+  transcripts.addPart(sessionId, answer.id, { id: `prt_${sessionId}`, type: "text", text: "x".repeat(chars) });
 }
 
 test("all sessions together stay within a bound, and the newest are kept", () => {
@@ -40,13 +40,16 @@ test("a run that was seen to end is forgotten, and requested again when needed",
   const prompt = prompted("ses_1");
   await host.prompt("ses_1", { messageId: prompt.id, text: "go", agent: "build", model: null });
   const answer = {
-    ...{ id: "msg_q", sessionID: "ses_1", role: "assistant", finish: "stop" },
+    id: "msg_q",
+    sessionID: "ses_1",
+    role: "assistant",
+    finish: "stop",
     time: { created: 2, completed: 3 },
   };
   const part = { id: "prt_q", sessionID: "ses_1", messageID: "msg_q", type: "text", text: "done" };
-  host.take({ type: "message.updated", properties: { info: prompt } });
-  host.take({ type: "message.updated", properties: { info: answer } });
-  host.take({ type: "message.part.updated", properties: { part } });
+  host.receive({ type: "message.updated", properties: { info: prompt } });
+  host.receive({ type: "message.updated", properties: { info: answer } });
+  host.receive({ type: "message.part.updated", properties: { part } });
   expect((await host.inspect("ses_1", prompt.id)).answer).toEqual({ text: "done" });
   expect(asked).toEqual(["POST /session/{sessionID}/prompt_async"]);
   await host.inspect("ses_1", prompt.id);

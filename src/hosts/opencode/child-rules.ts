@@ -14,7 +14,7 @@ type Decisions = readonly { pattern: string; action: Action }[];
 const STRICTNESS: Record<Action, number> = { deny: 0, ask: 1, allow: 2 };
 const NO_LIMITS: WireRule = { permission: "*", pattern: "*", action: "allow" };
 
-export interface Family {
+export interface ChildRulesInput {
   /** Null if a person launches: a person has all rights. */
   parentAgent: readonly WireRule[] | null;
   parentSession: readonly WireRule[];
@@ -25,7 +25,7 @@ export interface Family {
 const KEPT_FAMILIES = 50;
 
 /** `childRules` with a cache: comparing all patterns takes milliseconds, and many launches have the same rules. */
-export function rememberingChildRules(): typeof childRules {
+export function cachedChildRules(): typeof childRules {
   const known = new Map<string, WireRule[]>();
   return (family) => {
     const key = JSON.stringify(family);
@@ -36,7 +36,7 @@ export function rememberingChildRules(): typeof childRules {
   };
 }
 
-export function childRules(input: Family): WireRule[] {
+export function childRules(input: ChildRulesInput): WireRule[] {
   const parent = [...(input.parentAgent ?? [NO_LIMITS]), ...input.parentSession];
   const mayLaunch = input.denyTools.length === 0 || input.childAgent.some((rule) => rule.permission === "task");
   const ownTasks = mayLaunch ? [] : [deny("task")];

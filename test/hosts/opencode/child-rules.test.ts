@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { cachedChildRules, childRules } from "../../../src/hosts/opencode/child-rules.ts";
 import { covers, overlaps } from "../../../src/hosts/opencode/patterns.ts";
-import { childRules, rememberingChildRules } from "../../../src/hosts/opencode/rights.ts";
 import type { WireRule } from "../../../src/hosts/opencode/wire.ts";
 
 const rule = (permission: string, action: WireRule["action"], pattern = "*"): WireRule => ({
@@ -198,13 +198,13 @@ describe("the rights of a child session", () => {
 });
 
 test("the cache returns only the rules of the same family", () => {
-  const remembering = rememberingChildRules();
+  const cached = cachedChildRules();
   const allow = [{ permission: "*", pattern: "*", action: "allow" as const }];
   const deny = [{ permission: "bash", pattern: "*", action: "deny" as const }];
   const family = { parentAgent: allow, parentSession: [], childAgent: allow, denyTools: [] };
   const stricter = { ...family, parentSession: deny };
   for (const each of [family, stricter, { ...family, parentAgent: null }, stricter, family]) {
-    expect(remembering(each)).toEqual(childRules(each));
+    expect(cached(each)).toEqual(childRules(each));
   }
-  expect(remembering(stricter)).not.toEqual(remembering(family));
+  expect(cached(stricter)).not.toEqual(cached(family));
 });

@@ -5,8 +5,8 @@
  */
 
 import type { HostEvent } from "../host.ts";
-import { tokensOf, type Usage } from "./transcript.ts";
-import { TASK_ENDS, type WireMessage } from "./wire.ts";
+import { type ClaudeUsage, tokensOf } from "./transcript.ts";
+import { type CliMessage, TASK_ENDS } from "./wire.ts";
 
 type Result =
   | { kind: "answered"; text: string }
@@ -15,20 +15,20 @@ type Result =
 
 export class RunReader {
   /** The model started to answer. */
-  isTaken = false;
+  hasStarted = false;
   result: Result | null = null;
   totalCost: number | null = null;
   retry: { reason: string; count: number } | null = null;
   /** The working agents inside the session, as child sessions. */
-  readonly below = new Set<string>();
+  readonly childSessions = new Set<string>();
   readonly #sessionId: string;
   readonly #messageId: string;
   readonly #emit: (event: HostEvent) => void;
   #isIdle = false;
   /** Whether the CLI reports when it is idle; older versions do not. */
-  #tellsState = false;
+  #reportsState = false;
   #backgroundTasks = 0;
-  #answer: { id: string; usage: Usage } | null = null;
+  #answer: { id: string; usage: ClaudeUsage } | null = null;
 
   constructor(sessionId: string, messageId: string, emit: (event: HostEvent) => void) {
     this.#sessionId = sessionId;
@@ -37,24 +37,24 @@ export class RunReader {
   }
 
   get isOver(): boolean {
-    return this.result !== null && (this.#tellsState ? this.#isIdle : this.#backgroundTasks === 0);
+    return this.result !== null && (this.#reportsState ? this.#isIdle : this.#backgroundTasks === 0);
   }
 
-  take(message: WireMessage): void {
-    if (message.type === "result") this.#takeResult(message);
-    else if (message.type === "system") this.#takeNews(message);
+  read(message: CliMessage): void {
+    if (message.type === "result") this.#readResult(message);
+    else if (message.type === "system") this.#readSystemMessage(message);
     else if (message.type === "command_lifecycle") {
-      if (message.command_uuid === this.#messageId && message.state === "started") this.#take();
+      if (message.command_uuid === this.#messageId && message.state === "started") this.#markStarted();
     } else if (message.parent_tool_use_id == null) {
-      if (message.type === "stream_event") this.#takeStream(message.event);
-      if (message.type === "assistant") this.#takeAnswer(message);
+      if (message.type === "stream_event") this.#readStreamEvent(message.event);
+      if (message.type === "assistant") this.#readAnswer(message);
     }
   }
 
   /** The process is gone, and everything it was doing has ended. */
   close(): void {
-    for (const sessionId of this.below) this.#emit({ type: "session.idle", sessionId });
-    this.below.clear();
+    for (const sessionId of this.childSessions) this.#emit({ type: "session.idle", sessionId });
+    this.childSessions.clear();
   }
 
   /** Repeats the last answer of the run with its cost, which the CLI reports only at the end. */
@@ -62,20 +62,20 @@ export class RunReader {
     if (this.#answer && cost > 0) this.#count(this.#answer, cost);
   }
 
-  #take(): void {
-    if (this.isTaken) return;
-    this.isTaken = true;
+  #markStarted(): void {
+    if (this.hasStarted) return;
+    this.hasStarted = true;
     const session = { sessionId: this.#sessionId };
     this.#emit({ type: "session.working", ...session });
     this.#emit({ type: "message.taken", ...session, messageId: this.#messageId });
   }
 
-  #takeResult(message: WireMessage): void {
+  #readResult(message: CliMessage): void {
     const isOwn = [...(message.user_message_uuids ?? []), message.user_message_uuid].includes(this.#messageId);
     const names = message.user_message_uuids ?? message.user_message_uuid;
     // After a crash, a resumed session first ends an empty turn of its own.
     if (this.result === null && !isOwn && (names !== undefined || message.origin !== undefined)) return;
-    this.#take();
+    this.#markStarted();
     this.totalCost = message.total_cost_usd ?? this.totalCost;
     const read = readResult(message);
     // A turn that a background task caused may have nothing to add.
@@ -83,26 +83,26 @@ export class RunReader {
     this.result = read;
   }
 
-  #takeNews(message: WireMessage): void {
+  #readSystemMessage(message: CliMessage): void {
     const session = { sessionId: this.#sessionId };
     if (message.subtype === "session_state_changed") {
-      this.#tellsState = true;
+      this.#reportsState = true;
       this.#isIdle = message.state === "idle";
     } else if (message.subtype === "background_tasks_changed") this.#backgroundTasks = message.tasks?.length ?? 0;
     else if (message.subtype === "api_retry") {
       this.retry = { reason: message.error ?? "unknown", count: message.attempt ?? 1 };
       this.#emit({ type: "session.retrying", ...session, ...this.retry });
     } else if (message.subtype === "task_started" && message.task_type === "local_agent") {
-      const sessionId = belowId(this.#sessionId, message.task_id ?? "");
-      this.below.add(sessionId);
+      const sessionId = childSessionId(this.#sessionId, message.task_id ?? "");
+      this.childSessions.add(sessionId);
       this.#emit({ type: "session.opened", sessionId, parentSessionId: this.#sessionId });
     } else if (message.subtype === "task_notification" || isTaskEnd(message)) {
-      const sessionId = belowId(this.#sessionId, message.task_id ?? "");
-      if (this.below.delete(sessionId)) this.#emit({ type: "session.idle", sessionId });
+      const sessionId = childSessionId(this.#sessionId, message.task_id ?? "");
+      if (this.childSessions.delete(sessionId)) this.#emit({ type: "session.idle", sessionId });
     }
   }
 
-  #takeStream(event: WireMessage["event"]): void {
+  #readStreamEvent(event: CliMessage["event"]): void {
     this.retry = null;
     if (event?.type === "message_start" && event.message?.id !== undefined) {
       this.#answer = { id: event.message.id, usage: event.message.usage ?? {} };
@@ -114,8 +114,8 @@ export class RunReader {
     }
   }
 
-  #takeAnswer(message: WireMessage): void {
-    this.#take();
+  #readAnswer(message: CliMessage): void {
+    this.#markStarted();
     const content = message.message?.content;
     for (const block of Array.isArray(content) ? content : []) {
       if (block.type !== "tool_use" || !block.id || !block.name) continue;
@@ -124,22 +124,22 @@ export class RunReader {
     }
   }
 
-  #count(answer: { id: string; usage: Usage }, cost: number): void {
+  #count(answer: { id: string; usage: ClaudeUsage }, cost: number): void {
     const tokens = tokensOf(answer.usage);
     this.#emit({ type: "usage.counted", sessionId: this.#sessionId, messageId: answer.id, tokens, cost });
   }
 }
 
 /** The id of an agent inside a session, as a child session. */
-export function belowId(sessionId: string, agentId: string): string {
+export function childSessionId(sessionId: string, agentId: string): string {
   return `${sessionId}/${agentId}`;
 }
 
-function isTaskEnd(message: WireMessage): boolean {
+function isTaskEnd(message: CliMessage): boolean {
   return message.subtype === "task_updated" && TASK_ENDS.includes(message.patch?.status ?? "");
 }
 
-function readResult(message: WireMessage): Result {
+function readResult(message: CliMessage): Result {
   if (message.terminal_reason?.startsWith("aborted")) return { kind: "interrupted" };
   if (message.is_error !== true) return { kind: "answered", text: (message.result ?? "").trim() };
   const words = message.result || message.errors?.join("\n") || message.subtype;
