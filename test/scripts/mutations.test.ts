@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mayRun, readCoverage } from "../../scripts/mutation/coverage.ts";
 import { mutated, mutationsOf, sample } from "../../scripts/mutation/mutations.ts";
-import { parseText } from "./syntax.ts";
+import { parseText } from "../ground/syntax.ts";
 
 async function changesOf(text: string): Promise<string[]> {
   const tree = await parseText(text);
