@@ -17,6 +17,7 @@ const scripts = {
   check: "scripts/check.ts",
   bench: "bench/main.ts",
   chaos: "scripts/chaos.ts",
+  measure: "scripts/measure.ts",
   mutate: "scripts/mutate.ts",
   screenshots: "scripts/screenshots.ts",
   cli: "src/cli/main.ts",

@@ -8,15 +8,15 @@ import { Glob } from "bun";
 
 export const root = dirname(dirname(import.meta.dir));
 
-/** Paths from the root, with forward slashes, sorted. */
-export function repositoryFiles(): string[] {
-  const lines = read(".gitignore").split("\n");
+/** Paths from the root, with forward slashes, sorted. `tree` is another checkout of this project. */
+export function repositoryFiles(tree = root): string[] {
+  const lines = read(".gitignore", tree).split("\n");
   const names = lines
     .map((line) => line.trim().replace(/^\/|\/$/g, ""))
     .filter((line) => line && !line.startsWith("#"));
   const ignored = [".git", ...names].map((name) => new Glob(name));
   const below = (folder: string): string[] =>
-    readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    readdirSync(join(tree, folder), { withFileTypes: true }).flatMap((entry) => {
       const path = folder ? `${folder}/${entry.name}` : entry.name;
       if (ignored.some((glob) => glob.match(entry.name) || glob.match(path))) return [];
       if (entry.isDirectory()) return below(path);
@@ -25,15 +25,15 @@ export function repositoryFiles(): string[] {
   return below("").sort();
 }
 
-export function read(path: string): string {
-  return readFileSync(join(root, path), "utf8");
+export function read(path: string, tree = root): string {
+  return readFileSync(join(tree, path), "utf8");
 }
 
 /** The text of each file whose path matches, by path. */
-export function sources(shape: RegExp): Map<string, string> {
+export function sources(shape: RegExp, tree = root): Map<string, string> {
   return new Map(
-    repositoryFiles()
+    repositoryFiles(tree)
       .filter((path) => shape.test(path))
-      .map((path) => [path, read(path)]),
+      .map((path) => [path, read(path, tree)]),
   );
 }

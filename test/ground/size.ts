@@ -32,20 +32,25 @@ const vagueWords = ["manager", "util", "utils", "helper", "helpers", "common", "
 
 /** The numbers of the lines that hold code, from 1. */
 export function codeLines(tree: SourceFile): Set<number> {
+  return linesHolding(tree).code;
+}
+
+/** The numbers of the lines that hold code, and of those that hold a comment, from 1. A line can be in both. */
+export function linesHolding(tree: SourceFile): { code: Set<number>; comment: Set<number> } {
   const { text } = tree;
   const literals = new Map<number, number>();
   for (const node of descendants(tree)) if (isOpaque(node)) literals.set(node.getStart(tree), node.end);
-  const lines = new Set<number>();
+  const [code, comment] = [new Set<number>(), new Set<number>()];
   let line = 1;
   for (let i = 0; i < text.length; ) {
     const end = literals.get(i) ?? commentEnd(text, i) ?? i + 1;
     const isComment = !literals.has(i) && end > i + 1;
     for (; i < end; i++) {
       if (text[i] === "\n") line++;
-      else if (!isComment && text[i]?.trim()) lines.add(line);
+      else if (text[i]?.trim()) (isComment ? comment : code).add(line);
     }
   }
-  return lines;
+  return { code, comment };
 }
 
 /** What can hold `//` without being a comment. */
@@ -119,12 +124,24 @@ export const FOLDER_LIMIT = 22;
 
 /** Folders with too many files directly in them, each with their number. */
 export function fullFolders(paths: readonly string[]): string[] {
+  return folderSizes(paths).flatMap(({ folder, files }) => (files > FOLDER_LIMIT ? [`${folder}: ${files} files`] : []));
+}
+
+export interface FolderSize {
+  folder: string;
+  files: number;
+}
+
+/** The number of files directly in each folder, the fullest first. */
+export function folderSizes(paths: readonly string[]): FolderSize[] {
   const counts = new Map<string, number>();
   for (const path of paths) {
     const folder = path.slice(0, path.lastIndexOf("/"));
     counts.set(folder, (counts.get(folder) ?? 0) + 1);
   }
-  return [...counts].flatMap(([folder, count]) => (count > FOLDER_LIMIT ? [`${folder}: ${count} files`] : []));
+  return [...counts]
+    .map(([folder, files]) => ({ folder, files }))
+    .sort((a, b) => b.files - a.files || (a.folder < b.folder ? -1 : 1));
 }
 
 /** True when the file starts with a comment, after a shebang at most. */
