@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { namedPaths } from "./docs-paths.ts";
 import { root, sources } from "./repository.ts";
 
-const documents = sources(/^((README|CONTRIBUTING|CHANGELOG)\.md|docs\/.*\.md)$/);
+const documents = sources(/^((README|CONTRIBUTING|CHANGELOG|SECURITY|AGENTS)\.md|(docs|\.github)\/.*\.md)$/);
 
 describe("the documents", () => {
   test("name only paths that exist", () => {

@@ -5,8 +5,9 @@
 import { posix } from "node:path";
 
 /** Text in backticks is a path of this repository when it starts with one of these. */
-const tops = ["src/", "test/", "docs/", "bin/", "scripts/", "bench/", "dashboard/", ".ci/"];
-const rootFile = /^(README|CONTRIBUTING|CHANGELOG|LICENSE)(\.md)?$|^(package(-lock)?|tsconfig|biome)\.json$/;
+const tops = ["src/", "test/", "docs/", "bin/", "scripts/", "bench/", "dashboard/", ".ci/", ".github/"];
+const rootFile =
+  /^(README|CONTRIBUTING|CHANGELOG|SECURITY|AGENTS|LICENSE)(\.md)?$|^(package(-lock)?|tsconfig|biome)\.json$/;
 
 /** Paths from the repository's root. Patterns and placeholders (`test/*.test.ts`, `docs/<name>.md`) are left out. */
 export function namedPaths(document: string, markdown: string): string[] {
