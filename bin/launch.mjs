@@ -19,6 +19,7 @@ const scripts = {
   chaos: "scripts/chaos.ts",
   measure: "scripts/measure.ts",
   mutate: "scripts/mutate.ts",
+  release: "scripts/release.ts",
   screenshots: "scripts/screenshots.ts",
   cli: "src/cli/main.ts",
 };

@@ -60,7 +60,7 @@ describe("the launcher", () => {
   test("says how it is used", async () => {
     const { code, text } = await node("bin/launch.mjs", "nonsense");
     expect(code).toBe(1);
-    expect(text).toContain("demo|test|build|check|bench|chaos|measure|mutate|screenshots");
+    expect(text).toContain("demo|test|build|check|bench|chaos|measure|mutate|release|screenshots");
   });
 
   test("hands over the child's exit code and its end by a signal", async () => {
