@@ -1,7 +1,8 @@
 /**
- * What a model may not do by itself: have a script run, and let agents work in a directory outside of all projects. A person approves
- * each once: a script of a repository by its exact text, a directory by its real path, with all that is below it. People approve what
- * they set themselves. The call that needs an approval is refused at once, and works when it is made again afterwards.
+ * What a model may not do on its own: make a script run, or let agents work in a directory outside every project. A
+ * person approves each one once: a repository's script by its exact text, a directory by its real path, including
+ * everything below it. What people set themselves counts as approved. A call that needs an approval is rejected
+ * immediately and succeeds when it is repeated after the approval.
  */
 import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
@@ -18,13 +19,13 @@ import { notFound } from "./missing.ts";
 import { pageOf, shown } from "./pages.ts";
 import { wireTime } from "./wire.ts";
 
-/** More are not asked: a person could not read them, and a model could fill the store with them. */
+/** Above this limit no more requests are stored: nobody could read them, and a model could fill the store with them. */
 const MOST_REQUESTED = 100;
 
 type Asked = Pick<Approval, "kind" | "subject" | "directory" | "script">;
 type Repository = Pick<BoardRepo, "path" | "setup">;
 
-/** Refuses a directory that a model may not use yet; the path must be real. */
+/** Rejects a directory that a model may not use yet; the path must be real. */
 export async function assertDirectory(context: BoardContext, path: string, call: BoardCall): Promise<void> {
   if (await isDirectoryAllowed(context, path, call)) return;
   const asked = { kind: "directory", subject: path, directory: path, script: null } as const;
@@ -39,7 +40,9 @@ export async function isDirectoryAllowed(
   return isPerson(origin) || (await store.board.hasKnownDirectory(pathsUpFrom(path)));
 }
 
-/** A person who sets a script has approved it; for anyone else it is asked. Gives what a person still has to approve. */
+/**
+ * A script set by a person is approved; from anyone else it needs an approval. Returns what still has to be approved.
+ */
 export async function noteSetup(context: BoardContext, repo: Repository, call: BoardCall): Promise<Approval | null> {
   if (repo.setup === null) return null;
   const known = await setupApproval(context, repo);
@@ -51,7 +54,9 @@ export async function noteSetup(context: BoardContext, repo: Repository, call: B
   return known ?? (await ask(context, askedSetup(repo.path, repo.setup), call));
 }
 
-/** Refuses while a script of these repositories has no approval; one that nobody asked about yet is asked about now. */
+/**
+ * Rejects the call while a script of these repositories is not approved, and requests any approval not yet requested.
+ */
 export async function assertSetups(
   context: BoardContext,
   repos: readonly (Repository & Pick<BoardRepo, "name">)[],
@@ -106,7 +111,7 @@ export async function allowDirectory(
   return { approval: wireApproval(approved) };
 }
 
-/** Null where there is nothing at that path, or it is not one. */
+/** Null if the path does not exist or is not a directory. */
 export function realOf(path: string): string | null {
   try {
     return isAbsolute(path) ? realpathSync(path) : null;
@@ -171,7 +176,7 @@ function wireApproval(approval: Approval) {
   };
 }
 
-/** The path and all above it. */
+/** The path and all its parents. */
 function pathsUpFrom(path: string): string[] {
   const paths = [path];
   for (let at = path; dirname(at) !== at; ) {

@@ -1,10 +1,13 @@
-/** One call of an operation as its handler sees it: who makes it, when it is given up, and whether it has had effects. */
+/**
+ * One call of an operation as its handler sees it: the caller, the abort signal, and whether the call has had
+ * effects.
+ */
 import type { CallOrigin } from "../protocol/call-origin.ts";
 
 export interface BoardCall {
   operation: string;
   origin: CallOrigin;
   signal?: AbortSignal | undefined;
-  /** From here on the call has changed something that a failure does not take back. */
+  /** From here on the call has made changes that a failure does not undo. */
   hadEffects(): void;
 }

@@ -1,4 +1,7 @@
-/** What every part of the board is given: the truth, the hands, the clock, ids, the log. Holds no rules. */
+/**
+ * The dependencies that every part of the board receives: store, engines, worktrees, clock, ids, log. Contains no
+ * rules.
+ */
 
 import type { Desk } from "../engine/desk.ts";
 import type { Changes } from "../engine/watching/changes.ts";
@@ -7,22 +10,22 @@ import type { Log } from "../process/log.ts";
 import type { Store } from "../store/store.ts";
 import type { Turns } from "./turns.ts";
 
-/** What can run agents here. */
+/** A host that can run agents here. */
 export interface ExecutorInfo {
   /** The kind of host: opencode, claude, scripted. */
   host: string;
-  /** Why it cannot be used, and what to do; null when it can. */
+  /** Why the host cannot be used and what to do about it; null if it can. */
   problem: string | null;
-  /** Null for the program's own choice. */
+  /** Null for the host's own default. */
   defaultAgent: string | null;
-  /** Empty where they are not known yet. */
+  /** Empty while they are not known yet. */
   agents: string[];
 }
 
 export interface BoardContext {
   store: Store;
   desk: Desk;
-  /** All hosts of this process, with the agents as seen from a directory. */
+  /** All hosts of this process, with the agents available in a directory. */
   executors(directory: string | null): Promise<ExecutorInfo[]>;
   /** The folder for all worktrees, an absolute path. */
   worktrees: string;
@@ -30,22 +33,25 @@ export interface BoardContext {
   now(): number;
   /** A UUID. */
   newId(): string;
-  /** A directory is gone: whoever works there lets go of it. */
+  /** A directory is about to be removed: engines that use it let go of it. */
   released?(directory: string): Promise<void>;
-  /** Models may use the scripted agent too; they may not when absent. */
+  /** Whether models may use the scripted agent too; by default they may not. */
   scriptedForModels?: boolean;
-  /** How deep agents may launch agents; 1, the default, means that an agent that we started launches none. */
+  /**
+   * How many levels deep agents may launch agents. With the default, 1, an agent that we started cannot launch
+   * another.
+   */
   maxDepth?: number;
-  /** How long a call waits for an attempt to be set up, in ms; 20 s when absent. */
+  /** How long a call waits for an attempt to be set up, in ms; 20 s by default. */
   setupPatience?: number;
-  /** How long a queued follow-up that could not begin waits before it is tried again, at first, in ms; 5 s when absent. */
+  /** The first retry delay for a queued follow-up that could not start, in ms; 5 s by default. */
   retryPause?: number;
 }
 
-/** The context with what the parts of one board share. */
+/** The context plus the state shared by the parts of one board. */
 export interface BoardParts extends BoardContext {
   changes: Changes;
   waiter: Waiter;
-  /** One at a time for each attempt. */
+  /** One at a time per attempt. */
   turns: Turns;
 }

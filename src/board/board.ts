@@ -1,6 +1,7 @@
 /**
- * The board: performs the operations of the table in src/protocol. Parses, keeps each `request_id` to one call, and hands over to the
- * nouns. One board for a store: its process starts attempts and hands out queued follow-ups. Holds no rules of its own.
+ * The board: executes the operations of the protocol's table. Parses the input, runs each `request_id` only once, and
+ * delegates to the module of each noun. One board per store: its process starts attempts and dispatches queued
+ * follow-ups. Contains no rules of its own.
  */
 
 import { Changes } from "../engine/watching/changes.ts";
@@ -65,7 +66,7 @@ export class Board {
     this.#handlers = handlersOf(this.#parts, this.#start, this.#pump);
   }
 
-  /** Puts right what a crash left, and goes on with the queues. */
+  /** Repairs what a crash left behind, and continues the queues. */
   async start(): Promise<void> {
     const { changes } = this.#parts;
     await changes.start();
@@ -77,7 +78,7 @@ export class Board {
     await this.#pump.start();
   }
 
-  /** Nothing begins any more; what runs is the runner's matter. */
+  /** Starts nothing new; the runner handles live runs. */
   async stop(): Promise<void> {
     this.#parts.changes.stop();
     this.#start.stop();

@@ -1,4 +1,4 @@
-/** The names of hosts on the wire, and what can run agents here. Names are accepted in lower case and with a dash. */
+/** The wire names of hosts, and which of them can run agents here. Lower case and dashes are accepted too. */
 
 import type { LaunchRequest } from "../engine/launch.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
@@ -19,7 +19,7 @@ export function executorOf(host: string): Executor {
   return EXECUTORS.find((name) => HOSTS[name] === host) ?? "SCRIPTED";
 }
 
-/** The host of an executor's name, where that caller may use it. */
+/** The host behind an executor name, if the caller may use it. */
 export function hostFor(context: BoardContext, given: string, call: BoardCall): string {
   const name = given.trim().toUpperCase().replaceAll("-", "_");
   const offered = offeredTo(context, call);
@@ -29,13 +29,16 @@ export function hostFor(context: BoardContext, given: string, call: BoardCall): 
   throw new AsyncAgentsError("invalid_input", message, { details: { field: "executor" } });
 }
 
-/** The scripted agent writes what its prompt says, without a model that could refuse: people may try things out with it. */
+/**
+ * The scripted agent writes whatever its prompt says, and no model can refuse. It exists for people to try things
+ * out.
+ */
 function offeredTo({ scriptedForModels = false }: BoardContext, { origin }: BoardCall): readonly Executor[] {
   const all = origin.door === "person" || scriptedForModels;
   return all ? EXECUTORS : EXECUTORS.filter((name) => name !== "SCRIPTED");
 }
 
-/** What a launch chooses for its run, in the engine's words. */
+/** The run settings of a launch, in the engine's terms. */
 export function runChoicesOf(
   host: string,
   { model, max_minutes, max_cost }: RunChoices,
@@ -51,7 +54,7 @@ export function runChoicesOf(
   };
 }
 
-/** Refuses a host that cannot be used now, and an agent that it does not have. */
+/** Rejects a host that cannot be used now, and an agent that the host does not have. */
 export async function assertUsable(
   context: BoardContext,
   { host, variant, directory }: { host: string; variant: string | null; directory: string },
@@ -65,7 +68,7 @@ export async function assertUsable(
   if (variant !== null) await assertVariant(context, { host, directory }, variant);
 }
 
-/** Refuses an agent that the host does not have in that directory; that opens the host there. */
+/** Rejects an agent that the host does not have in that directory. This opens the host there. */
 export async function assertVariant(
   { desk }: Pick<BoardContext, "desk">,
   { host, directory }: { host: string; directory: string },
@@ -89,7 +92,7 @@ export async function listExecutors(
   return { executors: offeredTo(context, call).map((executor) => wireExecutor(executor, found)) };
 }
 
-/** Opening a host in a folder loads what the folder configures: for a model only where a person has agreed to that. */
+/** Opening a host in a folder loads the folder's configuration. For a model, a person must have approved that first. */
 async function directoryToOpen(context: BoardContext, given: string | undefined, call: BoardCall) {
   if (given === undefined || isPerson(call.origin)) return given ?? null;
   const real = realOf(given);

@@ -1,6 +1,6 @@
 /**
- * Follow-ups: send runs a prompt now, queue keeps it until the session is idle, cancel empties the queue. A send never overtakes
- * a queue that is about to go on. When queued ones begin is the pump's matter.
+ * Follow-ups: send runs a prompt now, queue stores it until the session is idle, cancel empties the queue. A send
+ * never overtakes a queue that is about to continue. The queue pump decides when queued follow-ups start.
  */
 
 import { type BoardSession, isQueueHeld } from "../model/board.ts";
@@ -72,7 +72,10 @@ export async function listFollowUps(
     attempt_id,
     session_id: session.id,
     follow_ups: queued.map(({ prompt, variant, queuedAt, error }) => ({
-      ...{ message: prompt.slice(0, LISTED_CHARS), variant, queued_at: wireTime(queuedAt), error },
+      message: prompt.slice(0, LISTED_CHARS),
+      variant,
+      queued_at: wireTime(queuedAt),
+      error,
     })),
     queued_count: queue.count,
     queue_held: heldOf(task, queue),
@@ -96,12 +99,12 @@ async function send(
     throw code === "task_running" || code === "task_resuming" ? busy(session.id) : thrown;
   });
   hadEffects();
-  // What could not begin before is tried again after this run.
+  // Follow-ups that could not start before are retried after this run.
   if (queue.count > 0) await parts.store.board.refuseFollowUp(session.id, null, null);
   return { ...answerOf(session.id, "send", queue), run: resumed.run.number };
 }
 
-/** An id of one kind, whatever the caller calls the attempt. */
+/** A canonical id, whichever name the caller used for the attempt. */
 function placeOf(input: Input<"follow_up">): { attemptId: string } | { sessionId: string } {
   const { attempt_id, session_id } = input;
   const workspace = input.workspace_id;

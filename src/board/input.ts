@@ -1,13 +1,13 @@
 /**
- * From what a caller sent to an operation's input: schema first, then the form of the ids. A refusal names the field, what is
- * wrong with it and what is allowed. Changes nothing and looks nothing up.
+ * Validates what a caller sent as an operation's input: first the schema, then the format of ids. An error names the
+ * field, the problem, and what is allowed. Changes nothing and looks nothing up.
  */
 import type { z } from "zod";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { OPERATIONS, type OperationName } from "../protocol/operations.ts";
 import { isIdField, isUuid } from "./uuid.ts";
 
-/** An operation's input as its handler gets it. */
+/** An operation's validated input, as its handler receives it. */
 export type Input<Name extends OperationName> = z.output<(typeof OPERATIONS)[Name]["input"]>;
 
 const SHOWN = 60;
@@ -23,8 +23,8 @@ export function parseInput<Name extends OperationName>(name: Name, given: unknow
 }
 
 /**
- * Null means absent: some clients send it for every field that was not filled in. Some send further fields with a follow-up, which
- * are passed over; elsewhere a field that nobody knows is a mistake.
+ * Null means absent: some clients send it for every field left empty. Some clients also send extra fields with a
+ * follow-up, which are ignored; for all other operations an unknown field is an error.
  */
 function withoutNulls(given: unknown, only: readonly string[] | null): Record<string, unknown> {
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
@@ -92,7 +92,7 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>((inner, part) => (inner as Record<PropertyKey, unknown> | undefined)?.[part], value);
 }
 
-/** Checks every id, and writes it as the store has it. */
+/** Checks every id and normalizes it to the form used in the store. */
 function withIds(value: unknown, path: string): unknown {
   if (Array.isArray(value)) return value.map((inner, i) => withIds(inner, `${path}[${i}]`));
   if (typeof value !== "object" || value === null) return value;

@@ -1,7 +1,8 @@
 /**
- * How deep agents may launch agents, and bring work into a person's branch: what an agent was started to do is for whoever started
- * it to look at and to merge. An agent that we started carries its depth in its environment, and its MCP server hands it on; who
- * does not say it over MCP is refused, since an agent without end could be behind it. No state.
+ * Limits how deep agents may launch agents, and keeps them from merging into a person's branch: whoever started an
+ * agent reviews and merges its work. An agent that we started carries its depth in its environment, and its MCP
+ * server passes it on. An MCP caller that reports no depth is rejected, since it could be an agent in an endless
+ * chain. No state.
  */
 
 import { AsyncAgentsError } from "../model/errors.ts";
@@ -10,13 +11,13 @@ import type { OperationName } from "../protocol/operations.ts";
 
 const DEFAULT_DEPTH = 1;
 
-/** Whether the call sets an agent to work. */
+/** Whether the call starts an agent. */
 export function isLaunch(name: OperationName, input: object): boolean {
   if (name === "follow_up") return (input as { action?: string }).action !== "cancel";
   return name === "start_task_attempt" || name === "launch_task";
 }
 
-/** Refuses a merge by an agent that may not start others: it could merge its own work, which nobody has looked at. */
+/** Rejects a merge by an agent that may not start others: it could merge its own unreviewed work. */
 export function assertMerger({ depth }: CallOrigin, maxDepth = DEFAULT_DEPTH): void {
   if (depth !== null && depth < maxDepth) return;
   const message = `This call comes from an agent that asyncagents started, or does not say that it does not (${DEPTH_HEADER}), so it merges nothing. Say that the work is done: whoever started you, or a person, looks at it and merges it.`;

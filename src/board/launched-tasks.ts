@@ -1,4 +1,7 @@
-/** Tasks without a project: launched in a folder, waited for by their handles, answered. A handle is the engine's id of the task. */
+/**
+ * Tasks without a project: launched in a folder, waited for by handle, and answered. A handle is the engine's task
+ * id.
+ */
 import { realpathSync, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { AsyncAgentsError } from "../model/errors.ts";
@@ -118,7 +121,7 @@ async function findTask({ store }: BoardParts, handle: string): Promise<Task> {
   return task;
 }
 
-/** It ended, or nothing goes on before somebody answers. */
+/** The task has ended, or it cannot continue until someone answers. */
 function isSettled(task: Task): boolean {
   return !isLive(task.status) || task.phase === "waiting";
 }

@@ -1,4 +1,4 @@
-/** How the board says that something is not there: what, which id, and where ids are listed. */
+/** The board's "not found" errors: what was missing, which id, and where ids are listed. */
 import { AsyncAgentsError } from "../model/errors.ts";
 
 const WHERE = {

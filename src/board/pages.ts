@@ -1,4 +1,6 @@
-/** Pages on the wire: a cursor is the last row's place in the order, opaque to callers. Keeps nothing between two calls. */
+/**
+ * Pagination on the wire: a cursor encodes the last row's position in the order and is opaque to callers. Stateless.
+ */
 import { AsyncAgentsError } from "../model/errors.ts";
 import type { After, BoardPage } from "../store/board/records.ts";
 import { isUuid } from "./uuid.ts";
@@ -14,12 +16,12 @@ export function limitOf({ limit }: PageInput): number {
   return limit ?? ROWS;
 }
 
-/** Asks for one row more than is shown: that is how the last page is known. */
+/** Fetches one row more than is shown, to detect the last page. */
 export function pageOf(input: PageInput): BoardPage {
   return { limit: limitOf(input) + 1, after: input.cursor === undefined ? null : keyOf(input.cursor) };
 }
 
-/** The rows to show, and where the next page begins. */
+/** The rows to show, and the cursor of the next page. */
 export function shown<Row extends After>(rows: Row[], input: PageInput): { rows: Row[]; next: string | null } {
   const page = rows.slice(0, limitOf(input));
   const last = page.at(-1);

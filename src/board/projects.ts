@@ -1,4 +1,7 @@
-/** Projects and their repositories: adding, listing, removing. A repo is stored as git's own top folder of it; nothing on disk changes. */
+/**
+ * Projects and their repositories: adding, listing, removing. A repository is stored as git's own top-level folder;
+ * nothing on disk changes.
+ */
 import { realpathSync } from "node:fs";
 import { basename } from "node:path";
 import type { Approval } from "../model/approval.ts";
@@ -21,7 +24,7 @@ export async function addProject(
   const { store, now, newId } = context;
   const name = requiredText("name", input.name).trim();
   const [id, at] = [newId(), now()];
-  // Everything that can be wrong with a folder is found before anything is written.
+  // Every problem with a folder is found before anything is written.
   const found: FoundRepo[] = [];
   for (const path of input.repos ?? []) found.push(await foundRepo(context, path, call));
   const repos = found.map((repo) => ({ ...repo, id: newId(), copy: [], setup: null }));
@@ -45,7 +48,8 @@ export async function listProjects(
 ): Promise<OperationOutput<"list_projects">> {
   const { rows, next } = shown(await store.board.projects(pageOf(input)), input);
   const projects = rows.map(({ id, name, createdAt, updatedAt }) => ({
-    ...{ id, name },
+    id,
+    name,
     created_at: wireTime(createdAt),
     updated_at: wireTime(updatedAt),
   }));
@@ -74,7 +78,11 @@ export async function addRepo(
   const id = newId();
   const setup = setupOf(input.setup);
   const added = await store.board.addRepo({
-    ...{ id, name, path: repo.path, projectId: input.project_id, createdAt: now() },
+    id,
+    name,
+    path: repo.path,
+    projectId: input.project_id,
+    createdAt: now(),
     copy: input.copy ?? [],
     setup,
   });
@@ -159,7 +167,7 @@ export async function findRepo(
   };
 }
 
-/** A repository whose folder is gone is still shown, so that it can be removed. */
+/** A repository whose folder is gone is still listed, so that it can be removed. */
 async function branchAt(path: string): Promise<string | null> {
   try {
     return (await inspectRepo(path)).currentBranch;
@@ -170,14 +178,17 @@ async function branchAt(path: string): Promise<string | null> {
 }
 
 interface FoundRepo {
-  /** Its top folder, without links. */
+  /** Its top-level folder, with links resolved. */
   path: string;
   /** The folder's name. */
   name: string;
   currentBranch: string | null;
 }
 
-/** Git reads what the folder configures: a model's folder is asked about before git is, and so is the top of its repository. */
+/**
+ * Git reads the folder's configuration, so a model's folder must be approved before git runs there, and so must the
+ * top-level folder of its repository.
+ */
 async function foundRepo(context: BoardContext, given: string, call: BoardCall): Promise<FoundRepo> {
   const real = realOf(given);
   if (real !== null) await assertDirectory(context, real, call);

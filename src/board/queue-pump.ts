@@ -1,7 +1,8 @@
 /**
- * Hands queued follow-ups to their sessions, one at a time and in order, when the session is idle and the queue is not held. A
- * follow-up leaves the queue in the transaction that begins its run: it is never dropped and never run twice. One that cannot begin
- * stays first, with the reason, until something happens to its session again; a fault that may pass is tried again by itself.
+ * Dispatches queued follow-ups to their sessions, one at a time and in order, when the session is idle and the queue
+ * is not on hold. A follow-up leaves the queue in the same transaction that starts its run, so it is never lost and
+ * never run twice. One that cannot start stays first, with the reason, until its session changes again; a transient
+ * fault is retried automatically.
  */
 import { type BoardSession, isQueueHeld } from "../model/board.ts";
 import { AsyncAgentsError, type ErrorCode, messageOf } from "../model/errors.ts";
@@ -11,7 +12,7 @@ import { assertWorktrees, STOPPED } from "./attempts/attempts.ts";
 import type { BoardParts } from "./board-context.ts";
 
 const ENDS: ReadonlySet<string> = new Set(["run.completed", "run.failed", "run.cancelled"]);
-/** Faults of the moment, which pass by themselves. */
+/** Transient faults, which go away by themselves. */
 const PASSING: ReadonlySet<ErrorCode | null> = new Set<ErrorCode>([
   "host_unavailable",
   "host_failed",
@@ -31,7 +32,7 @@ export class QueuePump {
     this.#parts = parts;
   }
 
-  /** Looks at all queues: what an earlier process left goes on. */
+  /** Checks all queues, so that those of an earlier process continue. */
   async start(): Promise<void> {
     for (const sessionId of await this.#parts.store.board.queuedSessions()) this.wake(sessionId);
   }
@@ -43,17 +44,17 @@ export class QueuePump {
     while (this.#looks.size > 0) await Promise.all(this.#looks);
   }
 
-  /** A run that ended may have made a session idle. */
+  /** The end of a run may have made a session idle. */
   heed({ taskId, event }: FeedEntry): void {
     if (ENDS.has(event.type)) this.#do(taskId, () => this.#ended(taskId));
   }
 
-  /** Something may be to do for the session; returns at once. */
+  /** Checks whether the session has something to dispatch; returns immediately. */
   wake(sessionId: string): void {
     this.#do(sessionId, () => this.#look(sessionId));
   }
 
-  /** What fails is tried again: nobody else may come to look. */
+  /** A failure is retried: nothing else may check this queue again. */
   #do(key: string, work: () => Promise<void>): void {
     const look = work()
       .catch((thrown: unknown) => {
@@ -96,11 +97,13 @@ export class QueuePump {
 
   async #refused(sessionId: string, followUpId: string, thrown: unknown): Promise<void> {
     const code = AsyncAgentsError.isInstance(thrown) ? thrown.code : null;
-    // Somebody else runs the task, or has taken the follow-up: the end of that run comes back here.
+    // Another process runs the task or has already dispatched the follow-up. The end of that run brings us back here.
     if (code === "task_running" || code === "task_resuming" || code === "follow_up_gone" || this.#stopped) return;
     const { store, log } = this.#parts;
     log.error("a queued follow-up could not begin; it stays queued", {
-      ...{ session: sessionId, followUp: followUpId, error: messageOf(thrown) },
+      session: sessionId,
+      followUp: followUpId,
+      error: messageOf(thrown),
     });
     await store.board.refuseFollowUp(sessionId, followUpId, messageOf(thrown));
     if (PASSING.has(code)) this.#later(sessionId, () => this.#look(sessionId));

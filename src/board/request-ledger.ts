@@ -1,6 +1,7 @@
 /**
- * Calls that carry a `request_id` are done once: a second one gets the first's answer. The name is claimed before anything is
- * done and given back when the call fails without effects. Where it failed halfway, or its process died, the caller is told to look.
+ * Executes calls that carry a `request_id` only once: a second call gets the first one's answer. The id is claimed
+ * before any work and released if the call fails without effects. If it failed halfway or its process died, the
+ * caller is told to check the result.
  */
 import { createHash } from "node:crypto";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
@@ -8,7 +9,7 @@ import type { BoardContext } from "./board-context.ts";
 
 const KEPT_MS = 7 * 24 * 3_600_000;
 
-/** Calls what it is given once it has had effects that a failure does not take back. */
+/** Runs the call, which reports as soon as it has effects that a failure does not undo. */
 type Work<T> = (hadEffects: () => void) => Promise<T>;
 
 export class RequestLedger {
@@ -19,7 +20,7 @@ export class RequestLedger {
     this.#context = context;
   }
 
-  /** Forgets what nobody will repeat any more. */
+  /** Deletes entries so old that nobody will repeat them. */
   async prune(): Promise<void> {
     await this.#context.store.board.pruneRequests(this.#context.now() - KEPT_MS);
   }
@@ -67,7 +68,7 @@ export class RequestLedger {
     );
   }
 
-  /** A claim that stays is told as interrupted, which is the safe mistake. */
+  /** A claim that remains is reported as interrupted, which is the safe error. */
   async #giveBack(operation: string, requestId: string): Promise<void> {
     const { store, log } = this.#context;
     await store.board.dropRequest(operation, requestId).catch((failure: unknown) => {
@@ -84,7 +85,7 @@ function otherInput(requestId: string): AsyncAgentsError {
   );
 }
 
-/** The same text for the same values, in whatever order the fields came. */
+/** The same text for the same values, regardless of the order of fields. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";

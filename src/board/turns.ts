@@ -1,4 +1,7 @@
-/** One at a time for each key, in the order of the calls. Among the calls of this process only: a board has one process. */
+/**
+ * One at a time for each key, in the order of the calls. Among the calls of this process only: a board has one
+ * process.
+ */
 export class Turns {
   readonly #last = new Map<string, Promise<unknown>>();
 

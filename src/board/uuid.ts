@@ -1,7 +1,7 @@
-/** What an id of the board looks like. Checked before anything is looked up, so that a wrong text is told from an unknown id. */
+/** The format of the board's ids. Checked before any lookup, to tell a malformed id from an unknown one. */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Every field of an operation that ends so holds one, but for the caller's own name of a request. */
+/** Every operation field with this suffix holds an id, except the caller's own `request_id`. */
 export function isIdField(name: string): boolean {
   return name.endsWith("_id") && name !== "request_id";
 }

@@ -1,4 +1,4 @@
-/** From the board's records to the words of the wire. Pure. */
+/** Converts the board's records to the wire format. Pure. */
 
 import { type Attempt, isQueueHeld, type WorkItem } from "../model/board.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
@@ -23,7 +23,7 @@ export function wireTime(at: number): string {
   return new Date(at).toISOString();
 }
 
-/** A text that must say something. */
+/** A text that must not be empty. */
 export function requiredText(field: string, text: string | undefined): string {
   if (text !== undefined && text.trim() !== "") return text;
   throw new AsyncAgentsError("missing_required", `${field} is missing or empty. Give it as a text.`, {
@@ -85,7 +85,7 @@ export function stateOf(attempt: Pick<AttemptRecord, "state">, task: Task | null
   return standingOf(attempt.state, task?.status ?? null, task?.phase ?? null);
 }
 
-/** How an attempt stands: what its newest task does comes before what was done with it. */
+/** The state of an attempt: the state of its newest task takes precedence over what was done with the attempt. */
 function standingOf(state: Attempt["state"], status: Status | null, phase: Phase | null): AttemptState {
   if (status !== null && isLive(status)) return phase === "waiting" ? "waiting" : "running";
   if (state !== "ready") return state;
@@ -107,7 +107,7 @@ export function finalMessage(task: Task | null): string | null {
   return task?.run.result?.slice(0, FINAL) ?? null;
 }
 
-/** Why queued follow-ups wait although the session is idle, and how to go on; null where they do not. */
+/** Why queued follow-ups wait although the session is idle, and how to continue; null if none are waiting. */
 export function heldOf(task: Task | null, { head, afterRun }: Queue): string | null {
   if (task === null || head === null || isLive(task.status)) return null;
   if (head.error !== null) return `The next one could not begin: ${head.error}`;
@@ -116,7 +116,7 @@ export function heldOf(task: Task | null, { head, afterRun }: Queue): string | n
   return `The newest run ${how}, and they may rest on its work. Send or queue another follow-up to go on, or cancel them.`;
 }
 
-/** What a task did so far, in a line. */
+/** The progress of a task in one line. */
 export function progressLine(task: Task | null): string {
   if (task === null) return "nothing yet";
   const { toolCalls, lastTools, tokens } = task.progress;

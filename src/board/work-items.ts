@@ -1,4 +1,7 @@
-/** Work items, which the wire calls tasks: adding, reading, changing. Their status moves by itself with their attempts (the store does that). */
+/**
+ * Work items, called tasks on the wire: adding, reading, changing. The store moves their status along with their
+ * attempts.
+ */
 import type { OperationOutput } from "../protocol/operations.ts";
 import type { BoardContext } from "./board-context.ts";
 import type { Input } from "./input.ts";
@@ -14,7 +17,11 @@ export async function createTask(
   const title = requiredText("title", input.title).trim();
   const [id, at] = [newId(), now()];
   const added = await store.board.addWorkItem({
-    ...{ id, title, projectId: input.project_id, createdAt: at, updatedAt: at },
+    id,
+    title,
+    projectId: input.project_id,
+    createdAt: at,
+    updatedAt: at,
     description: input.description?.trim() ? input.description : null,
     status: "todo",
   });

@@ -10,7 +10,7 @@ const side = await bed.side();
 const { call } = side;
 
 describe("an attempt", () => {
-  test("from the start to the merge: worktree, run, status, diff, and nothing left behind", async () => {
+  test("from start to merge: worktree, run, status, diff, and nothing left behind", async () => {
     const place = await projectOn(side, bed.git);
     const [repo = ""] = place.paths;
     const { task_id, attempt_id } = await attemptOf(side, place, "!wait go\n!write b.txt hello\n!say All done.");
@@ -23,8 +23,12 @@ describe("an attempt", () => {
       error: null,
     });
     expect((await call("get_task", { task_id })).task).toMatchObject({
-      ...{ status: "inprogress", has_in_progress_attempt: true, last_attempt_failed: false },
-      ...{ latest_attempt_id: attempt_id, latest_session_id: running.session_id, latest_session_executor: "SCRIPTED" },
+      status: "inprogress",
+      has_in_progress_attempt: true,
+      last_attempt_failed: false,
+      latest_attempt_id: attempt_id,
+      latest_session_id: running.session_id,
+      latest_session_executor: "SCRIPTED",
     });
     expect((await refusal(call("merge_attempt", { attempt_id }))).code).toBe("attempt_running");
     expect((await refusal(call("delete_task", { task_id }))).code).toBe("attempt_running");
@@ -77,7 +81,7 @@ describe("an attempt", () => {
     expect((await refusal(call("get_task", { task_id }))).code).toBe("not_found");
   });
 
-  test("20 at once on one repository: each its own branch and worktree, and all of them can be merged", async () => {
+  test("20 at once in one repository: each has its own branch and worktree, and all of them can be merged", async () => {
     const place = await projectOn(side, bed.git);
     const [repo = ""] = place.paths;
     const started = await Promise.all(
@@ -96,7 +100,7 @@ describe("an attempt", () => {
     expect(sh(repo, "worktree", "list").split("\n")).toHaveLength(1);
   }, 60_000);
 
-  test("several attempts of one task: the task is in review when the last of them has ended; a stop counts as failed", async () => {
+  test("several attempts at one task: the task is in review when the last one has ended; a stopped attempt counts as failed", async () => {
     const place = await projectOn(side, bed.git);
     const first = await attemptOf(side, place, "!wait go");
     const { task_id } = first;
@@ -125,7 +129,7 @@ describe("an attempt", () => {
     await call("delete_task", { task_id, force: true });
   });
 
-  test("what a person set while it ran stays", async () => {
+  test("a status set by a person during the run is kept", async () => {
     const place = await projectOn(side, bed.git);
     const { task_id, attempt_id } = await attemptOf(side, place, "!wait go");
     await call("update_task", { task_id, status: "done" });
@@ -163,7 +167,7 @@ describe("an attempt", () => {
 });
 
 describe("several repositories", () => {
-  test("one folder holds their worktrees; the agent works there, and the context is found from both", async () => {
+  test("one folder holds their worktrees; the agent works there, and the context is found from each", async () => {
     const place = await projectOn(side, bed.git, 2);
     const { attempt_id, task_id } = await attemptOf(side, place, "!write project-1/x.txt x\n!write project-2/y.txt y");
     const ended = await wait(side, attempt_id);
@@ -175,8 +179,13 @@ describe("several repositories", () => {
     symlinkSync(second, link);
     for (const directory of [first, second, folder, join(second, "deep/er"), link]) {
       expect(await call("get_context", { directory })).toMatchObject({
-        ...{ project_id: place.project_id, task_id, task_title: "Try it", task_status: "inreview", attempt_id },
-        ...{ workspace_branch: ended.workspace_branch, workspace_repos: place.repos },
+        project_id: place.project_id,
+        task_id,
+        task_title: "Try it",
+        task_status: "inreview",
+        attempt_id,
+        workspace_branch: ended.workspace_branch,
+        workspace_repos: place.repos,
       });
     }
     mkdirSync(`${folder}-2`);
@@ -188,7 +197,7 @@ describe("several repositories", () => {
     expect((await refusal(call("get_context", { directory: folder }))).code).toBe("not_found");
   });
 
-  test("once merged, each shows what the merge changed: also nothing, and also where its repository is gone", async () => {
+  test("after a merge, each one shows what the merge changed: even nothing, and even if its repository is gone", async () => {
     const place = await projectOn(side, bed.git, 2);
     const { attempt_id } = await attemptOf(side, place, "!write project-1/x.txt x");
     await wait(side, attempt_id);
@@ -203,7 +212,7 @@ describe("several repositories", () => {
     expect((await refusal(call("get_attempt_diff", { attempt_id }))).code).toBe("repo_invalid");
   });
 
-  test("a conflict in one of them: nothing lands in the other, and nothing is committed", async () => {
+  test("a conflict in one of them: nothing is merged into the other, and nothing is committed", async () => {
     const place = await projectOn(side, bed.git, 2);
     const [one = "", two = ""] = place.paths;
     const { attempt_id } = await attemptOf(side, place, "!write project-1/x.txt x\n!write project-2/a.txt mine");
@@ -215,9 +224,10 @@ describe("several repositories", () => {
     expect(refused).toMatchObject({ code: "merge_conflict", details: { files: ["a.txt"] } });
     expect([traceOf(one), traceOf(two)]).toEqual(before);
     expect(await call("get_attempt", { attempt_id })).toMatchObject({
-      ...{ state: "completed", repos: ended.repos.map(({ uncommitted }) => ({ uncommitted })) },
+      state: "completed",
+      repos: ended.repos.map(({ uncommitted }) => ({ uncommitted })),
     });
-    // Also where somebody has uncommitted changes in the checkout of the target branch.
+    // Also with uncommitted changes in the checkout of the target branch.
     sh(two, "reset", "--hard", "--quiet", "HEAD~1");
     write(two, "a.txt", "dirty");
     expect((await refusal(call("merge_attempt", { attempt_id }))).code).toBe("worktree_busy");
@@ -226,7 +236,7 @@ describe("several repositories", () => {
     expect(await call("merge_attempt", { attempt_id })).toMatchObject({ removed: true });
   });
 
-  test("one that cannot be set up takes the others with it, and the call says why", async () => {
+  test("if one cannot be set up, the others are rolled back and the call says why", async () => {
     const { project_id } = await call("add_project", { name: "half" });
     const [good, bad] = [bed.git.repo("good"), bed.git.repo("bad")];
     const first = await call("add_repo", { project_id, path: good });
@@ -243,8 +253,8 @@ describe("several repositories", () => {
   });
 });
 
-describe("a launch that is refused", () => {
-  test("for its variant makes nothing", async () => {
+describe("a rejected launch", () => {
+  test("because of its variant creates nothing", async () => {
     const side = await bed.side();
     const place = await projectOn(side, bed.git);
     const before = traceOf(place.paths[0] ?? "");
@@ -253,7 +263,7 @@ describe("a launch that is refused", () => {
     expect([traceOf(place.paths[0] ?? ""), existsSync(side.worktrees)]).toEqual([before, false]);
   });
 
-  test("takes the worktrees back with it", async () => {
+  test("rolls back the worktrees", async () => {
     const executors = async () => [{ host: "claude", problem: null, defaultAgent: null, agents: [] }];
     const unsure = await bed.side(undefined, { executors });
     const place = await projectOn(unsure, bed.git);
@@ -267,24 +277,29 @@ describe("a launch that is refused", () => {
   });
 });
 
-describe("a setup that takes long", () => {
+describe("a slow setup", () => {
   const start = async (patient: Side, setup: string) => {
     const place = await projectOn(patient, bed.git, 1, { setup });
     return { place, ...(await attemptOf(patient, place, "!say ok")) };
   };
 
-  test("the call returns while it goes on; the attempt has no session until then [MT-04.2, MT-F2-01]", async () => {
+  test("the call returns while setup continues; the attempt has no session until then [MT-04.2, MT-F2-01]", async () => {
     const gate = join(bed.git.folder(), "gate");
     const patient = await bed.side(undefined, { setupPatience: 50 });
     const { task_id, attempt_id } = await start(patient, `until [ -e "${gate}" ]; do sleep 0.05; done`);
     expect(await patient.call("get_attempt", { attempt_id })).toMatchObject({ state: "starting", session_id: null });
     const listed = await patient.call("list_task_attempts", { task_id });
     expect(listed).toMatchObject({
-      ...{ count: 1, latest_attempt_id: attempt_id, latest_session_id: null },
+      count: 1,
+      latest_attempt_id: attempt_id,
+      latest_session_id: null,
       attempts: [{ attempt_id, latest_session_id: null, latest_session_executor: null }],
     });
     expect((await patient.call("get_task", { task_id })).task).toMatchObject({
-      ...{ status: "todo", has_in_progress_attempt: true, last_attempt_failed: false, latest_session_id: null },
+      status: "todo",
+      has_in_progress_attempt: true,
+      last_attempt_failed: false,
+      latest_session_id: null,
     });
     const send = patient.call("follow_up", { attempt_id, action: "send", prompt: "x" });
     expect((await refusal(send)).code).toBe("session_missing");
@@ -293,7 +308,7 @@ describe("a setup that takes long", () => {
     expect(await ended).toMatchObject({ state: "completed", final_message: "ok" });
   });
 
-  test("one that fails later leaves the attempt as failed with its reason, and nothing else", async () => {
+  test("a later failure leaves the attempt marked as failed with its reason, and nothing else", async () => {
     const gate = join(bed.git.folder(), "gate");
     const patient = await bed.side(undefined, { setupPatience: 50 });
     const { task_id, attempt_id, place } = await start(patient, `until [ -e "${gate}" ]; do sleep 0.05; done; exit 7`);
@@ -306,7 +321,9 @@ describe("a setup that takes long", () => {
       repos: [{ path: null }],
     });
     expect((await patient.call("get_task", { task_id })).task).toMatchObject({
-      ...{ has_in_progress_attempt: false, last_attempt_failed: true, latest_session_id: null },
+      has_in_progress_attempt: false,
+      last_attempt_failed: true,
+      latest_session_id: null,
     });
     expect(traceOf(place.paths[0] ?? "")[0]).toBe(`${before} commit\trefs/heads/main`);
     expect((await refusal(patient.call("follow_up", { attempt_id, action: "send", prompt: "x" }))).code).toBe(
@@ -317,7 +334,7 @@ describe("a setup that takes long", () => {
 });
 
 describe("removal", () => {
-  test("work that is not merged is refused, for all attempts of a task or for none; force takes it", async () => {
+  test("unmerged work is rejected, for all attempts of a task or for none; force removes it", async () => {
     const place = await projectOn(side, bed.git);
     const dirty = await attemptOf(side, place, "!write work.txt work");
     const { task_id } = dirty;
@@ -341,7 +358,7 @@ describe("removal", () => {
     });
   });
 
-  test("force stops what runs and takes what is queued", async () => {
+  test("force stops running work and removes queued work", async () => {
     const place = await projectOn(side, bed.git);
     const { task_id, attempt_id } = await attemptOf(side, place, "!wait never");
     const { handle } = await call("attempt_task", { attempt_id });
@@ -352,7 +369,7 @@ describe("removal", () => {
     expect(sh(place.paths[0] ?? "", "worktree", "list").split("\n")).toHaveLength(1);
   });
 
-  test("a second merge, which has nothing to do, knows what the first one changed", async () => {
+  test("a second merge with nothing to do still knows what the first one changed", async () => {
     const place = await projectOn(side, bed.git);
     const { attempt_id } = await attemptOf(side, place, "!write one.txt 1");
     await wait(side, attempt_id);
@@ -361,7 +378,7 @@ describe("removal", () => {
     expect((await call("get_attempt", { attempt_id })).repos).toMatchObject([{ path: null, files: 1, insertions: 1 }]);
   });
 
-  test("a merge that keeps the worktree can be worked on again, and is merged again", async () => {
+  test("an attempt merged with its worktree kept can be continued and merged again", async () => {
     const place = await projectOn(side, bed.git);
     const { task_id, attempt_id } = await attemptOf(side, place, "!write one.txt 1");
     await wait(side, attempt_id);

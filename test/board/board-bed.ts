@@ -1,4 +1,4 @@
-/** Boards for a test file, and what tests do with them again and again: `const bed = boardBed()` at its top. */
+/** Boards for a test file, and the steps tests share: `const bed = boardBed()` at the top of the file. */
 import { afterAll } from "bun:test";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,13 +11,13 @@ import { openSide, type Side } from "./board-side.ts";
 
 export interface BoardBed {
   git: GitBed;
-  /** A started board with a folder of its own, or on a folder that another one had. */
+  /** A started board with its own folder, or on a folder that another board used. */
   side(folder?: string, fields?: Partial<BoardContext>): Promise<Side>;
 }
 
 export function boardBed(): BoardBed {
   const sides: Side[] = [];
-  // Before the folders go, which the next line sees to.
+  // Must run before the folders are removed, on the next line.
   afterAll(async () => {
     for (const side of sides) await side.close();
   });
@@ -41,7 +41,7 @@ export interface Place {
 
 let projects = 0;
 
-/** A project with so many repositories. */
+/** A project with this number of repositories. */
 export async function projectOn(side: Side, git: GitBed, count = 1, more: object = {}): Promise<Place> {
   const { project_id } = await side.call("add_project", { name: `project ${++projects}` });
   const place: Place = { project_id, repos: [], paths: [] };
@@ -69,15 +69,15 @@ export function wait(side: Side, attempt_id: string): Promise<OperationOutput<"g
   return side.call("get_attempt", { attempt_id, wait_ms: 20_000 });
 }
 
-/** How an attempt stands, without a look at git. */
+/** The state of an attempt, without running git. */
 export interface Standing {
   state: OperationOutput<"get_attempt">["state"];
   queued: number;
-  /** Why the next one in the queue could not begin. */
+  /** Why the first follow-up in the queue could not start. */
   refused: string | null;
 }
 
-/** The attempt once it fits, by the changes of the store. */
+/** The attempt as soon as it matches; rechecked on every change in the store. */
 export async function whenAttempt(
   side: Side,
   attempt_id: string,
@@ -95,14 +95,14 @@ export async function whenAttempt(
   return side.call("get_attempt", { attempt_id });
 }
 
-/** Lets a scripted agent go on that waits for a file of its worktree. */
+/** Releases a scripted agent that waits for a file in its worktree. */
 export function open(attempt: OperationOutput<"get_attempt">, name: string): void {
   const path = attempt.repos[0]?.path ?? "";
   if (!existsSync(path)) mkdirSync(path, { recursive: true });
   writeFileSync(join(path, name), "");
 }
 
-/** The prompts of the attempt's runs, oldest first, each with how it ended. */
+/** The prompts of the attempt's runs, oldest first, each with its outcome. */
 export async function runsOf(side: Side, attempt_id: string): Promise<string[]> {
   const { handle } = await side.call("attempt_task", { attempt_id });
   const runs = await side.store.runs(handle ?? "", 100);

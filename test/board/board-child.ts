@@ -1,7 +1,7 @@
 /**
- * A process with a board that starts one attempt, to be killed: `board-child.ts <folder> <input of start_task_attempt> <queued prompts…>`.
- * Says where its worktree is when the attempt is started and its prompts are queued. With KILL_AT_SESSION it kills itself when the task is launched and its
- * session not yet written.
+ * A process with a board that starts one attempt and is meant to be killed: `board-child.ts <folder> <input of
+ * start_task_attempt> <queued prompts…>`. Prints its worktree once the attempt has started and its prompts are
+ * queued. With KILL_AT_SESSION it kills itself after the task is launched and before its session is written.
  */
 import { openSide } from "./board-side.ts";
 

@@ -1,4 +1,7 @@
-/** One process with a board: real store, real git, scripted hosts that the real runner starts. Runs outside of the test runner too. */
+/**
+ * One process with a board: real store, real git, scripted hosts started by the real runner. Also works outside the
+ * test runner.
+ */
 import { join } from "node:path";
 import { Board } from "../../src/board/board.ts";
 import type { BoardContext } from "../../src/board/board-context.ts";
@@ -12,7 +15,7 @@ import type { Store } from "../../src/store/store.ts";
 
 export const AGENTS = ["general", "explore"];
 
-/** What one process has. */
+/** The parts of one process. */
 export interface Side {
   folder: string;
   worktrees: string;
@@ -42,7 +45,12 @@ export async function openSide(folder: string, fields: Partial<BoardContext> = {
   });
   const worktrees = join(folder, "worktrees");
   const board = new Board({
-    ...{ store, desk, worktrees, log, now: Date.now, newId: () => crypto.randomUUID() },
+    store,
+    desk,
+    worktrees,
+    log,
+    now: Date.now,
+    newId: () => crypto.randomUUID(),
     executors: async () => [{ host: "scripted", problem: null, defaultAgent: "general", agents: AGENTS }],
     released: (directory) => runner.release(directory),
     ...fields,

@@ -14,7 +14,7 @@ afterAll(async () => {
 });
 const bed = boardBed();
 
-/** A project in a folder that no process has open any more, and a task in it. */
+/** A project in a folder that no process has open any more, with a task in it. */
 async function prepared(description: string, more: object = {}) {
   const side = await bed.side();
   const place = await projectOn(side, bed.git, 1, more);
@@ -33,20 +33,23 @@ function child(folder: string, input: object, prompts: string[] = [], environmen
     ...prompts,
   ];
   const started = Bun.spawn(command, {
-    ...{ env: { ...process.env, ...environment }, stdin: "ignore", stdout: "pipe", stderr: "inherit" },
+    env: { ...process.env, ...environment },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "inherit",
   });
   children.push(started);
   return started;
 }
 
-/** The process that comes after: as the daemon does, the board first, then what dead processes left. */
+/** The next process: like the daemon, it starts the board first and then cleans up after dead processes. */
 async function restarted(folder: string): Promise<Side> {
   const side = await bed.side(folder);
   void side.runner.recover();
   return side;
 }
 
-/** Resolves when the file is there. */
+/** Resolves when the file exists. */
 function appears(file: string): Promise<void> {
   return new Promise((resolve) => {
     const look = () => {
@@ -63,7 +66,7 @@ const attemptsOf = async (side: Side, task_id: string) => (await side.call("list
 const branches = ({ paths }: Place) => sh(paths[0] ?? "", "branch", "--list").split("\n");
 
 describe("kill -9 of the board's process", () => {
-  test("while an attempt runs and two follow-ups are queued: nothing is lost, and the queue goes on in order", async () => {
+  test("while an attempt runs and two follow-ups are queued: nothing is lost, and the queue continues in order", async () => {
     const { folder, input, task_id, place } = await prepared("!write kept.txt work\n!wait never");
     const killed = child(folder, input, ["!write one.txt 1", "!say two"]);
     const { value } = await killed.stdout.getReader().read();
@@ -76,19 +79,22 @@ describe("kill -9 of the board's process", () => {
     const ended = await whenAttempt(side, attempt_id, ({ state, queued }) => state === "completed" && queued === 0);
     expect(await runsOf(side, attempt_id)).toEqual([
       "Try it\n\n!write kept.txt work\n!wait never: error",
-      ...["!write one.txt 1: completed", "!say two: completed"],
+      "!write one.txt 1: completed",
+      "!say two: completed",
     ]);
     expect(ended.final_message).toBe("two");
     expect(readdirSync(ended.repos[0]?.path ?? "").sort()).toEqual([".git", "a.txt", "kept.txt", "one.txt"]);
     expect((await side.call("get_task", { task_id })).task).toMatchObject({
-      ...{ status: "inreview", has_in_progress_attempt: false, last_attempt_failed: false },
+      status: "inreview",
+      has_in_progress_attempt: false,
+      last_attempt_failed: false,
     });
     expect(branches(place)).toHaveLength(2);
     await side.call("merge_attempt", { attempt_id });
     expect(branches(place)).toHaveLength(1);
   }, 60_000);
 
-  test("while an attempt is set up: it is taken back and marked, and the next one works", async () => {
+  test("while an attempt is being set up: it is rolled back and marked, and the next one works", async () => {
     const gate = bed.git.folder();
     const { folder, input, task_id, place } = await prepared("!say ok", {
       setup: `echo $$ > "${gate}/pid"; sleep 300`,
@@ -102,19 +108,23 @@ describe("kill -9 of the board's process", () => {
     const [attempt] = await attemptsOf(side, task_id);
     const attempt_id = attempt?.attempt_id ?? "";
     expect(await side.call("get_attempt", { attempt_id })).toMatchObject({
-      ...{ state: "failed", session_id: null, error: expect.stringContaining("interrupted while it was set up") },
+      state: "failed",
+      session_id: null,
+      error: expect.stringContaining("interrupted while it was set up"),
     });
     expect(traceOf(place.paths[0] ?? "")).toEqual(before);
     expect(readdirSync(side.worktrees)).toEqual([".marks"]);
     const again = side.call("start_task_attempt", { ...input, request_id: "once" });
     expect(await again.catch(({ code }) => code)).toBe("request_conflict");
     expect((await side.call("get_task", { task_id })).task).toMatchObject({
-      ...{ status: "todo", has_in_progress_attempt: false, last_attempt_failed: true },
+      status: "todo",
+      has_in_progress_attempt: false,
+      last_attempt_failed: true,
     });
     await whenGone(Number(readFileSync(join(gate, "pid"), "utf8")));
   }, 60_000);
 
-  test("after the task was launched and before its session was written: the session is written then", async () => {
+  test("after the task was launched but before its session was written: recovery writes the session", async () => {
     const { folder, input, task_id } = await prepared("!write kept.txt work\n!wait never");
     const killed = child(folder, input, [], { KILL_AT_SESSION: "1" });
     await killed.exited;
@@ -130,7 +140,7 @@ describe("kill -9 of the board's process", () => {
   }, 60_000);
 });
 
-test("what a removal left behind is cleared at the next start, and all else stays", async () => {
+test("leftovers of an interrupted removal are cleared at the next start, and everything else stays", async () => {
   const first = await bed.side();
   const place = await projectOn(first, bed.git);
   const ids: string[] = [];
@@ -160,7 +170,7 @@ test("what a removal left behind is cleared at the next start, and all else stay
   });
 });
 
-/** Resolves when the process is gone: it was told to go, and nobody says when it did. */
+/** Resolves when the process is gone. It was told to exit, but nothing reports when it has. */
 async function whenGone(pid: number): Promise<void> {
   for (let round = 0; round < 500 && isAlive(pid); round++) await Bun.sleep(20);
   expect(isAlive(pid)).toBe(false);

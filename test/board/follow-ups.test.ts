@@ -21,11 +21,15 @@ const idle = (attempt_id: string) =>
   whenAttempt(side, attempt_id, ({ state, queued }) => state !== "running" && queued === 0);
 
 describe("send", () => {
-  test("continues the session by its own id, its attempt's, or the attempt's other name [MT-05.1, MT-08.1, MT-08.2]", async () => {
+  test("continues the session by its own id, its attempt's id, or the attempt's other name [MT-05.1, MT-08.1, MT-08.2]", async () => {
     const attempt_id = await attempt("!say one");
     const { session_id } = await wait(side, attempt_id);
     expect(await send(attempt_id, "!say two")).toEqual({
-      ...{ session_id: session_id ?? "", action: "send", run: 1, status: "empty", queued_count: 0 },
+      session_id: session_id ?? "",
+      action: "send",
+      run: 1,
+      status: "empty",
+      queued_count: 0,
     });
     expect(await wait(side, attempt_id)).toMatchObject({ state: "completed", final_message: "two", session_id });
     await call("follow_up", { session_id: session_id ?? "", action: "send", prompt: "!say three" });
@@ -38,11 +42,14 @@ describe("send", () => {
     });
     await wait(side, attempt_id);
     expect(await runsOf(side, attempt_id)).toEqual([
-      ...["Try it\n\n!say one: completed", "!say two: completed", "!say three: completed", "--four: completed"],
+      "Try it\n\n!say one: completed",
+      "!say two: completed",
+      "!say three: completed",
+      "--four: completed",
     ]);
   });
 
-  test("is refused while the session is busy, and of many at once one runs", async () => {
+  test("is rejected while the session is busy; of many sent at once, one runs", async () => {
     const attempt_id = await attempt("!wait go");
     const refused = await refusal(send(attempt_id, "!say no"));
     expect(refused).toMatchObject({ code: "session_busy", message: expect.stringContaining("queue") });
@@ -51,7 +58,7 @@ describe("send", () => {
     const { session_id } = await call("get_attempt", { attempt_id });
     const waiting = { id: crypto.randomUUID(), sessionId: session_id ?? "", prompt: "!say first", variant: null };
     await side.store.board.queueFollowUp({ ...waiting, queuedAt: 1 });
-    // It is about to begin, and came first.
+    // It is about to start, and was first.
     expect((await refusal(send(attempt_id, "!say no"))).code).toBe("session_busy");
     await call("follow_up", { attempt_id, action: "cancel" });
     const outcomes = await Promise.allSettled(Array.from({ length: 8 }, (_, i) => send(attempt_id, `!wait more-${i}`)));
@@ -61,7 +68,7 @@ describe("send", () => {
     await call("stop_attempt", { attempt_id });
   });
 
-  test("a variant is used from then on; one that nobody knows is refused", async () => {
+  test("a variant applies from then on; an unknown one is rejected", async () => {
     const attempt_id = await attempt("!say one");
     await wait(side, attempt_id);
     const refused = await refusal(send(attempt_id, "!say no", { variant: "nobody" }));
@@ -88,7 +95,7 @@ describe("send", () => {
 });
 
 describe("queue", () => {
-  test("runs in order, one after the other, also what many queue at once", async () => {
+  test("runs in order, one after the other, even when many are queued at once", async () => {
     const attempt_id = await attempt("!wait go");
     const first = await queue(attempt_id, "!say 0", { variant: "explore" });
     expect(first).toMatchObject({ action: "queue", status: "queued", queued_count: 1 });
@@ -99,12 +106,13 @@ describe("queue", () => {
     open(await call("get_attempt", { attempt_id }), "go");
     await idle(attempt_id);
     expect((await runsOf(side, attempt_id)).slice(1)).toEqual([
-      ...["!say 0: completed", "!say 1: completed"],
+      "!say 0: completed",
+      "!say 1: completed",
       ...Array.from({ length: 5 }, () => "!say same: completed"),
     ]);
   });
 
-  test("an idle session begins at once; cancel takes all that waits [MT-08.5]", async () => {
+  test("an idle session starts immediately; cancel removes everything that waits [MT-08.5]", async () => {
     const attempt_id = await attempt("!say one");
     await wait(side, attempt_id);
     await queue(attempt_id, "!wait two");
@@ -114,24 +122,29 @@ describe("queue", () => {
     await queue(attempt_id, "!say four");
     const { session_id } = running;
     expect(await call("follow_up", { session_id: session_id ?? "", action: "cancel" })).toEqual({
-      ...{ session_id: session_id ?? "", action: "cancel", status: "empty", queued_count: 0 },
+      session_id: session_id ?? "",
+      action: "cancel",
+      status: "empty",
+      queued_count: 0,
     });
     open(running, "two");
     await wait(side, attempt_id);
     expect(await runsOf(side, attempt_id)).toHaveLength(2);
   });
 
-  test("a run that fails keeps the queue, until somebody queues or sends again", async () => {
+  test("a failed run holds the queue until someone queues or sends again", async () => {
     const attempt_id = await attempt("!wait go\n!fail broken");
     await queue(attempt_id, "!say one");
     await queue(attempt_id, "!say two");
     open(await call("get_attempt", { attempt_id }), "go");
     expect(await wait(side, attempt_id)).toMatchObject({ state: "failed", error: "broken", queued_count: 2 });
-    // A send comes first; then the newest run is a good one, and the queue goes on by itself.
+    // The send goes first. Its run then succeeds, and the queue continues by itself.
     await send(attempt_id, "!say zero");
     await idle(attempt_id);
     expect((await runsOf(side, attempt_id)).slice(1)).toEqual([
-      ...["!say zero: completed", "!say one: completed", "!say two: completed"],
+      "!say zero: completed",
+      "!say one: completed",
+      "!say two: completed",
     ]);
     await send(attempt_id, "!wait go-2");
     await queue(attempt_id, "!say three");
@@ -143,7 +156,7 @@ describe("queue", () => {
     expect((await runsOf(side, attempt_id)).slice(5)).toEqual(["!say three: completed", "!say four: completed"]);
   });
 
-  test("one that cannot begin stays first and is shown; it is tried again when somebody queues", async () => {
+  test("a follow-up that cannot start stays first and is shown; it is retried when someone queues again", async () => {
     const attempt_id = await attempt("!wait go");
     await queue(attempt_id, "!say lost");
     const running = await call("get_attempt", { attempt_id });
@@ -168,8 +181,8 @@ describe("queue", () => {
   });
 });
 
-describe("a queue that cannot go on", () => {
-  /** An attempt with one follow-up in its queue, whose engine refuses to begin it as often as told. */
+describe("a queue that cannot continue", () => {
+  /** An attempt with one queued follow-up, whose engine refuses to start it the given number of times. */
   async function refusedOn(at: Side, code: ErrorCode, times: number) {
     const { attempt_id } = await attemptOf(at, await projectOn(at, bed.git), "!wait go");
     await whenAttempt(at, attempt_id, ({ state }) => state === "running");
@@ -185,7 +198,7 @@ describe("a queue that cannot go on", () => {
     return attempt_id;
   }
 
-  test("because of a fault of the moment is tried again by itself, until it begins", async () => {
+  test("because of a transient fault is retried automatically until it starts", async () => {
     const hasty = await bed.side(undefined, { retryPause: 1 });
     const attempt_id = await refusedOn(hasty, "host_unavailable", 3);
     await whenAttempt(hasty, attempt_id, ({ state, queued }) => state === "completed" && queued === 0);
@@ -193,7 +206,7 @@ describe("a queue that cannot go on", () => {
     expect(hasty.logged.filter((line) => line.startsWith("a queued follow-up could not begin"))).toHaveLength(3);
   });
 
-  test("because the store could not be read is looked at again by itself", async () => {
+  test("because the store could not be read is checked again automatically", async () => {
     const hasty = await bed.side(undefined, { retryPause: 1 });
     const { attempt_id } = await attemptOf(hasty, await projectOn(hasty, bed.git), "!wait go");
     await whenAttempt(hasty, attempt_id, ({ state }) => state === "running");
@@ -218,7 +231,7 @@ describe("a queue that cannot go on", () => {
     expect(hasty.logged.filter((line) => line.startsWith("a queue could not be looked at"))).toHaveLength(2);
   });
 
-  test("is tried again after a restart; one that a person has stopped is not", async () => {
+  test("is retried after a restart, unless a person stopped it", async () => {
     const folder = bed.git.folder();
     const before = await bed.side(folder);
     const [refused, stopped] = [await refusedOn(before, "session_gone", 1), await refusedOn(before, "session_gone", 1)];
@@ -230,7 +243,9 @@ describe("a queue that cannot go on", () => {
     const after = await bed.side(folder);
     await whenAttempt(after, refused, ({ state, queued }) => state === "completed" && queued === 0);
     expect(await after.call("get_attempt", { attempt_id: stopped })).toMatchObject({
-      ...{ state: "completed", queued_count: 1, error: expect.stringContaining("was stopped") },
+      state: "completed",
+      queued_count: 1,
+      error: expect.stringContaining("was stopped"),
     });
     await after.call("follow_up", { attempt_id: stopped, action: "queue", prompt: "!say and this" });
     await whenAttempt(after, stopped, ({ state, queued }) => state === "completed" && queued === 0);
@@ -239,7 +254,7 @@ describe("a queue that cannot go on", () => {
 });
 
 describe("questions", () => {
-  test("a question can be answered, a permission only by a person", async () => {
+  test("a question can be answered by anyone, a permission only by a person", async () => {
     const attempt_id = await attempt("!ask Which colour?\n!say ok");
     expect(await wait(side, attempt_id)).toMatchObject({
       state: "waiting",

@@ -1,6 +1,6 @@
 /**
- * Known ways to make git run a program by writing files: in a repository's folder, or in a worktree. Each leaves a canary when
- * its program has run, and says how plain git, as a person runs it, is made to fall for it.
+ * Known ways to make git run a program by writing files, in a repository's folder or in a worktree. Each leaves a
+ * canary when its program has run, and describes how plain git, run by a person, triggers it.
  */
 import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,17 +9,17 @@ import { commit, sh, tenLines, write } from "../worktree/git-bed.ts";
 export interface Stage {
   repo: string;
   worktree: string;
-  /** For programs and canaries, outside of both. */
+  /** A folder for programs and canaries, outside both. */
   folder: string;
 }
 
 export interface Vector {
   name: string;
-  /** The submodule that it spoils. */
+  /** The submodule it tampers with. */
   submodule?: string;
-  /** `program` gives the path of a program that leaves the canary. */
+  /** `program` returns the path of a program that leaves the canary. */
   plant(stage: Stage, program: (rest?: string) => string): void;
-  /** What plain git is asked to do. It may fail. */
+  /** The plain git command that triggers it. It may fail. */
   fire(stage: Stage): void;
 }
 
@@ -56,7 +56,7 @@ function hook(folder: string, name: string, program: string): void {
   writeFileSync(join(folder, name), `#!/bin/sh\nexec '${program}'\n`, { mode: 0o755 });
 }
 
-/** A remote that promises the objects that are missing: git fetches them when it needs them. */
+/** A promisor remote: git fetches missing objects from it on demand. */
 function promise(repo: string, remote: string, url: string): void {
   config(repo, "core.repositoryformatversion", "1");
   config(repo, "extensions.partialClone", remote);
@@ -309,7 +309,7 @@ export const PLANTED: Vector[] = [
   },
 ];
 
-/** What a tool that writes texts can make: nothing in it is executable. */
+/** Everything a tool that writes text files can create: none of it is executable. */
 function writeTextRepo(gitDir: string, head: string, settings: string): void {
   write(gitDir, "HEAD", `${head}\n`);
   write(gitDir, "objects/keep", "");

@@ -30,7 +30,7 @@ function repoFor(vectors: readonly Vector[]): string {
   return repo;
 }
 
-/** What an agent may have done there, and a person meanwhile, so that everything has to be compared and merged. */
+/** Changes by an agent, and by a person in the meantime, so that everything has to be compared and merged. */
 function work({ repo, worktree }: Stage, vectors: readonly Vector[]): void {
   if (vectors.some(({ submodule }) => submodule))
     sh(worktree, "-c", "protocol.file.allow=always", "submodule", "update", "--init");
@@ -40,7 +40,7 @@ function work({ repo, worktree }: Stage, vectors: readonly Vector[]): void {
   commit(repo, "ours");
 }
 
-/** A stage made by plain git alone. */
+/** A stage built with plain git only. */
 function plainStage(vectors: readonly Vector[]): Stage {
   const [repo, folder] = [repoFor(vectors), bed.git.folder()];
   const worktree = join(bed.git.folder(), "tree");
@@ -50,7 +50,7 @@ function plainStage(vectors: readonly Vector[]): Stage {
   return stage;
 }
 
-/** All that the board does with git, and how each went. */
+/** Every git operation of the board, and its result. */
 async function everything(place: Place, stage: Stage, attempt_id: string): Promise<Record<string, string>> {
   const said: Record<string, string> = {};
   const operations: [string, () => Promise<unknown>][] = [
@@ -89,7 +89,7 @@ const FINE = { start: "done", find: "done", view: "done", diff: "done", remove: 
 const MERGED = { ...FINE, merge: "done", squash: "done", force: "done" };
 const refused = (code: string) => ({ merge: code, squash: code, force: "done" });
 
-/** Each with how the board takes it: what it can do without the program is done, the rest is refused. */
+/** Each with how the board handles it: what works without the program is done, the rest is rejected. */
 const GROUPS = [
   { group: "config", vectors: CONFIG, outcome: MERGED },
   { group: "further config", vectors: INCLUDED, outcome: MERGED },
@@ -101,14 +101,14 @@ const GROUPS = [
 
 describe("programs that files can make git run", () => {
   for (const { group, vectors, outcome } of GROUPS) {
-    test(`do run with plain git: ${group}`, () => {
+    test(`run with plain git: ${group}`, () => {
       for (const vector of vectors) {
         const stage = plainStage([vector]);
         plant(stage, vector);
         try {
           vector.fire(stage);
         } catch {
-          // Many break the command that ran them.
+          // Many of them break the command that ran them.
         }
         expect([vector.name, hasFired(stage, vector)]).toEqual([vector.name, true]);
       }

@@ -11,7 +11,7 @@ let at = 1_700_000_000_000;
 const side = await bed.side(undefined, { now: () => ++at });
 const { call } = side;
 
-/** What a caller sends that the types would not let through. */
+/** Input that the types would not allow. */
 const raw = (name: OperationName, input: unknown) => refusal(call(name, input as never));
 const UNKNOWN = "3f2b8c1e-0d4a-4f6b-9a57-5f6d2c7e8b90";
 
@@ -93,7 +93,7 @@ describe("bad input", () => {
     }
   });
 
-  test("an attempt that cannot start has changed nothing", async () => {
+  test("an attempt that cannot start changes nothing", async () => {
     const place = await projectOn(side, bed.git);
     const other = await projectOn(side, bed.git);
     const [repo] = place.repos;
@@ -124,7 +124,7 @@ describe("bad input", () => {
     expect(await call("list_task_attempts", { task_id })).toMatchObject({ count: 0, attempts: [] });
   });
 
-  test("a folder that is no repository of git, and names that are taken", async () => {
+  test("a folder that is not a git repository, and names already in use", async () => {
     const { project_id } = await call("add_project", { name: "names" });
     const folder = bed.git.folder();
     expect(await raw("add_repo", { project_id, path: folder })).toMatchObject({ code: "repo_invalid" });
@@ -153,7 +153,7 @@ describe("bad input", () => {
 });
 
 describe("lists", () => {
-  test("pages by a cursor, newest first, and each row says how its latest attempt stands [MT-F2-01, MT-F-05]", async () => {
+  test("pages by cursor, newest first, and each row shows the state of its latest attempt [MT-F2-01, MT-F-05]", async () => {
     const place = await projectOn(side, bed.git);
     const { project_id } = place;
     const plain = await call("create_task", { project_id, title: "no attempt" });
@@ -196,7 +196,7 @@ describe("lists", () => {
     await call("stop_attempt", { attempt_id: running.attempt_id });
   });
 
-  test("attempts of the same millisecond: the smaller id is the later one [MT-F-04, MT-F2-02]", async () => {
+  test("attempts created in the same millisecond: the smaller id is the later one [MT-F-04, MT-F2-02]", async () => {
     const frozen = await bed.side(undefined, { now: () => 1_700_000_000_000 });
     const place = await projectOn(frozen, bed.git);
     const { task_id } = await frozen.call("create_task", { project_id: place.project_id, title: "x" });
@@ -213,7 +213,7 @@ describe("lists", () => {
     expect(rest).toMatchObject({ next_cursor: null, latest_attempt_id: ids[0] });
   });
 
-  test("executors are all listed, also those that cannot be used", async () => {
+  test("all executors are listed, including unavailable ones", async () => {
     const { executors } = await call("list_executors", {});
     expect(executors.map(({ executor, available }) => [executor, available])).toEqual([
       ["OPENCODE", false],
@@ -225,7 +225,7 @@ describe("lists", () => {
 });
 
 describe("request_id", () => {
-  test("a second call gets the first one's answer, also while that is under way, and also in a later process", async () => {
+  test("a second call gets the first one's answer, even while that is in progress, and even in a later process", async () => {
     const first = await bed.side();
     const place = await projectOn(first, bed.git);
     const { task_id } = await first.call("create_task", { project_id: place.project_id, title: "x" });
@@ -238,12 +238,12 @@ describe("request_id", () => {
     const second = await bed.side(first.folder);
     const again = await second.call("start_task_attempt", { ...input, task_id: task_id.toUpperCase() });
     expect(again.attempt_id).toBe(answers[0]?.attempt_id ?? "");
-    // Another operation may use the same name.
+    // Another operation may use the same id.
     const made = await second.call("create_task", { project_id: place.project_id, title: "y", request_id: "r1" });
     expect(made.task_id).not.toBe(task_id);
   });
 
-  test("a call that failed can be made again; one whose process died is not guessed at; old ones are forgotten", async () => {
+  test("a failed call can be repeated; one whose process died is not guessed at; old ones are forgotten", async () => {
     const later = { at: Date.now() };
     const late = await bed.side(undefined, { now: () => later.at });
     const input = { name: "twice", request_id: "r1" };
@@ -263,7 +263,7 @@ describe("request_id", () => {
     expect((await refusal(late.call("add_project", input))).code).toBe("name_taken");
   });
 
-  test("a call that failed after it had effects keeps its name, and is not done a second time", async () => {
+  test("a call that failed after it had effects keeps its id and is not executed again", async () => {
     const { attempt_id } = await attemptOf(side, await projectOn(side, bed.git), "!wait go");
     const input = { attempt_id, action: "queue", prompt: "!say once", request_id: "halfway" } as const;
     const { board } = side.store;

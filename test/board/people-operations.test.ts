@@ -9,7 +9,7 @@ const side = await bed.side(undefined, { now: () => ++at });
 const { call } = side;
 
 describe("a project with its repositories", () => {
-  test("is added whole or not at all", async () => {
+  test("is added completely or not at all", async () => {
     const path = bed.git.repo("shop");
     const refused = await refusal(call("add_project", { name: "half", repos: [path, bed.git.folder()] }));
     expect(refused.code).toBe("repo_invalid");
@@ -21,7 +21,7 @@ describe("a project with its repositories", () => {
     expect((await call("list_repos", { project_id })).repos).toEqual([{ id: repos[0]?.repo_id ?? "", name: "shop" }]);
   });
 
-  test("a repository can be seen, corrected and removed, also when its folder is gone", async () => {
+  test("a repository can be viewed, corrected and removed, even when its folder is gone", async () => {
     const place = await projectOn(side, bed.git, 1, { setup: "echo old", copy: [".env"] });
     const repo_id = place.repos[0]?.repo_id ?? "";
     expect(await call("find_repo", { repo_id })).toMatchObject({ copy: [".env"], setup: "echo old", name: "project" });
@@ -69,7 +69,7 @@ describe("lists for people", () => {
     });
     expect(await all({ cursor: page.next_cursor })).toEqual([row2, row1] as never);
     expect((await refusal(call("list_attempts", { project_id: task_id }))).code).toBe("not_found");
-    // The first attempt is at work, the newest one was stopped by a person: the card must not mix the two.
+    // The first attempt is running, a person stopped the newest one: the card must not mix the two.
     const card = {
       latest_attempt_id: second.attempt_id,
       latest_attempt_state: "stopped",
@@ -85,7 +85,7 @@ describe("lists for people", () => {
     await wait(side, first.attempt_id);
   });
 
-  test("queued prompts with their texts, and why they wait", async () => {
+  test("queued prompts with their text, and why they wait", async () => {
     const place = await projectOn(side, bed.git);
     const { attempt_id } = await attemptOf(side, place, "!wait go\n!fail broken");
     const empty = await call("list_follow_ups", { attempt_id });
@@ -101,7 +101,8 @@ describe("lists for people", () => {
     expect((await call("list_follow_ups", { attempt_id, limit: 1 })).follow_ups).toHaveLength(1);
     open(await call("get_attempt", { attempt_id }), "go");
     expect(await wait(side, attempt_id)).toMatchObject({
-      ...{ state: "failed", queued_count: 2 },
+      state: "failed",
+      queued_count: 2,
       queue_held: expect.stringMatching(/newest run failed.*Send or queue another follow-up to go on, or cancel/),
     });
     await call("follow_up", { attempt_id, action: "cancel" });

@@ -1,4 +1,7 @@
-/** A person resumes in one process while the queue dispatches in another: no queued prompt is lost, and none runs twice. */
+/**
+ * A person resumes in one process while the queue dispatches in another: no queued prompt is lost, and none runs
+ * twice.
+ */
 import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { refusal } from "../worktree/git-bed.ts";
@@ -11,12 +14,12 @@ afterAll(async () => {
   await Promise.all(children.map(({ exited }) => exited));
 });
 
-test("a follow-up whose run is refused stays in the queue", async () => {
+test("a follow-up whose run is rejected stays in the queue", async () => {
   const side = await bed.side();
   const { attempt_id } = await attemptOf(side, await projectOn(side, bed.git), "!say one");
   const { session_id } = await wait(side, attempt_id);
   const { handle } = await side.call("attempt_task", { attempt_id });
-  // What the pump saw just before a person resumed.
+  // The pump's view just before a person resumed.
   const seen = await side.store.task(handle ?? "");
   if (seen === null || session_id === null) throw new Error("no task");
   const engine = await side.runner.open(seen.host, seen.directory);
@@ -29,13 +32,15 @@ test("a follow-up whose run is refused stays in the queue", async () => {
   expect((await side.store.board.queue(session_id)).head?.id).toBe(id);
 });
 
-test("prompts that are queued while another process resumes the task again and again all run, each once, in order", async () => {
+test("prompts queued while another process keeps resuming the task all run, each once, in order", async () => {
   const side = await bed.side();
   const { attempt_id } = await attemptOf(side, await projectOn(side, bed.git), "!say start");
   await wait(side, attempt_id);
   const { handle } = await side.call("attempt_task", { attempt_id });
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "resuming-child.ts"), side.folder, handle ?? ""], {
-    ...{ stdin: "ignore", stdout: "pipe", stderr: "inherit" },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "inherit",
   });
   children.push(child);
   const said = child.stdout.getReader();

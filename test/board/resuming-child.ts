@@ -1,6 +1,6 @@
 /**
- * Another process in which a person resumes one task whenever it is idle: `resuming-child.ts <folder> <task>`. Says a line when it
- * begins, and ends at SIGTERM between two runs.
+ * Another process in which a person resumes one task whenever it is idle: `resuming-child.ts <folder> <task>`. Prints
+ * a line when it starts, and exits on SIGTERM between two runs.
  */
 
 import { isLive } from "../../src/model/task.ts";
@@ -21,7 +21,7 @@ while (!isOver) {
   });
   if (isOver || task === null) break;
   const engine = await side.runner.open(task.host, task.directory);
-  // Often somebody else was faster.
+  // Someone else was often faster.
   await engine.resumeTask(task, { prompt: "!say person", allow: ["error", "cancelled"] }).catch(() => {});
 }
 await side.close();

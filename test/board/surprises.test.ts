@@ -14,7 +14,7 @@ function hook(folder: string, name: string, mode = 0o755): void {
 }
 
 describe("starting an attempt", () => {
-  test("says nothing about a clean repository, and names changes that the worktree does not have", async () => {
+  test("gives no warning for a clean repository, and names changes that the worktree lacks", async () => {
     const place = await projectOn(side, bed.git);
     const [repo = ""] = place.paths;
     expect(await attemptOf(side, place, "!say ok")).not.toHaveProperty("warnings");
@@ -26,7 +26,7 @@ describe("starting an attempt", () => {
     ]);
   });
 
-  test("names submodules, which are empty there, unless the setup script sees to them", async () => {
+  test("names submodules, which are empty in the worktree, unless the setup script handles them", async () => {
     const place = await projectOn(side, bed.git);
     const [repo = ""] = place.paths;
     sh(repo, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", bed.git.repo(), "libs/one");
@@ -46,7 +46,7 @@ describe("starting an attempt", () => {
 });
 
 describe("a merge", () => {
-  test("says which hooks were not run, where a person has some", async () => {
+  test("says which hooks were not run, if a person has any", async () => {
     const place = await projectOn(side, bed.git);
     const [repo = ""] = place.paths;
     const merged = async (file: string) => {
@@ -81,7 +81,7 @@ describe("a merge", () => {
     expect(existsSync(join(path, "deps/dep"))).toBe(true);
   });
 
-  test("of a submodule's commit that is nowhere else is refused, and changes nothing", async () => {
+  test("of a submodule commit that exists nowhere else is rejected and changes nothing", async () => {
     const place = await projectOn(side, bed.git);
     const [repo = ""] = place.paths;
     sh(repo, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", bed.git.repo(), "lib");
@@ -102,7 +102,7 @@ describe("a merge", () => {
   });
 });
 
-test("the diff names every file with its counts, also those it has no room for, and says that it is not complete", async () => {
+test("the diff names every file with its counts, even those without room for their text, and says that it is incomplete", async () => {
   const place = await projectOn(side, bed.git);
   const { attempt_id } = await attemptOf(side, place, "!say ok");
   const path = (await wait(side, attempt_id)).repos[0]?.path ?? "";
@@ -124,8 +124,8 @@ test("the diff names every file with its counts, also those it has no room for, 
   expect(unread).toMatchObject({ complete: false, truncated: false, unread: expect.stringContaining("inner") });
 });
 
-describe("a follow-up whose worktree somebody deleted", () => {
-  test("is refused, sent or queued, and nothing runs", async () => {
+describe("a follow-up whose worktree was deleted by hand", () => {
+  test("is rejected, whether sent or queued, and nothing runs", async () => {
     const place = await projectOn(side, bed.git);
     const { attempt_id } = await attemptOf(side, place, "!say ok");
     const path = (await wait(side, attempt_id)).repos[0]?.path ?? "";
@@ -138,7 +138,7 @@ describe("a follow-up whose worktree somebody deleted", () => {
     expect(await call("follow_up", { attempt_id, action: "cancel" })).toMatchObject({ status: "empty" });
   });
 
-  test("stays queued with the reason when it was queued before", async () => {
+  test("stays queued with the reason if it was queued before", async () => {
     const place = await projectOn(side, bed.git);
     const { attempt_id } = await attemptOf(side, place, "!ask Go on?\n!say ok");
     const asking = await whenAttempt(side, attempt_id, ({ state }) => state === "waiting");

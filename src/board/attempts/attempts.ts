@@ -1,4 +1,7 @@
-/** Finding attempts, listing them, and stopping what they do. Reads and cancels only; what becomes of worktrees is decided elsewhere. */
+/**
+ * Finds attempts, lists them, and stops their work. Only reads and cancels; other files decide what happens to
+ * worktrees.
+ */
 
 import { AsyncAgentsError } from "../../model/errors.ts";
 import { isLive, type Task } from "../../model/task.ts";
@@ -13,14 +16,14 @@ import { assertProject } from "../projects.ts";
 import { stateOf, wireAttemptRow, wireListedAttempt } from "../wire.ts";
 import type { AttemptStart } from "./start.ts";
 
-/** How long a stop waits for an attempt that is being set up. */
+/** How long a stop waits for an attempt that is still being set up. */
 const SETUP_MS = 10_000;
-/** Stands as the reason at the head of a queue that a person holds. */
+/** The reason shown on a queue that a person has put on hold. */
 export const STOPPED = "the attempt was stopped. Send or queue a follow-up to go on.";
 
 export interface FoundAttempt {
   attempt: AttemptRecord;
-  /** The task of its latest session. */
+  /** The task of the attempt's latest session. */
   task: Task | null;
 }
 
@@ -84,27 +87,27 @@ export async function stopAttempt(
   });
 }
 
-/** Also where the session is between two runs, what is queued must not begin now. */
+/** The session may be between two runs: even then, nothing queued may start now. */
 async function holdQueue({ store }: BoardParts, { latestSession }: AttemptRecord): Promise<void> {
   if (latestSession === null) return;
   const { head } = await store.board.queue(latestSession.id);
   if (head !== null) await store.board.refuseFollowUp(latestSession.id, head.id, STOPPED);
 }
 
-/** The task once it does nothing any more. */
+/** The task once it is no longer running. */
 export async function stopped({ desk, store }: BoardParts, task: Task): Promise<Task> {
   if (!isLive(task.status)) return task;
   try {
     return await desk.cancel(task);
   } catch (thrown) {
-    // It ended by itself meanwhile.
+    // The task ended by itself in the meantime.
     if (AsyncAgentsError.isInstance(thrown) && thrown.code === "task_not_live")
       return (await store.task(task.id)) ?? task;
     throw thrown;
   }
 }
 
-/** Resolves when the work is done or the time is over, whichever comes first. */
+/** Resolves when the work is done or the time is up, whichever comes first. */
 export async function inTime(work: Promise<void>, ms: number, signal?: AbortSignal): Promise<void> {
   const { promise: over, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);
@@ -116,7 +119,7 @@ export async function inTime(work: Promise<void>, ms: number, signal?: AbortSign
   signal?.removeEventListener("abort", abort);
 }
 
-/** Refuses to go on in an attempt whose worktrees are gone, by a merge or by somebody's hand. */
+/** Rejects further work in an attempt whose worktrees are gone, whether merged or deleted by hand. */
 export function assertWorktrees({ id, folder, state, repos }: AttemptRecord): void {
   if (folder === null) {
     const why = state === "merged" ? " since it was merged" : "";
@@ -126,7 +129,7 @@ export function assertWorktrees({ id, folder, state, repos }: AttemptRecord): vo
   for (const { path } of repos) if (path !== null) ownedAt(path);
 }
 
-/** Refuses while the attempt is being set up or at work. */
+/** Rejects the call while the attempt is being set up or running. */
 export function assertIdle({ attempt, task }: FoundAttempt, advice: string): void {
   if (attempt.state !== "starting" && !(task !== null && isLive(task.status))) return;
   const message = `Attempt ${attempt.id} is ${attempt.state === "starting" ? "being set up" : "at work"}. ${advice}`;

@@ -1,6 +1,7 @@
 /**
- * Merges an attempt into its target branches, in every repository or in none: all are tried before the first is moved. What is
- * merged is then removed, and the work item is done. Refused while anything runs or waits to run.
+ * Merges an attempt into its target branches, in every repository or in none: all merges are tried before the first
+ * branch moves. The merged worktrees are then removed and the work item is done. Rejected while anything is running
+ * or queued.
  */
 
 import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
@@ -56,7 +57,7 @@ async function mergeNow(
   return { attempt_id: attempt.id, merged, removed, task_status: "done", ...told };
 }
 
-/** `landed`: the commits that brought it to the target branches, by repo id. */
+/** `landed`: the commits that brought the attempt to the target branches, by repo id. */
 async function mergeAll(
   attempt: AttemptRecord,
   request: Parameters<typeof merge>[1],
@@ -86,7 +87,7 @@ async function mergeAll(
   return { merged, landed, warnings };
 }
 
-/** Something happened between the trial and the merge: what has landed stays, and is found merged the next time. */
+/** Something changed between the trial and the merge. What was already merged stays, and the next merge detects it. */
 function halfMerged(thrown: unknown, merged: Merged): AsyncAgentsError {
   const code = AsyncAgentsError.isInstance(thrown) ? thrown.code : "git_failed";
   const message = `${messageOf(thrown)} ${merged.length} of the repositories were merged before that, and stay so: merge again to do the rest.`;

@@ -1,6 +1,7 @@
 /**
- * What a crash left of attempts that were being set up: one whose task was launched gets its session, every other is taken back
- * and marked as failed. Runs before anything new is started. Never prompts, and removes nothing that an agent worked on.
+ * Cleans up attempts that a crash interrupted during setup: one whose task was launched gets its session, every other
+ * one is rolled back and marked as failed. Runs before anything new starts. Never prompts, and never removes anything
+ * an agent has worked on.
  */
 
 import { allLaunches } from "../../engine/recovery/orphans.ts";
@@ -37,7 +38,7 @@ async function recover({ store, worktrees, now, newId, log }: BoardContext, atte
     const session = { id: newId(), attemptId: attempt.id, taskId: task.id, host: task.host, createdAt: now() };
     return store.board.addSession(session);
   }
-  // A session may have been made: it was never prompted, and nobody will look for it.
+  // A session may already exist: it was never prompted, and nothing will look for it.
   for (const launch of await allLaunches(store)) {
     if (attemptIdOf(launch) === attempt.id) await store.closeLaunch(launch.id);
   }

@@ -1,6 +1,7 @@
 /**
- * Takes attempts off the board, with their worktrees: one, or all of a work item. Invariant: everything is asked before anything
- * goes, so that a refusal has changed nothing; work that is not merged goes only by force.
+ * Removes attempts and their worktrees: a single one, or all attempts of a work item. Invariant: everything is
+ * checked before anything is removed, so a rejected call has changed nothing; unmerged work is removed only with
+ * force.
  */
 import { dirname } from "node:path";
 import { AsyncAgentsError } from "../../model/errors.ts";
@@ -46,7 +47,7 @@ export async function deleteTask(
   return { deleted_task_id: task_id };
 }
 
-/** Removes the worktrees of an attempt; whoever works there lets go first. */
+/** Removes the worktrees of an attempt, after every process that works there has let go of them. */
 export async function clearWorktrees(parts: BoardParts, attempt: AttemptRecord, force: boolean): Promise<void> {
   const request = { base: baseOf(parts, attempt), attemptId: attempt.id, force };
   await checkRemoval(request);
@@ -100,7 +101,7 @@ async function attemptIds({ store }: BoardParts, workItemId: string): Promise<st
 
 type AttemptKey = { createdAt: number; id: string };
 
-/** Where its worktrees are: the base folder may have been set anew since. */
+/** The folder that holds the attempt's worktrees: the configured base folder may have changed since it was created. */
 function baseOf({ worktrees }: BoardParts, { folder }: AttemptRecord): string {
   return folder === null ? worktrees : dirname(folder);
 }

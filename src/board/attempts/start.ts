@@ -1,7 +1,7 @@
 /**
- * Starts attempts: everything that can be refused is refused first, then the row, the worktrees, the task, the session. A setup
- * that takes long goes on after the call has returned. Invariant: what fails within the call leaves nothing; what fails later leaves
- * the attempt as failed, with its reason and without worktrees.
+ * Starts attempts: everything that can be rejected is rejected first, then come the row, the worktrees, the task and
+ * the session. A slow setup continues after the call has returned. Invariant: a failure during the call leaves
+ * nothing behind; a later failure leaves the attempt marked as failed, with its reason and without worktrees.
  */
 import { dirname } from "node:path";
 import type { LaunchRequest } from "../../engine/launch.ts";
@@ -30,10 +30,13 @@ interface Plan {
   run: Pick<LaunchRequest, "prompt" | "model" | "limits">;
 }
 
-/** `called`: the call still waits. `left`: it has returned. `failing`: what there was is being taken back for the call. */
+/**
+ * `called`: the call is still waiting. `left`: it has returned. `failing`: the setup is being rolled back for the
+ * call.
+ */
 interface Setup {
   stage: "called" | "left" | "failing";
-  /** An agent is at work: nothing is taken back any more. */
+  /** An agent is working: nothing is rolled back from here on. */
   launched: boolean;
   done: Promise<void>;
 }
@@ -47,12 +50,12 @@ export class AttemptStart {
     this.#parts = parts;
   }
 
-  /** What is under way is taken back, or found again at the next start. */
+  /** A setup in progress is either rolled back or recovered at the next start. */
   stop(): void {
     this.#stopped = true;
   }
 
-  /** Resolves when the attempt is set up or has failed; at once where it is not being set up here. */
+  /** Resolves when the attempt is set up or has failed; immediately if it is not being set up in this process. */
   async settled(attemptId: string): Promise<void> {
     await this.#underWay.get(attemptId)?.done.catch(() => {});
   }
@@ -62,7 +65,8 @@ export class AttemptStart {
     const { attempt, item, repos } = plan;
     const rows = repos.map(({ repo, targetBranch }) => ({ repoId: repo.id, targetBranch }));
     const { turns, store } = this.#parts;
-    // In turn with the deletion of the task: it sees this attempt, or this call sees that the task is gone.
+    // Serialized with the deletion of the task: either the deletion sees this attempt, or this call sees that the
+    // task is gone.
     const isAdded = await turns.take(item.id, () => store.board.addAttempt(attempt, rows));
     if (!isAdded) throw notFound("task", item.id);
     const setup: Setup = { stage: "called", launched: false, done: Promise.resolve() };
@@ -108,8 +112,16 @@ export class AttemptStart {
     const [id, at] = [newId(), now()];
     const branch = `${BRANCH_PREFIX}/${attemptFolder(id, item.title)}`;
     const attempt: Attempt = {
-      ...{ id, workItemId: item.id, host, variant, branch, state: "starting", error: null, folder: null },
-      ...{ createdAt: at, updatedAt: at },
+      id,
+      workItemId: item.id,
+      host,
+      variant,
+      branch,
+      state: "starting",
+      error: null,
+      folder: null,
+      createdAt: at,
+      updatedAt: at,
     };
     const prompt = input.prompt?.trim() ? input.prompt : promptOf(item);
     return { attempt, item, repos, run: { prompt, ...runChoicesOf(host, input) } };
@@ -165,9 +177,14 @@ export class AttemptStart {
   async #work({ attempt, item, repos, run }: Plan, setup: Setup): Promise<void> {
     const { store, desk, worktrees, now, newId } = this.#parts;
     const made = await makeWorktrees({
-      ...{ attemptId: attempt.id, base: worktrees, name: item.title, branchPrefix: BRANCH_PREFIX },
+      attemptId: attempt.id,
+      base: worktrees,
+      name: item.title,
+      branchPrefix: BRANCH_PREFIX,
       repos: repos.map(({ repo, targetBranch }) => ({
-        ...{ path: repo.path, targetBranch, copy: repo.copy },
+        path: repo.path,
+        targetBranch,
+        copy: repo.copy,
         ...(repo.setup !== null && { setup: repo.setup }),
       })),
     });
@@ -184,11 +201,15 @@ export class AttemptStart {
     });
     setup.launched = true;
     await store.board.addSession({
-      ...{ id: newId(), attemptId: attempt.id, taskId: task.id, host: attempt.host, createdAt: now() },
+      id: newId(),
+      attemptId: attempt.id,
+      taskId: task.id,
+      host: attempt.host,
+      createdAt: now(),
     });
   }
 
-  /** No agent has worked there: nothing of value is in it. */
+  /** No agent has worked there, so it holds nothing of value. */
   async #takeBack({ id }: Attempt): Promise<void> {
     const { worktrees, log, released } = this.#parts;
     try {
@@ -200,14 +221,14 @@ export class AttemptStart {
   }
 }
 
-/** One repo: its worktree. Several: the folder above them. */
+/** One repository: its worktree. Several: their parent folder. */
 function placeOf(made: readonly MadeWorktree[]): { folder: string; directory: string } {
   const path = made[0]?.path ?? "";
   const folder = dirname(path);
   return { folder, directory: made.length === 1 ? path : folder };
 }
 
-/** A description that begins with the title says it already: it is the prompt as it is. */
+/** A description that begins with the title already contains it and is used as the prompt unchanged. */
 function promptOf({ title, description }: WorkItem): string {
   if (description === null) return title;
   const oneSpaced = (text: string) => text.trim().replaceAll(/\s+/g, " ");

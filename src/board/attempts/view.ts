@@ -1,6 +1,6 @@
 /**
- * How an attempt stands: state, final message, what it asks, what changed in its worktrees, what was said since a cursor. Reads
- * only, and bounded; waits by being told, never by looking again and again.
+ * The current state of an attempt: state, final message, open question, changes in its worktrees, and messages since
+ * a cursor. Read-only and bounded; waits for notifications and never polls.
  */
 
 import { AsyncAgentsError } from "../../model/errors.ts";
@@ -19,13 +19,13 @@ import { findAttempt, inTime } from "./attempts.ts";
 import type { AttemptStart } from "./start.ts";
 
 const ENTRIES = 20;
-/** How far back a cursor is looked for. */
+/** How far back a cursor is searched for. */
 const MESSAGES = 50;
 const PAGES = 10;
 const TEXT = 1_000;
 const DIFF_BYTES = 50_000;
 
-/** Of a repository that a merge left as it was. */
+/** For a repository in which the merge changed nothing. */
 const UNCHANGED = { fileCount: 0, insertions: 0, deletions: 0, files: [], text: "", cut: null, incomplete: null };
 const GONE: ReadonlySet<string> = new Set(["worktree_not_found", "worktree_not_ours", "repo_invalid"]);
 
@@ -67,7 +67,7 @@ export async function getAttempt(
   };
 }
 
-/** Waits while the attempt is being set up or at work, as long as the caller wants. */
+/** Waits while the attempt is being set up or running, up to the time the caller allows. */
 async function settle(
   parts: BoardParts,
   start: AttemptStart,
@@ -101,14 +101,14 @@ async function repoView(repo: AttemptRepo): Promise<View["repos"][number]> {
     return { ...head, path: repo.path, files, insertions, deletions, uncommitted };
   } catch (thrown) {
     const code = AsyncAgentsError.isInstance(thrown) ? thrown.code : "";
-    // It is being made, or somebody deleted it by hand, or the repository of its merge.
+    // The worktree is still being created or was deleted by hand, or the repository it was merged into was deleted.
     if (GONE.has(code)) return { ...head, path: null, ...nothing };
     if (code === "worktree_busy") return { ...head, path: repo.path, ...nothing };
     throw thrown;
   }
 }
 
-/** What it changed: in its worktree, or once that is gone, by its merge; null where there is neither. */
+/** The attempt's changes: from its worktree, or from its merge once the worktree is gone; null if there is neither. */
 async function changesOf(
   { path, repoPath, mergedCommit }: AttemptRepo,
   bound: Parameters<typeof diffOf>[1],
@@ -127,7 +127,7 @@ async function logOf(
   if (task === null || engine === null) return { log: [], log_cursor: cursor };
   const read = async (before: string | null) => {
     const limit = cursor === null ? ENTRIES : MESSAGES;
-    // A session that was not prompted yet, or that its host has lost, has nothing to show.
+    // A session that has not been prompted yet, or that its host has lost, has no messages.
     return engine.messages(task.sessionId, { limit, before }).catch(() => ({ messages: [], before: null }));
   };
   let page = await read(null);
@@ -139,7 +139,7 @@ async function logOf(
   }
   const known = messages.findIndex(({ id }) => id === cursor);
   const fresh = cursor === null ? messages.slice(-ENTRIES) : messages.slice(known + 1, known + 1 + ENTRIES);
-  // One that is still being written is shown, and shown again when it is complete.
+  // A message that is still being written is shown now and again when it is complete.
   const open = fresh.findIndex(
     ({ role, endedAt, error }) => role === "assistant" && endedAt === null && error === null,
   );
@@ -147,7 +147,7 @@ async function logOf(
   return { log: fresh.map(entryOf), log_cursor: complete.at(-1)?.id ?? cursor };
 }
 
-/** Whoever can show the conversation here; none is started for an attempt whose worktrees are gone. */
+/** An engine that can read the conversation; none is started for an attempt whose worktrees are gone. */
 async function engineFor({ desk }: BoardParts, attempt: AttemptRecord, task: Task) {
   if (attempt.folder === null) return null;
   const places = await desk.placesOfMessages(task).catch(() => []);

@@ -1,4 +1,7 @@
-/** Which attempt a directory belongs to: the longest path of a worktree, or of the folder above several, that holds it, part by part. */
+/**
+ * Finds the attempt a directory belongs to: the longest matching path of a worktree, or of the folder above several
+ * worktrees, compared segment by segment.
+ */
 import { realpathSync } from "node:fs";
 import { dirname, isAbsolute } from "node:path";
 import { AsyncAgentsError } from "../../model/errors.ts";
@@ -26,12 +29,14 @@ export async function getContext(
     attempt_id: attempt.id,
     workspace_branch: attempt.branch,
     workspace_repos: attempt.repos.map(({ repoId, name, targetBranch }) => ({
-      ...{ repo_id: repoId, repo_name: name, target_branch: targetBranch },
+      repo_id: repoId,
+      repo_name: name,
+      target_branch: targetBranch,
     })),
   };
 }
 
-/** The real path and all above it, the longest first. */
+/** The real path and all its parents, longest first. */
 function pathsUpFrom(directory: string): string[] {
   if (!isAbsolute(directory)) {
     const message = "directory must be an absolute path.";
