@@ -60,7 +60,12 @@ export async function ownStage(model: string, patienceMs: number): Promise<Stage
 /** The agents of a demo read and search, in the demo's project; nothing asks, since nobody is there to answer. */
 const readingOnly = {
   "*": "deny",
-  ...{ read: "allow", grep: "allow", glob: "allow", list: "allow", task: "allow", "asyncagents_*": "allow" },
+  read: "allow",
+  grep: "allow",
+  glob: "allow",
+  list: "allow",
+  task: "allow",
+  "asyncagents_*": "allow",
 };
 
 async function projectIn(root: string, files: Record<string, string>): Promise<string> {

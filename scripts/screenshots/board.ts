@@ -28,9 +28,13 @@ export async function withBoard(picture: (place: BoardPlace) => Promise<void>): 
   const [home, data] = [join(root, "home"), join(root, "data")];
   const model = startOpenAiModel();
   const extra = {
-    ...{ ASYNCAGENTS_HOME: data, ASYNCAGENTS_API_PORT: "0", ASYNCAGENTS_OPENCODE: openCodeBinary() },
-    ...{ GIT_AUTHOR_NAME: "A person", GIT_AUTHOR_EMAIL: "person@localhost" },
-    ...{ GIT_COMMITTER_NAME: "A person", GIT_COMMITTER_EMAIL: "person@localhost" },
+    ASYNCAGENTS_HOME: data,
+    ASYNCAGENTS_API_PORT: "0",
+    ASYNCAGENTS_OPENCODE: openCodeBinary(),
+    GIT_AUTHOR_NAME: "A person",
+    GIT_AUTHOR_EMAIL: "person@localhost",
+    GIT_COMMITTER_NAME: "A person",
+    GIT_COMMITTER_EMAIL: "person@localhost",
   };
   let daemon: Bun.Subprocess | null = null;
   try {

@@ -38,7 +38,9 @@ export class Connection {
     // A command that an agent of ours runs in its shell is not a person's.
     const depth = readDepth(process.env[DEPTH_VARIABLE] ?? "");
     return createClient({
-      ...{ url, token, origin: { door: "person", depth } },
+      url,
+      token,
+      origin: { door: "person", depth },
       fetch: (input, init) => this.#fetch(input, init),
     });
   }

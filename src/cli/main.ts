@@ -76,7 +76,11 @@ async function runCommand(command: Command, given: CommandArguments, screen: Scr
   const directory = storageDirectory();
   const { signal } = interruption;
   const invocation: Invocation = {
-    ...{ arguments: given, screen, directory, signal, commands: COMMANDS },
+    arguments: given,
+    screen,
+    directory,
+    signal,
+    commands: COMMANDS,
     connection: new Connection(directory, screen, signal),
     cwd: process.cwd(),
     environment: process.env,

@@ -48,7 +48,11 @@ function numbered(index: number): Message {
   const error = index === 500 || index === 1500 ? `Error ${index}` : null;
   const role = index === 0 ? "user" : "assistant";
   return {
-    ...{ id: `msg_${String(index).padStart(6, "0")}`, role, at: index * 1000, endedAt: index * 1000 + 1, error },
+    id: `msg_${String(index).padStart(6, "0")}`,
+    role,
+    at: index * 1000,
+    endedAt: index * 1000 + 1,
+    error,
     ...nothing,
     parts: [{ type: "text", text, hidden: false }],
   };
@@ -202,8 +206,16 @@ test("what people typed is shown as typed, what agents wrote as Markdown", async
 test("tools show commands, edits and colours, pictures are pictures, and code is coloured and can be copied", async () => {
   const task = await launch(api.side, world.parent(), world.script(say("x")));
   const tool = (name: string, input: unknown, output: string): Message["parts"][number] => ({
-    ...{ type: "tool", callId: name, name, state: "completed", title: null, input, output, error: null },
-    ...{ startedAt: null, endedAt: null },
+    type: "tool",
+    callId: name,
+    name,
+    state: "completed",
+    title: null,
+    input,
+    output,
+    error: null,
+    startedAt: null,
+    endedAt: null,
   });
   const file = (name: string, mime: string, body: string) =>
     ({ type: "file", name, mime, url: `data:${mime};base64,${body}` }) as const;

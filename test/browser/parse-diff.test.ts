@@ -70,7 +70,10 @@ test("lines have their numbers before and after, also in a second hunk", () => {
 test("lines that look like heads are lines, and a missing last newline is told", () => {
   const heads = files().get("heads.sql");
   expect(heads?.hunks[0]?.lines.map(({ kind, text }) => `${kind} ${text}`)).toEqual([
-    ...["removed -- a comment", "removed ++ not a head", "context kept", "added more"],
+    "removed -- a comment",
+    "removed ++ not a head",
+    "context kept",
+    "added more",
   ]);
   expect([heads?.insertions, heads?.deletions]).toEqual([1, 2]);
   const last = files().get("a b/with blank.txt")?.hunks[0]?.lines.at(-1);

@@ -46,7 +46,13 @@ test("inputs of OpenCode's and of Claude's tools are read alike", () => {
 test("an edit is a hunk with what surrounds the change", () => {
   const { lines } = hunkBetween("1\n2\n3\n4\nold\nsame", "1\n2\n3\n4\nnew\nmore\nsame");
   expect(lines.map(({ kind, text }) => `${kind} ${text}`)).toEqual([
-    ...["context 2", "context 3", "context 4", "removed old", "added new", "added more", "context same"],
+    "context 2",
+    "context 3",
+    "context 4",
+    "removed old",
+    "added new",
+    "added more",
+    "context same",
   ]);
   expect(hunkBetween("a", "a\na").lines.map(({ kind }) => kind)).toEqual(["context", "added"]);
 });

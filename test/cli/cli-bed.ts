@@ -73,7 +73,11 @@ export function cliWorld(): CliWorld {
 
   const start: CliWorld["start"] = (words, { stdin = "", cwd = work } = {}) => {
     const child = Bun.spawn([process.execPath, MAIN, ...words], {
-      ...{ cwd, env: environment, stdin: "pipe", stdout: "pipe", stderr: "pipe" },
+      cwd,
+      env: environment,
+      stdin: "pipe",
+      stdout: "pipe",
+      stderr: "pipe",
     });
     child.stdin.write(stdin);
     child.stdin.end();
@@ -85,7 +89,13 @@ export function cliWorld(): CliWorld {
     return said;
   };
   return {
-    ...{ folder, data, home, work, environment, start, cli },
+    folder,
+    data,
+    home,
+    work,
+    environment,
+    start,
+    cli,
     async json(...words) {
       const said = await cli("--json", ...words);
       if (said.code !== 0) throw new Error(`asyncagents ${words.join(" ")} ended with ${said.code}: ${said.err}`);

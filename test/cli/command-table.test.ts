@@ -111,7 +111,10 @@ test("the guide names every command, and the exit codes as they are", async () =
 describe("the launchers", () => {
   const node = async (script: string, ...words: string[]) => {
     const child = Bun.spawn(["node", join(root, "bin", script), ...words], {
-      ...{ cwd: world.folder, env: { ...world.environment, INIT_CWD: world.work }, stdout: "pipe", stderr: "pipe" },
+      cwd: world.folder,
+      env: { ...world.environment, INIT_CWD: world.work },
+      stdout: "pipe",
+      stderr: "pipe",
     });
     const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
     return { code: await child.exited, out, err };

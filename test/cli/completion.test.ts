@@ -45,7 +45,9 @@ test("a real bash completes commands, options, files and the ids of tasks", asyn
     ask re; ask attempt me; ask run --wo; ask install c; ask show ''
   `;
   const child = Bun.spawn(["bash", "--norc", "-c", script], {
-    ...{ cwd: world.work, stdout: "pipe", stderr: "pipe" },
+    cwd: world.work,
+    stdout: "pipe",
+    stderr: "pipe",
     env: { ...world.environment, PATH: `${bin}:${world.environment.PATH}` },
   });
   const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);

@@ -40,7 +40,12 @@ beforeAll(async () => {
   const { project_id } = await world.json<{ project_id: string }>("project", "add", `project ${BAD}`);
   await world.json("project", "repo", "add", project_id, repo, "--name", `name ${BAD}`);
   const made = await world.json<{ task_id: string }>(
-    ...["item", "add", `title ${BAD}`, `!write evil.txt ${BAD}\n!say ${BAD}`, "-p", project_id],
+    "item",
+    "add",
+    `title ${BAD}`,
+    `!write evil.txt ${BAD}\n!say ${BAD}`,
+    "-p",
+    project_id,
   );
   ids.item = made.task_id;
   ids.project = project_id;

@@ -5,7 +5,11 @@ import { cliWorld, MAIN } from "./cli-bed.ts";
 test("mcp speaks nothing but the protocol, starts the daemon when a tool needs it, also again, and ends with its client", async () => {
   const world = cliWorld();
   const child = Bun.spawn([process.execPath, MAIN, "mcp"], {
-    ...{ cwd: world.work, env: world.environment, stdin: "pipe", stdout: "pipe", stderr: "pipe" },
+    cwd: world.work,
+    env: world.environment,
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "pipe",
   });
   const lines = linesOf(child.stdout);
   const ask = async (id: number, method: string, params: object) => {

@@ -18,7 +18,13 @@ async function deskWith(own: Partial<Instance>[], others: Partial<Instance>[] = 
   const store = await sqliteStore({ directory: temporaryFolder() });
   onTestFinished(() => store.close());
   const filled = (fields: Partial<Instance>): Instance => ({
-    ...{ ...ownIdentity(), beat: 0, startedAt: 1, id: "own", host: "scripted", directory: "/a", ...fields },
+    ...ownIdentity(),
+    beat: 0,
+    startedAt: 1,
+    id: "own",
+    host: "scripted",
+    directory: "/a",
+    ...fields,
   });
   for (const each of [...own, ...others]) await store.addInstance(filled(each));
   const engineOf = (fields: Partial<Instance>) => ({ instance: filled(fields) }) as Engine;

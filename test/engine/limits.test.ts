@@ -122,10 +122,8 @@ describe("a run that goes beyond its limits", () => {
       world.script(call("one"), call("two"), gate("dear"), say("x")),
     );
     expect(await ended(side, dear)).toMatchObject({
-      ...{
-        status: "error",
-        run: { number: 2, error: expect.stringContaining("has cost $1.50, and the limit is $1.00") },
-      },
+      status: "error",
+      run: { number: 2, error: expect.stringContaining("has cost $1.50, and the limit is $1.00") },
     });
   });
 
@@ -158,7 +156,8 @@ describe("a run that goes beyond its limits", () => {
     expect(await side.store.task(task.id)).toMatchObject({ status: "running" });
     side.host.gate("fine").open();
     expect(await ended(side, task)).toMatchObject({
-      ...{ status: "error", run: { error: expect.stringContaining("called grep with the same arguments 3 times") } },
+      status: "error",
+      run: { error: expect.stringContaining("called grep with the same arguments 3 times") },
     });
   });
 
@@ -178,7 +177,8 @@ describe("a run that goes beyond its limits", () => {
     expect(await side.store.task(task.id)).toMatchObject({ status: "running", phase: "working" });
     world.pass(31 * MINUTE);
     expect(await ended(side, task)).toMatchObject({
-      ...{ status: "error", run: { error: expect.stringContaining("longer than 30 minutes") } },
+      status: "error",
+      run: { error: expect.stringContaining("longer than 30 minutes") },
     });
   });
 

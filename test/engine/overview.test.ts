@@ -31,7 +31,13 @@ describe("a group", () => {
     await store.apply("b", { type: "run.failed", at: 4_000, run: 0, error: "x", progress: used(3, 0.5) });
     const group = await overview.group("g", 100);
     expect(group).toMatchObject({
-      ...{ id: "g", truncated: false, total: 2, toolCalls: 5, cost: 0.75, startedAt: 500, endedAt: 9_000 },
+      id: "g",
+      truncated: false,
+      total: 2,
+      toolCalls: 5,
+      cost: 0.75,
+      startedAt: 500,
+      endedAt: 9_000,
       byStatus: { running: 0, completed: 1, error: 1, cancelled: 0, resumed: 0 },
       tokens: { input: 2, output: 4, reasoning: 6, cacheRead: 8, cacheWrite: 10 },
     });
@@ -51,7 +57,10 @@ describe("a group", () => {
     });
     const { total, tasks, truncated, byStatus } = await overview.group("g", 0);
     expect({ total, shown: tasks.length, truncated, running: byStatus.running }).toEqual({
-      ...{ total: 1_001, shown: 1_000, truncated: true, running: 1_001 },
+      total: 1_001,
+      shown: 1_000,
+      truncated: true,
+      running: 1_001,
     });
   });
 
@@ -67,7 +76,10 @@ describe("figures", () => {
   test("of nothing are all zero", async () => {
     const { overview } = await overviewOfNothing();
     expect(await overview.figures()).toMatchObject({
-      ...{ totalTasks: 0, activeTasks: 0, byAgent: {}, agents: [] },
+      totalTasks: 0,
+      activeTasks: 0,
+      byAgent: {},
+      agents: [],
       duration: { avg: 0, max: 0, min: 0, count: 0 },
     });
   });
@@ -84,7 +96,9 @@ describe("figures", () => {
     await store.apply("a", resumed(12_000));
     const figures = await overview.figures();
     expect(figures).toMatchObject({
-      ...{ totalTasks: 4, activeTasks: 2, byAgent: { explore: 2, build: 1, idle: 1 } },
+      totalTasks: 4,
+      activeTasks: 2,
+      byAgent: { explore: 2, build: 1, idle: 1 },
       byStatus: { running: 1, completed: 1, error: 0, cancelled: 1, resumed: 1 },
       duration: { count: 3, min: 1_000, max: 10_000 },
     });

@@ -59,7 +59,9 @@ export async function fuzzBed(git: GitBed): Promise<FuzzBed> {
   const side = await openSide(git.folder(), { scriptedForModels: true });
   await side.board.start();
   const desk = new Desk({
-    ...{ store: side.store, isAlive: isInstanceAlive, engines: () => side.runner.engines() },
+    store: side.store,
+    isAlive: isInstanceAlive,
+    engines: () => side.runner.engines(),
     open: (host, path) => side.runner.open(host, path),
   });
   const logged: string[] = [];
@@ -67,7 +69,12 @@ export async function fuzzBed(git: GitBed): Promise<FuzzBed> {
   const log = { info: () => {}, error: note };
   const mcp = mcpHandler({ call: side.call, version: "1", toolset: "extended", scripted: true, log });
   const server = startApiServer({
-    ...{ overview: new Overview(side.store), desk, directory: side.folder, log, port: 0, origins: [] },
+    overview: new Overview(side.store),
+    desk,
+    directory: side.folder,
+    log,
+    port: 0,
+    origins: [],
     daemon: { board: side.call, mcp },
   });
   const repos = [git.repo("one"), git.repo("two")];
@@ -103,14 +110,12 @@ export async function fuzzBed(git: GitBed): Promise<FuzzBed> {
     "select (select count(*) from repos) < 2 or (select count(*) from work_items) < 4 or (select count(*) from attempts) < 2 as few",
   );
   return {
-    ...{
-      url: server.url,
-      token: folderToken(side.folder),
-      paths: somePaths(git.folder(), repos),
-      cursors,
-      logged,
-      settled,
-    },
+    url: server.url,
+    token: folderToken(side.folder),
+    paths: somePaths(git.folder(), repos),
+    cursors,
+    logged,
+    settled,
     pools() {
       const rows = Object.entries(POOLS).map(([kind, sql]) => [
         kind,
@@ -167,9 +172,31 @@ function somePaths(folder: string, repos: readonly string[]): string[] {
   symlinkSync(inFolder("loop"), inFolder("loop"));
   symlinkSync(repos[0] ?? "/", inFolder("link"));
   return [
-    ...[...repos, ...repos, inFolder("empty"), inFolder("link"), join(repos[0] ?? "/", ".git"), `${repos[0]}/`],
-    ...[inFolder("none"), inFolder("file"), join(inFolder("file"), "x"), inFolder("loop"), join(inFolder("loop"), "x")],
-    ...[inFolder("x".repeat(300)), `/${"x/".repeat(2040)}`, `/${"x/".repeat(2100)}`, `${repos[0]}\u0000`, "\u0000"],
-    ...["relative", "", ".", "~", "/proc/1/root", "/dev/null", "-x", `${repos[0]}/../one`, "/\uD800", "file:///etc"],
+    ...repos,
+    ...repos,
+    inFolder("empty"),
+    inFolder("link"),
+    join(repos[0] ?? "/", ".git"),
+    `${repos[0]}/`,
+    inFolder("none"),
+    inFolder("file"),
+    join(inFolder("file"), "x"),
+    inFolder("loop"),
+    join(inFolder("loop"), "x"),
+    inFolder("x".repeat(300)),
+    `/${"x/".repeat(2040)}`,
+    `/${"x/".repeat(2100)}`,
+    `${repos[0]}\u0000`,
+    "\u0000",
+    "relative",
+    "",
+    ".",
+    "~",
+    "/proc/1/root",
+    "/dev/null",
+    "-x",
+    `${repos[0]}/../one`,
+    "/\uD800",
+    "file:///etc",
   ];
 }

@@ -203,8 +203,16 @@ const forbiddenGlobals: { from: string[]; names: string[]; reason: string }[] = 
   {
     from: ["model"],
     names: [
-      ...["Date.now", "new Date()", "Math.random", "crypto", "performance", "setTimeout", "setInterval"],
-      ...["process", "fetch", "console"],
+      "Date.now",
+      "new Date()",
+      "Math.random",
+      "crypto",
+      "performance",
+      "setTimeout",
+      "setInterval",
+      "process",
+      "fetch",
+      "console",
     ],
     reason: "the model has no I/O, no clock and no randomness: pass it in",
   },

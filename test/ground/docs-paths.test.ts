@@ -27,7 +27,12 @@ describe("the reader of paths", () => {
 \`\`\`
 And \`test/last.ts\`.`;
     expect(namedPaths("docs/architecture.md", text)).toEqual([
-      ...["src/model/task.ts", "docs", "package.json", "test/last.ts", "docs/glossary.md", "README.md"],
+      "src/model/task.ts",
+      "docs",
+      "package.json",
+      "test/last.ts",
+      "docs/glossary.md",
+      "README.md",
     ]);
   });
 });

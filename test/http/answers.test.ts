@@ -40,7 +40,9 @@ describe("stats", () => {
     await api.store.apply("d", resumed(5000));
     const stats = await read<Stats>(api, "/v1/stats", statsSchema);
     expect(stats).toMatchObject({
-      ...{ totalTasks: 4, activeTasks: 2, duration: { avg: 1200, max: 3000, min: 100, count: 3 } },
+      totalTasks: 4,
+      activeTasks: 2,
+      duration: { avg: 1200, max: 3000, min: 100, count: 3 },
       byStatus: { running: 1, completed: 1, error: 1, cancelled: 0, resumed: 1 },
     });
     expect(Object.entries((await api.client.stats()).byAgent).sort()).toEqual([
@@ -48,7 +50,11 @@ describe("stats", () => {
       ["explore", 3],
     ]);
     expect(stats.agents.find(({ agent }) => agent === "explore")).toMatchObject({
-      ...{ tasks: 3, active: 1, toolCalls: 4, cost: 0.5, duration: { avg: 300, max: 500, min: 100, count: 2 } },
+      tasks: 3,
+      active: 1,
+      toolCalls: 4,
+      cost: 0.5,
+      duration: { avg: 300, max: 500, min: 100, count: 2 },
     });
   });
 });

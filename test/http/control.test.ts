@@ -223,7 +223,10 @@ describe("answer", () => {
     const shown = strict(taskSchema).parse(await (await api.ask(`/v1/tasks/${id}`)).json());
     expect(shown).toMatchObject({
       phaseDetail: {
-        ...{ kind: "answered", requestId, reply: "always allowed", by: "dashboard" },
+        kind: "answered",
+        requestId,
+        reply: "always allowed",
+        by: "dashboard",
         at: expect.stringMatching(/^20.*Z$/),
       },
     });

@@ -50,7 +50,10 @@ describe("the announcement", () => {
     const api = await startApi({ world });
     const record = serverRecord(directory);
     expect(record).toEqual({
-      ...{ port: api.server.port, url: api.url, token: api.token, version: manifest.version },
+      port: api.server.port,
+      url: api.url,
+      token: api.token,
+      version: manifest.version,
       ...ownIdentity(),
       startedAt: new Date(record.startedAt).toISOString(),
       kind: "plugin",

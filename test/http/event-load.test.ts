@@ -28,7 +28,9 @@ async function write(store: Store, name: string): Promise<void> {
     const steps: TaskEvent[] = [
       { type: "run.phased", at: 2000, run: 0, phase: "working", detail: null },
       ...[1, 2, 3].map((toolCalls) => ({
-        ...{ type: "run.progressed" as const, at: 2000, run: 0 },
+        type: "run.progressed" as const,
+        at: 2000,
+        run: 0,
         progress: { ...noProgress(2000), toolCalls },
       })),
       round % 3 === 0 ? { type: "run.failed", at: 3000, run: 0, error: "no", progress: null } : completed(3000),

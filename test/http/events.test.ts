@@ -233,7 +233,9 @@ test("a quiet stream is not cut when others are", async () => {
   });
   const quiet = () => new Response(new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from("x")) }));
   const server = Bun.serve({
-    ...{ port: 0, hostname: "127.0.0.1", idleTimeout: 1 },
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 1,
     fetch: (request) => (request.url.endsWith("/v1/events") ? streams.open(request) : quiet()),
   });
   atEnd(world, () => server.stop(true));

@@ -31,8 +31,18 @@ describe("a task group", () => {
     await api.store.apply("again", resumed(2500));
     const live = await group(api, "bat");
     expect(live).toMatchObject({
-      ...{ id: "bat", completed: 1, running: 2, error: 1, cancelled: 1, total: 5, completionRate: 0.2 },
-      ...{ totalToolCalls: 3, cost: 0.75, truncated: false, endedAt: null, startedAt: "1970-01-01T00:00:01.000Z" },
+      id: "bat",
+      completed: 1,
+      running: 2,
+      error: 1,
+      cancelled: 1,
+      total: 5,
+      completionRate: 0.2,
+      totalToolCalls: 3,
+      cost: 0.75,
+      truncated: false,
+      endedAt: null,
+      startedAt: "1970-01-01T00:00:01.000Z",
       tokens: { input: 20, output: 4, reasoning: 2, cacheRead: 10, cacheWrite: 6 },
     });
     expect(live.tasks.map(({ id }) => id)).toEqual(["again", "off", "bad", "done", "run"]);

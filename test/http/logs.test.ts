@@ -69,7 +69,13 @@ describe("the conversation", () => {
     const { api, id } = await showing([
       message("m1", { parts: [{ type: "text", text: long, hidden: true }] }),
       message("m2", {
-        ...{ role: "assistant", endedAt: 2000, agent: "general", model: "p/m", error: "sk-error", tokens, cost: 0.5 },
+        role: "assistant",
+        endedAt: 2000,
+        agent: "general",
+        model: "p/m",
+        error: "sk-error",
+        tokens,
+        cost: 0.5,
         parts: [
           { type: "reasoning", text: "sk-thought" },
           { ...tool, name: "bash", state: "completed", output: long, error: null, startedAt: 1000, endedAt: 2000 },

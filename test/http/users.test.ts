@@ -89,7 +89,10 @@ function everyRequest(): Asked[] {
 
 async function asOther(orders: Record<string, unknown>): Promise<Tried> {
   const child = spawn("node", ["--input-type=module", "-e", PROGRAM], {
-    ...{ uid: OTHER, gid: IS_ROOT ? OTHER : undefined, cwd: "/", stdio: ["pipe", "pipe", "inherit"] },
+    uid: OTHER,
+    gid: IS_ROOT ? OTHER : undefined,
+    cwd: "/",
+    stdio: ["pipe", "pipe", "inherit"],
     env: { PATH: process.env.PATH },
   });
   let said = "";

@@ -92,7 +92,8 @@ async function checkStory(results: string[], title: string): Promise<void> {
 test("OpenCode calls the tools over stdio, and their definitions stay small [MT-F-01]", async () => {
   const model = startOpenAiModel();
   const without = (tools: string[]) => ({
-    ...{ mode: "primary", tools: Object.fromEntries(tools.map((name) => [`asyncagents_${name}`, false])) },
+    mode: "primary",
+    tools: Object.fromEntries(tools.map((name) => [`asyncagents_${name}`, false])),
   });
   const second = Object.entries(OPERATIONS).flatMap(([name, { toolset }]) => (toolset === "extended" ? [name] : []));
   const command = [COMMAND, ...mcpArguments()];
@@ -131,8 +132,11 @@ test("Claude calls the tools over stdio, and their definitions stay small [MT-F-
       const from = model.requests.length;
       const server = { type: "stdio" as const, command: COMMAND, args: args ?? [], env: bed.environment };
       const session = await openClaude({
-        ...{ cwd: home.directory, env: home.environment, prompt: `${scriptMarker(name)} go` },
-        ...{ permissionMode: "bypassPermissions", allowDangerouslySkipPermissions: true },
+        cwd: home.directory,
+        env: home.environment,
+        prompt: `${scriptMarker(name)} go`,
+        permissionMode: "bypassPermissions",
+        allowDangerouslySkipPermissions: true,
         ...(args && { mcpServers: { asyncagents: server } }),
       });
       try {

@@ -135,7 +135,9 @@ test("an agent that we started launches none; who does not say its depth over HT
   // Nor through the command line in its shell, which also answers no permission.
   const run = [COMMAND, ...mcpArguments().slice(0, 1), "run", "--host", "scripted", "!say ok"];
   const shell = Bun.spawn(run, {
-    ...{ cwd: bed.root, env: { ...bed.environment, ASYNCAGENTS_DEPTH: "1" }, stdio: ["ignore", "pipe", "pipe"] },
+    cwd: bed.root,
+    env: { ...bed.environment, ASYNCAGENTS_DEPTH: "1" },
+    stdio: ["ignore", "pipe", "pipe"],
   });
   expect(await new Response(shell.stderr).text()).toContain("may not start others");
   const { token } = await bed.token();
@@ -164,7 +166,9 @@ test("an agent that we started does not merge, so that nobody merges work unseen
   }
   const merge = [COMMAND, ...mcpArguments().slice(0, 1), "attempt", "merge", attempt_id];
   const shell = Bun.spawn(merge, {
-    ...{ cwd: bed.root, env: { ...bed.environment, ASYNCAGENTS_DEPTH: "1" }, stdio: ["ignore", "pipe", "pipe"] },
+    cwd: bed.root,
+    env: { ...bed.environment, ASYNCAGENTS_DEPTH: "1" },
+    stdio: ["ignore", "pipe", "pipe"],
   });
   expect(await new Response(shell.stderr).text()).toContain("merges nothing");
   expect(existsSync(join(bed.repository, "own.txt"))).toBe(false);

@@ -104,7 +104,8 @@ test("a task's summary is right before, during and after its attempts [MT-F2-01,
   const stopped = await attempt(id);
   const running = await tools.call("get_attempt", { attempt_id: stopped });
   const second = {
-    ...{ latest_attempt_id: stopped, latest_session_id: running.session_id },
+    latest_attempt_id: stopped,
+    latest_session_id: running.session_id,
     latest_workspace_branch: running.workspace_branch,
   };
   expect(await summaryOf(id)).toEqual({ ...second, ...rest, busy: true, failed: false, status: "inprogress" });
@@ -156,8 +157,13 @@ test("attempts come newest first with their sessions, and the latest at the top 
   const { attempts, ...top } = await tools.call("list_task_attempts", { task_id: id });
   expect(attempts).toEqual(
     states.toReversed().map(({ attempt_id, state, workspace_branch, created_at, updated_at, session_id }) => ({
-      ...{ attempt_id, state, workspace_branch, created_at, updated_at },
-      ...{ latest_session_id: session_id, latest_session_executor: "SCRIPTED" },
+      attempt_id,
+      state,
+      workspace_branch,
+      created_at,
+      updated_at,
+      latest_session_id: session_id,
+      latest_session_executor: "SCRIPTED",
     })),
   );
   const last = states[2];
@@ -175,7 +181,11 @@ test("an attempt_id from the list continues its latest session as it is [MT-02.1
   const attempt_id = attempts[0]?.attempt_id ?? "";
   const sent = await tools.call("follow_up", { attempt_id, action: "send", prompt: "!say two" });
   expect(sent).toEqual({
-    ...{ session_id: latest_session_id ?? "", action: "send", run: 1, status: "empty", queued_count: 0 },
+    session_id: latest_session_id ?? "",
+    action: "send",
+    run: 1,
+    status: "empty",
+    queued_count: 0,
   });
   expect(await ended(attempt_id)).toMatchObject({ state: "completed", final_message: "two" });
 });
@@ -184,7 +194,10 @@ test("a workspace_id is taken for the attempt's, to send and to queue [MT-08.1, 
   const { attempt_id, session_id, release } = await waiting("By workspace");
   const queued = await tools.call("follow_up", { workspace_id: attempt_id, action: "queue", prompt: "!say queued" });
   expect(queued).toMatchObject({
-    ...{ session_id, action: "queue", status: "queued", queued_count: 1 },
+    session_id,
+    action: "queue",
+    status: "queued",
+    queued_count: 1,
     queued_message: { session_id, message: "!say queued", variant: null },
   });
   await release();
@@ -320,8 +333,13 @@ test("get_context is there in an attempt's workspace only, and says where it is 
   for (const client of [await bed.stdio({ cwd: inside }), await bed.oldStdio({ cwd: path }), await bed.http(header)]) {
     expect(await client.names()).toContain("get_context");
     expect(await client.call("get_context", {})).toEqual({
-      ...{ project_id, project_name: "Shop", task_id, task_title: "Where am I", task_status: "inprogress" },
-      ...{ attempt_id, workspace_branch },
+      project_id,
+      project_name: "Shop",
+      task_id,
+      task_title: "Where am I",
+      task_status: "inprogress",
+      attempt_id,
+      workspace_branch,
       workspace_repos: [{ repo_id, repo_name: "my shop ü", target_branch: "main" }],
     });
   }

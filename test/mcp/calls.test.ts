@@ -36,8 +36,11 @@ for (const [who, connect] of Object.entries(CLIENTS)) {
     expect(result.isError).toBe(true);
     expect(result.structuredContent).toBeUndefined();
     expect(errorOf(result)).toEqual({
-      ...{ success: false, error: "There is no task.", code: "not_found" },
-      ...{ details: { what: "task", id: ID }, hint: "list_tasks gives the ids of a project's tasks." },
+      success: false,
+      error: "There is no task.",
+      code: "not_found",
+      details: { what: "task", id: ID },
+      hint: "list_tasks gives the ids of a project's tasks.",
     });
   });
 
@@ -137,8 +140,14 @@ test("the server's own directory is filled in where none is given", async () => 
 test("a context is looked up at each list and each call, with nothing given by the client", async () => {
   let known = false;
   const context = {
-    ...{ project_id: ID, project_name: "Shop", task_id: ID, task_title: "Pay", task_status: "inprogress" },
-    ...{ attempt_id: ID, workspace_branch: "aa/1234-pay", workspace_repos: [] },
+    project_id: ID,
+    project_name: "Shop",
+    task_id: ID,
+    task_title: "Pay",
+    task_status: "inprogress",
+    attempt_id: ID,
+    workspace_branch: "aa/1234-pay",
+    workspace_repos: [],
   };
   const seen: unknown[] = [];
   const { call } = door({

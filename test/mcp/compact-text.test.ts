@@ -44,8 +44,12 @@ test("long texts come last and stay as they are, framed; rows with such texts ar
       ],
     }).split("\n"),
   ).toEqual([
-    ...["repos 1 of 2:", "  name: shop", ...quoted("diff", diff)],
-    ...["repos 2 of 2:", "  name: site", ...quoted("diff", diff)],
+    "repos 1 of 2:",
+    "  name: shop",
+    ...quoted("diff", diff),
+    "repos 2 of 2:",
+    "  name: site",
+    ...quoted("diff", diff),
   ]);
   expect(textOf({ message: "a\nb", state: "completed" })).toBe(
     ["state: completed", ...quoted("message", "a\nb")].join("\n"),

@@ -24,8 +24,10 @@ export const COMMAND = process.execPath;
 export const mcpArguments = (...more: string[]) => [MAIN, "mcp", ...more];
 
 const AUTHOR = {
-  ...{ GIT_AUTHOR_NAME: "Test", GIT_AUTHOR_EMAIL: "test@localhost" },
-  ...{ GIT_COMMITTER_NAME: "Test", GIT_COMMITTER_EMAIL: "test@localhost" },
+  GIT_AUTHOR_NAME: "Test",
+  GIT_AUTHOR_EMAIL: "test@localhost",
+  GIT_COMMITTER_NAME: "Test",
+  GIT_COMMITTER_EMAIL: "test@localhost",
 };
 
 /** What a client sends that a person started. */
@@ -83,8 +85,15 @@ export class DaemonBed {
     const repository = await createProject(join(root, "my shop ü"));
     const { PATH = "", LANG = "C.UTF-8" } = process.env;
     const bed = new DaemonBed(root, repository, {
-      ...{ PATH, LANG, HOME: join(root, "home"), TMPDIR: join(root, "tmp"), ASYNCAGENTS_HOME: join(root, "data") },
-      ...{ ASYNCAGENTS_API_PORT: "0", ASYNCAGENTS_SCRIPTED: "1", ...AUTHOR, ...environment },
+      PATH,
+      LANG,
+      HOME: join(root, "home"),
+      TMPDIR: join(root, "tmp"),
+      ASYNCAGENTS_HOME: join(root, "data"),
+      ASYNCAGENTS_API_PORT: "0",
+      ASYNCAGENTS_SCRIPTED: "1",
+      ...AUTHOR,
+      ...environment,
     });
     try {
       await bed.startDaemon();

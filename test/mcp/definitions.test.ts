@@ -5,12 +5,28 @@ import { readToolset } from "../../src/mcp/tools.ts";
 import { door, newClient } from "./door-bed.ts";
 
 const CORE = [
-  ...["list_projects", "list_repos", "list_tasks", "list_task_attempts", "get_task", "create_task"],
-  ...["update_task", "delete_task", "start_task_attempt", "follow_up"],
+  "list_projects",
+  "list_repos",
+  "list_tasks",
+  "list_task_attempts",
+  "get_task",
+  "create_task",
+  "update_task",
+  "delete_task",
+  "start_task_attempt",
+  "follow_up",
 ];
 const EXTENDED = [
-  ...["get_attempt", "stop_attempt", "get_attempt_diff", "merge_attempt", "answer_question", "add_project"],
-  ...["add_repo", "list_executors", "launch_task", "wait_tasks"],
+  "get_attempt",
+  "stop_attempt",
+  "get_attempt_diff",
+  "merge_attempt",
+  "answer_question",
+  "add_project",
+  "add_repo",
+  "list_executors",
+  "launch_task",
+  "wait_tasks",
 ];
 const nothing = door({});
 

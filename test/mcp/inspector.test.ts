@@ -48,8 +48,16 @@ test("the strict list has nothing to say against the tools, here and over HTTP [
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const names = JSON.parse(stdout).tools.map(({ name }: { name: string }) => name);
     expect(names.slice(0, 10)).toEqual([
-      ...["list_projects", "list_repos", "list_tasks", "list_task_attempts", "get_task", "create_task"],
-      ...["update_task", "delete_task", "start_task_attempt", "follow_up"],
+      "list_projects",
+      "list_repos",
+      "list_tasks",
+      "list_task_attempts",
+      "get_task",
+      "create_task",
+      "update_task",
+      "delete_task",
+      "start_task_attempt",
+      "follow_up",
     ]);
     expect(names).toHaveLength(20);
   }

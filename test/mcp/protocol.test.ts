@@ -21,8 +21,10 @@ function post(headers: Record<string, string>, body: unknown = PING): Promise<Re
 
 test("clients of both generations use the same tools, over stdio and HTTP [MT-01.1]", async () => {
   const clients = {
-    ...{ newStdio: await bed.stdio(), oldStdio: await bed.oldStdio() },
-    ...{ newHttp: await bed.http(), oldHttp: await bed.oldHttp() },
+    newStdio: await bed.stdio(),
+    oldStdio: await bed.oldStdio(),
+    newHttp: await bed.http(),
+    oldHttp: await bed.oldHttp(),
   };
   expect([clients.newStdio.protocol(), clients.newHttp.protocol()]).toEqual(["2026-07-28", "2026-07-28"]);
   for (const [name, client] of Object.entries(clients)) {
@@ -85,7 +87,11 @@ test("a server on stdio outlives the daemon, and finds the next one", async () =
 
 test("only the protocol is on its standard output, and it ends with its standard input", async () => {
   const server = Bun.spawn([COMMAND, ...mcpArguments("--tools", "core")], {
-    ...{ cwd: bed.root, env: bed.environment, stdin: "pipe", stdout: "pipe", stderr: "pipe" },
+    cwd: bed.root,
+    env: bed.environment,
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "pipe",
   });
   const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "raw", version: "1" } };
   const messages = [

@@ -30,9 +30,23 @@ function view(id: string, options: { live: number; ended: number; result?: strin
   });
   if (!ended.changed) throw new Error("not ended");
   const notice: NoticeView["notice"] = {
-    ...{ id: 1, taskId: id, run: 0, kind: "ended", topic: "ended", parentSessionId: "p", createdAt: 0 },
-    ...{ batchEnded: options.ended, batchTotal: 3, batchLive: options.live, state: "sending", messageId: "m" },
-    ...{ sender: "i", attempts: 1, reason: null, settledAt: null, nextTryAt: null },
+    id: 1,
+    taskId: id,
+    run: 0,
+    kind: "ended",
+    topic: "ended",
+    parentSessionId: "p",
+    createdAt: 0,
+    batchEnded: options.ended,
+    batchTotal: 3,
+    batchLive: options.live,
+    state: "sending",
+    messageId: "m",
+    sender: "i",
+    attempts: 1,
+    reason: null,
+    settledAt: null,
+    nextTryAt: null,
   };
   return { notice, task: ended.task, run: ended.task.run };
 }

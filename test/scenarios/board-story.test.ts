@@ -157,7 +157,9 @@ test("an attempt on the real Claude CLI: its edits are in the diff, and a follow
   await anthropic.gate("figs").reachedBy(1);
   anthropic.gate("figs").open();
   expect(await settled(attempt_id)).toMatchObject({
-    ...{ state: "completed", final_message: "figs are there", executor: "CLAUDE_CODE" },
+    state: "completed",
+    final_message: "figs are there",
+    executor: "CLAUDE_CODE",
     repos: [{ files: 1, insertions: 1 }],
   });
   const again = promptFor(anthropic, [say((request) => `said before: ${request.assistantTexts.join(", ")}`)]);

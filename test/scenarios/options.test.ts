@@ -65,8 +65,12 @@ describe("with everything allowed", () => {
     world = await World.start({
       model,
       options: {
-        ...{ cancelOnAbort: true, resumable: ["error"], maxDepth: 2, toasts: false },
-        ...{ maxConcurrent: 1, maxRepeats: 3 },
+        cancelOnAbort: true,
+        resumable: ["error"],
+        maxDepth: 2,
+        toasts: false,
+        maxConcurrent: 1,
+        maxRepeats: 3,
       },
       env: { NODE_ENV: "development" },
     });

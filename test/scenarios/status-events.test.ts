@@ -93,7 +93,9 @@ test("a connection begins with a snapshot of all tasks and the figures [AT-21.1]
   const [run] = await world.store.runs(snapshot.tasks[1]?.id ?? "");
   const took = (run?.endedAt ?? 0) - (run?.startedAt ?? 0);
   expect(snapshot.stats).toMatchObject({
-    ...{ totalTasks: 2, activeTasks: 1, byAgent: { general: 2 } },
+    totalTasks: 2,
+    activeTasks: 1,
+    byAgent: { general: 2 },
     byStatus: { running: 1, completed: 1, error: 0, cancelled: 0, resumed: 0 },
     duration: { avg: took, max: took, min: took, count: 1 },
   });

@@ -12,8 +12,14 @@ export function failureText(failure: unknown): string {
 }
 
 const FINAL = new Set([
-  ...["task_not_found", "group_not_found", "not_found", "no_such_path", "daemon_unavailable"],
-  ...["invalid_input", "not_allowed", "session_gone"],
+  "task_not_found",
+  "group_not_found",
+  "not_found",
+  "no_such_path",
+  "daemon_unavailable",
+  "invalid_input",
+  "not_allowed",
+  "session_gone",
 ]);
 
 /** Asking again does not help against these. */

@@ -25,7 +25,11 @@ export const queryKeys = {
   itemsOf: (projectId: string) => ["board", "items", projectId],
   items: (projectId: string, status: string) => ["board", "items", projectId, status],
   foundItems: (projectId: string, status: string, search: string) => [
-    ...["board", "items", projectId, status, "found"],
+    "board",
+    "items",
+    projectId,
+    status,
+    "found",
     search,
   ],
   item: (id: string) => ["board", "item", id],

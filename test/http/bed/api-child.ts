@@ -34,7 +34,12 @@ export async function startChild(world: World, directory = "/other", heartbeatMs
   if (!url.startsWith("http")) throw new Error(`the process did not start: ${await errors}`);
   const { token, port } = serverRecord(folder, `servers/${child.pid}.json`);
   const started: ApiChild = {
-    ...{ pid: child.pid, url, port, token, client: createClient({ url, token }), said },
+    pid: child.pid,
+    url,
+    port,
+    token,
+    client: createClient({ url, token }),
+    said,
     tell(line) {
       child.stdin.write(`${line}\n`);
       child.stdin.flush();
