@@ -1,6 +1,7 @@
 /**
- * From words to a command and its arguments, by the table. Options may stand anywhere after the command; what follows `--` is
- * taken as it is. Wrong usage is `invalid_input` and says what would be right. Runs nothing.
+ * Parses words into a command and its arguments, using the command table. Options may appear anywhere after the
+ * command; everything after `--` is taken literally. Wrong usage is `invalid_input` with the correct usage. Runs
+ * nothing.
  */
 import { parseArgs } from "node:util";
 import { AsyncAgentsError } from "../model/errors.ts";
@@ -11,11 +12,11 @@ export interface Chosen {
   command: Command | null;
   /** The words after the command's name. */
   rest: string[];
-  /** The words that name no command. */
+  /** Words that match no command. */
   unknown: string[];
 }
 
-/** The command with the longest name that the first words spell; global switches may come before it. */
+/** The command with the longest name that matches the first words; global switches may precede it. */
 export function chooseCommand(commands: readonly Command[], words: readonly string[]): Chosen {
   const first = words.findIndex((word) => !isGlobalSwitch(word));
   const switches = first === -1 ? [...words] : words.slice(0, first);
@@ -61,7 +62,7 @@ export class CommandArguments {
     return Array.isArray(value) ? value.map(String) : [];
   }
 
-  /** A whole number that is at least 1. */
+  /** A whole number of at least 1. */
   count(name: string): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
@@ -77,7 +78,7 @@ export class CommandArguments {
     throw new AsyncAgentsError("invalid_input", `--${name} must be a number above 0, not "${text}".`);
   }
 
-  /** Seconds, or a number with ms, s, m or h; in milliseconds. */
+  /** Seconds, or a number with ms, s, m or h; returned in milliseconds. */
   duration(name: string): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
@@ -87,7 +88,7 @@ export class CommandArguments {
     throw new AsyncAgentsError("invalid_input", `--${name} must be a time such as 30s, 5m or 1h, not "${text}".`);
   }
 
-  /** The operand at that place; commands ask only for those that their table entry demands. */
+  /** The operand at that position; commands only ask for operands their table entry requires. */
   operand(index: number): string {
     return this.operands[index] ?? "";
   }
@@ -122,7 +123,7 @@ function parsedWords(command: Command, words: readonly string[], options: Record
   }
 }
 
-/** In our words: Node's and Bun's differ. */
+/** Our own wording, because Node and Bun word it differently. */
 function parseProblem(thrown: unknown, words: readonly string[], names: readonly string[]): string {
   const { code, message } = thrown as { code?: string; message: string };
   if (code === "ERR_PARSE_ARGS_UNKNOWN_OPTION") {

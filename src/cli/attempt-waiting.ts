@@ -1,4 +1,4 @@
-/** Waiting for an attempt: until it is set up through the board, then as for every task. Prints how it ended. */
+/** Waits for an attempt: for its setup through the board, then like for any task. Prints the outcome. */
 import type { Client } from "../client/client.ts";
 import type { BackgroundTask } from "../protocol/tasks.ts";
 import type { Invocation } from "./command.ts";

@@ -1,16 +1,17 @@
 /**
- * What a command is: one entry of the table from which parsing, help and completion are made, so that none of them can disagree.
- * A command gets an invocation and gives its exit code; it prints through the invocation's screen only.
+ * Defines a command: one entry of the table from which parsing, help and completion are generated, so that they
+ * cannot disagree. A command receives an invocation and returns its exit code; it prints only through the
+ * invocation's screen.
  */
 import type { CommandArguments } from "./arguments.ts";
 import type { Connection } from "./connection.ts";
 import type { Screen } from "./terminal/screen.ts";
 
-/** What shells offer in an operand's or an option's place. */
+/** What shells offer as values of an operand or option. */
 export type Completes = "file" | "directory" | "task" | "item" | "attempt" | "project" | readonly string[];
 
 export interface CommandOption {
-  /** How its value is called; absent for a switch. */
+  /** The name of its value; absent for a switch. */
   value?: string;
   short?: string;
   multiple?: boolean;
@@ -20,7 +21,7 @@ export interface CommandOption {
 
 export interface Operand {
   name: string;
-  /** What the usage line shows; `<name>` when absent. */
+  /** What the usage line shows; `<name>` by default. */
   shown?: string;
   optional?: boolean;
   repeated?: boolean;
@@ -31,16 +32,16 @@ export interface Command {
   /** One word, or several: `attempt start`. */
   name: string;
   summary: string;
-  /** Other names that people know it by; of as many words. */
+  /** Aliases, with the same number of words. */
   aliases?: readonly string[];
-  /** More lines for its help. */
+  /** Additional lines for its help. */
   details?: string;
   operands?: readonly Operand[];
   options?: Readonly<Record<string, CommandOption>>;
   examples?: readonly string[];
-  /** It hears signals itself. */
+  /** It handles signals itself. */
   ownsSignals?: boolean;
-  /** Not listed: for programs. */
+  /** Hidden from help: for programs only. */
   hidden?: boolean;
   run(invocation: Invocation): Promise<number>;
 }
@@ -51,7 +52,7 @@ export interface Invocation {
   readonly connection: Connection;
   /** The data folder. */
   readonly directory: string;
-  /** Where the command was called. */
+  /** The directory the command was called in. */
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Aborted by Ctrl-C. */

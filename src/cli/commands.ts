@@ -1,4 +1,4 @@
-/** All commands as one table, in the order of the help. Nothing else knows which there are. */
+/** The table of all commands, in the order of the help. The only list of them. */
 
 import type { Command } from "./command.ts";
 import { helpCommand, versionCommand } from "./commands/about.ts";

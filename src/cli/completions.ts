@@ -1,6 +1,6 @@
 /**
- * What may come next on a command line, from the table of commands; and the scripts that let a shell ask. The scripts know the
- * commands' first words themselves; for the rest they ask `asyncagents complete`. Pure.
+ * Completion candidates for a command line, from the command table, and the scripts that let a shell ask for them.
+ * The scripts know the first words of commands; for everything else they call `asyncagents complete`. Pure.
  */
 import { chooseCommand } from "./arguments.ts";
 import { type Command, type CommandOption, type Completes, GLOBAL_OPTIONS } from "./command.ts";
@@ -11,7 +11,7 @@ export type Shell = (typeof SHELLS)[number];
 export type Candidate = readonly [value: string, meaning: string];
 export type Completion = { values: Candidate[] } | { place: Exclude<Completes, readonly string[]> };
 
-/** For the last of the words, which may be empty or half written. */
+/** Completes the last word, which may be empty or partial. */
 export function complete(commands: readonly Command[], words: readonly string[]): Completion {
   const last = words.at(-1) ?? "";
   const before = words.slice(0, -1);

@@ -1,6 +1,6 @@
 /**
- * A command's way to the daemon, opened when it is first needed: finds or starts it, and says so. A daemon of another version
- * is used, with a word about it. Commands that need none never touch this.
+ * A command's connection to the daemon, opened on first use: finds or starts a daemon, and says so. A daemon of
+ * another version is used, with a warning. Commands that need no daemon never touch this.
  */
 import manifest from "../../package.json" with { type: "json" };
 import { type Client, createClient } from "../client/client.ts";
@@ -10,7 +10,7 @@ import { AsyncAgentsError } from "../model/errors.ts";
 import { DEPTH_VARIABLE, readDepth } from "../protocol/call-origin.ts";
 import type { Screen } from "./terminal/screen.ts";
 
-/** How often a command that waits looks for trouble. */
+/** How often a waiting command checks for trouble. */
 const LOOK_MS = 2_000;
 
 export class Connection {
@@ -35,7 +35,7 @@ export class Connection {
 
   async client(): Promise<Client> {
     const { url, token } = await this.daemon();
-    // A command that an agent of ours runs in its shell is not a person's.
+    // A command that one of our agents runs in its shell does not come from a person.
     const depth = readDepth(process.env[DEPTH_VARIABLE] ?? "");
     return createClient({
       url,
@@ -45,12 +45,12 @@ export class Connection {
     });
   }
 
-  /** Whether the daemon that was found is there no more. */
+  /** Whether the daemon that was found is gone. */
   isGone(): boolean {
     return this.#found !== null && findDaemon(this.#directory)?.pid !== this.#found.pid;
   }
 
-  /** The next call finds or starts another. */
+  /** The next call finds or starts another one. */
   forget(): void {
     this.#opened = null;
   }
@@ -70,7 +70,7 @@ export class Connection {
     return daemon;
   }
 
-  /** Says once what keeps the data folder from working, also when it comes while the command waits. */
+  /** Reports once what keeps the data folder from working, even if it happens while the command waits. */
   #tellTroubles(): void {
     clearInterval(this.#looking);
     const look = () => {
@@ -83,7 +83,7 @@ export class Connection {
     this.#looking = setInterval(look, LOOK_MS).unref();
   }
 
-  /** Ctrl-C ends every call; a daemon that does not answer is a failure of its own kind. */
+  /** Ctrl-C aborts every call; a daemon that does not respond is a separate kind of failure. */
   async #fetch(input: string, init: RequestInit = {}): Promise<Response> {
     const signal = init.signal ? AbortSignal.any([init.signal, this.#signal]) : this.#signal;
     try {

@@ -1,4 +1,7 @@
-/** Which project a command is about where none is named: that of the repository around the current folder, else the only one there is. */
+/**
+ * The project a command is about if none is named: that of the repository around the current folder, or else the only
+ * project.
+ */
 import type { Client } from "../client/client.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import type { Invocation } from "./command.ts";

@@ -1,6 +1,6 @@
 /**
- * The board's operations for a process that outlives the daemon: each call finds it anew, or starts it. A call that was on its way when the
- * daemon died fails and is not made a second time: it may have had effects.
+ * The board's operations for a process that outlives the daemon: each call finds the daemon again or starts it. A
+ * call that was in flight when the daemon died fails and is not retried, because it may have had effects.
  */
 
 import { createClient } from "../client/client.ts";

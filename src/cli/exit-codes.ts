@@ -1,4 +1,4 @@
-/** What a command's exit code means, as one table: scripts rely on it, the help and the guide print it. No behaviour but the mapping. */
+/** The table of exit codes: scripts rely on it, and the help and the guide print it. Contains only the mapping. */
 import { AsyncAgentsError, ERROR_CODES, type ErrorCode } from "../model/errors.ts";
 
 export const EXIT = {
@@ -9,7 +9,7 @@ export const EXIT = {
   timeout: 4,
   noDaemon: 5,
   interrupted: 130,
-  /** What a shell reports for a program that SIGPIPE ended. */
+  /** What a shell reports for a program killed by SIGPIPE. */
   closedPipe: 141,
 } as const;
 

@@ -1,4 +1,7 @@
-/** Help, made from the table of commands: the overview, a group, one command, and what was probably meant by an unknown one. Pure. */
+/**
+ * Help generated from the command table: the overview, a group, one command, and suggestions for an unknown one.
+ * Pure.
+ */
 import { AsyncAgentsError } from "../model/errors.ts";
 import { usageOf } from "./arguments.ts";
 import { type Command, type CommandOption, GLOBAL_OPTIONS } from "./command.ts";
@@ -12,7 +15,7 @@ export interface HelpStyle {
   width: number;
 }
 
-/** The overview's order, by the commands' first words. */
+/** The order of the overview, by the first word of each command. */
 const SECTIONS: readonly { title: string; names: readonly string[] }[] = [
   {
     title: "Tasks",
@@ -69,7 +72,7 @@ export function overallHelp(commands: readonly Command[], style: HelpStyle): str
   return `${[...lines, "", ...notes.map((note) => wrapped(note, widthOfHelp(style), 0))].join("\n")}\n`;
 }
 
-/** The commands that begin with that word and have more. */
+/** The commands that begin with this word and have more words. */
 export function groupOf(commands: readonly Command[], word: string): Command[] {
   return commands.filter(({ name, hidden }) => !hidden && name.startsWith(`${word} `));
 }
@@ -124,7 +127,7 @@ export function unknownCommand(commands: readonly Command[], words: readonly str
       second === undefined ? `"${first}" needs one more word` : `There is no command "${first} ${second.slice(0, 40)}"`;
     return new AsyncAgentsError("invalid_input", `${what}: ${groupWords(group, first)}.`);
   }
-  // What stands inside of a group, such as "repo ls" in "project repo ls".
+  // The part of the name within its group, such as "repo ls" in "project repo ls".
   const shown = commands.filter(({ hidden }) => !hidden);
   const inside =
     shown.find(({ name }) => name.endsWith(` ${first} ${second}`)) ??

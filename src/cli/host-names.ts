@@ -1,4 +1,4 @@
-/** The hosts by the names that people type, and what the board's operations call them. No behaviour but the mapping. */
+/** Maps the host names that people type to those of the board's operations. Contains only the mapping. */
 
 import { AsyncAgentsError } from "../model/errors.ts";
 import type { EXECUTORS } from "../protocol/fields.ts";
@@ -13,7 +13,7 @@ const BY_NAME: Readonly<Record<string, Executor>> = {
 
 export const HOSTS: readonly string[] = Object.keys(BY_NAME);
 
-/** What people call an executor. */
+/** The name people use for an executor. */
 export function hostOf(executor: string): string {
   return HOSTS.find((name) => BY_NAME[name] === executor) ?? executor.toLowerCase();
 }

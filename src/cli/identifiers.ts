@@ -1,6 +1,7 @@
 /**
- * From what a person types to an id: a whole id, a unique beginning of it or of what the lists show of it, the end of a task's id, or the name of a
- * project. Reads a bounded part of the lists; what fits several things is refused with their names.
+ * Resolves what a person types to an id: a full id, a unique prefix of it or of its displayed form, the end of a
+ * task's id, or a project's name. Reads a bounded part of the lists; an ambiguous text is rejected with the
+ * candidates.
  */
 import type { Client } from "../client/client.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
@@ -42,7 +43,7 @@ export async function findTask(client: Client, given: string): Promise<Backgroun
   return client.task(id);
 }
 
-/** Those whose id is shown with that beginning, or ends with it. */
+/** Those whose displayed id starts or ends with this text. */
 async function tasksShownAs(client: Client, typed: string): Promise<BackgroundTask[]> {
   if (typed === "" || /\s/.test(typed)) return [];
   const { tasks } = await client.tasks({ search: typed, limit: PAGE });

@@ -1,6 +1,6 @@
 /**
- * The daemon's events for as long as a command listens, also over the end of one daemon: then the next is found or started, and a
- * fresh snapshot follows. What they mean is the command's matter.
+ * The daemon's events for as long as a command listens, even across a daemon's exit: then the next daemon is found or
+ * started, and a fresh snapshot follows. The command interprets the events.
  */
 import type { Client } from "../client/client.ts";
 import type { StreamEvent } from "../client/event-stream.ts";

@@ -1,6 +1,6 @@
 /**
- * The command line's entry: picks the command by the table, runs it, and turns how it ended into an exit code. Owns the process:
- * signals, broken pipes, the last flush. What the commands do is in their own files.
+ * The entry point of the command line: finds the command in the table, runs it, and converts its outcome to an exit
+ * code. Owns the process: signals, broken pipes, the final flush. The commands live in their own files.
  */
 import { resolve } from "node:path";
 import { isatty } from "node:tty";
@@ -15,11 +15,11 @@ import { commandHelp, groupHelp, groupOf, overallHelp, unknownCommand } from "./
 import { Output, type StreamName } from "./terminal/output.ts";
 import { Screen } from "./terminal/screen.ts";
 
-/** `--version` is a command for everybody but us. */
+/** For everyone else `--version` is an option; here it is a command. */
 const words = process.argv
   .slice(2)
   .map((word, index) => (index === 0 && /^(--version|-[vV])$/.test(word) ? "version" : word));
-/** Said relative to where the command is called; the daemon works elsewhere. */
+/** Relative to the directory the command was called in; the daemon runs elsewhere. */
 const FOLDERS = ["ASYNCAGENTS_HOME", "ASYNCAGENTS_WORKTREES"];
 const SAME_INTERRUPT_MS = 300;
 const interruption = new AbortController();
@@ -27,8 +27,9 @@ const interruption = new AbortController();
 const output = new Output(outputFailed);
 
 /**
- * A reader that has read enough (`| head`) ends the command at once and quietly, with the code that a shell gives for git and others then.
- * What cannot be written for another reason is a failure. On stderr there are only hints: the command goes on without them.
+ * When a reader has read enough (`| head`), the command ends immediately and quietly, with the exit code that git and
+ * others have then. Any other write error is a failure. stderr only carries hints: the command continues without
+ * them.
  */
 function outputFailed(stream: StreamName, failure: NodeJS.ErrnoException): void {
   if (stream === "stderr") return;
@@ -38,14 +39,17 @@ function outputFailed(stream: StreamName, failure: NodeJS.ErrnoException): void 
   void output.flush().then(() => process.exit(EXIT.failed));
 }
 
-/** The runtime's streams are touched only on a terminal: they would make a pipe non-blocking, for others who share it too. */
+/**
+ * The runtime's streams are only used on a terminal: they would make a pipe non-blocking, even for other processes
+ * that share it.
+ */
 function screenFor(json: boolean): Screen {
   const stdout = isatty(1) ? process.stdout : null;
   const stderr = isatty(2) ? process.stderr : null;
   return new Screen({ output, stdout, stderr, json, environment: process.env });
 }
 
-/** What `--json` asks for also holds for the failure to read the words. */
+/** `--json` also applies when parsing the words fails. */
 function wantsJson(): boolean {
   const end = words.indexOf("--");
   return words.slice(0, end === -1 ? words.length : end).includes("--json");
@@ -89,7 +93,10 @@ async function runCommand(command: Command, given: CommandArguments, screen: Scr
   return command.run(invocation);
 }
 
-/** The first Ctrl-C lets the command say what goes on; a later one ends it at once. A launcher may pass the same one on twice. */
+/**
+ * The first Ctrl-C lets the command say what keeps running; another one ends it immediately. A launcher may forward
+ * the same Ctrl-C twice.
+ */
 function listenToInterrupts(): void {
   let first = Number.POSITIVE_INFINITY;
   process.on("SIGINT", () => {
@@ -99,7 +106,7 @@ function listenToInterrupts(): void {
   });
 }
 
-/** What the client says about a connection that failed hides the reason that we know. */
+/** The client's message about a failed connection hides the reason that we know. */
 function reasonOf(thrown: unknown): unknown {
   const cause = thrown instanceof Error ? thrown.cause : undefined;
   return AsyncAgentsError.isInstance(cause) ? cause : thrown;
@@ -109,7 +116,7 @@ async function ended(): Promise<number> {
   try {
     return await runWords();
   } catch (thrown) {
-    // While a question is open, the terminal gives Ctrl-C to that.
+    // While a question is open, the terminal sends Ctrl-C to that question.
     const isAbort = thrown instanceof Error && thrown.name === "AbortError";
     if (interruption.signal.aborted || isAbort) return EXIT.interrupted;
     const reason = reasonOf(thrown);
@@ -118,7 +125,7 @@ async function ended(): Promise<number> {
   }
 }
 
-/** Not all that was to be said is written. Who closes stderr wants no hints. */
+/** Not everything was written. Closing stderr means that hints are not wanted. */
 function isIncomplete(): boolean {
   const unsaid = output.failureOf("stderr");
   return output.failureOf("stdout") !== null || (unsaid !== null && unsaid.code !== "EPIPE");

@@ -1,6 +1,6 @@
-/** Which known word a mistyped one may stand for: what "Did you mean …?" names. Knows no commands or options. */
+/** Finds the known word that a mistyped one probably means, for "Did you mean …?". Knows no commands or options. */
 
-/** One letter more, less or other, or two that changed places. */
+/** One letter added, removed or replaced, or two swapped. */
 export function isNear(name: string, typed: string): boolean {
   if (typed.length < 2 || Math.abs(name.length - typed.length) > 1) return false;
   const sorted = (word: string) => [...word].sort().join("");

@@ -1,4 +1,4 @@
-/** A prompt as it was given, to the byte: in words, or from stdin where it is `-`. Bounded, because a pipe may never end. */
+/** A prompt exactly as given, byte for byte: as words, or from stdin for `-`. Bounded, because a pipe may never end. */
 import { AsyncAgentsError } from "../model/errors.ts";
 
 const MAX_BYTES = 1_000_000;
@@ -28,7 +28,7 @@ async function readStdin(): Promise<string> {
   }
 }
 
-/** What a prompt is about: its first line. */
+/** A prompt's description: its first line. */
 export function titleOf(prompt: string): string {
   const line = (prompt.trim().split("\n")[0] ?? "").replaceAll(/\s+/g, " ").trim();
   return line.length <= TITLE_CHARS ? line : `${line.slice(0, TITLE_CHARS - 1).trimEnd()}…`;

@@ -1,4 +1,4 @@
-/** What a person may choose for one run beside its host and agent: the model, and how much it may take. For all commands that launch. */
+/** The settings of a run besides its host and agent: the model and the limits. Shared by all commands that launch. */
 import type { CommandArguments } from "./arguments.ts";
 import type { CommandOption } from "./command.ts";
 

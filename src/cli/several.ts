@@ -1,6 +1,6 @@
 /**
- * One command on several things: each is done and reported, also after one that failed. The exit code is that of the failures, or 1 where they
- * differ. With one thing, a failure is the command's own.
+ * Applies one command to several things: each is processed and reported, even after a failure. The exit code is that
+ * of the failures, or 1 if they differ. With a single thing, its failure is the command's own.
  */
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import type { Invocation } from "./command.ts";
@@ -8,7 +8,7 @@ import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import { ownWords } from "./terminal/own-words.ts";
 
 export interface Failure {
-  /** As it was typed. */
+  /** As typed. */
   given: string;
   code: string;
   message: string;
@@ -16,18 +16,18 @@ export interface Failure {
 
 export interface EachResult<T> {
   values: T[];
-  /** For the JSON document: empty where all went well. */
+  /** For the JSON document: empty if everything succeeded. */
   errors: Failure[];
   exitCode: number;
 }
 
-/** One thing's own document where one was named, as kubectl does it; else a list of them, with what failed. */
+/** Like kubectl: the document of the thing itself if one was named, otherwise a list of them including failures. */
 export function documentOf<T>(name: string, { values, errors }: EachResult<T>): unknown {
   const [only] = values;
   return values.length === 1 && errors.length === 0 ? only : { [name]: values, errors };
 }
 
-/** Does it to each, one after the other, without those that were named twice. */
+/** Processes each one in turn, skipping duplicates. */
 export async function eachOf<T>(
   { screen, signal }: Invocation,
   given: readonly string[],

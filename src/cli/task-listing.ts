@@ -1,13 +1,13 @@
 /**
- * The tasks that a list is about: live ones first, then the newest. What the server cannot filter by (host, folder, time) is filtered here, page by page,
- * until there are enough. Reads only, and bounded.
+ * The tasks in a list: live ones first, then the newest. What the server cannot filter by (host, folder, time) is
+ * filtered here, page by page, until there are enough. Read-only and bounded.
  */
 import type { Client } from "../client/client.ts";
 import { isLive, STATUSES } from "../model/task.ts";
 import type { BackgroundTask, TaskStatus } from "../protocol/tasks.ts";
 
 const PAGE = 200;
-/** However much is asked for. */
+/** The upper limit, no matter how many are requested. */
 export const MOST = 10_000;
 
 export interface ListFilter {
@@ -15,15 +15,15 @@ export interface ListFilter {
   agent: string | undefined;
   search: string | undefined;
   host: string | undefined;
-  /** It and the folders below it. */
+  /** This folder and everything below it. */
   directory: string | undefined;
-  /** Only tasks that began after that, in ms since 1970. */
+  /** Only tasks that started after this time, in ms since 1970. */
   since: number | undefined;
 }
 
 export interface Listing {
   tasks: BackgroundTask[];
-  /** How many there are in all; null where that was not counted. */
+  /** The total number; null if it was not counted. */
   total: number | null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Waiting for tasks through the event stream: resolves when all have ended, when time runs out, or at Ctrl-C. Says what a task asks
- * for, once, because only a person can go on with it. Changes nothing.
+ * Waits for tasks through the event stream: resolves when all have ended, on timeout, or on Ctrl-C. Reports a task's
+ * question once, because only a person can move it forward. Changes nothing.
  */
 
 import { isLive } from "../model/task.ts";
@@ -12,7 +12,7 @@ import { askedHint } from "./terminal/task-table.ts";
 import { shortId } from "./terminal/text.ts";
 
 export interface Waited {
-  /** As they were last seen, in the order of the ids. */
+  /** Their last known states, in the order of the ids. */
   tasks: BackgroundTask[];
   ended: boolean;
   exitCode: number;
@@ -58,7 +58,7 @@ async function follow(
   stop: AbortSignal,
 ): Promise<void> {
   for await (const { client, event } of liveEvents(connection, stop)) {
-    // A snapshot need not hold all tasks.
+    // A snapshot may not contain all tasks.
     if (event.type === "snapshot") for (const id of known.keys()) see(await client.task(id, stop));
     else if ("task" in event && known.has(event.task.id)) see(event.task);
     if (done()) return;

@@ -9,7 +9,7 @@ const repo = makeRepo(join(world.work, "the shop ü"));
 const git = (...args: string[]) => execFileSync("git", args, { cwd: repo, encoding: "utf8" });
 type Row = Record<string, unknown> & { id: string };
 
-test("projects, items and attempts from the shell: made, tried, continued, looked at, merged, removed", async () => {
+test("projects, items and attempts from the shell: created, started, continued, inspected, merged, removed", async () => {
   const { project_id } = await world.json<{ project_id: string }>("project", "add", "shop", "--repo", repo);
   expect((await world.json<{ projects: Row[] }>("project", "ls")).projects).toMatchObject([
     { id: project_id, name: "shop" },
@@ -52,14 +52,14 @@ test("projects, items and attempts from the shell: made, tried, continued, looke
   expect((await world.cli("project", "rm", "shop")).code).toBe(0);
 });
 
-test("a project whose repository cannot be added is not made", async () => {
+test("a project whose repository cannot be added is not created", async () => {
   const refused = await world.cli("project", "add", "half", "--repo", repo, "--repo", world.work);
   expect(refused.code).not.toBe(0);
   const { projects } = await world.json<{ projects: { name: string }[] }>("project", "ls");
   expect(projects.map(({ name }) => name)).not.toContain("half");
 });
 
-test("two repositories are named in diff, stat and merge, and are corrected and removed", async () => {
+test("two repositories are named in diff, stat and merge, and can be changed and removed", async () => {
   const [web, api] = [makeRepo(join(world.work, "web")), makeRepo(join(world.work, "api"))];
   await world.json("project", "add", "two", "--repo", web, "--repo", api);
   const text = "!write web/a.txt one\n!write api/deep/down/c.txt two\n!write api/readme.txt";
@@ -95,7 +95,7 @@ test("two repositories are named in diff, stat and merge, and are corrected and 
   expect((await world.cli(...repos, "set", "two", "server")).code).toBe(2);
 });
 
-test("prompts are queued while an attempt works, and taken back; stop and rm end it", async () => {
+test("prompts are queued while an attempt runs, and removed again; stop and rm end it", async () => {
   await world.json("project", "add", "queue", "--repo", repo);
   const { task_id } = await world.json<{ task_id: string }>("item", "add", "Stay", "!wait never", "-p", "queue");
   const { attempt_id } = await world.json<{ attempt_id: string }>(
@@ -130,7 +130,7 @@ test("prompts are queued while an attempt works, and taken back; stop and rm end
   expect((await world.cli("item", "set", task_id, "--status", "lost")).code).toBe(2);
 });
 
-test("run --worktree finds or makes the project, and works beside the checkout", async () => {
+test("run --worktree finds or creates the project, and works beside the checkout", async () => {
   const other = makeRepo(join(world.work, "queue"));
   const words = ["run", "--host", "scripted", "--worktree", "--dir", other, "--wait", "Write one\n!write one.txt"];
   const first = await world.json<Row>(...words);
@@ -138,18 +138,18 @@ test("run --worktree finds or makes the project, and works beside the checkout",
   expect([first.state, second.state]).toEqual(["completed", "completed"]);
   expect(existsSync(join(other, "one.txt"))).toBe(false);
   const { projects } = await world.json<{ projects: { name: string }[] }>("project", "ls");
-  // The name of its folder is another project's already.
+  // Its folder name is already another project's name.
   expect(projects.filter(({ name }) => name.startsWith("queue-"))).toHaveLength(1);
   const here = await world.start(["item", "ls", "--json"], { cwd: other }).ended;
   expect(JSON.parse(here.out).items.map(({ title }: { title: string }) => title)).toEqual(["Write one", "Write one"]);
   expect((await world.cli("run", "--host", "scripted", "--worktree", "no repository here")).code).toBe(2);
 });
 
-test("run --worktree sends the prompt as it was typed, and so does a later attempt on its item", async () => {
+test("run --worktree sends the prompt as typed, and so does a later attempt at its item", async () => {
   const other = makeRepo(join(world.work, "typed"));
   const typed = `First  line ${"that is long ".repeat(30)}\n\n\n  second   line\n`;
   const sent = async (attempt: string) => {
-    // The prompt follows the launch a moment later.
+    // The prompt is sent shortly after the launch.
     await world.cli("attempt", "wait", attempt);
     const { messages } = await world.json<{ messages: { parts: { text: string }[] }[] }>("attempt", "logs", attempt);
     return messages[0]?.parts[0]?.text;
@@ -167,7 +167,7 @@ test("run --worktree sends the prompt as it was typed, and so does a later attem
   expect(await sent(short.attempt_id)).toBe("Only this");
 });
 
-test("an attempt that asks is answered by its own id; several attempts and items are removed in one go", async () => {
+test("an attempt that asks is answered by its own id; several attempts and items are removed at once", async () => {
   await world.json("project", "add", "asks", "--repo", repo);
   const items = await Promise.all(
     ["!permit May I?\n!say thanks", "!say fine"].map((text, at) =>

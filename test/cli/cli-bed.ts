@@ -1,6 +1,6 @@
 /**
- * The real command in a world of its own: its own HOME and data folder, any port, no real agent. Every daemon that a command
- * starts ends with the test, by its pid, also when the test dies.
+ * The real command in an isolated world: its own HOME and data folder, any port, no real agent. Every daemon started
+ * by a command ends with the test, by pid, even if the test dies.
  */
 import { afterAll } from "bun:test";
 import { execFileSync } from "node:child_process";
@@ -21,7 +21,7 @@ export interface Said {
 }
 
 export interface CliWorld {
-  /** Where everything of this world is. */
+  /** The folder that contains this world. */
   folder: string;
   /** The data folder. */
   data: string;
@@ -29,9 +29,9 @@ export interface CliWorld {
   /** An empty folder to call commands in. */
   work: string;
   environment: Record<string, string>;
-  /** Runs a command to its end. */
+  /** Runs a command until it exits. */
   cli(...words: string[]): Promise<Said>;
-  /** Runs it with `--json`; fails where it does not end with 0. */
+  /** Runs it with `--json`; throws unless it exits with 0. */
   json<T = Record<string, unknown>>(...words: string[]): Promise<T>;
   /** Starts a command and leaves it running. */
   start(words: readonly string[], options?: { stdin?: string; cwd?: string }): Running;
@@ -39,9 +39,9 @@ export interface CliWorld {
 
 export interface Running {
   readonly process: Bun.Subprocess<"pipe", "pipe", "pipe">;
-  /** Resolves when stderr or stdout has had that text. */
+  /** Resolves when stderr or stdout contains this text. */
   said(text: string): Promise<void>;
-  /** What stderr and stdout have had so far. */
+  /** What stderr and stdout contain so far. */
   text(): string;
   ended: Promise<Said>;
 }
@@ -140,12 +140,12 @@ export function makeRepo(path: string): string {
   return path;
 }
 
-/** What the daemons of that data folder said of their beginning and end; whole once the last one has ended. */
+/** What this data folder's daemons logged about their start and exit; complete once the last one has exited. */
 export function daemonLives(data: string): string[] {
   return readFileSync(join(data, "asyncagents.log"), "utf8").match(/the daemon \w+/g) ?? [];
 }
 
-/** The daemons that have a record there. */
+/** The daemons recorded there. */
 export function daemonRecords(data: string): number[] {
   return readdirSync(join(data, "servers"))
     .map((name) => JSON.parse(readFileSync(join(data, "servers", name), "utf8")))

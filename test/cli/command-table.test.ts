@@ -50,7 +50,7 @@ describe("every command", () => {
     },
   );
 
-  test("has a name and options of its own, and --json", () => {
+  test("has its own name and options, and --json", () => {
     expect(new Set(COMMANDS.map(({ name }) => name)).size).toBe(COMMANDS.length);
     for (const command of COMMANDS) {
       const shorts = Object.values(command.options ?? {}).flatMap(({ short }) => short ?? []);
@@ -61,7 +61,7 @@ describe("every command", () => {
 });
 
 describe("the command line", () => {
-  test("shows help without a daemon: of all, of a group, of one", async () => {
+  test("shows help without a daemon: for everything, a group, one command", async () => {
     const all = await world.cli("--help");
     expect(all.code).toBe(0);
     for (const [code] of EXIT_MEANINGS) expect(all.out).toContain(`  ${code} `);
@@ -77,7 +77,7 @@ describe("the command line", () => {
     expect(await Bun.file(`${world.data}/daemon.log`).exists()).toBe(false);
   });
 
-  test("says what is wrong in one line, or as JSON, and ends with 2", async () => {
+  test("reports errors in one line, or as JSON, and exits with 2", async () => {
     const typo = await world.cli("cancle", "x");
     expect(typo).toMatchObject({
       code: 2,
@@ -120,14 +120,14 @@ describe("the launchers", () => {
     return { code: await child.exited, out, err };
   };
 
-  test("hand over words and exit code; npm's stays in the folder where it was called", async () => {
+  test("pass on words and exit code; npm's stays in the folder it was called in", async () => {
     expect(await node("asyncagents.mjs", "version")).toMatchObject({ code: 0, out: expect.stringMatching(/^\d/) });
     expect((await node("asyncagents.mjs", "nonsense")).code).toBe(2);
     const { out } = await node("launch.mjs", "cli", "install", "claude", "--scope", "project", "--print");
     expect(out).toContain(join(world.work, ".mcp.json"));
   });
 
-  test("take neither programs nor settings from the folder where a command is called", async () => {
+  test("use neither programs nor settings from the folder a command is called in", async () => {
     const mark = join(world.folder, "ran");
     for (const folder of [world.folder, world.work]) {
       writeFileSync(join(folder, "bunfig.toml"), 'preload = ["./planted.ts"]\n');
@@ -144,7 +144,7 @@ describe("the launchers", () => {
 });
 
 describe("words", () => {
-  test("choose the command with the longest name, after global switches", () => {
+  test("select the command with the longest name, after global switches", () => {
     expect(chooseCommand(COMMANDS, ["--json", "project", "repo", "ls", "shop"])).toMatchObject({
       command: { name: "project repo ls" },
       rest: ["--json", "shop"],
@@ -152,7 +152,7 @@ describe("words", () => {
     expect(chooseCommand(COMMANDS, ["project", "nonsense"]).command).toBeNull();
   });
 
-  test("are taken by options, operands and what follows --", () => {
+  test("become options, operands, and what follows --", () => {
     const run = COMMANDS.find(({ name }) => name === "run");
     const wait = COMMANDS.find(({ name }) => name === "wait");
     if (!run || !wait) throw new Error("commands are missing");
@@ -177,7 +177,7 @@ describe("words", () => {
 });
 
 describe("text for terminals", () => {
-  test("tables keep to the width, by columns, whatever the characters", () => {
+  test("tables keep to the width, column by column, whatever the characters", () => {
     const rows = [
       { name: "短い説明がここにあります", state: "ok" },
       { name: "a".repeat(60), state: "failed" },
@@ -193,7 +193,7 @@ describe("text for terminals", () => {
     expect(tableLines(columns, rows, { width: 20, paint: plainPaints })[2]).toEndWith("…");
   });
 
-  test("every list fits a narrow terminal, and says why a task tries again", () => {
+  test("every list fits a narrow terminal, and says why a task is retrying", () => {
     const task = {
       ...wireSample(),
       description: "A description that is too long for a narrow terminal, as most of them are",
@@ -210,7 +210,7 @@ describe("text for terminals", () => {
     expect(Object.fromEntries(shown).because).toBe("authentication_failed (3 tries)");
   });
 
-  test("cuts are between characters, lines between words", () => {
+  test("cuts fall between characters, line breaks between words", () => {
     expect(cutToWidth("👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧", 4)).toBe("👩‍👩‍👧…");
     expect(cutToWidth("short", 10)).toBe("short");
     expect(wrapped("one two three", 9, 2)).toBe("one two\n  three");

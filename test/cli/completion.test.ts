@@ -12,7 +12,7 @@ function values(...words: string[]): string[] {
   return "values" in found ? found.values.map(([value]) => value) : [`<${found.place}>`];
 }
 
-test("what may come next follows from the table", () => {
+test("candidates follow from the command table", () => {
   expect(values("att")).toEqual(["attempt"]);
   expect(values("attempt", "s")).toEqual(["start", "show", "stop"]);
   expect(values("project", "repo", "")).toEqual(["add", "ls", "list", "set", "rm"]);
@@ -33,7 +33,7 @@ test.each(SHELLS)("the script for %s names all commands", async (shell) => {
   for (const { name, hidden } of COMMANDS) if (!hidden) expect(words).toContain(name.split(" ")[0] ?? "");
 });
 
-test("a real bash completes commands, options, files and the ids of tasks", async () => {
+test("a real bash completes commands, options, files and task ids", async () => {
   const { id } = await world.json<{ id: string }>("run", "--host", "scripted", "Anything");
   const bin = join(world.folder, "bin");
   mkdirSync(bin);

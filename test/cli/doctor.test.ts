@@ -13,7 +13,7 @@ function finding(report: Report, name: string) {
   return report.findings.find((each) => each.name === name);
 }
 
-test("doctor looks at everything, starts nothing, and makes nothing", async () => {
+test("doctor checks everything, starts nothing, and creates nothing", async () => {
   const world = cliWorld();
   const report = await world.json<Report>("doctor");
   expect(report.healthy).toBe(true);
@@ -36,7 +36,7 @@ test("doctor looks at everything, starts nothing, and makes nothing", async () =
   expect(existsSync(world.data)).toBe(false);
 });
 
-test("doctor is not green for a data folder that cannot be made", async () => {
+test("doctor fails for a data folder that cannot be created", async () => {
   const world = cliWorld();
   const file = join(world.folder, "file");
   writeFileSync(file, "");
@@ -51,7 +51,7 @@ test("doctor is not green for a data folder that cannot be made", async () => {
   expect(readdirSync(world.folder).sort()).toEqual(["file", "home", "work"]);
 }, 60_000);
 
-test("doctor sees the daemon and the store, and warns of an open folder and a taken port", async () => {
+test("doctor sees the daemon and the store, and warns about an open folder and a port in use", async () => {
   const world = cliWorld();
   const { pid } = await world.json<{ pid: number }>("up");
   chmodSync(world.data, 0o755);
@@ -73,7 +73,7 @@ test("doctor sees the daemon and the store, and warns of an open folder and a ta
   }
 });
 
-test("doctor ends with 1 where something is a problem, and says what to do", async () => {
+test("doctor exits with 1 if there is a problem, and says what to do", async () => {
   const world = cliWorld();
   mkdirSync(world.data, { mode: 0o700 });
   writeFileSync(join(world.data, "asyncagents.db"), "this is no database; ".repeat(200));

@@ -6,7 +6,7 @@ import { type CliWorld, cliWorld } from "./cli-bed.ts";
 
 const SIZE = "8m";
 
-/** A disk of its own; needs root, as in a container. Gives the way to take it away again. */
+/** A separate disk; needs root, as in a container. Returns a function that removes it. */
 function mountSmallDisk(path: string): () => void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   execFileSync("mount", ["-t", "tmpfs", "-o", `size=${SIZE},mode=0700`, "tmpfs", path]);
@@ -25,7 +25,7 @@ function fill(file: string): void {
   }
 }
 
-test("on a full disk every command says so, and work goes on when there is room again", async () => {
+test("on a full disk every command says so, and work continues when there is space again", async () => {
   const world = cliWorld();
   const unmount = mountSmallDisk(world.data);
   try {

@@ -13,7 +13,7 @@ import { cliWorld, makeRepo } from "./cli-bed.ts";
 const BAD = "\u001b]52;c;aGk=\u0007\u001b[31m\u001b[2J\u009b2J\u0090q\u009c\u007f\u202e\u2066\u200b\ufeff\u2028\r\b";
 const ESCAPE = "\u001b";
 const HIDDEN = /[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029]/u;
-/** What stays where it is written as it should be. */
+/** Harmless text that stays as written. */
 const KEPT = /\n|\t|\ufe0e|\ufe0f|\u200c|\u200d/gu;
 const world = cliWorld();
 const ids: Record<string, string> = {};
@@ -53,8 +53,11 @@ beforeAll(async () => {
   ids.attempt = (await world.json<{ attempt_id: string }>(...words)).attempt_id;
 });
 
-describe("text of others", () => {
-  /** Calls in an order in which each has something to say; `@name` stands for an id. Other commands get a bad word, and refuse it. */
+describe("foreign text", () => {
+  /**
+   * Calls in an order in which each has something to show; `@name` stands for an id. All other commands get a bad
+   * word and reject it.
+   */
   const calls: Record<string, string[]> = {
     ls: [],
     show: ["@task"],
@@ -109,7 +112,7 @@ describe("text of others", () => {
     ...(asJson.includes(name) ? [`--json ${name}`] : []),
   ]);
 
-  test.each(shown)("is written out by %s", async (spoken) => {
+  test.each(shown)("is escaped by %s", async (spoken) => {
     const name = spoken.replace("--json ", "");
     const cwd = join(world.work, "here");
     mkdirSync(join(cwd, ".cursor"), { recursive: true });
@@ -133,7 +136,7 @@ describe("text of others", () => {
       expect(out + err).toContain(spoken === name ? "<U+" : "\\u202e");
   });
 
-  test("does not put more than a word on a shell's command line", async () => {
+  test("never adds more than one word to a shell's command line", async () => {
     await world.json("project", "add", "$(touch owned) `x`; rm");
     await world.json("project", "add", "plain-name");
     const { out } = await world.cli("complete", "--", "project", "rm", "");
@@ -154,7 +157,7 @@ describe("a screen", () => {
     return texts.join("");
   }
 
-  test("lets no control of any text through, only its own colours", () => {
+  test("lets no control character through, only its own colours", () => {
     const text = fc.oneof(fc.string({ unit: "binary" }), fc.constant(BAD), fc.constant(paints.red("x").slice(0, 9)));
     fc.assert(
       fc.property(text, (data) => {
@@ -176,7 +179,7 @@ describe("a screen", () => {
     );
   });
 
-  test("does not take a colour code in a text for one of its own", () => {
+  test("does not mistake a colour code in a text for one of its own", () => {
     expect(terminalText(`${ESCAPE}[31mred${ESCAPE}[39m ${paints.red("red")}`)).toBe(
       `<U+001B>[31mred<U+001B>[39m ${ESCAPE}[31mred${ESCAPE}[39m`,
     );

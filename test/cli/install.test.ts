@@ -40,7 +40,7 @@ function inHome(text: string | null, file = ".config/opencode/opencode.json") {
 }
 
 describe("install opencode", () => {
-  test("adds plugin and MCP server beside what is there, comments and all, with a backup", async () => {
+  test("adds plugin and MCP server beside existing entries and comments, with a backup", async () => {
     const { cli, path, read, folderNow } = inHome(COMMENTED, ".config/opencode/opencode.jsonc");
     chmodSync(path, 0o640);
     const { code, out } = await cli("install", "opencode", "--add", "both", "--yes");
@@ -63,7 +63,7 @@ describe("install opencode", () => {
     expect(folderNow()).toHaveLength(2);
   });
 
-  test("makes the file where there is none, and keeps a link a link", async () => {
+  test("creates a missing file, and keeps a link a link", async () => {
     const fresh = inHome(null);
     expect((await fresh.cli("install", "opencode", "--yes")).code).toBe(0);
     expect(JSON.parse(fresh.read())).toEqual({ plugin: [expect.stringContaining("file://")] });
@@ -75,7 +75,7 @@ describe("install opencode", () => {
     expect(JSON.parse(readFileSync(join(linked.home, "dotfile.json"), "utf8")).plugin).toHaveLength(1);
   });
 
-  test("writes nothing with --print, without a person to ask, or where the file is not what it should be", async () => {
+  test("writes nothing with --print, without a person to ask, or if the file is not what it should be", async () => {
     const { cli, read } = inHome(COMMENTED);
     expect(await cli("install", "opencode", "--print")).toMatchObject({
       code: 0,
@@ -103,7 +103,7 @@ describe("install for MCP clients", () => {
     expect(mcpServers.asyncagents.args.at(-1)).toBe("mcp");
   });
 
-  test("the server gets the data folder that this shell uses: clients start it without our variables", async () => {
+  test("the server gets the data folder of this shell: clients start it without our variables", async () => {
     const { json, data, home } = inHome(null, ".cursor/mcp.json");
     await json("install", "cursor", "--yes");
     await json("install", "opencode", "--add", "mcp", "--yes");
@@ -114,7 +114,7 @@ describe("install for MCP clients", () => {
     expect(await json("install", "cursor", "--yes")).toMatchObject({ changed: false });
   });
 
-  test("a Claude project gets .mcp.json; for the user Claude's own command is called", async () => {
+  test("a Claude project gets .mcp.json; for the user, Claude's own command is called", async () => {
     const world = cliWorld();
     expect((await world.json("install", "claude", "--scope", "project", "--yes")).changed).toBe(true);
     const { mcpServers } = JSON.parse(readFileSync(join(world.work, ".mcp.json"), "utf8"));
@@ -131,7 +131,7 @@ describe("install for MCP clients", () => {
     expect(await world.json("install", "claude", "--yes")).toMatchObject({ changed: false });
   });
 
-  test("an unknown client or choice is refused by name", async () => {
+  test("an unknown client or choice is rejected by name", async () => {
     const world = cliWorld();
     expect(await world.cli("install", "emacs")).toMatchObject({
       code: 2,
@@ -141,7 +141,7 @@ describe("install for MCP clients", () => {
   });
 });
 
-test("changing JSON changes what it says at one place only, whatever the file", () => {
+test("an edit changes JSON in one place only, whatever the file", () => {
   const key = fc.constantFrom("a", "b", "c d", "é");
   const value = fc.jsonValue({ maxDepth: 3 });
   const indent = fc.constantFrom(0, 2, 4, "\t");

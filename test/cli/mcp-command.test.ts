@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { findDaemon } from "../../src/daemon/find-daemon.ts";
 import { cliWorld, MAIN } from "./cli-bed.ts";
 
-test("mcp speaks nothing but the protocol, starts the daemon when a tool needs it, also again, and ends with its client", async () => {
+test("mcp prints nothing but the protocol, starts the daemon whenever a tool needs it, and exits with its client", async () => {
   const world = cliWorld();
   const child = Bun.spawn([process.execPath, MAIN, "mcp"], {
     cwd: world.work,

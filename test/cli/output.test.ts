@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { cliWorld, MAIN, type Said } from "./cli-bed.ts";
 
 const world = cliWorld();
-/** What a pipe holds on Linux; macOS has less. */
+/** The capacity of a pipe on Linux; macOS has less. */
 const PIPE = 65_536;
 let id = "";
 
-/** `$CLI` is the command, `$ID` a task whose conversation is several times what a pipe holds. */
+/** `$CLI` is the command, `$ID` a task whose conversation is several times the capacity of a pipe. */
 async function shell(script: string): Promise<Said> {
   const child = Bun.spawn(["bash", "-c", script.replaceAll("$CLI", '"$BUN" "$MAIN"')], {
     cwd: world.work,
@@ -37,14 +37,14 @@ describe("output", () => {
     await shell(`${command} > whole.txt`);
     const whole = readFileSync(join(world.work, "whole.txt"), "utf8");
     expect(whole.length).toBeGreaterThan(command.includes("ls") ? 10_000 : 2 * PIPE);
-    // The pipe is full before the command begins.
+    // The pipe is full before the command starts.
     const filled = `{ head -c ${PIPE} /dev/zero; ${command}; echo "$?" > code.txt; } | { sleep 0.4; tail -c +${PIPE + 1} > piped.txt; }`;
     await shell(filled);
     expect(readFileSync(join(world.work, "piped.txt"), "utf8")).toBe(whole);
     expect(readFileSync(join(world.work, "code.txt"), "utf8")).toBe("0\n");
   });
 
-  test("on stderr is whole too, when the command ends with a failure", async () => {
+  test("on stderr is complete too, when the command fails", async () => {
     const { out, err } = await shell(`$CLI`);
     expect([out, err.length > 1000]).toEqual(["", true]);
     const filled = `{ head -c ${PIPE} /dev/zero >&2; $CLI; echo "$?" > code.txt; } 2>&1 >/dev/null | { sleep 0.4; tail -c +${PIPE + 1}; }`;
@@ -52,10 +52,10 @@ describe("output", () => {
     expect(readFileSync(join(world.work, "code.txt"), "utf8")).toBe("2\n");
   });
 
-  test("that its reader does not want ends the command quietly, with the code that git has then", async () => {
+  test("whose reader stops reading ends the command quietly, with the exit code git has then", async () => {
     const closed = await shell(`$CLI logs $ID | head -c 10 > /dev/null; echo "\${PIPESTATUS[0]}"`);
     expect(closed).toMatchObject({ out: "141\n", err: "" });
-    // Hints that nobody reads keep nothing from being done.
+    // Unread hints block nothing.
     expect(await shell(`{ $CLI ls --limit 1 | cat; } 2> >(true)`)).toMatchObject({ code: 0, err: "" });
   });
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { Output } from "../../src/cli/terminal/output.ts";
 import { Screen, type Terminal } from "../../src/cli/terminal/screen.ts";
 
-test("a terminal that was given back is not drawn on again", () => {
+test("a restored terminal is not drawn on again", () => {
   const texts: string[] = [];
   const output = { write: (_stream: string, text: string) => texts.push(text) } as unknown as Output;
   const terminal = { columns: 80, rows: 24, on: () => {}, off: () => {} } as unknown as Terminal;

@@ -6,7 +6,7 @@ import { DailyBackup } from "../../src/daemon/daily-backup.ts";
 import { backupsIn } from "../../src/store/sqlite-files/backups.ts";
 import { cliWorld } from "./cli-bed.ts";
 
-test("a damaged store is said loudly by every door, and the board is there from the backup", async () => {
+test("every interface reports a damaged store loudly, and the board comes back from the backup", async () => {
   const world = cliWorld();
   await world.json("project", "add", "Shop");
   await world.json("store", "backup");
@@ -30,7 +30,7 @@ test("a damaged store is said loudly by every door, and the board is there from 
   expect((await world.cli("doctor")).code).toBe(0);
 }, 60_000);
 
-test("a backup is restored by name, only when told to, and not while the daemon runs", async () => {
+test("a backup is restored by name, only on request, and not while the daemon runs", async () => {
   const world = cliWorld();
   await world.json("project", "add", "Shop");
   const { name } = await world.json<{ name: string }>("store", "backup");

@@ -10,15 +10,15 @@ import { OPERATIONS } from "../../src/protocol/operations.ts";
 import { root } from "../ground/repository.ts";
 import { descendants, isStringLiteral, parse, SyntaxKind } from "../ground/syntax.ts";
 
-/** What a message may say after our name that is no command. */
+/** What may follow our name in a message without being a command. */
 const PROSE =
   /^(x1|is |started|has |and |completion for|server|plugin|process|status API|into |to work|needs|installed|mcp add)/;
 
-/** Where a sentence goes on after a command. */
+/** Where a sentence continues after a command. */
 const END =
   /`| · | && | \|(?= )| > |; |(?<=\S)\.(?= [A-Z]|$)|, or |\), |\) |\)$| #|(?<=x1): | (?:lists|shows|says|tries) /;
 
-/** All texts of the sources of these folders, with `x1` in the place of what is filled in. */
+/** All texts in the sources of these folders, with `x1` in place of interpolations. */
 async function textsOf(...folders: string[]): Promise<{ file: string; text: string }[]> {
   const sources = new Map<string, string>();
   for (const folder of folders) {
@@ -38,13 +38,13 @@ async function textsOf(...folders: string[]): Promise<{ file: string; text: stri
   );
 }
 
-/** Holes may hold texts with holes. */
+/** Interpolations may contain texts with interpolations. */
 function withoutHoles(text: string): string {
   const inner = text.replaceAll(/\$\{[^{}]*\}/g, "x1");
   return inner === text ? text : withoutHoles(inner);
 }
 
-/** The commands that a text tells people to type: up to where the sentence goes on. */
+/** The commands that a text tells people to type, up to where the sentence continues. */
 function commandsIn(text: string): string[] {
   const found = [...text.replaceAll(/"[^"]*"|'[^']*'/g, "x1").matchAll(/(?<![\w/.-])asyncagents ([a-z][^\n]*)/g)].map(
     ([, rest = ""]) => rest,
@@ -56,28 +56,28 @@ function wordsOf(line: string): string[] {
   return line.split(/\s+/).filter((word) => word !== "");
 }
 
-describe("what people are told to type", () => {
-  test("is a command that there is, with options and operands that it takes", async () => {
+describe("suggested commands", () => {
+  test("exist, with the options and operands shown", async () => {
     const texts = await textsOf("cli", "daemon", "process", "engine", "http", "board", "store", "worktree", "hosts");
     const told = texts.flatMap(({ file, text }) => commandsIn(text).map((line) => ({ file, line })));
     expect(told.length).toBeGreaterThan(60);
     const wrong = told.filter(({ line }) => {
       const words = wordsOf(line);
       const { command, rest } = chooseCommand(COMMANDS, words);
-      // A group alone is help about it.
+      // A group by itself prints its help.
       if (!command) return !COMMANDS.some(({ name }) => name.startsWith(`${words.join(" ")} `));
       try {
         parseArguments(command, rest);
         return false;
       } catch {
-        // `asyncagents wait` alone, in a sentence about it.
+        // `asyncagents wait` by itself, in a sentence about it.
         return rest.length > 0;
       }
     });
     expect(wrong).toEqual([]);
   });
 
-  test("a list that a message sends people to needs nothing more", async () => {
+  test("a list that a message points to needs nothing more", async () => {
     for (const { text } of await textsOf("cli")) {
       for (const [, line = ""] of text.matchAll(/(?:See: |"?)asyncagents ([a-z ]+ ls)$/g)) {
         const { command, rest } = chooseCommand(COMMANDS, wordsOf(line));
@@ -86,7 +86,7 @@ describe("what people are told to type", () => {
     }
   });
 
-  test("is in the command line's words, whoever says it", async () => {
+  test("use the command line's words, whoever says it", async () => {
     const names = new RegExp(`\\b(${Object.keys(OPERATIONS).join("|")})\\b`);
     const isMessage = (text: string) => /^[A-Z`x].*[ ].*[.:]/s.test(text);
     const messages = (await textsOf("board", "engine", "worktree", "hosts")).filter(({ text }) => isMessage(text));
@@ -100,7 +100,7 @@ describe("what people are told to type", () => {
     );
   });
 
-  test("help names every command and every alias", () => {
+  test("the help names every command, and aliases are unique and work", () => {
     const help = overallHelp(COMMANDS, { paint: plainPaints, width: 100 });
     for (const { name, hidden } of COMMANDS) {
       if (hidden) continue;

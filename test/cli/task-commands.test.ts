@@ -14,7 +14,7 @@ const world = cliWorld();
 const run = (...words: string[]) => world.json<Task>("run", "--host", "scripted", ...words);
 
 describe("run", () => {
-  test("gives the task's id and nothing else on stdout, and hints on stderr", async () => {
+  test("prints the task's id and nothing else on stdout, and hints on stderr", async () => {
     const { code, out, err } = await world.cli("run", "--host", "scripted", "Count the files");
     expect(code).toBe(0);
     expect(out).toMatch(/^ses_\w+\n$/);
@@ -25,7 +25,7 @@ describe("run", () => {
     });
   });
 
-  test("waits where it is asked to, prints the result, and ends with 1 where the task fails", async () => {
+  test("waits on request, prints the result, and exits with 1 if the task fails", async () => {
     const good = await world.cli("run", "--host", "scripted", "--wait", "Speak\n!say fine");
     expect(good).toMatchObject({ code: 0, out: "fine\n", err: expect.stringContaining('✓ "Speak" completed') });
     const bad = await world.cli("run", "--host", "scripted", "--wait", "Break\n!fail no luck");
@@ -42,7 +42,7 @@ describe("run", () => {
     });
   });
 
-  test("takes a prompt that starts with dashes after --, and one from stdin for -", async () => {
+  test("accepts a prompt that starts with dashes after --, and one from stdin for -", async () => {
     expect(await run("--wait", "--", "--help me")).toMatchObject({ result: "A scripted agent read: --help me" });
     const piped = await world.start(["run", "--host", "scripted", "--wait", "-"], { stdin: "From a pipe\n" }).ended;
     expect(piped.out).toBe("A scripted agent read: From a pipe\n");
@@ -53,7 +53,7 @@ describe("run", () => {
 });
 
 describe("one run", () => {
-  test("has a model and limits of its own", async () => {
+  test("has its own model and limits", async () => {
     const words = ["--wait", "--model", "test/one", "--max-minutes", "0.001", "--max-cost", "0.5", "Stay\n!wait never"];
     const said = await world.start(["run", "--host", "scripted", "--json", ...words]).ended;
     expect(said.code).toBe(1);
@@ -66,7 +66,7 @@ describe("one run", () => {
     expect((await world.cli("run", "--host", "scripted", "--max-cost", "0", "x")).code).toBe(2);
   });
 
-  test("is sent its prompt as it was typed, to the byte", async () => {
+  test("gets its prompt exactly as typed, byte for byte", async () => {
     const typed = "\ufeff  Begin  here\r\n\n\tthen  \n".concat("long ".repeat(2000), "\u202e\n\n");
     const piped = await world.start(["run", "--host", "scripted", "--json", "-"], { stdin: typed }).ended;
     const { id } = JSON.parse(piped.out);
@@ -84,7 +84,7 @@ describe("one run", () => {
 });
 
 describe("ls and show", () => {
-  test("give the API's own shapes as JSON", async () => {
+  test("print the API's own shapes as JSON", async () => {
     const { id } = await run("--name", "A name of its own", "Anything");
     expect(taskListSchema.pick({ tasks: true, total: true }).safeParse(await world.json("ls")).error).toBeUndefined();
     expect(taskSchema.safeParse(await world.json("show", id)).error).toBeUndefined();
@@ -97,7 +97,7 @@ describe("ls and show", () => {
     ).toBe(true);
   });
 
-  test("take the beginning of an id and the end of one, and refuse what fits several", async () => {
+  test("accept the beginning or the end of an id, and reject an ambiguous one", async () => {
     const { id } = await run("One");
     await run("Another");
     const others = (await world.json<{ tasks: Task[] }>("ls", "--all")).tasks.filter((task) => task.id !== id);
@@ -113,7 +113,7 @@ describe("ls and show", () => {
     expect(JSON.parse(none.err).error.code).toBe("task_not_found");
   });
 
-  test("take any beginning of what ls shows of an id, and name the candidates where it fits several", async () => {
+  test("accept any prefix of the id that ls shows, and name the candidates if it is ambiguous", async () => {
     const { id } = await run("Shown");
     const shown = /^(\S+) .*Shown$/m.exec((await world.cli("ls")).out)?.[1] ?? "";
     expect(id).toEndWith(shown);
@@ -125,7 +125,7 @@ describe("ls and show", () => {
     expect(several).toMatchObject({ code: 2, err: expect.stringContaining(`${id} (Shown)`) });
   });
 
-  test("live ones are first, also one that is old and was resumed; then the newest", async () => {
+  test("live ones come first, even an old one that was resumed; then the newest", async () => {
     const { id: old } = await run("--wait", "Old\n!say old");
     const { id: newer } = await run("--wait", "Newer");
     await world.json("resume", old, "Again\n!wait never");
@@ -135,7 +135,7 @@ describe("ls and show", () => {
     await world.json("cancel", old);
   });
 
-  test("are filtered and printed as scripts want them", async () => {
+  test("are filtered and printed for scripts", async () => {
     const away = join(world.work, "away");
     mkdirSync(away);
     const { id } = await run("--dir", away, "--name", "Far away", "--wait", "x");
@@ -161,7 +161,7 @@ describe("ls and show", () => {
       expect((await world.cli("ls", ...words)).code).toBe(2);
   });
 
-  test("make a table that is aligned and holds one line for each task", async () => {
+  test("print an aligned table with one line per task", async () => {
     const { out } = await world.cli("ls", "--limit", "3");
     const lines = out.trimEnd().split("\n");
     expect(lines).toHaveLength(4);
@@ -170,8 +170,8 @@ describe("ls and show", () => {
   });
 });
 
-describe("what is done to a task", () => {
-  test("wait ends when it has ended; Ctrl-C leaves it running and says so", async () => {
+describe("acting on a task", () => {
+  test("wait returns when it has ended; Ctrl-C leaves it running and says so", async () => {
     const { id } = await run("Asks\n!permit May I?\n!wait door.txt\n!say through");
     const waiting = world.start(["wait", id]);
     await waiting.said("asks for a permission: May I?");
@@ -221,7 +221,7 @@ describe("what is done to a task", () => {
     expect((await waiting.ended).code).toBe(0);
   });
 
-  test("cancel ends it; a wait for it ends with 1", async () => {
+  test("cancel ends it; a wait for it exits with 1", async () => {
     const { id } = await run("Stay\n!wait never");
     expect(await world.cli("fork", id, "Go on")).toMatchObject({ code: 1, err: expect.stringContaining("still runs") });
     const waiting = world.start(["wait", id]);
@@ -231,7 +231,7 @@ describe("what is done to a task", () => {
     expect((await world.cli("cancel", id)).code).toBe(1);
   });
 
-  test("several are each done and reported, also after one that cannot be", async () => {
+  test("several are each processed and reported, even after one that fails", async () => {
     const { id: over } = await run("--wait", "Over");
     const live = await Promise.all([run("Stay\n!wait never"), run("Stay too\n!wait never")]);
     const ids = [over, live[0].id, "nothing-like-it", live[1].id, live[1].id];
@@ -248,7 +248,7 @@ describe("what is done to a task", () => {
     });
   });
 
-  test("resume goes on in the same task, fork in one of its own that knows the history", async () => {
+  test("resume continues the same task, fork starts a new one that knows the history", async () => {
     const first = await run("--wait", "Begin\n!say begun");
     const resumed = await world.json<Task & { resumeCount: number }>("resume", first.id, "More\n!say more", "--wait");
     expect(resumed).toMatchObject({ id: first.id, result: "more", resumeCount: 1 });
@@ -268,7 +268,7 @@ describe("what is done to a task", () => {
 });
 
 describe("tell", () => {
-  test("says where there is nobody to tell", async () => {
+  test("says when there is nobody to tell", async () => {
     const { id } = await run("--wait", "Speak\n!say fine");
     const { code, err } = await world.cli("tell", id);
     expect([code, err]).toEqual([1, expect.stringContaining("there is no session to tell")]);

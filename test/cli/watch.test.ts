@@ -4,10 +4,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { cliWorld, MAIN } from "./cli-bed.ts";
 
-/** Where there is no tmux there is no terminal to draw on, and the test above is what remains. */
+/** Without tmux there is no terminal to draw on, and only the test above remains. */
 const terminalTest = spawnSync("tmux", ["-V"]).status === 0 ? test : () => undefined;
 
-test("watch prints a JSON document for each change where stdout is no terminal", async () => {
+test("watch prints a JSON document for each change if stdout is not a terminal", async () => {
   const world = cliWorld();
   await world.json("up");
   const watching = world.start(["watch", "--json"]);

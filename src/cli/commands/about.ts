@@ -1,4 +1,4 @@
-/** `version` and `help`. They need nothing but the table. */
+/** `version` and `help`. They only need the table. */
 import manifest from "../../../package.json" with { type: "json" };
 import { chooseCommand } from "../arguments.ts";
 import type { Command } from "../command.ts";

@@ -1,6 +1,6 @@
 /**
- * `answer` and `attempt answer`: a person answers what a task asks. An answer names the request that it is for, so that it never goes to another one
- * that came in the meantime, and says what was allowed or answered.
+ * `answer` and `attempt answer`: a person answers a task's question. An answer names the request it is for, so that
+ * it never reaches a newer one by mistake, and reports what was allowed or answered.
  */
 import type { Client } from "../../client/client.ts";
 import { givenText } from "../../model/answer.ts";

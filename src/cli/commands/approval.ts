@@ -1,4 +1,7 @@
-/** `approvals`, `approve`, `deny`: what models asked for and only a person may allow. The whole script is shown before it is approved. */
+/**
+ * `approvals`, `approve`, `deny`: requests by models that only a person may approve. The whole script is shown before
+ * it is approved.
+ */
 import type { Client } from "../../client/client.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import type { OperationOutput } from "../../protocol/operations.ts";

@@ -1,4 +1,4 @@
-/** `attempt ls` and `attempt queued`: attempts as a table, and the prompts that wait for one. Reads only. */
+/** `attempt ls` and `attempt queued`: attempts as a table, and the prompts queued for one. Read-only. */
 import type { OperationOutput } from "../../protocol/operations.ts";
 import type { Command, Invocation } from "../command.ts";
 import { PROJECT_OPTION } from "../current-project.ts";

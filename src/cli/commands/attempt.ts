@@ -1,4 +1,7 @@
-/** `attempt start|show|logs|wait|stop|rm`: starting attempts and seeing how they stand. Each is one operation, shown for people. */
+/**
+ * `attempt start|show|logs|wait|stop|rm`: starts attempts and shows their state. Each command is one operation,
+ * displayed for people.
+ */
 import type { Client } from "../../client/client.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import type { OperationOutput } from "../../protocol/operations.ts";

@@ -1,4 +1,7 @@
-/** `completion` prints a shell's script; `complete` answers it. Ids are offered only where a daemon runs: completing starts nothing. */
+/**
+ * `completion` prints a shell's script; `complete` answers it. Ids are offered only if a daemon is running:
+ * completion never starts one.
+ */
 import { type Client, createClient } from "../../client/client.ts";
 import { findDaemon } from "../../daemon/find-daemon.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
@@ -81,7 +84,10 @@ async function named(client: Client, place: string): Promise<Candidate[]> {
   );
 }
 
-/** A shell puts a candidate on the command line as it is: one that the shell would read as more than a word is not offered. */
+/**
+ * A shell inserts a candidate unquoted, so a candidate that the shell would read as more than one word is not
+ * offered.
+ */
 function isPlainWord(name: string): boolean {
   return /^[\p{L}\p{N}_.@%+=][\p{L}\p{N}_.@%+=-]*$/u.test(name);
 }

@@ -1,4 +1,7 @@
-/** `up`, `down`, and the daemon's own process: starting and stopping it as a person wants it. How it is found is `src/daemon/find-daemon.ts`. */
+/**
+ * `up`, `down`, and the daemon's own process: starts and stops the daemon on request. `src/daemon/find-daemon.ts`
+ * finds a running one.
+ */
 import manifest from "../../../package.json" with { type: "json" };
 import { createClient } from "../../client/client.ts";
 import { runDaemonProcess } from "../../daemon/daemon-process.ts";
@@ -31,7 +34,7 @@ export const upCommand: Command = {
   },
 };
 
-/** The daemon reads it from its environment, which it gets from this process. */
+/** The daemon reads it from its environment, which it inherits from this process. */
 function takePort({ arguments: given }: Invocation): number | undefined {
   const text = given.text("port");
   if (text === undefined) return undefined;
@@ -122,7 +125,7 @@ async function stopIdle(
   throw new AsyncAgentsError("task_timeout", message);
 }
 
-/** A daemon that does not answer runs nothing that could be waited for. */
+/** A daemon that does not respond has no runs worth waiting for. */
 async function refuseWhileBusy({ url, token }: DaemonRecord, command: string): Promise<void> {
   const client = createClient({ url, token });
   const limit = AbortSignal.timeout(ASK_MS);
@@ -146,7 +149,7 @@ async function refuseWhileBusy({ url, token }: DaemonRecord, command: string): P
   }
 }
 
-/** What `ensureDaemon` starts. */
+/** The command that `ensureDaemon` starts. */
 export const daemonCommand: Command = {
   name: "daemon",
   summary: "be the daemon",

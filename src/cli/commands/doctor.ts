@@ -1,4 +1,4 @@
-/** `doctor`: looks at everything that asyncagents needs, and says what to do where something is wrong. Changes nothing. */
+/** `doctor`: checks everything asyncagents needs, and says how to fix what is wrong. Changes nothing. */
 import { messageOf } from "../../model/errors.ts";
 import type { Command } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -12,7 +12,7 @@ export const doctorCommand: Command = {
   details: "Exit code 1 when there is a problem. Warnings do not count.",
   examples: ["asyncagents doctor", "asyncagents doctor --json | jq '.findings[] | select(.state != \"ok\")'"],
   async run({ screen, directory, environment }) {
-    // Only here: it loads the store, which no other command needs.
+    // Imported here because it loads the store, which no other command needs.
     const { CHECKS } = await import("../setup/doctor-checks.ts");
     const looking = Promise.all(
       CHECKS.map(async (check) => {

@@ -1,4 +1,4 @@
-/** `install`: puts asyncagents into a client's configuration, after showing the change and asking. Needs no daemon. */
+/** `install`: adds asyncagents to a client's configuration, after showing the change and asking. Needs no daemon. */
 import { createInterface } from "node:readline/promises";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import type { CommandArguments } from "../arguments.ts";
@@ -45,7 +45,10 @@ export const installCommand: Command = {
   },
 };
 
-/** Only where the token stays with the user: a project's file is often committed, and Claude's command would show it to everyone. */
+/**
+ * Only where the token stays private: a project's file is often committed, and Claude's command line would expose it
+ * to every user.
+ */
 async function daemonAddress({ connection }: Invocation, client: ClientName, scope: InstallWish["scope"]) {
   if (client === "claude" || scope === "project") {
     const reason =

@@ -1,4 +1,4 @@
-/** `item …`: the board's work items. Each command is one operation, shown for people. */
+/** `item …`: the board's work items. Each command is one operation, displayed for people. */
 
 import { AsyncAgentsError } from "../../model/errors.ts";
 import { WORK_ITEM_STATUSES } from "../../protocol/fields.ts";

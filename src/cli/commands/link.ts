@@ -1,4 +1,7 @@
-/** `link`: the dashboard's address with the token in it, for browsers that the server cannot tell to be the user's own. */
+/**
+ * `link`: the dashboard's address including the token, for browsers that the server cannot recognize as the user's
+ * own.
+ */
 
 import { findDaemon } from "../../daemon/find-daemon.ts";
 import { livingServers } from "../../http/discovery.ts";

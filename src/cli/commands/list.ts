@@ -1,4 +1,4 @@
-/** `ls` and `show`: tasks as a table, and one task in full. Reads only. */
+/** `ls` and `show`: tasks as a table, and one task in detail. Read-only. */
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { AsyncAgentsError } from "../../model/errors.ts";
@@ -64,7 +64,7 @@ export const listCommand: Command = {
   },
 };
 
-/** Those that are named, or those that the options leave. */
+/** The named tasks, or those selected by the options. */
 async function chosenTasks(invocation: Invocation): Promise<Listing & { exitCode: number }> {
   const { arguments: given, connection, cwd } = invocation;
   const [host, folder] = [given.text("host"), given.text("dir")];
@@ -88,7 +88,7 @@ function noTasks(given: CommandArguments): string {
   return isFiltered ? "No tasks like that." : 'No tasks. Launch one: asyncagents run "prompt"';
 }
 
-/** As the daemon names it; a folder that is gone may still have tasks. */
+/** The path as the daemon knows it; a folder that is gone may still have tasks. */
 function folderOf(path: string): string {
   try {
     return realpathSync(path);
@@ -97,7 +97,7 @@ function folderOf(path: string): string {
   }
 }
 
-/** A time before now, or a date. */
+/** A duration before now, or a date. */
 function sinceOf(text: string | undefined, now: number): number | undefined {
   if (text === undefined) return undefined;
   const [, number, unit] = /^(\d{1,6})(s|m|h|d)$/.exec(text) ?? [];

@@ -1,4 +1,7 @@
-/** `logs`: a task's conversation, once or followed as it grows. Following ends with the task's run; Ctrl-C leaves the task running. */
+/**
+ * `logs`: a task's conversation, printed once or followed as it grows. Following ends with the task's run; Ctrl-C
+ * leaves the task running.
+ */
 import type { Client } from "../../client/client.ts";
 import { isLive } from "../../model/task.ts";
 import type { LogMessage } from "../../protocol/conversations.ts";
@@ -31,7 +34,7 @@ export const logsCommand: Command = {
   },
 };
 
-/** The conversation of a task, as the options of `logs` say. */
+/** The conversation of a task, according to the options of `logs`. */
 export async function showLogs(invocation: Invocation, task: BackgroundTask): Promise<number> {
   const { arguments: given, connection, screen } = invocation;
   const limit = given.flag("all") ? undefined : (given.count("limit") ?? DEFAULT_MESSAGES);
@@ -80,7 +83,7 @@ async function followLogs(
   return EXIT.ok;
 }
 
-/** Back to a message that is known already; a first look takes one page. */
+/** Reads back to a message that is already known; the first read fetches one page. */
 async function newestMessages(
   client: Client,
   id: string,
@@ -99,7 +102,7 @@ async function newestMessages(
 }
 
 class LogPrinter {
-  /** Messages of which something was printed. */
+  /** Messages of which some part was printed. */
   readonly known = new Set<string>();
   readonly #printed = new Set<string>();
   readonly #asked = new Set<string>();

@@ -1,4 +1,7 @@
-/** `mcp`: an MCP server on stdin and stdout for one client; every tool call is done by the daemon. Nothing else is printed. */
+/**
+ * `mcp`: an MCP server on stdin and stdout for one client; the daemon executes every tool call. Nothing else is
+ * printed.
+ */
 import manifest from "../../../package.json" with { type: "json" };
 import { offersScripted } from "../../daemon/limit-settings.ts";
 import { DEPTH_VARIABLE, readDepth } from "../../protocol/call-origin.ts";
@@ -21,7 +24,7 @@ export const mcpCommand: Command = {
   examples: ["asyncagents mcp", "asyncagents mcp --tools core"],
   ownsSignals: true,
   async run({ arguments: given, directory, cwd, environment }) {
-    // Only here: it takes longer to load than most commands take to run.
+    // Imported here because it takes longer to load than most commands take to run.
     const [{ serveStdio }, { readToolset }] = await Promise.all([
       import("../../mcp/stdio.ts"),
       import("../../mcp/tools.ts"),

@@ -1,4 +1,4 @@
-/** `project …`: projects on the board. Each command is one operation, shown for people. */
+/** `project …`: projects on the board. Each command is one operation, displayed for people. */
 import { resolve } from "node:path";
 import type { Command } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";

@@ -1,4 +1,7 @@
-/** `project repo …`: the git repositories of a project, with what each new worktree gets. Each command is one operation, shown for people. */
+/**
+ * `project repo …`: a project's git repositories, and how their new worktrees are prepared. Each command is one
+ * operation, displayed for people.
+ */
 import { resolve } from "node:path";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import type { Command } from "../command.ts";

@@ -1,4 +1,7 @@
-/** `attempt follow|queue|cancel-queue|diff|merge`: going on with an attempt, and taking its work over. The rules are the board's. */
+/**
+ * `attempt follow|queue|cancel-queue|diff|merge`: continues an attempt, and reviews and merges its work. The board
+ * enforces the rules.
+ */
 import type { OperationInput, OperationOutput } from "../../protocol/operations.ts";
 import { waitForAttempt } from "../attempt-waiting.ts";
 import type { Command, Invocation } from "../command.ts";
@@ -83,7 +86,7 @@ const diff: Command = {
     const answer = await client.operate("get_attempt_diff", { attempt_id, max_bytes: MAX_DIFF, max_files: MAX_FILES });
     screen.show(answer, () => {
       for (const [index, repo] of answer.repos.entries()) {
-        // A diff of several repositories has the same names in several of them.
+        // Diffs of several repositories may repeat file names.
         if (answer.repos.length > 1) {
           if (index > 0) screen.line();
           screen.line(screen.paint.bold(screen.paint.cyan(`▌ ${oneLine(repo.repo_name)}`)));
@@ -101,7 +104,7 @@ const diff: Command = {
 
 type RepoDiff = OperationOutput<"get_attempt_diff">["repos"][number];
 
-/** What a reader of the diff did not see. */
+/** What the diff left out. */
 function incompleteHints({ repo_name, truncated, unread, changed_files }: RepoDiff): string[] {
   const name = oneLine(repo_name);
   const cut = changed_files.filter(({ shown }) => shown !== "whole");
@@ -115,7 +118,7 @@ function incompleteHints({ repo_name, truncated, unread, changed_files }: RepoDi
 
 type ChangedFile = RepoDiff["changed_files"][number];
 
-/** As `git diff --stat` shows it: the marks are in proportion where a file has more lines than there is room for. */
+/** Like `git diff --stat`: the marks are scaled when a file has more changed lines than there is room for. */
 function showStat(repo: RepoDiff, screen: Screen): void {
   const { paint, width } = screen;
   const marked = ({ insertions, deletions }: ChangedFile) => {

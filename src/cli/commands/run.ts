@@ -1,4 +1,4 @@
-/** `run`: launches a task in a folder, or starts an attempt in a git worktree of its own, and waits for it where that is asked. */
+/** `run`: launches a task in a folder, or starts an attempt in its own git worktree, and waits for it on request. */
 import { createHash } from "node:crypto";
 import { realpathSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
@@ -16,7 +16,7 @@ import { waitForTasks } from "../task-waiting.ts";
 import { taskSentence } from "../terminal/task-table.ts";
 import { oneLine, shortId } from "../terminal/text.ts";
 
-/** Leaves room for the mark of a second one. */
+/** Leaves room for a suffix that tells it from a project of the same name. */
 const MAX_NAME = 80;
 
 export const runCommand: Command = {
@@ -76,7 +76,7 @@ async function runPrompt(invocation: Invocation): Promise<number> {
   return EXIT.ok;
 }
 
-/** Prints the result, and nothing else, where a task completes. */
+/** Prints the result, and nothing else, when a task completes. */
 export async function waitAndShow(invocation: Invocation, task: BackgroundTask, timeoutMs?: number): Promise<number> {
   const { screen, connection } = invocation;
   const { tasks, ended, exitCode } = await waitForTasks(invocation, [task], { timeoutMs });
@@ -128,12 +128,12 @@ async function runInWorktree(
   return EXIT.ok;
 }
 
-/** The item keeps the prompt as its description, for later attempts; the first one gets it as it was typed. */
+/** The item keeps the prompt as its description for later attempts; the first attempt gets it exactly as typed. */
 function titled({ name, prompt }: Job): { title: string; description?: string } {
   return name === prompt ? { title: name } : { title: name, description: prompt };
 }
 
-/** The board's repository at that path; a project of its own is made where there is none. */
+/** The board's repository at that path; if there is none, a project is created for it. */
 async function findOrAddRepo(client: Client, root: string): Promise<{ project_id: string; repo_id: string }> {
   const found = await client.operate("find_repo", { path: root });
   if (found.project_id !== null && found.repo_id !== null)
@@ -143,7 +143,7 @@ async function findOrAddRepo(client: Client, root: string): Promise<{ project_id
   return { project_id, repo_id };
 }
 
-/** Named as the folder; where that name is taken, with a few letters that stand for the path. */
+/** Named after the folder; if that name is in use, with a few letters derived from the path. */
 async function addProject(client: Client, root: string): Promise<string> {
   const name = basename(root).slice(0, MAX_NAME);
   try {
@@ -155,7 +155,7 @@ async function addProject(client: Client, root: string): Promise<string> {
   }
 }
 
-/** One name for a folder, or two commands would start two engines in it. */
+/** One canonical name per folder; otherwise two commands would start two engines in it. */
 function folderOf(path: string): string {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return realpathSync(path);
   throw new AsyncAgentsError("invalid_input", `There is no folder ${path}. --dir names the folder to work in.`);

@@ -1,4 +1,4 @@
-/** `wait`, `cancel`, `resume`, `fork`: what a person does to a task that is there. The rules are the engine's. */
+/** `wait`, `cancel`, `resume`, `fork`: what a person does with an existing task. The engine enforces the rules. */
 import type { BackgroundTask } from "../../protocol/tasks.ts";
 import type { Command, Invocation, Operand } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";

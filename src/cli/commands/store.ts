@@ -1,4 +1,4 @@
-/** `store`: what is known about the store's file, its backups, and going back to one. Works without a daemon. */
+/** `store`: information about the store's file and its backups, and restoring one. Works without a daemon. */
 import { existsSync, statSync } from "node:fs";
 import { troublesIn } from "../../engine/watching/troubles.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
@@ -14,7 +14,7 @@ const statusCommand: Command = {
   async run({ directory, screen }) {
     const { backupsIn, storeFileOf } = await import("../../store/sqlite-files/backups.ts");
     const file = storeFileOf(directory);
-    // Recent changes are in the write-ahead log until SQLite moves them over.
+    // Recent changes stay in the write-ahead log until SQLite checkpoints them.
     const sizes = [file, `${file}-wal`].flatMap((each) => statSync(each, { throwIfNoEntry: false })?.size ?? []);
     const bytes = existsSync(file) ? sizes.reduce((sum, size) => sum + size, 0) : null;
     const backups = backupsIn(directory);

@@ -1,6 +1,6 @@
 /**
- * `watch`: the tasks as a table that is redrawn with every change, on the terminal's second screen, so that the first one is as it
- * was afterwards. Where stdout is no terminal: a line for each change. Reads only.
+ * `watch`: tasks as a table that is redrawn on every change, on the terminal's alternate screen, which leaves the
+ * main screen untouched. If stdout is not a terminal, it prints one line per change. Read-only.
  */
 import type { StreamEvent } from "../../client/event-stream.ts";
 import { isLive } from "../../model/task.ts";
@@ -16,7 +16,7 @@ import { cutToWidth, oneLine, shortId } from "../terminal/text.ts";
 const REDRAW_MS = 100;
 const TICK_MS = 1000;
 const MAX_TASKS = 1000;
-/** Lines of the screen that are not tasks. */
+/** Screen lines not used for tasks. */
 const FRAME_LINES = 4;
 
 export const watchCommand: Command = {
@@ -52,11 +52,11 @@ async function watchTable(invocation: Invocation): Promise<number> {
   const { connection, screen, signal } = invocation;
   const quit = new AbortController();
   const stop = AbortSignal.any([signal, quit.signal]);
-  // Opened before the screen is taken over: it may have to say something.
+  // Opened before the alternate screen, because it may print something.
   await connection.client();
   const table = new LiveTable(invocation);
   const unlisten = listenToKeys((key) => (isQuit(key) ? quit.abort() : table.scroll(key)));
-  // The terminal is given back also where somebody else ends the command.
+  // The terminal is restored even if something else ends the command.
   process.once("SIGTERM", () => quit.abort());
   const leave = screen.takeOver();
   table.start();
@@ -71,7 +71,7 @@ async function watchTable(invocation: Invocation): Promise<number> {
   return signal.aborted ? EXIT.interrupted : EXIT.ok;
 }
 
-/** Gives the way to stop. In raw mode Ctrl-C is a key like others. */
+/** Returns a function that stops it. In raw mode Ctrl-C is an ordinary key. */
 function listenToKeys(press: (key: string) => void): () => void {
   const { stdin } = process;
   if (!stdin.isTTY) return () => {};
@@ -90,10 +90,10 @@ function listenToKeys(press: (key: string) => void): () => void {
 class LiveTable {
   readonly #invocation: Invocation;
   readonly #tasks = new Map<string, BackgroundTask>();
-  /** All tasks of the store, also those that are not kept here. */
+  /** All tasks in the store, including those not kept here. */
   #total = 0;
   #note = "";
-  /** How many tasks are above the screen. */
+  /** How many tasks are scrolled off above the screen. */
   #above = 0;
   #due: Timer | null = null;
   #tick: Timer | null = null;
@@ -150,7 +150,7 @@ class LiveTable {
   }
 
   #draw(): void {
-    // A draw for another reason replaces the one that is due.
+    // A redraw for another reason replaces the scheduled one.
     if (this.#due) clearTimeout(this.#due);
     this.#due = null;
     const { screen, arguments: given } = this.#invocation;

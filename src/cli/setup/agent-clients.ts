@@ -1,6 +1,7 @@
 /**
- * The clients that `install` knows: where each keeps its configuration, and what has to be in it. Claude's own file is changed by
- * Claude itself, which rewrites it all the time. Another client is one more function here.
+ * The clients that `install` supports: where each keeps its configuration, and what has to be in it. Claude's own
+ * file is changed by Claude's command, because Claude rewrites it all the time. To support another client, add a
+ * function here.
  */
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
@@ -18,13 +19,13 @@ export interface InstallWish {
   scope: "user" | "project";
   /** For OpenCode: its plugin, the MCP server, or both. */
   add: "plugin" | "mcp" | "both";
-  /** The daemon's MCP server over HTTP in place of a command; null for the command. */
+  /** The daemon's MCP server over HTTP instead of a command; null for the command. */
   http: { url: string; token: string } | null;
   cwd: string;
   environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** Either a file to change, or a program of the client that changes it. */
+/** Either a file to change, or a client's program that changes it. */
 export type InstallPlan = { change: ConfigChange } | { program: readonly string[]; shown: string };
 
 const ROOT = join(import.meta.dir, "../../..");
@@ -65,7 +66,7 @@ function namesPlugin(text: string): boolean {
   });
 }
 
-/** `depth`: how the client is told how deep in agents it runs, so that agents of ours do not launch others. */
+/** `depth`: how the client is told its depth in the chain of agents, so that our agents do not launch others. */
 function remoteServer({ url, token }: NonNullable<InstallWish["http"]>, depth: string) {
   return { url: `${url}/mcp`, headers: { Authorization: `Bearer ${token}`, [DEPTH_HEADER]: depth } };
 }
@@ -73,7 +74,7 @@ function remoteServer({ url, token }: NonNullable<InstallWish["http"]>, depth: s
 function mcpServersChange(file: string, wish: InstallWish): ConfigChange {
   const { http } = wish;
   const [command = "", ...args] = mcpCommandLine();
-  // The daemon never starts the clients that get this.
+  // The daemon never starts the clients that use this.
   const server = http ? remoteServer(http, "0") : { command, args, ...withVariables("env", wish) };
   const edit = (text: string) =>
     isSame(text, ["mcpServers", NAME], server) ? text : setJsonc(text, ["mcpServers", NAME], server);
@@ -81,7 +82,10 @@ function mcpServersChange(file: string, wish: InstallWish): ConfigChange {
   return { ...planChange(file, edit, advice), isSecret: http !== null };
 }
 
-/** Clients start the server with few of our variables, or from another shell: without it, it would use the default data folder. */
+/**
+ * Clients start the server with few of our variables, or from another shell; without this it would use the default
+ * data folder.
+ */
 function dataFolder({ environment, cwd, scope }: InstallWish): Record<string, string> {
   const folder = environment.ASYNCAGENTS_HOME;
   return folder && scope === "user" ? { ASYNCAGENTS_HOME: resolve(cwd, folder) } : {};
@@ -98,7 +102,7 @@ function isSame(text: string, path: readonly string[], value: unknown): boolean 
   return JSON.stringify(found) === JSON.stringify(value);
 }
 
-/** The one that is there: OpenCode reads both. */
+/** Whichever exists: OpenCode reads both. */
 function openCodeFile({ scope, cwd, environment }: InstallWish): string {
   if (scope === "user" && environment.OPENCODE_CONFIG) return environment.OPENCODE_CONFIG;
   const home = environment.XDG_CONFIG_HOME || join(homedir(), ".config");

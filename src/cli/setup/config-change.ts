@@ -1,6 +1,6 @@
 /**
- * One change to a client's configuration file: what it would be, as a small diff, and the writing of it. Written whole or not at
- * all, with a copy of what was there; a link stays a link. What cannot be read safely is left alone.
+ * One change to a client's configuration file: a preview as a small diff, and the write. The write is atomic and
+ * keeps a backup; a link stays a link. A file that cannot be read safely is left alone.
  */
 import {
   chmodSync,
@@ -21,14 +21,14 @@ const CONTEXT = 2;
 
 export interface ConfigChange {
   file: string;
-  /** Empty where the file does not exist. */
+  /** Empty if the file does not exist. */
   before: string;
   after: string;
-  /** It holds a token: only its owner may read it afterwards, and what is kept of it. */
+  /** It contains a token: afterwards only its owner may read it and its backups. */
   isSecret?: boolean;
 }
 
-/** What `edit` makes of the file; the advice is for where that cannot be done. */
+/** The change that `edit` makes to the file; the advice is shown if that fails. */
 export function planChange(file: string, edit: (text: string) => string, advice: string): ConfigChange {
   const before = existsSync(file) ? readFileSync(file, "utf8") : "";
   try {
@@ -40,7 +40,7 @@ export function planChange(file: string, edit: (text: string) => string, advice:
   }
 }
 
-/** Gives the backup's path; null where there was nothing to back up. */
+/** Returns the backup's path; null if there was nothing to back up. */
 export function writeChange({ file, before, after, isSecret = false }: ConfigChange, now: Date): string | null {
   mkdirSync(dirname(file), { recursive: true });
   const target = existsSync(file) ? realpathSync(file) : file;
@@ -61,7 +61,7 @@ export function writeChange({ file, before, after, isSecret = false }: ConfigCha
   return backup;
 }
 
-/** The lines that change, with a few around them. */
+/** The changed lines, with a few lines of context. */
 export function diffLines({ before, after }: ConfigChange, paint: Paint): string[] {
   const [old, next] = [linesOf(before), linesOf(after)];
   let start = 0;

@@ -1,6 +1,6 @@
 /**
- * What must be so for asyncagents to work here, one function for each thing, each with its remedy. They look and leave nothing
- * behind: no daemon is started, no folder or store is made or migrated.
+ * The conditions asyncagents needs to work here, one function per condition, each with its remedy. The checks leave
+ * nothing behind: they start no daemon, and create or migrate no folder and no store.
  */
 import { Database } from "bun:sqlite";
 import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmdirSync, type Stats, statSync } from "node:fs";
@@ -24,7 +24,7 @@ export interface Finding {
   name: string;
   state: "ok" | "warning" | "problem";
   says: string;
-  /** What to do; null where nothing is to be done. */
+  /** What to do; null if nothing is needed. */
   remedy: string | null;
 }
 
@@ -35,7 +35,7 @@ export interface CheckContext {
 
 const LEAST_BUN = "1.3.14";
 const LEAST_GIT = "2.30";
-/** In bytes, of one folder in a path, on the usual file systems. */
+/** In bytes, for one path segment, on common file systems. */
 const LONGEST_NAME = 255;
 const QUIET = { info: () => {}, error: () => {} };
 const ANSWER_MS = 3000;
@@ -84,7 +84,7 @@ async function checkGit(): Promise<Finding> {
     : problem("git", version, `git ${LEAST_GIT} or newer is needed.`);
 }
 
-/** What the daemon would say about the hosts that it can start. */
+/** What the daemon would report about the hosts it can start. */
 async function checkHosts({ directory, environment }: CheckContext): Promise<Finding[]> {
   const { hostMakers } = await import("../../daemon/hosts.ts");
   const makers = hostMakers({ directory, environment: { ...environment }, log: QUIET });
@@ -106,7 +106,7 @@ async function openCodeVersion(environment: CheckContext["environment"]): Promis
   return `${(await versionOf(program)) ?? "of unknown version"} (${program})`;
 }
 
-/** Tasks run on the SDK's own Claude; the one on the PATH is the person's. */
+/** Tasks run on the SDK's own Claude; the one on the PATH belongs to the user. */
 async function claudeVersions(): Promise<string> {
   const [sdk, program] = await Promise.all([sdkVersion(), versionOf("claude")]);
   return `SDK ${sdk ?? "of unknown version"}, ${program === null ? "no claude on the PATH (tasks use the one of the SDK)" : `claude ${program}`}`;
@@ -253,7 +253,7 @@ function existing(path: string): Stats | undefined {
   }
 }
 
-/** Why a folder that does not exist could not be made; null where it could. Tried in the nearest folder, and undone. */
+/** Why a missing folder could not be created; null if it could. Tried in the nearest existing folder, and undone. */
 function cannotMake(path: string): string | null {
   if (path.split(sep).some((name) => Buffer.byteLength(name) > LONGEST_NAME)) return "the name of a folder is too long";
   if (existing(path)) return "something else has that name, or it is not writable";

@@ -1,6 +1,6 @@
 /**
- * Changes JSON with comments as a person would: only the text of what changes, so that comments, order and layout stay. Reads the
- * whole file into nodes with their places; refuses what it does not understand. Pure.
+ * Edits JSON with comments like a person would: only the changed text, so that comments, order and layout stay.
+ * Parses the whole file into nodes with positions; rejects what it does not understand. Pure.
  */
 
 export type JsoncNode =
@@ -25,7 +25,7 @@ export function plainOf(node: JsoncNode): unknown {
   return Object.fromEntries(node.members.map(({ key, value }) => [key, plainOf(value)]));
 }
 
-/** The text with that value at that path; objects on the way are made. */
+/** The text with this value at this path; missing objects are created. */
 export function setJsonc(text: string, path: readonly string[], value: unknown): string {
   let node = parseJsonc(text);
   for (const [depth, key] of path.entries()) {
@@ -40,7 +40,7 @@ export function setJsonc(text: string, path: readonly string[], value: unknown):
   return text.slice(0, node.start) + rendered(value, indentAt(text, node.start), unitOf(text)) + text.slice(node.end);
 }
 
-/** The text with one more item at the end of the list at that path; the list is made where there is none. */
+/** The text with this item appended to the list at this path; a missing list is created. */
 export function appendJsonc(text: string, key: string, value: unknown): string {
   const root = parseJsonc(text);
   const list = root.type === "object" ? root.members.find((member) => member.key === key)?.value : undefined;
@@ -60,7 +60,7 @@ function added(text: string, into: Exclude<JsoncNode, { type: "value" }>, value:
   if (!last) return `${text.slice(0, into.start + 1)}\n${indent}${entry}\n${outer}${text.slice(into.end - 1)}`;
   const comma = commaAfter(text, last.end, into.end);
   if (isOneLine) return `${text.slice(0, last.end)}, ${entry}${text.slice(comma ? comma + 1 : last.end)}`;
-  // A comment behind the last entry stays on its line.
+  // A comment after the last entry stays on its line.
   const lineEnd = text.indexOf("\n", comma ?? last.end);
   const at = lineEnd === -1 || lineEnd > into.end ? (comma ?? last.end) + (comma ? 1 : 0) : lineEnd;
   const between = text.slice(comma === null ? last.end : comma + 1, at);
@@ -83,7 +83,7 @@ function indentAt(text: string, at: number): string {
   return /^[ \t]*/.exec(line)?.[0] ?? "";
 }
 
-/** How this file indents; two spaces where nothing shows it. */
+/** The file's indentation; two spaces if unknown. */
 function unitOf(text: string): string {
   return /\n([ \t]+)["\]}]/.exec(text)?.[1] ?? "  ";
 }
@@ -96,7 +96,7 @@ class Reader {
     this.#text = text;
   }
 
-  /** Past white space and comments. */
+  /** Skips white space and comments. */
   space(): void {
     const blank = /(?:[\s\uFEFF]+|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y;
     blank.lastIndex = this.at;

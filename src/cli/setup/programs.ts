@@ -1,10 +1,10 @@
-/** Runs another program for what it says: no shell, no input, within a time. */
+/** Runs another program and captures its output: no shell, no input, with a timeout. */
 import { execFile } from "node:child_process";
 
 const LIMIT_MS = 15_000;
 const MAX_BYTES = 1_000_000;
 
-/** Code 127 where the program cannot be started, 124 where it took too long. */
+/** Code 127 if the program cannot be started, 124 if it timed out. */
 export function programOutput(command: string, args: readonly string[]): Promise<{ code: number; text: string }> {
   return new Promise((resolve) => {
     const options = { timeout: LIMIT_MS, maxBuffer: MAX_BYTES, encoding: "utf8" as const };

@@ -1,6 +1,6 @@
 /**
- * A conversation as lines for a terminal, and which parts of it are finished: a text that is still being written is not printed,
- * because a printed line cannot be taken back. Pure.
+ * Formats a conversation as lines for a terminal, and finds its finished parts: a text that is still being written is
+ * not printed, because a printed line cannot be taken back. Pure.
  */
 import type { LogMessage, LogPart } from "../../protocol/conversations.ts";
 import type { Paint } from "./paint.ts";
@@ -12,7 +12,7 @@ export interface FinishedPart {
   part: LogPart;
 }
 
-/** The parts that will not change any more, in order; with `all`, everything that is there. */
+/** The parts that will not change any more, in order; with `all`, every part. */
 export function finishedParts(messages: readonly LogMessage[], all: boolean): FinishedPart[] {
   return messages.flatMap((message) => {
     const shown = message.parts
@@ -32,7 +32,7 @@ function isFinished(message: LogMessage, part: LogPart, index: number): boolean 
   return message.role === "user" || message.endedAt !== null || index < message.parts.length - 1;
 }
 
-/** Who speaks; null for the beginning. The same speaker is named once. */
+/** The speaker; null at the start. Consecutive parts name their speaker once. */
 export type Speaker = string | null;
 
 export function speakerOf({ id, role, agent, model }: LogMessage): Speaker {
@@ -65,7 +65,7 @@ function toolLines(part: Extract<LogPart, { type: "tool" }>, paint: Paint, width
   return [`  ${mark} ${line.trimEnd()}${paint.dim(took)}`, ...failed];
 }
 
-/** The values of an input tell more than its names. */
+/** The values of an input say more than its field names. */
 function inputOf(input: unknown): string {
   if (typeof input !== "object" || input === null) return input === undefined || input === null ? "" : String(input);
   return Object.values(input)

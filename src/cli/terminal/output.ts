@@ -1,7 +1,8 @@
 /**
- * Writes what a command prints, in the order in which it was printed, on stdout and stderr alike, and knows when all of it is written.
- * It writes to the file descriptors itself: the runtime's streams report data as flushed while a slow reader has not taken it, and drop
- * the rest when the process exits. A stream that failed takes no more; what a failure means is up to the caller.
+ * Writes what a command prints to stdout and stderr, in the order it was printed, and knows when all of it is
+ * written. It writes to the file descriptors directly: the runtime's streams report data as flushed before a slow
+ * reader has read it, and drop the rest when the process exits. A failed stream accepts no more; the caller decides
+ * what a failure means.
  */
 import { write } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
@@ -9,7 +10,7 @@ import { setTimeout as pause } from "node:timers/promises";
 export type StreamName = "stdout" | "stderr";
 
 const DESCRIPTORS: Readonly<Record<StreamName, number>> = { stdout: 1, stderr: 2 };
-/** How soon a full pipe is tried again that somebody set to non-blocking. */
+/** The retry delay for a full pipe that someone set to non-blocking. */
 const RETRY_MS = 5;
 
 interface Piece {
@@ -39,13 +40,13 @@ export class Output {
     return this.#failures.get(stream) ?? null;
   }
 
-  /** Resolves when all that was printed is written, or cannot be. */
+  /** Resolves when everything printed is written, or cannot be. */
   async flush(): Promise<void> {
     while (this.#writing) await this.#writing;
   }
 
   async #drain(): Promise<void> {
-    // What is printed in one go is written in one go.
+    // What is printed together is written together.
     await null;
     for (let piece = this.#waiting.shift(); piece; piece = this.#waiting.shift()) await this.#put(piece);
     this.#writing = null;

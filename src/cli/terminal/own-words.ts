@@ -1,6 +1,7 @@
 /**
- * What the daemon says, in the command line's words: its messages name operations and fields as agents know them, and a person types commands
- * and options. One table; a test holds that it knows every operation and every such phrase. Pure.
+ * Rewords the daemon's messages for the command line: they name operations and fields as agents know them, while a
+ * person types commands and options. One table; a test checks that it covers every operation and every such phrase.
+ * Pure.
  */
 import type { OperationName } from "../../protocol/operations.ts";
 
@@ -39,7 +40,7 @@ const COMMAND_OF: Readonly<Record<OperationName, string>> = {
   allow_directory: "approve",
 };
 
-/** Longer phrases first: they contain the names. */
+/** Longer phrases first, because they contain the names. */
 const PHRASES: readonly (readonly [RegExp, string])[] = [
   [/get_attempt with wait_ms/g, "`asyncagents attempt wait`"],
   [/follow_up, action cancel/g, "`asyncagents attempt cancel-queue`"],

@@ -1,6 +1,7 @@
 /**
- * Colours. A painted text carries marks, not codes, and `terminalText` is the one place where text becomes what a terminal gets: everything
- * that is not such a mark is made safe there. Text of others cannot contain a mark: every process makes up its own.
+ * Colours. A painted text carries marks, not codes, and `terminalText` is the only place where text is made ready for
+ * a terminal: everything except such marks is made safe there. Foreign text cannot contain a mark: every process
+ * generates its own.
  */
 import { markHidden } from "../../model/hidden-characters.ts";
 
@@ -17,7 +18,7 @@ const CODES: Record<Colour, readonly [number, number]> = {
   cyan: [36, 39],
 };
 const COLOURS = Object.keys(CODES) as Colour[];
-/** Digits: a mark has the form of a colour code, so that it counts for nothing where widths are measured. */
+/** Digits: a mark looks like a colour code, so that it has no width when text is measured. */
 const SECRET = crypto.getRandomValues(new Uint32Array(3)).join("");
 const MARK = new RegExp(`\\u001b\\[${SECRET};(\\d+)m`);
 
@@ -34,9 +35,9 @@ function markOf(code: number): string {
   return `\u001b[${SECRET};${code}m`;
 }
 
-/** What may be written to a terminal: hidden characters are written out, marks become colour codes, or nothing without colour. */
+/** The text for a terminal: hidden characters are escaped, and marks become colour codes, or nothing without colour. */
 export function terminalText(text: string, coloured = true): string {
-  // The codes are at the odd places: they are what the pattern captures.
+  // The codes are at the odd indexes: they are what the pattern captures.
   return text
     .replaceAll("\r\n", "\n")
     .split(MARK)

@@ -1,4 +1,7 @@
-/** `--format`: one line for each row, from a text with the names of fields in braces: `{id}  {status}`. Docker's `{{.id}}` means the same. Pure. */
+/**
+ * `--format`: one line per row, from a text with field names in braces: `{id}  {status}`. Docker's `{{.id}}` means
+ * the same. Pure.
+ */
 import { AsyncAgentsError } from "../../model/errors.ts";
 import { oneLine } from "./text.ts";
 

@@ -1,7 +1,7 @@
 /**
- * All that a command prints: data on stdout and nothing else there, hints and progress on stderr. Every text passes `terminalText` on its
- * way, and every document `escapeHidden`, so no command can forget to. Colour only on a terminal and not with NO_COLOR. Knows the
- * width; decides nothing about content.
+ * Everything a command prints: stdout carries data only, stderr carries hints and progress. Every text passes through
+ * `terminalText` and every document through `escapeHidden`, so no command can forget to. Colour is used only on a
+ * terminal and without NO_COLOR. Knows the width; decides nothing about content.
  */
 import type { WriteStream } from "node:tty";
 import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
@@ -11,25 +11,25 @@ import { ownWords } from "./own-words.ts";
 import { type Paint, paints, plainPaints, terminalText } from "./paint.ts";
 import { cutToWidth, oneLine } from "./text.ts";
 
-/** What is asked of a terminal; writing to it is the output's work. */
+/** What the screen needs from a terminal; the output does the writing. */
 export type Terminal = Pick<WriteStream, "columns" | "rows" | "on" | "off">;
 
 export interface ScreenOptions {
   output: Output;
-  /** Null where it is no terminal. */
+  /** Null if it is not a terminal. */
   stdout: Terminal | null;
   stderr: Terminal | null;
   json: boolean;
   environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** For output that is no terminal's: nothing is cut. */
+/** For output that is not a terminal: nothing is cut. */
 const WIDE = 10_000;
 const SPINNER = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const SPIN_MS = 100;
 const SLOW_MS = 800;
 const ENTER = "\x1b[?1049h\x1b[?25l";
-/** Emptied first: a terminal that was resized in the meantime may leave lines of it on the first screen. */
+/** Cleared first: a terminal resized in the meantime may leave lines of it on the main screen. */
 const LEAVE = "\x1b[H\x1b[2J\x1b[?25h\x1b[?1049l";
 
 export class Screen {
@@ -62,7 +62,7 @@ export class Screen {
     return this.#stdout?.rows || 24;
   }
 
-  /** Resizes of the terminal; gives the way to stop. */
+  /** Listens for terminal resizes; returns a function that stops it. */
   onResize(listener: () => void): () => void {
     this.#stdout?.on("resize", listener);
     return () => this.#stdout?.off("resize", listener);
@@ -73,22 +73,25 @@ export class Screen {
     this.text(`${text}\n`);
   }
 
-  /** Lines that bring their own line ends. */
+  /** Lines that already end with line breaks. */
   text(text: string): void {
     this.#print("stdout", terminalText(text));
   }
 
-  /** The command's one JSON document, readable. */
+  /** The command's single JSON document, pretty-printed. */
   document(value: unknown): void {
     this.#print("stdout", `${escapeHidden(JSON.stringify(value, null, 2))}\n`);
   }
 
-  /** One JSON document of many, on a line of its own. */
+  /** One of many JSON documents, on its own line. */
   jsonLine(value: unknown): void {
     this.#print("stdout", `${escapeHidden(JSON.stringify(value))}\n`);
   }
 
-  /** Takes the terminal's second screen, so that the first one is as it was afterwards; gives the way to leave it. */
+  /**
+   * Switches to the terminal's alternate screen, so that the main one stays as it was; returns a function that
+   * switches back.
+   */
   takeOver(): () => void {
     this.#isTakenOver = true;
     this.#print("stdout", ENTER);
@@ -98,20 +101,20 @@ export class Screen {
     };
   }
 
-  /** Redraws the whole second screen. Once that was left it draws nothing: it would overwrite what people had on the first one. */
+  /** Redraws the whole alternate screen. After switching back it draws nothing: it would overwrite the main screen. */
   draw(lines: readonly string[]): void {
     if (!this.#isTakenOver) return;
     const drawn = lines.map((line) => `${terminalText(line).replaceAll("\n", " ")}\x1b[K`).join("\r\n");
     this.#print("stdout", `\x1b[H${drawn}\x1b[J`);
   }
 
-  /** The JSON document, or what people read in its place. */
+  /** The JSON document, or its human-readable form. */
   show(value: unknown, human: () => void): void {
     if (this.json) this.document(value);
     else human();
   }
 
-  /** A hint: on stderr, and not for programs. */
+  /** A hint: on stderr, for people only. */
   hint(text: string): void {
     if (!this.json) this.#print("stderr", terminalText(`${text}\n`, this.#stderr !== null));
   }
@@ -127,7 +130,7 @@ export class Screen {
     this.#print("stderr", `${said}\n`);
   }
 
-  /** Shows that something takes long, once it does. */
+  /** Shows progress once something takes long. */
   async during<T>(text: string, work: Promise<T>): Promise<T> {
     const done = this.#spin(text);
     try {
@@ -137,7 +140,7 @@ export class Screen {
     }
   }
 
-  /** Resolves when all that was printed is written: a slow reader holds up whoever waits for this. */
+  /** Resolves when everything printed is written: a slow reader delays it. */
   flush(): Promise<void> {
     return this.#output.flush();
   }

@@ -1,6 +1,6 @@
-/** The keys of a screen that scrolls, as terminals send them, and what each does. Pure. */
+/** The keys of a scrolling screen, as terminals send them, and their effects. Pure. */
 
-/** Further than any list is long. */
+/** Longer than any list. */
 const ALL = 1_000_000;
 const ESCAPE = "\u001b";
 /** A key is an escape sequence, or one character. */
@@ -14,7 +14,7 @@ const PAGE_UP = ["b", "\u0002", `${ESCAPE}[5~`];
 const FIRST = ["g", `${ESCAPE}[H`, `${ESCAPE}OH`, `${ESCAPE}[1~`];
 const LAST = ["G", `${ESCAPE}[F`, `${ESCAPE}OF`, `${ESCAPE}[4~`];
 
-/** Keys that come fast come together. */
+/** Keys pressed quickly arrive together. */
 export function keysOf(data: string): string[] {
   return data.match(KEY) ?? [];
 }
@@ -23,7 +23,7 @@ export function isQuit(key: string): boolean {
   return QUIT.includes(key);
 }
 
-/** By how many lines it scrolls, down or (below 0) up; 0 for a key that does not. */
+/** The number of lines it scrolls, down or (negative) up; 0 for any other key. */
 export function scrollOf(key: string, page: number): number {
   if (DOWN.includes(key)) return 1;
   if (UP.includes(key)) return -1;

@@ -1,6 +1,7 @@
 /**
- * Tables for people: aligned, in the width that there is, never wider. Columns that may be cut give way first, the widest first; then all others but
- * the first, and at last the columns at the end are left out. Cells are one line. Pure: gives the lines.
+ * Tables for people: aligned and never wider than the available width. Columns that may be cut shrink first, widest
+ * first; then all others except the first, and finally columns at the end are dropped. Cells are one line. Pure:
+ * returns the lines.
  */
 import type { Paint } from "./paint.ts";
 import { cutToWidth, oneLine, padTo, widthOf } from "./text.ts";
@@ -8,15 +9,15 @@ import { cutToWidth, oneLine, padTo, widthOf } from "./text.ts";
 export interface Column<Row> {
   title: string;
   cell(row: Row): string;
-  /** May be cut down to this width; never cut when absent. */
+  /** The width it may be cut to; never cut if absent. */
   least?: number;
-  /** Painted after it was measured. */
+  /** Painted after measuring. */
   paint?(text: string, row: Row): string;
   right?: boolean;
 }
 
 const GAP = "  ";
-/** What remains of any column on a narrow terminal. */
+/** The minimum width of any column on a narrow terminal. */
 const LEAST = 4;
 
 export function tableLines<Row>(
@@ -58,7 +59,7 @@ function fittedWidths<Row>(columns: readonly Column<Row>[], cells: readonly stri
   return widths;
 }
 
-/** Makes columns narrower, the widest first, none below its least. */
+/** Narrows columns, widest first, none below its minimum. */
 function shrink(widths: number[], width: number, leastOf: (index: number) => number): void {
   for (let over = widthOfLine(widths) - width; over > 0; over = widthOfLine(widths) - width) {
     const giving = widths

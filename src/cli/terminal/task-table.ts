@@ -1,4 +1,4 @@
-/** How a task looks in a terminal: its row, its state in a word, its lines in detail. Pure. */
+/** How a task looks in a terminal: its row, its state in one word, its details. Pure. */
 
 import { isLive } from "../../model/task.ts";
 import type { BackgroundTask } from "../../protocol/tasks.ts";
@@ -35,20 +35,20 @@ export function taskColumns(paint: Paint, now: number, width: number): Column<Ba
   return columns.filter(({ wideOnly }) => !wideOnly || width >= NARROW);
 }
 
-/** A description; for a task that tries again, with the reason. */
+/** The description; for a retrying task, with the reason. */
 function describedWith(task: BackgroundTask): string {
   const reason = isLive(task.status) ? reasonOf(task) : null;
   return reason === null ? task.description : `${reason}: ${task.description}`;
 }
 
-/** The status, or what a live task is doing where that says more. */
+/** The status, or what a live task is doing if that says more. */
 export function stateOf({ status, phase, phaseDetail }: BackgroundTask): string {
   if (!isLive(status)) return status;
   if (phaseDetail?.kind === "waiting") return phaseDetail.asks === "permission" ? "permission?" : "question?";
   return phase === null || phase === "working" ? status : phase;
 }
 
-/** Why it is in that state, where there is something to say: why it failed or was cancelled, why it tries again. */
+/** The reason for the state, if there is one: why it failed, was cancelled, or is retrying. */
 export function reasonOf({ status, phaseDetail, error }: BackgroundTask): string | null {
   if (isLive(status)) {
     if (phaseDetail?.kind !== "retrying") return null;
@@ -68,7 +68,7 @@ export function tookOf({ run }: BackgroundTask, now: number): number {
   return Math.max(0, (run.endedAt === null ? now : Date.parse(run.endedAt)) - Date.parse(run.startedAt));
 }
 
-/** `✓ "Count the files" completed in 3s`, for a task that has ended or stands still. */
+/** `✓ "Count the files" completed in 3s`, for a task that has ended or is stuck. */
 export function taskSentence(task: BackgroundTask, paint: Paint, now: number): string {
   const took = longDuration(tookOf(task, now));
   const state = isLive(task.status)
@@ -77,7 +77,7 @@ export function taskSentence(task: BackgroundTask, paint: Paint, now: number): s
   return `${painted(MARKS[task.status], task, paint)} "${oneLine(task.description)}" ${state}  ${paint.dim(task.id)}`;
 }
 
-/** What a person has to do for a task that asks; null when it asks nothing. */
+/** What a person has to do for a task that asks something; null if it does not. */
 export function askedHint(task: BackgroundTask): string | null {
   if (task.phaseDetail?.kind !== "waiting") return null;
   const { asks, text, requestId } = task.phaseDetail;
@@ -86,7 +86,7 @@ export function askedHint(task: BackgroundTask): string | null {
   return `"${oneLine(task.description)}" asks for ${what}: ${oneLine(text)}\n  asyncagents answer ${shortId(task.id)} --request ${shortId(requestId)} ${answer}`;
 }
 
-/** Whether the parent knows; null where nobody is to be told. */
+/** Whether the parent was notified; null if nobody is to be notified. */
 function toldText({ notice }: BackgroundTask): string | null {
   if (!notice) return null;
   if (notice.state === "delivered") return "yes";
@@ -96,7 +96,7 @@ function toldText({ notice }: BackgroundTask): string | null {
   return `not yet, ${counted(notice.attempts, "attempt")}${why}${next}`;
 }
 
-/** What a person can do for a parent that was not told; null when it was. */
+/** What a person can do about a parent that was not notified; null if it was. */
 export function toldHint({ id, notice }: BackgroundTask): string | null {
   if (!notice || notice.reason === null || notice.state === "delivered") return null;
   return `Its parent was not told. asyncagents tell ${shortId(id)} tries again.`;

@@ -1,7 +1,7 @@
-/** Text for people: one line of it, widths, cuts, times, ids. Pure. That nothing harmful reaches a terminal is `paint.ts`'s work. */
+/** Text for people: single lines, widths, cuts, times, ids. Pure. `paint.ts` makes text safe for a terminal. */
 import { markHidden } from "../../model/hidden-characters.ts";
 
-/** In one line, with hidden characters written out, so that it can be measured. */
+/** In one line, with hidden characters escaped, so that it can be measured. */
 export function oneLine(text: string): string {
   return markHidden(text).replace(/\s+/g, " ").trim();
 }
@@ -10,7 +10,7 @@ export function widthOf(text: string): number {
   return Bun.stringWidth(text);
 }
 
-/** The beginning that fits, with an ellipsis where something is left out. */
+/** The beginning that fits, with an ellipsis if something is cut off. */
 export function cutToWidth(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   if (width <= 1) return width === 1 ? "…" : "";
@@ -29,7 +29,7 @@ export function padTo(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - widthOf(text)));
 }
 
-/** `5s`, `12m`, `3h`, `4d`: one unit, as people say it. */
+/** `5s`, `12m`, `3h`, `4d`: one unit. */
 export function shortDuration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 60) return `${seconds}s`;
@@ -38,7 +38,7 @@ export function shortDuration(ms: number): string {
   return `${Math.floor(seconds / 86_400)}d`;
 }
 
-/** `1m 05s`: two units, for how long something took. */
+/** `1m 05s`: two units, for durations. */
 export function longDuration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   const two = (number: number) => String(number).padStart(2, "0");
@@ -52,7 +52,7 @@ export function ago(time: string, now: number): string {
   return `${shortDuration(now - Date.parse(time))} ago`;
 }
 
-/** The part of an id that people read: the beginning of a UUID, the end of an id that begins with a time. */
+/** The part of an id that people read: the start of a UUID, or the end of an id that starts with a time. */
 export function shortId(id: string): string {
   if (/^[0-9a-f]{8}-[0-9a-f]{4}-/.test(id)) return id.slice(0, 8);
   return id.length > 14 ? id.slice(-8) : id;
@@ -63,7 +63,7 @@ export function counted(count: number, one: string): string {
   return `${count} ${one}${count === 1 ? "" : "s"}`;
 }
 
-/** Cut into lines between words; later lines begin with that many spaces. */
+/** Wrapped between words; later lines are indented by this many spaces. */
 export function wrapped(text: string, width: number, indent: number): string {
   const lines: string[] = [];
   let line = "";
