@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The `asyncagents` command on a machine with Node only: finds Bun and runs the command line with it. */
+/** The `asyncagents` command, run by Node: finds Bun and runs the command line with it. */
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bunArguments, findBun } from "./find-bun.mjs";

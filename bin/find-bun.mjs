@@ -1,6 +1,6 @@
 /**
- * Finds a Bun that really runs, and is new enough, without help from install scripts.
- * Looks in the optional dependency first, then on the PATH. Plain Node 20; it installs nothing.
+ * Finds a Bun that actually runs and is recent enough, without relying on install scripts. Looks in the optional
+ * dependency first, then on the PATH. Plain Node 20; installs nothing.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -9,8 +9,8 @@ import { delimiter, dirname, join } from "node:path";
 export const MINIMUM_BUN = "1.3.14";
 
 /**
- * What Bun is told before the script: by itself it runs what a `bunfig.toml` in the current folder names, and takes settings from
- * an `.env` there. That folder may be anybody's repository.
+ * Bun's arguments before the script. By default Bun runs what a `bunfig.toml` in the current folder names and loads
+ * an `.env` there, and that folder may be anyone's repository.
  */
 export function bunArguments(root) {
   return ["--no-env-file", `--config=${join(root, "bin", "empty-bunfig.toml")}`];
@@ -28,7 +28,7 @@ export function isAtLeast(found, wanted) {
   return true;
 }
 
-/** The packages that can hold Bun's binary for a platform, the plainest first. */
+/** The packages that may contain Bun's binary for a platform, the most generic first. */
 export function bunPackages(platform, arch) {
   const system = platform === "win32" ? "windows" : platform;
   const machine = arch === "arm64" ? "aarch64" : arch;
@@ -36,7 +36,9 @@ export function bunPackages(platform, arch) {
   return suffixes.map((suffix) => `@oven/bun-${system}-${machine}${suffix}`);
 }
 
-/** Every place where Bun may be, best first. Bun's install script moves the binary from the second place to the third. */
+/**
+ * Every place where Bun may be, best first. Bun's install script moves the binary from the second place to the third.
+ */
 export function bunCandidates(root, { platform, arch, path }) {
   const name = platform === "win32" ? "bun.exe" : "bun";
   const modules = ancestors(root).map((folder) => join(folder, "node_modules"));
@@ -50,7 +52,7 @@ export function bunCandidates(root, { platform, arch, path }) {
   ];
 }
 
-/** Returns `{ path, version }` of the first good Bun, or `{ problem }`: a text that says what to do. */
+/** Returns `{ path, version }` of the first usable Bun, or `{ problem }`: a text that says what to do. */
 export function findBun(root) {
   const { platform, arch, env } = process;
   const rejected = [];
@@ -75,7 +77,7 @@ function versionOf(path) {
   return status === 0 && /^\d+\.\d+\.\d+/.test(version) ? version : undefined;
 }
 
-// An installed package finds its dependencies in a node_modules above it.
+// An installed package finds its dependencies in a node_modules folder above it.
 function ancestors(folder) {
   const above = dirname(folder);
   return above === folder ? [folder] : [folder, ...ancestors(above)];

@@ -1,13 +1,13 @@
 /**
- * Brings node_modules in line with package-lock.json, and does nothing where it already is.
- * A stamp inside node_modules holds the hash of the lock file that was installed.
+ * Brings node_modules in line with package-lock.json, and does nothing if it already is. A stamp inside node_modules
+ * holds the hash of the lock file that was installed.
  */
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { runChild } from "./run-child.mjs";
 
-/** Installs if needed. Returns the exit code of npm, 0 when there was nothing to do. */
+/** Installs if needed. Returns npm's exit code, or 0 if there was nothing to do. */
 export async function installIfNeeded(root) {
   const lockFile = join(root, "package-lock.json");
   const stampFile = join(root, "node_modules", ".asyncagents-installed");
@@ -21,7 +21,7 @@ export async function installIfNeeded(root) {
   return 0;
 }
 
-/** True when what npm says it installed has every package of the lock file, in the version that the lock file names. */
+/** True if npm's record of installed packages has every package of the lock file in the locked version. */
 export function isInstalled(lock, installed) {
   return Object.entries(lock.packages).every(([path, wanted]) => {
     if (path === "") return true;
@@ -30,15 +30,15 @@ export function isInstalled(lock, installed) {
   });
 }
 
-// Whoever ran `npm install` needs no second one, which would empty node_modules first.
+// After an `npm install` by the user no second one is needed; it would empty node_modules first.
 function installedByHand(root, lockFile) {
   const hidden = join(root, "node_modules", ".package-lock.json");
   if (!existsSync(hidden)) return false;
   return isInstalled(JSON.parse(readFileSync(lockFile, "utf8")), JSON.parse(readFileSync(hidden, "utf8")));
 }
 
-// Not `npm ci`: it refuses a lock file that lacks the optional packages of other platforms, which a registry may not
-// carry. With --no-save npm keeps to the lock file, and changes neither it nor package.json.
+// Not `npm ci`: it rejects a lock file without the optional packages of other platforms, which a registry may not
+// carry. With --no-save npm follows the lock file and changes neither it nor package.json.
 async function npmInstall(root) {
   const started = Date.now();
   const seconds = () => Math.round((Date.now() - started) / 1000);
@@ -55,7 +55,7 @@ async function npmInstall(root) {
   }
 }
 
-// npm is a Node program: started as one, it needs no shell, which Windows would demand for npm.cmd.
+// npm is a Node program: started as one, it needs no shell, which Windows would require for npm.cmd.
 function npmCommand() {
   const running = process.env.npm_execpath;
   if (running && /^npm(-cli)?\.c?js$/.test(basename(running))) return { command: process.execPath, args: [running] };

@@ -1,6 +1,6 @@
 /**
- * What the npm scripts start: installs what is missing, finds Bun, and hands over to the script of that name.
- * It runs on plain Node 20 in a fresh clone, so it imports nothing from node_modules.
+ * The entry point of the npm scripts: installs what is missing, finds Bun, and runs the script of that name. It runs
+ * on plain Node 20 in a fresh clone, so it imports nothing from node_modules.
  */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -33,7 +33,8 @@ async function launch([name, ...args]) {
   if (code !== 0) return code;
   const bun = findBun(root);
   if (bun.problem) return fail(bun.problem);
-  // The command line works where it is called: npm changes to the package's folder, and says where it was called.
+  // The command line works in the folder it was called in. npm changes to the package's folder and passes the
+  // original one in INIT_CWD.
   const cwd = name === "cli" ? (process.env.INIT_CWD ?? process.cwd()) : root;
   return runChild(bun.path, [...bunArguments(root), join(root, script), ...args], { cwd });
 }

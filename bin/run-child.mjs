@@ -1,13 +1,13 @@
 /**
- * Runs one child program in the foreground, as if it had taken this process's place:
- * same terminal, same signals, same end. It never uses a shell.
+ * Runs one child program in the foreground as if it replaced this process: same terminal, same signals, same exit.
+ * Never uses a shell.
  */
 import { spawn } from "node:child_process";
 
-/** Resolves with the exit code. A child that a signal ended ends this process by the same signal. */
+/** Resolves with the exit code. If a signal killed the child, this process ends with the same signal. */
 export function runChild(command, args, options = {}) {
   const child = spawn(command, args, { stdio: "inherit", ...options });
-  // A terminal sends Ctrl-C to the child too: passing it on would make it two.
+  // The terminal sends Ctrl-C to the child too; forwarding it would deliver it twice.
   const passOn = (signal) => (signal === "SIGINT" && process.stdin.isTTY ? undefined : child.kill(signal));
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
   for (const signal of signals) process.on(signal, passOn);

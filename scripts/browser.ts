@@ -1,6 +1,6 @@
 /**
- * Gets a Chromium for the browser tests where the machine has none and its package manager can bring one. Never fails: the
- * tests that need it say what is missing.
+ * Installs a Chromium for the browser tests if the machine has none and its package manager offers one. Never fails:
+ * the tests that need it report what is missing.
  */
 import { findChromium } from "../src/testing/chromium.ts";
 

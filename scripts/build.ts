@@ -1,7 +1,7 @@
 /**
- * `npm run build`: what the package holds besides its sources: the dashboard (dashboard/dist), the client for Node and
- * browsers (dist/client) and the Claude task library for Node (dist/claude). Tests and the demo build what is missing or
- * older than its sources, and nothing else.
+ * `npm run build`: everything in the package besides its sources: the dashboard (dashboard/dist), the client for Node
+ * and browsers (dist/client) and the Claude task library for Node (dist/claude). Tests and the demo build only what
+ * is missing or older than its sources.
  */
 import { mkdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -14,7 +14,7 @@ interface Product {
   name: string;
   /** The file that is written last. */
   result: string;
-  /** Patterns. One at a time: Bun's Glob finds nothing for braces that hold a slash. */
+  /** Patterns, one per entry: Bun's Glob finds nothing for braces that contain a slash. */
   sources: string[];
   make(): Promise<void>;
 }
@@ -51,7 +51,7 @@ const products: Product[] = [
   },
 ];
 
-/** Builds what is not up to date; all of it where `always` is given. Throws where something cannot be built. */
+/** Builds what is out of date, or everything with `always`. Throws if something cannot be built. */
 export async function build(options: { always?: boolean; say?(line: string): void } = {}): Promise<void> {
   for (const product of products) {
     if (!options.always && (await isFresh(product))) continue;
@@ -69,7 +69,7 @@ async function isFresh({ result, sources }: Product): Promise<boolean> {
   return Math.max(...changed) <= made.mtimeMs;
 }
 
-/** Beside each file that gets much smaller by it: with Brotli, and with gzip for clients that know no better. */
+/** Written beside each file that becomes much smaller: Brotli, and gzip for older clients. */
 async function compressFiles(folder: string): Promise<void> {
   for await (const name of new Glob("**/*.{js,css,html,svg}").scan({ cwd: folder })) {
     const file = join(folder, name);
@@ -80,15 +80,15 @@ async function compressFiles(folder: string): Promise<void> {
 }
 
 interface Library {
-  /** Of src, and of dist. */
+  /** Entries, relative to src and to dist. */
   folder: string;
   entry: string;
   target: "browser" | "node";
-  /** External where what it imports is installed beside it. */
+  /** External because the package's dependencies are installed beside it. */
   packages?: "external";
 }
 
-/** One file of JavaScript, and the declarations of all that it is made of. */
+/** One JavaScript file, and the type declarations of all its modules. */
 async function makeLibrary({ folder, entry, target, packages }: Library): Promise<void> {
   const outdir = join(root, "dist", folder);
   await rm(outdir, { recursive: true, force: true });

@@ -1,6 +1,6 @@
 /**
- * The long run of the crash tests: each named point, then many kills at random moments. `npm test` runs them too, with
- * fewer kills. `npm run chaos -- 50` sets how many.
+ * The long run of the crash tests: each named point, then many kills at random moments. `npm test` runs them too,
+ * with fewer kills. `npm run chaos -- 50` sets the number.
  */
 import { join } from "node:path";
 

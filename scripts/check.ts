@@ -1,6 +1,6 @@
 /**
- * The checks that need no test run: format and lint (Biome), types (tsc), at the same time.
- * As a program it prints what fails and exits with 1; the test script takes the results as values.
+ * The checks that need no test run: format and lint (Biome) and types (tsc), in parallel. As a program it prints
+ * failures and exits with 1; the test script uses the results as values.
  */
 import { dirname, join } from "node:path";
 
@@ -12,7 +12,7 @@ export interface CheckResult {
 
 const root = dirname(import.meta.dir);
 
-// All are scripts in node_modules; started by this Bun they need neither a shell nor a .cmd file.
+// All are scripts in node_modules; run by this Bun they need neither a shell nor a .cmd file.
 const checks = [
   { name: "format and lint", command: ["node_modules/@biomejs/biome/bin/biome", "check", "."] },
   { name: "types", command: ["node_modules/typescript/bin/tsc", "--noEmit", "-p", "."] },
@@ -38,7 +38,7 @@ async function runCheck({ name, command: [script = "", ...args] }: (typeof check
   return { name, passed: code === 0, output: `${out}${err}`.trim() };
 }
 
-/** Prints one line for each check, and what a failing one said. */
+/** Prints one line per check, and the output of failed ones. */
 export function printChecks(results: readonly CheckResult[]): void {
   for (const { name, passed, output } of results) {
     console.log(passed ? `(pass) check: ${name}` : `${output}\n(fail) check: ${name}`);

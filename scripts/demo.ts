@@ -1,6 +1,7 @@
 /**
- * `npm start`: a parent in the real OpenCode hands work to three background agents, is told how each one ended, and has one of
- * them resumed. Nothing is left behind, however it ends: no process, no folder. Exit code 0 only if everything went as it should.
+ * `npm start`: a parent in the real OpenCode delegates work to three background agents, is notified how each one
+ * ended, and has one of them resumed. It leaves no process and no folder behind, however it ends. Exit code 0 only if
+ * everything went as expected.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -34,7 +35,7 @@ interface Options {
   timeoutMs: number;
 }
 
-/** A text for the person, or what was asked for. */
+/** A message for the user, or the parsed arguments. */
 function readArguments(args: string[]): Options | { say: string; code: number } {
   const options: Options = { once: false, timeoutMs: 300_000 };
   const wrong = (problem: string) => ({ say: `${problem}\n\n${usage}`, code: 2 });
@@ -55,7 +56,7 @@ function readArguments(args: string[]): Options | { say: string; code: number } 
   return options;
 }
 
-/** Where the plugin serves its page. */
+/** The URL of the plugin's page. */
 function dashboardOf(storage: string): string {
   try {
     return JSON.parse(readFileSync(join(storage, "server.json"), "utf8")).url;
@@ -73,14 +74,14 @@ class Demo {
   #watch: Watch | undefined;
   #parentId = "";
   #ending: Promise<void> | undefined;
-  /** Everything was shown: from here on, Ctrl-C is the ordinary end. */
+  /** Everything was shown: from here on, Ctrl-C is the normal way to end. */
   done = false;
 
   constructor(options: Options) {
     this.#options = options;
   }
 
-  /** Plays the story and says whether it went as it should. */
+  /** Plays the story and returns whether it went as expected. */
   async play(): Promise<boolean> {
     const { model, timeoutMs } = this.#options;
     this.#screen.title("asyncagents", "background tasks for coding agents, in the real OpenCode");
@@ -181,7 +182,7 @@ class Demo {
     return this.#options.model === undefined ? {} : { model: modelParts(this.#options.model) };
   }
 
-  /** Until nothing works any more: no turn of the parent, no task, no notice on its way. */
+  /** Until everything is idle: no turn of the parent, no task, no pending notice. */
   async #untilTold(what: string): Promise<void> {
     const { opencode, patienceMs } = this.#stage as Stage;
     const deadline = Date.now() + patienceMs;
@@ -208,7 +209,7 @@ class Demo {
     await this.#watch?.catchUp();
   }
 
-  /** The tasks of the parent, and how many notices it has not got yet. */
+  /** The parent's tasks, and the number of notices it has not received yet. */
   async #open(): Promise<{ tasks: Task[]; owed: number }> {
     const store = this.#store as Store;
     const { tasks } = await store.tasks({ parentSessionId: this.#parentId });
@@ -268,7 +269,7 @@ function modelParts(model: string): { providerID: string; modelID: string } {
   return { providerID, modelID: rest.join("/") };
 }
 
-/** Throws when the person's OpenCode does not know the model: it would say so only in its own words, and late. */
+/** Throws if the user's OpenCode does not know the model: OpenCode itself would report that late and less clearly. */
 async function requireModel(opencode: OpenCode, model: string): Promise<void> {
   type Providers = { providers: { id: string; models: Record<string, unknown> }[] };
   const { providers } = await opencode.client.request<Providers>("GET", "/config/providers");
@@ -303,7 +304,7 @@ async function main(): Promise<void> {
   let stopping = false;
   const leave = (code: number) => demo.end().finally(() => process.exit(code));
   const onSignal = (number: number) => () => {
-    // Whoever asks twice does not want to wait; the lifeline of the process removes the rest.
+    // A second Ctrl-C means the user does not want to wait; the process's lifeline removes the rest.
     if (stopping) process.exit(128 + number);
     stopping = true;
     console.log(demo.done ? "" : "\n  interrupted; cleaning up …");
@@ -312,7 +313,7 @@ async function main(): Promise<void> {
   process.on("SIGINT", onSignal(2));
   process.on("SIGTERM", onSignal(15));
   process.on("SIGHUP", onSignal(1));
-  // A reader that went away (`npm start | head`) ends the demo too.
+  // A closed pipe (`npm start | head`) ends the demo too.
   process.stdout.on("error", () => void leave(1));
   const ok = await demo.play().catch((error: unknown) => {
     if (!stopping) demo.fail(error);

@@ -1,7 +1,8 @@
 /**
- * Measures how much the tests notice: changes the code in one small place at a time, runs the tests that reach that place, and
- * prints the share of changes that made one fail, with those that did not. Works in a temporary copy, never in the tree itself.
- * `npm run mutate -- --folder src/claude [--tests PART,…] [--file PART] [--limit 40] [--seed 1] [--jobs 1] [--tree DIRECTORY]`
+ * Mutation testing: changes the code in one small place at a time, runs the tests that reach that place, and prints
+ * the share of changes that made a test fail, with those that did not. Works in a temporary copy, never in the tree
+ * itself. `npm run mutate -- --folder src/claude [--tests PART,…] [--file PART] [--limit 40] [--seed 1] [--jobs 1]
+ * [--tree DIRECTORY]`
  */
 import { spawn } from "node:child_process";
 import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
@@ -14,7 +15,7 @@ import { type Coverage, mayRun, readCoverage } from "./mutation/coverage.ts";
 import { type Mutation, mutated, mutationsOf, sample } from "./mutation/mutations.ts";
 import { weightOf } from "./testing/lanes.ts";
 
-/** The tests that speak for a folder. */
+/** The tests that cover a folder. */
 const TESTS: Record<string, string[]> = {
   "src/claude": ["test/claude/"],
   "src/engine": ["test/engine/"],
@@ -25,9 +26,9 @@ const TESTS: Record<string, string[]> = {
   "src/hosts": ["test/hosts/"],
 };
 
-/** These build the package, check types or start a database: slow, and no measure of behaviour. */
+/** These build the package, check types or start a database: slow, and they do not test behaviour. */
 const LEFT_OUT = ["test/claude/package", "test/claude/closed-types", "test/store/postgres"];
-/** Neither copied nor changed. */
+/** Neither copied nor mutated. */
 const NOT_COPIED = [".git", "node_modules", ".test-report"];
 
 const { values } = parseArgs({
@@ -45,14 +46,14 @@ const { values } = parseArgs({
 const root = resolve(values.tree);
 const folder = values.folder?.replace(/\/$/, "") ?? "";
 
-/** A test file, how long it takes, and what it runs: not known where it starts processes of its own. */
+/** A test file, its duration, and the lines it runs; unknown if it starts processes of its own. */
 interface TestFile {
   path: string;
   tookMs: number;
   runs: Coverage | undefined;
 }
 
-/** A test file with such a line runs code in other processes, which the report of its coverage does not show. */
+/** A test file with such a line runs code in other processes, which its coverage report does not include. */
 const STARTS_PROCESSES = /child\.ts|-process\.ts|spawn\(/;
 
 async function main(): Promise<number> {
@@ -96,7 +97,10 @@ async function testFiles(parts: readonly string[]): Promise<string[]> {
   return left.sort((a, b) => weightOf(a) - weightOf(b) || (a < b ? -1 : 1));
 }
 
-/** Runs each once without a change: it must pass, and shows its time and what it runs. The fastest come first. */
+/**
+ * Runs each test file once without a mutation: it must pass, and reveals its duration and coverage. The fastest come
+ * first.
+ */
 async function measureTests(copy: string, paths: readonly string[]): Promise<TestFile[]> {
   const files: TestFile[] = [];
   const report = join(copy, ".coverage");
@@ -112,7 +116,7 @@ async function measureTests(copy: string, paths: readonly string[]): Promise<Tes
   return files.sort((a, b) => a.tookMs - b.tookMs);
 }
 
-/** Gives those that no test noticed. */
+/** Returns the mutations that no test noticed. */
 async function judgeAll(copies: readonly string[], chosen: Mutation[], tests: TestFile[]): Promise<Mutation[]> {
   const queue = [...chosen];
   const survivors: Mutation[] = [];
@@ -128,7 +132,7 @@ async function judgeAll(copies: readonly string[], chosen: Mutation[], tests: Te
   return survivors;
 }
 
-/** Runs the tests that may reach the change, in one process, which ends at the first failure. */
+/** Runs the tests that may reach the mutation in one process, which stops at the first failure. */
 async function judge(copy: string, mutation: Mutation, tests: readonly TestFile[]): Promise<string> {
   const text = await readFile(join(root, mutation.path), "utf8");
   const last = text.slice(0, mutation.end).split("\n").length;
@@ -144,7 +148,7 @@ async function judge(copy: string, mutation: Mutation, tests: readonly TestFile[
   }
 }
 
-/** Runs test files. What they started is in their process group, and ends with it. */
+/** Runs test files. Everything they started is in their process group and ends with it. */
 function passes(copy: string, paths: readonly string[], limitMs: number, flags: string[] = []): Promise<boolean> {
   const child = spawn(process.execPath, ["test", ...paths.map((path) => `./${path}`), "--bail=1", ...flags], {
     cwd: copy,
@@ -155,7 +159,7 @@ function passes(copy: string, paths: readonly string[], limitMs: number, flags: 
     try {
       process.kill(-(child.pid ?? 0), "SIGKILL");
     } catch {
-      // All of it has ended.
+      // The whole group has ended.
     }
   };
   const timer = setTimeout(end, limitMs);

@@ -1,6 +1,6 @@
 /**
- * `npm run screenshots`: makes the pictures in docs/images from the real thing: the real OpenCode with the plugin, tasks that
- * really run, and the page in Chromium. Nothing is drawn; nothing is left behind.
+ * `npm run screenshots`: creates the pictures in docs/images from the real system: the real OpenCode with the plugin,
+ * tasks that really run, and the page in Chromium. Nothing is drawn, and nothing is left behind.
  */
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -50,7 +50,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** With a price, so that the cost column has something to say. */
+/** With a price, so that the cost column is not empty. */
 function configFor(model: OpenAiModel): Record<string, unknown> {
   const { provider } = openCodeConfig({ model }) as { provider: Record<string, { models: Record<string, object> }> };
   for (const { models } of Object.values(provider)) {
@@ -101,7 +101,7 @@ async function launchAll(opencode: OpenCode, model: OpenAiModel, parentId: strin
   await opencode.prompt(parentId, `Please see to it. ${scriptMarker(name)}`);
 }
 
-/** A marker that Markdown does not show, below what a short look shows of a prompt. */
+/** A marker that Markdown does not show, placed below the prompt's preview. */
 function hidden(script: string): string {
   return `\n\n\n[//]: # (${scriptMarker(script)})`;
 }

@@ -1,7 +1,7 @@
 /**
- * Everything that must hold: the build, the checks, then all tests in two lanes, then what the tests prove.
- * Arguments are parts of paths (`npm test -- store`): only those files run, and nothing is said to be unproven.
- * The last line is always `N passed, N failed`.
+ * `npm test`: the build, the checks, all tests in two lanes, and the requirements they prove. Arguments are parts of
+ * paths (`npm test -- store`): only those files run, and unproven requirements are not reported. The last line is
+ * always `N passed, N failed`.
  */
 import { mkdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -64,5 +64,5 @@ function progressLine(lanes: readonly Lane[]): string {
   return `… ${passed} tests passed so far; ${lanes.map((lane) => `${lane.name}: ${lane.current}`).join(", ")}`;
 }
 
-// Explicit: a test process that was left behind must not keep this one waiting.
+// Explicit, because a leftover test process must not keep this one waiting.
 process.exit((await main(process.argv.slice(2))) ? 0 : 1);

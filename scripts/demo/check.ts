@@ -1,6 +1,6 @@
 /**
- * Did the demo go as it should? Compares what was expected with the tasks in the store and with the messages that the parent
- * really got. Pure: it reads nothing and prints nothing. The store's own opinion about notices is not asked.
+ * Checks that the demo went as expected: compares the expectation with the tasks in the store and with the messages
+ * the parent really received. Pure: reads and prints nothing. It does not rely on the store's record of notices.
  */
 import { isLive, type Run, type Status, type Task } from "../../src/model/task.ts";
 
@@ -10,7 +10,7 @@ export interface SeenTask {
   runs: Run[];
 }
 
-/** A message that the parent got and that nobody typed. */
+/** A message that the parent received and that nobody typed. */
 export interface SeenNotice {
   visible: string;
   hidden: string;
@@ -23,10 +23,10 @@ export interface Seen {
 
 export type Expected =
   | { kind: "exactly"; tasks: { description: string; status: Status; resumes: number }[] }
-  /** A model of one's own decides by itself how things go; only what must hold for any model is expected. */
+  /** The user's own model decides for itself what happens; only what must hold for any model is expected. */
   | { kind: "any model"; least: number };
 
-/** What went wrong, each with what was expected and what was seen; empty when all is well. */
+/** The problems, each with what was expected and what was seen; empty if there are none. */
 export function problemsOf(seen: Seen, expected: Expected): string[] {
   const asAsked =
     expected.kind === "exactly" ? unlike(seen.tasks, expected.tasks) : wanting(seen.tasks, expected.least);
@@ -77,7 +77,7 @@ function names(tasks: SeenTask[]): string {
 
 type Outcome = NonNullable<Run["outcome"]>;
 
-/** How the hidden part of a notice begins to speak of a run. */
+/** How the hidden part of a notice starts for a run. */
 const marks: Record<Outcome, (id: string) => string[]> = {
   completed: (id) => [`--- result of task ${id},`, `Task ${id} completed without a text`],
   error: (id) => [`--- error of task ${id},`],

@@ -1,6 +1,7 @@
 /**
- * Starts the OpenCode of the demo, in one of two ways: with the scripted model in a HOME of its own, or with a model of one's
- * own in the person's HOME. In both, the project, the tasks and the sessions are in a temporary folder that goes at the end.
+ * Starts the demo's OpenCode in one of two ways: with the scripted model in its own HOME, or with the user's own
+ * model in the user's HOME. In both cases the project, the tasks and the sessions are in a temporary folder that is
+ * removed at the end.
  */
 import { mkdir } from "node:fs/promises";
 import { homedir } from "node:os";
@@ -16,17 +17,17 @@ const plugin = pathToFileURL(join(import.meta.dir, "../..", "src", "opencode", "
 export interface Stage {
   opencode: OpenCode;
   story: Story;
-  /** The storage folder of the plugin. */
+  /** The plugin's storage folder. */
   storage: string;
-  /** Everything that is removed at the end. */
+  /** The folder that contains everything and is removed at the end. */
   root: string;
-  /** The longest that a step of the story may take. */
+  /** The timeout of each step of the story. */
   patienceMs: number;
   /** Ends the process and removes the folder; safe to call at any time. */
   strike(): Promise<void>;
 }
 
-/** Prepares everything; nothing runs yet but the scripted model. */
+/** Prepares everything; so far only the scripted model is running. */
 export async function scriptedStage(): Promise<Stage> {
   const root = await createTemporaryRoot();
   const home = join(root, "home");
@@ -39,8 +40,9 @@ export async function scriptedStage(): Promise<Stage> {
 }
 
 /**
- * Uses the person's own OpenCode configuration and credentials as they are. The plugin, the model and what the agents may do
- * come from the temporary project's opencode.json, which OpenCode merges over them; nothing is written to the configuration.
+ * Uses the user's own OpenCode configuration and credentials unchanged. The plugin, the model and the agents'
+ * permissions come from the temporary project's opencode.json, which OpenCode merges over them; nothing is written to
+ * the configuration.
  */
 export async function ownStage(model: string, patienceMs: number): Promise<Stage> {
   const root = await createTemporaryRoot();
@@ -49,7 +51,7 @@ export async function ownStage(model: string, patienceMs: number): Promise<Stage
   const project = await projectIn(root, { ...projectFiles, "opencode.json": JSON.stringify(config, undefined, 2) });
   const opencode = new OpenCode(root, process.env.HOME ?? homedir(), project, {
     ...ownEnvironment(),
-    // A history of its own: the sessions of the demo do not show up among the person's.
+    // A separate history: the demo's sessions do not show up among the user's.
     OPENCODE_DB: join(root, "opencode.db"),
     OPENCODE_DISABLE_MODELS_FETCH: process.env.OPENCODE_DISABLE_MODELS_FETCH ?? "",
     ASYNCAGENTS_HOME: storage,
@@ -57,7 +59,10 @@ export async function ownStage(model: string, patienceMs: number): Promise<Stage
   return { opencode, story: wordedStory, storage, root, patienceMs, strike: () => end(opencode, undefined) };
 }
 
-/** The agents of a demo read and search, in the demo's project; nothing asks, since nobody is there to answer. */
+/**
+ * The demo's agents read and search in the demo's project; nothing asks for permission, since nobody is there to
+ * answer.
+ */
 const readingOnly = {
   "*": "deny",
   read: "allow",
@@ -73,14 +78,17 @@ async function projectIn(root: string, files: Record<string, string>): Promise<s
   return createProject(join(root, "project"), files);
 }
 
-/** The person's environment, where their keys may be, without what would keep the demo out of its own OpenCode. */
+/**
+ * The user's environment, which may contain their keys, without variables that would point the demo to another
+ * OpenCode.
+ */
 function ownEnvironment(): Record<string, string> {
   const hindering = ["OPENCODE_SERVER_PASSWORD", "OPENCODE_PURE", "OPENCODE_DISABLE_PROJECT_CONFIG"];
   const kept = Object.entries(process.env).filter(([name, value]) => value && !hindering.includes(name));
   return Object.fromEntries(kept) as Record<string, string>;
 }
 
-/** About four characters to a token, as with real models. */
+/** About four characters per token, as with real models. */
 function estimatedUsage(request: { body: object }): { prompt_tokens: number; completion_tokens: number } {
   return { prompt_tokens: Math.ceil(JSON.stringify(request.body).length / 4), completion_tokens: 25 };
 }

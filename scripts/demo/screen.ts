@@ -1,6 +1,6 @@
 /**
- * What the demo prints: phases, lines of a timeline, notices, a table. It fits the width of the terminal, and colours only a
- * terminal that wants colours. It knows texts and columns, and nothing of tasks.
+ * What the demo prints: phases, timeline entries, notices, a table. It fits the terminal's width, and uses colour
+ * only if the terminal wants it. It knows text and columns, but nothing about tasks.
  */
 
 export type Colour = "bold" | "dim" | "red" | "green" | "yellow" | "blue" | "magenta" | "cyan";
@@ -21,11 +21,11 @@ const NAME_WIDTH = 20;
 const TEXT_COLUMN = 2 + 6 + 2 + 1 + 1 + NAME_WIDTH + 2;
 const NOTICE_LINES = 9;
 
-/** Where the demo prints to: standard output, or what a test puts in its place. */
+/** Where the demo prints: standard output, or a test's replacement. */
 export interface Terminal {
   write(text: string): void;
   width(): number;
-  /** Lines may be overwritten: progress can move. */
+  /** Lines may be overwritten, so progress can be animated. */
   moving: boolean;
   coloured: boolean;
 }
@@ -52,7 +52,7 @@ export interface Line {
 export interface Column {
   title: string;
   right?: boolean;
-  /** May be cut down to so many characters when the terminal is narrow; columns without it keep their width. */
+  /** The width it may be cut to on a narrow terminal; columns without it keep their width. */
   least?: number;
 }
 
@@ -73,14 +73,14 @@ export class Screen {
     this.print(`\n${this.#paint("──", "dim")} ${this.#paint(text, "bold")} ${this.#paint(rule, "dim")}`);
   }
 
-  /** A line outside of the timeline; wrapped, with the same indent on each line. */
+  /** A line outside the timeline; wrapped, with the same indent on each line. */
   note(text: string, symbol = " ", colour: Colour = "dim"): void {
     for (const [index, line] of wrap(text, this.#terminal.width() - 6).entries()) {
       this.print(`  ${this.#paint(index === 0 ? symbol : " ", colour)} ${line}`);
     }
   }
 
-  /** A label and what it stands for, never cut: it is there to be copied. */
+  /** A label and its value, never cut, because it is meant to be copied. */
   fact(label: string, value: string): void {
     this.print(`    ${this.#paint(label.padEnd(NAME_WIDTH), "dim")}  ${value}`);
   }
@@ -99,7 +99,7 @@ export class Screen {
     for (const more of rest) this.print(" ".repeat(TEXT_COLUMN) + more);
   }
 
-  /** What a message holds, line by line with a bar before it; the dimmed kind is not meant for people. */
+  /** The content of a message, line by line with a bar in front; the dimmed kind is not meant for people. */
   quote(text: string, hidden: boolean): void {
     const lines = text.split("\n").map(clean);
     const shown = hidden ? lines.slice(0, NOTICE_LINES) : lines;
@@ -128,7 +128,10 @@ export class Screen {
     this.print("");
   }
 
-  /** Shows in the last line that something is going on, with the seconds since then, until the returned function is called. */
+  /**
+   * Shows in the last line that something is in progress, with the elapsed seconds, until the returned function is
+   * called.
+   */
   busy(text: () => string): () => void {
     if (!this.#terminal.moving) return () => {};
     const begun = Date.now();
@@ -145,7 +148,7 @@ export class Screen {
     };
   }
 
-  /** As `busy`, with a result at its end. */
+  /** Like `busy`, with a result at the end. */
   progress(text: string): (result: string, failed?: boolean) => void {
     const begun = Date.now();
     if (!this.#terminal.moving) this.note(`${text} …`);
@@ -157,7 +160,7 @@ export class Screen {
   }
 
   print(line: string): void {
-    // What `busy` drew is in the way.
+    // Clears what `busy` drew.
     const clear = this.#terminal.moving ? "\r\x1b[K" : "";
     this.#terminal.write(`${clear}${line.trimEnd()}\n`);
   }
@@ -177,7 +180,7 @@ function seconds(since: number): string {
   return `${((Date.now() - since) / 1000).toFixed(1)} s`;
 }
 
-/** Without what would move the cursor or break the line. */
+/** Without characters that would move the cursor or break the line. */
 function clean(text: string): string {
   return text.replace(/\p{Cc}+/gu, " ");
 }
@@ -192,7 +195,7 @@ export function fit(text: string, width: number): string {
   return `${cut}…`;
 }
 
-/** At most four lines; the colours of a text count nothing. */
+/** At most four lines; colours have no width. */
 export function wrap(text: string, width: number, most = 4): string[] {
   const lines: string[] = [];
   let line = "";

@@ -1,13 +1,13 @@
 /**
- * The story of the demo: the project that the agents look at, what the person asks, and what the scripted model answers.
- * The scripted answers are made from what the model really was sent (tool results, its own history), not from thin air.
+ * The story of the demo: the project that the agents look at, what the user asks, and what the scripted model
+ * answers. The scripted answers are built from what the model was really sent (tool results, its own history).
  */
 import type { ModelRequest } from "../../src/testing/models/model-request.ts";
 import { call, calls, fail, pause, type Script, say, scriptMarker } from "../../src/testing/models/script.ts";
 import type { Expected } from "./check.ts";
 
 export interface Story {
-  /** The prompts of the person: the first launches, the second has one task resumed. */
+  /** The user's prompts: the first launches, the second resumes one task. */
   launch: string;
   followUp: string;
   expected: Expected;
@@ -54,7 +54,7 @@ export const scriptedStory: Story = {
   },
 };
 
-/** For a model that reads. */
+/** For a real model that reads. */
 export const wordedStory: Story = {
   launch: `Call the tool asyncagents_task three times in one step, to launch three background agents in this small project:
 1. agent "explore", description "${READER}": list every TODO comment under src, with file and line.
@@ -109,7 +109,7 @@ function job(description: string, agent: string, prompt: string, script: string)
   return { description, agent, prompt: `${prompt} ${scriptMarker(script)}` };
 }
 
-/** How many notices come in one message depends on time, so there are answers enough for each of them. */
+/** How many notices arrive in one message depends on timing, so there are enough answers for each of them. */
 function reactions(): Script {
   return Array.from({ length: 6 }, () => say(reaction));
 }
@@ -120,14 +120,17 @@ function reaction(request: ModelRequest): string {
   return words.length > 0 ? `Noted: ${words.join(", ")}.` : "Noted.";
 }
 
-/** From the answer to the call that launched it: the calls and their results are in the same order. */
+/** From the result of the call that launched it: calls and results have the same order. */
 function taskIdOf(request: ModelRequest, description: string): string {
   const launches = request.toolCalls("asyncagents_task");
   const position = launches.findIndex(({ input }) => input.includes(description));
   return /ses_\w+/.exec(request.toolResults("asyncagents_task")[position] ?? "")?.[0] ?? "unknown";
 }
 
-/** From what the read tool showed of that file. Not from grep: in a fresh HOME, OpenCode would have to download ripgrep first. */
+/**
+ * From what the read tool showed of that file. Not from grep: in a fresh HOME, OpenCode would have to download
+ * ripgrep first.
+ */
 function todosIn(request: ModelRequest, file: string): string {
   const content = request.toolResults("read").find((result) => result.includes(`${file}</path>`)) ?? "";
   return [...content.matchAll(/TODO: (.+)/g)].map(([, text]) => text).join(", ") || "nothing to do";

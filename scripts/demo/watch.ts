@@ -1,6 +1,6 @@
 /**
- * The live lines of the demo: what happens to tasks, from the store's feed; what agents do and what the parent is told, from
- * OpenCode's events. All in one order: before something is shown from OpenCode, the store is read up to that moment.
+ * The live lines of the demo: task changes from the store's feed; the agents' actions and the parent's notices from
+ * OpenCode's events. In one order: before an OpenCode event is shown, the store is read up to that moment.
  */
 import type { Part } from "@opencode-ai/sdk/v2";
 import { givenText } from "../../src/model/answer.ts";
@@ -14,7 +14,7 @@ import type { Colour, Screen } from "./screen.ts";
 
 const taskColours: Colour[] = ["cyan", "magenta", "blue", "yellow"];
 
-/** Hands on every event as it comes. */
+/** Forwards every event as it arrives. */
 class Listener extends Recorder<RecordedEvent> {
   readonly #take: (event: RecordedEvent) => void;
 
@@ -53,12 +53,12 @@ export class Watch {
     this.#stops.push(() => events.close());
   }
 
-  /** A message that the person typed: what comes to the parent besides is a notice. */
+  /** A message that the user typed: anything else the parent receives is a notice. */
   isPrompt(messageId: string): void {
     this.#prompts.add(messageId);
   }
 
-  /** Shows what is still owed. */
+  /** Shows what is still pending. */
   async catchUp(): Promise<void> {
     this.#next(() => this.#readFeed());
     await this.#order;
@@ -69,7 +69,7 @@ export class Watch {
   }
 
   #next(work: () => Promise<void>): void {
-    // The store is closed under it when the demo ends early; nothing is left to show then.
+    // The store may be closed when the demo ends early; then nothing is left to show.
     this.#order = this.#order.then(work).catch(() => undefined);
   }
 
@@ -139,7 +139,7 @@ export class Watch {
   }
 }
 
-/** A part grows while a model writes it; it is shown once, when it is whole. */
+/** A part grows while a model writes it; it is shown once, when it is complete. */
 function isFinished(part: Part, byUser: boolean): boolean {
   if (part.type === "tool") return part.state.status === "completed" || part.state.status === "error";
   return part.type === "text" && part.text !== "" && (byUser || part.time?.end !== undefined);
@@ -152,7 +152,7 @@ function toolWords(part: Extract<Part, { type: "tool" }>): { text: string; symbo
   return { text: `${part.tool}  ${title}`, symbol: "→" };
 }
 
-/** The events that are worth a line. */
+/** The events that are shown. */
 function wordsOf(event: TaskEvent, task: Task, run: Run | null) {
   const took = run?.endedAt ? durationText(run.endedAt - run.startedAt) : "";
   switch (event.type) {
@@ -179,7 +179,7 @@ function phaseWords({ detail }: Extract<TaskEvent, { type: "run.phased" }>): str
   return `waits for an answer: ${detail?.text}`;
 }
 
-/** Prompts as a person would have written them: the scripted model finds its script by a marker. */
+/** Prompts as a user would have written them: the scripted model finds its script by a marker. */
 export function withoutMarkers(prompt: string): string {
   return prompt.replaceAll(/\s*\[\[script:[^\]]*\]\]/g, "");
 }

@@ -1,9 +1,9 @@
 /**
- * Reads what a test file ran, from the coverage report that `bun test` writes in lcov's format.
- * A line that the report does not mention counts as run: it errs towards running a test too many.
+ * Reads which lines a test file ran from the lcov coverage report of `bun test`. A line missing from the report
+ * counts as run: one test too many is better than one too few.
  */
 
-/** How often each line ran, by the path of its file. */
+/** How often each line ran, by file path. */
 export type Coverage = Map<string, Map<number, number>>;
 
 export function readCoverage(lcov: string): Coverage {

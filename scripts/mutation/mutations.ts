@@ -1,7 +1,7 @@
 /**
- * Finds the small changes ("mutations") that a good test suite should notice in a source file: a negated condition, a dropped
- * statement, a removed await. Pure: it reads a syntax tree and gives places and replacements. It does not check types: a mutant
- * that would not compile still runs on Bun, and only tests judge it.
+ * Finds the small changes ("mutations") in a source file that a good test suite should notice: a negated condition, a
+ * dropped statement, a removed await. Pure: reads a syntax tree and returns positions and replacements. It does not
+ * check types: a mutant that would not compile still runs on Bun, and only tests judge it.
  */
 import {
   descendants,
@@ -21,13 +21,13 @@ import {
   SyntaxKind,
 } from "../../test/ground/syntax.ts";
 
-/** One change of one place in a file. */
+/** One change in one place of a file. */
 export interface Mutation {
   path: string;
   line: number;
-  /** What the change does, in a few words. */
+  /** A short description of the change. */
   change: string;
-  /** The code that is replaced, on one line. */
+  /** The replaced code, on one line. */
   code: string;
   start: number;
   end: number;
@@ -54,7 +54,7 @@ const COMPARISONS = [SyntaxKind.EqualsEqualsEqualsToken, SyntaxKind.ExclamationE
 const LOGS = /^(console\.\w+|(this\.#?|context\.)?log(\.\w+|Failure)?)(\?\.)?\(/;
 const SHOWN_LENGTH = 90;
 
-/** Every mutation of a file, in the order of the text. */
+/** Every mutation of a file, in text order. */
 export function mutationsOf(path: string, tree: SourceFile): Mutation[] {
   const found: Mutation[] = [];
   const add = (node: Node, change: string, replacement: string, start = node.getStart(tree), end = node.end) => {
@@ -73,7 +73,7 @@ export function mutationsOf(path: string, tree: SourceFile): Mutation[] {
       const { operatorToken, left, right } = node;
       const other = OPERATORS[operatorToken.kind];
       const isAssignment = operatorToken.kind === SyntaxKind.QuestionQuestionEqualsToken;
-      // Mixing `??` with `||` or `&&` needs parentheses to parse; the target of an assignment has none.
+      // Mixing `??` with `||` or `&&` requires parentheses; an assignment target must not have any.
       const changed = isAssignment
         ? `${text(left)} ${other} ${text(right)}`
         : `((${text(left)}) ${other} (${text(right)}))`;
@@ -89,12 +89,12 @@ export function mutationsOf(path: string, tree: SourceFile): Mutation[] {
   return found.sort((a, b) => a.start - b.start || a.end - b.end);
 }
 
-/** The text with that change. */
+/** The text with this change. */
 export function mutated(text: string, { start, end, replacement }: Mutation): string {
   return text.slice(0, start) + replacement + text.slice(end);
 }
 
-/** So many of them, chosen by the seed: the same list and seed give the same choice. */
+/** A sample of this size, determined by the seed: the same list and seed give the same choice. */
 export function sample<Item>(items: readonly Item[], count: number, seed: number): Item[] {
   const rest = [...items];
   const chosen: Item[] = [];

@@ -1,5 +1,5 @@
 /**
- * What is on the board in the screenshots: work items of the same small shop, and what the agents that try them do. Only
+ * The board's content in the screenshots: work items of the same small shop, and what the agents do for them. Only
  * data; the answers go through the real daemon, OpenCode and git.
  */
 import type { WORK_ITEM_STATUSES } from "../../src/protocol/fields.ts";
@@ -8,9 +8,9 @@ import { call, fail, gate, type Script, say } from "../../src/testing/models/scr
 export interface BoardItem {
   title: string;
   description: string;
-  /** What its attempt does; none where it has no attempt. */
+  /** What its attempt does; absent if it has no attempt. */
   steps?: Script;
-  /** What becomes of it in the end, where the board does not say so by itself. */
+  /** Its final status, if the board does not set it by itself. */
   ends?: "merge" | (typeof WORK_ITEM_STATUSES)[number];
 }
 

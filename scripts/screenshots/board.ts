@@ -1,6 +1,6 @@
 /**
- * The pictures of the board: a real daemon with a real repository, on which real OpenCode agents with a scripted model have
- * worked. Leaves nothing behind.
+ * The pictures of the board: a real daemon with a real repository, on which real OpenCode agents with a scripted
+ * model have worked. Leaves nothing behind.
  */
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ export interface BoardPlace {
   reviewed: string;
 }
 
-/** Plays the story, and has its pages pictured while the daemon lives. */
+/** Plays the story, and has its pages photographed while the daemon runs. */
 export async function withBoard(picture: (place: BoardPlace) => Promise<void>): Promise<void> {
   const root = await createTemporaryRoot();
   const [home, data] = [join(root, "home"), join(root, "data")];
@@ -66,7 +66,7 @@ async function recordOf(directory: string, daemon: Bun.Subprocess) {
   throw new Error("The daemon did not start.");
 }
 
-/** Gives the attempt that is in review. */
+/** Returns the attempt in review. */
 async function playBoard(client: Client, model: OpenAiModel, repository: string): Promise<string> {
   const { project_id } = await client.operate("add_project", { name: "Greengrocer" });
   const { repo_id } = await client.operate("add_repo", { project_id, path: repository });
@@ -90,7 +90,7 @@ async function playBoard(client: Client, model: OpenAiModel, repository: string)
   return reviewed;
 }
 
-/** An attempt that stops at a gate is left at work. */
+/** An attempt that stops at a gate is left running. */
 async function untilAsWanted(client: Client, attempt_id: string, { steps = [] }: BoardItem): Promise<void> {
   if (steps.some((step) => step.type === "gate")) return;
   for (;;) {

@@ -1,5 +1,5 @@
 /**
- * What is going on in the screenshots: a parent that has a small shop looked after by several agents at once. Only data; the
+ * The content of the screenshots: a parent that has several agents work on a small shop at once. Only data; the
  * answers go through the real OpenCode, its tools and our plugin.
  */
 import { call, fail, gate, pause, type Script, say } from "../../src/testing/models/script.ts";
@@ -41,7 +41,7 @@ if (count < 0) throw new RangeError("count must not be negative");
 
 Both are small; I would fix the first one today.`;
 
-/** Launched first, all of them in one message: they make the group of the timeline. */
+/** Launched first, all in one message: they form the group of the timeline. */
 export const first: Part[] = [
   {
     description: "Find mistakes in the cart",
@@ -89,7 +89,7 @@ export const first: Part[] = [
   },
 ];
 
-/** Launched later, and still at work when the pictures are taken. */
+/** Launched later, and still running when the pictures are taken. */
 export const later: Part[] = [
   {
     description: "Refuse a negative count",

@@ -1,7 +1,7 @@
 /**
- * Reads the JUnit report that `bun test` writes into plain results. Pure: text in, values out.
- * Reads just what Bun 1.4 writes: describe blocks are nested suites, every text is escaped, there is no CDATA.
- * A file that cannot be loaded, or holds no test, is absent from the report: the caller has to look for it.
+ * Parses the JUnit report of `bun test` into plain results. Pure. Supports only what Bun 1.4 writes: describe blocks
+ * are nested suites, all text is escaped, there is no CDATA. A file that cannot be loaded or contains no test is
+ * missing from the report: the caller has to check for it.
  */
 
 export interface TestResult {
@@ -9,9 +9,9 @@ export interface TestResult {
   /** The describe blocks around the test, outermost first. */
   groups: string[];
   title: string;
-  /** A todo is skipped too. A test that passes on a retry has passed. */
+  /** A todo counts as skipped. A test that passes on a retry has passed. */
   outcome: "passed" | "failed" | "skipped";
-  /** The first line of what went wrong. */
+  /** The first line of the failure. */
   message?: string;
   seconds: number;
 }
@@ -33,7 +33,7 @@ export function parseJunit(xml: string): TestResult[] {
   return results;
 }
 
-/** The name of a test as a person would look for it. */
+/** The name of a test as a person would search for it. */
 export function fullName(test: TestResult): string {
   return [...test.groups, test.title].join(" > ");
 }

@@ -1,7 +1,7 @@
 /**
- * Runs the files of one lane in one `bun test` process and reads its report.
- * Shows live what is not a passing test; the whole output is kept beside the report.
- * It judges nothing: a report that is missing or incomplete is for the caller to count.
+ * Runs the files of one lane in one `bun test` process and reads its report. Shows everything except passing tests
+ * live; the full output is kept beside the report. It judges nothing: the caller handles a missing or incomplete
+ * report.
  */
 import { createWriteStream } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ export interface LaneReport {
   crash?: string;
 }
 
-/** A lane while it runs, for the progress line. */
+/** A running lane, for the progress line. */
 export interface Lane {
   name: string;
   passed: number;
@@ -26,7 +26,7 @@ export interface Lane {
 }
 
 const TEST_TIMEOUT_MS = 120_000;
-/** Longer than any test may take: a lane this quiet hangs outside of its tests. */
+/** Longer than any test may take: a lane that is silent this long hangs outside its tests. */
 const SILENCE_LIMIT_MS = 5 * TEST_TIMEOUT_MS;
 
 export function startLane(root: string, folder: string, name: string, files: string[]): Lane {
@@ -76,7 +76,10 @@ export function startLane(root: string, folder: string, name: string, files: str
   return lane;
 }
 
-/** Bun exits with 0 or 1, and writes a report if any test ran. A test that calls `process.exit(0)` gives 0 and no report. */
+/**
+ * Bun exits with 0 or 1, and writes a report if any test ran. A test that calls `process.exit(0)` yields 0 and no
+ * report.
+ */
 export function crashOf(code: number, tests: readonly TestResult[]): string | undefined {
   if (tests.length === 0) return `ended with code ${code} and no report`;
   const failed = tests.some((test) => test.outcome === "failed");

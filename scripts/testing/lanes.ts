@@ -1,9 +1,9 @@
 /**
- * Splits test files over lanes, which run at the same time, so that the lanes end at about the same time.
- * Weights are fixed by folder and not measured: a run on another machine splits alike. Pure: it starts nothing.
+ * Splits test files into lanes, which run in parallel, so that they finish at about the same time. Weights are fixed
+ * per folder and not measured, so every machine splits alike. Pure: it starts nothing.
  */
 
-/** Roughly the seconds that a file takes, by the beginning of its path; the first that fits counts. */
+/** Roughly the seconds a file takes, by path prefix; the first match counts. */
 export const weights: { folder: string; weight: number }[] = [
   { folder: "test/chaos/crash-points", weight: 74 },
   { folder: "test/chaos/", weight: 15 },
@@ -67,7 +67,7 @@ export function weightOf(file: string): number {
   return weights.find(({ folder }) => file.startsWith(folder))?.weight ?? 1;
 }
 
-/** Greedy: the heaviest file first, each into the lane that has least so far. Lanes that would be empty are left out. */
+/** Greedy: the heaviest file first, each into the lightest lane so far. Empty lanes are left out. */
 export function splitIntoLanes(files: readonly string[], count: number): string[][] {
   const lanes = Array.from({ length: count }, () => ({ files: [] as string[], weight: 0 }));
   const heaviestFirst = files.toSorted((a, b) => weightOf(b) - weightOf(a) || (a < b ? -1 : 1));

@@ -1,14 +1,14 @@
 /**
- * Which requirements the tests prove: reads ids from test titles and compares them with the list.
- * A title ends with the ids in brackets: `launch returns at once [AT-01.1, BT-01.1]`. Pure: it reads no files.
+ * Which requirements the tests prove: reads ids from test titles and compares them with the list. A title ends with
+ * the ids in brackets: `launch returns at once [AT-01.1, BT-01.1]`. Pure: it reads no files.
  */
 import type { TestResult } from "./junit.ts";
 
-/** A group of requirements that is declared done, or not yet, as one. */
+/** A group of requirements that is declared done, or not yet, as a whole. */
 export interface Capability {
   name: string;
   ids: RegExp[];
-  /** From then on an id of this group that no passing test cites fails the run. */
+  /** Once true, an id of this group that no passing test cites fails the run. */
   done: boolean;
 }
 
@@ -23,24 +23,24 @@ export const capabilities: Capability[] = [
   { name: "board", ids: [/^MT-/], done: true },
 ];
 
-/** What the tests say about the requirements. */
+/** What the tests prove. */
 export interface Proof {
   proven: Set<string>;
-  /** One sentence for each title that cites wrongly. */
+  /** One sentence for each title with a wrong citation. */
   problems: string[];
 }
 
 const trailingBracket = /\[([^[\]]*)\]\s*$/;
 const idShape = /\b[A-Z]{2}-(?:F\d?-)?\d{2}(?:\.\d+)?\b/g;
 
-/** The ids that a title ends with. Brackets that hold no id, such as `[sqlite]`, are no citation. */
+/** The ids at the end of a title. Brackets without an id, such as `[sqlite]`, are not a citation. */
 export function citedIds(title: string): string[] {
   const bracket = trailingBracket.exec(title)?.[1] ?? "";
   const words = bracket.split(",").map((word) => word.trim());
   return words.some((word) => /^[A-Z]{2}-/.test(word)) ? words : [];
 }
 
-/** An id is proven when a test that passed cites it, and no test that did not pass does. */
+/** An id is proven if a passing test cites it and no other test that cites it failed or was skipped. */
 export function prove(tests: readonly TestResult[], known: ReadonlySet<string>): Proof {
   const proven = new Set<string>();
   const doubted = new Set<string>();
@@ -60,7 +60,7 @@ export function prove(tests: readonly TestResult[], known: ReadonlySet<string>):
   return { proven: proven.difference(doubted).intersection(known), problems: [...new Set(problems)] };
 }
 
-/** For each capability that is declared done, its ids that nothing proves. Capabilities without such ids are left out. */
+/** For each capability declared done, its unproven ids. Capabilities without any are left out. */
 export function unprovenOf(
   groups: readonly Capability[],
   known: Iterable<string>,
@@ -73,7 +73,7 @@ export function unprovenOf(
     .filter((group) => group.ids.length > 0);
 }
 
-/** The ids that no capability holds, or more than one does. */
+/** The ids that belong to no capability, or to more than one. */
 export function misplacedIds(groups: readonly Capability[], known: Iterable<string>): string[] {
   return [...known].filter((id) => groups.filter((group) => holds(group, id)).length !== 1);
 }

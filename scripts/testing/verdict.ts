@@ -1,6 +1,6 @@
 /**
- * Decides whether a whole test run is good: every test passed, every file reported, every citation is right.
- * Pure: it takes what happened and returns what to print. A skipped test is a defect here, and so is a run of nothing.
+ * Decides whether a whole test run is good: every test passed, every file reported, every citation is correct. Pure:
+ * takes what happened and returns what to print. A skipped test is a defect, and so is a run of nothing.
  */
 import type { CheckResult } from "../check.ts";
 import { fullName, type TestResult } from "./junit.ts";
@@ -9,7 +9,7 @@ import { type Capability, misplacedIds, prove, unprovenOf } from "./requirements
 
 export interface Verdict {
   passed: number;
-  /** One entry for each failure, in words. */
+  /** One description per failure. */
   failures: string[];
   proven: number;
 }
@@ -19,7 +19,7 @@ export interface Run {
   lanes: readonly LaneReport[];
   known: readonly string[];
   capabilities: readonly Capability[];
-  /** A run of some files only cannot say what is unproven. */
+  /** A run of some files cannot tell what is unproven. */
   filtered: boolean;
 }
 
@@ -51,6 +51,6 @@ function laneFailures(lane: LaneReport): string[] {
   const reported = new Set(lane.tests.map((test) => test.file));
   const missing = lane.files.filter((file) => !reported.has(file));
   const failures = missing.map((file) => `${file}: reported no test: it could not be loaded, or holds none`);
-  // A file that cannot be loaded makes Bun end with code 1, and is told already.
+  // A file that cannot be loaded makes Bun exit with 1, and is already reported.
   return lane.crash && missing.length === 0 ? [...failures, `${lane.name} ${lane.crash}`] : failures;
 }

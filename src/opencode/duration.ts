@@ -1,4 +1,4 @@
-/** How long something took, as people say it. */
+/** Formats a duration for people. */
 export function durationText(ms: number): string {
   if (ms < 1000) return `${Math.max(0, Math.round(ms))}ms`;
   const seconds = Math.round(ms / 1000);

@@ -1,6 +1,6 @@
 /**
- * Starts the engine of one directory instance on this process's store. The composition root of the plugin: here the
- * store, the host, the clock and the words meet. Recovery begins once OpenCode can be asked, never before.
+ * Starts the engine of one directory instance on this process's store. The plugin's composition root: it connects the
+ * store, the host, the clock and the texts. Recovery starts once OpenCode accepts requests, never before.
  */
 
 import type { CrashPoint, EngineContext } from "../engine/context.ts";
@@ -16,8 +16,8 @@ import { holdStorage } from "./storage.ts";
 import { TOOL_NAMES } from "./tools.ts";
 
 /**
- * The tools that start agents of our own MCP server, as OpenCode names them with the name that `install` gives the server: what a
- * task may not launch here, it may not launch there.
+ * The tools of our own MCP server that start agents, as OpenCode names them under the server name that `install`
+ * uses: what a task may not launch here, it may not launch there either.
  */
 const STARTING_MCP_TOOLS = ["launch_task", "start_task_attempt", "follow_up"].map((name) => `asyncagents_${name}`);
 
@@ -85,12 +85,12 @@ export async function startInstance(input: {
   };
 }
 
-/** Read by a computed key: OpenCode replaces the literal by "development" when it loads a plugin. */
+/** Read by a computed key: OpenCode replaces the literal with "development" when it loads a plugin. */
 function isDevelopment(): boolean {
   return process.env[["NODE", "ENV"].join("_")] === "development";
 }
 
-/** For the frame around what a task wrote. */
+/** For the frame around a task's output. */
 export function newMark(): string {
   return crypto.randomUUID().slice(-12);
 }

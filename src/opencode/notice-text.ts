@@ -1,6 +1,7 @@
 /**
- * The words of a notice: a visible part for the person and a hidden one for the model. Pure. Texts of ends and hints
- * are promised to users word for word; what a task wrote is bounded and framed, so that it cannot pass for words of ours.
+ * The text of a notice: a visible part for the user and a hidden one for the model. Pure. The texts of outcomes and
+ * hints are promised to users word for word; a task's output is bounded and framed, so that it cannot pass for our
+ * own words.
  */
 import type { NoticeText, NoticeView } from "../engine/context.ts";
 import { shorten } from "../model/condense.ts";
@@ -16,7 +17,7 @@ export interface NoticeWording {
   newMark: NewMark;
 }
 
-/** All results of one message together take at most this many times the bound of a single one. */
+/** All results in one message together are at most this many times the limit of a single one. */
 const RESULTS = 4;
 const DESCRIPTION = 500;
 const REASON = 500;
@@ -53,8 +54,8 @@ function progressLine({ notice }: NoticeView): string {
 }
 
 /**
- * The hints of each task whose batch still works, and the all-done hint once for each batch that does not. Notices go
- * out in the order of the ends, so the one that was written when nothing of its batch lived any more is the last.
+ * The hints of each task whose batch is still running, and the all-done hint once per batch that is not. Notices are
+ * sent in the order the tasks ended, so the one written when its batch had no live task left is the last.
  */
 function hints(views: readonly NoticeView[], prefix: string): string[] {
   const lines: string[] = [];

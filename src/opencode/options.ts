@@ -1,6 +1,6 @@
 /**
- * The plugin's options, as a person writes them in opencode.json. Wrong ones are refused with what is wrong; unknown
- * ones are ignored, so that an older plugin still starts with a newer configuration.
+ * The plugin's options, as written in opencode.json. Invalid ones are rejected with the reason; unknown ones are
+ * ignored, so that an older plugin still starts with a newer configuration.
  */
 import { z } from "zod";
 import { DEFAULT_SETTINGS, type Settings } from "../engine/context.ts";
@@ -43,7 +43,7 @@ export function readOptions(given: unknown): PluginOptions {
   throw new AsyncAgentsError("invalid_input", `The options of the asyncagents plugin are wrong: ${problems}`);
 }
 
-/** A model's next call in the same answer comes sooner than this, and so does its next request after the last one. */
+/** Longer than the time between a model's calls in one answer, and until its next request after the last call. */
 const LAUNCH_PAUSE_MS = 60;
 
 export function settingsOf(options: PluginOptions, ownTools: readonly string[]): Settings {

@@ -1,6 +1,6 @@
 /**
- * The plugin of one directory instance: hands OpenCode's hooks to an engine and its tools to OpenCode. Returns at once:
- * OpenCode waits for it at start, and may not be asked anything until it has returned. Prints nothing.
+ * The plugin of one directory instance: passes OpenCode's hooks to an engine and its tools to OpenCode. Returns
+ * immediately: OpenCode waits for it at startup, and cannot be called until it has returned. Prints nothing.
  */
 import type { Hooks, PluginInput, ToolContext } from "@opencode-ai/plugin";
 import type { CrashPoint } from "../engine/context.ts";
@@ -15,7 +15,7 @@ import { type PluginOptions, readOptions } from "./options.ts";
 import { endToast, launchToast, Toasts } from "./toasts.ts";
 import { tools } from "./tools.ts";
 
-/** What a test may put in place of the real thing. */
+/** What a test may replace. */
 export interface PluginSeams {
   reach?(point: CrashPoint): void;
 }
@@ -81,7 +81,7 @@ export async function createPlugin(input: PluginInput, given: unknown, seams: Pl
   };
 }
 
-/** Wrong options must not keep OpenCode from starting: they are logged, and the defaults hold. */
+/** Invalid options must not keep OpenCode from starting: they are logged, and the defaults apply. */
 function optionsOrDefaults(given: unknown, log: Log): PluginOptions {
   try {
     return readOptions(given);
@@ -91,7 +91,7 @@ function optionsOrDefaults(given: unknown, log: Log): PluginOptions {
   }
 }
 
-/** `opencode run` ends after its reply, and everything in the process with it; its interactive form does not. */
+/** `opencode run` exits after its reply, with everything in the process; its interactive form does not. */
 export function isOneShot(argv: readonly string[]): boolean {
   const command = argv.slice(1).find((word) => !word.startsWith("-") && !/[/\\]/.test(word));
   return command === "run" && !argv.includes("-i") && !argv.includes("--interactive");
@@ -116,7 +116,7 @@ function remember(seen: Map<string, Seen>, sessionId: string, session: Seen): vo
   if (seen.size > SEEN && oldest !== undefined) seen.delete(oldest);
 }
 
-/** For a message that came before this instance began: what OpenCode stored about it. */
+/** What OpenCode stored about a message that arrived before this instance started. */
 async function readSeen(send: OpenCodeSend, context: ToolContext): Promise<Seen> {
   const answer = await callOpenCode(send, {
     method: "GET",

@@ -1,17 +1,17 @@
 /**
- * What must be done when the process ends by itself or by a signal. OpenCode must end as it would without us: where nobody
- * else listens to a signal, it is raised again once the last answers are out. In a worker there are no signals to hear.
+ * Cleanup when the process exits by itself or by a signal. OpenCode must exit as it would without us: if nothing else
+ * listens to a signal, it is raised again once the last answers are sent. A worker receives no signals.
  */
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 interface Ending {
-  /** At once, without waiting for anything. */
+  /** Synchronous: waits for nothing. */
   withdraw(): void;
   stop(): Promise<void>;
 }
 
-/** Returns the way to forget it. */
+/** Returns a function that unregisters it. */
 export function atProcessEnd(ending: Ending): () => void {
   const onExit = () => ending.withdraw();
   const listeners = SIGNALS.map((signal) => ({ signal, listener: () => onSignal(signal) }));

@@ -1,5 +1,5 @@
 /**
- * What OpenCode loads: one default export and nothing else (every export of this file must be a plugin).
+ * The module OpenCode loads: one default export and nothing else (every export of this file must be a plugin).
  */
 import type { Plugin } from "@opencode-ai/plugin";
 import { createPlugin } from "./plugin.ts";

@@ -1,6 +1,7 @@
 /**
- * What exists once per process: the storage folder's store, its log and the status API. OpenCode runs the plugin once for
- * each directory and may hold two copies of this module, so it hangs on `globalThis`. Closed when the last instance lets go.
+ * What exists once per process: the storage folder's store, its log and the status API. OpenCode runs the plugin once
+ * per directory and may hold two copies of this module, so it is kept on `globalThis`. Closed when the last instance
+ * releases it.
  */
 
 import type { Engine } from "../engine/engine.ts";
@@ -17,9 +18,9 @@ const SHARED = Symbol.for("asyncagents.storage.1");
 interface Shared {
   opened: Promise<Opened>;
   holders: number;
-  /** Of the instances that hold it: what people ask for over HTTP is done by one of these. */
+  /** The engines of the instances that hold it: one of them executes what people request over HTTP. */
   engines: Set<Engine>;
-  /** As many as the first of them was told. */
+  /** As configured by the first instance. */
   slots: Slots;
 }
 
@@ -37,7 +38,7 @@ export interface Held {
   release(engine: Engine | null): Promise<void>;
 }
 
-/** Opens what the process shares, or joins it. A failed opening is tried again at the next call. */
+/** Opens what the process shares, or joins it. A failed attempt to open is retried at the next call. */
 export async function holdStorage(directory: string, log: Log, maxConcurrent: number | null): Promise<Held> {
   const root = globalThis as { [SHARED]?: Registry };
   root[SHARED] ??= new Map();
@@ -78,7 +79,7 @@ function openShared(directory: string, log: Log, maxConcurrent: number | null): 
   return { opened: open(), holders: 0, engines, slots: new Slots(maxConcurrent) };
 }
 
-/** Without it everything else still works: a failure is logged, and that is all. */
+/** Everything else works without it: a failure is only logged. */
 async function startApi(
   store: Store,
   directory: string,

@@ -1,12 +1,12 @@
 /**
- * The words of the tools' answers: a task in a list, a task in detail, a long text in pages. Pure; written for a model
- * to read, so short and without decoration. What a task or its provider wrote is one line here, or framed.
+ * The text of the tools' answers: a task in a list, a task in detail, a long text in pages. Pure; written for a
+ * model, so short and without decoration. Text from a task or its provider is reduced to one line, or framed.
  */
 import { asLine, framed, type NewMark } from "../model/foreign-text.ts";
 import { isLive, runDuration, type Task } from "../model/task.ts";
 import { durationText } from "./duration.ts";
 
-/** Bytes of one page of a result. */
+/** The size of one page of a result, in bytes. */
 export const PAGE_BYTES = 16_000;
 const DETAIL = 500;
 const NAME = 100;
@@ -39,12 +39,12 @@ function toolsText({ progress }: Task): string {
   return `${progress.toolCalls} tool calls (last: ${progress.lastTools.map(toolName).join(", ")})`;
 }
 
-/** Models make up names of tools, too. */
+/** Models invent tool names, too. */
 function toolName(name: string): string {
   return asLine(name, NAME);
 }
 
-/** The head of a task's output: what it is and how it stands. */
+/** The header of a task's output: what it is and its state. */
 export function headText(task: Task, now: number): string {
   const { progress, run } = task;
   const lines = [
@@ -66,14 +66,14 @@ function byName({ progress }: Task): string {
     .join(", ")}`;
 }
 
-/** What a task wrote at its end, framed; with its place where it is a page of several. */
+/** A task's final output, framed; with its position if it is one of several pages. */
 export function textOf(task: Task, page: { text: string; place: string }, newMark: NewMark): string {
   const label = task.status === "completed" ? "Result" : task.status === "error" ? "Error" : "Reason";
   const quote = framed(`${label.toLowerCase()} of task ${task.id}`, page.text, newMark);
   return `${label}${page.place}:\n${quote}`;
 }
 
-/** One page of a text, cut between characters; null when there is no such page. */
+/** One page of a text, cut between characters; null if there is no such page. */
 export function pageOf(text: string, page: number): { text: string; pages: number } | null {
   const bytes = new TextEncoder().encode(text);
   const starts = [0];

@@ -1,6 +1,6 @@
 /**
- * Short words on OpenCode's screen when tasks begin and end. Never more than one a second: what comes in between is
- * said together. Purely for the eye: a toast that cannot be shown is forgotten.
+ * Short messages on OpenCode's screen when tasks start and end. At most one per second: what happens in between is
+ * combined. Purely visual: a toast that cannot be shown is dropped.
  */
 import { asLine } from "../model/foreign-text.ts";
 import { isLive, type Task } from "../model/task.ts";
@@ -10,7 +10,7 @@ export interface Toast {
   variant: "info" | "success" | "error" | "warning";
 }
 
-/** Time, so that a test can be the one who lets it pass. */
+/** The clock, so that a test can control time. */
 export interface ToastClock {
   now(): number;
   later(work: () => void, ms: number): ReturnType<typeof setTimeout>;
@@ -18,7 +18,7 @@ export interface ToastClock {
 
 const REAL: ToastClock = { now: Date.now, later: (work, ms) => setTimeout(work, ms) };
 const GAP_MS = 1000;
-/** A toast is a request to OpenCode: it waits until what it tells of is out of the way. */
+/** A toast is a request to OpenCode: it waits until the work it reports on is out of the way. */
 const PAUSE_MS = 300;
 const SHOWN = 3;
 const MAX_WAITING = 200;
@@ -77,7 +77,7 @@ export function endToast(task: Task): Toast {
   return { message: `Failed: ${nameOf(task)}`, variant: "error" };
 }
 
-/** One line: a model wrote it, and a second one would look like a toast of ours. */
+/** One line: a model wrote it, and a second line would look like a toast of ours. */
 function nameOf(task: Task): string {
   return asLine(task.description, DESCRIPTION);
 }

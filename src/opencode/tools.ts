@@ -1,6 +1,6 @@
 /**
  * The tools that a model sees. Each one parses its input, calls the engine and words the answer; an expected error
- * becomes an answer that says what to do. Descriptions are short: they cost tokens in every request.
+ * becomes an answer that says what to do. Descriptions are short, because they cost tokens in every request.
  */
 import type { ToolContext, ToolDefinition, ToolResult } from "@opencode-ai/plugin";
 import { z } from "zod";
@@ -18,11 +18,11 @@ export const TOOL_NAMES = ["task", "output", "list", "cancel", "clear"] as const
 
 export interface ToolHost {
   prefix: string;
-  /** The engine once it is ready; rejects with what is wrong when it cannot be. */
+  /** The engine once it is ready; rejects with the reason if it cannot start. */
   engine(): Promise<Engine>;
-  /** The session, agent and model that make the call. */
+  /** The session, agent and model of the caller. */
   caller(context: ToolContext): Promise<Caller>;
-  /** The process ends with the turn: a launch waits for its task. */
+  /** The process ends with the turn, so a launch waits for its task. */
   waits: boolean;
   onLaunched(task: Task): void;
   newMark: NewMark;

@@ -29,7 +29,7 @@ describe("the table of arrows", () => {
     }
   });
 
-  test("has no cycle, and nothing but testing points to testing", () => {
+  test("has no cycle, and only testing points to testing", () => {
     const targets = (folder: string) =>
       arrows.filter(({ from }) => from.split("/")[0] === folder).flatMap(({ to }) => to);
     const reaches = (from: string, goal: string): boolean =>
@@ -92,7 +92,7 @@ describe("the import detector", () => {
 });
 
 describe("the detector of globals", () => {
-  test("sees clocks, randomness and Bun, and nothing that is only named like them", async () => {
+  test("sees clocks, randomness and Bun, and ignores mere namesakes", async () => {
     const found = async (path: string, text: string) => globalViolations(path, await parseText(text));
     const impure = "Date.now(); new Date(); Math.random(); crypto.randomUUID(); process.env; Bun.sleep(1);";
     expect(await found("src/model/task.ts", impure)).toHaveLength(6);

@@ -1,6 +1,6 @@
 /**
- * The allowed imports between the folders of src, as data, and the detectors that hold them.
- * An arrow that is not in the table is forbidden; a new one needs its reason here.
+ * The allowed imports between the folders of src, as data, and the detectors that enforce them. An arrow that is not
+ * in the table is forbidden; a new one needs its reason here.
  */
 import { isBuiltin } from "node:module";
 import { posix } from "node:path";
@@ -40,7 +40,7 @@ export const folders = [
   "testing",
 ];
 
-/** `from` is a folder of src, a room in it, or one file. A folder may always import itself. */
+/** `from` is a folder of src, a folder inside it, or one file. A folder may always import itself. */
 export interface Arrow {
   from: string;
   to: string[];
@@ -119,7 +119,7 @@ export const arrows: Arrow[] = [
   },
 ];
 
-/** Modules from outside that a folder must not import. */
+/** External modules that a folder must not import. */
 export interface Ban {
   from: string;
   matches: (specifier: string) => boolean;
@@ -140,12 +140,12 @@ export const bans: Ban[] = [
 ];
 
 export interface Import {
-  /** Absent when it is computed at run time. */
+  /** Absent if it is computed at run time. */
   specifier?: string;
   line: number;
 }
 
-/** Every import of a file: plain, of types, dynamic, re-exports, `require`, and `import("…")` in a type. */
+/** Every import of a file: static, type-only, dynamic, re-exports, `require`, and `import("…")` in a type. */
 export function importsOf(tree: SourceFile): Import[] {
   const found: Import[] = [];
   const add = (node: Node, target: Node | undefined) =>
@@ -163,7 +163,7 @@ function isImportCall(callee: Node): boolean {
   return callee.kind === SyntaxKind.ImportKeyword || (isIdentifier(callee) && callee.text === "require");
 }
 
-/** What is wrong with the imports of one file, in words. */
+/** The forbidden imports of one file, described. */
 export function boundaryViolations(path: string, imports: readonly Import[]): string[] {
   const inSrc = path.replace(/^src\//, "");
   const folder = inSrc.includes("/") ? inSrc.slice(0, inSrc.indexOf("/")) : inSrc;
@@ -197,7 +197,7 @@ function importProblem(
     : `imports src/${to}: there is no arrow from ${folder} to it`;
 }
 
-/** What a pure or portable folder must not touch. `Date.parse` and `new Date(value)` are pure, and fine. */
+/** What a pure or portable folder must not use. `Date.parse` and `new Date(value)` are pure and allowed. */
 const forbiddenGlobals: { from: string[]; names: string[]; reason: string }[] = [
   { from: ["model", "protocol", "claude", "client"], names: ["Bun"], reason: "does not exist outside of Bun" },
   {
@@ -218,7 +218,7 @@ const forbiddenGlobals: { from: string[]; names: string[]; reason: string }[] = 
   },
 ];
 
-/** Uses of globals that the folder must not touch, in words. */
+/** Uses of forbidden globals in a folder, described. */
 export function globalViolations(path: string, tree: SourceFile): string[] {
   const folder = path.split("/")[1] ?? "";
   const rules = forbiddenGlobals.filter(({ from }) => from.includes(folder));
@@ -230,7 +230,7 @@ export function globalViolations(path: string, tree: SourceFile): string[] {
   });
 }
 
-/** A global is used where it is called or read from; a property or a parameter of the same name is something else. */
+/** A global is used where it is called or read from; a property or parameter of the same name does not count. */
 function globalName(node: Node): string | undefined {
   if (isNewExpression(node) && isIdentifier(node.expression)) {
     return node.expression.text === "Date" && !node.arguments?.length ? "new Date()" : undefined;

@@ -1,10 +1,10 @@
 /**
- * Finds the repository paths that a Markdown text names, in backticks and in links.
- * Fenced blocks are not read: they hold pictures, sample output and the layout of other places.
+ * Finds the repository paths in a Markdown text, in backticks and in links. Fenced blocks are ignored: they contain
+ * diagrams, sample output and other layouts.
  */
 import { posix } from "node:path";
 
-/** Text in backticks is a path of this repository when it starts with one of these. */
+/** Text in backticks is a path of this repository if it starts with one of these. */
 const tops = ["src/", "test/", "docs/", "bin/", "scripts/", "bench/", "dashboard/", ".ci/", ".github/"];
 const rootFile =
   /^(README|CONTRIBUTING|CHANGELOG|SECURITY|AGENTS|LICENSE)(\.md)?$|^(package(-lock)?|tsconfig|biome)\.json$/;

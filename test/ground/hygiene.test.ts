@@ -3,7 +3,7 @@ import { exclusiveTests, machinePaths, printingLines, registryHosts } from "./hy
 import { read, repositoryFiles, sources } from "./repository.ts";
 import { parse, parseText } from "./syntax.ts";
 
-// Written in parts, so that this file does not name them.
+// Written in parts, so that this file does not contain them.
 const machineFolders = ["work", "root", "home", "Users"].map((name) => `/${name}/`);
 const binary = /\.(png|jpe?g|gif|ico|webp|woff2?|db|gz|zip)$/;
 
@@ -14,13 +14,13 @@ describe("the repository", () => {
     expect(["package-lock.json", ".npmrc"].flatMap((path) => registryHosts(read(path)))).toEqual([]);
   });
 
-  test("names no folder of one machine", () => {
+  test("names no folder of a particular machine", () => {
     const files = repositoryFiles().filter((path) => !binary.test(path));
     const found = files.flatMap((path) => machinePaths(read(path), machineFolders).map((line) => `${path}:${line}`));
     expect(found).toEqual([]);
   });
 
-  test("prints only from the command line and from what tests start", () => {
+  test("prints only from the command line and from programs that tests start", () => {
     const mayPrint = /^(src\/(cli|testing)|test)\//;
     const found = [...trees]
       .filter(([path]) => !mayPrint.test(path))
@@ -43,7 +43,7 @@ describe("the hygiene detectors", () => {
     ).toHaveLength(1);
   });
 
-  test("see a machine's path, and no relative one", () => {
+  test("see a machine's path, but no relative one", () => {
     const folder = machineFolders.slice(0, 1);
     expect(machinePaths(`a\nopen("/${"work"}/main/x")`, folder)).toHaveLength(1);
     expect(machinePaths("./work/x ~/work/x src/work/x https://example.com/work/x", folder)).toEqual([]);

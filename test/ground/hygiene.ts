@@ -1,10 +1,10 @@
 /**
- * Finds what must not be in a repository that stands alone and in code that runs inside another program's screen:
- * registry hosts, paths of one machine, printing, tests that keep other tests from running.
+ * Finds what does not belong in a standalone repository or in code that runs inside another program's terminal:
+ * registry hosts, paths of a particular machine, printing, tests that keep other tests from running.
  */
 import { descendants, isIdentifier, isPropertyAccessExpression, lineOf, type SourceFile } from "./syntax.ts";
 
-/** Lines of package-lock.json or .npmrc that tie the install to one registry. */
+/** Lines of package-lock.json or .npmrc that tie the installation to one registry. */
 export function registryHosts(text: string): string[] {
   return text
     .split("\n")
@@ -12,7 +12,7 @@ export function registryHosts(text: string): string[] {
     .filter((line) => /"resolved":\s*"[^"]*:\/\//.test(line) || /^[^#;]*registry\s*=\s*\S*\/\//.test(line));
 }
 
-/** Mentions of the given folders of a machine, as the start of an absolute path. */
+/** Mentions of these machine folders at the start of an absolute path. */
 export function machinePaths(text: string, machineFolders: readonly string[]): string[] {
   return text.split("\n").flatMap((line, i) => {
     const found = machineFolders.find((folder) => startsPath(line, folder));

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { root } from "./repository.ts";
 
-// The launcher is plain JavaScript without types: it has to run before anything is installed.
+// The launcher is untyped JavaScript, because it has to run before anything is installed.
 const { bunCandidates, bunPackages, findBun, isAtLeast } = await import(join(root, "bin/find-bun.mjs"));
 const { isInstalled } = await import(join(root, "bin/install.mjs"));
 
@@ -21,7 +21,7 @@ describe("finding Bun", () => {
     expect(isAtLeast("nonsense", "1.3.14")).toBe(false);
   });
 
-  test("knows the names that Bun gives to platforms", () => {
+  test("knows Bun's names for platforms", () => {
     expect(bunPackages("darwin", "arm64")[0]).toBe("@oven/bun-darwin-aarch64");
     expect(bunPackages("win32", "x64")[0]).toBe("@oven/bun-windows-x64");
     expect(bunPackages("linux", "x64")).toContain("@oven/bun-linux-x64-musl");
@@ -40,7 +40,7 @@ describe("finding Bun", () => {
 });
 
 describe("installing", () => {
-  test("is needed when a package is missing or has another version, unless it is optional", () => {
+  test("is needed if a package is missing or has another version, unless it is optional", () => {
     const lock = {
       packages: {
         "": {},
@@ -57,13 +57,13 @@ describe("installing", () => {
 });
 
 describe("the launcher", () => {
-  test("says how it is used", async () => {
+  test("prints its usage", async () => {
     const { code, text } = await node("bin/launch.mjs", "nonsense");
     expect(code).toBe(1);
     expect(text).toContain("demo|test|build|check|bench|chaos|measure|mutate|release|screenshots");
   });
 
-  test("hands over the child's exit code and its end by a signal", async () => {
+  test("passes on the child's exit code, and its end by a signal", async () => {
     const run = (script: string) =>
       node(
         "--input-type=module",
@@ -76,7 +76,7 @@ describe("the launcher", () => {
     expect((await run("process.kill(process.pid, 'SIGTERM')")).code).toBe(143);
   });
 
-  test("passes a signal on to the child", async () => {
+  test("forwards a signal to the child", async () => {
     const child = Bun.spawn(
       [
         "node",

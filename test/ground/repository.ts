@@ -1,6 +1,6 @@
 /**
- * The files of this repository, as the ground tests see them: all that .gitignore does not name.
- * Works in a plain copy as well as in a clone, so it does not ask git.
+ * The files of this repository, as the ground tests see them: everything that .gitignore does not exclude. Works in a
+ * plain copy as well as in a clone, so it does not use git.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";

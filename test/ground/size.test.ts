@@ -21,14 +21,14 @@ describe("the limits of the house style", () => {
     expect(sizes.filter(({ lines }) => lines > FILE_LIMIT)).toEqual([]);
   });
 
-  test(`no function outside of tests has more than ${FUNCTION_LIMIT} lines of code`, () => {
+  test(`no function outside tests has more than ${FUNCTION_LIMIT} lines of code`, () => {
     const sizes = [...typed]
       .filter(([path]) => !path.startsWith("test/"))
       .flatMap(([path, tree]) => functionSizes(tree).map(({ line, size }) => ({ at: `${path}:${line}`, size })));
     expect(sizes.filter(({ size }) => size > FUNCTION_LIMIT)).toEqual([]);
   });
 
-  test("files have names that say something", () => {
+  test("files have meaningful names", () => {
     expect([...code.keys()].flatMap(nameProblems)).toEqual([]);
   });
 
@@ -38,13 +38,13 @@ describe("the limits of the house style", () => {
     ).toEqual([]);
   });
 
-  test("no folder of src or test is too full to be taken in at a glance", () => {
+  test("no folder of src or test has too many files", () => {
     expect(fullFolders(repositoryFiles().filter((path) => /^(src|test)\/.*\.tsx?$/.test(path)))).toEqual([]);
   });
 });
 
 describe("the measures", () => {
-  test("a line counts when it holds code", async () => {
+  test("a line counts if it contains code", async () => {
     const tree = await parseText(`// header
 /* a
    block */
@@ -69,7 +69,7 @@ const pattern = /\\/\\*"/; const text = \`// no comment
     ]);
   });
 
-  test("names are read", () => {
+  test("names are checked", () => {
     for (const path of [
       "src/store/task-store.ts",
       "test/store/task-store.test.ts",

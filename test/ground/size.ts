@@ -1,6 +1,6 @@
 /**
- * Measures files and functions, and reads names: the limits of the house style as detectors.
- * A line counts when it holds code; comments and blank lines are free, so nobody saves on them.
+ * Measures files and functions, and checks names: the limits of the house style as detectors. A line counts if it
+ * contains code; comments and blank lines are free, so nobody skimps on them.
  */
 import {
   descendants,
@@ -25,12 +25,12 @@ import {
 export const FILE_LIMIT = 400;
 export const FUNCTION_LIMIT = 60;
 
-/** The entries of the package: the only files that may gather exports of others. */
+/** The package's entry points: the only files that may re-export from others. */
 export const barrels = ["src/index.ts", "src/testing/index.ts", "src/claude/index.ts", "src/client/index.ts"];
 
 const vagueWords = ["manager", "util", "utils", "helper", "helpers", "common", "misc", "new", "old", "legacy"];
 
-/** The numbers of the lines that hold code, from 1. */
+/** The numbers of the lines that contain code, from 1. */
 export function codeLines(tree: SourceFile): Set<number> {
   return linesHolding(tree).code;
 }
@@ -53,7 +53,7 @@ export function linesHolding(tree: SourceFile): { code: Set<number>; comment: Se
   return { code, comment };
 }
 
-/** What can hold `//` without being a comment. */
+/** What can contain `//` without being a comment. */
 function isOpaque(node: Node): boolean {
   return (
     isStringLiteral(node) ||
@@ -73,7 +73,10 @@ function commentEnd(text: string, start: number): number | undefined {
   return closing === "\n" ? found : found + closing.length;
 }
 
-/** The code lines of each function. Functions inside it are measured by themselves: a factory is not charged for its methods. */
+/**
+ * The code lines of each function. Inner functions are measured separately, so a factory is not charged for its
+ * methods.
+ */
 export function functionSizes(tree: SourceFile): { line: number; size: number }[] {
   const code = codeLines(tree);
   const ranges = [...descendants(tree)].filter(isFunction).map((node) => {
@@ -103,7 +106,7 @@ function isFunction(node: Node): boolean {
 /** Named for a class that users know by that name. */
 const KNOWN_NAMES = ["task-manager"];
 
-/** What is wrong with the name of a source file, in words. */
+/** What is wrong with the name of a source file. */
 export function nameProblems(path: string): string[] {
   const file = path.slice(path.lastIndexOf("/") + 1);
   const [stem = "", ...endings] = file.split(".");
@@ -119,10 +122,10 @@ export function nameProblems(path: string): string[] {
   return problems;
 }
 
-/** A folder that cannot be taken in at a glance wants rooms. */
+/** A larger folder should be split. */
 export const FOLDER_LIMIT = 22;
 
-/** Folders with too many files directly in them, each with their number. */
+/** Folders with too many files directly in them, each with the count. */
 export function fullFolders(paths: readonly string[]): string[] {
   return folderSizes(paths).flatMap(({ folder, files }) => (files > FOLDER_LIMIT ? [`${folder}: ${files} files`] : []));
 }
@@ -144,7 +147,7 @@ export function folderSizes(paths: readonly string[]): FolderSize[] {
     .sort((a, b) => b.files - a.files || (a.folder < b.folder ? -1 : 1));
 }
 
-/** True when the file starts with a comment, after a shebang at most. */
+/** True if the file starts with a comment, after an optional shebang. */
 export function hasHeader(text: string): boolean {
   return /^(#!.*\n)?\s*(\/\*|\/\/)/.test(text);
 }

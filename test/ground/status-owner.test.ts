@@ -10,14 +10,14 @@ function isExempt(path: string, text: string): boolean {
 }
 
 describe("the status of a task", () => {
-  test("is assigned nowhere but in the model", () => {
+  test("is assigned only in the model", () => {
     const found = [...src]
       .filter(([path]) => !mayAssignStatus(path))
       .flatMap(([path, tree]) => statusAssignments(tree).map(({ line, text }) => ({ path, line, text })));
     expect(found.filter(({ path, text }) => !isExempt(path, text))).toEqual([]);
   });
 
-  test("has no exemption that is out of use", () => {
+  test("has no unused exemption", () => {
     const unused = exemptions.filter(({ path, text }) => {
       const tree = src.get(path);
       return !tree || !statusAssignments(tree).some((found) => found.text.includes(text));

@@ -1,7 +1,7 @@
 /**
- * Finds code that decides a task's status. Only `transition()` in src/model may; the rest of src copies what it decided.
- * Reading is free: comparisons, type members, `where("status", "=", …)`. A filter such as `{ status: "running" }` looks
- * like a write, so name it otherwise (`statuses: ["running"]`) or list it among the exemptions with a reason.
+ * Finds code that decides a task's status. Only `transition()` in src/model may; the rest of src copies its decision.
+ * Reading is allowed: comparisons, type members, `where("status", "=", …)`. A filter such as `{ status: "running" }`
+ * looks like a write, so name it differently (`statuses: ["running"]`) or list it as an exemption with a reason.
  */
 import {
   descendants,
@@ -28,7 +28,7 @@ import {
 
 const statuses = ["running", "completed", "error", "cancelled", "resumed"];
 
-/** Lines that look like a decision and are none. */
+/** Lines that look like a decision but are not. */
 export interface Exemption {
   path: string;
   /** Part of the line. */
@@ -38,7 +38,7 @@ export interface Exemption {
 
 export const exemptions: Exemption[] = [];
 
-/** Folders whose business it is: the owner, and scripted models that play programs with statuses of their own. */
+/** Exempt folders: the owner, and scripted models that imitate programs with their own statuses. */
 export function mayAssignStatus(path: string): boolean {
   return path.startsWith("src/model/") || path.startsWith("src/testing/");
 }
@@ -64,7 +64,7 @@ function isAssignment(kind: SyntaxKind): boolean {
   return kind >= SyntaxKind.FirstAssignment && kind <= SyntaxKind.LastAssignment;
 }
 
-/** A member named status may get nothing but a number (HTTP); a variable of that name may hold a copy. */
+/** A member named status may only be set to a number (HTTP); a variable of that name may hold a copy. */
 function writesStatus(left: Node, right: Node): boolean {
   if (isPropertyAccessExpression(left)) return left.name.text === "status" && !isNumericLiteral(right);
   if (isElementAccessExpression(left)) return isNamedStatus(left.argumentExpression) && !isNumericLiteral(right);
@@ -75,7 +75,7 @@ function isNamedStatus(name: Node): boolean {
   return (isIdentifier(name) || isStringLiteral(name)) && name.text === "status";
 }
 
-/** True when the value of the expression can be one of the five words, written there. */
+/** True if the expression can evaluate to one of the five status literals written in it. */
 function yieldsStatus(value: Node): boolean {
   if (isStringLiteral(value) || isNoSubstitutionTemplateLiteral(value)) return statuses.includes(value.text);
   if (isConditionalExpression(value)) return yieldsStatus(value.whenTrue) || yieldsStatus(value.whenFalse);

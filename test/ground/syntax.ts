@@ -1,7 +1,7 @@
 /**
- * Syntax trees of TypeScript sources, for tests that hold rules about code.
- * Uses the compiler's own parser. TypeScript 7 offers it from JavaScript as `typescript/unstable/async` (its synchronous
- * form does not run on Bun); the version is pinned, and this file is the only one that knows.
+ * Syntax trees of TypeScript sources, for tests that enforce rules about code. Uses the compiler's own parser.
+ * TypeScript 7 offers it to JavaScript as `typescript/unstable/async` (its synchronous form does not run on Bun); the
+ * version is pinned, and only this file depends on it.
  */
 import { type Node, type SourceFile, SyntaxKind } from "typescript/unstable/ast";
 import { API } from "typescript/unstable/async";
@@ -10,7 +10,7 @@ import { createVirtualFileSystem } from "typescript/unstable/fs";
 export * from "typescript/unstable/ast/is";
 export { type Node, type SourceFile, SyntaxKind };
 
-/** Parses each text, by its path. Resolves no import, checks no type. */
+/** Parses each text, by path. Resolves no imports, checks no types. */
 export async function parse(texts: ReadonlyMap<string, string>): Promise<Map<string, SourceFile>> {
   const base = "/parsed";
   const config = { files: [...texts.keys()], compilerOptions: { noLib: true, noResolve: true, types: [] } };
@@ -39,7 +39,7 @@ export async function parseText(text: string): Promise<SourceFile> {
   return tree;
 }
 
-/** Every node below `node`, and itself, outermost first. */
+/** `node` and all its descendants, outermost first. */
 export function* descendants(node: Node): Generator<Node> {
   yield node;
   const children: Node[] = [];

@@ -3,7 +3,7 @@ import { transition } from "../../src/model/transition.ts";
 import { endToast, launchToast, Toasts } from "../../src/opencode/toasts.ts";
 import { newTask } from "../../src/testing/sample-task.ts";
 
-/** Time that passes only when the test says so. */
+/** A clock that only moves when the test says so. */
 function stillClock() {
   let now = 10_000;
   const due: { at: number; work: () => void }[] = [];
@@ -21,7 +21,7 @@ function stillClock() {
   };
 }
 
-test("never more than one a second; what comes in between is said together, the worst first", async () => {
+test("at most one per second; what happens in between is combined, the worst first", async () => {
   const clock = stillClock();
   const shown: unknown[] = [];
   const toasts = new Toasts(async (body) => shown.push(body), true, clock);
@@ -37,14 +37,14 @@ test("never more than one a second; what comes in between is said together, the 
   ]);
 });
 
-test("none where they are switched off", () => {
+test("none if they are switched off", () => {
   const clock = stillClock();
   const toasts = new Toasts(() => Promise.reject(new Error("must not be called")), false, clock);
   toasts.show({ message: "one", variant: "info" });
   expect(clock.waits()).toEqual([]);
 });
 
-test("what a model calls its task is one line without hidden characters, and no toast of its own", () => {
+test("a model's description is shown as one line without hidden characters, and never as a toast of its own", () => {
   const task = { ...newTask("ses_0123456789abcdef"), description: "a\nFinished: b\u001b[2J\u202e" };
   const made = transition(null, { type: "task.created", at: 0, task });
   if (!made.changed) throw new Error(made.reason);

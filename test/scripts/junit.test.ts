@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fullName, parseJunit } from "../../scripts/testing/junit.ts";
 
-/** Runs real tests, so that a Bun that reports otherwise is noticed here. */
+/** Runs real tests, so that a Bun with a different report format is noticed here. */
 async function report(text: string) {
   const folder = await mkdtemp(join(tmpdir(), "asyncagents-junit-"));
   try {
@@ -19,7 +19,7 @@ async function report(text: string) {
 }
 
 describe("a report of bun test", () => {
-  test("is read with groups, outcomes and escaped names", async () => {
+  test("is parsed with groups, outcomes and escaped names", async () => {
     const tests = await report(`
       import { describe, expect, test } from "bun:test";
       describe("outer", () => {

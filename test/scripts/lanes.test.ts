@@ -27,7 +27,7 @@ describe("lanes", () => {
 });
 
 describe("the end of a lane", () => {
-  test("is a crash unless code and report agree", () => {
+  test("is a crash unless exit code and report agree", () => {
     expect(crashOf(0, [passed])).toBeUndefined();
     expect(crashOf(1, [passed, failed])).toBeUndefined();
     expect(crashOf(1, [passed])).toBeDefined();

@@ -32,21 +32,21 @@ describe("mutations", () => {
   });
 });
 
-test("a sample is decided by its seed", () => {
+test("a sample is determined by its seed", () => {
   const numbers = Array.from({ length: 100 }, (_, i) => i);
   expect(sample(numbers, 10, 7)).toEqual(sample(numbers, 10, 7));
   expect(sample(numbers, 10, 7)).not.toEqual(sample(numbers, 10, 8));
   expect(new Set(sample(numbers, 200, 7)).size).toBe(100);
 });
 
-test("only the tests that may run a line are run for it", () => {
+test("a mutation runs only the tests that may reach its line", () => {
   const coverage = readCoverage(
     "TN:\nSF:src/a.ts\nDA:1,2\nDA:2,0\nDA:3,0\nLF:3\nend_of_record\nSF:src/b.ts\nend_of_record\n",
   );
   expect(mayRun(coverage, "src/a.ts", 1, 1)).toBe(true);
   expect(mayRun(coverage, "src/a.ts", 2, 3)).toBe(false);
   expect(mayRun(coverage, "src/a.ts", 1, 3)).toBe(true);
-  // Not mentioned: it may have run.
+  // Not in the report: it may have run.
   expect(mayRun(coverage, "src/a.ts", 4, 4)).toBe(true);
   expect(mayRun(coverage, "src/c.ts", 1, 1)).toBe(false);
 });
