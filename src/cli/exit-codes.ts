@@ -15,13 +15,13 @@ export const EXIT = {
 
 export const EXIT_MEANINGS: readonly (readonly [number, string])[] = [
   [EXIT.ok, "done"],
-  [EXIT.failed, "it failed, or what was asked about failed or was cancelled"],
+  [EXIT.failed, "the command failed, or the task it waited for failed or was cancelled"],
   [EXIT.usage, "wrong usage"],
-  [EXIT.notFound, "there is no such task, item, attempt or project"],
-  [EXIT.timeout, "time ran out"],
+  [EXIT.notFound, "no such task, item, attempt or project"],
+  [EXIT.timeout, "timeout"],
   [EXIT.noDaemon, "the daemon cannot be reached or started"],
   [EXIT.interrupted, "Ctrl-C"],
-  [EXIT.closedPipe, "the reader of its output closed the pipe"],
+  [EXIT.closedPipe, "the reader closed the pipe"],
 ];
 
 const OTHERS: Partial<Record<ErrorCode, number>> = {

@@ -66,8 +66,8 @@ export function overallHelp(commands: readonly Command[], style: HelpStyle): str
     ),
   );
   const notes = [
-    "`asyncagents help <command>` says more. All commands take --json. A unique beginning of an id will do, and so will the end of a task's id.",
-    "The daemon starts by itself when a command needs it. ASYNCAGENTS_HOME names the data folder.",
+    "`asyncagents help <command>` describes a command. All commands accept --json. Ids can be shortened to a unique prefix; for tasks, the last characters work too.",
+    "The daemon starts automatically when a command needs it. ASYNCAGENTS_HOME sets the data folder.",
   ];
   return `${[...lines, "", ...notes.map((note) => wrapped(note, widthOfHelp(style), 0))].join("\n")}\n`;
 }

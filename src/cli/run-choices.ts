@@ -3,9 +3,9 @@ import type { CommandArguments } from "./arguments.ts";
 import type { CommandOption } from "./command.ts";
 
 export const RUN_OPTIONS: Readonly<Record<string, CommandOption>> = {
-  model: { value: "model", short: "m", summary: "the model, as provider/model; for claude its name alone" },
-  "max-minutes": { value: "number", summary: "stop the run after so many minutes of work" },
-  "max-cost": { value: "dollars", summary: "stop the run when it has cost so much" },
+  model: { value: "model", short: "m", summary: "the model, as provider/model; for claude, just its name" },
+  "max-minutes": { value: "number", summary: "stop the run after this many minutes of work" },
+  "max-cost": { value: "dollars", summary: "stop the run when it exceeds this cost" },
 };
 
 export interface RunChoices {

@@ -16,7 +16,7 @@ export const versionCommand: Command = {
 
 export const helpCommand: Command = {
   name: "help",
-  summary: "show help, also of one command",
+  summary: "show help for all commands or for one",
   operands: [{ name: "command", optional: true, repeated: true }],
   examples: ["asyncagents help attempt start"],
   async run({ arguments: given, screen, commands }) {

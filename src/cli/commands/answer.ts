@@ -19,16 +19,16 @@ type Asked = Extract<BackgroundTask["phaseDetail"], { kind: "waiting" }>;
 
 const ANSWER = { name: "answer", shown: '"answer"', optional: true, repeated: true };
 const OPTIONS = {
-  once: { summary: "allow what it asks for, this time" },
-  always: { summary: "allow it from now on" },
-  reject: { summary: "refuse it, or turn the question down; an answer beside it is the reason" },
-  request: { value: "id", summary: "refuse to answer anything but this request, as `wait` and `show` name it" },
+  once: { summary: "allow the request this time" },
+  always: { summary: "allow it always" },
+  reject: { summary: "reject the permission or decline the question; a given answer becomes the reason" },
+  request: { value: "id", summary: "answer only this request, as shown by `wait` and `show`" },
 };
-const DETAILS = "What was answered is printed. With several questions, give one answer for each, in their order.";
+const DETAILS = "Prints the answer that was given. For several questions, give one answer for each, in their order.";
 
 export const answerCommand: Command = {
   name: "answer",
-  summary: "answer a task that asks for a permission or has a question",
+  summary: "answer a task's permission request or question",
   details: DETAILS,
   operands: [{ name: "task", completes: "task" }, ANSWER],
   options: OPTIONS,
@@ -39,7 +39,7 @@ export const answerCommand: Command = {
 
 export const attemptAnswerCommand: Command = {
   name: "attempt answer",
-  summary: "answer an attempt that asks for a permission or has a question",
+  summary: "answer an attempt's permission request or question",
   details: DETAILS,
   operands: [{ name: "attempt", completes: "attempt" }, ANSWER],
   options: OPTIONS,

@@ -17,9 +17,10 @@ const IDS = [{ name: "approval", repeated: true }] as const;
 
 export const approvalsCommand: Command = {
   name: "approvals",
-  summary: "list what models asked for and a person has to approve",
-  details: "Setup scripts that were set over MCP, and directories outside of all projects. Each is asked once.",
-  options: { all: { short: "a", summary: "also what was decided" } },
+  summary: "list requests of models that need your approval",
+  details:
+    "Models need approval for setup scripts that they set over MCP, and for directories outside all projects. Each is requested once.",
+  options: { all: { short: "a", summary: "include decided requests" } },
   async run({ arguments: given, connection, screen }) {
     const client = await connection.client();
     const approvals = await all(client, given.flag("all") ? null : "requested");
@@ -36,8 +37,8 @@ export const approvalsCommand: Command = {
 
 export const approveCommand: Command = {
   name: "approve",
-  summary: "approve what a model asked for",
-  details: "Look at it first: asyncagents approvals",
+  summary: "approve requests of models",
+  details: "Review them first: asyncagents approvals",
   operands: IDS,
   examples: ["asyncagents approve 3f2a9c01"],
   run: (invocation) => decide(invocation, "approve"),
@@ -45,7 +46,7 @@ export const approveCommand: Command = {
 
 export const denyCommand: Command = {
   name: "deny",
-  summary: "deny what a model asked for",
+  summary: "deny requests of models",
   operands: IDS,
   run: (invocation) => decide(invocation, "deny"),
 };

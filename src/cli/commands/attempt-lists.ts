@@ -22,11 +22,11 @@ export const attemptListCommand: Command = {
   summary: "list attempts: of all items, of a project or of one item, newest first",
   operands: [{ name: "item", optional: true, completes: "item" }],
   options: {
-    project: { ...PROJECT_OPTION, summary: "only attempts of that project" },
-    limit: { value: "number", short: "l", summary: `how many at most; ${DEFAULT_LIMIT} when absent` },
-    all: { summary: "all of them" },
-    quiet: { short: "q", summary: "only the ids" },
-    format: { value: "text", summary: "a line of your own for each, with fields such as {attempt_id} and {state}" },
+    project: { ...PROJECT_OPTION, summary: "only attempts of this project" },
+    limit: { value: "number", short: "l", summary: `maximum number (default ${DEFAULT_LIMIT})` },
+    all: { summary: "list all" },
+    quiet: { short: "q", summary: "print only ids" },
+    format: { value: "text", summary: "print each in this format, with fields such as {attempt_id} and {state}" },
   },
   examples: ["asyncagents attempt ls", "asyncagents attempt ls 3f2a9c01", "asyncagents attempt ls -p shop -q"],
   async run(invocation) {
@@ -83,7 +83,7 @@ export function paintedState(text: string, state: State, paint: Paint): string {
 
 export const queuedCommand: Command = {
   name: "attempt queued",
-  summary: "show the prompts that are queued for an attempt",
+  summary: "show the queued prompts of an attempt",
   operands: [{ name: "attempt", completes: "attempt" }],
   examples: ["asyncagents attempt queued 9b1deb4d"],
   async run({ arguments: given, connection, screen }) {

@@ -25,24 +25,24 @@ export type Attempt = OperationOutput<"get_attempt">;
 
 const start: Command = {
   name: "attempt start",
-  summary: "start an agent on a work item, in a git worktree of its own",
+  summary: "start an agent on a work item, in its own git worktree",
   operands: [{ name: "item", completes: "item" }],
   options: {
     host: { value: "host", summary: "opencode (the default), claude or scripted", completes: HOSTS },
-    agent: { value: "name", short: "a", summary: "the host's agent; its own choice when absent" },
+    agent: { value: "name", short: "a", summary: "the host's agent (default: the host's own default)" },
     ...RUN_OPTIONS,
     repo: {
       value: "name",
       multiple: true,
-      summary: "only that repository of the project; name:branch names its branch too",
+      summary: "use only this repository of the project; name:branch also sets its branch",
     },
     branch: {
       value: "branch",
       short: "b",
-      summary: "where to start from and merge into; the checked out one when absent",
+      summary: "the branch to start from and merge into (default: the checked out branch)",
     },
-    wait: { summary: "wait until it has ended" },
-    timeout: { value: "time", summary: "with --wait: give up waiting after, for example, 30s or 10m" },
+    wait: { summary: "wait until it ends" },
+    timeout: { value: "time", summary: "with --wait: stop waiting after this time, for example 30s or 10m" },
   },
   examples: [
     "asyncagents attempt start 3f2a9c01",
@@ -103,7 +103,7 @@ async function targets({ arguments: given }: Invocation, client: Client, itemId:
 
 const show: Command = {
   name: "attempt show",
-  summary: "show how an attempt stands: state, result, what changed",
+  summary: "show an attempt: state, result, changes",
   operands: [ATTEMPT],
   async run({ arguments: given, connection, screen }) {
     const client = await connection.client();
@@ -159,11 +159,12 @@ const logs: Command = {
 
 const wait: Command = {
   name: "attempt wait",
-  summary: "wait until an attempt has ended, and print its result",
-  details:
-    "Exit code 0 when it completed, 1 when it failed or was stopped, 4 when time ran out. Ctrl-C leaves it running.",
+  summary: "wait until an attempt ends, and print its result",
+  details: "Exits with 0 if it completed, 1 if it failed or was stopped, 4 on a timeout. Ctrl-C leaves it running.",
   operands: [ATTEMPT],
-  options: { timeout: { value: "time", short: "t", summary: "give up after, for example, 30s, 10m or 1h" } },
+  options: {
+    timeout: { value: "time", short: "t", summary: "stop waiting after this time, for example 30s, 10m or 1h" },
+  },
   examples: ["asyncagents attempt wait 9b1deb4d --timeout 1h && asyncagents attempt diff 9b1deb4d"],
   async run(invocation) {
     const timeoutMs = invocation.arguments.duration("timeout");
@@ -174,7 +175,7 @@ const wait: Command = {
 
 const stop: Command = {
   name: "attempt stop",
-  summary: "stop what an attempt does; its work stays in the worktree",
+  summary: "stop an attempt; its work stays in the worktree",
   operands: [{ ...ATTEMPT, repeated: true }],
   async run(invocation) {
     const { arguments: given, connection, screen } = invocation;
@@ -194,7 +195,7 @@ const remove: Command = {
   name: "attempt rm",
   summary: "remove an attempt with its worktrees and branches",
   operands: [{ ...ATTEMPT, repeated: true }],
-  options: { force: { summary: "lose what is not merged" } },
+  options: { force: { summary: "discard unmerged work" } },
   async run(invocation) {
     const { arguments: given, connection, screen } = invocation;
     const client = await connection.client();

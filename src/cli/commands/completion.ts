@@ -16,7 +16,7 @@ const NEWEST = 50;
 
 export const completionCommand: Command = {
   name: "completion",
-  summary: "print the completion script of a shell",
+  summary: "print the completion script for a shell",
   operands: [{ name: "shell", shown: SHELLS.join("|"), completes: SHELLS }],
   examples: [
     'eval "$(asyncagents completion bash)"   # in ~/.bashrc',

@@ -14,12 +14,13 @@ import { ago, oneLine } from "../terminal/text.ts";
 const STOP_MS = 20_000;
 const ASK_MS = 5000;
 
-const PORT_OPTION = { value: "number", summary: "the port of API and dashboard; 0 for any that is free" };
+const PORT_OPTION = { value: "number", summary: "the port of the API and the dashboard; 0 for any free port" };
 
 export const upCommand: Command = {
   name: "up",
   summary: "start the daemon: runner, status API, dashboard, MCP",
-  details: "Every other command starts it by itself. It ends with `asyncagents down`, and survives the terminal.",
+  details:
+    "Other commands start it when they need it. It keeps running when the terminal closes; `asyncagents down` stops it.",
   options: { foreground: { short: "f", summary: "stay in this terminal until Ctrl-C" }, port: PORT_OPTION },
   examples: ["asyncagents up", "asyncagents up --port 8080", "asyncagents up --foreground --port 0"],
   ownsSignals: true,
@@ -49,8 +50,8 @@ function takePort({ arguments: given }: Invocation): number | undefined {
 export const restartCommand: Command = {
   name: "restart",
   summary: "stop the daemon and start it again with the current environment",
-  details: "It is not stopped while tasks of its own run: they would end as interrupted.",
-  options: { force: { summary: "also while its tasks run" }, port: PORT_OPTION },
+  details: "Refused while it runs tasks, because they would be interrupted.",
+  options: { force: { summary: "even if tasks are running" }, port: PORT_OPTION },
   examples: ["asyncagents restart", "ASYNCAGENTS_MAX_CONCURRENT=4 asyncagents restart"],
   async run(invocation) {
     takePort(invocation);
@@ -98,8 +99,8 @@ function alreadyRuns({ pid, startedAt, version }: DaemonRecord): string {
 export const downCommand: Command = {
   name: "down",
   summary: "stop the daemon",
-  details: "It is not stopped while tasks of its own run: they would end as interrupted.",
-  options: { force: { summary: "also while its tasks run" } },
+  details: "Refused while it runs tasks, because they would be interrupted.",
+  options: { force: { summary: "even if tasks are running" } },
   examples: ["asyncagents down", "asyncagents down --force"],
   async run(invocation) {
     const { directory, screen } = invocation;

@@ -8,8 +8,8 @@ import { padTo, widthOf } from "../terminal/text.ts";
 
 export const doctorCommand: Command = {
   name: "doctor",
-  summary: "check what is installed and whether it works, with remedies",
-  details: "Exit code 1 when there is a problem. Warnings do not count.",
+  summary: "check the installation and suggest fixes",
+  details: "Exits with 1 if there is a problem; warnings do not count.",
   examples: ["asyncagents doctor", "asyncagents doctor --json | jq '.findings[] | select(.state != \"ok\")'"],
   async run({ screen, directory, environment }) {
     // Imported here because it loads the store, which no other command needs.

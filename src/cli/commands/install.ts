@@ -13,8 +13,8 @@ const SCOPES = ["user", "project"] as const;
 
 export const installCommand: Command = {
   name: "install",
-  summary: "put asyncagents into the configuration of OpenCode, Claude Code or Cursor",
-  details: "Shows the change and asks before it writes; what was there is kept beside it as a .bak file.",
+  summary: "add asyncagents to the configuration of OpenCode, Claude Code or Cursor",
+  details: "Shows the change and asks before it writes. The old file is kept with the suffix .bak.",
   operands: [{ name: "client", shown: CLIENTS.join("|"), completes: CLIENTS }],
   options: {
     scope: {
@@ -23,7 +23,7 @@ export const installCommand: Command = {
       completes: SCOPES,
     },
     add: { value: "what", summary: "for opencode: plugin (the default), mcp or both", completes: ADDS },
-    http: { summary: "for opencode and cursor: the daemon's address and your token in place of a command" },
+    http: { summary: "for opencode and cursor: write the daemon's address and your token instead of a command" },
     yes: { short: "y", summary: "do not ask" },
     print: { summary: "only show the change" },
   },

@@ -19,7 +19,7 @@ type ItemStatus = (typeof WORK_ITEM_STATUSES)[number];
 const add: Command = {
   name: "item add",
   summary: "add a work item to a project",
-  details: "Title and description are the first prompt of an attempt. A description of - is read from stdin.",
+  details: "Title and description form the first prompt of an attempt. A description of - reads stdin.",
   operands: [
     { name: "title", shown: '"title"' },
     { name: "description", shown: '"description"', optional: true },
@@ -116,7 +116,7 @@ const set: Command = {
   operands: [ITEM],
   options: {
     title: { value: "text", short: "t", summary: "the new title" },
-    description: { value: "text", short: "d", summary: "the new description; - reads it from stdin" },
+    description: { value: "text", short: "d", summary: "the new description; - reads stdin" },
     status: { value: "status", short: "s", summary: WORK_ITEM_STATUSES.join(", "), completes: WORK_ITEM_STATUSES },
   },
   examples: ["asyncagents item set 3f2a9c01 --status done"],
@@ -142,9 +142,9 @@ const set: Command = {
 const remove: Command = {
   name: "item rm",
   summary: "delete a work item with its attempts and worktrees",
-  details: "Refused while an attempt runs, or when work would be lost that is not merged.",
+  details: "Refused while an attempt is running, or if unmerged work would be lost.",
   operands: [{ ...ITEM, repeated: true }],
-  options: { force: { summary: "stop what runs, and lose what is not merged" } },
+  options: { force: { summary: "stop running attempts and discard unmerged work" } },
   async run(invocation) {
     const { arguments: given, connection, screen } = invocation;
     const client = await connection.client();

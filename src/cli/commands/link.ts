@@ -12,7 +12,7 @@ export const linkCommand: Command = {
   name: "link",
   summary: "print the dashboard's address with your token in it",
   details:
-    "On Linux your own browser needs no token. Elsewhere, and through a tunnel or a container, open this link: the page keeps the token for that tab and removes it from the address bar. Whoever has the link can do what you can.",
+    "On Linux your own browser needs no token. On other systems, and through a tunnel or a container, open this link: the page keeps the token for that tab and removes it from the address bar. Anyone who has the link can do what you can.",
   examples: ["asyncagents link"],
   async run({ directory, screen, connection }) {
     const { url, token } = findDaemon(directory) ?? livingServers(directory)[0] ?? (await connection.daemon());

@@ -23,8 +23,8 @@ export const logsCommand: Command = {
   summary: "show a task's conversation",
   operands: [{ name: "task", completes: "task" }],
   options: {
-    follow: { short: "f", summary: "go on printing until the task has ended" },
-    limit: { value: "number", short: "l", summary: `the newest so many messages; ${DEFAULT_MESSAGES} when absent` },
+    follow: { short: "f", summary: "keep printing until the task ends" },
+    limit: { value: "number", short: "l", summary: `number of newest messages (default ${DEFAULT_MESSAGES})` },
     all: { summary: "all messages" },
   },
   examples: ["asyncagents logs 7KPnYJq", "asyncagents logs -f 7KPnYJq"],

@@ -13,7 +13,7 @@ export const mcpCommand: Command = {
   name: "mcp",
   summary: "MCP server on stdin and stdout, for an agent's configuration",
   details:
-    "`asyncagents install` writes it into a client's configuration. The directory it is started in is its context.",
+    "`asyncagents install` adds it to a client's configuration. It works for the directory in which it is started.",
   options: {
     tools: {
       value: "set",

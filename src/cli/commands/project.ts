@@ -10,13 +10,13 @@ const PROJECT = { name: "project", completes: "project" } as const;
 
 const add: Command = {
   name: "project add",
-  summary: "make a project",
+  summary: "create a project",
   operands: [{ name: "name" }],
   options: {
     repo: {
       value: "path",
       multiple: true,
-      summary: "a git repository of it; can be given again",
+      summary: "a git repository to add; can be repeated",
       completes: "directory",
     },
   },
@@ -54,7 +54,7 @@ const list: Command = {
 const remove: Command = {
   name: "project rm",
   summary: "remove a project that has no items",
-  details: "Repositories on disk are not touched.",
+  details: "Repositories on disk are not changed.",
   operands: [PROJECT],
   async run({ arguments: given, connection, screen }) {
     const client = await connection.client();

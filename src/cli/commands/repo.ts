@@ -15,16 +15,16 @@ const REPO = { name: "repository" } as const;
 const COPY = {
   value: "pattern",
   multiple: true,
-  summary: "untracked files for each worktree, for example .env; can be given again",
+  summary: "untracked file to copy into each worktree, for example .env; can be repeated",
 };
-const SETUP = { value: "script", summary: "a bash script that is run in each new worktree, for example: npm ci" };
+const SETUP = { value: "script", summary: "a bash script to run in each new worktree, for example: npm ci" };
 
 const add: Command = {
   name: "project repo add",
-  summary: "give a project a git repository",
+  summary: "add a git repository to a project",
   operands: [PROJECT, { name: "path", completes: "directory" }],
   options: {
-    name: { value: "text", short: "n", summary: "its name; the folder's name when absent" },
+    name: { value: "text", short: "n", summary: "its name (default: the folder's name)" },
     copy: COPY,
     setup: SETUP,
   },
@@ -49,7 +49,7 @@ const add: Command = {
 const list: Command = {
   name: "project repo ls",
   aliases: ["project repo list"],
-  summary: "list a project's repositories, with what each new worktree gets",
+  summary: "list a project's repositories, with their copied files and setup scripts",
   operands: [PROJECT],
   async run({ arguments: given, connection, screen }) {
     const client = await connection.client();
@@ -80,7 +80,8 @@ const list: Command = {
 const set: Command = {
   name: "project repo set",
   summary: "change a repository's name, copied files or setup script",
-  details: "What is not named stays as it is; --copy replaces the whole list. Attempts that exist are not touched.",
+  details:
+    "Options that are not given stay unchanged; --copy replaces the whole list. Existing attempts are not changed.",
   operands: [PROJECT, REPO],
   options: {
     name: { value: "text", short: "n", summary: "the new name" },
@@ -119,8 +120,8 @@ const set: Command = {
 
 const remove: Command = {
   name: "project repo rm",
-  summary: "take a repository out of its project",
-  details: "Refused while an attempt uses it. The folder on disk is not touched.",
+  summary: "remove a repository from its project",
+  details: "Refused while an attempt uses it. The folder on disk is not changed.",
   operands: [PROJECT, REPO],
   examples: ["asyncagents project repo rm shop web"],
   async run({ arguments: given, connection, screen }) {

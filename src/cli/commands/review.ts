@@ -23,12 +23,12 @@ const MOST_MARKS = 40;
 const follow: Command = {
   name: "attempt follow",
   summary: "continue an attempt's session with a prompt, now",
-  details: "Refused while the session is busy; `asyncagents attempt queue` keeps the prompt until it is idle.",
+  details: "Refused while the session is busy; `asyncagents attempt queue` sends the prompt when it is idle.",
   operands: [ATTEMPT, PROMPT],
   options: {
-    agent: { value: "name", short: "a", summary: "another agent of the host" },
-    wait: { summary: "wait until it has ended" },
-    timeout: { value: "time", summary: "with --wait: give up waiting after, for example, 30s or 10m" },
+    agent: { value: "name", short: "a", summary: "use another agent of the host" },
+    wait: { summary: "wait until it ends" },
+    timeout: { value: "time", summary: "with --wait: stop waiting after this time, for example 30s or 10m" },
   },
   examples: ['asyncagents attempt follow 9b1deb4d "Add a test for the empty list" --wait'],
   run: (invocation) => followUp(invocation, "send"),
@@ -36,16 +36,16 @@ const follow: Command = {
 
 const queue: Command = {
   name: "attempt queue",
-  summary: "queue a prompt until an attempt's session is idle",
+  summary: "queue a prompt for when an attempt's session is idle",
   operands: [ATTEMPT, PROMPT],
-  options: { agent: { value: "name", short: "a", summary: "another agent of the host" } },
+  options: { agent: { value: "name", short: "a", summary: "use another agent of the host" } },
   examples: ['asyncagents attempt queue 9b1deb4d "Then update the changelog"'],
   run: (invocation) => followUp(invocation, "queue"),
 };
 
 const cancelQueue: Command = {
   name: "attempt cancel-queue",
-  summary: "remove all prompts that are queued for an attempt",
+  summary: "remove all queued prompts of an attempt",
   operands: [ATTEMPT],
   run: (invocation) => followUp(invocation, "cancel"),
 };
@@ -78,7 +78,7 @@ const diff: Command = {
   name: "attempt diff",
   summary: "show what an attempt changed since its target branch",
   operands: [ATTEMPT],
-  options: { stat: { summary: "only how much changed, for each file" } },
+  options: { stat: { summary: "show only the changed lines per file" } },
   examples: ["asyncagents attempt diff 9b1deb4d | less -R", "asyncagents attempt diff 9b1deb4d --stat"],
   async run({ arguments: given, connection, screen }) {
     const client = await connection.client();
@@ -151,11 +151,11 @@ function paintedDiff(line: string, paint: Paint): string {
 const merge: Command = {
   name: "attempt merge",
   summary: "merge an attempt into its target branch and remove its worktrees",
-  details: "What is uncommitted there is committed first. On a conflict nothing is changed.",
+  details: "Uncommitted work is committed first. If there is a conflict, nothing is changed.",
   operands: [ATTEMPT],
   options: {
-    message: { value: "text", short: "m", summary: "the commit message; the item's title when absent" },
-    squash: { summary: "one commit without the attempt's history" },
+    message: { value: "text", short: "m", summary: "the commit message (default: the item's title)" },
+    squash: { summary: "merge as one commit, without the attempt's history" },
     keep: { summary: "keep the worktrees and branches" },
   },
   examples: ["asyncagents attempt merge 9b1deb4d --squash -m 'Faster tests'"],

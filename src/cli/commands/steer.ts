@@ -13,17 +13,19 @@ import { waitAndShow } from "./run.ts";
 const TASK: Operand = { name: "task", completes: "task" };
 const PROMPT: Operand = { name: "prompt", shown: '"prompt"' };
 const WAITING = {
-  wait: { summary: "wait until it has ended, and print its result" },
-  timeout: { value: "time", summary: "with --wait: give up waiting after, for example, 30s or 10m" },
+  wait: { summary: "wait until it ends, and print its result" },
+  timeout: { value: "time", summary: "with --wait: stop waiting after this time, for example 30s or 10m" },
 };
 
 export const waitCommand: Command = {
   name: "wait",
-  summary: "wait until tasks have ended",
+  summary: "wait until tasks end",
   details:
-    "Exit code 0 when all completed, 1 when one failed or was cancelled, 4 when time ran out. Ctrl-C leaves them running.",
+    "Exits with 0 if all completed, 1 if one failed or was cancelled, 4 on a timeout. Ctrl-C leaves them running.",
   operands: [{ ...TASK, repeated: true }],
-  options: { timeout: { value: "time", short: "t", summary: "give up after, for example, 30s, 10m or 1h" } },
+  options: {
+    timeout: { value: "time", short: "t", summary: "stop waiting after this time, for example 30s, 10m or 1h" },
+  },
   examples: ["asyncagents wait 7KPnYJq", "asyncagents wait --timeout 10m 7KPnYJq c2VyaWFs && make"],
   async run(invocation) {
     const { arguments: given, connection, screen } = invocation;
@@ -45,7 +47,7 @@ export const waitCommand: Command = {
 export const cancelCommand: Command = {
   name: "cancel",
   aliases: ["stop"],
-  summary: "cancel tasks that run",
+  summary: "cancel running tasks",
   operands: [{ ...TASK, repeated: true }],
   examples: ["asyncagents cancel 7KPnYJq"],
   async run(invocation) {
@@ -64,7 +66,7 @@ export const cancelCommand: Command = {
 
 export const tellCommand: Command = {
   name: "tell",
-  summary: "tell a task's parent again what could not be delivered",
+  summary: "notify a task's parent again if that failed",
   operands: [TASK],
   examples: ["asyncagents tell 7KPnYJq"],
   async run({ arguments: given, connection, screen }) {
@@ -79,7 +81,7 @@ export const tellCommand: Command = {
 
 export const resumeCommand: Command = {
   name: "resume",
-  summary: "continue a task that has ended with a new prompt",
+  summary: "continue an ended task with a new prompt",
   operands: [TASK, PROMPT],
   options: WAITING,
   examples: ['asyncagents resume 7KPnYJq "Now write the test" --wait'],
@@ -89,9 +91,9 @@ export const resumeCommand: Command = {
 export const forkCommand: Command = {
   name: "fork",
   summary: "launch a new task with a copy of a task's history",
-  details: "The new task gets a copy of the session's history; the task itself stays as it is.",
+  details: "The new task gets a copy of the session's history; the original task is unchanged.",
   operands: [TASK, PROMPT],
-  options: { name: { value: "text", short: "n", summary: "what it is about" }, ...WAITING },
+  options: { name: { value: "text", short: "n", summary: "a short description" }, ...WAITING },
   examples: ['asyncagents fork 7KPnYJq "Try it with a cache instead"'],
   run: (invocation) =>
     continued(invocation, async ({ client, task, prompt }) => {

@@ -9,7 +9,7 @@ import { ago } from "../terminal/text.ts";
 
 const statusCommand: Command = {
   name: "store status",
-  summary: "the store's file, its backups, and whether it was damaged",
+  summary: "show the store's file, its backups, and whether it was damaged",
   examples: ["asyncagents store status"],
   async run({ directory, screen }) {
     const { backupsIn, storeFileOf } = await import("../../store/sqlite-files/backups.ts");
@@ -35,7 +35,7 @@ const statusCommand: Command = {
 const backupCommand: Command = {
   name: "store backup",
   summary: "make a backup of the store now",
-  details: "The daemon makes one a day. The newest seven are kept, in the folder backups of the data folder.",
+  details: "The daemon makes one a day. The newest seven are kept, in backups/ in the data folder.",
   examples: ["asyncagents store backup"],
   async run({ directory, screen }) {
     const { makeBackup } = await import("../../store/sqlite-files/backups.ts");
@@ -47,18 +47,18 @@ const backupCommand: Command = {
 
 const restoreCommand: Command = {
   name: "store restore",
-  summary: "go back to a backup of the store",
+  summary: "restore the store from a backup",
   details:
-    "The newest backup where none is named. What is in the store now is kept beside it under another name. The daemon and every\nOpenCode with the plugin must be stopped first.",
+    "Restores the newest backup if none is named. The current store is kept under another name. Stop the daemon and every OpenCode with the plugin first.",
   operands: [{ name: "backup", optional: true }],
-  options: { yes: { short: "y", summary: "do it; without this, only say what would be done" } },
+  options: { yes: { short: "y", summary: "restore it; without this, only show what would be done" } },
   examples: ["asyncagents store status", "asyncagents down && asyncagents store restore --yes"],
   run: restore,
 };
 
 const dismissCommand: Command = {
   name: "store dismiss",
-  summary: "end the message that the store was damaged",
+  summary: "hide the message that the store was damaged",
   async run({ directory, screen }) {
     const { dismissDamageReport } = await import("../../store/sqlite-files/damage-report.ts");
     const dismissed = dismissDamageReport(directory);

@@ -23,8 +23,8 @@ export const watchCommand: Command = {
   name: "watch",
   summary: "show tasks in a live table; q or Ctrl-C quits",
   details:
-    "Keys: j and k or the arrows scroll, PageUp and PageDown by a screen, g and G to the first and the last, q quits.",
-  options: { live: { summary: "only tasks that run" } },
+    "Keys: j, k and the arrows scroll, PageUp and PageDown scroll by a screen, g and G jump to the first and last task, q quits.",
+  options: { live: { summary: "only running tasks" } },
   examples: ["asyncagents watch", "asyncagents watch --json | jq -c '{type, status: .task.status}'"],
   run: (invocation) =>
     invocation.screen.isTerminal && !invocation.screen.json ? watchTable(invocation) : watchLines(invocation),
