@@ -13,7 +13,7 @@ const SCOPES = ["user", "project"] as const;
 
 export const installCommand: Command = {
   name: "install",
-  summary: "add asyncagents to the configuration of OpenCode, Claude Code or Cursor",
+  summary: "configure OpenCode, Claude Code or Cursor to use asyncagents",
   details: "Shows the change and asks before it writes. The old file is kept with the suffix .bak.",
   operands: [{ name: "client", shown: CLIENTS.join("|"), completes: CLIENTS }],
   options: {
