@@ -6,9 +6,9 @@
 import type { Desk } from "../engine/desk.ts";
 import type { Changes } from "../engine/watching/changes.ts";
 import type { Waiter } from "../engine/watching/waiter.ts";
+import type { KeyedQueue } from "../process/keyed-queue.ts";
 import type { Log } from "../process/log.ts";
 import type { Store } from "../store/store.ts";
-import type { Turns } from "./turns.ts";
 
 /** A host that can run agents here. */
 export interface ExecutorInfo {
@@ -52,6 +52,6 @@ export interface BoardContext {
 export interface BoardParts extends BoardContext {
   changes: Changes;
   waiter: Waiter;
-  /** One at a time per attempt. */
-  turns: Turns;
+  /** Runs the changes to one attempt, or to the attempts of one work item, one after the other. */
+  oneAtATime: KeyedQueue;
 }

@@ -7,6 +7,7 @@
 import { Changes } from "../engine/watching/changes.ts";
 import { Waiter } from "../engine/watching/waiter.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
+import { KeyedQueue } from "../process/keyed-queue.ts";
 import { FROM_PERSON } from "../protocol/call-origin.ts";
 import {
   type CallOperation,
@@ -42,7 +43,6 @@ import {
 } from "./projects.ts";
 import { QueuePump } from "./queue-pump.ts";
 import { RequestLedger } from "./request-ledger.ts";
-import { Turns } from "./turns.ts";
 import { createTask, getTask, listTasks, updateTask } from "./work-items.ts";
 
 type Handlers = {
@@ -59,7 +59,7 @@ export class Board {
   constructor(context: BoardContext) {
     const changes = new Changes(context.store, context.log);
     const waiter = new Waiter(context.store, changes);
-    this.#parts = { ...context, changes, waiter, turns: new Turns() };
+    this.#parts = { ...context, changes, waiter, oneAtATime: new KeyedQueue() };
     this.#ledger = new RequestLedger(context);
     this.#start = new AttemptStart(this.#parts);
     this.#pump = new QueuePump(this.#parts);

@@ -41,7 +41,7 @@ export async function followUp(
   const sessionId = await sessionIdOf(parts, place);
   const session = await parts.store.board.session(sessionId);
   if (session === null) throw notFound("session", sessionId);
-  return parts.turns.take(session.attemptId, async () => {
+  return parts.oneAtATime.run(session.attemptId, async () => {
     if (action === "cancel") {
       await parts.store.board.cancelFollowUps(session.id);
       return answerOf(session.id, action, await parts.store.board.queue(session.id));

@@ -73,7 +73,7 @@ export class QueuePump {
 
   async #look(sessionId: string): Promise<void> {
     const session = await this.#parts.store.board.session(sessionId);
-    if (session !== null) await this.#parts.turns.take(session.attemptId, () => this.#next(session));
+    if (session !== null) await this.#parts.oneAtATime.run(session.attemptId, () => this.#next(session));
   }
 
   async #next({ id, taskId, attemptId }: BoardSession): Promise<void> {

@@ -12,8 +12,8 @@ import { holderOf } from "./git/registered.ts";
 import { isAncestor, tipOf } from "./git/repo.ts";
 import { rewrite } from "./mark.ts";
 import { type Owned, ownedAt } from "./owned.ts";
+import { withRepositoryLock } from "./repository-lock.ts";
 import { branchOf, headOf, squashed } from "./standing.ts";
-import { inTurn } from "./turn.ts";
 
 export interface MergeRequest {
   /** A local branch; the attempt's target branch unless told. */
@@ -52,7 +52,7 @@ export async function merge(path: string, request: MergeRequest): Promise<Merged
   const head = await headOf(owned);
   // A person may commit at the same time: then the merge is computed anew on what there is.
   for (let round = 0; round < ROUNDS; round++) {
-    const merged = await inTurn(owned.mark.gitDir, () => mergeOnce(owned, { ...request, into }, head));
+    const merged = await withRepositoryLock(owned.mark.gitDir, () => mergeOnce(owned, { ...request, into }, head));
     if (!merged) continue;
     const hooksNotRun = await hooksOf({ ...owned.repoPlace, workTree: owned.mark.repo });
     const before = owned.mark.merged;

@@ -76,7 +76,7 @@ export async function stopAttempt(
 ): Promise<OperationOutput<"stop_attempt">> {
   await findAttempt(parts, attempt_id);
   await inTime(start.settled(attempt_id), SETUP_MS);
-  return parts.turns.take(attempt_id, async () => {
+  return parts.oneAtATime.run(attempt_id, async () => {
     const { attempt, task } = await findAttempt(parts, attempt_id);
     if (attempt.state === "starting") {
       const message = `Attempt ${attempt_id} is still being set up, and cannot be stopped in the middle. Try again in a moment.`;

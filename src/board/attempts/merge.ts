@@ -22,7 +22,7 @@ export function mergeAttempt(
   input: Input<"merge_attempt">,
   call: BoardCall,
 ): Promise<OperationOutput<"merge_attempt">> {
-  return parts.turns.take(input.attempt_id, () => mergeNow(parts, input, call));
+  return parts.oneAtATime.run(input.attempt_id, () => mergeNow(parts, input, call));
 }
 
 async function mergeNow(

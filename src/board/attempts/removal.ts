@@ -23,7 +23,7 @@ export async function removeAttempt(
   { attempt_id, force = false }: Input<"remove_attempt">,
 ): Promise<OperationOutput<"remove_attempt">> {
   if (force) await start.settled(attempt_id);
-  await parts.turns.take(attempt_id, async () => {
+  await parts.oneAtATime.run(attempt_id, async () => {
     await assertRemovable(parts, attempt_id, force);
     await removeOne(parts, attempt_id, force);
   });
@@ -35,13 +35,13 @@ export async function deleteTask(
   start: AttemptStart,
   { task_id, force = false }: Input<"delete_task">,
 ): Promise<OperationOutput<"delete_task">> {
-  const { store, turns } = parts;
+  const { store, oneAtATime } = parts;
   if ((await store.board.workItem(task_id)) === null) throw notFound("task", task_id);
-  await turns.take(task_id, async () => {
+  await oneAtATime.run(task_id, async () => {
     const ids = await attemptIds(parts, task_id);
     if (force) await Promise.all(ids.map((id) => start.settled(id)));
     for (const id of ids) await assertRemovable(parts, id, force);
-    for (const id of ids) await turns.take(id, () => removeOne(parts, id, force));
+    for (const id of ids) await oneAtATime.run(id, () => removeOne(parts, id, force));
     await store.board.removeWorkItem(task_id);
   });
   return { deleted_task_id: task_id };

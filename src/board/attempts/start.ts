@@ -64,10 +64,10 @@ export class AttemptStart {
     const plan = await this.#plan(input, call);
     const { attempt, item, repos } = plan;
     const rows = repos.map(({ repo, targetBranch }) => ({ repoId: repo.id, targetBranch }));
-    const { turns, store } = this.#parts;
+    const { oneAtATime, store } = this.#parts;
     // Serialized with the deletion of the task: either the deletion sees this attempt, or this call sees that the
     // task is gone.
-    const isAdded = await turns.take(item.id, () => store.board.addAttempt(attempt, rows));
+    const isAdded = await oneAtATime.run(item.id, () => store.board.addAttempt(attempt, rows));
     if (!isAdded) throw notFound("task", item.id);
     const setup: Setup = { stage: "called", launched: false, done: Promise.resolve() };
     setup.done = this.#setUp(plan, setup).finally(() => this.#underWay.delete(attempt.id));

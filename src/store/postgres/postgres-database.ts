@@ -4,13 +4,13 @@
  */
 import { Kysely, PostgresDialect, sql } from "kysely";
 import { AsyncAgentsError } from "../../model/errors.ts";
+import { SerialQueue } from "../../process/serial-queue.ts";
 import type { Database } from "../database.ts";
 import { patiently } from "../patience.ts";
 import type { Schema } from "../schema.ts";
 import { changeSignal } from "../sqlite/change-signal.ts";
 import { codeOf } from "../sqlite/failure.ts";
 import { storablePlugin } from "../storable-plugin.ts";
-import { turns } from "../turns.ts";
 import { isContention, postgresFailure } from "./failure.ts";
 import { postgresListener } from "./listener.ts";
 
@@ -45,7 +45,7 @@ export async function postgresDatabase(options: PostgresOptions): Promise<Databa
       () => signal.raise(),
     ),
   );
-  const queue = turns();
+  const queue = new SerialQueue();
   let closed = false;
 
   const fail = (thrown: unknown): never => {
@@ -71,7 +71,7 @@ export async function postgresDatabase(options: PostgresOptions): Promise<Databa
     },
     async write(work) {
       ensureOpen();
-      return queue.take(async () => {
+      return queue.run(async () => {
         const { result, changed } = await patiently(() => writeOnce(work), { again: isContention }).catch(fail);
         if (changed) signal.raise();
         return result;

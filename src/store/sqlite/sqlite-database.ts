@@ -4,10 +4,10 @@
  */
 import type { Database as Sqlite } from "bun:sqlite";
 import { AsyncAgentsError } from "../../model/errors.ts";
+import { SerialQueue } from "../../process/serial-queue.ts";
 import type { Database, Log } from "../database.ts";
 import { patiently } from "../patience.ts";
 import { suspectDamage } from "../sqlite-files/damage.ts";
-import { turns } from "../turns.ts";
 import { changeSignal } from "./change-signal.ts";
 import { codeOf, isBusy, isDamage, storeFailure } from "./failure.ts";
 import { openSqlite } from "./open-sqlite.ts";
@@ -28,7 +28,7 @@ export async function sqliteDatabase(options: SqliteDatabaseOptions): Promise<Da
     throw storeFailure(thrown, file);
   });
   const { writer, reader } = connections;
-  const queue = turns();
+  const queue = new SerialQueue();
   const signal = changeSignal(() => watchDataVersion(writer.handle, () => signal.raise()));
   const changes = counter(writer.handle, "select total_changes() as value");
   let closed = false;
@@ -50,7 +50,7 @@ export async function sqliteDatabase(options: SqliteDatabaseOptions): Promise<Da
     },
     async write(work) {
       ensureOpen();
-      return queue.take(async () => {
+      return queue.run(async () => {
         await patiently(() => writer.handle.run("begin immediate"), { again: isBusy, limit }).catch(fail);
         const before = changes();
         try {

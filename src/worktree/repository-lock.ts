@@ -6,31 +6,24 @@ import { linkSync, lstatSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { AsyncAgentsError } from "../model/errors.ts";
+import { KeyedQueue } from "../process/keyed-queue.ts";
 import { contentOf } from "./git/plain-file.ts";
 import { isRunning, type Maker, makerSchema, ownMaker } from "./maker.ts";
 
 const PATIENCE = 60_000;
 const PAUSE = 30;
 
-const queues = new Map<string, Promise<unknown>>();
+const queue = new KeyedQueue();
 
 /** Runs `use` when no other call for the repository runs, here or in another process. */
-export function inTurn<T>(gitDir: string, use: () => Promise<T>): Promise<T> {
-  const before = queues.get(gitDir) ?? Promise.resolve();
-  const turn = before.then(() => locked(gitDir, use));
-  const settled = turn
-    .catch(() => {})
-    .then(() => {
-      if (queues.get(gitDir) === settled) queues.delete(gitDir);
-    });
-  queues.set(gitDir, settled);
-  return turn;
+export function withRepositoryLock<T>(gitDir: string, use: () => Promise<T>): Promise<T> {
+  return queue.run(gitDir, () => locked(gitDir, use));
 }
 
 async function locked<T>(gitDir: string, use: () => Promise<T>): Promise<T> {
   const file = join(gitDir, "asyncagents.lock");
   const end = performance.now() + PATIENCE;
-  while (!take(file)) {
+  while (!tryLock(file)) {
     if (performance.now() > end) {
       const message = `Another process is merging in ${gitDir}. Try again; if none is, delete ${file}.`;
       throw new AsyncAgentsError("worktree_busy", message);
@@ -44,7 +37,7 @@ async function locked<T>(gitDir: string, use: () => Promise<T>): Promise<T> {
   }
 }
 
-function take(file: string): boolean {
+function tryLock(file: string): boolean {
   const own = `${file}.${ownMaker.token}`;
   writeFileSync(own, JSON.stringify(ownMaker));
   try {
