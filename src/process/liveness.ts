@@ -7,12 +7,11 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 
-/** Which process it is, and where its pid means something. */
+/** Which process it is, and where its pid means something. An empty text is not known: an earlier version wrote less. */
 export interface ProcessIdentity {
   pid: number;
   processStart: string;
   bootId: string;
-  /** Empty where it is not known. */
   pidNamespace: string;
 }
 
@@ -39,12 +38,14 @@ export function ownIdentity(): ProcessIdentity {
 
 /** Whether that process runs, among those that this process can see. */
 export function isAlive(identity: ProcessIdentity): boolean {
-  return isVisible(identity) && startOf(identity.pid) === identity.processStart;
+  const { pid, processStart } = identity;
+  const start = isVisible(identity) ? startOf(pid) : null;
+  return start !== null && (processStart === "" || processStart === start);
 }
 
-/** Whether pids of that process mean the same here: an empty namespace is an unknown one, of an earlier version. */
+/** Whether pids of that process mean the same here. */
 export function isVisible({ bootId: boot, pidNamespace: namespace }: ProcessIdentity): boolean {
-  return boot === bootId() && (namespace === "" || namespace === pidNamespace());
+  return (boot === "" || boot === bootId()) && (namespace === "" || namespace === pidNamespace());
 }
 
 /** Whether it is, or was, in another pid namespace of this very machine: a container beside this one. */

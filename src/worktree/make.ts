@@ -102,7 +102,7 @@ async function planned(attempt: AttemptRequest): Promise<Plan[]> {
     const mark: Mark = {
       ...{ attemptId: attempt.attemptId, repo: repo.root, gitDir: repo.gitDir },
       ...{ branch, targetBranch: request.targetBranch, createdAt, copied: [] },
-      ...{ stage: "making", maker: ownMaker, merged: null },
+      ...{ stage: "making", maker: ownMaker(), merged: null },
       baseCommit: await tipOf(repo.place, request.targetBranch),
     };
     plans.push({ repo, request, mark, path });

@@ -1,23 +1,29 @@
 /**
- * Which process works on something, and whether it still does. A pid that was given out again is taken for the old
- * process: then others wait longer than they must, which harms nothing. One machine only.
+ * Which process works on something, as marks and lock files say it, and whether it still does. Earlier versions wrote the
+ * pid and the token only: then a pid that was given out again counts as the old process, and others wait longer than
+ * they must, which harms nothing. One machine only.
  */
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
+import { isAlive, ownIdentity } from "../process/liveness.ts";
 
-/** The token tells this process from an earlier one with the same pid, as it happens in containers. */
-export const makerSchema = z.object({ pid: z.number().int().positive(), token: z.string() });
+export const makerSchema = z.object({
+  pid: z.number().int().positive(),
+  /** Tells this process from an earlier one with the same pid, as it happens in containers. */
+  token: z.string(),
+  processStart: z.string().default(""),
+  bootId: z.string().default(""),
+  pidNamespace: z.string().default(""),
+});
 
 export type Maker = z.infer<typeof makerSchema>;
 
-export const ownMaker: Maker = { pid: process.pid, token: randomUUID() };
+const ownToken = randomUUID();
 
-export function isRunning({ pid, token }: Maker): boolean {
-  if (pid === ownMaker.pid) return token === ownMaker.token;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (thrown) {
-    return (thrown as NodeJS.ErrnoException).code === "EPERM";
-  }
+export function ownMaker(): Maker {
+  return { ...ownIdentity(), token: ownToken };
+}
+
+export function isRunning(maker: Maker): boolean {
+  return maker.pid === process.pid ? maker.token === ownToken : isAlive(maker);
 }

@@ -38,8 +38,9 @@ async function locked<T>(gitDir: string, use: () => Promise<T>): Promise<T> {
 }
 
 function tryLock(file: string): boolean {
-  const own = `${file}.${ownMaker.token}`;
-  writeFileSync(own, JSON.stringify(ownMaker));
+  const maker = ownMaker();
+  const own = `${file}.${maker.token}`;
+  writeFileSync(own, JSON.stringify(maker));
   try {
     linkSync(own, file);
     return true;

@@ -27,6 +27,13 @@ test("a process that can be seen lives as long as its pid has its start time, wh
   expect(isAlive({ ...own, pidNamespace: "" })).toBe(true);
 });
 
+test("of a process that an earlier version wrote down, what is not known is not asked for", async () => {
+  expect(isAlive({ pid: process.pid, processStart: "", bootId: "", pidNamespace: "" })).toBe(true);
+  const child = Bun.spawn(["true"]);
+  await child.exited;
+  expect(isAlive({ pid: child.pid, processStart: "", bootId: "", pidNamespace: "" })).toBe(false);
+});
+
 test.each([
   ["in another pid namespace", { pidNamespace: "pid:[1]" }],
   ["on another boot", { bootId: "another" }],

@@ -58,7 +58,8 @@ describe("kill -9", () => {
       const marked = markedAt(made.path);
       if (!marked) throw new Error("it has no mark");
       const admin = join(repo, ".git/worktrees/project");
-      rewrite({ ...marked, mark: { ...marked.mark, stage: "making", maker: { pid: await deadPid(), token: "x" } } });
+      const maker = { ...marked.mark.maker, pid: await deadPid(), token: "x" };
+      rewrite({ ...marked, mark: { ...marked.mark, stage: "making", maker } });
       rmSync(join(admin, "asyncagents.json"));
       // Git locks what it is about to make.
       writeFileSync(join(admin, "locked"), "initializing");
@@ -100,6 +101,10 @@ describe("kill -9", () => {
     writeFileSync(join(repo, ".git/asyncagents.lock"), "half");
     write(made.path, "c.txt", "c");
     expect(await merge(made.path, { message: "c", commit: true })).toMatchObject({ changed: true });
+    const reused = { ...markedAt(made.path)?.mark.maker, pid: process.ppid, processStart: "1", token: "x" };
+    writeFileSync(join(repo, ".git/asyncagents.lock"), JSON.stringify(reused));
+    write(made.path, "d.txt", "d");
+    expect(await merge(made.path, { message: "d", commit: true })).toMatchObject({ changed: true });
     expect(readdirSync(join(repo, ".git")).filter((name) => name.startsWith("asyncagents"))).toEqual([]);
   });
 });
