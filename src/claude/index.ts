@@ -3,6 +3,7 @@
  * Only `openClaude` needs the Claude Agent SDK, and loads it when it is called.
  */
 export { AsyncAgentsError, type ErrorCode } from "../model/errors.ts";
+export type { WaitOptions } from "../process/deadline.ts";
 export {
   ClaudeTimeoutError,
   MessageParseError,
@@ -19,7 +20,6 @@ export type { ClaudeSession, CloseOptions, MessagesDropped, SessionMessage } fro
 export { type ClaudeOptions, type OwnOptions, openClaude } from "./session/open-claude.ts";
 export type { DocumentSource, ImageSource, Prompt, PromptBlock } from "./session/prompt.ts";
 export { outputFormatOf, structuredOutput } from "./session/structured-output.ts";
-export type { WaitOptions } from "./session/waiting.ts";
 export * from "./tasks/hook-inputs.ts";
 export { type SavedTask, savedTaskSchema } from "./tasks/saved-task.ts";
 export type { HookAnswer, SubagentHandlers } from "./tasks/subagent-hooks.ts";

@@ -2,9 +2,9 @@
  * The life of the daemon's process: takes the lock, starts the daemon, and ends it on a signal. Who comes second leaves quietly
  * once the first one listens, and takes over if the first one dies before. What the daemon does is in `daemon.ts`.
  */
-import { setTimeout as pause } from "node:timers/promises";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { openLog, worktreesDirectory } from "../process/data-folder.ts";
+import { pause, settlesWithin } from "../process/deadline.ts";
 import { type DaemonRecord, findDaemon } from "./find-daemon.ts";
 import { type DaemonLock, takeDaemonLock } from "./lock.ts";
 
@@ -34,7 +34,8 @@ export async function runDaemonProcess(
     options.onReady?.(daemon.url);
     const signal = await ending;
     log.info("the daemon ends", { signal });
-    await Promise.race([daemon.stop(), pause(STOP_MS, undefined, { ref: false })]);
+    const stopped = daemon.stop();
+    if (await settlesWithin(stopped, { timeout: STOP_MS })) await stopped;
     return null;
   } finally {
     await log.written();

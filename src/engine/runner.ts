@@ -15,6 +15,7 @@ import type { Task } from "../model/task.ts";
 import { awakeNow } from "../process/awake-clock.ts";
 import { isInstanceAlive, ownIdentity } from "../process/liveness.ts";
 import type { Log } from "../process/log.ts";
+import { newId } from "../process/new-id.ts";
 import type { FeedEntry, Instance, Store } from "../store/store.ts";
 import { DEFAULT_SETTINGS, type EngineContext, type NoticeText, type NoticeView } from "./context.ts";
 import { Engine } from "./engine.ts";
@@ -310,8 +311,4 @@ function wordNotices(views: readonly NoticeView[]): NoticeText {
 
 function unavailable(message: string): AsyncAgentsError {
   return new AsyncAgentsError("host_unavailable", message);
-}
-
-function newId(prefix: string): string {
-  return `${prefix}_${crypto.randomUUID().replaceAll("-", "")}`;
 }

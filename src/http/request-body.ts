@@ -3,6 +3,7 @@
  * within a bound. Whoever sends half of a body can hold neither memory nor a connection for long. Knows nothing of their content.
  */
 import { AsyncAgentsError } from "../model/errors.ts";
+import { within } from "../process/deadline.ts";
 
 const ARRIVAL_MS = 30_000;
 const ALL_BYTES = 16 * 1024 * 1024;
@@ -57,22 +58,22 @@ async function read(
   const reader = body.getReader();
   const sink = new Bun.ArrayBufferSink();
   sink.start({ asUint8Array: true });
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(tooLate(arrivalMs)), arrivalMs);
-  let size = 0;
-  try {
-    for (;;) {
-      const { done, value } = await Promise.race([reader.read(), late.promise]);
-      if (done) return sink.end() as Uint8Array<ArrayBuffer>;
+  let isGivenUp = false;
+  const readAll = async () => {
+    for (let size = 0; ; ) {
+      const { done, value } = await reader.read();
+      if (done || isGivenUp) return sink.end() as Uint8Array<ArrayBuffer>;
       size += value.byteLength;
       admit(size);
       sink.write(value);
     }
+  };
+  try {
+    return await within(readAll(), { timeout: arrivalMs }, tooLate);
   } catch (thrown) {
+    isGivenUp = true;
     void reader.cancel().catch(() => undefined);
     throw thrown;
-  } finally {
-    clearTimeout(timer);
   }
 }
 

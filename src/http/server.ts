@@ -8,6 +8,7 @@ import type { Desk } from "../engine/desk.ts";
 import type { Overview } from "../engine/watching/overview.ts";
 import { troublesIn } from "../engine/watching/troubles.ts";
 import { messageOf } from "../model/errors.ts";
+import { settlesWithin } from "../process/deadline.ts";
 import type { Log } from "../process/log.ts";
 import type { CallOperation } from "../protocol/operations.ts";
 import { createApp } from "./app.ts";
@@ -95,10 +96,7 @@ export function startApiServer(options: ApiServerOptions): ApiServer {
       withdraw();
       streams.close();
       // Without force it waits for answers on their way; a reader that stands still must not hold up the end.
-      const patience = Promise.withResolvers<void>();
-      const timer = setTimeout(patience.resolve, LAST_ANSWERS_MS);
-      await Promise.race([server.stop(), patience.promise]);
-      clearTimeout(timer);
+      await settlesWithin(server.stop(), { timeout: LAST_ANSWERS_MS });
       await server.stop(true);
     },
   };

@@ -9,6 +9,7 @@ import {
   Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
+import { settlesWithin } from "../process/deadline.ts";
 import type { Toolset } from "../protocol/operation.ts";
 import type { CallOperation } from "../protocol/operations.ts";
 import { callTool, type Progress } from "./tool-call.ts";
@@ -65,14 +66,11 @@ export function createServer(options: McpOptions): Server {
 /** True when the directory belongs to an attempt. Without an answer it is not known to. */
 async function hasContext(call: CallOperation, directory: string, signal: AbortSignal): Promise<boolean> {
   const limited = AbortSignal.any([signal, AbortSignal.timeout(CONTEXT_LIMIT_MS)]);
-  const gaveUp = new Promise<false>((resolve) => {
-    limited.addEventListener("abort", () => resolve(false), { once: true });
-  });
   const asked = call("get_context", { directory }, { signal: limited }).then(
     () => true,
     () => false,
   );
-  return Promise.race([asked, gaveUp]);
+  return (await settlesWithin(asked, { signal: limited })) && asked;
 }
 
 function progressOf({ _meta, notify }: ServerContext["mcpReq"]): ((progress: Progress) => Promise<void>) | null {

@@ -10,6 +10,7 @@ import type { Task } from "../model/task.ts";
 import { awakeNow } from "../process/awake-clock.ts";
 import { isInstanceAlive, ownIdentity } from "../process/liveness.ts";
 import type { Log } from "../process/log.ts";
+import { newId } from "../process/new-id.ts";
 import { wordNotices } from "./notice-text.ts";
 import { type PluginOptions, settingsOf } from "./options.ts";
 import { holdStorage } from "./storage.ts";
@@ -93,8 +94,4 @@ function isDevelopment(): boolean {
 /** For the frame around a task's output. */
 export function newMark(): string {
   return crypto.randomUUID().slice(-12);
-}
-
-function newId(prefix: string): string {
-  return `${prefix}_${crypto.randomUUID().replaceAll("-", "")}`;
 }

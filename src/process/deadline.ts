@@ -1,15 +1,16 @@
 /**
- * Waiting with a limit: for as long as a timeout and a signal allow, and not a listener or a timer longer.
+ * Waiting with a limit: for as long as a timeout and a signal allow. However a wait ends, it leaves no timer and no
+ * listener behind; the work itself is not cancelled. Also runs on Node 20, for the Claude library.
  * Invariant: limits that are wrong, or a signal that has aborted, are found before anything is begun.
  */
-import { AsyncAgentsError } from "../../model/errors.ts";
+import { AsyncAgentsError } from "../model/errors.ts";
 
 /** The longest time that a timer can hold. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 /** How long to wait. */
 export interface WaitOptions {
-  /** In milliseconds. */
+  /** In milliseconds; without it, as long as it takes. */
   timeout?: number;
   /** Ends the wait, and nothing else. */
   signal?: AbortSignal;
@@ -26,59 +27,50 @@ export function limitsOf({ timeout, signal }: WaitOptions, defaultTimeout?: numb
   return { ...(limit !== undefined && { timeout: limit }), ...(signal && { signal }) };
 }
 
-/** Settles as `promise` does, unless time runs out or the signal aborts before: then it rejects. */
+/** Settles as `work` does, unless time runs out or the signal aborts before: then it rejects. */
 export async function within<Value>(
-  promise: Promise<Value>,
+  work: Promise<Value>,
   options: WaitOptions,
   timedOut: (timeout: number) => Error,
 ): Promise<Value> {
-  // Whatever becomes of it after the limits are over is nobody's concern, and must not end the program.
-  promise.catch(() => {});
+  // A failure after the limit has nobody to report to, and must not end the program.
+  work.catch(() => {});
   const { timeout, signal } = limitsOf(options);
-  return new Promise((resolve, reject) => {
-    const onAbort = () => finish(() => reject(signal?.reason));
-    const timer =
-      timeout === undefined
-        ? undefined
-        : setTimeout(() => finish(() => reject(timedOut(timeout))), Math.min(timeout, LONGEST_MS));
-    const finish = (settle: () => void) => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", onAbort);
-      settle();
-    };
-    signal?.addEventListener("abort", onAbort);
-    promise.then(
-      (value) => finish(() => resolve(value)),
-      (thrown) => finish(() => reject(thrown)),
-    );
-  });
+  const end = await firstOf(work, { timeout, signal });
+  if (end === "timeout") throw timedOut(timeout ?? 0);
+  if (end === "aborted") throw signal?.reason;
+  return work;
 }
 
-/** Waits for the work, but no longer than that; false where it took longer. Whether the work succeeds does not matter. */
-export async function atMost(ms: number, work: Promise<unknown>): Promise<boolean> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const limit = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), Math.min(ms, LONGEST_MS));
-  });
-  const done = work.then(
-    () => true,
-    () => true,
-  );
-  const isDone = await Promise.race([done, limit]);
-  clearTimeout(timer);
-  return isDone;
+/** Whether the work settles, either way, before time runs out or the signal aborts. Never rejects. */
+export async function settlesWithin(work: Promise<unknown>, { timeout, signal }: WaitOptions): Promise<boolean> {
+  return (await firstOf(work, { timeout, signal })) === "settled";
 }
 
 /** Resolves after that time, or at once when the signal aborts: it never rejects. */
-export function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  if (signal?.aborted) return Promise.resolve();
+export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  await firstOf(new Promise(() => {}), { timeout: ms, signal });
+}
+
+interface Limits {
+  timeout: number | undefined;
+  signal: AbortSignal | undefined;
+}
+
+/** Which comes first. Never rejects. */
+function firstOf(work: Promise<unknown>, { timeout, signal }: Limits): Promise<"settled" | "timeout" | "aborted"> {
   return new Promise((resolve) => {
-    const done = () => {
+    const finish = (how: "settled" | "timeout" | "aborted") => {
       clearTimeout(timer);
-      signal?.removeEventListener("abort", done);
-      resolve();
+      signal?.removeEventListener("abort", onAbort);
+      resolve(how);
     };
-    const timer = setTimeout(done, ms);
-    signal?.addEventListener("abort", done);
+    const onAbort = () => finish("aborted");
+    const timer =
+      timeout === undefined ? undefined : setTimeout(() => finish("timeout"), Math.min(timeout, LONGEST_MS));
+    const onSettled = () => finish("settled");
+    work.then(onSettled, onSettled);
+    signal?.addEventListener("abort", onAbort);
+    if (signal?.aborted) onAbort();
   });
 }

@@ -1,7 +1,14 @@
-/** A port of loopback that nobody listened on a moment ago, for programs that cannot be told to choose one. */
-export function freePort(): number {
-  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = listener;
-  listener.stop(true);
-  return port;
+/** Finds a port for programs that cannot be told to choose one themselves. Another program may bind it first. */
+import { createServer } from "node:net";
+
+/** A port of loopback that nobody listened on a moment ago. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
+    });
+  });
 }

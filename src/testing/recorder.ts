@@ -3,15 +3,13 @@
  * Invariant: a wait looks at what was already recorded first, so nothing is missed between the act and the wait.
  * Every wait is bounded and its error tells what was awaited and what was seen. It never polls and never forgets.
  */
+import { within } from "../process/deadline.ts";
 
 export const defaultTimeoutMs = 40_000;
 
 /** Rejects with the described error when the promise does not settle in time; it does not cancel the work behind it. */
 export function bounded<T>(work: Promise<T>, timeoutMs: number, describe: () => string): Promise<T> {
-  const { promise, resolve, reject } = Promise.withResolvers<T>();
-  const timer = setTimeout(() => reject(new Error(`Waited ${timeoutMs} ms for ${describe()}`)), timeoutMs);
-  work.then(resolve, reject).finally(() => clearTimeout(timer));
-  return promise;
+  return within(work, { timeout: timeoutMs }, (timeout) => new Error(`Waited ${timeout} ms for ${describe()}`));
 }
 
 export interface WaitOptions {

@@ -23,7 +23,7 @@ let chromium: Chromium;
 
 beforeAll(async () => {
   [world, chromium] = await Promise.all([
-    World.start({ env: { ASYNCAGENTS_API_PORT: String(freePort()) } }),
+    World.start({ env: { ASYNCAGENTS_API_PORT: String(await freePort()) } }),
     Chromium.start(),
   ]);
   api = await world.api();

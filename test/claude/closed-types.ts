@@ -10,10 +10,10 @@ import type { AgentDefinition, AgentModel } from "../../src/claude/session/agent
 import type { ClaudeOptions } from "../../src/claude/session/open-claude.ts";
 import type { PromptBlock } from "../../src/claude/session/prompt.ts";
 import { structuredOutput } from "../../src/claude/session/structured-output.ts";
-import type { WaitOptions } from "../../src/claude/session/waiting.ts";
 import type { SubagentStopInput } from "../../src/claude/tasks/hook-inputs.ts";
 import type { SavedTask } from "../../src/claude/tasks/saved-task.ts";
 import type { TaskStatus } from "../../src/claude/tasks/task-run.ts";
+import type { WaitOptions } from "../../src/process/deadline.ts";
 
 export const statuses: TaskStatus[] = ["completed", "failed", "stopped", "lost"];
 // @ts-expect-error: no such status

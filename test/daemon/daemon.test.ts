@@ -62,7 +62,7 @@ describe("the daemon", () => {
 
   test("listens on the port that up and restart name, and is another one after a restart", async () => {
     const world = cliWorld();
-    const port = freePort();
+    const port = await freePort();
     const first = await world.json<Up & { port: number }>("up", "--port", String(port));
     expect(first.port).toBe(port);
     const other = await world.cli("up", "--port", String(port + 1));

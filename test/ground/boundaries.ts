@@ -131,7 +131,11 @@ const isDatabase = (specifier: string) => /^(kysely|pg|pg-boss)(\/|$)/.test(spec
 
 export const bans: Ban[] = [
   { from: "model", matches: () => true, reason: "the model is pure and imports nothing from outside" },
-  { from: "claude", matches: (name) => isBun(name) || isDatabase(name), reason: "it runs on Node 20, without a store" },
+  ...["claude", "process"].map((from) => ({
+    from,
+    matches: (name: string) => isBun(name) || isDatabase(name),
+    reason: "the Claude library uses it on Node 20, without a store",
+  })),
   ...["client", "protocol"].map((from) => ({
     from,
     matches: (name: string) => isBun(name) || isDatabase(name) || isBuiltin(name),
@@ -199,7 +203,11 @@ function importProblem(
 
 /** What a pure or portable folder must not use. `Date.parse` and `new Date(value)` are pure and allowed. */
 const forbiddenGlobals: { from: string[]; names: string[]; reason: string }[] = [
-  { from: ["model", "protocol", "claude", "client"], names: ["Bun"], reason: "does not exist outside of Bun" },
+  {
+    from: ["model", "protocol", "process", "claude", "client"],
+    names: ["Bun"],
+    reason: "does not exist outside of Bun",
+  },
   {
     from: ["model"],
     names: [

@@ -64,7 +64,7 @@ let listener: Listener;
 let connectedAt = 0;
 
 beforeAll(async () => {
-  world = await World.start({ env: { ASYNCAGENTS_API_PORT: String(freePort()) } });
+  world = await World.start({ env: { ASYNCAGENTS_API_PORT: String(await freePort()) } });
   api = await world.api();
   parent = await world.parent();
   await world.ended(await parent.launch([say("from before")], { description: "from before" }));

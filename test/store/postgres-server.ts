@@ -10,7 +10,7 @@ export async function startPostgres(): Promise<string> {
   const folder = temporaryFolders()();
   // As root the server runs as another user, who must be able to reach its folder.
   chmodSync(folder, 0o755);
-  const port = freePort();
+  const port = await freePort();
   const server = new EmbeddedPostgres({
     databaseDir: join(folder, "data"),
     user: "postgres",

@@ -90,7 +90,7 @@ describe("postgres driver", () => {
   });
 
   test("a server that is not there is store_unavailable and says what to do, without the password", async () => {
-    const nowhere = `postgres://someone:secret-word@127.0.0.1:${freePort()}/none`;
+    const nowhere = `postgres://someone:secret-word@127.0.0.1:${await freePort()}/none`;
     const refused = await postgresStore({ connectionString: nowhere }).catch((thrown) => thrown);
     expect(refused).toMatchObject({ code: "store_unavailable" });
     expect(refused.message).toContain("Check that the server runs");

@@ -5,6 +5,7 @@
 
 import { AsyncAgentsError } from "../../model/errors.ts";
 import { isLive, type Task } from "../../model/task.ts";
+import { settlesWithin } from "../../process/deadline.ts";
 import type { OperationOutput } from "../../protocol/operations.ts";
 import type { AttemptRecord } from "../../store/board/records.ts";
 import { ownedAt } from "../../worktree/owned.ts";
@@ -75,7 +76,7 @@ export async function stopAttempt(
   { attempt_id }: Input<"stop_attempt">,
 ): Promise<OperationOutput<"stop_attempt">> {
   await findAttempt(parts, attempt_id);
-  await inTime(start.settled(attempt_id), SETUP_MS);
+  await settlesWithin(start.settled(attempt_id), { timeout: SETUP_MS });
   return parts.oneAtATime.run(attempt_id, async () => {
     const { attempt, task } = await findAttempt(parts, attempt_id);
     if (attempt.state === "starting") {
@@ -105,18 +106,6 @@ export async function stopped({ desk, store }: BoardParts, task: Task): Promise<
       return (await store.task(task.id)) ?? task;
     throw thrown;
   }
-}
-
-/** Resolves when the work is done or the time is up, whichever comes first. */
-export async function inTime(work: Promise<void>, ms: number, signal?: AbortSignal): Promise<void> {
-  const { promise: over, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  const abort = () => resolve();
-  signal?.addEventListener("abort", abort, { once: true });
-  if (signal?.aborted) resolve();
-  await Promise.race([work, over]);
-  clearTimeout(timer);
-  signal?.removeEventListener("abort", abort);
 }
 
 /** Rejects further work in an attempt whose worktrees are gone, whether merged or deleted by hand. */

@@ -7,6 +7,7 @@ import { dirname } from "node:path";
 import type { LaunchRequest } from "../../engine/launch.ts";
 import { type Attempt, type BoardRepo, batchOfAttempt, type WorkItem } from "../../model/board.ts";
 import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
+import { settlesWithin } from "../../process/deadline.ts";
 import type { OperationOutput } from "../../protocol/operations.ts";
 import { attemptFolder } from "../../worktree/folder-names.ts";
 import { inspectRepo, tipOf } from "../../worktree/git/repo.ts";
@@ -83,17 +84,9 @@ export class AttemptStart {
   }
 
   async #withPatience(setup: Setup): Promise<void> {
-    const { promise: waited, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(() => {
-      if (setup.stage !== "called") return;
-      setup.stage = "left";
-      resolve();
-    }, this.#parts.setupPatience ?? PATIENCE_MS);
-    try {
-      await Promise.race([setup.done, waited]);
-    } finally {
-      clearTimeout(timer);
-    }
+    const isDone = await settlesWithin(setup.done, { timeout: this.#parts.setupPatience ?? PATIENCE_MS });
+    if (isDone || setup.stage !== "called") return setup.done;
+    setup.stage = "left";
   }
 
   async #plan(input: Input<"start_task_attempt">, call: BoardCall): Promise<Plan> {

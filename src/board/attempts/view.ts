@@ -6,6 +6,7 @@
 import { AsyncAgentsError } from "../../model/errors.ts";
 import type { Message } from "../../model/message.ts";
 import { isLive, type Task } from "../../model/task.ts";
+import { settlesWithin } from "../../process/deadline.ts";
 import type { OperationOutput } from "../../protocol/operations.ts";
 import type { AttemptRecord } from "../../store/board/records.ts";
 import { type Diff, diffOf, mergedDiffOf } from "../../worktree/diff.ts";
@@ -15,7 +16,7 @@ import { executorOf } from "../executors.ts";
 import type { Input } from "../input.ts";
 import { notFound } from "../missing.ts";
 import { askedOf, finalMessage, heldOf, progressLine, stateOf, wireTime } from "../wire.ts";
-import { findAttempt, inTime } from "./attempts.ts";
+import { findAttempt } from "./attempts.ts";
 import type { AttemptStart } from "./start.ts";
 
 const ENTRIES = 20;
@@ -76,7 +77,7 @@ async function settle(
 ): Promise<void> {
   if (wait_ms === 0) return;
   const end = performance.now() + wait_ms;
-  await inTime(start.settled(attempt_id), wait_ms, signal);
+  await settlesWithin(start.settled(attempt_id), { timeout: wait_ms, ...(signal && { signal }) });
   const { task } = await findAttempt(parts, attempt_id);
   const left = end - performance.now();
   if (task === null || left <= 0) return;

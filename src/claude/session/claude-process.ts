@@ -5,6 +5,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { settlesWithin } from "../../process/deadline.ts";
 import { guardProcess } from "../../process/process-guard.ts";
 import type { SdkOptions } from "../sdk.ts";
 
@@ -94,19 +95,9 @@ export class ClaudeProcess {
   async end(graceMs: number): Promise<void> {
     if (!this.#child) return;
     for (const name of ["SIGTERM", "SIGKILL"] as const) {
-      if (await this.#endsWithin(graceMs)) break;
+      if (await settlesWithin(this.exited, { timeout: graceMs })) break;
       this.signal(name);
     }
     await this.ended;
-  }
-
-  #endsWithin(ms: number): Promise<boolean> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(false), ms);
-      void this.exited.then(() => {
-        clearTimeout(timer);
-        resolve(true);
-      });
-    });
   }
 }

@@ -3,6 +3,7 @@
  * TaskManager. Invariant: when the process is gone, for whatever reason, every wait has settled and nothing of it is left.
  */
 import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
+import { limitsOf, settlesWithin, type WaitOptions, within } from "../../process/deadline.ts";
 import { ClaudeTimeoutError, MessageParseError } from "../errors.ts";
 import type { ClaudeMessage, ResultMessage } from "../messages/message-schemas.ts";
 import { isMessage, parseMessage } from "../messages/parse-message.ts";
@@ -14,7 +15,6 @@ import { BoundedStream } from "./bounded-stream.ts";
 import type { ClaudeProcess, ProcessEnd } from "./claude-process.ts";
 import { checkPrompt, type Prompt } from "./prompt.ts";
 import type { UserInput } from "./user-input.ts";
-import { atMost, limitsOf, type WaitOptions, within } from "./waiting.ts";
 
 /** How to end a session: at once, or after so many milliseconds at the most, in which its tasks may end. */
 export type CloseOptions = { stop: true } | { wait: number };
@@ -165,16 +165,17 @@ export class ClaudeSession implements AsyncIterable<SessionMessage>, AsyncDispos
     this.#parts.input.end();
     await this.#parts.child.end(answers ? GRACE_MS : 0);
     this.query.close();
-    await atMost(DRAIN_MS, this.#over);
+    await settlesWithin(this.#over, { timeout: DRAIN_MS });
     this.#finish("the session was closed");
-    await atMost(GRACE_MS, this.#parts.hooks.settled());
+    await settlesWithin(this.#parts.hooks.settled(), { timeout: GRACE_MS });
   }
 
   /** Stops the turn, then the tasks. False where Claude does not answer: then it is not asked again. */
   async #stopAll(): Promise<boolean> {
     const live = this.tasks.list({ live: true });
-    if (this.#isBusy && !(await atMost(GRACE_MS, this.query.interrupt()))) return false;
-    return atMost(GRACE_MS, Promise.all(live.map((task) => task.cancel())));
+    if (this.#isBusy && !(await settlesWithin(this.query.interrupt(), { timeout: GRACE_MS }))) return false;
+    const cancelled = Promise.all(live.map((task) => task.cancel()));
+    return settlesWithin(cancelled, { timeout: GRACE_MS });
   }
 
   async #run(): Promise<void> {
@@ -252,11 +253,13 @@ export class ClaudeSession implements AsyncIterable<SessionMessage>, AsyncDispos
   async #endGently(limitMs: number): Promise<void> {
     const end = Date.now() + limitMs;
     const isLate = () => Date.now() >= end;
-    while (!this.#isQuiet && !this.#isOver && !isLate()) await atMost(end - Date.now(), this.#nextQuiet());
+    while (!this.#isQuiet && !this.#isOver && !isLate()) {
+      await settlesWithin(this.#nextQuiet(), { timeout: end - Date.now() });
+    }
     if (!this.#isQuiet || this.#isForced) return;
     this.#parts.input.end();
     do {
-      await atMost(Math.min(GRACE_MS, end - Date.now()), this.#over);
+      await settlesWithin(this.#over, { timeout: Math.min(GRACE_MS, end - Date.now()) });
     } while (!this.#isOver && this.#isBusy && !isLate());
   }
 

@@ -3,6 +3,7 @@
  * that is owned, and the option's hooks. What a session does then is in `claude-session.ts`.
  */
 import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
+import { limitsOf, type WaitOptions, within } from "../../process/deadline.ts";
 import { ClaudeTimeoutError } from "../errors.ts";
 import { loadSdk, type SdkOptions } from "../sdk.ts";
 import { type SubagentHandlers, SubagentHooks } from "../tasks/subagent-hooks.ts";
@@ -12,7 +13,6 @@ import { ClaudeProcess } from "./claude-process.ts";
 import { ClaudeSession } from "./claude-session.ts";
 import { checkPrompt, type Prompt } from "./prompt.ts";
 import { UserInput } from "./user-input.ts";
-import { limitsOf, type WaitOptions, within } from "./waiting.ts";
 
 const OPEN_MS = 60_000;
 const BUFFERED_MESSAGES = 10_000;

@@ -3,8 +3,8 @@
  * turns, or the process died), one is made up when the task ends, and marked. What they throw does no harm.
  */
 import { access, readlink } from "node:fs/promises";
+import { pause } from "../../process/deadline.ts";
 import type { SdkOptions } from "../sdk.ts";
-import { pause } from "../session/waiting.ts";
 import {
   type SubagentStartInput,
   type SubagentStopInput,

@@ -4,12 +4,12 @@
  * It starts nothing and reads no stream by itself: it is fed with `track`.
  */
 import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
+import type { WaitOptions } from "../../process/deadline.ts";
 import { TaskNotFoundError } from "../errors.ts";
 import type { BackgroundTasksChangedMessage, ClaudeMessage, TaskStartedMessage } from "../messages/message-schemas.ts";
 import { isMessage, parseMessage } from "../messages/parse-message.ts";
 import { launchedOutput } from "../messages/tool-results.ts";
 import { BoundedStream } from "../session/bounded-stream.ts";
-import type { WaitOptions } from "../session/waiting.ts";
 import { agentText } from "./agent-text.ts";
 import { RecentKeys } from "./recent-keys.ts";
 import { checkSaved, type SavedTask } from "./saved-task.ts";

@@ -4,8 +4,8 @@
  */
 import { readFile } from "node:fs/promises";
 import { AsyncAgentsError } from "../../model/errors.ts";
+import { limitsOf, pause, type WaitOptions } from "../../process/deadline.ts";
 import { TaskOutputError } from "../errors.ts";
-import { limitsOf, pause, type WaitOptions } from "../session/waiting.ts";
 import { parseTranscript, spokenText, type TranscriptMessage } from "./transcript.ts";
 
 /** Where a task's output is, and what is known of it. */

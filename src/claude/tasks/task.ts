@@ -3,10 +3,10 @@
  * It stands for the task, not for one run: after a resume it speaks of the new run.
  */
 import { AsyncAgentsError } from "../../model/errors.ts";
+import { limitsOf, pause, type WaitOptions, within } from "../../process/deadline.ts";
 import { TaskTimeoutError } from "../errors.ts";
 import type { TaskUsage } from "../messages/message-schemas.ts";
 import { isSuccess } from "../messages/parse-message.ts";
-import { limitsOf, pause, type WaitOptions, within } from "../session/waiting.ts";
 import type { SavedTask } from "./saved-task.ts";
 import { type OutputSource, readMessages, readText } from "./task-output.ts";
 import type { TaskRecord } from "./task-record.ts";

@@ -5,6 +5,7 @@
  */
 import { isRefusal } from "../../hosts/host.ts";
 import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
+import { pause, settlesWithin } from "../../process/deadline.ts";
 import type { Notice, Parent } from "../../store/store.ts";
 import type { EngineContext, NoticeView } from "../context.ts";
 
@@ -138,8 +139,8 @@ export class Delivery {
    * the session itself shows that it arrived. A parent that is busy takes it up later; the books do not wait for that.
    */
   async #outOfTheWay(taken: Promise<unknown>): Promise<void> {
-    await Promise.race([taken, Bun.sleep(BUSY_MS)]);
-    if (!this.#signals.isStopped()) await Bun.sleep(SETTLE_MS);
+    await settlesWithin(taken, { timeout: BUSY_MS });
+    if (!this.#signals.isStopped()) await pause(SETTLE_MS);
   }
 
   async #views(notices: readonly Notice[]): Promise<NoticeView[]> {

@@ -8,9 +8,9 @@
 import { loadSdk, type SdkModule, type SdkOptions, type SdkUserMessage } from "../../claude/sdk.ts";
 import { BoundedStream } from "../../claude/session/bounded-stream.ts";
 import { ClaudeProcess } from "../../claude/session/claude-process.ts";
-import { within } from "../../claude/session/waiting.ts";
 import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
 import type { Evidence } from "../../model/evidence.ts";
+import { within } from "../../process/deadline.ts";
 import {
   type AgentInfo,
   type ForkInput,

@@ -7,6 +7,7 @@
 import { messageOf } from "../../model/errors.ts";
 import { interruption } from "../../model/evidence.ts";
 import { costBreach } from "../../model/limits.ts";
+import { settlesWithin } from "../../process/deadline.ts";
 import type { HostEvent, HostStatus, PromptInput } from "../host.ts";
 import type { ClaudeLedger, RunEnd } from "./ledger.ts";
 import { RunReader } from "./run-reader.ts";
@@ -87,12 +88,8 @@ export class ClaudeWork {
 
   /** Requests the stop, and waits no longer than a run may take to end: a frozen process does not answer. */
   async stopTask(taskId: string): Promise<void> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const limit = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, INTERRUPT_MS);
-    });
-    const asked = this.#running?.stopTask(taskId).catch(() => {});
-    await Promise.race([asked, this.#runOver.promise, limit]).finally(() => clearTimeout(timer));
+    const asked = this.#running?.stopTask(taskId);
+    await settlesWithin(Promise.race([asked, this.#runOver.promise]), { timeout: INTERRUPT_MS });
   }
 
   /** Ends the process without reporting anything, as if this program had died. */

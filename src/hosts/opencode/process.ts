@@ -3,9 +3,10 @@
  * it ends, with everything that it started, when this process does, in whatever way. Does not start it again: see the server.
  */
 import { spawn } from "node:child_process";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { AsyncAgentsError } from "../../model/errors.ts";
+import { within } from "../../process/deadline.ts";
+import { freePort } from "../../process/free-port.ts";
 import { guardProcess } from "../../process/process-guard.ts";
 
 const MARK = "ASYNCAGENTS_OPENCODE_PROCESS";
@@ -72,7 +73,10 @@ export async function startOpenCodeProcess(
     await ended.finally(() => clearTimeout(timer));
   };
   try {
-    const url = await Promise.race([listening.promise, notListening(ended, () => complaint)]);
+    const started = Promise.race([listening.promise, endedEarly(ended, () => complaint)]);
+    const url = await within(started, { timeout: START_MS }, (ms) =>
+      notStarted(`it did not listen within ${ms / 1000} s`, complaint),
+    );
     const authorization = `Basic ${btoa(`asyncagents:${password}`)}`;
     return { url, pid: child.pid ?? 0, headers: { authorization }, ended, stop };
   } catch (thrown) {
@@ -81,16 +85,14 @@ export async function startOpenCodeProcess(
   }
 }
 
-/** Rejects when it ends, or takes too long, before it listens. */
-async function notListening(ended: Promise<string>, complaint: () => string): Promise<never> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<string>((resolve) => {
-    timer = setTimeout(() => resolve(`it did not listen within ${START_MS / 1000} s`), START_MS);
-    timer.unref();
-  });
-  const how = await Promise.race([ended, late]).finally(() => clearTimeout(timer));
-  const said = complaint().trim().split("\n").slice(-3).join(" ");
-  throw new AsyncAgentsError("host_unavailable", `OpenCode did not start (${how}). ${said}`.trim());
+/** Rejects when it ends before it listens. */
+async function endedEarly(ended: Promise<string>, complaint: () => string): Promise<never> {
+  throw notStarted(await ended, complaint());
+}
+
+function notStarted(how: string, complaint: string): AsyncAgentsError {
+  const said = complaint.trim().split("\n").slice(-3).join(" ");
+  return new AsyncAgentsError("host_unavailable", `OpenCode did not start (${how}). ${said}`.trim());
 }
 
 /** Hands on the end of what was written so far, whenever there is more. */
@@ -110,15 +112,4 @@ function signalGroup(pid: number | undefined, name: "SIGTERM" | "SIGKILL"): void
   } catch {
     // It ended just now.
   }
-}
-
-function freePort(): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const server = createServer();
-  server.once("error", reject);
-  server.listen(0, "127.0.0.1", () => {
-    const address = server.address();
-    server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
-  });
-  return promise;
 }

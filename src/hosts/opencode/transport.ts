@@ -3,6 +3,7 @@
  * becomes an AsyncAgentsError here, so that no `{ error }` is ever dropped. No retries.
  */
 import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
+import { within } from "../../process/deadline.ts";
 
 export interface OpenCodeRequest {
   method: "GET" | "POST" | "PATCH" | "DELETE";
@@ -90,19 +91,14 @@ function dataOf(text: string): unknown {
 /** Sends, waits at most 30 s, and turns any failure into an error that names the request. */
 export async function callOpenCode(send: OpenCodeSend, request: OpenCodeRequest): Promise<OpenCodeAnswer> {
   const what = `${request.method} ${request.path}`;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no response within ${TIMEOUT_MS / 1000} s`)), TIMEOUT_MS);
+  const late = (ms: number) => new Error(`no response within ${ms / 1000} s`);
+  const answer = await within(send(request), { timeout: TIMEOUT_MS }, late).catch((thrown: unknown) => {
+    // Nothing was sent: no OpenCode is running.
+    if (AsyncAgentsError.isInstance(thrown)) throw thrown;
+    throw new AsyncAgentsError("host_failed", `OpenCode did not answer ${what}: ${messageOf(thrown)}`, {
+      cause: thrown,
+    });
   });
-  const answer = await Promise.race([send(request), late])
-    .catch((thrown: unknown) => {
-      // Nothing was sent: no OpenCode is running.
-      if (AsyncAgentsError.isInstance(thrown)) throw thrown;
-      throw new AsyncAgentsError("host_failed", `OpenCode did not answer ${what}: ${messageOf(thrown)}`, {
-        cause: thrown,
-      });
-    })
-    .finally(() => clearTimeout(timer));
   if (answer.status >= 200 && answer.status < 300) return answer;
   const said = describe(answer.data);
   if (answer.status === 404) throw new AsyncAgentsError("session_gone", `OpenCode has no such session (${said})`);

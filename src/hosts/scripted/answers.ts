@@ -4,8 +4,9 @@
  * turn.
  */
 import { messageOf } from "../../model/errors.ts";
+import { pause } from "../../process/deadline.ts";
 import { type HostEvent, type HostStatus, type OpenRequest, type Reply, replyWord } from "../host.ts";
-import { elapse, type ScriptedGate, unlessAborted } from "./gates.ts";
+import { type ScriptedGate, unlessAborted } from "./gates.ts";
 import { markerOf, type ScriptedAnswer, type ScriptedDelay, say } from "./script.ts";
 import type { AgentMessage, ScriptedCall, ScriptedSession, ScriptedSessions } from "./sessions.ts";
 
@@ -71,7 +72,7 @@ export class ScriptedAnswers {
   async #hold(turn: ScriptedTurn, delay: ScriptedDelay): Promise<void> {
     if (turn.signal.aborted) return;
     if (delay.type === "gate") return this.#input.gate(delay.name).pass(turn.signal);
-    if (delay.type === "pause") return elapse(delay.ms, turn.signal);
+    if (delay.type === "pause") return pause(delay.ms, turn.signal);
     const { reason, times } = delay;
     for (let count = 1; count <= times; count++) {
       turn.state = { state: "retrying", reason, count };

@@ -2,6 +2,7 @@
  * Where scripted agents wait: named gates that a test opens, and requests that someone answers. An opened gate stays
  * open. A wait ends early when its signal aborts; the caller then checks the signal.
  */
+import { settlesWithin } from "../../process/deadline.ts";
 
 export interface ScriptedGate {
   /** Resolves when this many agents have arrived, whether or not they still wait. */
@@ -48,21 +49,5 @@ export function scriptedGates(): (name: string) => ScriptedGate {
 
 /** The result of the work, or undefined once the signal aborts. */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-  if (signal.aborted) return undefined;
-  const aborted = Promise.withResolvers<undefined>();
-  const onAbort = () => aborted.resolve(undefined);
-  signal.addEventListener("abort", onAbort, { once: true });
-  try {
-    return await Promise.race([work, aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-  }
-}
-
-/** Resolves after the given time, or when the signal aborts. */
-export async function elapse(ms: number, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  await unlessAborted(promise, signal);
-  clearTimeout(timer);
+  return (await settlesWithin(work, { signal })) ? work : undefined;
 }

@@ -3,6 +3,7 @@
  * Invariant: a gate holds every arrival until it is opened, and an opened gate stays open. An arrival that gives up
  * (its client went away) is no longer counted as waiting. Gates know nothing about requests or scripts.
  */
+import { settlesWithin } from "../../process/deadline.ts";
 import { bounded, defaultTimeoutMs } from "../recorder.ts";
 
 export class Gate {
@@ -43,7 +44,7 @@ export class Gate {
     this.arrivals++;
     this.waiting++;
     this.#notify();
-    if (!this.#isOpen) await untilAborted(this.#opened.promise, signal);
+    if (!this.#isOpen) await settlesWithin(this.#opened.promise, { signal });
     this.waiting--;
     this.#notify();
   }
@@ -62,14 +63,4 @@ export class Gate {
     const describe = () => `${what} gate "${this.name}"; ${this.arrivals} arrived, ${this.waiting} waiting.`;
     return bounded(promise, timeoutMs, describe).finally(() => this.#watchers.delete(check));
   }
-}
-
-/** Settles with the work or, earlier, with the signal; never rejects because of the signal. */
-export async function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  const aborted = Promise.withResolvers<void>();
-  const onAbort = () => aborted.resolve();
-  signal.addEventListener("abort", onAbort, { once: true });
-  await Promise.race([work, aborted.promise]);
-  signal.removeEventListener("abort", onAbort);
 }

@@ -4,8 +4,9 @@
  * a client that goes away while its answer waits does not get the step back. It opens no port.
  */
 
+import { pause } from "../../process/deadline.ts";
 import { Recorder } from "../recorder.ts";
-import { Gate, untilAborted } from "./gates.ts";
+import { Gate } from "./gates.ts";
 import type { ModelRequest, RequestKind } from "./model-request.ts";
 import { type Rendered, render } from "./rendered-answer.ts";
 import { type Modifier, resolve, say } from "./script.ts";
@@ -134,7 +135,7 @@ export class ModelEndpoint<R extends WireRequest, U extends object> {
     for (const modifier of modifiers) {
       if (signal.aborted) return;
       if (modifier.type === "gate") await this.gate(resolve(modifier.name, request)).pass(signal);
-      else await untilAborted(Bun.sleep(modifier.ms), signal);
+      else await pause(modifier.ms, signal);
     }
   }
 }

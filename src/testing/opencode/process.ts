@@ -60,7 +60,7 @@ export interface ProcessOptions {
 export async function startProcess(options: ProcessOptions): Promise<OpenCodeProcess> {
   const { home, directory, output } = options;
   // Not `--port 0`: OpenCode reads that as "4096 if free", which belongs to the OpenCode of the person at this machine.
-  const command = [openCodeBinary(), "serve", "--hostname", "127.0.0.1", "--port", String(freePort())];
+  const command = [openCodeBinary(), "serve", "--hostname", "127.0.0.1", "--port", String(await freePort())];
   const child = Bun.spawn(command, {
     cwd: directory,
     env: cleanEnvironment(home, options.env),

@@ -1,0 +1,4 @@
+/** Makes ids that no other process makes: `ins_6f1c…`. The prefix says what it is the id of. */
+export function newId(prefix: string): string {
+  return `${prefix}_${crypto.randomUUID().replaceAll("-", "")}`;
+}
