@@ -15,7 +15,7 @@ import type { Task } from "../model/task.ts";
 import { awakeNow } from "../process/awake-clock.ts";
 import { isInstanceAlive, ownIdentity } from "../process/liveness.ts";
 import type { Log } from "../process/log.ts";
-import { newId } from "../process/new-id.ts";
+import { makeId } from "../process/make-id.ts";
 import type { FeedEntry, Instance, Store } from "../store/store.ts";
 import { DEFAULT_SETTINGS, type EngineContext, type NoticeText, type NoticeView } from "./context.ts";
 import { Engine } from "./engine.ts";
@@ -73,7 +73,7 @@ export class Runner {
       ...clocks,
       idleMs: IDLE_MS,
       pollMs: POLL_MS,
-      newId,
+      newId: makeId,
       isAlive: isInstanceAlive,
       ...context,
     };

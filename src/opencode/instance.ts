@@ -10,7 +10,7 @@ import type { Task } from "../model/task.ts";
 import { awakeNow } from "../process/awake-clock.ts";
 import { isInstanceAlive, ownIdentity } from "../process/liveness.ts";
 import type { Log } from "../process/log.ts";
-import { newId } from "../process/new-id.ts";
+import { makeId } from "../process/make-id.ts";
 import { wordNotices } from "./notice-text.ts";
 import { type PluginOptions, settingsOf } from "./options.ts";
 import { holdStorage } from "./storage.ts";
@@ -45,7 +45,7 @@ export async function startInstance(input: {
     host,
     log,
     instance: {
-      id: newId("ins"),
+      id: makeId("ins"),
       ...ownIdentity(),
       beat: 0,
       host: host.kind,
@@ -55,7 +55,7 @@ export async function startInstance(input: {
     settings: settingsOf(options, ownTools),
     now: Date.now,
     monotonic: awakeNow,
-    newId,
+    newId: makeId,
     isAlive: isInstanceAlive,
     reach: input.reach,
     wordNotices: (views) =>
