@@ -1,12 +1,13 @@
 /**
- * The command line of the benchmarks. Wrong arguments give a text that says what is right; nothing is started then.
+ * The command line of the benchmarks. Invalid arguments produce a text with the correct usage, and nothing is
+ * started.
  */
 import { parseArgs } from "node:util";
 import { MODES, type Mode } from "./opencode/bed.ts";
 
 export const BENCHMARKS = ["background-task", "many-tasks", "status-api"] as const;
 
-/** Of the benchmark of the status API, in the order in which they run: the first needs a store that nobody has written to. */
+/** The parts of the status API benchmark in run order: the first needs a store that nobody has written to. */
 export const PARTS = ["start", "list", "events"] as const;
 
 export type Part = (typeof PARTS)[number];
@@ -89,7 +90,7 @@ function isBenchmark(name: string): name is Benchmark {
   return (BENCHMARKS as readonly string[]).includes(name);
 }
 
-/** The one that is named, or every one. */
+/** The named one, or all of them. */
 function chosen<T extends string>(name: string, text: string | undefined, known: readonly T[], every: string): T[] {
   const found = known.filter((each) => text === undefined || text === every || text === each);
   if (found.length > 0) return found;

@@ -1,5 +1,6 @@
 /**
- * `npm run bench`: runs the benchmarks, prints the report, writes the figures, and exits with 1 when a ratio is over its limit.
+ * `npm run bench`: runs the benchmarks, prints the report, writes the figures, and exits with 1 if a ratio exceeds
+ * its limit.
  */
 import { mkdir } from "node:fs/promises";
 import { availableParallelism, cpus, loadavg } from "node:os";
@@ -17,14 +18,16 @@ import { bytesTable, disturbance, MODE_LABELS, timesTable, verdictLine } from ".
 import { statusApi } from "./status/status-api.ts";
 
 const FEW = 30;
-/** A pair launches 120 agents: fewer pairs say enough, and the ratio moves less from pair to pair than with one task. */
+/**
+ * A pair launches 120 agents: fewer pairs are enough, and the ratio varies less from pair to pair than with one task.
+ */
 const MANY_TRIALS = { pairs: 10, warmUps: 2 };
 const QUICK_MANY = { pairs: 1, warmUps: 0 };
 const reports = join(dirname(import.meta.dir), ".test-report");
 
 type Run = Extract<Arguments, { type: "run" }>;
 
-/** Each one prints its report and gives whether it is within its limits, with its figures. */
+/** Each benchmark prints its report and returns its figures and whether it is within its limits. */
 const benchmarks: Record<Benchmark, (run: Run, started: number) => Promise<{ passed: boolean; figures: object }>> = {
   "background-task": backgroundTask,
   "many-tasks": manyTasks,

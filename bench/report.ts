@@ -1,5 +1,5 @@
 /**
- * The printed report: tables side by side and one verdict line for each limit. Pure: gives text, prints nothing.
+ * The printed report: tables side by side and one verdict line per limit. Pure: returns text, prints nothing.
  */
 import type { Comparison } from "./opencode/background-task.ts";
 import type { Mode } from "./opencode/bed.ts";
@@ -12,10 +12,10 @@ type Row = readonly string[];
 
 export const MODE_LABELS: Record<Mode, string> = { tui: "TUI", serve: "headless serve, over HTTP" };
 
-/** The load for each core above which a run is called disturbed; a run alone stays well below it. */
+/** The load per core above which a run counts as disturbed; an undisturbed run stays well below it. */
 const BUSY_LOAD = 1.1;
 
-/** What to say of a run at this load; null where it was quiet. */
+/** What to say about a run at this load; null if the machine was quiet. */
 export function disturbance(load: number, cores: number): string | null {
   return load > BUSY_LOAD * cores ? "Others were at work here, and the side that does more feels it more." : null;
 }

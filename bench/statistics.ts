@@ -1,28 +1,28 @@
 /**
  * The figures of a comparison: medians, and percentile bootstrap intervals of a median and of a ratio of medians.
- * Pure: chance is a seeded generator that is passed in, so that the same samples give the same interval.
+ * Pure: a seeded random generator is passed in, so that the same samples give the same interval.
  */
 
-/** A figure with the bounds between which it lies with 95% confidence. */
+/** A figure with its 95% confidence interval. */
 export interface Estimate {
   value: number;
   low: number;
   high: number;
 }
 
-/** One pair: what each side took in it. */
+/** One pair: what each side took. */
 export interface Pair {
   ours: number;
   theirs: number;
 }
 
-/** Gives numbers from 0 up to, but not including, 1. */
+/** Returns numbers from 0 up to, but not including, 1. */
 export type Chance = () => number;
 
 const RESAMPLES = 10_000;
 const TAIL = 0.025;
 
-/** The generator mulberry32: small, fast, and good enough to resample with. */
+/** The generator mulberry32: small, fast, and good enough for resampling. */
 export function seededChance(seed: number): Chance {
   let state = seed >>> 0;
   return () => {
@@ -33,12 +33,12 @@ export function seededChance(seed: number): Chance {
   };
 }
 
-/** The middle of the values; of the two in the middle, their mean. */
+/** The middle value, or the mean of the two middle values. */
 export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** The value below which that share of the values lies, interpolated between neighbours. */
+/** The value below which this share of the values lies, interpolated between neighbours. */
 export function quantile(values: readonly number[], share: number): number {
   if (values.length === 0) throw new RangeError("There is no quantile of no values.");
   const sorted = [...values].sort((a, b) => a - b);
@@ -52,7 +52,7 @@ export function medianEstimate(values: readonly number[], chance: Chance, resamp
   return bootstrap(values, median, { chance, resamples });
 }
 
-/** The ratio of the medians. Whole pairs are drawn, since both sides of a pair saw the same moment of the machine. */
+/** The ratio of the medians. Whole pairs are drawn, since both sides of a pair saw the same state of the machine. */
 export function ratioEstimate(pairs: readonly Pair[], chance: Chance): Estimate {
   return bootstrap(pairs, ratioOfMedians, { chance, resamples: RESAMPLES });
 }
@@ -61,7 +61,7 @@ export function ratioOfMedians(pairs: readonly Pair[]): number {
   return median(pairs.map((pair) => pair.ours)) / median(pairs.map((pair) => pair.theirs));
 }
 
-/** The median of what ours is above theirs in each pair. */
+/** The median of the differences, ours minus theirs, of all pairs. */
 export function differenceEstimate(pairs: readonly Pair[], chance: Chance): Estimate {
   const differences = pairs.map(({ ours, theirs }) => ours - theirs);
   return medianEstimate(differences, chance);

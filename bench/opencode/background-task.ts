@@ -1,6 +1,6 @@
 /**
- * The benchmarks against OpenCode's own background `task`: both tools in one OpenCode process, trials in interleaved pairs.
- * One launches a single task in each trial, the other many tasks in one answer of the model.
+ * The benchmarks against OpenCode's own background `task`: both tools in one OpenCode process, trials in interleaved
+ * pairs. One launches a single task per trial, the other many tasks in one answer of the model.
  */
 import { loadavg } from "node:os";
 import { pathToFileURL } from "node:url";
@@ -14,7 +14,7 @@ import { runTrial, type Trial } from "./trial.ts";
 export interface Comparison {
   mode: Mode;
   openCodeVersion: string;
-  /** Of the last minute of it. */
+  /** The load average of the last minute. */
   load: number;
   pairs: Record<Side, Trial>[];
   bytes: Record<Side, ContextBytes>;
@@ -23,7 +23,7 @@ export interface Comparison {
 const BACKGROUND = { OPENCODE_EXPERIMENTAL_BACKGROUND_SUBAGENTS: "1" };
 const plugin = [pathToFileURL(Bun.fileURLToPath(import.meta.resolve("../../src/opencode/server.ts"))).href];
 
-/** The bytes that the definition of OpenCode's `task` has when background tasks are off. */
+/** The size of the definition of OpenCode's `task` with background tasks off, in bytes. */
 export function plainDefinitionBytes(): Promise<number> {
   return onBed("serve", {}, async ({ begin }) => definitionBytes((await begin("Hello.")).request, contenders.theirs));
 }

@@ -1,6 +1,7 @@
 /**
- * Where a trial runs: one OpenCode with a stamped model, as `opencode serve` or as the TUI. A bed takes prompts for fresh
- * sessions; all else is read where both modes look the same, at the model and in OpenCode's own database.
+ * Where a trial runs: one OpenCode with a stamped model, as `opencode serve` or as the TUI. A bed accepts prompts for
+ * fresh sessions; everything else is read where both modes look the same: at the model and in OpenCode's own
+ * database.
  */
 import type { PluginEntry } from "../../src/testing/opencode/home.ts";
 import { scripts } from "./contenders.ts";
@@ -13,10 +14,10 @@ export const MODES = ["tui", "serve"] as const;
 
 export type Mode = (typeof MODES)[number];
 
-/** One OpenCode of a mode. */
+/** One running OpenCode of a mode. */
 export interface RunningOpenCode {
   home: string;
-  /** Prompts a session of its own, and gives the model's first request of it. */
+  /** Prompts a new session, and returns the model's first request in it. */
   begin(prompt: string): Promise<Exchange>;
   stop(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * The two sides of the comparison: how a model launches a background task on each, and which scripts it follows.
- * Both get the same description, the same prompt and the same answer of the child.
+ * The two sides of the comparison: how a model launches a background task on each, and which scripts it follows. Both
+ * get the same description, the same prompt and the same answer from the child.
  */
 import { call, calls, gate, pause, type Script, say, scriptMarker } from "../../src/testing/models/script.ts";
 
@@ -40,7 +40,7 @@ export const contenders: Record<Side, Contender> = {
   },
 };
 
-/** What a person asks of the parent in one trial; the trial's name finds its child again. */
+/** The user's prompt to the parent in one trial; the trial's name identifies its child. */
 export function parentPrompt(contender: Contender, trial: string): string {
   return `${scriptMarker(contender.side)} Launch trial <${trial}>.`;
 }
@@ -50,20 +50,20 @@ export function childPrompt(trial: string): string {
 }
 
 /**
- * How long everything rests before a step that is timed. A toast follows a launch and an end by 300 ms, and each HTTP request to
- * OpenCode is followed by about 100 ms in which it collects garbage again and again; a real task takes longer than both.
+ * The idle time before each timed step. A toast follows a launch and an end by 300 ms, and after each HTTP request
+ * OpenCode collects garbage repeatedly for about 100 ms; a real task takes longer than both.
  */
 export const REST_MS = 600;
 
-/** Tasks that one answer of the model launches in the trials with many tasks. */
+/** The number of tasks that one answer of the model launches in the trials with many tasks. */
 export const MANY = 60;
 
-/** What a person asks of the parent in a trial with many tasks. */
+/** The user's prompt to the parent in a trial with many tasks. */
 export function manyPrompt(contender: Contender, trial: string): string {
   return `${scriptMarker(`many-${contender.side}`)} Launch trial <${trial}>.`;
 }
 
-/** How a child of a trial with many tasks answers; the parent has been told of it once a request holds this. */
+/** The answer of a child in a trial with many tasks; the parent has been notified once a request contains it. */
 export function manyAnswer(trial: string, index: number): string {
   return `answer <${trial}/${index}>`;
 }
@@ -81,7 +81,10 @@ function trialOf(text: string): string {
   return /<([^>]+)>/.exec(text)?.[1] ?? "?";
 }
 
-/** The child's answer waits at the gate that is named as its session; those of the trials with many tasks answer at once. */
+/**
+ * The child's answer waits at the gate named after its session; children in trials with many tasks answer
+ * immediately.
+ */
 export function scripts(): Record<string, Script> {
   const parent = ({ tool, input }: Contender): Script => [
     pause(REST_MS),

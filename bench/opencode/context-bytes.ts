@@ -1,6 +1,6 @@
 /**
- * How many bytes a background task adds to its parent's context, read from the parent's own model requests: as JSON, in
- * UTF-8. Counts what the model is sent, not what a person sees.
+ * How many bytes a background task adds to its parent's context, measured in the parent's own model requests: as
+ * JSON, in UTF-8. Counts what the model receives, not what a person sees.
  */
 import type { ChatRequest } from "../../src/testing/models/chat-request.ts";
 import type { Contender } from "./contenders.ts";
@@ -11,14 +11,14 @@ export interface ContextBytes {
   definitions: number;
   /** The call that launches, and its result. */
   launch: number;
-  /** What is added when the task has ended, its result included. */
+  /** What is added when the task has ended, including its result. */
   notice: number;
 }
 
 export function contextBytes(trial: Trial, contender: Contender): ContextBytes {
   const [before, launched, told] = trial.requests.map((exchange) => exchange.request);
   if (!before || !launched || !told) throw new Error("The trial has too few requests.");
-  // The answer that ends the parent's turn lies between the launch and the notice, and is the same on both sides.
+  // The answer that ends the parent's turn comes between the launch and the notice, and is the same on both sides.
   const answer = 1;
   return {
     definitions: definitionBytes(before, contender),

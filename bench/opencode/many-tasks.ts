@@ -1,6 +1,6 @@
 /**
- * The benchmark of many launches in one answer of the model, against OpenCode's own background `task`: both tools in one
- * `opencode serve`, trials in interleaved pairs. Times are taken at the model, where both sides look the same.
+ * The benchmark of many launches in one answer of the model, against OpenCode's own background `task`: both tools in
+ * one `opencode serve`, trials in interleaved pairs. Times are taken at the model, where both sides look the same.
  */
 import type { Bed } from "./bed.ts";
 import { type Contender, MANY, manyAnswer, manyPrompt, REST_MS } from "./contenders.ts";
@@ -8,9 +8,9 @@ import type { Exchange } from "./stamped-model.ts";
 
 /** Times in ms, from the last byte of the model's answer with the calls. */
 export interface ManyTrial {
-  /** To the arrival of the parent's next request: all calls have returned. */
+  /** Until the parent's next request arrives: all calls have returned. */
   launchTurn: number;
-  /** To the arrival of the parent's request that holds the answers of all children. */
+  /** Until the parent's request with the answers of all children arrives. */
   allTold: number;
 }
 
@@ -19,7 +19,7 @@ const PATIENCE_MS = 120_000;
 export async function runManyTrial({ begin, model }: Bed, contender: Contender, name: string): Promise<ManyTrial> {
   const { sessionId } = await begin(manyPrompt(contender, name));
   const answers = Array.from({ length: MANY }, (_, index) => manyAnswer(name, index));
-  // A wait looks at all requests again each time: each is read once, so that the model stays quick.
+  // A wait checks all requests every time, so each is parsed only once to keep the model fast.
   const read = new WeakSet<Exchange>();
   const told = await model.exchange((exchange) => {
     if (exchange.sessionId !== sessionId || read.has(exchange)) return false;

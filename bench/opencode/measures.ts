@@ -1,6 +1,6 @@
 /**
- * What is judged, and how: each measure with its limit, its figures from the pairs, and the verdict. Pure but for the seed
- * that it fixes, so that the same pairs are always judged the same.
+ * What is judged, and how: each measure with its limit, its figures from the pairs, and the verdict. Pure except for
+ * its fixed seed, so that the same pairs are always judged the same way.
  */
 
 import { type Estimate, medianEstimate, ratioEstimate, seededChance } from "../statistics.ts";
@@ -14,7 +14,7 @@ type Timed = Exclude<keyof Trial, "requests">;
 export interface Measure<Key extends string = string> {
   key: Key;
   title: string;
-  /** The most that ours may take, as a multiple of theirs; null where it is only shown. */
+  /** The most that ours may take, as a multiple of theirs; null if it is only shown. */
   limit: number | null;
 }
 
@@ -22,15 +22,16 @@ export interface Judged extends Measure {
   ours: Estimate;
   theirs: Estimate;
   ratio: Estimate;
-  /** Null where there is no limit. */
+  /** Null if there is no limit. */
   passed: boolean | null;
 }
 
 const LIMIT = 1.2;
 
 /**
- * Headless, a plugin reaches OpenCode over HTTP only, and that request costs more than all of ours: see the decision
- * of 2026-11-15, "Telling the parent is measured where people sit". The higher limit there is a guard, not an aim.
+ * Without the TUI, a plugin can reach OpenCode only over HTTP, and that request costs more than all of our own work:
+ * see the decision of 2026-11-15, "Telling the parent is measured where people sit". The higher limit there is a
+ * safeguard, not a goal.
  */
 const TOLD_LIMITS: Record<Mode, number> = { tui: LIMIT, serve: 2.2 };
 

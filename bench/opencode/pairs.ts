@@ -1,6 +1,6 @@
 /**
- * Runs trials in interleaved pairs. Invariant: the order within a pair alternates, so that neither side always comes first;
- * warm-up pairs are thrown away.
+ * Runs trials in interleaved pairs. Invariant: the order within a pair alternates, so that neither side always comes
+ * first; warm-up pairs are discarded.
  */
 import type { Side } from "./contenders.ts";
 

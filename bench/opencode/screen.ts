@@ -1,6 +1,6 @@
 /**
- * What a terminal was sent, as far as waiting for a text to be drawn needs it. It emulates no terminal: a text is found only
- * where it is drawn in one piece.
+ * The output sent to a terminal, as far as waiting for a text requires it. It does not emulate a terminal: a text is
+ * found only if it is drawn in one piece.
  */
 import { bounded } from "../../src/testing/recorder.ts";
 

@@ -1,5 +1,5 @@
 /**
- * `opencode serve` as a bed: sessions are made and prompted over HTTP. The plugin's own client goes over HTTP too here.
+ * `opencode serve` as a bed: sessions are created and prompted over HTTP. The plugin's own client uses HTTP too here.
  */
 import { startOpenCode } from "../../src/testing/opencode/harness.ts";
 import type { BedSettings, RunningOpenCode } from "./bed.ts";

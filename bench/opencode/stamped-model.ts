@@ -1,7 +1,8 @@
 /**
- * A scripted model that stamps when each request arrives and when the last byte of its answer is handed to the socket.
- * Invariant: arrival is stamped before the body is read, so that a longer context does not count as a later request.
- * It refuses nothing and cannot fail: the scripted model of the tests does that. Requests for a title are answered and forgotten.
+ * A scripted model that records when each request arrives and when the last byte of its answer is handed to the
+ * socket. Invariant: arrival is recorded before the body is read, so that a longer context does not count as a later
+ * request. It rejects nothing and cannot fail, unlike the scripted model of the tests. Requests for a title are
+ * answered and forgotten.
  */
 import { type ChatBody, ChatRequest } from "../../src/testing/models/chat-request.ts";
 import { stream } from "../../src/testing/models/chat-response.ts";
@@ -22,11 +23,11 @@ export interface Exchange {
 export interface StampedModel {
   url: string;
   gate(name: string): Gate;
-  /** The first so many requests of a session, past or to come. */
+  /** The first N requests of a session, past or future. */
   exchanges(sessionId: string, count: number): Promise<Exchange[]>;
-  /** The first request whose last user message holds the text. */
+  /** The first request whose last user message contains the text. */
   exchangeWith(text: string, timeoutMs?: number): Promise<Exchange>;
-  /** The first request that matches, past or to come. */
+  /** The first matching request, past or future. */
   exchange(matches: (exchange: Exchange) => boolean, timeoutMs?: number): Promise<Exchange>;
   stop(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * What OpenCode itself stored about the sessions of a trial, read from its database: the same way in every mode, and without
- * a request that it would have to answer. Reads only; OpenCode's writes do not wait for it.
+ * What OpenCode itself stored about the sessions of a trial, read from its database: the same in every mode, and
+ * without sending it a request. Read-only; OpenCode's writes do not wait for it.
  */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ export class StoredSessions {
     return (row as { version: string } | null)?.version ?? "unknown";
   }
 
-  /** Resolves when so many answers of the session's model are complete. */
+  /** Resolves when this many answers of the session's model are complete. */
   async answers(sessionId: string, count: number): Promise<void> {
     const complete = this.#database.query(
       `SELECT count(*) AS count FROM message WHERE session_id = ?
@@ -54,7 +54,7 @@ export class StoredSessions {
     this.#opened?.close();
   }
 
-  /** Opened late: OpenCode makes the file when it starts. */
+  /** Opened late, because OpenCode creates the file when it starts. */
   get #database(): Database {
     this.#opened ??= new Database(this.#path, { readonly: true });
     return this.#opened;

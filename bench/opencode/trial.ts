@@ -1,6 +1,6 @@
 /**
- * One trial: a fresh parent session launches one background task, ends its turn, and is told of the task's end. Times are
- * taken at the model, where both sides look the same; the call itself is timed by OpenCode.
+ * One trial: a fresh parent session launches one background task, ends its turn, and is notified of the task's end.
+ * Times are taken at the model, where both sides look the same; OpenCode times the call itself.
  */
 import type { Bed } from "./bed.ts";
 import { CHILD_ANSWER, type Contender, childPrompt, parentPrompt, REST_MS } from "./contenders.ts";
@@ -10,15 +10,15 @@ import type { Exchange } from "./stamped-model.ts";
 export interface Trial {
   /** From the start of the tool call to its result, by OpenCode's clock, in whole ms. */
   launchCall: number;
-  /** From the end of the model's answer with the call to the arrival of the parent's next request. */
+  /** From the end of the model's answer with the call until the parent's next request arrives. */
   launchPath: number;
-  /** From the end of the child's answer to the arrival of the parent's request that holds it. */
+  /** From the end of the child's answer until the parent's request with it arrives. */
   told: number;
   /** The parent's requests: before the launch, after it, and with the notice. */
   requests: Exchange[];
 }
 
-/** So many answers the parent's model has given when it has launched, and when it has been told. */
+/** How many answers the parent's model has given once it has launched, and once it has been notified. */
 const LAUNCHED = 2;
 const TOLD = 3;
 

@@ -1,6 +1,6 @@
 /**
- * OpenCode's TUI in a terminal as a bed: prompts are typed, and OpenCode listens on no port. Fresh sessions come from the
- * keyboard (leader, then n). What is shown is waited for before the next key; nothing is timed by it.
+ * OpenCode's TUI in a terminal as a bed: prompts are typed, and OpenCode listens on no port. Fresh sessions are
+ * opened from the keyboard (leader, then n). Each key waits for the expected screen; nothing is timed by it.
  */
 import { rmSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
@@ -20,7 +20,7 @@ const NEW_SESSION = "n";
 const ENTER = "\r";
 const START_MS = 60_000;
 const STOP_MS = 5_000;
-/** A TUI that still loads drops the key; on an empty prompt it does nothing, so that it can be pressed again. */
+/** A TUI that is still loading drops the key; on an empty prompt the key does nothing, so it can be pressed again. */
 const ENTERS = 5;
 const ENTER_MS = 4_000;
 

@@ -1,6 +1,6 @@
 /**
- * Child: what our event stream is compared with. Plain `Bun.serve` that sends the same bytes to everybody who is connected, in
- * one loop, when it is told to: no store, no snapshot, no reader that is too slow.
+ * Child process: the baseline for our event stream. Plain `Bun.serve` that on request sends the same bytes to every
+ * connection in one loop: no store, no snapshot, no handling of slow readers.
  */
 import { answerCalls, sharedNow } from "./child-process.ts";
 
@@ -13,7 +13,7 @@ const calls = {
     const server = Bun.serve({ hostname: "127.0.0.1", port: 0, idleTimeout: 0, development: false, fetch: open });
     return `http://127.0.0.1:${server.port}`;
   },
-  /** Gives the time of the call. */
+  /** Returns the time of the call. */
   send({ text }: { text: string }): number {
     const at = sharedNow();
     const bytes = encoder.encode(text);

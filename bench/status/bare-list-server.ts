@@ -1,6 +1,7 @@
 /**
- * Child: what our list is compared with. One file of plain `Bun.serve` and a prepared bun:sqlite statement that gives the same
- * answer as `GET /v1/tasks`, without routes, checks, filters or layers; and a server that sends the same bytes again and again.
+ * Child process: the baseline for our list. One file of plain `Bun.serve` and a prepared bun:sqlite statement that
+ * gives the same answer as `GET /v1/tasks`, without routes, checks, filters or layers; and a server that always sends
+ * the same bytes.
  */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
@@ -29,7 +30,7 @@ type Row = Record<Text | "prompt", string> &
   Record<"number" | "started_at" | "run_started_at" | "is_forked", number>;
 
 const calls = {
-  /** The list of a folder's store. */
+  /** The list from a folder's store. */
   list({ directory }: { directory: string }): string {
     const database = new Database(join(directory, "asyncagents.db"), { readonly: true });
     const page = database.prepare<Row, [number]>(PAGE);

@@ -1,11 +1,12 @@
 /**
- * A part of a benchmark in a process of its own, called by name over IPC. Both ends are here. A child is ended by its pid when
- * it is stopped, and by its lifeline when the benchmark dies; what a call throws there is thrown here.
+ * Runs a part of a benchmark in its own process, called by name over IPC. This file contains both ends. A child is
+ * ended by pid when it is stopped, and by its lifeline if the benchmark dies; an error thrown by a call in the child
+ * is rethrown here.
  */
 import { attachLifeline } from "../../src/testing/lifeline.ts";
 import { bounded } from "../../src/testing/recorder.ts";
 
-/** What a child can be called with, and what it answers: plain data. */
+/** The calls a child accepts and answers: plain data. */
 // biome-ignore lint/suspicious/noExplicitAny: each child's own file says what its calls take.
 export type Calls = Record<string, (input: any) => unknown>;
 
@@ -28,7 +29,7 @@ type Answered = { id: number; result: unknown } | { id: number; problem: string 
 
 const PATIENCE_MS = 120_000;
 
-/** `file` is the child's own, beside this one; `folder` is removed should the benchmark be killed. */
+/** `file` is the child's program in this folder; `folder` is removed if the benchmark is killed. */
 export function startChild<Known extends Calls>(file: string, folder: string): Child<Known> {
   const open = new Map<number, PromiseWithResolvers<unknown>>();
   const child = Bun.spawn([process.execPath, Bun.fileURLToPath(import.meta.resolve(file))], {
@@ -63,7 +64,7 @@ export function startChild<Known extends Calls>(file: string, folder: string): C
   };
 }
 
-/** The child's end: answers one call after the other. */
+/** The child's end: answers one call at a time. */
 export function answerCalls(calls: Calls): void {
   let last: Promise<void> = Promise.resolve();
   const answer = async ({ id, name, input }: Asked) => {
@@ -78,7 +79,7 @@ export function answerCalls(calls: Calls): void {
   });
 }
 
-/** Milliseconds on the one clock that all processes of this machine share. */
+/** Milliseconds on a clock that all processes of this machine share. */
 export function sharedNow(): number {
   return performance.timeOrigin + performance.now();
 }

@@ -1,6 +1,6 @@
 /**
- * How fast a change reaches many readers, in interleaved rounds: ours from the commit, the bare server from the call, the same
- * bytes on both sides. Then how fast a change of another process reaches one reader. Times in ms.
+ * How fast a change reaches many readers, in interleaved rounds: ours from the commit, the bare server from the call,
+ * with the same bytes on both sides. Then how fast another process's change reaches one reader. Times in ms.
  */
 import { sqliteStore } from "../../src/store/open.ts";
 import { newTask } from "../../src/testing/sample-task.ts";
@@ -43,7 +43,7 @@ interface Stage {
 const WARM_UPS = 3;
 const REST_MS = 150;
 const TASK = "ses_benchlive";
-/** Between changes of another process: never in step with whoever looks for them. */
+/** The pause between changes of another process: never in step with the polling for them. */
 const LEAST_PAUSE_MS = 150;
 const PAUSE_SPREAD_MS = 200;
 
@@ -70,7 +70,7 @@ export async function measureEvents(options: EventOptions): Promise<EventFigures
   }
 }
 
-/** A person's task: nobody is left to be told of its end. */
+/** A task launched by a person: nobody has to be notified of its end. */
 function begun() {
   const { made } = storedTask(0);
   const prompt = made.type === "task.created" ? made.task.prompt : "";
@@ -120,7 +120,7 @@ async function runRounds(stage: Stage, options: EventOptions): Promise<Pick<Even
   return { rounds, bytes: Buffer.byteLength(text) };
 }
 
-/** Changes that this process makes, at a reader of the other one's stream. */
+/** Changes made by this process, as seen by a reader of the other process's stream. */
 async function measureForeign({ clients }: Stage, options: EventOptions): Promise<number[]> {
   const store = await sqliteStore({ directory: options.directory });
   const chance = seededChance(2);

@@ -1,7 +1,7 @@
 /**
- * Folders with a store of so many ended tasks, written through the store itself, event by event, so that rows, totals, search
- * index and notices are what it would write. Nothing lives in them and nothing is left to be told: a program that opens one
- * has nothing to recover.
+ * Folders with a store of N ended tasks, written through the store itself, event by event, so that rows, totals,
+ * search index and notices are real. No task is live and no notice is pending: a program that opens such a store has
+ * nothing to recover.
  */
 import { mkdir } from "node:fs/promises";
 import { sqliteStore } from "../../src/store/open.ts";
@@ -22,7 +22,7 @@ export async function fillStore(directory: string, tasks: number): Promise<void>
   }
 }
 
-/** From the oldest on, so that what is newer comes later in the feed too. */
+/** Oldest first, so that newer tasks come later in the feed too. */
 async function writeTasks(store: Store, oldest: number): Promise<void> {
   await store.write(async (transaction) => {
     for (let age = oldest; age > oldest - BATCH && age >= 0; age--) {

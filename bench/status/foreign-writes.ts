@@ -1,6 +1,6 @@
 /**
- * Commits to a store from outside, cheap enough to come before every request: a word in the feed and a new time in the newest
- * task's row, in one transaction, as a retrieved result writes them.
+ * Commits to a store from outside, cheaply enough to precede every request: a feed entry and a new time in the newest
+ * task's row, in one transaction, like the retrieval of a result.
  */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";

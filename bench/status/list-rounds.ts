@@ -1,6 +1,7 @@
 /**
- * The list and the search, in interleaved rounds: every contender gets its share of requests in each round, in an order that
- * turns. A write to its store comes before every request, so no answer can be kept. Gives requests per second.
+ * The list and the search, in interleaved rounds: every contender gets its share of requests in each round, in
+ * rotating order. A write to its store precedes every request, so no answer can be cached. Returns requests per
+ * second.
  */
 import { isDeepStrictEqual } from "node:util";
 import { folderToken } from "../../src/http/token-file.ts";
@@ -31,7 +32,7 @@ export interface ListOptions {
   /** Folders with many tasks and with few. */
   large: string;
   small: string;
-  /** Removed when this process dies. */
+  /** Removed if this process dies. */
   folder: string;
   rounds: number;
   requests: number;
@@ -47,7 +48,7 @@ export interface ListFigures {
 
 const PATH = "/v1/tasks";
 const TERMS = { rare: PLANTED.rare, hundredth: PLANTED.hundredth, frequent: PLANTED.frequent, letters: "zo" } as const;
-/** Rounds before those that count: code and statements become warm. */
+/** Rounds that do not count: code and statements warm up. */
 const WARM_UPS = 2;
 
 export async function measureLists(options: ListOptions): Promise<ListFigures> {
@@ -102,17 +103,17 @@ async function runRounds(contenders: Record<ListContender, Load>, options: ListO
   return rounds;
 }
 
-/** The slow one, which has no limit, gets fewer. */
+/** The slow one has no limit and gets fewer requests. */
 function share(name: ListContender, { requests }: ListOptions): number {
   return name === "letters" ? Math.ceil(requests / 10) : requests;
 }
 
-/** In odd rounds backwards, so that nobody always follows the same neighbour. */
+/** Odd rounds run backwards, so that no contender always follows the same neighbour. */
 export function turned<T>(names: readonly T[], round: number): T[] {
   return round % 2 === 0 ? [...names] : [...names].reverse();
 }
 
-/** What the bare server answers must be what ours does, or the comparison says nothing. */
+/** The bare server's answer must equal ours; otherwise the comparison means nothing. */
 async function sameAnswer(ours: string, bare: string): Promise<string> {
   const [one, other] = await Promise.all([ours, bare].map(async (url) => (await fetch(`${url}${PATH}`)).text()));
   if (one === undefined || other === undefined || !isDeepStrictEqual(JSON.parse(one), JSON.parse(other))) {

@@ -1,6 +1,6 @@
 /**
- * What is judged of the status API, and how: each measure with its pairs, its limit and the verdict. Pure but for the seed that
- * it fixes, so that the same figures are always judged the same.
+ * What is judged about the status API, and how: each measure with its pairs, its limit and the verdict. Pure except
+ * for its fixed seed, so that the same figures are always judged the same way.
  */
 
 import {
@@ -26,9 +26,9 @@ export interface StatusMeasure {
   /** What ours is compared with. */
   against: string;
   unit: "/s" | "ms" | "MB";
-  /** `ratio`: ours over theirs; `difference`: ours less theirs, in the unit. */
+  /** `ratio`: ours over theirs; `difference`: ours minus theirs, in the unit. */
   compare: "ratio" | "difference";
-  /** Null where it is only shown. */
+  /** Null if it is only shown. */
   limit: Limit | null;
   pairs: Pair[];
 }
@@ -37,7 +37,7 @@ export interface JudgedStatus extends StatusMeasure {
   ours: Estimate;
   theirs: Estimate;
   compared: Estimate;
-  /** Null where there is no limit. */
+  /** Null if there is no limit. */
   passed: boolean | null;
 }
 

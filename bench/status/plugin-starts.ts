@@ -1,6 +1,7 @@
 /**
- * How the plugin starts in the real OpenCode with many stored tasks and with none, in interleaved pairs: until its server
- * answers, and how much memory OpenCode holds then. Both stores were opened before: neither start makes tables.
+ * How the plugin starts in the real OpenCode with many stored tasks and with none, in interleaved pairs: the time
+ * until its server answers, and OpenCode's memory then. Both stores were opened before, so neither start creates
+ * tables.
  */
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -9,13 +10,13 @@ import { startOpenCode } from "../../src/testing/opencode/harness.ts";
 import { bounded } from "../../src/testing/recorder.ts";
 import { sharedNow } from "./child-process.ts";
 
-/** Of one start; times in ms. */
+/** One start; times in ms. */
 export interface PluginStart {
   /** From the first line of the plugin to the first answer of its server. */
   plugin: number;
   /** From the start of OpenCode to that answer. */
   process: number;
-  /** What OpenCode holds in memory after that and a first list, in MB. */
+  /** OpenCode's memory after that and a first list, in MB. */
   memory: number;
 }
 
@@ -37,12 +38,12 @@ const LOOK_MS = 5;
 const PATIENCE_MS = 60_000;
 const REST_MS = 1_000;
 const plugin = [pathToFileURL(Bun.fileURLToPath(import.meta.resolve("./stamping-plugin.ts"))).href];
-/** Nothing is asked of it. */
+/** It is never prompted. */
 const model = { url: "http://127.0.0.1:9/v1" };
 
 export async function measureStarts(options: StartOptions): Promise<StartPair[]> {
   const pairs: StartPair[] = [];
-  // The first pair is thrown away: files come from the disk then.
+  // The first pair is discarded, because its files are read from disk.
   for (let index = -1; index < options.pairs; index++) {
     const pair: Partial<StartPair> = {};
     for (const side of index % 2 === 0 ? (["many", "none"] as const) : (["none", "many"] as const)) {
@@ -78,7 +79,7 @@ async function measureStart(storage: string, stamp: string): Promise<PluginStart
   }
 }
 
-/** The address of the server that announced itself in the folder, once it has answered. */
+/** The address of the server announced in the folder, once it has answered. */
 async function firstAnswer(storage: string): Promise<string> {
   const folder = join(storage, "servers");
   for (;;) {

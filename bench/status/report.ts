@@ -1,6 +1,6 @@
 /**
- * The printed report of the status API: one table, one verdict line for each limit, and what is told besides. Pure: gives text,
- * prints nothing.
+ * The printed report of the status API: one table, one verdict line per limit, and additional notes. Pure: returns
+ * text, prints nothing.
  */
 import { estimate, table } from "../report.ts";
 import { quantile } from "../statistics.ts";
@@ -33,7 +33,7 @@ export function statusVerdict({ title, against, unit, compared, compare, limit, 
   return `${passed ? "PASS" : "FAIL"}  ${title}: ${figure} ${against} (${interval}), ${sign} ${limit?.value}`;
 }
 
-/** The middle and the tail of some times, in words. */
+/** The median and the tail of some times, in words. */
 export function spread(times: readonly number[]): string {
   const at = (share: number) => `${quantile(times, share).toFixed(1)} ms`;
   return `p50 ${at(0.5)}, p99 ${at(0.99)}, longest ${at(1)}`;

@@ -1,18 +1,18 @@
 /**
- * A load of GET requests over a few connections that stay open, so cheap that the server is what is measured: answers are
- * counted by their length and not read. The next request of a connection goes out when its last answer is whole.
+ * A load of GET requests over a few persistent connections, so cheap that only the server is measured: answers are
+ * counted by length and not parsed. A connection sends its next request when its last answer is complete.
  */
 import type { Socket } from "bun";
 import { bounded } from "../../src/testing/recorder.ts";
 
-/** So many requests are under way at once: the server never waits for us. */
+/** The number of concurrent requests: enough that the server never waits for us. */
 const CONNECTIONS = 4;
 const PATIENCE_MS = 120_000;
 const HEAD_END = "\r\n\r\n";
 
 interface Connection {
   socket: Socket<Connection> | null;
-  /** Bytes of the answer that are still to come; null before its head was read. */
+  /** Remaining bytes of the answer; null until its head has been read. */
   left: number | null;
   head: string;
   answered: () => void;
@@ -22,13 +22,15 @@ interface Connection {
 export interface Load {
   url: string;
   path: string;
-  /** Sent with each request where there is one: without it, our server asks the kernel who calls. */
+  /** Sent with each request if present: without it, our server asks the kernel who the caller is. */
   token?: string;
   /** Called before each request. */
   before(): void;
 }
 
-/** Sends so many requests in all and gives how many were answered in a second. Connections are made before the clock runs. */
+/**
+ * Sends this many requests in total and returns the rate per second. Connections are opened before the clock starts.
+ */
 export async function requestRate({ url, path, token, before }: Load, count: number): Promise<number> {
   const { hostname, port, host } = new URL(url);
   const authorization = token === undefined ? "" : `Authorization: Bearer ${token}\r\n`;
@@ -91,7 +93,7 @@ function take(connection: Connection, bytes: Buffer): void {
   connection.answered();
 }
 
-/** The length of the body of a good answer; null for any other. */
+/** The body length of a successful answer; null for any other. */
 export function answerLength(head: string): number | null {
   const length = /^content-length: (\d+)\r?$/im.exec(head)?.[1];
   return head.startsWith("HTTP/1.1 200 ") && length !== undefined ? Number(length) : null;

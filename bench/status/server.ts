@@ -1,6 +1,6 @@
 /**
- * Child: our status API on the store of a folder, as the plugin starts it, without an OpenCode around it. It also changes a
- * task when it is asked to, since what a process commits itself reaches its streams first.
+ * Child process: our status API on the store of a folder, as the plugin starts it, without an OpenCode around it. It
+ * also changes a task on request, since a process's own commits reach its streams first.
  */
 import { Desk } from "../../src/engine/desk.ts";
 import { Overview } from "../../src/engine/watching/overview.ts";
@@ -11,7 +11,7 @@ import { sqliteStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { answerCalls, sharedNow } from "./child-process.ts";
 
-/** Longer than a run: a heartbeat must not be taken for the change that is waited for. */
+/** Longer than a run: a heartbeat must not be mistaken for the expected change. */
 const NO_HEARTBEAT_MS = 86_400_000;
 
 let store: Store;
@@ -24,7 +24,7 @@ const calls = {
     const settings = { port: 0, origins: [], heartbeatMs: NO_HEARTBEAT_MS };
     return startApiServer({ overview: new Overview(store), desk, directory, log, ...settings }).url;
   },
-  /** Gives the time of its commit. */
+  /** Returns the time of its commit. */
   async apply({ id, event }: { id: string; event: TaskEvent }): Promise<number> {
     const { changed } = await store.apply(id, event);
     const at = sharedNow();

@@ -1,6 +1,6 @@
 /**
- * The plugin as OpenCode loads it, with a note of when loading began, in a file that the environment names. One default export
- * and nothing else: every export of this file must be a plugin.
+ * The plugin as OpenCode loads it, which also records when loading began, in a file named by the environment. One
+ * default export and nothing else: every export of this file must be a plugin.
  */
 import { writeFileSync } from "node:fs";
 

@@ -1,6 +1,6 @@
 /**
- * The benchmark of the status API: makes the stores once, in a temporary folder, and runs its parts on them one after the
- * other. Whatever happens, its child processes are ended and the folder is removed.
+ * The benchmark of the status API: creates the stores once, in a temporary folder, and runs its parts on them one
+ * after the other. In any case it ends its child processes and removes the folder.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
@@ -31,7 +31,7 @@ const FULL = {
 };
 const QUICK = { tasks: 2_000, pairs: 1, rounds: 3, requests: 40, readers: 100, eventRounds: 3, foreignChanges: 5 };
 const FEW_TASKS = 100;
-/** Descriptors that a process needs besides its streams. */
+/** File descriptors that a process needs besides its streams. */
 const SPARE_FILES = 200;
 
 type Sizes = typeof FULL;
@@ -42,7 +42,7 @@ interface Stage extends Sizes {
   onProgress(line: string): void;
 }
 
-/** What a part measured: what is judged, what is only told, and the figures behind both. */
+/** The result of a part: what is judged, what is only reported, and the figures behind both. */
 interface Outcome {
   judged: JudgedStatus[];
   told: string[];
@@ -99,7 +99,7 @@ async function events({ folder, large, readers, eventRounds, foreignChanges, onP
   return { judged: eventMeasures(figures).map(judgeStatus), told, figures: { ...figures, rounds: tails(figures) } };
 }
 
-/** A round's deliveries are too many to write down. */
+/** A round has too many deliveries to write down. */
 function tails({ rounds }: EventFigures): object[] {
   return rounds.map(({ ours, theirs }) => ({ ours: spread(ours), theirs: spread(theirs) }));
 }
@@ -119,7 +119,7 @@ function print(outcomes: readonly (Outcome & { part: Part; load: number })[], si
   }
 }
 
-/** As children will have it: Bun raises its own limit as far as it may. */
+/** The limit that children will have: Bun raises its own as far as allowed. */
 function ensureFiles(needed: number): void {
   if (process.platform === "win32") return;
   const limit = Bun.spawnSync(["sh", "-c", "ulimit -n"]).stdout.toString().trim();

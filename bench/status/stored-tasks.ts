@@ -1,14 +1,14 @@
 /**
- * The tasks of a large store: which words they have, what they did, how they ended. Pure and seeded by each task's age, so
- * that the newest tasks of two stores are the same however many lie below them.
+ * The tasks of a large store: their words, actions and outcomes. Pure and seeded by each task's age, so that the
+ * newest tasks of two stores are the same however many older ones there are.
  */
 import type { NewTask, TaskEvent } from "../../src/model/events.ts";
 import type { Progress } from "../../src/model/progress.ts";
 import { type Chance, seededChance } from "../statistics.ts";
 
-/** Words that are searched for: in which share of the descriptions they stand. No other word holds one of them. */
+/** The words searched for, with their share of the descriptions. No other word contains one of them. */
 export const PLANTED = { frequent: "review", hundredth: "pagination", rare: "kerberos" } as const;
-/** One task in so many has the rare word. */
+/** One task in this many has the rare word. */
 const RARE_EACH = 20_000;
 
 const AGENTS = ["explore", "general", "build", "plan", "reviewer", "tester"];
@@ -44,7 +44,7 @@ const WORDS = `
   .trim()
   .split(/\s+/);
 
-/** A stored task as what made it and what ended it. */
+/** A stored task as the event that created it and the events that ended it. */
 export interface StoredTask {
   id: string;
   parentSessionId: string;
@@ -52,7 +52,7 @@ export interface StoredTask {
   ended: TaskEvent;
 }
 
-/** The task before which so many newer ones were started (0: the newest). */
+/** The task that this many newer tasks follow (0: the newest). */
 export function storedTask(age: number): StoredTask {
   const chance = seededChance(age);
   const id = `ses_bench${String(age).padStart(8, "0")}`;

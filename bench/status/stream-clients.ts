@@ -1,14 +1,14 @@
 /**
- * Child: many readers of event streams over plain sockets, in a process of their own so that reading does not slow the sender.
- * Each arrival is stamped when the end of an event is there; the bytes themselves are looked at in one reader only.
+ * Child process: many readers of event streams over plain sockets, in their own process so that reading does not slow
+ * the sender. Each arrival is recorded when the end of an event arrives; only one reader looks at the bytes.
  */
 import { bounded } from "../../src/testing/recorder.ts";
 import { answerCalls, sharedNow } from "./child-process.ts";
 
 interface Reader {
-  /** When the last whole event arrived; 0 where none has since the last `await`. */
+  /** When the last complete event arrived; 0 if none has since the last `await`. */
   arrivedAt: number;
-  /** Kept of the first reader of a group only. */
+  /** Kept for the first reader of a group only. */
   text: string;
 }
 
@@ -18,17 +18,17 @@ interface Group {
   whole: PromiseWithResolvers<void>;
 }
 
-/** An event ends with an empty line; then the chunk that carried it does. */
+/** An event ends with an empty line, followed by the end of its chunk. */
 const EVENT_END = Buffer.from("\n\n\r\n");
 const PATIENCE_MS = 60_000;
-/** So many connect at once: a server's queue of new connections is short. */
+/** How many connect at once: a server's queue of new connections is short. */
 const AT_ONCE = 50;
 const SNAPSHOT_MS = 300;
 
 const groups = new Map<string, Group>();
 
 const calls = {
-  /** Connects so many readers under a name; returns when all have their snapshot. */
+  /** Connects this many readers under a name; returns when all have their snapshot. */
   async open({ name, url, count }: { name: string; url: string; count: number }): Promise<void> {
     const group: Group = { readers: [], missing: count, whole: Promise.withResolvers() };
     groups.set(name, group);
@@ -36,17 +36,17 @@ const calls = {
       await Promise.all(Array.from({ length: Math.min(AT_ONCE, count - opened) }, () => connect(group, url)));
     }
     await arrived(name, group);
-    // A large snapshot may hold what looks like its end.
+    // A large snapshot may contain what looks like its end.
     await Bun.sleep(SNAPSHOT_MS);
   },
-  /** Forgets what arrived, before the next event is sent. */
+  /** Forgets earlier arrivals before the next event is sent. */
   expect({ name }: { name: string }): void {
     const group = known(name);
     for (const reader of group.readers) Object.assign(reader, { arrivedAt: 0, text: "" });
     group.missing = group.readers.length;
     group.whole = Promise.withResolvers();
   },
-  /** When the expected event arrived at each reader, and what it was. */
+  /** When the expected event arrived at each reader, and its content. */
   async arrivals({ name }: { name: string }): Promise<{ at: number[]; text: string }> {
     const group = known(name);
     await arrived(name, group);
@@ -87,7 +87,7 @@ function arrived(name: string, group: Group): Promise<void> {
   return bounded(group.whole.promise, PATIENCE_MS, () => `an event at ${group.missing} readers of ${name}.`);
 }
 
-/** Without the lengths that HTTP puts around it. */
+/** Without the chunk lengths of HTTP. */
 function eventOf(chunks: string): string {
   return chunks.replace(/^[0-9a-f]+\r\n/i, "").replace(/\r\n$/, "");
 }

@@ -7,12 +7,12 @@ test("without arguments, all benchmarks run with 30 pairs, in the TUI first", ()
   expect(readArguments([])).toEqual({ type: "run", ...all, pairs: 30, warmUps: 4, quick: false });
 });
 
-test("a name and numbers are taken", () => {
+test("a name and numbers are accepted", () => {
   const read = readArguments(["background-task", "--on", "tui", "--pairs", "7", "--warm-ups", "0"]);
   expect(read).toMatchObject({ type: "run", benchmarks: ["background-task"], on: ["tui"], pairs: 7, warmUps: 0 });
 });
 
-test("a part of the status API is taken", () => {
+test("a part of the status API is accepted", () => {
   const read = readArguments(["status-api", "--part", "events"]);
   expect(read).toMatchObject({ type: "run", benchmarks: ["status-api"], parts: ["events"] });
 });
@@ -38,6 +38,6 @@ test.each([
   expect(readArguments(line.split(" ")).type).toBe("wrong");
 });
 
-test("help is help whatever stands beside it", () => {
+test("help is shown whatever else is given", () => {
   expect(readArguments(["--help", "--pairs", "3"])).toEqual({ type: "help" });
 });

@@ -10,7 +10,7 @@ import { sqliteStore } from "../../src/store/open.ts";
 const folder = mkdtempSync(join(tmpdir(), "asyncagents-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test("a filled store has its tasks, newest first, and nothing to recover or to tell; a write from outside shows", async () => {
+test("a filled store has its tasks, newest first, and nothing to recover or notify; a write from outside is visible", async () => {
   await fillStore(folder, 120);
   const store = await sqliteStore({ directory: folder });
   try {

@@ -12,12 +12,12 @@ function verdicts(mode: Mode, ours: number) {
   return Object.fromEntries(judged.map(({ key, passed }) => [key, passed]));
 }
 
-test("the launching call, the path to the next request and telling the parent have their limit", () => {
+test("the launching call, the path to the next request and the parent's notification have a limit", () => {
   expect(verdicts("tui", 119)).toEqual({ launchCall: true, launchPath: true, told: true });
   expect(verdicts("tui", 121)).toEqual({ launchCall: false, launchPath: false, told: false });
 });
 
-test("over HTTP telling the parent may take longer, up to a limit of its own", () => {
+test("over HTTP notifying the parent may take longer, up to its own limit", () => {
   expect(verdicts("serve", 219)).toEqual({ launchCall: false, launchPath: false, told: true });
   expect(verdicts("serve", 221)).toEqual({ launchCall: false, launchPath: false, told: false });
 });

@@ -13,7 +13,7 @@ const server = Bun.serve({
 });
 afterAll(() => server.stop(true));
 
-test("every request is answered once and in whole, and a write comes before each", async () => {
+test("every request is answered once and completely, and a write precedes each", async () => {
   let writes = 0;
   const before = () => {
     writes++;
@@ -22,12 +22,12 @@ test("every request is answered once and in whole, and a write comes before each
   expect([answered.filter((path) => path === "/large").length, writes]).toEqual([50, 50]);
 });
 
-test("an answer that is not good ends the load", async () => {
+test("an unsuccessful answer ends the load", async () => {
   const load = { url: server.url.href, path: "/nothing", before() {} };
   await expect(requestRate(load, 10)).rejects.toThrow("404");
 });
 
-test("only a good answer has a length", () => {
+test("only a successful answer has a length", () => {
   expect(answerLength("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 12")).toBe(12);
   expect(answerLength("HTTP/1.1 500 Internal\r\nContent-Length: 12")).toBeNull();
   expect(answerLength("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked")).toBeNull();

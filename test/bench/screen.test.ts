@@ -3,18 +3,18 @@ import { Screen } from "../../bench/opencode/screen.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-test("a text is found across pieces and between colours", async () => {
+test("a text is found across chunks and between colours", async () => {
   const screen = new Screen();
   const shown = screen.shows("trial <é>");
   const drawn = bytes("\x1b[2J\x1b[1;1Htri\x1b[38;2;1;2;3mal <é>");
-  // Cut within a letter.
+  // Cut inside a character.
   const cut = drawn.length - 2;
   screen.take(drawn.slice(0, cut));
   screen.take(drawn.slice(cut));
   await shown;
 });
 
-test("what was drawn before does not count, and the error shows it", async () => {
+test("text drawn earlier does not count, and the error shows it", async () => {
   const screen = new Screen();
   screen.take(bytes("\x1b[1mready"));
   await expect(screen.shows("ready", 20)).rejects.toThrow('"ready" on the screen. Drawn last:\nready');

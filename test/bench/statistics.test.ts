@@ -15,13 +15,13 @@ const numbers = (count: number, make: (chance: () => number) => number, seed = 1
   return Array.from({ length: count }, () => make(chance));
 };
 
-test("the median is the middle value, or the mean of the two in the middle, in any order", () => {
+test("the median is the middle value, or the mean of the two middle ones, in any order", () => {
   expect(median([3, 1, 2])).toBe(2);
   expect(median([4, 1, 3, 2])).toBe(2.5);
   expect(median([7])).toBe(7);
 });
 
-test("a median leaves its values as they were", () => {
+test("a median does not change its values", () => {
   const values = [3, 1, 2];
   median(values);
   expect(values).toEqual([3, 1, 2]);
@@ -33,17 +33,17 @@ test("a quantile lies between its neighbours, and reaches the ends", () => {
   expect(quantile([10, 20, 30], 1)).toBe(30);
 });
 
-test("there is no median of nothing", () => {
+test("there is no median of an empty list", () => {
   expect(() => median([])).toThrow("no values");
 });
 
-test("the same seed gives the same chance, another one gives another", () => {
+test("the same seed gives the same random numbers, another one gives others", () => {
   const three = (seed: number) => numbers(3, (chance) => chance(), seed);
   expect(three(5)).toEqual(three(5));
   expect(three(5)).not.toEqual(three(6));
 });
 
-test("chance is even from 0 to below 1", () => {
+test("random numbers are uniform from 0 to below 1", () => {
   const tenths = new Array<number>(10).fill(0);
   for (const value of numbers(100_000, (chance) => chance())) {
     const tenth = Math.floor(value * 10);
@@ -52,11 +52,11 @@ test("chance is even from 0 to below 1", () => {
   for (const count of tenths) expect(Math.abs(count - 10_000)).toBeLessThan(400);
 });
 
-test("values that are all the same leave no doubt", () => {
+test("identical values leave no uncertainty", () => {
   expect(medianEstimate([5, 5, 5, 5], seededChance(1))).toEqual({ value: 5, low: 5, high: 5 });
 });
 
-test("an estimate is the same again with the same seed, and holds its value between its bounds", () => {
+test("an estimate is reproducible with the same seed, and lies within its interval", () => {
   const values = numbers(40, (chance) => 10 + chance() * 5);
   const estimate = medianEstimate(values, seededChance(1));
   expect(medianEstimate(values, seededChance(1))).toEqual(estimate);
@@ -65,7 +65,7 @@ test("an estimate is the same again with the same seed, and holds its value betw
   expect(estimate.high).toBeGreaterThan(estimate.value);
 });
 
-test("the interval of a median holds the true one about 95 times in 100", () => {
+test("the interval of a median contains the true one about 95 times in 100", () => {
   let held = 0;
   for (let round = 0; round < 100; round++) {
     const { low, high } = medianEstimate(
@@ -95,7 +95,7 @@ test("pairs are drawn whole: what both sides share does not widen the interval",
   for (const bound of [value, low, high]) expect(bound).toBeCloseTo(2, 9);
 });
 
-test("the difference is the median of those of the pairs, not that of the medians", () => {
+test("the difference is the median of the pairs' differences, not the difference of the medians", () => {
   const pairs: Pair[] = [
     { ours: 11, theirs: 1 },
     { ours: 4, theirs: 2 },

@@ -12,7 +12,7 @@ import { spread, statusTable, statusVerdict } from "../../bench/status/report.ts
 
 const found = { rare: 5, hundredth: 1_000, frequent: 30_000, letters: 10 };
 
-/** The verdicts of those that have one, by their title and what they are compared with. */
+/** The verdicts of the measures that have one, by title and comparison. */
 function verdicts(measures: readonly StatusMeasure[]): Record<string, boolean> {
   const judged = measures.map(judgeStatus).flatMap(({ title, against, passed }) => {
     return passed === null ? [] : [[`${title} / ${against}`, passed] as const];
@@ -25,7 +25,7 @@ function round(rates: Partial<ListRound>): ListRound {
   return { ...usual, ...rates };
 }
 
-test("a limit holds at its own value, in both directions", () => {
+test("a limit includes its own value, in both directions", () => {
   expect(isWithin(2, { bound: "at most", value: 2 })).toBe(true);
   expect(isWithin(2.01, { bound: "at most", value: 2 })).toBe(false);
   expect(isWithin(0.7, { bound: "at least", value: 0.7 })).toBe(true);
@@ -57,14 +57,14 @@ test("events are judged by the p99 of each round, in the median of the rounds", 
   expect(tail?.passed).toBe(true);
 });
 
-test("a start is judged by its ratio, memory by how much more it is", () => {
+test("a start is judged by its ratio, memory by its increase", () => {
   const start = (plugin: number, memory: number) => ({ plugin, process: 10 * plugin, memory });
   const pair = (plugin: number, memory: number) => ({ many: start(plugin, memory), none: start(100, 300) });
   expect(Object.values(verdicts(startMeasures([pair(120, 330)])))).toEqual([true, true]);
   expect(Object.values(verdicts(startMeasures([pair(121, 331)])))).toEqual([false, false]);
 });
 
-test("a verdict says the figure, its interval and on which side of the limit it is", () => {
+test("a verdict states the figure, its interval and which side of the limit it is on", () => {
   const [bare] = listMeasures({ rounds: [round({ list: 600 })], found }).map(judgeStatus);
   expect(bare && statusVerdict(bare)).toBe(
     "FAIL  a list of 50: 0.60 times a bare server's (95% interval 0.60 to 0.60), less than 0.7",
@@ -77,15 +77,15 @@ test("a verdict says the figure, its interval and on which side of the limit it 
   );
 });
 
-test("the table shows a mark only where there is a limit", () => {
+test("the table shows a mark only if there is a limit", () => {
   const lines = statusTable(listMeasures({ rounds: [round({})], found }).map(judgeStatus)).split("\n");
   expect(lines.filter((line) => /[✓✗]$/.test(line))).toHaveLength(3);
 });
 
-test("times are told by their middle and their tail", () => {
+test("times are reported by their median and their tail", () => {
   expect(spread([1, 2, 3])).toBe("p50 2.0 ms, p99 3.0 ms, longest 3.0 ms");
 });
 
-test("every other round is run backwards", () => {
+test("every other round runs backwards", () => {
   expect([-2, -1, 0, 1].map((index) => turned(["a", "b"], index).join(""))).toEqual(["ab", "ba", "ab", "ba"]);
 });

@@ -24,7 +24,7 @@ function add(table: "message" | "part", data: object): void {
   database.run(`INSERT INTO ${table} VALUES ('ses_1', ?)`, [JSON.stringify(data)]);
 }
 
-test("complete answers of the model are waited for", async () => {
+test("waits for complete answers of the model", async () => {
   add("message", { role: "user", time: { created: 1 } });
   add("message", { role: "assistant", time: { created: 1 } });
   let added = false;
@@ -36,7 +36,7 @@ test("complete answers of the model are waited for", async () => {
   expect(await waited).toBe(true);
 });
 
-test("a call is timed by what OpenCode stored, and one that did not end is not", () => {
+test("a call is timed by what OpenCode stored, and an unfinished one is not", () => {
   add("part", { type: "text", text: "task" });
   add("part", { type: "tool", tool: "task", state: { status: "completed", time: { start: 10, end: 25 } } });
   add("part", { type: "tool", tool: "bash", state: { status: "running", time: { start: 10 } } });

@@ -17,13 +17,13 @@ test("a task of one age is always the same, and newer ones started later", () =>
   expect(starts).toEqual([...starts].sort((one, other) => other - one));
 });
 
-test("the planted words stand in their share of the descriptions", () => {
+test("the planted words appear in their share of the descriptions", () => {
   expect(holding(PLANTED.hundredth)).toBe(tasks.length / 100);
   expect(holding(PLANTED.rare)).toBe(1);
   expect(Math.abs(holding(PLANTED.frequent) / tasks.length - 0.3)).toBeLessThan(0.04);
 });
 
-test("tasks look like those that people have: short descriptions, results, several agents, and all have ended", () => {
+test("tasks look like real ones: short descriptions, results, several agents, and all have ended", () => {
   for (const { description, status, run, progress } of tasks) {
     expect(description.split(" ").length).toBeWithin(3, 9);
     expect(status).toBeOneOf(["completed", "error", "cancelled"]);
