@@ -7,6 +7,7 @@ import { lengths, measureHouse } from "../../scripts/measure/house.ts";
 import { packedSpreads, wideComments } from "../../scripts/measure/line-tricks.ts";
 import { repeatedBlocks } from "../../scripts/measure/repeated-blocks.ts";
 import { report } from "../../scripts/measure/report.ts";
+import { root } from "./repository.ts";
 import { folderSizes } from "./size.ts";
 import { parse, parseText } from "./syntax.ts";
 
@@ -31,7 +32,7 @@ describe("exported names", () => {
     const trees = await parseAll({
       "src/a.ts": "export interface Place {} export const once = 1; export const shape = 1; export type shape = 1;",
       "src/b.ts": 'export type Place = 1; export const value = 1; export { once } from "./a.ts";',
-      "src/c.ts": "export class Place {} export function value() {}",
+      "src/c.ts": "export const Place = 1; export function value() {}",
     });
     expect(sharedNames(trees)).toEqual([
       { name: "Place", isType: true, files: ["src/a.ts", "src/b.ts", "src/c.ts"] },
@@ -168,7 +169,9 @@ describe("a tree", () => {
     write("package.json", '{ "exports": { "./client": { "types": "./dist/room/client.d.ts" } } }');
     write("src/room/client.ts", `export const forOthers = 1;\n${block}`);
     write("src/room/other.ts", `// ${"x".repeat(120)}\nexport const unused = { ...{ forOthers } };\n${block}`);
-    write("bench/main.ts", `${block}function f() {\n  return 1;\n}\n`);
+    write("bench/main.ts", `${block}function f() {\n  return 1;\n}\nimport { measured } from "../src/room/third.ts";`);
+    write("src/room/third.ts", "export const measured = 1; export interface Shape {}");
+    write("src/room/fourth.ts", 'import type { Shape } from "./third.ts"; export class unused {}');
     write("node_modules/x/index.ts", block);
     for (let i = 0; i < 21; i++) write(`test/full/${i}.json`, "{}");
 
@@ -176,8 +179,8 @@ describe("a tree", () => {
     expect(house.areas.map(({ area }) => area)).toEqual(["src", "test", "bench"]);
     const [src, tests, bench] = house.areas;
     expect(src).toMatchObject({
-      folders: [{ folder: "src/room", files: 2 }],
-      fileLines: { count: 2, max: 7 },
+      folders: [{ folder: "src/room", files: 4 }],
+      fileLines: { count: 4, median: 1, max: 7 },
       repeatedBlocks: [{ lines: 6 }],
       wideComments: ["src/room/other.ts:1"],
       packedSpreads: ["src/room/other.ts:2"],
@@ -185,14 +188,33 @@ describe("a tree", () => {
     expect(tests?.folders).toEqual([{ folder: "test/full", files: 21 }]);
     expect(bench?.functionLines).toEqual({ count: 1, median: 3, p90: 3, max: 3, longest: "bench/main.ts:7" });
     expect(house.repeatedBetweenAreas).toHaveLength(2);
-    expect(house.exports).toMatchObject({ names: 2, shared: [], unimported: [{ name: "unused" }], onlyOutside: [] });
+    expect(house.exports).toEqual({
+      names: 5,
+      shared: [{ name: "unused", isType: true, files: ["src/room/fourth.ts", "src/room/other.ts"] }],
+      unimported: [
+        { file: "src/room/fourth.ts", name: "unused" },
+        { file: "src/room/other.ts", name: "unused" },
+      ],
+      onlyOutside: [{ file: "src/room/third.ts", name: "measured" }],
+    });
 
     const text = report(house, { verbose: true });
     expect(text).toMatch(/^folders over 20 files +0 +1 +0$/m);
     expect(text).toContain("21 in test/full");
+    expect(text).toContain("type unused: src/room/fourth.ts, src/room/other.ts");
     expect(text).toContain("unused in src/room/other.ts");
     expect(text).toContain("6 lines: src/room/client.ts:2 and src/room/other.ts:3");
     const better = { ...house, areas: house.areas.map((area) => ({ ...area, wideComments: [] })) };
     expect(report(better, { verbose: false, before: house })).toMatch(/^comment lines over 120 columns +1 → 0 +0 +0$/m);
+  });
+
+  test("that is none is refused", () => {
+    for (const [args, reason] of [
+      [["--tree", join(tree, "nowhere")], "is not a checkout of this project"],
+      [["--fast"], "--fast"],
+    ] as const) {
+      const { exitCode, stderr } = Bun.spawnSync([process.execPath, join(root, "scripts/measure.ts"), ...args]);
+      expect([exitCode, stderr.toString()]).toEqual([1, expect.stringContaining(reason)]);
+    }
   });
 });
