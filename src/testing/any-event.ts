@@ -1,6 +1,6 @@
 /**
- * Arbitraries for property tests: every event that the model knows, with texts and numbers of any shape. Which event meets
- * which state is left to chance; few run numbers and short sequences make real lives of tasks likely.
+ * Arbitraries for property tests: every event of the model, with texts and numbers of any shape. Events and states are
+ * combined at random; few run numbers and short sequences make realistic task histories likely.
  */
 import fc from "fast-check";
 import { ANSWERERS, REPLIES } from "../model/answer.ts";
@@ -17,7 +17,7 @@ const time = fc.integer({ min: 0, max: 2 ** 45 });
 const count = fc.nat({ max: 2 ** 31 });
 const run = fc.integer({ min: 0, max: 2 });
 
-/** A task's id of any shape. */
+/** A task id of any shape. */
 export const anyId = text;
 
 export const anyProgress: fc.Arbitrary<Progress> = fc.record({
@@ -63,7 +63,7 @@ const about = {
   owner: maybe(text),
 };
 
-/** A task in any state, also in such as `transition` would never make. */
+/** A task in any state, including states that `transition` never produces. */
 export function anyTask(id: string): fc.Arbitrary<Task> {
   return fc.record({
     id: fc.constant(id),

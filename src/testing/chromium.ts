@@ -1,6 +1,6 @@
 /**
- * Finds the Chromium of this machine and starts it headless for tests and screenshots: a profile of its own, no network of
- * its own. Installs nothing: where there is none, the error says how to get one (`scripts/browser.ts` tries to).
+ * Finds Chromium on this machine and starts it headless for tests and screenshots, with its own profile and no network
+ * access of its own. Installs nothing: if there is none, the error says how to get one (`scripts/browser.ts` tries to).
  */
 import { accessSync, constants, existsSync, readdirSync } from "node:fs";
 import { homedir } from "node:os";
@@ -13,7 +13,7 @@ const ELSEWHERE = [
   "/Applications/Chromium.app/Contents/MacOS/Chromium",
 ];
 
-/** `CHROMIUM_PATH`, one on the PATH, or one that Playwright installed; null where there is none. */
+/** From `CHROMIUM_PATH`, the PATH, or Playwright's own install; null if there is none. */
 export function findChromium(environment: Record<string, string | undefined> = process.env): string | null {
   const given = environment.CHROMIUM_PATH;
   if (given) return given;
@@ -22,7 +22,7 @@ export function findChromium(environment: Record<string, string | undefined> = p
   return [...onPath, ...ELSEWHERE, ...ofPlaywright()].find(isExecutable) ?? null;
 }
 
-/** The caller closes it. */
+/** The caller must close it. */
 export async function startChromium(): Promise<Browser> {
   const executablePath = findChromium();
   if (executablePath === null) {
@@ -35,9 +35,12 @@ export async function startChromium(): Promise<Browser> {
     executablePath,
     headless: true,
     args: [
-      // Root has no sandbox, and the pages are ours.
+      // Root has no sandbox, and the pages are our own.
       ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
-      ...["--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"],
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+      "--no-first-run",
     ],
   });
 }

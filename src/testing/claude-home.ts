@@ -1,18 +1,18 @@
 /**
- * Owns the folders and the environment that a test Claude CLI lives in: its own HOME, configuration, temporary folder and project.
- * Invariant: nothing is read from or written to the developer's own HOME, no setting of the developer's Claude gets in, and
- * the scripted model is the only one it reaches. It starts no Claude.
+ * Provides the folders and the environment for a Claude CLI under test: its own HOME, configuration, temporary folder
+ * and project. Invariant: nothing is read from or written to the developer's HOME, no setting of the developer's Claude
+ * applies, and the CLI can reach only the scripted model. Does not start Claude.
  */
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { createProject, createTemporaryRoot } from "./opencode/home.ts";
 
 export interface ClaudeHomeOptions {
-  /** The scripted model, or anything else that speaks the Messages API. */
+  /** The scripted model, or any other server with the Messages API. */
   model: { url: string };
-  /** A folder to live in, kept at the end; a temporary one by default. */
+  /** A folder to use and keep; a temporary one by default. */
   root?: string;
-  /** Laid over the rest. */
+  /** Overrides the defaults. */
   environment?: Record<string, string>;
 }
 
@@ -20,9 +20,9 @@ export interface ClaudeHome {
   root: string;
   /** A git repository with a few files; the CLI's working directory. */
   directory: string;
-  /** The whole environment of the CLI: it takes nothing else from this process. */
+  /** The complete environment of the CLI: it inherits nothing else from this process. */
   environment: Record<string, string>;
-  /** Removes the folder, if it was made here. */
+  /** Removes the folder, if it was created here. */
   remove(): Promise<void>;
 }
 
@@ -59,8 +59,9 @@ const quiet = {
   DISABLE_ERROR_REPORTING: "1",
   DISABLE_AUTOUPDATER: "1",
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
-  // A refused request is otherwise sent up to five times more, each time with fewer betas: a scripted 400 would be used up by them.
+  // Otherwise a rejected request is retried up to five times with fewer betas each time, which would use up a scripted
+  // 400.
   CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS: "1",
-  // As root, the CLI skips permissions only where it believes itself in a sandbox.
+  // As root, the CLI skips permissions only if it believes that it is in a sandbox.
   IS_SANDBOX: "1",
 };

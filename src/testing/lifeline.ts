@@ -1,19 +1,20 @@
 /**
- * Owns the end of what a test leaves behind when it dies: `bun test` runs no exit handlers, and a killed test run none at all.
- * Invariant: a process that holds a lifeline, and its temporary folder, are gone soon after the test process is, however that ended.
- * It does nothing while the test process lives, and is no substitute for an orderly stop.
+ * Cleans up when a test process dies: `bun test` runs no exit handlers, and a killed test run cannot. Invariant: a
+ * process with a lifeline, and its temporary folder, are gone soon after the test process is, however that ended. Does
+ * nothing while the test process lives, and does not replace an orderly stop.
  */
 
 /**
- * Starts a watcher whose standard input closes when this process ends; it then kills that one pid and removes the folder.
- * The returned function lets the watcher go: call it when the process has ended, so that its pid is never killed in its next life.
+ * Starts a watcher whose standard input closes when this process exits; it then kills that pid and removes the folder.
+ * The returned function releases the watcher: call it when the process has exited, so that a reused pid is never
+ * killed.
  */
 export function attachLifeline(pid: number, folder: string): () => void {
   if (process.platform === "win32") return () => {};
   const watch = 'read -r _; kill -9 "$1" 2>/dev/null; rm -rf -- "$2"';
   const watcher = Bun.spawn(["sh", "-c", watch, "lifeline", String(pid), folder], {
     stdio: ["pipe", "ignore", "ignore"],
-    // Of its own session, or a Ctrl-C in the terminal would end the watcher together with the test.
+    // In its own session, because Ctrl-C in the terminal would otherwise end the watcher together with the test.
     detached: true,
   });
   watcher.unref();

@@ -1,22 +1,24 @@
 /**
- * Owns an append-only list that can be waited on: model requests, OpenCode events.
- * Invariant: a wait looks at what was already recorded first, so nothing is missed between the act and the wait.
- * Every wait is bounded and its error tells what was awaited and what was seen. It never polls and never forgets.
+ * An append-only list with waits, for model requests and OpenCode events. Invariant: a wait first checks what was
+ * already recorded, so nothing is missed between an action and the wait. Every wait has a timeout, and its error names
+ * what was expected and what was seen. Never polls and never forgets.
  */
 import { within } from "../process/deadline.ts";
 
 export const defaultTimeoutMs = 40_000;
 
-/** Rejects with the described error when the promise does not settle in time; it does not cancel the work behind it. */
+/** Rejects with the described error if the promise does not settle in time; does not cancel the work behind it. */
 export function bounded<T>(work: Promise<T>, timeoutMs: number, describe: () => string): Promise<T> {
   return within(work, { timeout: timeoutMs }, (timeout) => new Error(`Waited ${timeout} ms for ${describe()}`));
 }
 
-export interface WaitOptions {
-  /** What is waited for, in the words of the error message. */
+export interface RecorderWaitOptions {
+  /** What is expected, for the error message. */
   what?: string;
   timeoutMs?: number;
-  /** Only items from this position on are looked at; take `recorder.items.length` before the act to wait for what follows it. */
+  /**
+   * Checks only items from this position on: save `recorder.items.length` before an action to wait for what follows it.
+   */
   from?: number;
 }
 
@@ -24,7 +26,7 @@ export class Recorder<T> {
   readonly items: T[] = [];
   readonly #waiters = new Set<() => void>();
   readonly #summarize: (item: T) => string;
-  /** Further lines for the error of a wait that ran out, such as the end of a log. */
+  /** Extra lines for the error of a timeout, such as the end of a log. */
   readonly #diagnose: () => string;
 
   constructor(summarize: (item: T) => string, diagnose: () => string = () => "") {
@@ -37,13 +39,13 @@ export class Recorder<T> {
     for (const check of [...this.#waiters]) check();
   }
 
-  /** The first recorded item that the predicate accepts, whether it is there already or still to come. */
-  waitFor(predicate: (item: T) => boolean, options: WaitOptions = {}): Promise<T> {
+  /** The first item that the predicate accepts, past or future. */
+  waitFor(predicate: (item: T) => boolean, options: RecorderWaitOptions = {}): Promise<T> {
     return this.waitForCount(predicate, 1, options).then((found) => found[0] as T);
   }
 
-  /** The first `count` recorded items that the predicate accepts. */
-  waitForCount(predicate: (item: T) => boolean, count: number, options: WaitOptions = {}): Promise<T[]> {
+  /** The first `count` items that the predicate accepts. */
+  waitForCount(predicate: (item: T) => boolean, count: number, options: RecorderWaitOptions = {}): Promise<T[]> {
     const { timeoutMs = defaultTimeoutMs, what = "a matching item", from = 0 } = options;
     const found: T[] = [];
     let next = from;

@@ -1,4 +1,6 @@
-/** Projects, work items and attempts for tests, with what a test does not care about filled in. Runs outside of the test runner too. */
+/**
+ * Projects, work items and attempts for tests, with defaults for irrelevant fields. Also works outside the test runner.
+ */
 import type { Attempt, BoardRepo, BoardSession, Project, WorkItem } from "../model/board.ts";
 import type { Store } from "../store/store.ts";
 
@@ -17,8 +19,16 @@ export function sampleItem(id: string, fields: Partial<WorkItem> = {}): WorkItem
 
 export function sampleAttempt(id: string, fields: Partial<Attempt> = {}): Attempt {
   return {
-    ...{ id, workItemId: "w", host: "scripted", variant: null, branch: `branch-${id}`, state: "starting" },
-    ...{ error: null, folder: null, createdAt: 1, updatedAt: 1 },
+    id,
+    workItemId: "w",
+    host: "scripted",
+    variant: null,
+    branch: `branch-${id}`,
+    state: "starting",
+    error: null,
+    folder: null,
+    createdAt: 1,
+    updatedAt: 1,
     ...fields,
   };
 }

@@ -1,4 +1,6 @@
-/** Tasks for tests, with what a test does not care about filled in. Runs outside of the test runner too. */
+/**
+ * Tasks for tests, with defaults for irrelevant fields. Also works outside the test runner.
+ */
 import type { NewTask, TaskEvent, TaskResumed } from "../model/events.ts";
 import type { Task } from "../model/task.ts";
 import type { Store } from "../store/store.ts";

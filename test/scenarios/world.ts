@@ -12,7 +12,7 @@ import type { Task } from "../../src/model/task.ts";
 import { sqliteStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { type OpenAiModel, startOpenAiModel } from "../../src/testing/models/openai-model.ts";
-import { call, type Script, type ScriptedCall, say, scriptMarker } from "../../src/testing/models/script.ts";
+import { call, type ModelCall, type Script, say, scriptMarker } from "../../src/testing/models/script.ts";
 import type { RecordedEvent } from "../../src/testing/opencode/events.ts";
 import { type OpenCode, type OpenCodeOptions, startOpenCode } from "../../src/testing/opencode/harness.ts";
 
@@ -184,13 +184,13 @@ export class Parent {
   }
 
   /** One turn in which the model calls one of our tools; gives the tool's answer. */
-  async ask(tool: string, input: ScriptedCall["input"] = {}, options: { agent?: string } = {}): Promise<string> {
+  async ask(tool: string, input: ModelCall["input"] = {}, options: { agent?: string } = {}): Promise<string> {
     const [answer] = await this.askAll([{ name: tool, input }], options);
     return answer ?? "";
   }
 
   /** One turn with several calls in one step. */
-  async askAll(list: ScriptedCall[], options: { agent?: string } = {}): Promise<string[]> {
+  async askAll(list: ModelCall[], options: { agent?: string } = {}): Promise<string[]> {
     const named = list.map(({ name, input }) => ({ name: this.#world.tool(name), input }));
     const first = named[0];
     const step =
@@ -283,7 +283,7 @@ export class Parent {
 function collectAnswer(
   event: RecordedEvent,
   sessionId: string,
-  calls: readonly ScriptedCall[],
+  calls: readonly ModelCall[],
   answers: Map<string, string | null>,
 ): number {
   if (event.type === "message.part.updated" && event.properties.part.sessionID === sessionId) {

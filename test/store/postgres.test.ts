@@ -4,7 +4,7 @@ import { freePort } from "../../src/process/free-port.ts";
 import { postgresStore } from "../../src/store/open.ts";
 import { postgresDatabase } from "../../src/store/postgres/postgres-database.ts";
 import type { Store } from "../../src/store/store.ts";
-import { storeConformance } from "../../src/testing/conformance/store-conformance.ts";
+import { storeConformance } from "../../src/testing/conformance/store/store-conformance.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { create, newTask } from "../../src/testing/sample-task.ts";
 import { startPostgres } from "./postgres-server.ts";

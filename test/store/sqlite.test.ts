@@ -6,7 +6,7 @@ import { messageOf } from "../../src/model/errors.ts";
 import { sqliteStore } from "../../src/store/open.ts";
 import { storeFailure } from "../../src/store/sqlite/failure.ts";
 import { sqliteDatabase } from "../../src/store/sqlite/sqlite-database.ts";
-import { storeConformance } from "../../src/testing/conformance/store-conformance.ts";
+import { storeConformance } from "../../src/testing/conformance/store/store-conformance.ts";
 import { create } from "../../src/testing/sample-task.ts";
 import { expectMigrated } from "./schema-1.ts";
 import { expectBoardAdded } from "./schema-2.ts";

@@ -50,7 +50,7 @@ async function readStream(response: Response): Promise<{ events: Record<string, 
 }
 
 describe("addressing", () => {
-  test("a session and each agent in it have cursors of their own", async () => {
+  test("a session and each agent in it have separate cursors", async () => {
     model.script("count", [say("one"), say("two")]);
     const [session, prompt] = [newSession(), `go ${scriptMarker("count")}`];
     expect([
@@ -91,9 +91,14 @@ describe("answers", () => {
     expect(broken).toBe(false);
     expect(events.map((event) => event.type)).toEqual([
       "message_start",
-      ...["content_block_start", "content_block_delta", "content_block_stop"],
-      ...["content_block_start", "content_block_delta", "content_block_stop"],
-      ...["message_delta", "message_stop"],
+      "content_block_start",
+      "content_block_delta",
+      "content_block_stop",
+      "content_block_start",
+      "content_block_delta",
+      "content_block_stop",
+      "message_delta",
+      "message_stop",
     ]);
     expect(events.map((event) => event.index)).toEqual([undefined, 0, 0, 0, 1, 1, 1, undefined, undefined]);
     expect(events.at(-2)).toMatchObject({ delta: { stop_reason: "tool_use" }, usage: { output_tokens: 20 } });
@@ -106,7 +111,7 @@ describe("answers", () => {
     expect(events.at(-1)).toMatchObject({ type: "content_block_delta", delta: { text: "partial" } });
   });
 
-  test("failures so many times, then nothing, then much", async () => {
+  test("repeated failures, then an empty answer, then a large one", async () => {
     model.script("flaky", [fail(529, "overloaded", { times: 2, retryAfter: 7 }), empty(), huge(1000)]);
     const session = newSession();
     const first = await post(session, [user("[[script:flaky]]")]);
@@ -125,11 +130,11 @@ describe("refusals", () => {
   const malformed: [string, AnthropicMessage[]][] = [
     ["no messages", []],
     ["an empty message", [user("")]],
-    ["a message of blanks", [user([{ type: "text", text: " \n" }])]],
-    ["an assistant who begins", [assistant("x"), user("y")]],
+    ["a message of whitespace", [user([{ type: "text", text: " \n" }])]],
+    ["an assistant message first", [assistant("x"), user("y")]],
     ["a call without its result at the end", [user("x"), assistant([use("1")])]],
     ["a call without its result", [user("x"), assistant([use("1")]), user("y")]],
-    ["one result of two", [user("x"), assistant([use("1"), use("2")]), user([result("1")])]],
+    ["one of two results", [user("x"), assistant([use("1"), use("2")]), user([result("1")])]],
     ["a result without a call", [user([result("1")])]],
     [
       "a result after the next message",
@@ -148,7 +153,7 @@ describe("refusals", () => {
     expect(model.requests.at(-1)?.answeredBy).toStartWith("refused");
   });
 
-  test("well-formed sequences pass: neighbours of one role are one message, and system messages are beside it", async () => {
+  test("well-formed sequences are accepted: adjacent messages of one role are joined, and system messages are separate", async () => {
     const sequences: AnthropicMessage[][] = [
       [user("x"), user("y"), { role: "system", content: "s" }],
       [user("x"), assistant([use("1"), use("2")]), user([result("1")]), user([result("2"), text])],
@@ -223,7 +228,7 @@ describe("the real CLI", () => {
   );
 
   test(
-    "a failure that is for good ends the turn, one that passes is tried again",
+    "a permanent failure ends the turn, a temporary one is retried",
     async () => {
       model.script("refused", [fail(400, "no such thing")]);
       model.script("passing", [fail(529, "overloaded", { retryAfter: 0.1 }), say("recovered")]);

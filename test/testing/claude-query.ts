@@ -1,4 +1,6 @@
-/** One session of the real Claude CLI for a test: what it tells is recorded and can be waited on; it ends with its process group. */
+/**
+ * One session of the real Claude CLI for a test: records its messages, offers waits, and ends its process group.
+ */
 import { spawn } from "node:child_process";
 import { type Options, type Query, query, type SDKMessage, type SDKUserMessage } from "@anthropic-ai/claude-agent-sdk";
 import type { ClaudeHome } from "../../src/testing/claude-home.ts";
@@ -9,13 +11,13 @@ export interface ClaudeQuery {
   messages: SDKMessage[];
   sessionId(): string;
   send(text: string): void;
-  /** The first message that fits, past or to come. */
+  /** The first matching message, past or future. */
   wait(what: string, fits: (message: SDKMessage) => boolean, from?: number): Promise<SDKMessage>;
-  /** So many results. */
+  /** Waits for that many results. */
   results(count: number): Promise<SDKMessage[]>;
-  /** Ends the input, and waits for the end of the CLI. */
+  /** Ends the input, and waits until the CLI has exited. */
   end(): Promise<void>;
-  /** Kills the CLI and what it started, at once. */
+  /** Kills the CLI and its child processes at once. */
   kill(): Promise<void>;
 }
 
@@ -42,7 +44,7 @@ export function openQuery(home: ClaudeHome, options: Options = {}): ClaudeQuery 
   const read = async () => {
     for await (const message of asked) record.push(message);
   };
-  // A killed CLI ends the stream with an error; the messages that came before are what counts.
+  // A killed CLI ends the stream with an error; only the messages before it matter.
   const over = read().catch(() => {});
   const wait: ClaudeQuery["wait"] = (what, fits, from = 0) => record.waitFor(fits, { what, from });
   return {
@@ -69,6 +71,6 @@ function endGroup(group: number): void {
   try {
     process.kill(-group, "SIGKILL");
   } catch {
-    // Nothing is left of it.
+    // The process is already gone.
   }
 }

@@ -75,7 +75,7 @@ describe("addressing", () => {
     ]);
   });
 
-  test("past the end, and without a script, the fallback answers", async () => {
+  test("past the end, or without a script, the fallback answers", async () => {
     model.script("short", [say("only")]);
     const session = newSession();
     expect(await ask(session, user("[[script:short]]"))).toBe("only");
@@ -94,7 +94,7 @@ describe("addressing", () => {
     expect(await ask(session, ...history, assistant("right 1"), user("again [[script:right]]"))).toBe("right 1");
   });
 
-  test("compaction, which drops the marked message, does not lose the place", async () => {
+  test("compaction drops the marked message but keeps the position", async () => {
     model.script("long", [say("long 1"), say("long 2"), say("long 3")]);
     const session = newSession();
     await ask(session, user("[[script:long]]"));
@@ -107,7 +107,7 @@ describe("addressing", () => {
     expect(await ask(fork, user("[[script:left]]"), assistant("left 1"), user("[[script:right]]"))).toBe("right 1");
   });
 
-  test("an unknown script is refused with its name", async () => {
+  test("an unknown script is rejected with its name", async () => {
     const response = await post(newSession(), [user("[[script:nowhere]]")]);
     expect(response.status).toBe(400);
     expect(await response.text()).toContain("nowhere");
@@ -127,7 +127,7 @@ describe("addressing", () => {
 });
 
 describe("answers", () => {
-  test("a stream has its text in pieces, a finish reason, usage and an end", async () => {
+  test("a stream has its text in chunks, a finish reason, usage and an end", async () => {
     model.script("stream", [say("abcdef", { chunks: 3 })]);
     const { data, broken } = await readStream(await post(newSession(), [user("[[script:stream]]")], { stream: true }));
     expect(broken).toBe(false);
@@ -137,7 +137,7 @@ describe("answers", () => {
     expect(data.at(-1)).toBe("[DONE]");
   });
 
-  test("tool calls, whose input may use an earlier result", async () => {
+  test("tool calls can use an earlier result as input", async () => {
     model.script("tools", [
       calls([{ name: "launch", input: { prompt: "x" } }], "starting"),
       call("output", (request) => ({ task_id: request.fromToolResults(/task_\w+/, "launch") })),
@@ -160,7 +160,7 @@ describe("answers", () => {
     expect(await ask(session, ...history)).toBe("2 results");
   });
 
-  test("failures so many times, then the script goes on", async () => {
+  test("fails the given number of times, then the script continues", async () => {
     model.script("flaky", [fail(503, "overloaded", { times: 2, retryAfter: 7 }), empty(), huge(1000)]);
     const session = newSession();
     const first = await post(session, [user("[[script:flaky]]")]);
@@ -187,7 +187,7 @@ describe("answers", () => {
 });
 
 describe("gates", () => {
-  test("hold all who come until they are opened", async () => {
+  test("hold all arrivals until they are opened", async () => {
     model.script("gated", [gate("door"), say("through")]);
     const answers = [1, 2, 3].map(() => ask(newSession(), user("[[script:gated]]")));
     await model.gate("door").reachedBy(3);
@@ -196,7 +196,7 @@ describe("gates", () => {
     expect(await Promise.all(answers)).toEqual(["through", "through", "through"]);
   });
 
-  test("a client that goes away no longer waits", async () => {
+  test("a client that disconnects no longer waits", async () => {
     model.script("left alone", [gate("never"), say("unheard")]);
     const session = newSession();
     const controller = new AbortController();
@@ -208,7 +208,7 @@ describe("gates", () => {
     expect(model.gate("never").waiting).toBe(0);
   });
 
-  test("a wait that runs out says what it waited for", async () => {
+  test("a wait that times out says what it waited for", async () => {
     const wait = model.gate("lonely").reachedBy(1, 20);
     await expect(wait).rejects.toThrow('1 request(s) at gate "lonely"; 0 arrived');
   });
@@ -233,7 +233,7 @@ describe("refusals", () => {
     expect(model.requests.at(-1)?.answeredBy).toStartWith("refused");
   });
 
-  test("well-formed sequences pass", async () => {
+  test("well-formed sequences are accepted", async () => {
     expect(await ask(newSession(), user("x"), asked, result, user("y"), user("z"))).toBe("nothing to say");
     expect(await ask(newSession(), { role: "system", content: "s" }, user("x"), asked, result)).toBe("nothing to say");
   });
@@ -249,7 +249,7 @@ describe("the record", () => {
     expect((await waiting).bytes).toBeGreaterThan(50);
   });
 
-  test("a wait that runs out shows what was seen instead", async () => {
+  test("a wait that times out shows what was seen instead", async () => {
     await ask("ses_seen", user("hello there"));
     const wait = model.waitForRequest((request) => request.sessionId === "ses_unseen", 20);
     await expect(wait).rejects.toThrow(/a model request: 0 of 1 came[\s\S]*ses_seen fallback 200 "hello there"/);

@@ -25,10 +25,10 @@ async function titled(title: string): Promise<string> {
 }
 
 describe("a real OpenCode with a scripted model", () => {
-  test("answers a prompt by the script", async () => {
+  test("answers a prompt from the script", async () => {
     model.script("hello", [say("Hello from the script.")]);
     const session = (await opencode.createSession()).id;
-    // The first prompt of the instance: accepted long before the session is busy.
+    // The first prompt of the instance is accepted long before the session is busy.
     const messageId = await opencode.promptAsync(session, "Hi [[script:hello]]");
     await opencode.waitIdle(session);
     const [prompt, answer] = await opencode.messages(session);
@@ -39,7 +39,7 @@ describe("a real OpenCode with a scripted model", () => {
     await model.waitForRequest((request) => request.kind === "title" && request.sessionId === session);
   }, 60_000);
 
-  test("runs OpenCode's own tools, whose results the script can use", async () => {
+  test("runs OpenCode's own tools, and the script can use their results", async () => {
     model.script("tools", [
       call("read", { filePath: join(opencode.directory, "notes.txt") }),
       call("bash", { command: "git log --format=%s", description: "Shows the log" }),
@@ -60,7 +60,7 @@ describe("a real OpenCode with a scripted model", () => {
     expect((await opencode.messages(session)).map(messageText)).toEqual(["[[script:gated]]", "through"]);
   }, 60_000);
 
-  test("abort ends a gated turn, and the model sees its client go", async () => {
+  test("abort ends a gated turn, and the model sees its client disconnect", async () => {
     model.script("aborted", [gate("shut"), say("unheard")]);
     const session = await titled("aborted");
     await opencode.promptAsync(session, "[[script:aborted]]");
@@ -71,7 +71,7 @@ describe("a real OpenCode with a scripted model", () => {
     expect((await opencode.messages(session)).at(-1)?.info).toMatchObject({ error: { name: "MessageAbortedError" } });
   }, 60_000);
 
-  test("a failing provider is tried again, and recovers", async () => {
+  test("a failing provider is retried, and recovers", async () => {
     model.script("flaky", [fail(503, "overloaded", { retryAfter: 0.1 }), say("recovered")]);
     const session = await titled("flaky");
     const answer = await opencode.prompt(session, "[[script:flaky]]");
@@ -83,7 +83,7 @@ describe("a real OpenCode with a scripted model", () => {
     expect(retry.properties.status).toMatchObject({ type: "retry", attempt: 1, message: "overloaded" });
   }, 60_000);
 
-  test("a refused request fails the turn", async () => {
+  test("a rejected request fails the turn", async () => {
     model.script("refused", [fail(400, "no such thing")]);
     const session = await titled("refused");
     const { info } = await opencode.prompt(session, "[[script:refused]]");
@@ -92,7 +92,7 @@ describe("a real OpenCode with a scripted model", () => {
     expect(event.directory).toBe(opencode.directory);
   }, 60_000);
 
-  test("a cut stream is tried again", async () => {
+  test("a cut stream is retried", async () => {
     model.script("cut", [cut("half a sent"), say("whole")]);
     const session = await titled("cut");
     expect(messageText(await opencode.prompt(session, "[[script:cut]]"))).toBe("whole");
@@ -105,7 +105,7 @@ describe("a real OpenCode with a scripted model", () => {
     expect([messageText(answer), answer.info.role === "assistant" && answer.info.finish]).toEqual(["", "stop"]);
   }, 60_000);
 
-  test("sessions at the same time follow their own scripts", async () => {
+  test("concurrent sessions follow their own scripts", async () => {
     const names = ["red", "green", "blue"];
     for (const name of names) model.script(name, [gate("together"), say(`${name} 1`), say(`${name} 2`)]);
     const ids = await Promise.all(names.map(titled));
@@ -129,13 +129,13 @@ describe("the harness", () => {
     expect(text).not.toMatch(/^(XDG_|NODE_ENV|BUN_)/m);
   }, 60_000);
 
-  test("throws what OpenCode refuses, with the end of its log", async () => {
+  test("throws OpenCode's errors, with the end of its log", async () => {
     const failure = await opencode.messages("ses_unknown").catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(OpenCodeHttpError);
     expect(failure).toMatchObject({ status: 404, message: expect.stringContaining("End of OpenCode's log") });
   });
 
-  test("a wait for an event that does not come tells what came", async () => {
+  test("a wait for an event that does not come shows what came", async () => {
     const wait = opencode.waitForEventOf("session.compacted", () => true, { timeoutMs: 30 });
     await expect(wait).rejects.toThrow(/event session.compacted[\s\S]*Seen instead: \d+ item[\s\S]*session\.\w+ \{/);
   });
@@ -153,7 +153,7 @@ describe("the harness", () => {
     expect(messageText(await opencode.prompt(session, "go on"))).toBe("after");
   }, 60_000);
 
-  test("what a killed test run leaves behind is ended for it", async () => {
+  test("what a killed test run leaves behind is cleaned up", async () => {
     const folder = mkdtempSync(join(tmpdir(), "asyncagents-lifeline-"));
     const source = `
       import { attachLifeline } from ${JSON.stringify(Bun.resolveSync("../../src/testing/lifeline.ts", import.meta.dir))};

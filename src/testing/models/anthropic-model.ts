@@ -1,11 +1,11 @@
 /**
- * Owns the scripted model in Anthropic's format: the Messages API, for Claude's CLI and SDK.
- * Invariant: a session is known by the header `x-claude-code-session-id` and an agent inside it by `x-claude-code-agent-id`; each
- * follows the script that its own prompts name with `[[script:NAME]]`. What clients ask besides turns is answered harmlessly.
+ * The scripted model in Anthropic's format: the Messages API, for Claude's CLI and SDK. Invariant: the header
+ * `x-claude-code-session-id` identifies a session and `x-claude-code-agent-id` an agent inside it; each follows the
+ * script that its own prompts name with `[[script:NAME]]`. Other requests of clients get harmless answers.
  */
-import { refusal } from "./messages-refusal.ts";
+import { messagesRefusal } from "./messages-refusal.ts";
 import { type MessagesBody, MessagesRequest } from "./messages-request.ts";
-import { type AnthropicUsage, errorResponse, messageStream, wholeMessage } from "./messages-response.ts";
+import { type AnthropicUsage, messageStream, messagesErrorResponse, wholeMessage } from "./messages-response.ts";
 import { type Defaults, ModelEndpoint, type Wire } from "./model-endpoint.ts";
 import type { Script } from "./script.ts";
 import { type ScriptedModel, serveModel } from "./scripted-model.ts";
@@ -14,14 +14,14 @@ export interface AnthropicModelOptions extends Defaults<MessagesRequest, Anthrop
   scripts?: Record<string, Script>;
 }
 
-/** Its `url` is for `ANTHROPIC_BASE_URL`. */
+/** Use its `url` as `ANTHROPIC_BASE_URL`. */
 export type AnthropicModel = ScriptedModel<MessagesRequest>;
 
 const wire: Wire<MessagesRequest, AnthropicUsage> = {
   usage: { input_tokens: 100, output_tokens: 20 },
   read: (headers, body) => new MessagesRequest(headers, body as MessagesBody),
-  refusal,
-  error: errorResponse,
+  refusal: messagesRefusal,
+  error: messagesErrorResponse,
   newCallId: (index) => `toolu_${index}_${crypto.randomUUID().slice(0, 8)}`,
   write(rendered, { body, index }, usage) {
     const send = body.stream === true ? messageStream : wholeMessage;

@@ -1,9 +1,9 @@
 /**
- * Owns what a scripted model reads from a chat-completions request: messages, session, kind, and whether a real provider would take it.
- * Invariant: `refusal` is no stricter than OpenAI's API; what it refuses would fail there too.
- * It answers nothing and knows no scripts.
+ * Reads a chat-completions request for a scripted model: messages, session, kind, and whether a real provider would
+ * accept it. Invariant: `chatRefusal` is no stricter than OpenAI's API; whatever it rejects would fail there too.
+ * Answers nothing and knows no scripts.
  */
-import { ModelRequest, type RequestKind, type Turn } from "./model-request.ts";
+import { ModelRequest, type ModelTurn, type RequestKind } from "./model-request.ts";
 
 export interface ChatToolCall {
   id: string;
@@ -28,13 +28,13 @@ export interface ChatBody {
   [field: string]: unknown;
 }
 
-export function textOf(message: ChatMessage | undefined): string {
+export function contentText(message: ChatMessage | undefined): string {
   const content = message?.content;
   if (typeof content === "string") return content;
   return (content ?? []).map((part) => part.text ?? "").join("\n");
 }
 
-/** One request of an OpenAI client, as a script's functions see it. */
+/** One request of an OpenAI client, as the functions of a script see it. */
 export class ChatRequest extends ModelRequest {
   readonly sessionId: string;
   readonly body: ChatBody;
@@ -51,7 +51,7 @@ export class ChatRequest extends ModelRequest {
     return this.body.messages;
   }
 
-  get turns(): Turn[] {
+  get turns(): ModelTurn[] {
     return this.messages.map(turnOf);
   }
 
@@ -60,24 +60,29 @@ export class ChatRequest extends ModelRequest {
   }
 }
 
-function turnOf(message: ChatMessage): Turn {
+function turnOf(message: ChatMessage): ModelTurn {
   const calls = (message.tool_calls ?? []).map(({ id, function: { name, arguments: input } }) => ({ id, name, input }));
   if (message.role === "tool") {
-    return { role: "other", text: "", calls, results: [{ callId: message.tool_call_id ?? "", text: textOf(message) }] };
+    return {
+      role: "other",
+      text: "",
+      calls,
+      results: [{ callId: message.tool_call_id ?? "", text: contentText(message) }],
+    };
   }
   const role = message.role === "user" || message.role === "assistant" ? message.role : "other";
-  return { role, text: textOf(message), calls, results: [] };
+  return { role, text: contentText(message), calls, results: [] };
 }
 
 function kindOf(messages: ChatMessage[]): RequestKind {
-  const system = messages.filter((message) => message.role === "system").map(textOf);
+  const system = messages.filter((message) => message.role === "system").map(contentText);
   if (system.some((text) => text.startsWith("You are a title generator"))) return "title";
   if (system.some((text) => /^You are [^.]*(summariz|compact)/i.test(text))) return "summary";
   return "turn";
 }
 
-/** Why a real provider would answer 400, or undefined when it would take the request. */
-export function refusal(body: ChatBody): string | undefined {
+/** Why a real provider would respond with 400; undefined if it would accept the request. */
+export function chatRefusal(body: ChatBody): string | undefined {
   const messages = body.messages;
   if (!Array.isArray(messages) || messages.length === 0) return "'messages' must be a non-empty array.";
   let open = new Set<string>();
@@ -90,7 +95,7 @@ export function refusal(body: ChatBody): string | undefined {
       continue;
     }
     if (open.size > 0) return unanswered(at, open);
-    if (message.role === "user" && textOf(message) === "" && !hasAttachment(message)) {
+    if (message.role === "user" && contentText(message) === "" && !hasAttachment(message)) {
       return `Invalid value for '${at}.content': a user message must not be empty.`;
     }
     open = new Set((message.tool_calls ?? []).map((call) => call.id));

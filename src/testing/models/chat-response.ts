@@ -1,23 +1,23 @@
 /**
- * Owns the wire format of the scripted model's answers: chat-completion SSE chunks, the non-streamed form, and OpenAI-like errors.
- * Invariant: a complete stream has content, then one finish reason, then usage, then `[DONE]`; a cut one has none of the last three.
- * It decides nothing about which answer is due.
+ * The wire format of the scripted model's answers: chat-completion SSE chunks, the non-streamed form, and OpenAI-like
+ * errors. Invariant: a complete stream has content, then one finish reason, then usage, then `[DONE]`; a cut one lacks
+ * the last three. Does not decide which answer to send.
  */
 import { cutOff, type Rendered, type RenderedCall } from "./rendered-answer.ts";
 
-export interface Usage {
+export interface ChatUsage {
   prompt_tokens: number;
   completion_tokens: number;
 }
 
-export function errorResponse(status: number, message: string, retryAfter?: number): Response {
-  // Clients read the type as well as the status: OpenCode tries again on "server_error" even when the status is 400.
+export function chatErrorResponse(status: number, message: string, retryAfter?: number): Response {
+  // Clients read the type as well as the status: OpenCode retries on "server_error" even if the status is 400.
   const type = status === 429 ? "rate_limit_exceeded" : status >= 500 ? "server_error" : "invalid_request_error";
   const headers = retryAfter === undefined ? {} : { headers: { "retry-after": String(retryAfter) } };
   return Response.json({ error: { message, type, param: null, code: null } }, { status, ...headers });
 }
 
-export function completion(rendered: Rendered, model: string, id: string, usage: Usage): Response {
+export function completion(rendered: Rendered, model: string, id: string, usage: ChatUsage): Response {
   const { pieces, calls } = rendered;
   const message = {
     role: "assistant",
@@ -28,7 +28,7 @@ export function completion(rendered: Rendered, model: string, id: string, usage:
   return Response.json({ id, object: "chat.completion", created: 0, model, choices: [choice], usage: total(usage) });
 }
 
-export function stream(rendered: Rendered, model: string, id: string, usage: Usage): Response {
+export function stream(rendered: Rendered, model: string, id: string, usage: ChatUsage): Response {
   const encoder = new TextEncoder();
   const chunk = (fields: object) =>
     encoder.encode(
@@ -56,6 +56,6 @@ function finishReason(rendered: Rendered): string {
   return rendered.calls.length > 0 ? "tool_calls" : "stop";
 }
 
-function total(usage: Usage) {
+function total(usage: ChatUsage) {
   return { ...usage, total_tokens: usage.prompt_tokens + usage.completion_tokens };
 }

@@ -1,7 +1,7 @@
 /**
- * Owns the named gates at which scripted answers wait for the test.
- * Invariant: a gate holds every arrival until it is opened, and an opened gate stays open. An arrival that gives up
- * (its client went away) is no longer counted as waiting. Gates know nothing about requests or scripts.
+ * Named gates at which scripted answers wait for the test. Invariant: a gate holds every arrival until it is opened,
+ * and then stays open. An arrival that gives up (its client disconnected) no longer counts as waiting. Gates know
+ * nothing about requests or scripts.
  */
 import { settlesWithin } from "../../process/deadline.ts";
 import { bounded, defaultTimeoutMs } from "../recorder.ts";
@@ -18,28 +18,31 @@ export class Gate {
     this.name = name;
   }
 
-  /** Resolves when at least one request has arrived here; bounded. */
+  /** Resolves when at least one request has arrived here; has a timeout. */
   get reached(): Promise<void> {
     return this.reachedBy(1);
   }
 
-  /** Resolves when so many requests have arrived here, whether or not they still wait; bounded. */
+  /** Resolves when this many requests have arrived here, whether or not they still wait; has a timeout. */
   reachedBy(count: number, timeoutMs = defaultTimeoutMs): Promise<void> {
     return this.#when(() => this.arrivals >= count, `${count} request(s) at`, timeoutMs);
   }
 
-  /** Resolves when some have arrived and none waits any more: they were let through, or their clients went away; bounded. */
+  /**
+   * Resolves when some have arrived and none is waiting: they were let through, or their clients disconnected; has a
+   * timeout.
+   */
   get left(): Promise<void> {
     return this.#when(() => this.arrivals > 0 && this.waiting === 0, "nobody to wait at", defaultTimeoutMs);
   }
 
-  /** Lets all through, those to come as well. */
+  /** Lets all requests through, later ones included. */
   open(): void {
     this.#isOpen = true;
     this.#opened.resolve();
   }
 
-  /** Waits for the opening, or for the signal; the caller looks at the signal afterwards. */
+  /** Waits for the gate to open, or for the signal; the caller checks the signal afterwards. */
   async pass(signal: AbortSignal): Promise<void> {
     this.arrivals++;
     this.waiting++;

@@ -1,19 +1,19 @@
 /**
- * Owns the judgement whether Anthropic's API would take a request: roles, empty content, and tool calls with their results.
- * Invariant: no stricter than the API; what it refuses would fail there too. The API joins neighbours of one role, so do we.
- * It reads nothing for scripts and answers nothing.
+ * Decides whether Anthropic's API would accept a request: roles, empty content, and tool calls with their results.
+ * Invariant: no stricter than the API; whatever it rejects would fail there too. Like the API, it joins adjacent
+ * messages of one role. Reads nothing for scripts and answers nothing.
  */
 import { type AnthropicMessage, blocksOf, type ContentBlock, type MessagesBody } from "./messages-request.ts";
 
 interface Joined {
   role: string;
   blocks: ContentBlock[];
-  /** The place of its first message, for the words of the refusal. */
+  /** The index of its first message, for the error text. */
   index: number;
 }
 
-/** Why the API would answer 400, or undefined when it would take the request. */
-export function refusal(body: MessagesBody): string | undefined {
+/** Why the API would respond with 400; undefined if it would accept the request. */
+export function messagesRefusal(body: MessagesBody): string | undefined {
   if (typeof body.model !== "string") return "model: Field required";
   if (typeof body.max_tokens !== "number") return "max_tokens: Field required";
   if (!Array.isArray(body.messages)) return "messages: Field required";

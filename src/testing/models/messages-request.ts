@@ -1,9 +1,9 @@
 /**
- * Owns what a scripted model reads from a request to Anthropic's Messages API: session, agent, kind, messages.
- * Invariant: an agent inside a session is a speaker of its own; the headers of Claude's CLI tell which one asks.
- * It answers nothing and knows no scripts.
+ * Reads a request to Anthropic's Messages API for a scripted model: session, agent, kind, messages. Invariant: an agent
+ * inside a session is a separate speaker, identified by the headers of Claude's CLI. Answers nothing and knows no
+ * scripts.
  */
-import { ModelRequest, type RequestKind, type Turn } from "./model-request.ts";
+import { ModelRequest, type ModelTurn, type RequestKind } from "./model-request.ts";
 
 export interface ContentBlock {
   type: string;
@@ -31,10 +31,10 @@ export interface MessagesBody {
   [field: string]: unknown;
 }
 
-/** One request of an Anthropic client, as a script's functions see it. */
+/** One request of an Anthropic client, as the functions of a script see it. */
 export class MessagesRequest extends ModelRequest {
   readonly sessionId: string;
-  /** The agent inside the session that asks; null for the session itself. */
+  /** The agent inside the session that sent it; null for the session itself. */
   readonly agentId: string | null;
   readonly body: MessagesBody;
   readonly kind: RequestKind;
@@ -51,7 +51,7 @@ export class MessagesRequest extends ModelRequest {
     return this.agentId ?? this.sessionId;
   }
 
-  get turns(): Turn[] {
+  get turns(): ModelTurn[] {
     return this.body.messages.map(turnOf);
   }
 
@@ -64,7 +64,7 @@ export function blocksOf(content: string | ContentBlock[] | undefined): ContentB
   return typeof content === "string" ? [{ type: "text", text: content }] : (content ?? []);
 }
 
-function turnOf({ role, content }: AnthropicMessage): Turn {
+function turnOf({ role, content }: AnthropicMessage): ModelTurn {
   const blocks = blocksOf(content);
   return {
     role: role === "system" ? "other" : role,
@@ -82,7 +82,7 @@ function textIn(blocks: ContentBlock[]): string {
   return blocks.flatMap(({ type, text }) => (type === "text" && text !== undefined ? [text] : [])).join("\n");
 }
 
-/** The CLI's requests for itself bring no tools, or hardly ask for an answer. */
+/** The CLI's own requests bring no tools, or allow hardly any output. */
 function kindOf(body: MessagesBody): RequestKind {
   if (body.max_tokens === 1) return "probe";
   if ((body.tools ?? []).length > 0) return "turn";

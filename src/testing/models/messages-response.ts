@@ -1,7 +1,7 @@
 /**
- * Owns the wire format of a scripted model's answers in Anthropic's Messages API: the event stream, the whole message, errors.
- * Invariant: a complete stream starts, has its blocks one after the other, then a stop reason with usage, then its stop; a cut one
- * has neither of the last two. It decides nothing about which answer is due.
+ * The wire format of a scripted model's answers in Anthropic's Messages API: the event stream, the complete message,
+ * errors. Invariant: a complete stream starts, has its blocks one after the other, then a stop reason with usage, then
+ * its stop; a cut one lacks the last two. Does not decide which answer to send.
  */
 import { cutOff, type Rendered } from "./rendered-answer.ts";
 
@@ -26,7 +26,7 @@ const errorTypes: Record<number, string> = {
   529: "overloaded_error",
 };
 
-export function errorResponse(status: number, message: string, retryAfter?: number): Response {
+export function messagesErrorResponse(status: number, message: string, retryAfter?: number): Response {
   const type = errorTypes[status] ?? (status >= 500 ? "api_error" : "invalid_request_error");
   const headers = retryAfter === undefined ? {} : { headers: { "retry-after": String(retryAfter) } };
   return Response.json({ type: "error", error: { type, message } }, { status, ...headers });

@@ -1,7 +1,7 @@
 /**
- * Owns the answering of one request to a scripted model, in any wire format: record it, find its step, hold it, send the answer.
- * Invariant: every request is recorded before it is answered, refused ones as well. A step is consumed when its request arrives;
- * a client that goes away while its answer waits does not get the step back. It opens no port.
+ * Answers one request to a scripted model, in any wire format: records it, finds its step, waits, sends the answer.
+ * Invariant: every request is recorded before it is answered, rejected ones included. A step is consumed when its
+ * request arrives; a client that disconnects while waiting does not return the step. Opens no port.
  */
 
 import { pause } from "../../process/deadline.ts";
@@ -27,18 +27,21 @@ export interface RecordedRequest<R extends WireRequest = WireRequest> {
   headers: Record<string, string>;
   bytes: number;
   request: R;
-  /** The step that answers it (`NAME#position`, `NAME#end`, `fallback`, `title`, `summary`, `probe`), or why it was refused. */
+  /**
+   * The step that answers it (`NAME#position`, `NAME#end`, `fallback`, `title`, `summary`, `probe`), or why it was
+   * rejected.
+   */
   answeredBy: string;
-  /** The status of the answer; undefined while the request is held. */
+  /** The status of the response; undefined while the request is held. */
   status?: number | "aborted";
 }
 
 export interface Defaults<R extends WireRequest, U> {
-  /** What a session without a script, or past its end, is told. */
+  /** The answer for a session without a script, or past its end. */
   fallback?: string;
   title?: string;
   summary?: string;
-  /** The usage of an answer; a function sees the request that is answered. */
+  /** The usage of an answer; a function gets the request that is being answered. */
   usage?: U | ((request: R) => U);
 }
 
@@ -46,7 +49,7 @@ export interface Defaults<R extends WireRequest, U> {
 export interface Wire<R extends WireRequest, U> {
   usage: U;
   read(headers: Headers, body: unknown): R;
-  /** Why a real provider would answer 400, or undefined when it would take the request. */
+  /** Why a real provider would respond with 400; undefined if it would accept the request. */
   refusal(body: R["body"]): string | undefined;
   error(status: number, message: string, retryAfter?: number): Response;
   newCallId(index: number): string;
@@ -90,7 +93,7 @@ export class ModelEndpoint<R extends WireRequest, U extends object> {
       this.record.push(entry);
       return finish(entry, await this.#respond(entry, planned, http.signal));
     } catch (error) {
-      // 400, so that the client does not try again: the script itself is wrong.
+      // 400, so that the client does not retry: the script itself is wrong.
       entry.answeredBy = `broken script: ${error instanceof Error ? error.message : String(error)}`;
       if (!this.record.items.includes(entry)) this.record.push(entry);
       return finish(entry, this.wire.error(400, entry.answeredBy));

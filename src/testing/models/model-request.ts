@@ -1,10 +1,10 @@
 /**
- * Owns what a script sees of a request to a scripted model, whatever wire format it came in: texts, tool calls and their results.
- * Invariant: all of it is derived from `turns`, so that a wire format has one thing to translate.
- * It answers nothing and knows no scripts.
+ * A request to a scripted model as its script sees it, in any wire format: texts, tool calls and their results.
+ * Invariant: everything is derived from `turns`, so that a wire format has only that to translate. Answers nothing and
+ * knows no scripts.
  */
 
-export interface ToolCall {
+export interface ModelToolCall {
   id: string;
   name: string;
   /** JSON. */
@@ -16,25 +16,28 @@ export interface ToolResult {
   text: string;
 }
 
-/** One message, in the words that both wire formats share. A message of results alone has no text. */
-export interface Turn {
+/** One message, in a form that both wire formats share. A message of results only has no text. */
+export interface ModelTurn {
   role: "user" | "assistant" | "other";
   text: string;
-  calls: ToolCall[];
+  calls: ModelToolCall[];
   results: ToolResult[];
 }
 
-/** All but `turn` are the client's own requests (naming a session, compacting it, trying the key); they never consume a step. */
+/**
+ * All but `turn` are the client's own requests (naming a session, compacting it, testing the key); they never consume a
+ * step.
+ */
 export type RequestKind = "turn" | "title" | "summary" | "probe";
 
 export abstract class ModelRequest {
   abstract readonly sessionId: string;
   abstract readonly kind: RequestKind;
-  abstract readonly turns: readonly Turn[];
-  /** The names of the tools that the model is offered. */
+  abstract readonly turns: readonly ModelTurn[];
+  /** The names of the tools offered to the model. */
   abstract readonly toolNames: string[];
 
-  /** Whose place in a script it is: the session, or an agent inside it that has a context of its own. */
+  /** Whose position in a script it uses: the session, or an agent inside it with its own context. */
   get speaker(): string {
     return this.sessionId;
   }
@@ -51,20 +54,20 @@ export abstract class ModelRequest {
     return this.turns.filter(({ role }) => role === "assistant").map(({ text }) => text);
   }
 
-  /** The calls of a tool so far (of all tools when no name is given), oldest first. */
-  toolCalls(name?: string): ToolCall[] {
+  /** The calls of a tool so far (of all tools without a name), oldest first. */
+  toolCalls(name?: string): ModelToolCall[] {
     const all = this.turns.flatMap(({ calls }) => calls);
     return name === undefined ? all : all.filter((call) => call.name === name);
   }
 
-  /** The results of a tool so far (of all tools when no name is given), oldest first. */
+  /** The results of a tool so far (of all tools without a name), oldest first. */
   toolResults(name?: string): string[] {
     const own = new Set(this.toolCalls(name).map(({ id }) => id));
     const results = this.turns.flatMap((turn) => turn.results);
     return results.filter(({ callId }) => name === undefined || own.has(callId)).map(({ text }) => text);
   }
 
-  /** The newest result of a tool; throws when there is none, since the script would go on with nothing. */
+  /** The newest result of a tool; throws if there is none, since the script would continue with nothing. */
   toolResult(name?: string): string {
     const result = this.toolResults(name).at(-1);
     if (result === undefined) throw new Error(`The request holds no result of ${name ?? "any tool"}.`);
@@ -83,6 +86,6 @@ export abstract class ModelRequest {
   }
 }
 
-function isPrompt({ role, text, results }: Turn): boolean {
+function isPrompt({ role, text, results }: ModelTurn): boolean {
   return role === "user" && (text !== "" || results.length === 0);
 }

@@ -1,6 +1,6 @@
 /**
- * Owns the evaluation of a scripted answer: its functions are called, its text is cut into the pieces that are streamed.
- * Invariant: the pieces, put together, are the text. It knows no wire format and sends nothing.
+ * Evaluates a scripted answer: calls its functions and splits its text into the chunks to stream. Invariant: the
+ * concatenated chunks are the text. Knows no wire format and sends nothing.
  */
 import type { ModelRequest } from "./model-request.ts";
 import { type Answer, resolve } from "./script.ts";
@@ -59,7 +59,7 @@ function split(text: string, count: number): string[] {
 
 /** Breaks a stream off; what was written before still arrives. */
 export async function cutOff(): Promise<never> {
-  // Without a turn of the event loop the text would still sit in the buffer that the error throws away.
+  // Without a pause the text would still be in the buffer that the error discards.
   await Bun.sleep(20);
   throw new Error("cut by the script");
 }

@@ -1,23 +1,23 @@
 /**
- * Owns the step language of the scripted model: what it answers to the successive requests of one session.
- * Invariant: a request consumes exactly one answer, together with the delays and gates written before it.
- * It does not know HTTP or the wire format, and it keeps no cursor: a script is plain data, shared by any number of sessions.
+ * The step language of the scripted model: its answers to the successive requests of one session. Invariant: a request
+ * consumes exactly one answer, together with the delays and gates before it. Knows neither HTTP nor the wire format,
+ * and keeps no cursor: a script is plain data that many sessions can share.
  */
 import type { ModelRequest } from "./model-request.ts";
 
 export { markerOf as scriptMarker } from "../../hosts/scripted/script.ts";
 
-/** A value, or how to make it from the request that is being answered (to use ids from earlier tool results). */
+/** A value, or a function of the request that is being answered (to use ids from earlier tool results). */
 export type FromRequest<T extends string | number | object> = T | ((request: ModelRequest) => T);
 
-export interface ScriptedCall {
+export interface ModelCall {
   name: string;
   input: FromRequest<Record<string, unknown>>;
 }
 
 export type Answer =
   | { type: "text"; text: FromRequest<string>; chunks: number }
-  | { type: "toolCalls"; text: FromRequest<string>; calls: ScriptedCall[] }
+  | { type: "toolCalls"; text: FromRequest<string>; calls: ModelCall[] }
   | { type: "httpFailure"; status: number; message: string; retryAfter?: number; times: number }
   | { type: "empty" }
   | { type: "huge"; bytes: number }
@@ -28,7 +28,7 @@ export type Modifier = { type: "delay"; ms: number } | { type: "gate"; name: Fro
 export type Step = Answer | Modifier;
 export type Script = readonly Step[];
 
-/** Answers with a text and ends the turn; `chunks` is the number of pieces that it is streamed in. */
+/** Answers with a text and ends the turn; `chunks` is the number of pieces to stream it in. */
 export function say(text: FromRequest<string>, options: { chunks?: number } = {}): Answer {
   return { type: "text", text, chunks: options.chunks ?? 2 };
 }
@@ -43,7 +43,7 @@ export function call(
 }
 
 /** Calls several tools in one answer, after an optional text. */
-export function calls(list: ScriptedCall[], text: FromRequest<string> = ""): Answer {
+export function calls(list: ModelCall[], text: FromRequest<string> = ""): Answer {
   return { type: "toolCalls", text, calls: list };
 }
 
@@ -52,18 +52,18 @@ export function pause(ms: number): Modifier {
   return { type: "delay", ms };
 }
 
-/** Holds the next answer until the test opens the gate of that name. All sessions that name a gate share it. */
+/** Holds the next answer until the test opens the named gate. All sessions share gates by name. */
 export function gate(name: FromRequest<string>): Modifier {
   return { type: "gate", name };
 }
 
-/** Answers with an HTTP error, `times` times in a row (Infinity: for ever), before the script goes on. */
+/** Answers with an HTTP error, `times` times in a row (Infinity: always), before the script continues. */
 export function fail(status: number, message: string, options: { retryAfter?: number; times?: number } = {}): Answer {
   const { times = 1, retryAfter } = options;
   return { type: "httpFailure", status, message, times, ...(retryAfter === undefined ? {} : { retryAfter }) };
 }
 
-/** Ends the turn with no content at all. */
+/** Ends the turn without any content. */
 export function empty(): Answer {
   return { type: "empty" };
 }

@@ -1,7 +1,7 @@
 /**
- * Owns the scripted model as its users know it, whatever the wire format: a server on 127.0.0.1 that answers sessions from scripts.
- * Invariant: it needs no key, reaches no network, and outlives restarts of the program that asks it.
- * Formats and their routes come from its callers.
+ * The scripted model for its users, in any wire format: a server on 127.0.0.1 that answers sessions from scripts.
+ * Invariant: it needs no key, reaches no network, and outlives restarts of its client. Callers supply formats and
+ * routes.
  */
 
 import { defaultTimeoutMs } from "../recorder.ts";
@@ -10,15 +10,15 @@ import type { ModelEndpoint, RecordedRequest, WireRequest } from "./model-endpoi
 import type { Script } from "./script.ts";
 
 export interface ScriptedModel<R extends WireRequest> {
-  /** What its clients take as the provider's base. */
+  /** The base URL for clients. */
   url: string;
-  /** Registers a script, or replaces it; sessions that follow it keep their place. */
+  /** Adds or replaces a script; sessions that follow it keep their position. */
   script(name: string, steps: Script): void;
   gate(name: string): Gate;
   requests: RecordedRequest<R>[];
-  /** The turns of a session, or of an agent inside one: without the client's own requests for titles and summaries. */
+  /** The turns of a session, or of an agent inside one, without the client's own requests for titles and summaries. */
   requestsOf(speaker: string): RecordedRequest<R>[];
-  /** The first request that fits, past or to come. */
+  /** The first matching request, past or future. */
   waitForRequest(predicate: (request: RecordedRequest<R>) => boolean, timeoutMs?: number): Promise<RecordedRequest<R>>;
   waitForRequests(
     predicate: (request: RecordedRequest<R>) => boolean,
@@ -31,12 +31,12 @@ export interface ScriptedModel<R extends WireRequest> {
 
 export interface Serving<R extends WireRequest, U extends object> {
   endpoint: ModelEndpoint<R, U>;
-  /** Where turns are posted. */
+  /** The path for turns. */
   path: string;
   /** The part of its address that clients put before their own paths. */
   base: string;
   scripts: Record<string, Script>;
-  /** What else clients ask for; undefined where there is nothing. */
+  /** Answers other requests of clients; undefined if it does not know them. */
   aside?: (request: Request) => Promise<Response | undefined> | Response | undefined;
 }
 

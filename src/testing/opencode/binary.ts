@@ -1,7 +1,7 @@
 /**
- * Owns where the real OpenCode program is: the native binary of the platform package that npm installed beside `opencode-ai`.
- * Invariant: works when no install script ever ran, since it never uses the launcher that `postinstall` puts in place.
- * It downloads nothing.
+ * Finds the real OpenCode program: the native binary of the platform package that npm installed beside `opencode-ai`.
+ * Invariant: works if no install script ever ran, since it never uses the launcher that `postinstall` creates.
+ * Downloads nothing.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";

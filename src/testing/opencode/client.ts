@@ -1,7 +1,7 @@
 /**
- * Owns the HTTP calls that tests make to a running OpenCode, typed with the SDK's types, one method for one endpoint.
- * Invariant: an answer that is not 2xx is thrown with its status and body, and every call is bounded.
- * Not the SDK's client: that one returns errors as values, and needs its package at run time.
+ * The HTTP calls that tests make to a running OpenCode, typed with the SDK's types, one method per endpoint. Invariant:
+ * a response other than 2xx is thrown with its status and body, and every call has a timeout. Not the SDK's client:
+ * that one returns errors as values, and needs its package at run time.
  */
 import type { Message, Part, PermissionRule, Session, SessionStatus } from "@opencode-ai/sdk/v2";
 
@@ -51,7 +51,7 @@ export class OpenCodeHttpError extends Error {
 }
 
 export class OpenCodeClient {
-  /** Changes when the process is started anew. */
+  /** Changes when the process is restarted. */
   url: string;
   readonly directory: string;
 
@@ -73,13 +73,13 @@ export class OpenCodeClient {
     try {
       return await fetch(target, { method, headers, ...body, signal: AbortSignal.timeout(timeoutMs) });
     } catch (cause) {
-      throw new Error(`${method} ${path} got no answer within ${timeoutMs} ms or lost its connection: ${cause}`, {
+      throw new Error(`${method} ${path} got no response within ${timeoutMs} ms or lost its connection: ${cause}`, {
         cause,
       });
     }
   }
 
-  /** Any endpoint: the JSON of a 2xx answer, undefined for an empty one. */
+  /** Any endpoint: the JSON of a 2xx response, undefined if it is empty. */
   async request<T>(method: string, path: string, options: RequestOptions = {}): Promise<T> {
     const response = await this.fetch(method, path, options);
     const text = await response.text();
@@ -103,7 +103,7 @@ export class OpenCodeClient {
     return this.request("GET", `/session/${id}/children`);
   }
 
-  /** Only sessions that are not idle are in it. */
+  /** Contains only sessions that are not idle. */
   statuses(directory?: string): Promise<Record<string, SessionStatus>> {
     return this.request("GET", "/session/status", at(directory));
   }
@@ -118,7 +118,7 @@ export class OpenCodeClient {
     return this.request("POST", `/session/${id}/message`, { body: promptBody(text, rest), timeoutMs });
   }
 
-  /** Returns as soon as OpenCode has taken the prompt. */
+  /** Returns as soon as OpenCode has accepted the prompt. */
   async promptAsync(id: string, text: string, options: PromptOptions = {}): Promise<void> {
     const { timeoutMs: _, ...rest } = options;
     await this.request("POST", `/session/${id}/prompt_async`, { body: promptBody(text, rest) });
@@ -155,7 +155,7 @@ function promptBody(text: string, options: Omit<PromptOptions, "timeoutMs">): ob
   return { ...rest, parts: [{ type: "text", text, ...(synthetic ? { synthetic } : {}) }] };
 }
 
-/** The text of a message that a person would see. */
+/** The text of a message as a person sees it. */
 export function messageText(message: MessageWithParts): string {
   return message.parts.flatMap((part) => (part.type === "text" && !part.synthetic ? [part.text] : [])).join("");
 }

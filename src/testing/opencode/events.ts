@@ -1,7 +1,7 @@
 /**
- * Owns the recording of a running OpenCode's events, those of all its directories, in the order in which they came.
- * Invariant: when `connect` has returned, no later event is missed until the process ends.
- * It interprets nothing, and does not reconnect: the harness connects anew after a restart.
+ * Records the events of a running OpenCode, for all its directories, in order of arrival. Invariant: once
+ * `connectEvents` has returned, no event is missed until the process exits. Interprets nothing and does not reconnect:
+ * the harness connects again after a restart.
  */
 import type { Event } from "@opencode-ai/sdk/v2";
 import { bounded, type Recorder } from "../recorder.ts";
@@ -28,7 +28,7 @@ export async function connectEvents(url: string, record: Recorder<RecordedEvent>
   const response = await fetch(new URL("/global/event", url), { signal: controller.signal });
   const body = response.body;
   if (!response.ok || body === null) throw new Error(`GET /global/event answered ${response.status}`);
-  // Ends with an error whenever the process is killed, which is what some tests are about.
+  // Ends with an error whenever the process is killed, which some tests do on purpose.
   read(body, record).catch(() => {});
   const connected = record.waitFor((event) => event.type === "server.connected", { from, what: "server.connected" });
   await bounded(connected, 20_000, () => "the first event of OpenCode's event stream.");
@@ -41,11 +41,11 @@ async function read(body: ReadableStream<Uint8Array<ArrayBuffer>>, record: Recor
     buffer += text;
     const blocks = buffer.split("\n\n");
     buffer = blocks.pop() ?? "";
-    for (const block of blocks) take(block, record);
+    for (const block of blocks) recordBlock(block, record);
   }
 }
 
-function take(block: string, record: Recorder<RecordedEvent>): void {
+function recordBlock(block: string, record: Recorder<RecordedEvent>): void {
   const data = block
     .split("\n")
     .filter((line) => line.startsWith("data:"))
@@ -53,7 +53,7 @@ function take(block: string, record: Recorder<RecordedEvent>): void {
     .join("\n");
   if (data === "") return;
   const { directory, payload } = JSON.parse(data) as GlobalEvent;
-  // `sync` repeats every event of a session in the form that remote workspaces read.
+  // `sync` repeats every session event in the format of remote workspaces.
   if (payload.type === "sync" || payload.type === "server.heartbeat") return;
   record.push({ ...payload, ...(directory === undefined ? {} : { directory }), at: Date.now() } as RecordedEvent);
 }

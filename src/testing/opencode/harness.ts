@@ -1,7 +1,7 @@
 /**
- * Owns a real OpenCode for tests: temporary HOME and project, the process, its events, and waits on them.
- * Invariant: waits follow events and are bounded; their errors show the last events, stderr and the end of OpenCode's log.
- * `stop` leaves no process and no temporary folder behind. It knows nothing of asyncagents: the plugin is the caller's.
+ * A real OpenCode for tests: temporary HOME and project, the process, its events, and waits for them. Invariant: waits
+ * follow events and have timeouts; their errors show the last events, stderr and the end of OpenCode's log. `stop`
+ * leaves no process and no temporary folder behind. Knows nothing about asyncagents: the caller adds the plugin.
  */
 import { rmSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
@@ -12,16 +12,23 @@ import { type CreateSession, type MessageWithParts, OpenCodeClient, type PromptO
 import { connectEvents, type EventConnection, type RecordedEvent, summarizeEvent } from "./events.ts";
 import { createProject, createTemporaryRoot, type OpenCodeSettings, prepareHome } from "./home.ts";
 import { newMessageId } from "./id.ts";
-import { lastLines, logTail, type OpenCodeProcess, type Output, type ProcessExit, startProcess } from "./process.ts";
-import { Turns } from "./turns.ts";
+import {
+  lastLines,
+  logTail,
+  type ProcessExit,
+  type ProcessOutput,
+  type RunningOpenCode,
+  startProcess,
+} from "./process.ts";
+import { TurnWatcher } from "./turn-watcher.ts";
 
 export interface OpenCodeOptions extends OpenCodeSettings {
-  /** A HOME to share with another process; it is not removed by `stop`. */
+  /** A HOME to share with another process; `stop` keeps it. */
   home?: string;
-  /** An existing project directory; it is not removed by `stop`. */
+  /** An existing project directory; `stop` keeps it. */
   directory?: string;
   env?: Record<string, string>;
-  /** The files of the project that is made when no directory is given. */
+  /** The files of the project that is created if no directory is given. */
   files?: Record<string, string>;
 }
 
@@ -48,14 +55,14 @@ export class OpenCode {
   readonly home: string;
   readonly directory: string;
   readonly client: OpenCodeClient;
-  /** Milliseconds from the start of the process to its listening, and to its instance's first answer. */
+  /** Milliseconds from the start of the process until it listens, and until its instance first responds. */
   readonly timings = { listeningMs: 0, readyMs: 0 };
   readonly #root: string;
   readonly #env: Record<string, string>;
-  readonly #output: Output = { stdout: "", stderr: "" };
+  readonly #output: ProcessOutput = { stdout: "", stderr: "" };
   readonly #record = new Recorder<RecordedEvent>(summarizeEvent, () => this.#stderrTail());
-  readonly #turns: Turns;
-  #process: OpenCodeProcess | undefined;
+  readonly #turns: TurnWatcher;
+  #process: RunningOpenCode | undefined;
   #connection: EventConnection | undefined;
 
   constructor(root: string, home: string, directory: string, env: Record<string, string>) {
@@ -64,7 +71,7 @@ export class OpenCode {
     this.directory = directory;
     this.#env = env;
     this.client = new OpenCodeClient("http://127.0.0.1", directory);
-    this.#turns = new Turns(this.client, this.#record);
+    this.#turns = new TurnWatcher(this.client, this.#record);
   }
 
   get url(): string {
@@ -85,7 +92,7 @@ export class OpenCode {
     return this.#record.items;
   }
 
-  output(): Output {
+  output(): ProcessOutput {
     return { ...this.#output };
   }
 
@@ -112,12 +119,14 @@ export class OpenCode {
     return this.#explained(this.client.createSession(input, directory));
   }
 
-  /** Sends a prompt and gives the assistant's message at the end of the turn. */
+  /** Sends a prompt and returns the assistant's message at the end of the turn. */
   prompt(sessionId: string, text: string, options: PromptOptions = {}): Promise<MessageWithParts> {
     return this.#explained(this.client.prompt(sessionId, text, options));
   }
 
-  /** Sends a prompt and returns its message id as soon as OpenCode has taken it; `waitIdle` then waits for its turn. */
+  /**
+   * Sends a prompt and returns its message id as soon as OpenCode has accepted it; `waitIdle` then waits for its turn.
+   */
   async promptAsync(sessionId: string, text: string, options: PromptOptions = {}): Promise<string> {
     const { messageID = newMessageId(), ...rest } = options;
     const from = this.events.length;
@@ -138,7 +147,7 @@ export class OpenCode {
     return this.#explained(this.client.deleteSession(sessionId));
   }
 
-  /** The first event that fits, past or to come; `from` (a former `events.length`) leaves out the older ones. */
+  /** The first matching event, past or future; `from` (an earlier `events.length`) excludes older ones. */
   waitForEvent(
     predicate: (event: RecordedEvent) => boolean,
     timeoutMs = defaultTimeoutMs,
@@ -147,7 +156,7 @@ export class OpenCode {
     return this.#explained(this.#record.waitFor(predicate, { what: `an event with ${predicate}`, timeoutMs, from }));
   }
 
-  /** As `waitForEvent`, for one type of event, with its properties typed. */
+  /** Like `waitForEvent`, for one type of event, with its properties typed. */
   async waitForEventOf<T extends EventType>(
     type: T,
     matches: (properties: EventOf<T>["properties"]) => boolean = () => true,
@@ -162,14 +171,14 @@ export class OpenCode {
   }
 
   /**
-   * Resolves when OpenCode has no turn of that session under way: at once when it is idle already, but never before the
-   * turn of a `promptAsync` has begun. The last events of the turn may still be on their way then.
+   * Resolves when OpenCode is not working on a turn of that session: at once if it is idle, but never before the turn
+   * of a `promptAsync` has started. The last events of the turn may still arrive later.
    */
   waitIdle(sessionId: string, timeoutMs = defaultTimeoutMs, directory?: string): Promise<void> {
     return this.#explained(this.#turns.idle(sessionId, timeoutMs, directory));
   }
 
-  /** Waits for a process that ends by itself. */
+  /** Waits for a process that exits by itself. */
   async exited(timeoutMs = defaultTimeoutMs): Promise<ProcessExit> {
     if (this.#process === undefined) throw new Error("OpenCode was not started.");
     return bounded(this.#process.exited, timeoutMs, () => `OpenCode (pid ${this.pid}) to end by itself.`);
@@ -180,13 +189,13 @@ export class OpenCode {
     return this.#process.kill(signal, timeoutMs);
   }
 
-  /** Ends the process if it still runs, and starts another one on the same HOME and directory. */
+  /** Ends the process if it still runs, and starts another one with the same HOME and directory. */
   async restart(): Promise<void> {
     await this.#end();
     await this.start();
   }
 
-  /** Ends the process and removes the folders that this harness made. */
+  /** Ends the process and removes the folders that this harness created. */
   async stop(): Promise<void> {
     await this.#end();
     rmSync(this.#root, { recursive: true, force: true });
@@ -201,7 +210,7 @@ export class OpenCode {
     return `Last lines of stderr:\n${lastLines(this.#output.stderr)}`;
   }
 
-  /** Adds the end of OpenCode's log to a failure: most causes are there and nowhere else. */
+  /** Adds the end of OpenCode's log to an error: most causes appear only there. */
   async #explained<T>(work: Promise<T>): Promise<T> {
     try {
       return await work;

@@ -1,7 +1,7 @@
 /**
- * Owns the folders that a test OpenCode lives in: a HOME with its configuration, and a project that is a git repository.
- * Invariant: nothing is read from or written to the developer's own HOME, and OpenCode finds nothing to install there.
- * It starts no OpenCode.
+ * The folders of an OpenCode under test: a HOME with its configuration, and a project that is a git repository.
+ * Invariant: nothing is read from or written to the developer's HOME, and OpenCode finds nothing to install there. Does
+ * not start OpenCode.
  */
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, realpath, writeFile } from "node:fs/promises";
@@ -9,14 +9,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 export type PermissionSetting = "allow" | "ask" | "deny" | Record<string, unknown>;
-/** A plugin as OpenCode's configuration takes it: a package name or file URL, with options or without. */
+/** A plugin as in OpenCode's configuration: a package name or file URL, with or without options. */
 export type PluginEntry = string | [string, Record<string, unknown>];
 
 export interface OpenCodeSettings {
   /** The scripted model, or anything else with a baseURL. */
   model: { url: string };
   plugin?: PluginEntry[];
-  /** Replaces the default of allowing everything. */
+  /** Replaces the default, which allows everything. */
   permission?: PermissionSetting;
   /** Merged over the rest of `opencode.json`, one level deep: `agent`, `command`, more providers, … */
   config?: Record<string, unknown>;
@@ -36,7 +36,8 @@ export function openCodeConfig(settings: OpenCodeSettings): Record<string, unkno
     permission: settings.permission ?? { "*": "allow" },
     share: "disabled",
     autoupdate: false,
-    // A git snapshot for every step makes many sessions at once five times slower; set it in `config` where undo matters.
+    // A git snapshot for every step makes many concurrent sessions five times slower; enable it in `config` if undo
+    // matters.
     snapshot: false,
     plugin: settings.plugin ?? [],
     ...settings.config,
@@ -48,7 +49,7 @@ export async function createTemporaryRoot(): Promise<string> {
   return realpath(await mkdtemp(join(tmpdir(), "asyncagents-")));
 }
 
-/** Writes the configuration; a HOME that has one already keeps it unless something but the model is asked for. */
+/** Writes the configuration. An existing one is kept, unless the settings contain more than the model. */
 export async function prepareHome(home: string, settings: OpenCodeSettings): Promise<void> {
   const folder = join(home, ".config", "opencode");
   const file = join(folder, "opencode.json");
@@ -59,8 +60,9 @@ export async function prepareHome(home: string, settings: OpenCodeSettings): Pro
 }
 
 /**
- * OpenCode installs `@opencode-ai/plugin` from npm into every configuration folder before it loads a plugin. It takes a folder as
- * done when `node_modules` exists and the lock file's root names the package: no need for the package itself.
+ * OpenCode installs `@opencode-ai/plugin` from npm into every configuration folder before it loads a plugin. It
+ * considers a folder done if `node_modules` exists and the lock file's root names the package; the package itself is
+ * not needed.
  */
 async function seedPluginPackage(folder: string): Promise<void> {
   await mkdir(join(folder, "node_modules"), { recursive: true });

@@ -1,7 +1,7 @@
 /**
- * Owns message ids in OpenCode's own form, so that a test knows the id of its prompt before it sends it.
- * Invariant: ids made here sort by time between OpenCode's own. The 48 bits of time wrap every 2^36 ms (about 26 months),
- * as OpenCode's do. It makes no other kinds of ids: session ids are OpenCode's alone to give.
+ * Message ids in OpenCode's format, so that a test knows the id of its prompt before it sends it. Invariant: these ids
+ * sort by time among OpenCode's own. The 48 bits of time wrap every 2^36 ms (about 26 months), as OpenCode's do.
+ * Creates no other ids: only OpenCode assigns session ids.
  */
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 let lastTime = 0;

@@ -1,7 +1,7 @@
 /**
- * Owns one operating-system process of `opencode serve`: its environment, its output, and its end.
- * Invariant: it is ended by its own pid, at the latest when the test process is gone; its environment holds nothing of the
- * developer's but PATH and locale. It does not speak HTTP to the program.
+ * One operating-system process of `opencode serve`: its environment, its output, and its end. Invariant: it is ended by
+ * its own pid, at the latest when the test process is gone; it inherits only PATH and locale from the developer's
+ * environment. Does not speak HTTP to the program.
  */
 
 import { join } from "node:path";
@@ -15,12 +15,12 @@ export interface ProcessExit {
   signal: NodeJS.Signals | number | null;
 }
 
-export interface Output {
+export interface ProcessOutput {
   stdout: string;
   stderr: string;
 }
 
-export interface OpenCodeProcess {
+export interface RunningOpenCode {
   url: string;
   pid: number;
   exited: Promise<ProcessExit>;
@@ -53,11 +53,11 @@ export interface ProcessOptions {
   temporaryFolder: string;
   env?: Record<string, string>;
   /** What the process prints is appended here, so that it outlives the process. */
-  output: Output;
+  output: ProcessOutput;
   startTimeoutMs?: number;
 }
 
-export async function startProcess(options: ProcessOptions): Promise<OpenCodeProcess> {
+export async function startProcess(options: ProcessOptions): Promise<RunningOpenCode> {
   const { home, directory, output } = options;
   // Not `--port 0`: OpenCode reads that as "4096 if free", which belongs to the OpenCode of the person at this machine.
   const command = [openCodeBinary(), "serve", "--hostname", "127.0.0.1", "--port", String(await freePort())];

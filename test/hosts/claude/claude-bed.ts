@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type ClaudeHost, claudeHost } from "../../../src/hosts/claude/claude-host.ts";
 import { markerOf, type ScriptedScript, type ScriptedStep } from "../../../src/hosts/scripted/script.ts";
 import { type ClaudeHome, claudeEnvironment } from "../../../src/testing/claude-home.ts";
-import type { HostBed } from "../../../src/testing/conformance/host-conformance-stage.ts";
+import type { HostBed } from "../../../src/testing/conformance/host/stage.ts";
 import { type AnthropicModel, startAnthropicModel } from "../../../src/testing/models/anthropic-model.ts";
 import * as model from "../../../src/testing/models/script.ts";
 

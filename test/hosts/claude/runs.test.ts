@@ -6,7 +6,7 @@ import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "no
 import type { ClaudeHost } from "../../../src/hosts/claude/claude-host.ts";
 import { claudeHost } from "../../../src/hosts/claude/claude-host.ts";
 import { isInterruption } from "../../../src/model/evidence.ts";
-import { Stage } from "../../../src/testing/conformance/host-conformance-stage.ts";
+import { Stage } from "../../../src/testing/conformance/host/stage.ts";
 import * as model from "../../../src/testing/models/script.ts";
 import { AGENT, type ClaudeBed, claudeBed } from "./claude-bed.ts";
 

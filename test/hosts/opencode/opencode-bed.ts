@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { openCodeHost } from "../../../src/hosts/opencode/opencode-host.ts";
 import { httpSend, type OpenCodeSend } from "../../../src/hosts/opencode/transport.ts";
 import { markerOf, type ScriptedScript, type ScriptedStep } from "../../../src/hosts/scripted/script.ts";
-import type { HostBed } from "../../../src/testing/conformance/host-conformance-stage.ts";
+import type { HostBed } from "../../../src/testing/conformance/host/stage.ts";
 import { type OpenAiModel, startOpenAiModel } from "../../../src/testing/models/openai-model.ts";
 import * as model from "../../../src/testing/models/script.ts";
 import { type OpenCode, startOpenCode } from "../../../src/testing/opencode/harness.ts";

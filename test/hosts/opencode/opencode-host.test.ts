@@ -1,4 +1,4 @@
-import { hostConformance } from "../../../src/testing/conformance/host-conformance.ts";
+import { hostConformance } from "../../../src/testing/conformance/host/host-conformance.ts";
 import { openCodeBed } from "./opencode-bed.ts";
 
 hostConformance("opencode", () => openCodeBed());

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { HostEvent } from "../../../src/hosts/host.ts";
 import { call, gate, markerOf, pause, say } from "../../../src/hosts/scripted/script.ts";
 import { scriptedHost } from "../../../src/hosts/scripted/scripted-host.ts";
-import { hostConformance } from "../../../src/testing/conformance/host-conformance.ts";
+import { hostConformance } from "../../../src/testing/conformance/host/host-conformance.ts";
 
 hostConformance("scripted", async () => {
   const host = scriptedHost({ agents: ["general"] });

@@ -14,7 +14,7 @@ import { join } from "node:path";
 import type { Host, HostEvent } from "../../../src/hosts/host.ts";
 import type { scriptedHost } from "../../../src/hosts/scripted/scripted-host.ts";
 import { type ScriptedHosts, scriptedHosts } from "../../../src/hosts/scripted/scripted-hosts.ts";
-import { hostConformance } from "../../../src/testing/conformance/host-conformance.ts";
+import { hostConformance } from "../../../src/testing/conformance/host/host-conformance.ts";
 
 const folders: string[] = [];
 function newFolder(): string {

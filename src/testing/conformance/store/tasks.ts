@@ -1,14 +1,14 @@
 /**
- * The part of the store's suite about tasks, their runs, queries and batches, and about transactions. See
- * `store-conformance.ts`, which puts the parts together.
+ * The part of the store suite about tasks, their runs, queries and batches, and about transactions. See
+ * `store-conformance.ts`, which combines the parts.
  */
 import { expect, test } from "bun:test";
-import type { Store } from "../../store/store.ts";
-import { completed, create, newTask, resumed } from "../sample-task.ts";
-import type { Bed } from "./store-conformance.ts";
+import type { Store } from "../../../store/store.ts";
+import { completed, create, newTask, resumed } from "../../sample-task.ts";
+import type { StoreBed } from "./store-conformance.ts";
 
-export function taskSuite(bed: Bed): void {
-  test("a task that was created reads back equal, and is in the feed", async () => {
+export function taskSuite(bed: StoreBed): void {
+  test("a created task reads back equal, and is in the feed", async () => {
     const store = await bed.fresh();
     const task = await create(store, "a", { model: "provider/model", isForked: true });
     expect(await store.task("a")).toEqual(task);
@@ -17,7 +17,7 @@ export function taskSuite(bed: Bed): void {
     expect(await store.task("b")).toBeNull();
   });
 
-  test("a result is kept in full, and cut only where a list asks for it", async () => {
+  test("a result is stored in full, and shortened only if a list asks for it", async () => {
     const store = await bed.fresh();
     const result = "héllo 🌍 ".repeat(50_000);
     await create(store, "a");
@@ -44,8 +44,8 @@ export function taskSuite(bed: Bed): void {
   });
 }
 
-export function transactionSuite(bed: Bed): void {
-  test("a refusal and a throw write nothing", async () => {
+export function transactionSuite(bed: StoreBed): void {
+  test("a refusal and an exception write nothing", async () => {
     const store = await bed.fresh();
     await create(store, "a");
     await store.apply("a", completed(2_000));
@@ -80,7 +80,7 @@ export function transactionSuite(bed: Bed): void {
     expect(await store.apply("a", failed, { owner: "one" })).toMatchObject({ changed: false, reason: "ended" });
   });
 
-  test("a transaction sees its own writes; a read outside sees none of them before the commit", async () => {
+  test("a transaction sees its own writes; outside reads see none of them before the commit", async () => {
     const store = await bed.fresh();
     await store.write(async (transaction) => {
       await transaction.apply("a", { type: "task.created", at: 1, task: newTask("a") });
@@ -90,7 +90,7 @@ export function transactionSuite(bed: Bed): void {
     expect((await store.task("a"))?.status).toBe("running");
   });
 
-  test("ids and texts of any shape are only data", async () => {
+  test("ids and texts of any shape are stored as data", async () => {
     const store = await bed.fresh();
     for (const id of ["'; drop table tasks; --", "%", "__proto__", "a\nb", "", "🌍".repeat(99), "A", "a"]) {
       const task = await create(store, id, { description: `${id} 50%_\\`, sessionId: id });
@@ -101,11 +101,11 @@ export function transactionSuite(bed: Bed): void {
   });
 }
 
-export function querySuite(bed: Bed): void {
+export function querySuite(bed: StoreBed): void {
   const ids = async (store: Store, query: Parameters<Store["tasks"]>[0]) =>
     (await store.tasks(query)).tasks.map((task) => task.id);
 
-  test("pages follow the start, newest first or oldest first; equal starts keep their order", async () => {
+  test("pages are sorted by start, newest or oldest first; equal starts keep their order", async () => {
     const store = await bed.fresh();
     for (const [id, at] of [
       ["b", 2],
@@ -121,7 +121,7 @@ export function querySuite(bed: Bed): void {
     expect(await store.tasks({ limit: 0, offset: 9 })).toEqual({ tasks: [], total: 5 });
   });
 
-  test("a page has 50 tasks, and never more than 200", async () => {
+  test("a page has 50 tasks by default, and at most 200", async () => {
     const store = await bed.fresh();
     await store.write(async (transaction) => {
       for (let index = 0; index < 205; index++) {
@@ -133,7 +133,7 @@ export function querySuite(bed: Bed): void {
     expect([page.tasks.length, page.total]).toEqual([200, 205]);
   });
 
-  test("each filter narrows, and all that are given must match", async () => {
+  test("each filter narrows the result, and all given filters must match", async () => {
     const store = await bed.fresh();
     await create(store, "ses_A1", { description: "Find the Bug", agent: "explore", batchId: "b1", owner: "i1" }, 1);
     await create(store, "ses_a2", { description: "fix 100% of it", agent: "build", batchId: "b1", owner: "i2" }, 2);
@@ -164,7 +164,7 @@ export function querySuite(bed: Bed): void {
   });
 }
 
-export function batchSuite(bed: Bed): void {
+export function batchSuite(bed: StoreBed): void {
   test("a batch is counted by status", async () => {
     const store = await bed.fresh();
     for (const id of ["a", "b", "c"]) await create(store, id);
@@ -177,7 +177,7 @@ export function batchSuite(bed: Bed): void {
     expect(await store.batchCounts("nothing")).toEqual(none);
   });
 
-  test("the newest batch of a parent is found among one message's tasks, or among those that live", async () => {
+  test("the newest batch of a parent is found among one message's tasks, or among the live ones", async () => {
     const store = await bed.fresh();
     await create(store, "a", { parentMessageId: "m1", batchId: "b1" }, 1);
     await create(store, "b", { parentMessageId: "m2", batchId: "b2" }, 2);

@@ -1,18 +1,46 @@
 /**
- * The part of the store's suite about pages and totals: whatever is asked for, on whatever texts, the pages together are
- * what a filter over all tasks gives. See `store-conformance.ts`, which puts the parts together.
+ * The part of the store suite about pages and totals: for any query and any texts, the pages together equal a filter
+ * over all tasks. See `store-conformance.ts`, which combines the parts.
  */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { STATUSES, type Task } from "../../model/task.ts";
-import type { Store, TaskQuery } from "../../store/store.ts";
-import { completed, create, resumed } from "../sample-task.ts";
-import { type Bed, PATIENCE } from "./store-conformance.ts";
+import { STATUSES, type Task } from "../../../model/task.ts";
+import type { Store, TaskQuery } from "../../../store/store.ts";
+import { completed, create, resumed } from "../../sample-task.ts";
+import { LONG_TEST_TIMEOUT_MS, type StoreBed } from "./store-conformance.ts";
 
-/** Few different pieces, so that a term is often a part of a description; some are syntax elsewhere. */
+/** A few distinct pieces, so that a term often occurs in a description; some are query syntax elsewhere. */
 const piece = fc.constantFrom(
-  ...["a", "B", "ab", "Fix ", "bug", "🌍", "é", "É", "ß", "İ", '"', "'", "%", "_", "\\", "*", "^", "(", ":", "-", "\0"],
-  ...["\ud83c", "\ufffd", "\ufffe", "\u0301", "\n", " or ", " NEAR", "description:", "日本語"],
+  "a",
+  "B",
+  "ab",
+  "Fix ",
+  "bug",
+  "🌍",
+  "é",
+  "É",
+  "ß",
+  "İ",
+  '"',
+  "'",
+  "%",
+  "_",
+  "\\",
+  "*",
+  "^",
+  "(",
+  ":",
+  "-",
+  "\0",
+  "\ud83c",
+  "\ufffd",
+  "\ufffe",
+  "\u0301",
+  "\n",
+  " or ",
+  " NEAR",
+  "description:",
+  "日本語",
 );
 const text = (maxLength: number) => fc.array(piece, { maxLength }).map((pieces) => pieces.join(""));
 const oneOf = (...names: string[]) => fc.constantFrom(...names);
@@ -45,9 +73,9 @@ const anyQuery: fc.Arbitrary<TaskQuery> = fc.oneof(
   fc.record({ ...wide, ...narrow }, { requiredKeys: [] }),
 );
 
-export function pageSuite(bed: Bed): void {
+export function pageSuite(bed: StoreBed): void {
   test(
-    "for any query the pages together are what a filter gives, and the total is their number",
+    "for any query the pages together equal a filter, and the total is their number",
     async () => {
       const store = await bed.fresh();
       const all: Task[] = [];
@@ -69,10 +97,10 @@ export function pageSuite(bed: Bed): void {
         { numRuns: 60, endOnFailure: true },
       );
     },
-    PATIENCE,
+    LONG_TEST_TIMEOUT_MS,
   );
 
-  test("a full page knows how many tasks its filter leaves, whichever it is", async () => {
+  test("a full page reports how many tasks match, for any filter", async () => {
     const store = await bed.fresh();
     await create(store, "a", { agent: "explore", batchId: "b1", parentSessionId: "p1" });
     await create(store, "b", { agent: "explore", batchId: "b1", parentSessionId: "p2" });
@@ -116,39 +144,38 @@ export function pageSuite(bed: Bed): void {
     expect(await paged(store, { search: "one" }, 1)).toEqual(["a"]);
   });
 
-  test("a part of a description is found, of any length and any characters", async () => {
+  test("a part of a description is found, whatever its length and characters", async () => {
     const store = await bed.fresh();
     const description = `Fix "the" 100%_\\ bug's *^ AND (NEAR) {é} 日本語 🌍🌎🌏 ${"long ".repeat(400)}end`;
     await create(store, "a", { description });
     await create(store, "b", { description: "nothing of it: ſtop a\ufffdbc" });
     const found = [
-      ...[
-        "x",
-        '"',
-        '"t',
-        '"the"',
-        "%_\\",
-        " *^ ",
-        "*",
-        "and (near) {",
-        "日本語",
-        "🌍🌎",
-        "🌍🌎🌏",
-        "0%",
-        "bug's",
-        "FIX",
-      ],
-      ...["long ".repeat(50), "long ".repeat(400)],
+      "x",
+      '"',
+      '"t',
+      '"the"',
+      "%_\\",
+      " *^ ",
+      "*",
+      "and (near) {",
+      "日本語",
+      "🌍🌎",
+      "🌍🌎🌏",
+      "0%",
+      "bug's",
+      "FIX",
+      "long ".repeat(50),
+      "long ".repeat(400),
     ];
     const absent = ["xyz", '""', '"""', "🌏🌎", "endlong", "long".repeat(2), "the 101", "fix thex", "the*", "日語本"];
-    // What other indexes of texts take for the same.
+    // Texts that other full-text indexes treat as equal.
     absent.push("stop", "a\ufffebc", "a\uffffbc");
     for (const search of found) expect([search, await paged(store, { search }, 1)]).toEqual([search, ["a"]]);
     for (const search of ["ſtop", "a\ufffdbc", "a\0bc"]) expect(await paged(store, { search }, 1)).toEqual(["b"]);
     for (const search of absent) expect([search, await paged(store, { search }, 1)]).toEqual([search, []]);
   });
 
-  test("a list cuts the texts of the run, all three of them, and nothing else", async () => {
+  test("a list shortens the three texts of the run, and nothing else", async () => {
     const store = await bed.fresh();
     const task = await create(store, "a", { prompt: "prömpt 🌍", description: "description" });
     await store.apply("a", { type: "run.failed", at: 2, run: 0, error: "érror 🌍", progress: null });
@@ -181,7 +208,7 @@ async function live(store: Store, id: string, { at, status, cleared, ...fields }
   return task;
 }
 
-/** `all` is in the order in which they were made, which decides between equal starts. */
+/** `all` is in order of creation, which decides between equal starts. */
 function filtered(all: readonly Task[], query: TaskQuery): Task[] {
   const words = storable(query.search?.toLowerCase() ?? "")
     .split(/\s+/)

@@ -1,20 +1,20 @@
 /**
- * The part of the store's suite about figures: totals of agents, the history and the runs of a batch. What is kept must be
- * what counting everything would give. See `store-conformance.ts`, which puts the parts together.
+ * The part of the store suite about figures: totals of agents, the history, and the runs of a batch. Stored figures
+ * must equal a full count. See `store-conformance.ts`, which combines the parts.
  */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { TaskEvent } from "../../model/events.ts";
-import { noProgress } from "../../model/progress.ts";
-import { type Run, STATUSES, type Status, type Task } from "../../model/task.ts";
-import type { AgentTotals, HistoryQuery, Store } from "../../store/store.ts";
-import { anyTaskEvent } from "../any-event.ts";
-import { completed, create, newTask, resumed } from "../sample-task.ts";
-import { type Bed, PATIENCE } from "./store-conformance.ts";
+import type { TaskEvent } from "../../../model/events.ts";
+import { noProgress } from "../../../model/progress.ts";
+import { type Run, STATUSES, type Status, type Task } from "../../../model/task.ts";
+import type { AgentTotals, HistoryQuery, Store } from "../../../store/store.ts";
+import { anyTaskEvent } from "../../any-event.ts";
+import { completed, create, newTask, resumed } from "../../sample-task.ts";
+import { LONG_TEST_TIMEOUT_MS, type StoreBed } from "./store-conformance.ts";
 
 const AGENTS = ["build", "explore", "ünï🌍", ""];
 
-export function totalsSuite(bed: Bed): void {
+export function totalsSuite(bed: StoreBed): void {
   test("an agent's tasks add up: statuses, ended runs, durations, tools, tokens, cost", async () => {
     const store = await bed.fresh();
     expect(await store.agentTotals()).toEqual([]);
@@ -40,14 +40,19 @@ export function totalsSuite(bed: Bed): void {
       {
         agent: "build",
         byStatus: { ...none, running: 1, error: 1 },
-        ...{ endedRuns: 2, durationSum: 1_600, durationMin: 100, durationMax: 1_500 },
-        ...{ toolCalls: 3, tokens: progress.tokens, cost: 0.75 },
+        endedRuns: 2,
+        durationSum: 1_600,
+        durationMin: 100,
+        durationMax: 1_500,
+        toolCalls: 3,
+        tokens: progress.tokens,
+        cost: 0.75,
       },
     ]);
   });
 
   test(
-    "after any events the totals are those of a fold over all tasks and runs",
+    "after any events the totals equal a fold over all tasks and runs",
     async () => {
       const store = await bed.fresh();
       const ids: string[] = [];
@@ -68,7 +73,7 @@ export function totalsSuite(bed: Bed): void {
         { numRuns: 30, endOnFailure: true },
       );
     },
-    PATIENCE,
+    LONG_TEST_TIMEOUT_MS,
   );
 }
 
@@ -88,14 +93,14 @@ async function expectTotals(store: Store, ids: string[]): Promise<void> {
   const totals = await store.agentTotals();
   const folded = fold(tasks, runs);
   expect(totals.map(withoutCost)).toEqual(folded.map(withoutCost));
-  // Fractions that come and go leave a rest behind.
+  // Adding and subtracting fractions leaves rounding errors.
   totals.forEach(({ cost }, index) => void expect(Math.abs(cost - (folded[index]?.cost ?? 0))).toBeLessThan(1e-3));
 
   for (const agent of [undefined, ...AGENTS]) {
     for (const status of [undefined, ...STATUSES.map((each) => [each]), ["running", "error"] as const, []]) {
       const matching = tasks.filter((task) => (status as Status[] | undefined)?.includes(task.status) ?? true);
       const expected = matching.filter((task) => agent === undefined || task.agent === agent).length;
-      // Two pages: a full one, whose total is read, and one beyond the end.
+      // Two pages: a full one, which reads the total, and one beyond the end.
       for (const offset of [0, 10_000]) {
         const { total } = await store.tasks({ limit: 1, offset, textChars: 0, status, agent });
         expect([agent, status, total]).toEqual([agent, status, expected]);
@@ -139,8 +144,8 @@ function fold(tasks: readonly Task[], runs: ReadonlyMap<string, readonly Run[]>)
   });
 }
 
-export function historySuite(bed: Bed): void {
-  test("a window holds what is in it: its first moment, not its last; a bound is not below itself", async () => {
+export function historySuite(bed: StoreBed): void {
+  test("a window includes its first moment and excludes its last; a value on a bound counts above it", async () => {
     const store = await bed.fresh();
     for (const [id, at, ended] of [
       ["before", 999, 1_999],
@@ -177,14 +182,19 @@ export function historySuite(bed: Bed): void {
     });
   });
 
-  test("too many buckets and senseless windows are refused", async () => {
+  test("too many buckets and invalid windows are rejected", async () => {
     const store = await bed.fresh();
     const now = Date.now();
     const good: HistoryQuery = { from: now, to: now + 500 * 86_400_000, bucketMs: 86_400_000, durationBounds: [1, 2] };
     expect((await store.history(good)).buckets).toEqual([]);
     const wrong: Partial<HistoryQuery>[] = [
-      ...[{ to: good.to + 1 }, { bucketMs: 0 }, { bucketMs: -1 }, { bucketMs: Number.NaN }],
-      ...[{ from: Number.NEGATIVE_INFINITY }, { durationBounds: [2, 2] }, { durationBounds: [3, 2] }],
+      { to: good.to + 1 },
+      { bucketMs: 0 },
+      { bucketMs: -1 },
+      { bucketMs: Number.NaN },
+      { from: Number.NEGATIVE_INFINITY },
+      { durationBounds: [2, 2] },
+      { durationBounds: [3, 2] },
     ];
     for (const part of wrong) {
       const refused = await store.history({ ...good, ...part }).catch((thrown) => thrown);
@@ -217,7 +227,7 @@ export function historySuite(bed: Bed): void {
         { numRuns: 40, endOnFailure: true },
       );
     },
-    PATIENCE,
+    LONG_TEST_TIMEOUT_MS,
   );
 }
 
@@ -240,8 +250,8 @@ function historyOf(made: readonly { at: number; ended: number | null }[], query:
   return { buckets, durations };
 }
 
-export function spanSuite(bed: Bed): void {
-  test("the runs of a batch come oldest start first, their texts cut, and at most so many", async () => {
+export function spanSuite(bed: StoreBed): void {
+  test("the runs of a batch are listed by start, oldest first, with shortened texts and a limit", async () => {
     const store = await bed.fresh();
     const long = "🌍".repeat(3_000);
     await create(store, "a", { prompt: long }, 20);

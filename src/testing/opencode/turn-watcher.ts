@@ -1,7 +1,7 @@
 /**
- * Owns the answer to "has this session's turn begun, has it ended?", from OpenCode's events and its status.
- * Invariant: after an accepted prompt a session counts as idle only when that prompt's turn has begun and ended.
- * The status decides; an event only says when to look. It never polls, and judges nothing about how a turn went.
+ * Tells whether a session's turn has started and ended, from OpenCode's events and its status. Invariant: after an
+ * accepted prompt a session counts as idle only when that prompt's turn has started and ended. The status decides;
+ * events only trigger a check. Never polls, and does not judge how a turn went.
  */
 
 import type { Recorder } from "../recorder.ts";
@@ -14,8 +14,8 @@ interface Prompted {
   from: number;
 }
 
-export class Turns {
-  /** The newest prompt of each session whose turn nobody has seen begin yet. */
+export class TurnWatcher {
+  /** The newest prompt of each session whose turn has not been seen to start. */
   readonly #prompted = new Map<string, Prompted>();
   readonly #client: OpenCodeClient;
   readonly #record: Recorder<RecordedEvent>;
@@ -29,7 +29,7 @@ export class Turns {
     this.#prompted.set(sessionId, prompted);
   }
 
-  /** The process is gone, and what it had accepted with it. */
+  /** The process is gone, and so are the prompts it had accepted. */
   forget(): void {
     this.#prompted.clear();
   }
@@ -47,7 +47,7 @@ export class Turns {
     }
   }
 
-  /** An accepted prompt is not yet a busy session: the first one of an instance takes a second to become one. */
+  /** An accepted prompt does not make the session busy at once: the first one of an instance takes a second. */
   async #begun(sessionId: string, left: () => number): Promise<void> {
     const prompted = this.#prompted.get(sessionId);
     if (prompted === undefined) return;

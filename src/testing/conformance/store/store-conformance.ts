@@ -1,37 +1,37 @@
 /**
- * What every store must do, run on each database: `storeConformance("sqlite", freshStore)`. Its subject is the Store seam
- * only; what a driver does beside it (files, locks, reconnecting) is tested where the driver is. Waits for changes, never
- * for time.
+ * The requirements for every store, run on each database: `storeConformance("sqlite", freshStore)`. Covers only the
+ * Store seam; each driver has its own tests for the rest (files, locks, reconnecting). Waits for changes, never for
+ * time.
  */
 import { afterEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { TaskEvent } from "../../model/events.ts";
-import { noProgress } from "../../model/progress.ts";
-import type { Task } from "../../model/task.ts";
-import { transition } from "../../model/transition.ts";
-import type { Instance, Launch, Parent, Store } from "../../store/store.ts";
-import { anyId, anyTaskEvent } from "../any-event.ts";
-import { completed, create, newTask } from "../sample-task.ts";
-import { boardFlowSuite, boardListSuite } from "./store-conformance-board.ts";
-import { historySuite, spanSuite, totalsSuite } from "./store-conformance-figures.ts";
-import { feedSuite, noticeSuite } from "./store-conformance-notices.ts";
-import { pageSuite } from "./store-conformance-pages.ts";
-import { batchSuite, querySuite, taskSuite, transactionSuite } from "./store-conformance-tasks.ts";
+import type { TaskEvent } from "../../../model/events.ts";
+import { noProgress } from "../../../model/progress.ts";
+import type { Task } from "../../../model/task.ts";
+import { transition } from "../../../model/transition.ts";
+import type { Instance, Launch, Parent, Store } from "../../../store/store.ts";
+import { anyId, anyTaskEvent } from "../../any-event.ts";
+import { completed, create, newTask } from "../../sample-task.ts";
+import { boardFlowSuite, boardListSuite } from "./board.ts";
+import { historySuite, spanSuite, totalsSuite } from "./figures.ts";
+import { feedSuite, storeNoticeSuite } from "./notices.ts";
+import { pageSuite } from "./pages.ts";
+import { batchSuite, querySuite, taskSuite, transactionSuite } from "./tasks.ts";
 
-/** Opens one more handle on the same store. */
+/** Opens another handle on the same store. */
 export type OpenStore = () => Promise<Store>;
 
-export interface Bed {
+export interface StoreBed {
   /** A new, empty store. */
   fresh(): Promise<Store>;
-  /** A new, empty store with as many handles on it as asked for. */
+  /** A new, empty store with that many handles on it. */
   handles(count: number): Promise<Store[]>;
 }
 
-/** For how long a test may run that has much to do, in ms. */
-export const PATIENCE = 60_000;
+/** The timeout of a long test, in ms. */
+export const LONG_TEST_TIMEOUT_MS = 60_000;
 
-/** `makeStore` makes a new, empty store each time, and returns the way to open handles on it. */
+/** `makeStore` creates a new, empty store each time, and returns a function that opens handles on it. */
 export function storeConformance(name: string, makeStore: () => Promise<OpenStore>): void {
   const opened: Store[] = [];
   const handles = async (count: number) => {
@@ -40,7 +40,7 @@ export function storeConformance(name: string, makeStore: () => Promise<OpenStor
     opened.push(...stores);
     return stores;
   };
-  const bed: Bed = {
+  const bed: StoreBed = {
     handles,
     async fresh() {
       const [store] = await handles(1);
@@ -60,19 +60,19 @@ export function storeConformance(name: string, makeStore: () => Promise<OpenStor
     describe("runs of a batch", () => spanSuite(bed));
     describe("totals", () => totalsSuite(bed));
     describe("history", () => historySuite(bed));
-    describe("notices", () => noticeSuite(bed));
+    describe("notices", () => storeNoticeSuite(bed));
     describe("feed", () => feedSuite(bed));
     describe("lists of the board", () => boardListSuite(bed));
-    describe("the board as tasks go on", () => boardFlowSuite(bed));
+    describe("the board while tasks progress", () => boardFlowSuite(bed));
     describe("writers", () => writerSuite(bed));
     describe("launches, parents, instances", () => othersSuite(bed));
     describe("replay", () => replaySuite(bed));
   });
 }
 
-function writerSuite(bed: Bed): void {
+function writerSuite(bed: StoreBed): void {
   test(
-    "read and write in one transaction loses no update, however many write at once",
+    "reading and writing in one transaction loses no update, however many write concurrently",
     async () => {
       const stores = await bed.handles(3);
       const [store] = stores as [Store];
@@ -86,10 +86,10 @@ function writerSuite(bed: Bed): void {
       await Promise.all(stores.flatMap((each) => Array.from({ length: 30 }, () => increment(each))));
       expect((await store.task("a"))?.progress.toolCalls).toBe(90);
     },
-    PATIENCE,
+    LONG_TEST_TIMEOUT_MS,
   );
 
-  test("of many that create or end one task, one succeeds", async () => {
+  test("of many attempts to create or end one task, one succeeds", async () => {
     const stores = await bed.handles(3);
     const changes = async (event: TaskEvent) =>
       (await Promise.all(stores.map((each) => each.apply("a", event)))).filter((outcome) => outcome.changed).length;
@@ -98,7 +98,7 @@ function writerSuite(bed: Bed): void {
     expect((await stores[0]?.notices("parent", "pending"))?.length).toBe(1);
   });
 
-  test("after closing, reads and writes say that the store was closed; closing twice is fine", async () => {
+  test("after closing, reads and writes report that the store was closed; closing twice is fine", async () => {
     const store = await bed.fresh();
     await store.close();
     await store.close();
@@ -107,8 +107,8 @@ function writerSuite(bed: Bed): void {
   });
 }
 
-function othersSuite(bed: Bed): void {
-  test("a launch is there until it is closed, also in the transaction that writes its task", async () => {
+function othersSuite(bed: StoreBed): void {
+  test("a launch exists until it is closed, even within the transaction that writes its task", async () => {
     const store = await bed.fresh();
     const { id: _id, sessionId: _sessionId, owner: _owner, ...rest } = newTask("x", { model: "p/m", isForked: true });
     const launch = (id: string, at: number): Launch => ({ ...rest, id, at, owner: "instance" });
@@ -130,7 +130,7 @@ function othersSuite(bed: Bed): void {
     expect((await store.launches()).map((each) => each.id)).toEqual(["l3"]);
   });
 
-  test("the newest word about a parent counts", async () => {
+  test("the newest information about a parent counts", async () => {
     const store = await bed.fresh();
     const parent: Parent = {
       sessionId: "p",
@@ -178,9 +178,9 @@ function othersSuite(bed: Bed): void {
   });
 }
 
-function replaySuite(bed: Bed): void {
+function replaySuite(bed: StoreBed): void {
   test(
-    "the events of a task, folded, are the task; what is refused leaves no trace",
+    "folding the events of a task gives the task; refused events leave no trace",
     async () => {
       const store = await bed.fresh();
       let attempt = 0;
@@ -214,6 +214,6 @@ function replaySuite(bed: Bed): void {
         { numRuns: 40 },
       );
     },
-    PATIENCE,
+    LONG_TEST_TIMEOUT_MS,
   );
 }

@@ -1,23 +1,23 @@
 /**
- * What every host must do, run on each of them: `hostConformance("scripted", open)`. Its subject is the Host seam only.
- * A host that leaves an optional member out says why; the suite then holds that it is absent. Agents follow scripts in
- * the scripted host's step language; the bed of a real host puts them into its own terms. Waits for events, not for time.
+ * The requirements for every host, run on each of them: `hostConformance("scripted", open)`. Covers only the Host seam.
+ * A host that omits an optional member gives a reason; the suite then checks that it is absent. Agents follow scripts
+ * in the scripted host's step language; the bed of a real host translates them. Waits for events, not for time.
  */
 import { afterAll, beforeAll, describe, expect } from "bun:test";
-import { call, gate, say } from "../../hosts/scripted/script.ts";
-import { forkSuite, launchSuite, noticeSuite } from "./host-conformance-parents.ts";
-import { abortSuite, evidenceSuite, requestSuite, runSuite } from "./host-conformance-runs.ts";
-import { check, codeOf, type HostBed, PATIENCE, Stage } from "./host-conformance-stage.ts";
+import { call, gate, say } from "../../../hosts/scripted/script.ts";
+import { forkSuite, hostNoticeSuite, launchSuite } from "./parents.ts";
+import { abortSuite, evidenceSuite, requestSuite, runSuite } from "./runs.ts";
+import { check, HOST_TEST_TIMEOUT_MS, type HostBed, rejectionCode, Stage } from "./stage.ts";
 
 type Optional = "findLaunched" | "requests" | "answer" | "fork" | "condense" | "notify" | "hasMessage";
-/** Members that the host leaves out, each with its reason. */
+/** The members that the host omits, each with its reason. */
 export type Absent = Partial<Record<Optional, string>>;
 
-/** `open` is called once; all cases share the host, each with sessions of its own. */
+/** `open` is called once; all cases share the host, each with its own sessions. */
 export function hostConformance(name: string, open: () => Promise<HostBed>, absent: Absent = {}): void {
   describe(`host ${name}`, () => {
     const stage = new Stage();
-    beforeAll(async () => stage.open(await open()), PATIENCE);
+    beforeAll(async () => stage.open(await open()), HOST_TEST_TIMEOUT_MS);
     afterAll(() => stage.close());
     const has = (...members: Optional[]) => members.every((member) => absent[member] === undefined);
     describe("sessions", () => sessionSuite(stage));
@@ -25,7 +25,7 @@ export function hostConformance(name: string, open: () => Promise<HostBed>, abse
     describe("evidence", () => evidenceSuite(stage));
     if (has("requests", "answer")) describe("requests", () => requestSuite(stage));
     describe("abort", () => abortSuite(stage));
-    if (has("notify", "hasMessage")) describe("notices", () => noticeSuite(stage));
+    if (has("notify", "hasMessage")) describe("notices", () => hostNoticeSuite(stage));
     if (has("fork", "condense")) describe("forks", () => forkSuite(stage));
     if (has("findLaunched")) describe("launches", () => launchSuite(stage));
     for (const [member, reason] of Object.entries(absent)) {
@@ -38,7 +38,7 @@ export function hostConformance(name: string, open: () => Promise<HostBed>, abse
 }
 
 function sessionSuite(stage: Stage): void {
-  check("start opens a session below its parent", async () => {
+  check("start opens a child session of its parent", async () => {
     const parent = await stage.bed.openSession();
     const session = await stage.host.start(stage.startInput(parent));
     const opened = await stage.event("session.opened", (event) => event.sessionId === session);
@@ -47,29 +47,29 @@ function sessionSuite(stage: Stage): void {
     expect(await stage.messages(session)).toEqual([]);
   });
 
-  check("a session for a person has no parent, and works as others do", async () => {
+  check("a session for a person has no parent, and works like any other", async () => {
     const session = await stage.host.start(stage.startInput("", { parentAgent: "" }));
     await stage.run(session, stage.script(say("alone")));
     expect((await stage.shown(session)).at(-1)).toBe("alone");
     expect(stage.events.some((event) => event.type === "session.opened" && event.sessionId === session)).toBe(false);
   });
 
-  check("a parent that does not exist is refused", async () => {
-    expect(await codeOf(stage.host.start(stage.startInput("ses_unknown")))).toBe("session_gone");
+  check("a parent that does not exist is rejected", async () => {
+    expect(await rejectionCode(stage.host.start(stage.startInput("ses_unknown")))).toBe("session_gone");
   });
 
-  check("a deleted session is announced, and every call says that it is gone", async () => {
+  check("a deleted session is announced, and every call reports that it is gone", async () => {
     const { host } = stage;
     const session = await stage.session();
     await stage.bed.deleteSession(session);
     await stage.event("session.deleted", (event) => event.sessionId === session);
     expect(await host.exists(session)).toBe(false);
-    expect(await codeOf(stage.prompt(session, "hello"))).toBe("session_gone");
-    expect(await codeOf(host.inspect(session, host.newMessageId()))).toBe("session_gone");
-    expect(await codeOf(host.messages(session, { limit: 1, before: null }))).toBe("session_gone");
+    expect(await rejectionCode(stage.prompt(session, "hello"))).toBe("session_gone");
+    expect(await rejectionCode(host.inspect(session, host.newMessageId()))).toBe("session_gone");
+    expect(await rejectionCode(host.messages(session, { limit: 1, before: null }))).toBe("session_gone");
   });
 
-  check("the statuses list the sessions that work, and no others", async () => {
+  check("the statuses list exactly the working sessions", async () => {
     const [busy, idle] = [await stage.session(), await stage.session()];
     const messageId = await stage.prompt(busy, stage.script(gate("statuses"), say("done")));
     await stage.bed.gate("statuses").reachedBy(1);
@@ -95,7 +95,7 @@ function sessionSuite(stage: Stage): void {
     expect(pages).toEqual([all.slice(0, 2), all.slice(2)]);
   });
 
-  check("a message shows what was said and what tools did, whole", async () => {
+  check("a message shows texts and tool results in full", async () => {
     const session = await stage.session();
     const output = `sk-secret ${"A".repeat(5000)} end`;
     const prompt = stage.script(
@@ -122,7 +122,7 @@ function sessionSuite(stage: Stage): void {
     expect(await stage.host.agent(stage.host.defaultAgent)).toMatchObject({ name: stage.host.defaultAgent });
   });
 
-  check("message ids sort by their making, after the messages that exist", async () => {
+  check("message ids sort in order of creation, after the existing messages", async () => {
     const session = await stage.session();
     await stage.run(session, stage.script(say("first")));
     const existing = (await stage.messages(session)).map((message) => message.id);
@@ -131,7 +131,7 @@ function sessionSuite(stage: Stage): void {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  check("a listener that left hears nothing more", async () => {
+  check("an unsubscribed listener gets no more events", async () => {
     const heard: string[] = [];
     const stop = stage.host.onEvent((event) => heard.push(event.type));
     const session = await stage.session();

@@ -1,10 +1,12 @@
-/** What every store must do with the board's records. See `store-conformance.ts`, which puts the parts together. */
+/**
+ * The part of the store suite about the board's records. See `store-conformance.ts`, which combines the parts.
+ */
 import { expect, test } from "bun:test";
-import type { BoardPage } from "../../store/board/records.ts";
-import type { Store } from "../../store/store.ts";
-import { fillBoard, sampleAttempt, sampleItem, sampleProject, sampleRepo, sampleSession } from "../sample-board.ts";
-import { completed, create, resumed } from "../sample-task.ts";
-import type { Bed } from "./store-conformance.ts";
+import type { BoardPage } from "../../../store/board/records.ts";
+import type { Store } from "../../../store/store.ts";
+import { fillBoard, sampleAttempt, sampleItem, sampleProject, sampleRepo, sampleSession } from "../../sample-board.ts";
+import { completed, create, resumed } from "../../sample-task.ts";
+import type { StoreBed } from "./store-conformance.ts";
 
 const ALL: BoardPage = { limit: 201, after: null };
 
@@ -22,8 +24,8 @@ async function paged<Row extends { createdAt: number; id: string }>(
   }
 }
 
-export function boardListSuite(bed: Bed): void {
-  test("projects and repos: oldest first, each name once", async () => {
+export function boardListSuite(bed: StoreBed): void {
+  test("projects and repos: oldest first, unique names", async () => {
     const { board } = await bed.fresh();
     for (const [id, at] of [
       ["b", 2],
@@ -53,7 +55,7 @@ export function boardListSuite(bed: Bed): void {
     expect([await board.project("a"), await board.repos(["r1"])]).toEqual([null, []]);
   });
 
-  test("a repo is changed in parts and removed once no attempt uses it", async () => {
+  test("a repo can be changed partially, and removed once no attempt uses it", async () => {
     const store = await bed.fresh();
     await fillBoard(store);
     const { board } = store;
@@ -69,7 +71,7 @@ export function boardListSuite(bed: Bed): void {
     expect([await board.removeRepo("other"), await board.removeRepo("other")]).toEqual(["done", "gone"]);
   });
 
-  test("all attempts: newest first over all work items, or of one project, in pages", async () => {
+  test("all attempts: newest first across all work items, or of one project, in pages", async () => {
     const store = await bed.fresh();
     const { board } = store;
     for (const id of ["p", "q"]) await board.addProject(sampleProject(id));
@@ -111,9 +113,17 @@ export function boardListSuite(bed: Bed): void {
     expect(await board.changeWorkItem("a", { title: "New", status: "cancelled" }, 9)).toBe(true);
     expect(await board.changeWorkItem("nobody", { title: "New" }, 9)).toBe(false);
     expect(await board.workItem("a")).toMatchObject({
-      ...{ title: "New", description: "long", status: "cancelled", createdAt: 2, updatedAt: 9 },
-      ...{ latestAttemptId: null, latestBranch: null, latestSessionId: null, latestHost: null },
-      ...{ inProgress: false, lastFailed: false },
+      title: "New",
+      description: "long",
+      status: "cancelled",
+      createdAt: 2,
+      updatedAt: 9,
+      latestAttemptId: null,
+      latestBranch: null,
+      latestSessionId: null,
+      latestHost: null,
+      inProgress: false,
+      lastFailed: false,
     });
     expect(await board.removeProject("p")).toBe(false);
     for (const id of order) await board.removeWorkItem(id);
@@ -161,7 +171,7 @@ export function boardListSuite(bed: Bed): void {
     ] as const) {
       await board.addSession(sampleSession(id, { createdAt }));
     }
-    // A task has one session, and a session needs its attempt.
+    // A task has one session, and a session needs an attempt.
     await board.addSession(sampleSession("s4", { taskId: "task-s1", createdAt: 9 }));
     await board.addSession(sampleSession("s5", { attemptId: "nobody", createdAt: 9 }));
     expect((await board.startingAttempts()).map(({ id }) => id)).toEqual(["c", "b"]);
@@ -178,13 +188,16 @@ export function boardListSuite(bed: Bed): void {
     ]);
   });
 
-  test("an attempt is found by the first of several paths, of a worktree or of the folder above them", async () => {
+  test("an attempt is found by the first matching path, of a worktree or of the folder above it", async () => {
     const store = await bed.fresh();
     await fillBoard(store);
     const { board } = store;
     await board.changeAttempt("a", { folder: "/base/x", paths: { r: "/base/x/repo" } }, 7);
     expect(await board.attempt("a")).toMatchObject({
-      ...{ folder: "/base/x", updatedAt: 7, item: { id: "w", title: "Item w" }, taskStatus: null },
+      folder: "/base/x",
+      updatedAt: 7,
+      item: { id: "w", title: "Item w" },
+      taskStatus: null,
       repos: [
         { attemptId: "a", repoId: "r", targetBranch: "main", path: "/base/x/repo", name: "repo r", repoPath: "/r" },
       ],
@@ -201,10 +214,10 @@ export function boardListSuite(bed: Bed): void {
   });
 }
 
-export function boardFlowSuite(bed: Bed): void {
+export function boardFlowSuite(bed: StoreBed): void {
   const statusOf = async (store: Store) => (await store.board.workItem("w"))?.status;
 
-  test("its version rises with every change of it, also by a task, and with nothing else", async () => {
+  test("its version increases with every change of the board, tasks included, and with nothing else", async () => {
     const store = await bed.fresh();
     const { board } = store;
     expect(await board.version()).toBe(0);
@@ -242,7 +255,7 @@ export function boardFlowSuite(bed: Bed): void {
     await store.board.changeWorkItem("w", { status: "done" }, 16);
     await store.apply("t1", completed(17, 1));
     expect(await store.board.workItem("w")).toMatchObject({ status: "done", updatedAt: 17 });
-    // What rolls back takes the work item with it.
+    // A rollback reverts the work item too.
     const broken = store.write(async (transaction) => {
       await transaction.apply("t1", resumed(18));
       throw new Error("enough");
@@ -251,7 +264,7 @@ export function boardFlowSuite(bed: Bed): void {
     expect(await statusOf(store)).toBe("done");
   });
 
-  test("a merge is written with its commits and with the work item that is done", async () => {
+  test("a merge is written together with its commits and the finished work item", async () => {
     const store = await bed.fresh();
     await fillBoard(store);
     const { board } = store;
@@ -260,7 +273,10 @@ export function boardFlowSuite(bed: Bed): void {
     const before = await board.version();
     await board.mergeAttempt("a", { r: "abc", elsewhere: "def" }, 8);
     expect(await board.attempt("a")).toMatchObject({
-      ...{ state: "merged", error: null, updatedAt: 8, item: { status: "done", updatedAt: 8 } },
+      state: "merged",
+      error: null,
+      updatedAt: 8,
+      item: { status: "done", updatedAt: 8 },
       repos: [{ repoId: "r", mergedCommit: "abc" }],
     });
     expect(await board.version()).toBe(before + 1);
@@ -268,7 +284,7 @@ export function boardFlowSuite(bed: Bed): void {
     expect((await board.workItem("w"))?.updatedAt).toBe(8);
   });
 
-  test("whether an attempt is at work or has failed shows in every state of its newest run", async () => {
+  test("every state of its newest run shows whether an attempt is working or has failed", async () => {
     const store = await bed.fresh();
     await fillBoard(store);
     await create(store, "t", { batchId: "a" }, 10);
@@ -287,13 +303,13 @@ export function boardFlowSuite(bed: Bed): void {
     await store.apply("t", { ...resumed(14), allow: ["cancelled"] });
     await store.apply("t", completed(15, 2));
     expect(await shows()).toEqual([false, false, "completed"]);
-    // One that was merged and is worked on again is not merged any more.
+    // An attempt that was merged and is worked on again no longer counts as merged.
     await store.board.mergeAttempt("a", {}, 16);
     await store.apply("t", resumed(17));
     expect((await store.board.attempt("a"))?.state).toBe("ready");
   });
 
-  test("follow-ups: first in, first out, each taken once, with the run that had ended when they came", async () => {
+  test("follow-ups: first in, first out, each claimed once, with the run that had ended when it was queued", async () => {
     const stores = await bed.handles(2);
     const [store] = stores as [Store];
     await fillBoard(store);
@@ -328,7 +344,7 @@ export function boardFlowSuite(bed: Bed): void {
     expect(await board.queuedSessions()).toEqual(["elsewhere"]);
   });
 
-  test("an event that is refused takes back all of its transaction, also what came before it", async () => {
+  test("a refused event rolls back its whole transaction, including earlier writes", async () => {
     const store = await bed.fresh();
     await fillBoard(store);
     const { board } = store;
@@ -352,7 +368,7 @@ export function boardFlowSuite(bed: Bed): void {
     expect((await board.reposOf("q", ALL)).map(({ id }) => id)).toEqual(["y"]);
   });
 
-  test("what is removed takes with it what hangs on it, and nothing else", async () => {
+  test("removing a record removes its dependents, and nothing else", async () => {
     const store = await bed.fresh();
     await fillBoard(store);
     const { board } = store;
@@ -370,7 +386,7 @@ export function boardFlowSuite(bed: Bed): void {
     expect((await store.apply("t", completed(3))).changed).toBe(true);
   });
 
-  test("a request is claimed once, by whoever comes first, and found with its answer", async () => {
+  test("a request is claimed once, by the first caller, and found with its response", async () => {
     const stores = await bed.handles(2);
     const [{ board }] = stores as [Store];
     const claims = stores.map((each) => each.board.claimRequest("op", "r", "hash", 5));
@@ -386,7 +402,7 @@ export function boardFlowSuite(bed: Bed): void {
     expect(await board.claimRequest("other", "r", "third", 7)).toBeNull();
   });
 
-  test("a task that another agent takes over counts for that one, and what was done before stays the first one's", async () => {
+  test("a task that switches agents counts for the new agent, and its earlier work for the first one", async () => {
     const store = await bed.fresh();
     await create(store, "t", { agent: "build" });
     await store.apply("t", completed(1_400));

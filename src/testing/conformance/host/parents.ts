@@ -1,13 +1,13 @@
 /**
- * The part of the hosts' suite about what a host may leave out: messages to a parent's session, forks of it, and finding a
- * session by the launch that made it.
+ * The part of the host suite about optional members: messages to a parent's session, forks of it, and finding a session
+ * by the launch that created it.
  */
 import { expect } from "bun:test";
-import { call, gate, say } from "../../hosts/scripted/script.ts";
-import { type CondenseLimits, FORK_PREAMBLE } from "../../model/condense.ts";
-import { check, codeOf, type Stage } from "./host-conformance-stage.ts";
+import { call, gate, say } from "../../../hosts/scripted/script.ts";
+import { type CondenseLimits, FORK_PREAMBLE } from "../../../model/condense.ts";
+import { check, rejectionCode, type Stage } from "./stage.ts";
 
-export function noticeSuite(stage: Stage): void {
+export function hostNoticeSuite(stage: Stage): void {
   const notify = (sessionId: string, messageId: string, visible: string, wake: boolean) =>
     stage.host.notify?.(sessionId, {
       messageId,
@@ -19,7 +19,7 @@ export function noticeSuite(stage: Stage): void {
       variant: null,
     });
 
-  check("without waking, one message is added and no turn begins", async () => {
+  check("without waking, one message is added and no turn starts", async () => {
     const session = await stage.bed.openSession();
     const messageId = stage.host.newMessageId();
     expect(await stage.host.hasMessage?.(session, messageId)).toBe(false);
@@ -44,7 +44,7 @@ export function noticeSuite(stage: Stage): void {
     expect((await stage.shown(session))[1]).toBe("awake");
   });
 
-  check("a notice that wakes resolves when it is there, not when its turn ends", async () => {
+  check("a notice that wakes its session resolves when it has arrived, not when its turn ends", async () => {
     const session = await stage.bed.openSession();
     const messageId = stage.host.newMessageId();
     await notify(session, messageId, `wake up ${stage.script(gate("its turn"), say("awake"))}`, true);
@@ -56,7 +56,7 @@ export function noticeSuite(stage: Stage): void {
   });
 
   for (const wake of [false, true]) {
-    check(`the same id again replaces the message (wake: ${wake}), and causes no turn of its own`, async () => {
+    check(`sending the same id again replaces the message (wake: ${wake}), and starts no extra turn`, async () => {
       const session = await stage.bed.openSession();
       const messageId = stage.host.newMessageId();
       await notify(session, messageId, "first", wake);
@@ -71,11 +71,11 @@ export function noticeSuite(stage: Stage): void {
     });
   }
 
-  check("a session that is gone takes no notice", async () => {
+  check("a deleted session rejects notices", async () => {
     const session = await stage.bed.openSession();
     await stage.bed.deleteSession(session);
     for (const wake of [true, false]) {
-      expect(await codeOf(notify(session, stage.host.newMessageId(), "x", wake) ?? Promise.resolve())).toBe(
+      expect(await rejectionCode(notify(session, stage.host.newMessageId(), "x", wake) ?? Promise.resolve())).toBe(
         "session_gone",
       );
     }
@@ -98,19 +98,19 @@ export function forkSuite(stage: Stage): void {
     olderChars: 50,
   };
 
-  check("a fork has the history before the calling message, and leaves the parent as it is", async () => {
+  check("a fork has the history before the calling message, and leaves the parent unchanged", async () => {
     const parent = await stage.bed.openSession();
     await stage.run(parent, stage.script(say("first")));
     await stage.run(parent, stage.script(say("calling")));
     const before = await stage.shown(parent);
     const forked = await fork(parent, await lastId(parent));
     expect(await stage.shown(forked)).toEqual(before.slice(0, 3));
-    // A person forks a session from outside: no message calls, and nothing is left out.
+    // A person forks a session from outside: there is no calling message, and nothing is left out.
     expect(await stage.shown(await fork(parent, ""))).toEqual(before);
     expect(await stage.shown(parent)).toEqual(before);
   });
 
-  check("condense keeps the newest outputs whole, shortens older ones, and says so to the agent", async () => {
+  check("condense keeps the newest outputs in full, shortens older ones, and tells the agent", async () => {
     const parent = await stage.bed.openSession();
     const outputs = ["A", "B", "C"].map((letter) => call("bash", { output: letter.repeat(3000) }));
     await stage.run(parent, stage.script(...outputs, say("looked")));
@@ -129,7 +129,7 @@ export function forkSuite(stage: Stage): void {
     expect((await stage.shown(parent)).join("").split("A").length - 1).toBeGreaterThanOrEqual(3000);
   });
 
-  check("condense drops the oldest turns; the fork then takes its prompt", async () => {
+  check("condense drops the oldest turns; the fork then accepts its prompt", async () => {
     const parent = await stage.bed.openSession();
     await stage.run(parent, stage.script(say("Z".repeat(3000))));
     await stage.run(parent, stage.script(say("short")));
@@ -144,8 +144,8 @@ export function forkSuite(stage: Stage): void {
     expect(evidence.progress.toolCalls).toBe(0);
   });
 
-  check("a parent that is gone cannot be forked", async () => {
-    expect(await codeOf(fork("ses_unknown", stage.host.newMessageId()))).toBe("session_gone");
+  check("a deleted parent cannot be forked", async () => {
+    expect(await rejectionCode(fork("ses_unknown", stage.host.newMessageId()))).toBe("session_gone");
   });
 }
 

@@ -1,34 +1,34 @@
 /**
- * The stage on which the suite of hosts plays: one opened host, its recorded events, and waits on them. Every wait is for
- * an event and bounded. Holds no expectations.
+ * The stage of the host suite: one opened host, its recorded events, and waits for them. Every wait is for an event and
+ * has a timeout. Contains no expectations.
  */
 import { test } from "bun:test";
-import type { Host, HostEvent, StartInput } from "../../hosts/host.ts";
-import { markerOf, type ScriptedScript } from "../../hosts/scripted/script.ts";
-import { AsyncAgentsError, type ErrorCode } from "../../model/errors.ts";
-import type { Evidence } from "../../model/evidence.ts";
-import type { Message } from "../../model/message.ts";
-import { Recorder } from "../recorder.ts";
+import type { Host, HostEvent, StartInput } from "../../../hosts/host.ts";
+import { markerOf, type ScriptedScript } from "../../../hosts/scripted/script.ts";
+import { AsyncAgentsError, type ErrorCode } from "../../../model/errors.ts";
+import type { Evidence } from "../../../model/evidence.ts";
+import type { Message } from "../../../model/message.ts";
+import { Recorder } from "../../recorder.ts";
 
-export const PATIENCE = 60_000;
+export const HOST_TEST_TIMEOUT_MS = 60_000;
 
-/** A host that was opened for the suite, with the hand of a person on it. */
+/** A host that was opened for the suite, plus the actions of a person. */
 export interface HostBed {
   host: Host;
-  /** An agent that may call tools, ask, and hand work to a session below. */
+  /** An agent that may call tools, ask, and delegate to a child session. */
   agent: string;
-  /** What the host calls the tool `bash` of the scripts, where it has another name for it. */
+  /** The host's name for the tool `bash` of the scripts, if it differs. */
   bashTool?: string;
   script(name: string, steps: ScriptedScript): void;
   gate(name: string): { reachedBy(count: number): Promise<void>; open(): void };
-  /** Opens a session as a person does; gives its id. */
+  /** Opens a session as a person would; returns its id. */
   openSession(): Promise<string>;
   deleteSession(sessionId: string): Promise<void>;
   close(): Promise<void>;
 }
 
 export function check(title: string, work: () => Promise<void>): void {
-  test(title, work, PATIENCE);
+  test(title, work, HOST_TEST_TIMEOUT_MS);
 }
 
 export class Stage {
@@ -50,7 +50,7 @@ export class Stage {
     return this.#bed;
   }
 
-  /** The name under which calls of `bash` are told. */
+  /** The name under which calls of `bash` are reported. */
   get bashTool(): string {
     return this.bed.bashTool ?? "bash";
   }
@@ -63,7 +63,7 @@ export class Stage {
     return this.#record.items;
   }
 
-  /** Registers a script under a name of its own; gives the prompt that follows it. */
+  /** Registers a script under a new name; returns a prompt that follows it. */
   script(...steps: ScriptedScript): string {
     const name = `conformance-${++this.#count}`;
     this.bed.script(name, steps);
@@ -77,12 +77,12 @@ export class Stage {
     return { parentSessionId, parentAgent: agent, title, agent, model: null, launchId, denyTools: [], ...fields };
   }
 
-  /** A session for a task. */
+  /** Starts a session for a task. */
   async session(): Promise<string> {
     return this.host.start(this.startInput(await this.bed.openSession()));
   }
 
-  /** Sends a prompt; gives its message's id. */
+  /** Sends a prompt; returns the id of its message. */
   async prompt(sessionId: string, text: string): Promise<string> {
     const messageId = this.host.newMessageId();
     await this.host.prompt(sessionId, { messageId, text, agent: this.bed.agent, model: null });
@@ -96,7 +96,7 @@ export class Stage {
     return messageId;
   }
 
-  /** Waits for the end of the turn that took this message. */
+  /** Waits for the end of the turn that answered this message. */
   async idle(sessionId: string, messageId: string): Promise<void> {
     const taken = await this.event("message.taken", (event) => event.messageId === messageId);
     const from = this.events.indexOf(taken);
@@ -131,7 +131,7 @@ export class Stage {
   }
 }
 
-/** What the agent is shown of a message: texts and tool outputs. */
+/** What the agent sees of a message: texts and tool outputs. */
 function shown(message: Message): string {
   return message.parts
     .map((part) => ("text" in part ? part.text : part.type === "tool" ? (part.output ?? "") : ""))
@@ -139,8 +139,8 @@ function shown(message: Message): string {
     .join("\n");
 }
 
-/** The code that the work is refused with. */
-export async function codeOf(work: Promise<unknown>): Promise<ErrorCode | "none"> {
+/** The error code that the work rejects with. */
+export async function rejectionCode(work: Promise<unknown>): Promise<ErrorCode | "none"> {
   try {
     await work;
     return "none";

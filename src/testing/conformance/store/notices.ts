@@ -1,21 +1,21 @@
 /**
- * The part of the store's suite about what goes out: notices, the feed and the change signal. See `store-conformance.ts`,
- * which puts the parts together.
+ * The part of the store suite about outgoing data: notices, the feed and the change signal. See `store-conformance.ts`,
+ * which combines the parts.
  */
 import { expect, test } from "bun:test";
-import type { FeedEntry, Store } from "../../store/store.ts";
-import { eventually } from "../eventually.ts";
-import { completed, create, resumed } from "../sample-task.ts";
-import { type Bed, PATIENCE } from "./store-conformance.ts";
+import type { FeedEntry, Store } from "../../../store/store.ts";
+import { eventually } from "../../eventually.ts";
+import { completed, create, resumed } from "../../sample-task.ts";
+import { LONG_TEST_TIMEOUT_MS, type StoreBed } from "./store-conformance.ts";
 
-export function noticeSuite(bed: Bed): void {
+export function storeNoticeSuite(bed: StoreBed): void {
   const end = async (store: Store, ids: string[]) => {
     for (const id of ids) await create(store, id);
     for (const id of ids) await store.apply(id, completed(2_000));
   };
   const taken = (notices: { taskId: string }[]) => notices.map((notice) => notice.taskId);
 
-  test("an ended run leaves one notice, counted with its batch at that moment; resumed counts as live", async () => {
+  test("an ended run creates one notice, with the counts of its batch at that moment; resumed counts as live", async () => {
     const store = await bed.fresh();
     await create(store, "another parent's", { parentSessionId: "another" });
     await end(store, ["a", "b"]);
@@ -38,7 +38,7 @@ export function noticeSuite(bed: Bed): void {
     expect(await store.parentsWithNotices("parent")).toEqual([]);
   });
 
-  test("a topic is told once within a run", async () => {
+  test("a topic is reported once per run", async () => {
     const store = await bed.fresh();
     await create(store, "a");
     const waiting = { kind: "waiting", requestId: "r1", asks: "permission", text: "May I?" } as const;
@@ -49,7 +49,7 @@ export function noticeSuite(bed: Bed): void {
     expect((await store.notices("parent", "pending")).map((notice) => notice.topic)).toEqual(["waiting:r1"]);
   });
 
-  test("of many claims at once one gets the group, and nothing more is claimed until it is settled", async () => {
+  test("of many concurrent claims one gets the group, and nothing more can be claimed until it is settled", async () => {
     const stores = await bed.handles(3);
     const [store] = stores as [Store];
     await end(store, ["a", "b", "c"]);
@@ -72,7 +72,7 @@ export function noticeSuite(bed: Bed): void {
       [null, 9, 1],
     ]);
     expect(taken(await store.claimNotices("parent", claim(8)))).toEqual(["c"]);
-    expect(await store.notices("parent", "delivered"), "what was delivered stays so").toEqual(delivered);
+    expect(await store.notices("parent", "delivered"), "a delivered notice stays delivered").toEqual(delivered);
   });
 
   test("a group that could not be sent is pending again and counts its attempts; one can be dropped for good", async () => {
@@ -86,7 +86,7 @@ export function noticeSuite(bed: Bed): void {
     const [again] = await store.claimNotices("parent", { sender: "s", messageId: "m2", limit: 10 });
     expect(again).toMatchObject({ attempts: 2, messageId: "m2", reason: "busy" });
     await store.dropNotices("parent", "gone", 6);
-    expect((await store.notices("parent", "sending")).length, "what is on its way is not dropped").toBe(1);
+    expect((await store.notices("parent", "sending")).length, "a notice that is being sent is not dropped").toBe(1);
     await store.settleNotices("m2", { state: "pending", reason: null, at: 7 });
     await store.dropNotices("parent", "gone", 8);
     expect(await store.notices("parent", "dropped")).toMatchObject([{ reason: "gone", settledAt: 8 }]);
@@ -96,7 +96,7 @@ export function noticeSuite(bed: Bed): void {
     expect([await store.reopenNotices("unknown"), await store.lastNotice("unknown")]).toEqual([0, null]);
   });
 
-  test("a group whose message may have arrived stays as it is, and one process takes it over", async () => {
+  test("a group whose message may have arrived is kept, and one process takes it over", async () => {
     const [store, other] = (await bed.handles(2)) as [Store, Store];
     await end(store, ["a", "b"]);
     await store.claimNotices("parent", { sender: "s1", messageId: "m1", limit: 10 });
@@ -122,13 +122,15 @@ export function noticeSuite(bed: Bed): void {
       ["b", "m1", 2],
     ]);
     await store.dropNotices("parent", "gone", 10);
-    expect(taken(await store.notices("parent", "dropped")), "what is on its way is not dropped").toEqual(["c"]);
+    expect(taken(await store.notices("parent", "dropped")), "a notice that is being sent is not dropped").toEqual([
+      "c",
+    ]);
     await store.settleNotices("m1", { state: "sending", reason: "no answer", at: 11, nextTryAt: 12 });
     await store.dropNotices("parent", "gone", 13);
     expect(taken(await store.notices("parent", "dropped"))).toEqual(["a", "b", "c"]);
   });
 
-  test("notices that failed often go alone and last, or not at all; a try may not count", async () => {
+  test("notices that failed often are claimed alone and last, or not at all; an attempt may be left uncounted", async () => {
     const store = await bed.fresh();
     await end(store, ["a", "b"]);
     const claim = (messageId: string) => ({ sender: "s", messageId, limit: 10, aloneAfter: 2 });
@@ -150,8 +152,8 @@ export function noticeSuite(bed: Bed): void {
   });
 }
 
-export function feedSuite(bed: Bed): void {
-  test("is read in pieces, in order, from any point", async () => {
+export function feedSuite(bed: StoreBed): void {
+  test("is read in chunks, in order, from any position", async () => {
     const store = await bed.fresh();
     for (const id of ["a", "b", "c"]) await create(store, id);
     const all = await store.feed(0);
@@ -170,7 +172,7 @@ export function feedSuite(bed: Bed): void {
   });
 
   test(
-    "a follower misses nothing and sees nothing late while others write",
+    "a follower misses nothing and sees nothing out of order while others write",
     async () => {
       const [follower, ...writers] = (await bed.handles(4)) as [Store, ...Store[]];
       const writing = writers.map(async (store, writer) => {
@@ -188,10 +190,10 @@ export function feedSuite(bed: Bed): void {
       expect(seen.map((entry) => entry.seq)).toEqual(seen.map((_, index) => index + (seen[0]?.seq ?? 0)));
       expect(seen.length).toBe(120);
     },
-    PATIENCE,
+    LONG_TEST_TIMEOUT_MS,
   );
 
-  test("a change is heard by every handle until it stops listening", async () => {
+  test("every handle is told of a change until it unsubscribes", async () => {
     const [writer, other] = (await bed.handles(2)) as [Store, Store];
     let late = 0;
     const stop = other.onChange(() => late++);

@@ -1,13 +1,13 @@
 /**
- * The part of the hosts' suite about runs: how a prompt is worked off, what it shows afterwards, what it asks for, and how
- * it is ended from outside.
+ * The part of the host suite about runs: how a prompt is run, what it shows afterwards, what it asks for, and how it is
+ * ended from outside.
  */
 import { expect } from "bun:test";
-import { ask, call, delegate, empty, fail, gate, retry, say } from "../../hosts/scripted/script.ts";
-import { check, type Stage } from "./host-conformance-stage.ts";
+import { ask, call, delegate, empty, fail, gate, retry, say } from "../../../hosts/scripted/script.ts";
+import { check, type Stage } from "./stage.ts";
 
 export function runSuite(stage: Stage): void {
-  check("a prompt is taken, worked off and ended, in this order", async () => {
+  check("a prompt is accepted, run and ended, in this order", async () => {
     const session = await stage.session();
     const script = stage.script(call("bash", { output: "listing" }), say("done"));
     const messageId = await stage.run(session, script);
@@ -17,7 +17,7 @@ export function runSuite(stage: Stage): void {
     expect(places).not.toContain(-1);
     expect(places.toSorted((a, b) => a - b)).toEqual(places);
     const written = own.findIndex((event) => event.type === "text.written");
-    expect(written, "the prompt is no text of the agent's").toBeGreaterThan(places[1] ?? 0);
+    expect(written, "the prompt does not count as the agent's text").toBeGreaterThan(places[1] ?? 0);
     expect(own.find((event) => event.type === "message.added")).toMatchObject({ messageId });
     expect(own.find((event) => event.type === "message.taken")).toMatchObject({ messageId });
     const calls = own.flatMap((event) => (event.type === "tool.called" ? [event] : []));
@@ -25,7 +25,7 @@ export function runSuite(stage: Stage): void {
     expect(new Set(calls.map((event) => event.callId)).size).toBe(1);
   });
 
-  check("usage is told for each message, and adds up to what the run shows", async () => {
+  check("usage is reported per message, and adds up to what the run shows", async () => {
     const session = await stage.session();
     const messageId = await stage.run(session, stage.script(call("bash"), say("done")));
     const usage = new Map<string, number>();
@@ -37,7 +37,7 @@ export function runSuite(stage: Stage): void {
     expect(progress.tokens.input).toBeGreaterThan(0);
   });
 
-  check("a failing provider is told with reason and count, and the run goes on", async () => {
+  check("a failing provider is reported with reason and count, and the run continues", async () => {
     const session = await stage.session();
     const messageId = await stage.run(session, stage.script(retry("overloaded", 2), say("recovered")));
     const retries = stage.events.flatMap((event) =>
@@ -50,7 +50,7 @@ export function runSuite(stage: Stage): void {
     expect((await stage.host.inspect(session, messageId)).answer).toEqual({ text: "recovered" });
   });
 
-  check("a prompt to a session that works is worked off after it", async () => {
+  check("a prompt to a working session is run afterwards", async () => {
     const session = await stage.session();
     await stage.prompt(session, stage.script(gate("queue"), say("first")));
     await stage.bed.gate("queue").reachedBy(1);
@@ -81,7 +81,7 @@ export function evidenceSuite(stage: Stage): void {
     expect(two.progress.tokens.input).toBeLessThan(one.progress.tokens.input);
   });
 
-  check("an error is shown, and stays when a person goes on afterwards", async () => {
+  check("an error is shown, and stays when a person continues afterwards", async () => {
     const session = await stage.session();
     const run = await stage.run(session, stage.script(fail("no such thing")));
     const failed = await stage.host.inspect(session, run);
@@ -93,7 +93,7 @@ export function evidenceSuite(stage: Stage): void {
     expect(await stage.host.inspect(session, run)).toEqual(failed);
   });
 
-  check("an empty answer is an answer with nothing done", async () => {
+  check("an empty answer is an answer without work", async () => {
     const evidence = await stage.evidence(empty());
     expect(evidence).toMatchObject({ answer: { text: "" }, begun: true, worked: false, error: null });
   });
@@ -103,12 +103,12 @@ export function evidenceSuite(stage: Stage): void {
     expect(evidence).toMatchObject({ answer: { text: "" }, worked: true, error: null, progress: { toolCalls: 1 } });
   });
 
-  check("a call that failed is not where a run stopped that went on", async () => {
+  check("a run does not stop at a failed call if it continued after it", async () => {
     const evidence = await stage.evidence(call("read", { fails: "no such file" }), say("so be it"));
     expect(evidence).toMatchObject({ answer: { text: "so be it" }, worked: true, stoppedAt: null });
   });
 
-  check("a run that is at work has begun, and shows no answer", async () => {
+  check("a running run has begun, and shows no answer", async () => {
     const session = await stage.session();
     const run = await stage.prompt(session, stage.script(call("bash"), gate("unfinished"), say("done")));
     await stage.bed.gate("unfinished").reachedBy(1);
@@ -117,7 +117,7 @@ export function evidenceSuite(stage: Stage): void {
     await stage.idle(session, run);
   });
 
-  check("an aborted run shows that it was", async () => {
+  check("an aborted run shows that it was aborted", async () => {
     const session = await stage.session();
     const run = await stage.prompt(session, stage.script(gate("aborted"), say("unheard")));
     await stage.bed.gate("aborted").reachedBy(1);
@@ -128,7 +128,7 @@ export function evidenceSuite(stage: Stage): void {
     expect(await stage.host.inspect(session, run)).toMatchObject({ answer: null, error: { aborted: true } });
   });
 
-  check("a prompt that never came shows nothing, whatever else is there", async () => {
+  check("a prompt that never arrived shows nothing, whatever else is there", async () => {
     const session = await stage.session();
     await stage.run(session, stage.script(say("somebody else's")));
     const evidence = await stage.host.inspect(session, stage.host.newMessageId());
@@ -136,7 +136,7 @@ export function evidenceSuite(stage: Stage): void {
   });
 }
 
-/** What a person says who agrees. */
+/** The replies of a person who agrees. */
 const yes = {
   permission: { kind: "permission", decision: "once", message: null },
   question: { kind: "question", answers: ["yes"] },
@@ -144,7 +144,7 @@ const yes = {
 
 export function requestSuite(stage: Stage): void {
   for (const asks of ["permission", "question"] as const) {
-    check(`a ${asks} is asked, holds the run, and is answered once`, async () => {
+    check(`a ${asks} is asked, blocks the run, and is answered once`, async () => {
       const session = await stage.session();
       const run = await stage.prompt(session, stage.script(ask(asks, "May I?"), say("thanks")));
       const asked = await stage.event("session.asked", (event) => event.sessionId === session);
@@ -164,7 +164,7 @@ export function requestSuite(stage: Stage): void {
     });
   }
 
-  check("a run whose permission is refused shows where it stopped", async () => {
+  check("a run whose permission is rejected shows where it stopped", async () => {
     const session = await stage.session();
     const run = await stage.prompt(session, stage.script(ask("permission", "May I?"), say("unheard")));
     const asked = await stage.event("session.asked", (event) => event.sessionId === session);
@@ -175,7 +175,7 @@ export function requestSuite(stage: Stage): void {
     expect(evidence.stoppedAt?.message).toMatch(/./);
   });
 
-  check("a refusal with a message is told to the agent, and the run goes on", async () => {
+  check("a rejection with a message is passed to the agent, and the run continues", async () => {
     const session = await stage.session();
     const run = await stage.prompt(session, stage.script(ask("permission", "May I?"), say("then not")));
     const asked = await stage.event("session.asked", (event) => event.sessionId === session);
@@ -188,7 +188,7 @@ export function requestSuite(stage: Stage): void {
     expect(told).toEqual([expect.stringContaining("not on a Sunday")]);
   });
 
-  check("what a session below asks is answered through the session above", async () => {
+  check("a request of a child session is answered through its parent", async () => {
     const session = await stage.session();
     stage.bed.script("conformance-asking", [ask("permission", "May I?"), say("below")]);
     const run = await stage.prompt(session, stage.script(delegate("conformance-asking"), say("thanks")));
@@ -201,7 +201,7 @@ export function requestSuite(stage: Stage): void {
     expect((await stage.host.inspect(session, run)).answer).toEqual({ text: "thanks" });
   });
 
-  check("a question that is turned down ends the run where it stopped", async () => {
+  check("a run whose question is declined shows where it stopped", async () => {
     const session = await stage.session();
     const run = await stage.prompt(session, stage.script(ask("question", "Which?"), say("unheard")));
     const asked = await stage.event("session.asked", (event) => event.sessionId === session);
@@ -213,7 +213,7 @@ export function requestSuite(stage: Stage): void {
 }
 
 export function abortSuite(stage: Stage): void {
-  check("abort ends the sessions below as well", async () => {
+  check("abort ends the descendant sessions as well", async () => {
     const session = await stage.session();
     stage.bed.script("conformance-below", [gate("below"), say("unheard")]);
     const run = await stage.prompt(session, stage.script(delegate("conformance-below"), say("unheard")));
@@ -227,7 +227,7 @@ export function abortSuite(stage: Stage): void {
     expect([after.has(session), after.has(below.sessionId)]).toEqual([false, false]);
   });
 
-  check("abort of a session that does nothing changes nothing", async () => {
+  check("abort of an idle session changes nothing", async () => {
     const session = await stage.session();
     const run = await stage.run(session, stage.script(say("kept")));
     await stage.host.abort(session);
