@@ -10,10 +10,10 @@ import { AsyncAgentsError } from "../model/errors.ts";
 import { KeyedQueue } from "../process/keyed-queue.ts";
 import { FROM_PERSON } from "../protocol/call-origin.ts";
 import {
+  BOARD_OPERATIONS,
+  type BoardOperationName,
   type CallOperation,
-  isOperation,
-  OPERATIONS,
-  type OperationName,
+  isBoardOperation,
   type OperationOutput,
 } from "../protocol/operations.ts";
 import { allowDirectory, decideApproval, listApprovals } from "./approvals.ts";
@@ -46,7 +46,7 @@ import { RequestLedger } from "./request-ledger.ts";
 import { createTask, getTask, listTasks, updateTask } from "./work-items.ts";
 
 type Handlers = {
-  [Name in OperationName]: (input: Input<Name>, call: BoardCall) => Promise<OperationOutput<Name>>;
+  [Name in BoardOperationName]: (input: Input<Name>, call: BoardCall) => Promise<OperationOutput<Name>>;
 };
 
 export class Board {
@@ -86,11 +86,11 @@ export class Board {
   }
 
   readonly call: CallOperation = async (name, input, options) => {
-    if (!isOperation(name)) {
+    if (!isBoardOperation(name)) {
       throw new AsyncAgentsError("no_such_path", `There is no operation ${JSON.stringify(String(name).slice(0, 60))}.`);
     }
     const { origin = FROM_PERSON, signal } = options ?? {};
-    if (origin.door === "model" && OPERATIONS[name].peopleOnly) {
+    if (origin.door === "model" && BOARD_OPERATIONS[name].peopleOnly) {
       throw new AsyncAgentsError("not_allowed", `${name} is for people: the command line and the dashboard offer it.`);
     }
     const parsed = parseInput(name, input);

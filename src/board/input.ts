@@ -4,16 +4,16 @@
  */
 import type { z } from "zod";
 import { AsyncAgentsError } from "../model/errors.ts";
-import { OPERATIONS, type OperationName } from "../protocol/operations.ts";
+import { BOARD_OPERATIONS, type BoardOperationName } from "../protocol/operations.ts";
 import { isIdField, isUuid } from "./uuid.ts";
 
 /** An operation's validated input, as its handler receives it. */
-export type Input<Name extends OperationName> = z.output<(typeof OPERATIONS)[Name]["input"]>;
+export type Input<Name extends BoardOperationName> = z.output<(typeof BOARD_OPERATIONS)[Name]["input"]>;
 
 const SHOWN = 60;
 
-export function parseInput<Name extends OperationName>(name: Name, given: unknown): Input<Name> {
-  const schema = OPERATIONS[name].input as z.ZodObject;
+export function parseInput<Name extends BoardOperationName>(name: Name, given: unknown): Input<Name> {
+  const schema = BOARD_OPERATIONS[name].input as z.ZodObject;
   const fields = Object.keys(schema.shape);
   const isLoose = name === "follow_up";
   const raw = withoutNulls(given, isLoose ? [...fields, "workspace_id"] : null);

@@ -7,12 +7,12 @@
 
 import { AsyncAgentsError } from "../model/errors.ts";
 import { type CallOrigin, DEPTH_HEADER, DEPTH_VARIABLE } from "../protocol/call-origin.ts";
-import type { OperationName } from "../protocol/operations.ts";
+import type { BoardOperationName } from "../protocol/operations.ts";
 
 const DEFAULT_DEPTH = 1;
 
 /** Whether the call starts an agent. */
-export function isLaunch(name: OperationName, input: object): boolean {
+export function isLaunch(name: BoardOperationName, input: object): boolean {
   if (name === "follow_up") return (input as { action?: string }).action !== "cancel";
   return name === "start_task_attempt" || name === "launch_task";
 }

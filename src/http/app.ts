@@ -1,12 +1,13 @@
 /**
- * The routes on Hono: the guard first, then the table, then the page. Every path answers, every answer has the CORS headers,
+ * The routes on Hono: first the table, then MCP, then the page. Every path answers, every answer has the CORS headers,
  * every failure is JSON. Holds no state.
  */
 import { Hono } from "hono";
 import { AsyncAgentsError } from "../model/errors.ts";
+import type { ApiContext } from "./api-context.ts";
 import type { Page } from "./page.ts";
 import { CORS, replyError } from "./reply.ts";
-import { type ApiContext, ROUTES, type Route } from "./routes.ts";
+import { ROUTES, type Route } from "./routes.ts";
 
 export function createApp(context: ApiContext, page: Page): Hono {
   const app = new Hono();
@@ -14,10 +15,7 @@ export function createApp(context: ApiContext, page: Page): Hono {
   app.options("*", () => new Response(null, { status: 204, headers: CORS }));
   for (const route of ROUTES) {
     app.on(route.method, route.path, async (hono) => {
-      const request = hono.req.raw;
-      if (route.access === "token") context.guard.authorize(request);
-      else if (route.access !== "open") context.guard.admit(request);
-      return route.handle(context, { request, url: new URL(request.url), id: hono.req.param("id") ?? "" });
+      return route.handle(context, hono.req.raw, hono.req.param("id") ?? "");
     });
   }
   const { mcp } = context;

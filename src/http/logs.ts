@@ -5,26 +5,26 @@
 import type { Engine } from "../engine/engine.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import type { Message } from "../model/message.ts";
+import type { ApiContext } from "./api-context.ts";
 import { replyJson } from "./reply.ts";
-import type { ApiContext, Call } from "./routes.ts";
+import type { StatusCall } from "./status-handler.ts";
 import { wireMessage } from "./wire.ts";
 
 const PAGE = 100;
 /** Far above what a session holds before it is compacted. */
 const MAX_MESSAGES = 10_000;
 
-interface LogsQuery {
-  limit?: number | undefined;
-  before?: string | undefined;
-}
+type LogsQuery = StatusCall<"logs">["input"];
 
-export async function readLogs(context: ApiContext, { request, id }: Call, query: LogsQuery): Promise<Response> {
-  const { overview, desk, peers } = context;
+export async function readLogs(
+  { overview, desk, peers }: ApiContext,
+  { request, id, input }: StatusCall<"logs">,
+): Promise<Response> {
   const task = await overview.task(id);
   let failure: unknown = null;
   for (const place of await desk.placesOfMessages(task)) {
     try {
-      if ("engine" in place) return await replyLogs(place.engine, task.sessionId, query);
+      if ("engine" in place) return await replyLogs(place.engine, task.sessionId, input);
       return await peers.forward(place.pid, request);
     } catch (thrown) {
       // Somebody else may still be able to; a session that is gone is gone for all.

@@ -4,8 +4,11 @@
  */
 import { z } from "zod";
 import { ERROR_CODES, type ErrorCode } from "../model/errors.ts";
+import { type Address, addressOf } from "../protocol/addresses.ts";
 import { messageSchema } from "../protocol/conversations.ts";
 import { snapshotSchema } from "../protocol/events.ts";
+import type { Operation, StatusOperation } from "../protocol/operation.ts";
+import { OPERATIONS } from "../protocol/operations.ts";
 import { errorSchema, healthSchema, instanceSchema, troubleSchema } from "../protocol/server.ts";
 import { agentStatsSchema, groupSchema, historySchema, statsSchema } from "../protocol/statistics.ts";
 import {
@@ -17,9 +20,9 @@ import {
   taskListSchema,
   taskSchema,
 } from "../protocol/tasks.ts";
-import type { Route } from "./routes.ts";
 
 type Json = Record<string, unknown>;
+type DocumentedOperation = Operation & Pick<StatusOperation, "status" | "isStream">;
 
 /** Those that the document refers to by name. */
 const NAMED_SCHEMAS = {
@@ -44,11 +47,12 @@ const NAMED_SCHEMAS = {
 
 const NAMES = new Map<unknown, string>(Object.entries(NAMED_SCHEMAS).map(([name, schema]) => [schema, name]));
 
-export function openApiDocument(routes: readonly Route[], version: string): Json {
+export function openApiDocument(version: string): Json {
   const paths: Record<string, Json> = {};
-  for (const route of routes) {
-    const path = route.path.replace(":id", "{id}");
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route) };
+  for (const [name, operation] of Object.entries(OPERATIONS)) {
+    const address = addressOf(name);
+    const path = address.path.replace(":id", "{id}");
+    paths[path] = { ...paths[path], [address.method.toLowerCase()]: operationOf(address, operation) };
   }
   const components = Object.entries(NAMED_SCHEMAS).map(([name, schema]) => [name, schemaOf(schema, "output", schema)]);
   return {
@@ -68,38 +72,37 @@ export function openApiDocument(routes: readonly Route[], version: string): Json
   };
 }
 
-function operationOf(route: Route): Json {
-  const type = route.type ?? "application/json";
-  const answer = { description: route.summary, content: { [type]: { schema: schemaOf(route.answer, "output") } } };
+function operationOf(address: Address, operation: DocumentedOperation): Json {
+  const { title, output, access, isStream, status = 200 } = operation;
+  const type = isStream ? "text/event-stream" : "application/json";
+  const answer = { description: title, content: { [type]: { schema: schemaOf(output, "output") } } };
+  const secured = access === "token" ? [{ token: [] }] : [{ token: [] }, {}];
   return {
-    summary: route.summary,
-    operationId: operationId(route),
-    parameters: [...pathParameters(route), ...queryParameters(route)],
-    ...(route.body
-      ? { requestBody: { required: true, content: { "application/json": { schema: schemaOf(route.body, "input") } } } }
-      : {}),
-    responses: { [String(route.status ?? 200)]: answer, ...failures(route) },
-    ...(route.access === "open" ? {} : { security: route.access === "token" ? [{ token: [] }] : [{ token: [] }, {}] }),
+    summary: title,
+    operationId: operationId(address),
+    parameters: [...pathParameters(address), ...queryParameters(address, operation)],
+    ...bodyOf(address, operation),
+    responses: { [String(status)]: answer, ...failures(operation) },
+    ...(access !== "open" && { security: secured }),
   };
 }
 
-function operationId({ method, path }: Route): string {
+function operationId({ method, path }: Address): string {
   const words = path
     .replace("/v1/", "")
     .replace(":id", "one")
     .split(/[/._-]/);
-  return [method === "GET" ? "get" : "post", ...words.map((word) => word.charAt(0).toUpperCase() + word.slice(1))].join(
-    "",
-  );
+  const capitalized = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+  return [method === "GET" ? "get" : "post", ...capitalized].join("");
 }
 
-function pathParameters({ path }: Route): Json[] {
+function pathParameters({ path }: Address): Json[] {
   return path.includes(":id") ? [{ name: "id", in: "path", required: true, schema: { type: "string" } }] : [];
 }
 
-function queryParameters({ query }: Route): Json[] {
-  if (!query) return [];
-  const { properties = {} } = schemaOf(query, "input") as { properties?: Record<string, Json> };
+function queryParameters({ sends }: Address, { input }: Operation): Json[] {
+  if (input === undefined || sends !== "query") return [];
+  const { properties = {} } = schemaOf(input, "input") as { properties?: Record<string, Json> };
   return Object.entries(properties).map(([name, { description, ...schema }]) => ({
     name,
     in: "query",
@@ -108,15 +111,16 @@ function queryParameters({ query }: Route): Json[] {
   }));
 }
 
-function failures(route: Route): Json {
-  const guarded: ErrorCode[] = route.access === "open" ? [] : ["not_allowed"];
-  const codes: ErrorCode[] = [
-    ...guarded,
-    ...(route.access === "token" ? ["not_authorized" as const] : []),
-    ...(route.fails ?? []),
-  ];
+function bodyOf({ sends }: Address, { input }: Operation): Json {
+  if (input === undefined || sends !== "body") return {};
+  return { requestBody: { required: true, content: { "application/json": { schema: schemaOf(input, "input") } } } };
+}
+
+function failures({ access, errors }: Operation): Json {
+  const guarded: ErrorCode[] = access === "open" ? [] : ["not_allowed"];
+  const authorized: ErrorCode[] = access === "token" ? ["not_authorized"] : [];
   const schema = schemaOf(errorSchema, "output");
-  const byStatus = Map.groupBy(codes, (code) => String(ERROR_CODES[code]));
+  const byStatus = Map.groupBy([...guarded, ...authorized, ...errors], (code) => String(ERROR_CODES[code]));
   return Object.fromEntries(
     [...byStatus].map(([status, same]) => [
       status,

@@ -134,7 +134,7 @@ function bind(first: number, fetch: (request: Request) => Response | Promise<Res
         hostname: ADDRESS,
         port,
         idleTimeout: IDLE_SECONDS,
-        // What is too large is refused in our own words (`parameters.ts`): Bun's answer would have none of our headers.
+        // What is too large is refused in our own words (`request-body.ts`): Bun's answer would have none of our headers.
         maxRequestBodySize: Number.MAX_SAFE_INTEGER,
         development: false,
         // Without it, Bun lets a second server have the same port (in a Worker, and where `development` is off), and the kernel

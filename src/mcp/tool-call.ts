@@ -6,7 +6,7 @@ import type { CallToolResult } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { asLine } from "../model/foreign-text.ts";
-import { type CallOperation, OPERATIONS, type OperationName } from "../protocol/operations.ts";
+import { BOARD_OPERATIONS, type BoardOperationName, type CallOperation } from "../protocol/operations.ts";
 import { compactText } from "./compact-text.ts";
 
 /** How often a client that waits is told. */
@@ -21,7 +21,7 @@ export interface Progress {
 
 export interface ToolCall {
   call: CallOperation;
-  name: OperationName;
+  name: BoardOperationName;
   input: Record<string, unknown>;
   /** Where the client works; null when it did not say. */
   directory: string | null;
@@ -76,8 +76,8 @@ async function operate({ call, name, input, signal, progress }: ToolCall): Promi
 }
 
 /** A wait that is worth slices; null also for one that the board must refuse. */
-function longWait(name: OperationName, { wait_ms }: Record<string, unknown>): number | null {
-  const schema = (OPERATIONS[name].input as z.ZodObject).shape.wait_ms;
+function longWait(name: BoardOperationName, { wait_ms }: Record<string, unknown>): number | null {
+  const schema = (BOARD_OPERATIONS[name].input as z.ZodObject).shape.wait_ms;
   if (schema === undefined || typeof wait_ms !== "number" || wait_ms <= SLICE_MS) return null;
   return z.safeParse(schema, wait_ms).success ? wait_ms : null;
 }

@@ -7,7 +7,7 @@ import { z } from "zod";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { EXECUTOR_NAMES, EXECUTOR_NAMES_FOR_MODELS } from "../protocol/fields.ts";
 import type { Toolset } from "../protocol/operation.ts";
-import { isOperation, OPERATIONS, type OperationName } from "../protocol/operations.ts";
+import { BOARD_OPERATIONS, type BoardOperationName, isBoardOperation } from "../protocol/operations.ts";
 import { inputSchema, outputSchema } from "./tool-schemas.ts";
 
 /** Older names of the toolsets, which clients have in their configurations. */
@@ -24,13 +24,13 @@ export function readToolset(given: string | undefined): Toolset {
 }
 
 /** The operation of that name, if it is a tool here. */
-export function toolNamed(name: string, offered: Toolset): OperationName | null {
-  return isOperation(name) && isOffered(name, offered) ? name : null;
+export function toolNamed(name: string, offered: Toolset): BoardOperationName | null {
+  return isBoardOperation(name) && isOffered(name, offered) ? name : null;
 }
 
 /** All tools but `get_context`, which is listed only where there is a context. */
 export function toolsOf(offered: Toolset, options: { context: boolean; scripted: boolean }): Tool[] {
-  const names = (Object.keys(OPERATIONS) as OperationName[]).filter((name) => isOffered(name, offered));
+  const names = (Object.keys(BOARD_OPERATIONS) as BoardOperationName[]).filter((name) => isOffered(name, offered));
   const tools = names.filter((name) => name !== "get_context" || options.context).map(toolOf);
   return options.scripted ? tools : tools.map(withoutScripted);
 }
@@ -40,14 +40,14 @@ function withoutScripted(tool: Tool): Tool {
   return JSON.parse(JSON.stringify(tool).replaceAll(EXECUTOR_NAMES, EXECUTOR_NAMES_FOR_MODELS));
 }
 
-function isOffered(name: OperationName, offered: Toolset): boolean {
-  const { toolset } = OPERATIONS[name];
+function isOffered(name: BoardOperationName, offered: Toolset): boolean {
+  const { toolset } = BOARD_OPERATIONS[name];
   return toolset === "core" || (toolset === "extended" && offered === "extended");
 }
 
-const made = new Map<OperationName, Tool>();
+const made = new Map<BoardOperationName, Tool>();
 
-function toolOf(name: OperationName): Tool {
+function toolOf(name: BoardOperationName): Tool {
   const known = made.get(name);
   if (known) return known;
   const {
@@ -59,7 +59,7 @@ function toolOf(name: OperationName): Tool {
     destructive = false,
     openWorld = false,
     ...rest
-  } = OPERATIONS[name];
+  } = BOARD_OPERATIONS[name];
   const tool = {
     name,
     title,

@@ -4,7 +4,7 @@
 import { z } from "zod";
 import { APPROVAL_KINDS, APPROVAL_STATES } from "../model/approval.ts";
 import { count, cursor, limit, nextCursor, text, time, uuid } from "./fields.ts";
-import { operation } from "./operation.ts";
+import { boardOperation } from "./operation.ts";
 
 const approval = z.object({
   approval_id: uuid("The approval"),
@@ -22,7 +22,7 @@ const approval = z.object({
 });
 
 export const approvalOperations = {
-  list_approvals: operation({
+  list_approvals: boardOperation({
     title: "List approvals",
     description:
       "Lists what a person is asked to approve, or has decided, newest first: setup scripts, and directories outside of all projects.",
@@ -39,7 +39,7 @@ export const approvalOperations = {
       next_cursor: nextCursor,
     }),
   }),
-  decide_approval: operation({
+  decide_approval: boardOperation({
     title: "Approve or deny",
     description: "Decides what a person was asked to approve. A decision can be changed later; what has run, has run.",
     peopleOnly: true,
@@ -50,7 +50,7 @@ export const approvalOperations = {
     }),
     output: z.object({ approval: approval.describe("The approval as it is now") }),
   }),
-  allow_directory: operation({
+  allow_directory: boardOperation({
     title: "Allow a directory",
     description: "Lets models start agents in a directory outside of all projects, and in all that is below it.",
     peopleOnly: true,

@@ -22,7 +22,7 @@ import {
   waitMs,
   warnings,
 } from "./fields.ts";
-import { operation } from "./operation.ts";
+import { boardOperation } from "./operation.ts";
 
 const state = attemptState(
   "starting: being set up; running; waiting: it asks something, see asked; completed; failed; stopped; merged: its work is in the target branch and its worktree is gone",
@@ -44,7 +44,7 @@ const changedFile = z.object({
 });
 
 export const attemptOperations = {
-  list_task_attempts: operation({
+  list_task_attempts: boardOperation({
     title: "List a task's attempts",
     description: "Lists the attempts of a task, newest first. An attempt_id can be given to follow_up as it is.",
     toolset: "core",
@@ -71,13 +71,14 @@ export const attemptOperations = {
       next_cursor: nextCursor,
     }),
   }),
-  start_task_attempt: operation({
+  start_task_attempt: boardOperation({
     title: "Start an attempt",
     description:
       "Starts an agent on a task, in a git worktree of its own for each repository, on a new branch from target_branch. Returns when it is started, or being set up if that takes long; follow it with list_task_attempts or get_attempt.",
     toolset: "core",
     destructive: true,
     openWorld: true,
+    startsAgent: true,
     input: z.object({
       task_id: uuid("The task; its title and description are the first prompt"),
       executor: executor("What runs the agent"),
@@ -102,7 +103,7 @@ export const attemptOperations = {
       warnings: warnings("that uncommitted changes or submodules are not in the worktree"),
     }),
   }),
-  get_attempt: operation({
+  get_attempt: boardOperation({
     title: "Get an attempt",
     description:
       "Reads how an attempt stands: state, final message, what it asks, diffstat, and what it did since cursor. With wait_ms it waits until the state is not starting or running.",
@@ -168,7 +169,7 @@ export const attemptOperations = {
         .describe("Give it back to get only what is newer; null when there is nothing yet"),
     }),
   }),
-  stop_attempt: operation({
+  stop_attempt: boardOperation({
     title: "Stop an attempt",
     description:
       "Stops what an attempt does now. Its work stays in the worktree, and queued follow-ups stay queued until the next send or queue.",
@@ -178,7 +179,7 @@ export const attemptOperations = {
     input: z.object({ attempt_id: uuid("The attempt") }),
     output: z.object({ attempt_id: uuid("The attempt"), state }),
   }),
-  get_attempt_diff: operation({
+  get_attempt_diff: boardOperation({
     title: "Get an attempt's diff",
     description:
       "Reads what an attempt changed since its target branch, uncommitted work too, as a unified diff; when its worktree went with the merge, what the merge changed.",
@@ -228,7 +229,7 @@ export const attemptOperations = {
         .describe("One entry for each repository"),
     }),
   }),
-  merge_attempt: operation({
+  merge_attempt: boardOperation({
     title: "Merge an attempt",
     description:
       "Commits what is uncommitted, merges the attempt's branch into its target branch in every repository, removes the worktrees, and sets the task to done. On a conflict nothing is changed.",
@@ -258,7 +259,7 @@ export const attemptOperations = {
       warnings: warnings("that hooks were not run, or why the worktrees stay"),
     }),
   }),
-  remove_attempt: operation({
+  remove_attempt: boardOperation({
     title: "Remove an attempt",
     description: "Removes an attempt's worktrees and branches; the attempt leaves the board.",
     peopleOnly: true,
@@ -269,7 +270,7 @@ export const attemptOperations = {
     }),
     output: z.object({ removed_attempt_id: uuid("The attempt that is gone") }),
   }),
-  attempt_task: operation({
+  attempt_task: boardOperation({
     title: "Find an attempt's task of the engine",
     description:
       "Gives the handle of the engine's task behind an attempt's latest session, for its conversation and events.",
@@ -280,7 +281,7 @@ export const attemptOperations = {
       handle: z.string().nullable().describe("The task's id in the status API; null while there is none"),
     }),
   }),
-  list_attempts: operation({
+  list_attempts: boardOperation({
     title: "List attempts",
     description: "Lists the attempts of all tasks, or of one project, newest first.",
     peopleOnly: true,

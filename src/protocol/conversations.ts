@@ -1,9 +1,12 @@
 /**
- * The conversation of a task on the wire: its messages and their parts. No behaviour.
+ * The conversation of a task on the wire: its messages, their parts, and the operation that reads
+ * them. No behaviour.
  */
 import { z } from "zod";
 import { TOOL_STATES } from "../model/message.ts";
 import { isoTime } from "./fields.ts";
+import { statusOperation } from "./operation.ts";
+import { filter, pageLimit } from "./query-fields.ts";
 import { tokensSchema } from "./tasks.ts";
 
 const toolPartSchema = z.object({
@@ -46,3 +49,15 @@ export const messageSchema = z.object({
 
 export type LogMessage = z.infer<typeof messageSchema>;
 export type LogPart = z.infer<typeof messagePartSchema>;
+
+export const conversationOperations = {
+  logs: statusOperation({
+    title: "The conversation of a task, oldest first, nothing masked",
+    input: z.object({
+      limit: pageLimit.describe("read one page of this many messages; all when absent"),
+      before: filter.describe("the x-next-cursor of the page after this one"),
+    }),
+    output: z.array(messageSchema),
+    errors: ["task_not_found", "session_gone", "host_unavailable", "host_failed", "invalid_input"],
+  }),
+};

@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { wholeCount } from "./fields.ts";
+import { statusOperation } from "./operation.ts";
 import { statsSchema } from "./statistics.ts";
 import { taskSchema } from "./tasks.ts";
 
@@ -15,3 +16,11 @@ export const snapshotSchema = z.object({
 });
 
 export type Snapshot = z.infer<typeof snapshotSchema>;
+
+export const eventOperations = {
+  events: statusOperation({
+    title: "A snapshot, then every change as a server-sent event",
+    output: snapshotSchema,
+    isStream: true,
+  }),
+};

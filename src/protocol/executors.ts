@@ -3,10 +3,10 @@
  */
 import { z } from "zod";
 import { executor, text } from "./fields.ts";
-import { operation } from "./operation.ts";
+import { boardOperation } from "./operation.ts";
 
 export const executorOperations = {
-  list_executors: operation({
+  list_executors: boardOperation({
     title: "List executors",
     description: "Lists what can run agents here, and the agents (variants) of each.",
     toolset: "extended",

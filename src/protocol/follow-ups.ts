@@ -3,7 +3,7 @@
  */
 import { z } from "zod";
 import { count, limit, MAX_PROMPT, requestId, text, time, uuid, variant } from "./fields.ts";
-import { operation } from "./operation.ts";
+import { boardOperation } from "./operation.ts";
 
 const queuedMessage = z.object({
   session_id: uuid("The session that it waits for"),
@@ -13,13 +13,14 @@ const queuedMessage = z.object({
 });
 
 export const followUpOperations = {
-  follow_up: operation({
+  follow_up: boardOperation({
     title: "Follow up",
     description:
       "Continues a session. send: runs the prompt now, refused while the session is busy. queue: keeps it, also over restarts, until the session is idle; first in, first out. cancel: removes all that is queued. Give attempt_id or session_id, not both.",
     toolset: "core",
     destructive: true,
     openWorld: true,
+    startsAgent: true,
     input: z.looseObject({
       attempt_id: uuid("The attempt, for its latest session").optional(),
       session_id: uuid("The session").optional(),
@@ -37,7 +38,7 @@ export const followUpOperations = {
       queued_message: queuedMessage.optional().describe("The next one that will run; absent when none is queued"),
     }),
   }),
-  list_follow_ups: operation({
+  list_follow_ups: boardOperation({
     title: "List queued follow-ups",
     description:
       "Lists the prompts that are queued for an attempt's latest session, in the order in which they will run.",

@@ -15,18 +15,19 @@ import {
   variant,
   waitMs,
 } from "./fields.ts";
-import { operation } from "./operation.ts";
+import { boardOperation } from "./operation.ts";
 
 const handle = (meaning: string) => z.string().max(200).describe(`${meaning}, as launch_task gave it`);
 
 export const launchedTaskOperations = {
-  launch_task: operation({
+  launch_task: boardOperation({
     title: "Launch a task without a project",
     description:
       "Starts an agent in a folder, without worktree, project or attempt. Returns at once; wait_tasks tells how it ends. A person has to approve a folder outside of all projects once.",
     toolset: "extended",
     destructive: true,
     openWorld: true,
+    startsAgent: true,
     input: z.object({
       prompt: text("What the agent is to do", MAX_PROMPT),
       description: text("What it is about, in a line; the beginning of the prompt when absent", MAX_TITLE).optional(),
@@ -41,7 +42,7 @@ export const launchedTaskOperations = {
       status: z.string().describe("running"),
     }),
   }),
-  wait_tasks: operation({
+  wait_tasks: boardOperation({
     title: "Wait for launched tasks",
     description:
       "Says how launched tasks stand. With wait_ms it waits until one (or all) of them ended or asks something.",
@@ -74,7 +75,7 @@ export const launchedTaskOperations = {
       done: z.boolean().describe("True when what was waited for is so"),
     }),
   }),
-  answer_question: operation({
+  answer_question: boardOperation({
     title: "Answer a question",
     description:
       "Answers the question that an attempt or a launched task waits for. Permissions are for people: they answer in the dashboard or the command line.",

@@ -1,31 +1,80 @@
-/** What an operation of the board is: one entry of the table in `operations.ts`. No behaviour. */
+/**
+ * What an operation is: one entry of the table in `operations.ts`. How it is reached over HTTP follows from its name
+ * (`addresses.ts`). No behaviour.
+ */
 import type { z } from "zod";
+import type { ErrorCode } from "../model/errors.ts";
 
 /** `core`: offered to every MCP client. `extended`: offered unless the client asks for the core toolset only. */
 export type Toolset = "core" | "extended";
 
-export interface Operation<In extends z.ZodObject = z.ZodObject, Out extends z.ZodObject = z.ZodObject> {
+/** What every operation says, whoever performs it. */
+export interface Operation<
+  In extends z.ZodType | undefined = z.ZodType | undefined,
+  Out extends z.ZodType = z.ZodType,
+> {
+  /** What it does, or gives, in a few words. */
   title: string;
+  /** What a caller gives besides the id in the path: the query of a GET, the body of a POST. */
+  input: In;
+  output: Out;
+  /** The codes that it fails with, besides those of a caller who may not call it. */
+  errors: readonly ErrorCode[];
+  /** `open` to every caller, or only with the `token`; when absent, with the token or as the same user. */
+  access?: "open" | "token";
+  /** It sets an agent to work, so it is refused to agents that may not start others. */
+  startsAgent?: true;
+}
+
+/** An operation of the status API: any server performs it, or forwards it to the process that can. */
+export interface StatusOperation<
+  In extends z.ZodType | undefined = z.ZodType | undefined,
+  Out extends z.ZodType = z.ZodType,
+> extends Operation<In, Out> {
+  /** The HTTP status of success; 200 when absent. */
+  status?: 201;
+  /** The answer is a stream of server-sent events that begins with the output. */
+  isStream?: true;
+}
+
+/** An operation of the board: the daemon performs it. Those in a toolset are MCP tools. */
+export interface BoardOperation<In extends z.ZodObject = z.ZodObject, Out extends z.ZodObject = z.ZodObject>
+  extends Operation<In, Out> {
   /** For a model: what it does, when to use it, and what to call next. */
   description: string;
   /** The MCP toolset that it is in; absent where it is not a tool. */
   toolset?: Toolset;
   /** Not for models: the command line and the dashboard offer it. */
   peopleOnly?: true;
-  input: In;
-  output: Out;
   /** It changes nothing. */
   readOnly?: boolean;
   /** It may change or remove something that was there, itself or through the agent that it sets to work. */
   destructive?: boolean;
-  /** It sets an agent to work, which may reach anything that its tools reach. */
+  /** The agent that it sets to work, or lets go on, may reach anything that its tools reach. */
   openWorld?: boolean;
   /** A second call with the same input changes nothing more. */
   idempotent?: boolean;
 }
 
-export function operation<In extends z.ZodObject, Out extends z.ZodObject>(
-  entry: Operation<In, Out>,
-): Operation<In, Out> {
-  return entry;
+/** What any operation of the board may fail with; rarer codes are those of its noun. */
+const BOARD_ERRORS: readonly ErrorCode[] = [
+  "invalid_input",
+  "missing_required",
+  "too_large",
+  "not_found",
+  "daemon_unavailable",
+  "not_allowed",
+  "approval_needed",
+];
+
+export function boardOperation<In extends z.ZodObject, Out extends z.ZodObject>(
+  entry: Omit<BoardOperation<In, Out>, "errors" | "access">,
+): BoardOperation<In, Out> {
+  return { ...entry, errors: BOARD_ERRORS, access: "token" };
+}
+
+export function statusOperation<Out extends z.ZodType, In extends z.ZodType | undefined = undefined>(
+  entry: Omit<StatusOperation<In, Out>, "input" | "errors"> & { input?: In; errors?: readonly ErrorCode[] },
+): StatusOperation<In, Out> {
+  return { ...entry, input: entry.input as In, errors: entry.errors ?? [] };
 }

@@ -1,16 +1,23 @@
 /**
- * All operations of the board as one table: the MCP tools, the HTTP operations, the command line and the dashboard bind
- * to it, so that none of them can disagree. Tools are listed to MCP clients in this order. No behaviour.
+ * All operations as one table: HTTP routes, the OpenAPI document, the client's methods, MCP tools, commands and the
+ * dashboard are bound to it, so that none of them can disagree. MCP clients get the tools in this order. No behaviour.
  */
 import type { z } from "zod";
+import type { StatusOperationName } from "./addresses.ts";
 import { approvalOperations } from "./approvals.ts";
 import { attemptOperations } from "./attempts.ts";
 import type { CallOrigin } from "./call-origin.ts";
+import { conversationOperations } from "./conversations.ts";
+import { eventOperations } from "./events.ts";
 import { executorOperations } from "./executors.ts";
 import { followUpOperations } from "./follow-ups.ts";
 import { launchedTaskOperations } from "./launched-tasks.ts";
+import type { Operation } from "./operation.ts";
 import { projectOperations } from "./projects.ts";
 import { repoOperations } from "./repos.ts";
+import { serverOperations } from "./server.ts";
+import { statisticsOperations } from "./statistics.ts";
+import { taskOperations } from "./tasks.ts";
 import { workItemOperations } from "./work-items.ts";
 
 const { list_projects, add_project, remove_project } = projectOperations;
@@ -23,7 +30,31 @@ const { launch_task, wait_tasks, answer_question } = launchedTaskOperations;
 const { list_executors } = executorOperations;
 const { list_approvals, decide_approval, allow_directory } = approvalOperations;
 
-export const OPERATIONS = {
+/** Any server performs them, or forwards them to the process that can. */
+const STATUS_OPERATIONS = {
+  tasks: taskOperations.tasks,
+  task: taskOperations.task,
+  runs: taskOperations.runs,
+  logs: conversationOperations.logs,
+  group: statisticsOperations.group,
+  stats: statisticsOperations.stats,
+  history: statisticsOperations.history,
+  events: eventOperations.events,
+  health: serverOperations.health,
+  troubles: serverOperations.troubles,
+  instances: serverOperations.instances,
+  openapi: serverOperations.openapi,
+  pageToken: serverOperations.pageToken,
+  launch: taskOperations.launch,
+  cancel: taskOperations.cancel,
+  resume: taskOperations.resume,
+  fork: taskOperations.fork,
+  tell: taskOperations.tell,
+  answer: taskOperations.answer,
+} satisfies Record<StatusOperationName, Operation>;
+
+/** The daemon performs them. */
+export const BOARD_OPERATIONS = {
   // The core toolset.
   list_projects,
   list_repos,
@@ -61,18 +92,21 @@ export const OPERATIONS = {
   remove_repo,
 };
 
+export const OPERATIONS = { ...STATUS_OPERATIONS, ...BOARD_OPERATIONS };
+
 export type OperationName = keyof typeof OPERATIONS;
+export type BoardOperationName = keyof typeof BOARD_OPERATIONS;
 /** What a caller gives. */
-export type OperationInput<Name extends OperationName> = z.input<(typeof OPERATIONS)[Name]["input"]>;
+export type OperationInput<Name extends OperationName> = z.input<NonNullable<(typeof OPERATIONS)[Name]["input"]>>;
 export type OperationOutput<Name extends OperationName> = z.infer<(typeof OPERATIONS)[Name]["output"]>;
 
-/** Does one operation, here or in another process; rejects with AsyncAgentsError. */
-export type CallOperation = <Name extends OperationName>(
+/** Performs one operation of the board, here or in another process; rejects with AsyncAgentsError. */
+export type CallOperation = <Name extends BoardOperationName>(
   name: Name,
   input: OperationInput<Name>,
   options?: { signal?: AbortSignal | undefined; origin?: CallOrigin },
 ) => Promise<OperationOutput<Name>>;
 
-export function isOperation(name: string): name is OperationName {
-  return Object.hasOwn(OPERATIONS, name);
+export function isBoardOperation(name: string): name is BoardOperationName {
+  return Object.hasOwn(BOARD_OPERATIONS, name);
 }

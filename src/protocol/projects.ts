@@ -3,11 +3,11 @@
  */
 import { z } from "zod";
 import { count, cursor, limit, nextCursor, requestId, text, time, uuid } from "./fields.ts";
-import { operation } from "./operation.ts";
+import { boardOperation } from "./operation.ts";
 import { addedRepo } from "./repos.ts";
 
 export const projectOperations = {
-  list_projects: operation({
+  list_projects: boardOperation({
     title: "List projects",
     description: "Lists all projects, oldest first. Start here to find a project_id.",
     toolset: "core",
@@ -28,7 +28,7 @@ export const projectOperations = {
       next_cursor: nextCursor,
     }),
   }),
-  add_project: operation({
+  add_project: boardOperation({
     title: "Add a project",
     description: "Creates a project, with repositories or without. add_repo adds more.",
     toolset: "extended",
@@ -46,7 +46,7 @@ export const projectOperations = {
       repos: z.array(addedRepo).describe("The repositories, in the order that they were given"),
     }),
   }),
-  remove_project: operation({
+  remove_project: boardOperation({
     title: "Remove a project",
     description: "Removes a project that has no tasks. Repositories on disk are not touched.",
     peopleOnly: true,

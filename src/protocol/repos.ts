@@ -4,7 +4,7 @@
 import { z } from "zod";
 import { APPROVAL_STATES } from "../model/approval.ts";
 import { count, cursor, limit, nextCursor, requestId, text, uuid } from "./fields.ts";
-import { operation } from "./operation.ts";
+import { boardOperation } from "./operation.ts";
 
 export const addedRepo = z.object({
   repo_id: uuid("The new repository"),
@@ -14,7 +14,7 @@ export const addedRepo = z.object({
 });
 
 export const repoOperations = {
-  list_repos: operation({
+  list_repos: boardOperation({
     title: "List repositories",
     description: "Lists the git repositories of a project. start_task_attempt needs their ids.",
     toolset: "core",
@@ -34,7 +34,7 @@ export const repoOperations = {
       next_cursor: nextCursor,
     }),
   }),
-  add_repo: operation({
+  add_repo: boardOperation({
     title: "Add a repository",
     description:
       "Adds a local git repository to a project. A person has to approve a folder outside of all projects, and a setup script, once.",
@@ -53,7 +53,7 @@ export const repoOperations = {
     }),
     output: addedRepo,
   }),
-  find_repo: operation({
+  find_repo: boardOperation({
     title: "Find a repository",
     description:
       "Finds a repository of the board by its folder or its id. Give path or repo_id. All fields are null when there is none.",
@@ -80,7 +80,7 @@ export const repoOperations = {
         .describe("The branch that is checked out there now; null for none, or when the folder is gone"),
     }),
   }),
-  update_repo: operation({
+  update_repo: boardOperation({
     title: "Change a repository",
     description:
       "Changes the name, the copied files or the setup script of a repository. What is left out stays as it is. Attempts that exist are not touched.",
@@ -103,7 +103,7 @@ export const repoOperations = {
       setup: z.string().nullable().describe("The script that is run in each new worktree; null for none"),
     }),
   }),
-  remove_repo: operation({
+  remove_repo: boardOperation({
     title: "Remove a repository",
     description:
       "Takes a repository out of its project. Refused while an attempt uses it. The folder on disk is not touched.",

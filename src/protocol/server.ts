@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { wholeCount } from "./fields.ts";
+import { statusOperation } from "./operation.ts";
 
 export const healthSchema = z.object({
   status: z.literal("ok"),
@@ -37,3 +38,27 @@ export type ServerTrouble = z.infer<typeof troubleSchema>;
 export type Health = z.infer<typeof healthSchema>;
 export type ServerInstance = z.infer<typeof instanceSchema>;
 export type ErrorBody = z.infer<typeof errorSchema>;
+
+export const serverOperations = {
+  health: statusOperation({
+    title: "Whether the server lives",
+    output: healthSchema,
+    access: "open",
+  }),
+  troubles: statusOperation({
+    title: "What keeps the data folder from working: a full disk, a damaged store",
+    output: z.array(troubleSchema),
+  }),
+  instances: statusOperation({
+    title: "Where this process can launch tasks, with the agents there",
+    output: z.array(instanceSchema),
+  }),
+  openapi: statusOperation({
+    title: "This API as an OpenAPI document",
+    output: z.record(z.string(), z.unknown()),
+  }),
+  pageToken: statusOperation({
+    title: "The token, for this server's own page only",
+    output: z.object({ token: z.string() }),
+  }),
+};

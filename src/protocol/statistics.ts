@@ -4,6 +4,8 @@
  */
 import { z } from "zod";
 import { isoTime, milliseconds, statusSchema, wholeCount } from "./fields.ts";
+import { statusOperation } from "./operation.ts";
+import { instant, wholeNumber } from "./query-fields.ts";
 import { runSchema, taskSchema, tokensSchema } from "./tasks.ts";
 
 export const durationSchema = z.object({
@@ -68,3 +70,25 @@ export type Stats = z.infer<typeof statsSchema>;
 export type AgentStats = z.infer<typeof agentStatsSchema>;
 export type History = z.infer<typeof historySchema>;
 export type TaskGroup = z.infer<typeof groupSchema>;
+
+export const statisticsOperations = {
+  group: statusOperation({
+    title: "The tasks of a batch with their totals",
+    output: groupSchema,
+    errors: ["group_not_found"],
+  }),
+  stats: statusOperation({
+    title: "Counts by status and agent, durations, tokens and cost",
+    output: statsSchema,
+  }),
+  history: statusOperation({
+    title: "Tasks over time, and how long runs took",
+    input: z.object({
+      from: instant.optional().describe("ISO 8601; a day before `to` when absent"),
+      to: instant.optional().describe("ISO 8601; now when absent"),
+      buckets: wholeNumber.refine((value) => value >= 1 && value <= 200, "must be from 1 to 200").default(48),
+    }),
+    output: historySchema,
+    errors: ["invalid_input"],
+  }),
+};

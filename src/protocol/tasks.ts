@@ -1,11 +1,13 @@
 /**
- * Tasks of the status API on the wire: a task, its runs, lists of them, and what is sent to launch, resume, fork and
- * answer one. No behaviour.
+ * Tasks of the status API on the wire: a task, its runs, lists of them, and the operations that list, read, launch,
+ * cancel, resume, fork and answer them. No behaviour.
  */
 import { z } from "zod";
 import { ANSWERERS, REPLIES } from "../model/answer.ts";
 import { PHASES } from "../model/task.ts";
 import { isoTime, statusSchema, wholeCount } from "./fields.ts";
+import { statusOperation } from "./operation.ts";
+import { filter, listLimit, statuses, wholeNumber } from "./query-fields.ts";
 
 export const tokensSchema = z.object({
   input: z.number(),
@@ -163,10 +165,113 @@ export const answerBodySchema = z.discriminatedUnion("kind", [
   }),
 ]);
 
-export type BackgroundTask = z.infer<typeof taskSchema>;
 export type TaskStatus = z.infer<typeof statusSchema>;
+export type BackgroundTask = z.infer<typeof taskSchema>;
 export type TaskRun = z.infer<typeof runSchema>;
 export type TaskList = z.infer<typeof taskListSchema>;
 export type LaunchBody = z.infer<typeof launchBodySchema>;
 export type ForkBody = z.infer<typeof forkBodySchema>;
 export type AnswerBody = z.infer<typeof answerBodySchema>;
+
+export const taskOperations = {
+  tasks: statusOperation({
+    title: "Tasks of all processes, newest first",
+    input: z.object({
+      status: statuses.optional().describe("one or several, separated by commas"),
+      id: filter.describe("the beginning of the task's id"),
+      agent: filter.describe("the agent's name"),
+      search: filter.describe(
+        "words that must all be in the description, the id or the error, in any order and without regard to case",
+      ),
+      parent: filter.describe("the session that launched them"),
+      group: filter.describe("the task group"),
+      limit: listLimit,
+      offset: wholeNumber.default(0).describe("how many to pass over"),
+    }),
+    output: taskListSchema,
+    errors: ["invalid_input"],
+  }),
+  task: statusOperation({
+    title: "One task with its whole result",
+    output: taskSchema,
+    errors: ["task_not_found"],
+  }),
+  runs: statusOperation({
+    title: "The runs of a task, newest first; at most 200",
+    output: z.array(runSchema),
+    errors: ["task_not_found"],
+  }),
+  launch: statusOperation({
+    title: "Launch a task",
+    input: launchBodySchema,
+    output: taskSchema,
+    status: 201,
+    access: "token",
+    startsAgent: true,
+    errors: [
+      "invalid_input",
+      "unknown_agent",
+      "too_large",
+      "too_many_tasks",
+      "depth_exceeded",
+      "host_unavailable",
+      "host_failed",
+    ],
+  }),
+  cancel: statusOperation({
+    title: "Cancel a live task",
+    output: taskSchema,
+    access: "token",
+    errors: ["task_not_found", "task_not_live", "host_unavailable", "host_failed"],
+  }),
+  resume: statusOperation({
+    title: "Continue a completed task with a new prompt",
+    input: resumeBodySchema,
+    output: taskSchema,
+    access: "token",
+    startsAgent: true,
+    errors: [
+      "invalid_input",
+      "too_large",
+      "task_not_found",
+      "session_gone",
+      "host_unavailable",
+      "host_failed",
+      "task_running",
+      "task_resuming",
+      "task_not_resumable",
+    ],
+  }),
+  fork: statusOperation({
+    title: "Launch a task with the history of one that has ended",
+    input: forkBodySchema,
+    output: taskSchema,
+    status: 201,
+    access: "token",
+    startsAgent: true,
+    errors: [
+      "invalid_input",
+      "unknown_agent",
+      "too_large",
+      "task_not_found",
+      "task_running",
+      "session_gone",
+      "host_unavailable",
+      "host_failed",
+      "host_unsupported",
+    ],
+  }),
+  tell: statusOperation({
+    title: "Tell a task's parent again what could not be delivered, or was dropped",
+    output: taskSchema,
+    access: "token",
+    errors: ["task_not_found", "nothing_to_tell", "host_unavailable"],
+  }),
+  answer: statusOperation({
+    title: "Answer what a task waits for: a permission or a question",
+    input: answerBodySchema,
+    output: taskSchema,
+    access: "token",
+    errors: ["invalid_input", "too_large", "task_not_found", "nothing_asked", "host_unsupported", "host_failed"],
+  }),
+};

@@ -18,7 +18,7 @@ import {
   time,
   uuid,
 } from "./fields.ts";
-import { operation } from "./operation.ts";
+import { boardOperation } from "./operation.ts";
 
 const summary = {
   latest_attempt_id: uuid("The attempt that was created last; null when there is none").nullable(),
@@ -45,7 +45,7 @@ const task = taskRow.extend({
 });
 
 export const workItemOperations = {
-  list_tasks: operation({
+  list_tasks: boardOperation({
     title: "List tasks",
     description:
       "Lists the tasks of a project, newest first, each with its latest attempt. Filter by status to save tokens.",
@@ -73,7 +73,7 @@ export const workItemOperations = {
       next_cursor: nextCursor,
     }),
   }),
-  get_task: operation({
+  get_task: boardOperation({
     title: "Get a task",
     description: "Reads one task in full, with its description and its latest attempt.",
     toolset: "core",
@@ -81,7 +81,7 @@ export const workItemOperations = {
     input: z.object({ task_id: uuid("The task") }),
     output: z.object({ task: task.describe("The task") }),
   }),
-  create_task: operation({
+  create_task: boardOperation({
     title: "Create a task",
     description: "Adds a task to a project. Nothing runs yet: start_task_attempt does that.",
     toolset: "core",
@@ -96,7 +96,7 @@ export const workItemOperations = {
     }),
     output: z.object({ task_id: uuid("The new task") }),
   }),
-  update_task: operation({
+  update_task: boardOperation({
     title: "Change a task",
     description:
       "Changes title, description or status of a task. What is left out stays as it is. A running attempt goes on.",
@@ -111,7 +111,7 @@ export const workItemOperations = {
     }),
     output: z.object({ task: task.describe("The task as it is now") }),
   }),
-  delete_task: operation({
+  delete_task: boardOperation({
     title: "Delete a task",
     description:
       "Deletes a task with its attempts and their worktrees. Refused while an attempt runs, or when work would be lost that is not merged, unless force is true.",
@@ -126,7 +126,7 @@ export const workItemOperations = {
     }),
     output: z.object({ deleted_task_id: uuid("The task that is gone") }),
   }),
-  get_context: operation({
+  get_context: boardOperation({
     title: "Get the current context",
     description: "Says which project, task and attempt the current directory belongs to.",
     toolset: "core",

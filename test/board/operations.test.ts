@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { OperationName } from "../../src/protocol/operations.ts";
+import type { BoardOperationName } from "../../src/protocol/operations.ts";
 import { refusal, traceOf } from "../worktree/git-bed.ts";
 import { attemptOf, boardBed, projectOn, wait } from "./board-bed.ts";
 
@@ -12,13 +12,13 @@ const side = await bed.side(undefined, { now: () => ++at });
 const { call } = side;
 
 /** Input that the types would not allow. */
-const raw = (name: OperationName, input: unknown) => refusal(call(name, input as never));
+const raw = (name: BoardOperationName, input: unknown) => refusal(call(name, input as never));
 const UNKNOWN = "3f2b8c1e-0d4a-4f6b-9a57-5f6d2c7e8b90";
 
 describe("bad input", () => {
   test("each problem has its own error, which names the field and what is allowed [MT-F-05, MT-F-06]", async () => {
     const project_id = UNKNOWN;
-    const cases: [OperationName, unknown, string, string][] = [
+    const cases: [BoardOperationName, unknown, string, string][] = [
       ["list_tasks", {}, "missing_required", "project_id is missing"],
       ["list_tasks", { project_id: "abc" }, "invalid_input", "project_id must be a UUID"],
       ["list_tasks", { project_id: "../../etc" }, "invalid_input", "project_id must be a UUID"],
@@ -80,7 +80,7 @@ describe("bad input", () => {
       ["follow_up", { attempt_id: UNKNOWN, action: "queue", prompt: " " }, "missing_required", "prompt is missing"],
       ["follow_up", { attempt_id: UNKNOWN, action: "queue", prompt: "x" }, "not_found", "list_task_attempts"],
       ["follow_up", { session_id: UNKNOWN, action: "cancel" }, "not_found", "There is no session"],
-      ["no_such_thing" as OperationName, {}, "no_such_path", "no operation"],
+      ["no_such_thing" as BoardOperationName, {}, "no_such_path", "no operation"],
     ];
     for (const [name, input, code, message] of cases) {
       const refused = await raw(name, input);

@@ -6,7 +6,7 @@ import { COMMANDS } from "../../src/cli/commands.ts";
 import { overallHelp } from "../../src/cli/help.ts";
 import { ownWords } from "../../src/cli/terminal/own-words.ts";
 import { plainPaints } from "../../src/cli/terminal/paint.ts";
-import { OPERATIONS } from "../../src/protocol/operations.ts";
+import { BOARD_OPERATIONS } from "../../src/protocol/operations.ts";
 import { root } from "../ground/repository.ts";
 import { descendants, isStringLiteral, parse, SyntaxKind } from "../ground/syntax.ts";
 
@@ -87,7 +87,7 @@ describe("suggested commands", () => {
   });
 
   test("use the command line's words, whoever says it", async () => {
-    const names = new RegExp(`\\b(${Object.keys(OPERATIONS).join("|")})\\b`);
+    const names = new RegExp(`\\b(${Object.keys(BOARD_OPERATIONS).join("|")})\\b`);
     const isMessage = (text: string) => /^[A-Z`x].*[ ].*[.:]/s.test(text);
     const messages = (await textsOf("board", "engine", "worktree", "hosts")).filter(({ text }) => isMessage(text));
     const foreign = messages

@@ -8,7 +8,7 @@ import { z } from "zod";
 import { ROUTES } from "../../src/http/routes.ts";
 import { toolsOf } from "../../src/mcp/tools.ts";
 import { ERROR_CODES, type ErrorCode } from "../../src/model/errors.ts";
-import { OPERATIONS } from "../../src/protocol/operations.ts";
+import { BOARD_OPERATIONS } from "../../src/protocol/operations.ts";
 import { gitBed } from "../worktree/git-bed.ts";
 import { type FuzzBed, fuzzBed } from "./fuzz-bed.ts";
 import { idOf, type JsonSchema, objectOf, picked } from "./plausible.ts";
@@ -48,7 +48,7 @@ function bodyOf(schema: JsonSchema, paths: readonly string[]): fc.Arbitrary<unkn
 
 function inputs(paths: readonly string[]): fc.Arbitrary<Input> {
   const none = fc.constant(null);
-  const board = Object.entries(OPERATIONS).map(([name, { input }]) =>
+  const board = Object.entries(BOARD_OPERATIONS).map(([name, { input }]) =>
     fc.record({
       door: fc.constant("board" as const),
       name: fc.constant(name),
@@ -66,13 +66,13 @@ function inputs(paths: readonly string[]): fc.Arbitrary<Input> {
       body: bodyOf(inputSchema as JsonSchema, paths),
     }),
   );
-  const routes = ROUTES.filter(({ path, type }) => !path.startsWith("/v1/board/") && type === undefined).map((route) =>
+  const routes = ROUTES.filter(({ path }) => !path.startsWith("/v1/board/") && path !== "/v1/events").map((route) =>
     fc.record({
       door: fc.constant("route" as const),
       name: fc.constant(route.path),
       method: fc.constant(route.method),
       id: route.path.includes("task-groups") ? idOf("batch") : idOf("handle"),
-      body: bodyOf(schemaOf(route.body ?? route.query), paths),
+      body: bodyOf(schemaOf(route.operation.input), paths),
     }),
   );
   return fc.oneof(fc.oneof(...board), fc.oneof(...tools), fc.oneof(...routes));

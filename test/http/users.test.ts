@@ -79,7 +79,7 @@ afterEach(() => {
 
 /** Everything that can be asked for, but for what is open to all. */
 function everyRequest(): Asked[] {
-  const routes = ROUTES.filter(({ access }) => access !== "open").map(({ method, path }) => ({
+  const routes = ROUTES.filter(({ operation }) => operation.access !== "open").map(({ method, path }) => ({
     method,
     path: path.replace(":id", "one"),
     body: method === "POST" ? "{}" : "",

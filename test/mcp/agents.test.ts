@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { openClaude } from "../../src/claude/session/open-claude.ts";
-import { OPERATIONS } from "../../src/protocol/operations.ts";
+import { BOARD_OPERATIONS } from "../../src/protocol/operations.ts";
 import { claudeEnvironment } from "../../src/testing/claude-home.ts";
 import { startAnthropicModel } from "../../src/testing/models/anthropic-model.ts";
 import type { ModelRequest } from "../../src/testing/models/model-request.ts";
@@ -95,7 +95,9 @@ test("OpenCode calls the tools over stdio, and their definitions stay small [MT-
     mode: "primary",
     tools: Object.fromEntries(tools.map((name) => [`asyncagents_${name}`, false])),
   });
-  const second = Object.entries(OPERATIONS).flatMap(([name, { toolset }]) => (toolset === "extended" ? [name] : []));
+  const second = Object.entries(BOARD_OPERATIONS).flatMap(([name, { toolset }]) =>
+    toolset === "extended" ? [name] : [],
+  );
   const command = [COMMAND, ...mcpArguments()];
   const opencode = await startOpenCode({
     model,

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createClient } from "../../src/client/client.ts";
-import type { OperationInput, OperationName } from "../../src/protocol/operations.ts";
+import type { BoardOperationName, OperationInput } from "../../src/protocol/operations.ts";
 import { sqliteStore } from "../../src/store/open.ts";
 import { sampleAttempt } from "../../src/testing/sample-board.ts";
 import { DaemonBed, type Tools } from "./daemon-bed.ts";
@@ -356,9 +356,9 @@ test("a request_id makes a second call give the first answer", async () => {
 });
 
 test("ids that are no UUIDs are refused by every tool that takes one, and unknown ones are not found [MT-F-03]", async () => {
-  const takes: [OperationName, string, object][] = [
+  const takes: [BoardOperationName, string, object][] = [
     ...(["list_repos", "list_tasks"] as const).map(
-      (name) => [name, "project_id", {}] as [OperationName, string, object],
+      (name) => [name, "project_id", {}] as [BoardOperationName, string, object],
     ),
     ["create_task", "project_id", { title: "x" }],
     ["list_task_attempts", "task_id", {}],

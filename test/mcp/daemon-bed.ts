@@ -10,7 +10,7 @@ import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as OldStdio } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport as OldHttp } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { createClient } from "../../src/client/client.ts";
-import type { OperationInput, OperationName, OperationOutput } from "../../src/protocol/operations.ts";
+import type { BoardOperationName, OperationInput, OperationOutput } from "../../src/protocol/operations.ts";
 import { createProject, createTemporaryRoot } from "../../src/testing/opencode/home.ts";
 import { errorOf } from "./door-bed.ts";
 
@@ -52,9 +52,9 @@ export interface Tools {
   /** All definitions, as the client gets them. */
   definitions(): Promise<string>;
   /** The structured answer; throws where the tool failed. */
-  call<Name extends OperationName>(name: Name, input: OperationInput<Name>): Promise<OperationOutput<Name>>;
+  call<Name extends BoardOperationName>(name: Name, input: OperationInput<Name>): Promise<OperationOutput<Name>>;
   /** The error of a call that fails; throws where it did not. */
-  fails(name: OperationName, input: Record<string, unknown>): Promise<Record<string, unknown>>;
+  fails(name: BoardOperationName, input: Record<string, unknown>): Promise<Record<string, unknown>>;
   protocol(): string | undefined;
 }
 
@@ -128,7 +128,10 @@ export class DaemonBed {
   }
 
   /** A call as the command line and the dashboard make it. */
-  async person<Name extends OperationName>(name: Name, input: OperationInput<Name>): Promise<OperationOutput<Name>> {
+  async person<Name extends BoardOperationName>(
+    name: Name,
+    input: OperationInput<Name>,
+  ): Promise<OperationOutput<Name>> {
     return createClient({ url: this.url, ...(await this.token()) }).operate(name, input);
   }
 

@@ -1,7 +1,7 @@
 /** The official inspector's command line: the strict list, and every tool called, over stdio and over HTTP. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import type { OperationInput, OperationName, OperationOutput } from "../../src/protocol/operations.ts";
+import type { BoardOperationName, OperationInput, OperationOutput } from "../../src/protocol/operations.ts";
 import { DaemonBed, type Tools } from "./daemon-bed.ts";
 import { errorOf } from "./door-bed.ts";
 
@@ -31,7 +31,7 @@ function invoke(name: string, input: object, place: Place = {}) {
   return bed.inspect(["--method", "tools/call", "--tool-name", name, ...args], place);
 }
 
-async function use<Name extends OperationName>(
+async function use<Name extends BoardOperationName>(
   name: Name,
   input: OperationInput<Name>,
   place?: Place,

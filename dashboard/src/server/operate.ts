@@ -2,13 +2,13 @@
  * The operations of the board as the page calls them: all with the token, because all of them are POST. Types only: the
  * schemas stay on the server.
  */
-import type { CallOperation, OperationName, OperationOutput } from "../../../src/protocol/operations.ts";
+import type { BoardOperationName, CallOperation, OperationOutput } from "../../../src/protocol/operations.ts";
 import { control } from "./page-client.ts";
 
 export const operate: CallOperation = (name, input, options) =>
   control((client) => client.operate(name, input, options));
 
-export type Answer<Name extends OperationName> = OperationOutput<Name>;
+export type Answer<Name extends BoardOperationName> = OperationOutput<Name>;
 export type Project = Answer<"list_projects">["projects"][number];
 export type Repo = Answer<"list_repos">["repos"][number];
 export type ItemRow = Answer<"list_tasks">["tasks"][number];

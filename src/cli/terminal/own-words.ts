@@ -3,9 +3,9 @@
  * person types commands and options. One table; a test checks that it covers every operation and every such phrase.
  * Pure.
  */
-import type { OperationName } from "../../protocol/operations.ts";
+import type { BoardOperationName } from "../../protocol/operations.ts";
 
-const COMMAND_OF: Readonly<Record<OperationName, string>> = {
+const COMMAND_OF: Readonly<Record<BoardOperationName, string>> = {
   list_projects: "project ls",
   list_repos: "project repo ls <project>",
   list_tasks: "item ls",
@@ -58,5 +58,5 @@ const OPERATION = new RegExp(`\\b(${Object.keys(COMMAND_OF).join("|")})\\b`, "g"
 
 export function ownWords(message: string): string {
   const phrased = PHRASES.reduce((text, [phrase, words]) => text.replace(phrase, words), message);
-  return phrased.replace(OPERATION, (name) => `\`asyncagents ${COMMAND_OF[name as OperationName]}\``);
+  return phrased.replace(OPERATION, (name) => `\`asyncagents ${COMMAND_OF[name as BoardOperationName]}\``);
 }

@@ -1,0 +1,71 @@
+/**
+ * The handlers that read: each asks the overview or the desk, and puts the answer into the wire's words. Rules live in
+ * the engine.
+ */
+
+import { STATUSES } from "../model/task.ts";
+import type { StatusOperationName } from "../protocol/addresses.ts";
+import type { OperationOutput } from "../protocol/operations.ts";
+import type { ApiContext } from "./api-context.ts";
+import { readLogs } from "./logs.ts";
+import { openApiDocument } from "./openapi.ts";
+import type { StatusCall, StatusHandlers } from "./status-handler.ts";
+import { iso, READ_CHARS, TEXT_CHARS, wireDetail, wireGroup, wireRun, wireTask } from "./wire.ts";
+
+const DAY_MS = 86_400_000;
+
+type ReadName = Exclude<StatusOperationName, "launch" | "cancel" | "resume" | "fork" | "tell" | "answer">;
+
+export const readHandlers: StatusHandlers<ReadName> = {
+  async tasks({ overview }, { input }) {
+    const { limit, offset, parent, group, id, ...filters } = input;
+    const scope = { ...filters, parentSessionId: parent, batchId: group, idPrefix: id };
+    const page = await overview.tasks({ ...scope, limit, offset, textChars: READ_CHARS });
+    return { tasks: page.tasks.map((task) => wireTask(task, TEXT_CHARS)), total: page.total, limit, offset };
+  },
+  task: async ({ overview }, { id }) => wireDetail(await overview.task(id), await overview.notice(id)),
+  runs: async ({ overview }, { id }) => (await overview.runs(id)).map((run) => wireRun(run, id)),
+  logs: readLogs,
+  group: async ({ overview, now }, { id }) => wireGroup(await overview.group(id, READ_CHARS), now()),
+  stats: ({ overview }) => overview.figures(),
+  history: readHistory,
+  events: ({ stream }, { request }) => stream(request),
+  async health({ overview, version, startedAt, now }) {
+    const uptime = (now() - startedAt) / 1000;
+    return { status: "ok", uptime, version, taskCount: await overview.taskCount(), pid: process.pid };
+  },
+  troubles: async ({ troubles }) => troubles(),
+  async instances({ desk }) {
+    return (await desk.instances()).map(({ instance: { id, host, directory }, agents }) => {
+      return { id, host, directory, agents: agents.map(({ name, description }) => ({ name, description })) };
+    });
+  },
+  openapi: async ({ version }) => openApiDocument(version),
+  async pageToken({ guard, token }, { request }) {
+    guard.admitOwnPage(request);
+    return { token };
+  },
+};
+
+async function readHistory(
+  { overview, now }: ApiContext,
+  { input }: StatusCall<"history">,
+): Promise<OperationOutput<"history">> {
+  const to = input.to ?? now();
+  const from = input.from ?? to - DAY_MS;
+  const bucketMs = Math.max(1, Math.ceil((to - from) / input.buckets));
+  const { buckets, durations } = await overview.history({ from, to, bucketMs });
+  const byTime = new Map<number, ReturnType<typeof noCounts>>();
+  for (const { at, status, count } of buckets) byTime.set(at, { ...(byTime.get(at) ?? noCounts()), [status]: count });
+  return {
+    from: iso(from),
+    to: iso(to),
+    bucketMs,
+    buckets: [...byTime].map(([at, byStatus]) => ({ at: iso(at), byStatus })),
+    durations,
+  };
+}
+
+function noCounts() {
+  return Object.fromEntries(STATUSES.map((status) => [status, 0])) as Record<(typeof STATUSES)[number], number>;
+}
