@@ -7,7 +7,7 @@ import { codeOf } from "../engine/engine-bed.ts";
 import { startApi } from "../http/bed/api-bed.ts";
 
 describe("a failure", () => {
-  test("is an AsyncAgentsError with the server's code, words and details", async () => {
+  test("is an AsyncAgentsError with the server's code, message and details", async () => {
     const { client, url } = await startApi();
     const failure = await client.tasks({ limit: -1 }).catch((thrown) => thrown);
     expect(AsyncAgentsError.isInstance(failure)).toBe(true);
@@ -28,7 +28,7 @@ describe("a failure", () => {
     expect(failure.message).toContain(api.url);
   });
 
-  test("of something that is no such server is told with its status", async () => {
+  test("of an unrelated server is reported with its status", async () => {
     for (const [answer, code] of [
       [new Response("<html>", { status: 502 }), "internal"],
       [Response.json({ error: { code: "made_up", message: "m" } }, { status: 400 }), "internal"],
@@ -41,7 +41,7 @@ describe("a failure", () => {
     }
   });
 
-  test("is the caller's own where the caller gave up", async () => {
+  test("is the caller's own if the caller aborted", async () => {
     const { client } = await startApi();
     const failure = await client.tasks({}, AbortSignal.abort()).catch((thrown) => thrown);
     expect([failure.name, AsyncAgentsError.isInstance(failure)]).toEqual(["AbortError", false]);
@@ -72,7 +72,7 @@ describe("a call", () => {
 });
 
 describe("events", () => {
-  test("come again with a fresh snapshot when the server comes back on the same port", async () => {
+  test("resume with a fresh snapshot when the server comes back on the same port", async () => {
     const api = await startApi();
     await create(api.store, "before");
     const seen: StreamEvent[] = [];
@@ -92,7 +92,7 @@ describe("events", () => {
     expect(last?.type === "snapshot" && last.snapshot.total).toBe(2);
   });
 
-  test("wait longer after each try in vain, up to a bound", async () => {
+  test("back off after each failed attempt, up to a limit", async () => {
     const waits: number[] = [];
     const refused = async () => {
       throw new TypeError("refused");
@@ -110,7 +110,7 @@ describe("events", () => {
     }
   });
 
-  test("that stay away for too long are taken for a lost connection", async () => {
+  test("that stay away for too long count as a lost connection", async () => {
     let opened = 0;
     const silent = async (_input: string, init?: RequestInit) => {
       opened++;
@@ -127,7 +127,7 @@ describe("events", () => {
     expect(opened).toBe(3);
   });
 
-  test("end with the signal, at once and without an error", async () => {
+  test("end with the signal, immediately and without an error", async () => {
     const { client } = await startApi();
     const stop = new AbortController();
     const seen: string[] = [];
@@ -139,7 +139,7 @@ describe("events", () => {
     for await (const event of client.events({ signal: AbortSignal.abort() })) throw new Error(event.type);
   });
 
-  test("garbage in the stream makes it begin anew", async () => {
+  test("garbage in the stream makes it restart", async () => {
     let tries = 0;
     const fetcher = async () => {
       tries++;

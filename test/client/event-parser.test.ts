@@ -23,7 +23,7 @@ const event: fc.Arbitrary<StreamEvent> = fc.oneof(
   fc.constant({ type: "reconnecting" as const, attempt: 1, waitMs: 1, reason: "x", code: null }),
 );
 
-test("the same events come out however the bytes are cut, also within a character", () => {
+test("the same events come out however the bytes are split, even within a character", () => {
   fc.assert(
     fc.property(fc.array(event, { maxLength: 6 }), fc.array(fc.nat(400), { maxLength: 30 }), (events, cuts) => {
       const bytes = new TextEncoder().encode(events.map(written).join(""));
@@ -45,7 +45,7 @@ test("byte by byte, with characters of every length", () => {
   expect(out).toEqual([{ type: "task.updated", id: "7", task }]);
 });
 
-test("what it does not know is left out, and an event without an end is an error", () => {
+test("unknown events are skipped, and an event without an end is an error", () => {
   const parser = new EventParser();
   const take = (words: string) => [...parser.take(new TextEncoder().encode(words))];
   expect(take("event: task.exploded\ndata: {}\n\n:ping\n\nevent: snapshot\n\ndata: {}\n\n\n\n")).toEqual([]);

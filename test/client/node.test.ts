@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { create } from "../../src/testing/sample-task.ts";
 import { startApi } from "../http/bed/api-bed.ts";
 
-/** What a program of somebody else would write. */
+/** What someone else's program would contain. */
 const PROGRAM = `
 import { createClient } from "./client.mjs";
 const client = createClient({ url: process.argv[2] });

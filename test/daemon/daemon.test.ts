@@ -24,7 +24,7 @@ describe("the daemon", () => {
     expect(daemonLives(world.data)).toEqual(["the daemon listens", "the daemon ends"]);
   });
 
-  test("is started again by the next command after kill -9, also by one that is waiting", async () => {
+  test("is started again by the next command after kill -9, even by one that is waiting", async () => {
     const world = cliWorld();
     const first = await world.json<Up>("up");
     expect(first.started).toBe(true);
@@ -34,7 +34,7 @@ describe("the daemon", () => {
     await waiting.said("asks for a permission");
     process.kill(first.pid, "SIGKILL");
     const { code, out } = await waiting.ended;
-    // What a killed daemon ran has ended, and says why: a prompt is not run a second time.
+    // The runs of a killed daemon have ended and say why: a prompt is not run a second time.
     expect(code).toBe(1);
     expect(out).toContain("error");
     const second = await world.json<Up>("up");
@@ -46,7 +46,7 @@ describe("the daemon", () => {
     expect(daemonRecords(world.data)).toEqual([second.pid]);
   });
 
-  test("does not stop while a task of its own runs, unless it is told so, and is gone then", async () => {
+  test("does not stop while one of its tasks runs unless forced, and then it is gone", async () => {
     const world = cliWorld();
     await world.json("run", "--host", "scripted", "Waits\n!wait never.txt");
     const daemon = findDaemon(world.data);
@@ -60,7 +60,7 @@ describe("the daemon", () => {
     expect(await world.json("down")).toEqual({ stopped: false, pid: null });
   });
 
-  test("listens on the port that up and restart name, and is another one after a restart", async () => {
+  test("listens on the port that up and restart name, and is a new process after a restart", async () => {
     const world = cliWorld();
     const port = await freePort();
     const first = await world.json<Up & { port: number }>("up", "--port", String(port));
@@ -76,11 +76,11 @@ describe("the daemon", () => {
     expect((await world.cli("up", "--port", "many")).code).toBe(2);
   });
 
-  test("keeps its files to its owner, and works from its own folder", async () => {
+  test("makes its files private to its owner, and runs in its own folder", async () => {
     const world = cliWorld();
     const away = join(world.folder, "away");
     mkdirSync(away);
-    // Relative to where the command is called, which is not where the daemon works.
+    // Relative to the folder the command was called in, not the daemon's.
     world.environment.ASYNCAGENTS_HOME = "../data";
     const { code } = await world.start(["up"], { cwd: away }).ended;
     expect(code).toBe(0);
@@ -90,12 +90,12 @@ describe("the daemon", () => {
     if (process.platform !== "linux") return;
     rmSync(away, { recursive: true });
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The session's leader is itself: no terminal can reach it.
+    // It is its own session leader: no terminal can reach it.
     expect(Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[3])).toBe(pid);
     expect((await world.cli("ls")).code).toBe(0);
   });
 
-  test("stays in the terminal with --foreground, ends with Ctrl-C, and leaves at once where another runs", async () => {
+  test("stays in the terminal with --foreground, ends on Ctrl-C, and exits immediately if another one is running", async () => {
     const world = cliWorld();
     const foreground = world.start(["up", "--foreground"]);
     await foreground.said("The daemon runs");
@@ -108,7 +108,7 @@ describe("the daemon", () => {
     expect(findDaemon(world.data)).toBeNull();
   });
 
-  test("that cannot start is said with exit code 5 and the end of its log", async () => {
+  test("that cannot start is reported with exit code 5 and the end of its log", async () => {
     const world = cliWorld();
     mkdirSync(world.data, { mode: 0o700 });
     writeFileSync(join(world.data, "asyncagents.db"), "this is no database, and so the store cannot be opened at all");
@@ -120,7 +120,7 @@ describe("the daemon", () => {
     });
   });
 
-  test("of another version is used, with a word about it", async () => {
+  test("of another version is used, with a warning", async () => {
     const world = cliWorld();
     const { pid } = await world.json<Up>("up");
     const file = join(world.data, "servers", `${pid}.json`);
@@ -132,7 +132,7 @@ describe("the daemon", () => {
   });
 });
 
-test("the lock is held by one, and free again when it is let go", () => {
+test("one holder has the lock, and it is free again once released", () => {
   const world = cliWorld();
   const lock = takeDaemonLock(world.data);
   expect(lock).not.toBeNull();

@@ -10,7 +10,7 @@ function read(environment: Record<string, string>) {
 
 const USUAL = { maxConcurrent: 16, maxQueued: 200, maxDepth: 1 };
 
-test("without a word loops are limited, and how many tasks there are and how deep", () => {
+test("by default loops, the number of tasks and their depth are limited", () => {
   expect(read({})).toEqual({ limits: DEFAULT_LIMITS, ...USUAL, logged: [] });
 });
 
@@ -33,7 +33,7 @@ test("each is read in its unit", () => {
   });
 });
 
-test("a wrong one is logged and does not count", () => {
+test("an invalid one is logged and ignored", () => {
   for (const given of ["many", "-1", "0", "1.5", "Infinity", "1e9"]) {
     const settings = read({ ASYNCAGENTS_MAX_CONCURRENT: given });
     expect([given, settings.maxConcurrent, settings.logged.length]).toEqual([given, 16, 1]);

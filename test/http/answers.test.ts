@@ -29,7 +29,7 @@ describe("stats", () => {
     });
   });
 
-  test("count by status and agent, and measure runs that ended", async () => {
+  test("count by status and agent, and measure ended runs", async () => {
     const api = await startApi();
     for (const id of ["a", "b", "c"]) await create(api.store, id, { agent: "explore" }, 1000);
     await create(api.store, "d", { agent: "__proto__" }, 1000);
@@ -63,7 +63,7 @@ describe("history", () => {
   const day = "from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z";
   const start = Date.parse("2026-01-01T00:00:00Z");
 
-  test("puts tasks into steps of time and runs into steps of length", async () => {
+  test("groups tasks into time steps and runs into duration steps", async () => {
     const api = await startApi();
     await create(api.store, "before", {}, start - 1);
     await create(api.store, "first", {}, start);
@@ -86,7 +86,7 @@ describe("history", () => {
     expect(history.durations.at(-1)?.below).toBeNull();
   });
 
-  test("is the last day in 48 steps unless told otherwise", async () => {
+  test("covers the last day in 48 steps by default", async () => {
     const api = await startApi();
     const history = await read<History>(api, "/v1/stats/history", historySchema);
     expect(history.bucketMs).toBe(1_800_000);
@@ -97,7 +97,7 @@ describe("history", () => {
     await read(api, `/v1/stats/history?${ages}`, historySchema);
   });
 
-  test("refuses what it does not understand by its name", async () => {
+  test("rejects invalid parameters by name", async () => {
     const api = await startApi();
     for (const [query, name] of [
       ["from=yesterday", "from"],
@@ -114,7 +114,7 @@ describe("history", () => {
 });
 
 describe("health and instances", () => {
-  test("health says that it lives, since when, and how much it knows", async () => {
+  test("health reports that the server is up, since when, and how much it knows", async () => {
     const api = await startApi();
     await create(api.store, "one");
     const health = await read<object>(api, "/v1/health", healthSchema);
@@ -152,7 +152,7 @@ interface Document {
 }
 
 describe("the OpenAPI document", () => {
-  test("has every operation of the table, and every reference in it leads somewhere", async () => {
+  test("has every operation of the table, and all its references resolve", async () => {
     const api = await startApi();
     const document = (await jsonOf(api.ask("/v1/openapi.json"))) as Document;
     expect(document.openapi).toBe("3.1.0");
@@ -170,7 +170,7 @@ describe("the OpenAPI document", () => {
     }
   });
 
-  test("describes the answers that the server gives, and how it refuses", async () => {
+  test("describes the server's answers and errors", async () => {
     const api = await startApi();
     await create(api.store, "one");
     await api.store.apply("one", completed(2000));
@@ -203,7 +203,7 @@ describe("the OpenAPI document", () => {
 });
 
 describe("any path and method", () => {
-  test("a method that a path does not have is refused with those that it has", async () => {
+  test("a method that a path does not support is rejected with those it supports", async () => {
     const api = await startApi();
     for (const [method, path, allow] of [
       ["PUT", "/v1/tasks", "GET, POST, OPTIONS"],
@@ -220,7 +220,7 @@ describe("any path and method", () => {
     }
   });
 
-  test("what is nowhere is a 404 that says where to look", async () => {
+  test("an unknown path is a 404 that says where to look", async () => {
     const api = await startApi();
     for (const path of [
       "/v1",
@@ -239,7 +239,7 @@ describe("any path and method", () => {
     expect((await failureOf(api.ask("/v1/nothing", { method: "POST" }))).status).toBe(404);
   });
 
-  test("OPTIONS is answered everywhere, for everybody", async () => {
+  test("OPTIONS is answered everywhere, for everyone", async () => {
     const api = await startApi();
     for (const path of ["/v1/tasks", "/v1/events", "/v1/nothing", "/", "/v1/tasks/x/cancel"]) {
       const answer = await api.ask(path, { method: "OPTIONS", headers: { origin: "http://evil.com" } });
@@ -247,7 +247,7 @@ describe("any path and method", () => {
     }
   });
 
-  test("every kind of answer carries the same three headers", async () => {
+  test("every kind of answer has the same three headers", async () => {
     const api = await startApi();
     const evil = { headers: { origin: "http://evil.com" } };
     for (const [path, init, status] of [
@@ -271,7 +271,7 @@ describe("any path and method", () => {
     await stream.body?.cancel();
   });
 
-  test("a fault of ours is told without its inside, and logged with it", async () => {
+  test("an internal error is reported without details, and logged with them", async () => {
     const api = await startApi({
       store: () => ({
         agentTotals: async () => {

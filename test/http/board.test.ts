@@ -10,7 +10,7 @@ interface OpenApi {
   paths: Record<string, { post: { requestBody: { content: Record<string, { schema: { properties: object } }> } } }>;
 }
 
-/** Notes what is asked for; `add_project` is refused. */
+/** Records the calls; rejects `add_project`. */
 function daemon(asked: unknown[] = []): NonNullable<ApiOptions["daemon"]> {
   const board = async (name: string, input: unknown) => {
     asked.push([name, input]);
@@ -24,7 +24,7 @@ function daemon(asked: unknown[] = []): NonNullable<ApiOptions["daemon"]> {
 }
 
 describe("the board's operations", () => {
-  test("are done with the input as it came; refusals come back with their codes", async () => {
+  test("are executed with the input as sent; errors come back with their codes", async () => {
     const asked: unknown[] = [];
     const api = await startApi({ daemon: daemon(asked) });
     const input = { project_id: PROJECT, title: "--fix it" };
@@ -34,7 +34,7 @@ describe("the board's operations", () => {
     expect(failure).toMatchObject({ code: "name_taken", details: { name: "x" } });
   });
 
-  test("need the token, an object, and a name that there is", async () => {
+  test("need the token, an object, and an existing name", async () => {
     const api = await startApi({ daemon: daemon() });
     const bare = api.ask("/v1/board/list_projects", { method: "POST", body: "{}" });
     expect(await failureOf(bare)).toMatchObject({ status: 401, code: "not_authorized" });
@@ -46,7 +46,7 @@ describe("the board's operations", () => {
     ).toHaveProperty("attempt_id");
   });
 
-  test("are passed on to the daemon by a server that has no board, and refused where there is none", async () => {
+  test("are forwarded to the daemon by a server without a board, and rejected if there is none", async () => {
     const asked: unknown[] = [];
     const plugin = await startApi();
     expect(await failureOf(plugin.post("/v1/board/list_projects", {}))).toMatchObject({
@@ -54,7 +54,7 @@ describe("the board's operations", () => {
       code: "daemon_unavailable",
       message: expect.stringContaining("asyncagents up"),
     });
-    // Both are this very process here: the one that was announced last has the file.
+    // Both are this same process here: the one announced last has the file.
     const other = await startApi({ world: plugin.world, daemon: daemon(asked) });
     expect(serverRecord(plugin.world.directory).kind).toBe("daemon");
     expect(await plugin.client.operate("get_task", { task_id: PROJECT })).toMatchObject({ task_id: PROJECT });
@@ -78,7 +78,7 @@ describe("/mcp", () => {
     expect(await status(server.port, ["Host: evil.com"])).toBe(403);
   });
 
-  test("is not there without a daemon", async () => {
+  test("does not exist without a daemon", async () => {
     const { ask } = await startApi();
     expect((await ask("/mcp", { method: "POST" })).status).toBe(404);
   });

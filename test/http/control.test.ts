@@ -21,7 +21,7 @@ async function stored(api: Api, id: string): Promise<Task> {
 }
 
 describe("launch", () => {
-  test("a person's task runs, completes, and tells nobody", async () => {
+  test("a person's task runs, completes, and notifies nobody", async () => {
     const api = await startApi();
     const prompt = api.world.script(say("all done"));
     const answer = await api.post("/v1/tasks", { description: " look ", prompt, agent: "explore", batch: "mine" });
@@ -34,7 +34,7 @@ describe("launch", () => {
     expect(await api.client.group("mine")).toMatchObject({ total: 1, completed: 1 });
   });
 
-  test("without a name each has a group of its own; with the same name they share one", async () => {
+  test("without a group name each has its own group; with the same name they share one", async () => {
     const api = await startApi();
     const body = { description: "x", prompt: api.world.script(gate("never")), agent: "general" };
     const alone = [await api.client.launch(body), await api.client.launch(body)];
@@ -46,7 +46,7 @@ describe("launch", () => {
     expect(named.map(({ batchId }) => batchId)).toEqual(["b.1", "b.1"]);
   });
 
-  test("what cannot be launched is refused by its name, and nothing is made", async () => {
+  test("an invalid launch is rejected by field, and nothing is created", async () => {
     const api = await startApi();
     const good = { description: "x", prompt: "y", agent: "general" };
     for (const [body, code, word] of [
@@ -78,7 +78,7 @@ describe("launch", () => {
     expect([(await api.store.tasks({})).total, await api.store.launches()]).toEqual([0, []]);
   });
 
-  test("a process that serves several directories needs to be told which", async () => {
+  test("a process that serves several directories must be told which one", async () => {
     const api = await startApi({ engines: (side) => [side.engine, side.engine] });
     const failure = await failureOf(api.post("/v1/tasks", { description: "x", prompt: "y", agent: "general" }));
     expect(failure).toMatchObject({ status: 400, details: { parameter: "directory" } });
@@ -89,7 +89,7 @@ describe("launch", () => {
     expect((await failureOf(none.post("/v1/tasks", { ...named, directory: undefined }))).status).toBe(400);
   });
 
-  test("a body that is too large is refused, however it is sent", async () => {
+  test("a body that is too large is rejected, however it is sent", async () => {
     const api = await startApi();
     const head = ["POST /v1/tasks HTTP/1.1", "Host: localhost", `Authorization: Bearer ${api.token}`];
     const text = (size: number) => JSON.stringify({ description: "x", agent: "nobody", prompt: "y".repeat(size) });
@@ -108,7 +108,7 @@ describe("launch", () => {
 });
 
 describe("cancel", () => {
-  test("a live task is cancelled; an ended one is refused", async () => {
+  test("a live task is cancelled; an ended one is rejected", async () => {
     const api = await startApi();
     const task = await api.client.launch({
       description: "x",
@@ -131,7 +131,7 @@ describe("cancel", () => {
     expect((await api.post(`/v1/tasks/${task.id}/cancel`, "")).status).toBe(200);
   });
 
-  test("any parent's task can be cancelled, and that parent is told", async () => {
+  test("any parent's task can be cancelled, and that parent is notified", async () => {
     const api = await startApi();
     const parent = api.world.parent();
     const task = await launch(api.side, parent, api.world.script(gate("never")));
@@ -139,7 +139,7 @@ describe("cancel", () => {
     expect((await api.store.parentsWithNotices()).length + api.world.told(parent).length).toBeGreaterThan(0);
   });
 
-  test("a task that another process drives is cancelled through the store", async () => {
+  test("a task that another process runs is cancelled through the store", async () => {
     const api = await startApi();
     const other = await api.world.side();
     const task = await launch(other, api.world.parent(), api.world.script(gate("never")));
@@ -148,7 +148,7 @@ describe("cancel", () => {
     expect((await stored(api, task.id)).run.error).toBe("cancelled on request");
   });
 
-  test("a task of a dead process in a directory that nobody serves cannot be cancelled", async () => {
+  test("a task of a dead process in a directory that no process serves cannot be cancelled", async () => {
     const api = await startApi();
     await create(api.store, "lost", { directory: "/gone", owner: "ins_dead" });
     const failure = await failureOf(api.post("/v1/tasks/lost/cancel", {}));
@@ -158,7 +158,7 @@ describe("cancel", () => {
 });
 
 describe("resume", () => {
-  test("a completed task goes on with a new prompt", async () => {
+  test("a completed task continues with a new prompt", async () => {
     const api = await startApi();
     const prompt = api.world.script(say("one"), gate("door"), say("two"));
     const task = await api.client.launch({ description: "x", prompt, agent: "general" });
@@ -174,7 +174,7 @@ describe("resume", () => {
     expect(done.run).toMatchObject({ number: 1, result: "two" });
   });
 
-  test("what cannot go on is refused, and stays as it is", async () => {
+  test("a task that cannot continue is rejected and unchanged", async () => {
     const api = await startApi();
     const start = (prompt: string) => api.client.launch({ description: "x", prompt, agent: "general" });
     const live = await start(api.world.script(gate("never")));
@@ -206,7 +206,7 @@ describe("answer", () => {
     return { api, id, task, requestId };
   }
 
-  test("a permission is given, and the task goes on; there is nothing to answer twice", async () => {
+  test("a permission is granted, and the task continues; it cannot be answered twice", async () => {
     const { api, id, task, requestId } = await asking("permission");
     const grant = { kind: "permission", decision: "once", requestId } as const;
     expect(await api.client.answer(id, grant)).toMatchObject({ id });
@@ -216,7 +216,7 @@ describe("answer", () => {
     expect(failure.message).toContain("was already allowed once, over the API");
   });
 
-  test("an answer carries from where it came, and the task shows it with a time", async () => {
+  test("an answer records where it came from, and the task shows it with a time", async () => {
     const { api, id, task, requestId } = await asking("permission");
     await api.client.answer(id, { kind: "permission", decision: "always", requestId, via: "dashboard" });
     await ended(api.side, task);
@@ -235,7 +235,7 @@ describe("answer", () => {
     ).toBe(400);
   });
 
-  test("a question is answered, or turned down", async () => {
+  test("a question is answered, or declined", async () => {
     const { api, id, task } = await asking("question");
     await api.client.answer(id, { kind: "question", answers: ["blue"] });
     expect((await ended(api.side, task)).run.result).toBe("thanks");
@@ -244,7 +244,7 @@ describe("answer", () => {
     expect((await ended(other.api.side, other.task)).run.error).toContain("a person refused");
   });
 
-  test("what does not fit is refused, and the task waits on", async () => {
+  test("an answer that does not match is rejected, and the task keeps waiting", async () => {
     const { api, id, task } = await asking("permission");
     for (const [of, body, status, code] of [
       [id, { kind: "question", answers: ["x"] }, 400, "invalid_input"],
@@ -263,7 +263,7 @@ describe("answer", () => {
 });
 
 describe("tell", () => {
-  test("what could not be told is shown with its reason, and told when a person asks for it", async () => {
+  test("a failed notification is shown with its reason, and sent when a person asks for it", async () => {
     let isGone = true;
     const gone = new AsyncAgentsError("session_gone", "no such session");
     const host = (scripted: ScriptedHost) => ({

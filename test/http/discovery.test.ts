@@ -68,7 +68,7 @@ describe("the announcement", () => {
     expect([existsSync(join(directory, "server.json")), readdirSync(join(directory, "servers"))]).toEqual([false, []]);
   });
 
-  test("replaces files that others could read or that are only half there", () => {
+  test("replaces files that others could read or that are incomplete", () => {
     write("server.json", "{");
     write(`servers/${process.pid}.json`, "half");
     write(`server.json.${process.pid}.tmp`, "left by a crash");
@@ -78,7 +78,7 @@ describe("the announcement", () => {
     expect(readdirSync(directory).filter((name) => name.endsWith(".tmp"))).toEqual([]);
   });
 
-  test("sweeps what dead processes left, and leaves everything else alone", () => {
+  test("removes what dead processes left, and nothing else", () => {
     write("servers/999999999.json", neighbour({ pid: 999_999_999 }));
     write("servers/12.json", neighbour({ pid: other.pid, processStart: "1" }));
     write("servers/13.json", neighbour({ bootId: "another boot" }));
@@ -92,7 +92,7 @@ describe("the announcement", () => {
     expect(left).toEqual(["16.json.d", "notes.txt", `${process.pid}.json`, `${other.pid}.json`].sort());
   });
 
-  test("garbage beside it is not taken for a server", () => {
+  test("garbage beside it is not mistaken for a server", () => {
     mkdirSync(join(directory, "servers", "17.json"), { recursive: true });
     write("servers/18.json", "null");
     write("servers/19.json", "[]");
@@ -102,7 +102,7 @@ describe("the announcement", () => {
     expect(livingServers(directory).map(({ pid }) => pid)).toEqual([process.pid]);
   });
 
-  test("lists those that live, the newest first", () => {
+  test("lists the live ones, newest first", () => {
     announce(directory, early);
     write(`servers/${other.pid}.json`, neighbour({ startedAt: "2026-02-01T00:00:00.000Z" }));
     expect(livingServers(directory).map(({ pid }) => pid)).toEqual([other.pid, process.pid]);
@@ -110,7 +110,7 @@ describe("the announcement", () => {
 });
 
 describe("a withdrawal", () => {
-  test("hands server.json to the newest that lives", () => {
+  test("passes server.json to the newest live server", () => {
     const { withdraw } = announce(directory, early);
     write(`servers/${other.pid}.json`, neighbour({ token: "other" }));
     write("servers/999999999.json", neighbour({ pid: 999_999_999, startedAt: "2027-01-01T00:00:00.000Z" }));
@@ -121,7 +121,7 @@ describe("a withdrawal", () => {
     expect(serverRecord(directory).pid).toBe(other.pid);
   });
 
-  test("leaves server.json alone when it is another's", () => {
+  test("leaves server.json alone if it belongs to another", () => {
     const { withdraw } = announce(directory, early);
     write("server.json", neighbour());
     withdraw();
@@ -140,7 +140,7 @@ describe("a withdrawal", () => {
   });
 });
 
-test("of real processes the newest is found; when it ends, the other is again", async () => {
+test("the newest of several real processes is found; when it exits, the other one is again", async () => {
   const api = await startApi({ world });
   const child = await startChild(world);
   expect(serverRecord(directory)).toMatchObject({ pid: child.pid, url: child.url });

@@ -11,7 +11,7 @@ import { EventReader, folded, snapshotOf, taskOf } from "./bed/event-reader.ts";
 const ROUNDS = 12;
 const READERS = 20;
 
-/** A small random number generator: a failure can be repeated by its seed. */
+/** A small random number generator: a failure can be reproduced by its seed. */
 function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
@@ -20,7 +20,7 @@ function randomOf(seed: number): () => number {
   };
 }
 
-/** Lives of tasks, one step at a time, as an engine writes them: each is read before the next is written. */
+/** Lives of tasks, step by step, as an engine writes them: each row is read before the next write. */
 async function write(store: Store, name: string): Promise<void> {
   for (let round = 0; round < ROUNDS; round++) {
     const id = `${name}-${round}`;
@@ -38,7 +38,7 @@ async function write(store: Store, name: string): Promise<void> {
     ];
     for (const step of steps) await store.apply(id, step);
     if (round % 3 === 0) continue;
-    // At once: when a reader hears of one of these, the row is further already.
+    // Without a pause: when a reader hears of one of these, the row has already moved on.
     await store.write(async (transaction) => {
       for (const step of [resumed(5000), completed(6000, 1)]) await transaction.apply(id, step);
     });
@@ -56,7 +56,7 @@ async function check(api: Api, reader: EventReader): Promise<void> {
   const feed = await api.store.feed(snapshot.id, 5000);
   const expected = feed.filter(({ seq }) => seq <= (ids.at(-1) ?? 0));
   const inFeed = new Set(feed.map(({ seq }) => seq));
-  // What is not in the feed any more is progress that was told again since.
+  // What is no longer in the feed is progress that was replaced since.
   expect(changes.filter(({ id }) => !inFeed.has(id)).every(({ name }) => name === "task.updated")).toBe(true);
   expect(ids.filter((id) => inFeed.has(id))).toEqual(expected.map(({ seq }) => seq));
   for (const { seq, taskId } of expected) {
@@ -65,7 +65,7 @@ async function check(api: Api, reader: EventReader): Promise<void> {
   }
 }
 
-test("readers that come and go while others write miss nothing and see nothing twice", async () => {
+test("readers that come and go during writes miss nothing and see nothing twice", async () => {
   const api = await startApi();
   const other = await sqliteStore({ directory: api.world.directory });
   const random = randomOf(42);
@@ -77,7 +77,7 @@ test("readers that come and go while others write miss nothing and see nothing t
       all.push(reader);
       const patience = Math.floor(random() * 25);
       for (let read = 0; read <= patience && writing; read++) {
-        // A reader that waits for a change that does not come any more must not hold up the end.
+        // A reader that waits for a change that never comes must not delay the end.
         const next = await Promise.race([reader.next(), written]);
         if (next === "written") break;
       }
@@ -110,7 +110,7 @@ test("readers that come and go while others write miss nothing and see nothing t
   await other.close();
 });
 
-test("the snapshots of many that come at once are one and the same", async () => {
+test("many readers that connect at once share one snapshot", async () => {
   let reads = 0;
   const api = await startApi({
     store: (store) => ({
@@ -128,7 +128,7 @@ test("the snapshots of many that come at once are one and the same", async () =>
   expect(reads).toBeLessThan(5);
 });
 
-test("a reader that comes while an older snapshot is being made misses nothing", async () => {
+test("a reader that connects while an older snapshot is being built misses nothing", async () => {
   let held = false;
   let asked = Promise.withResolvers<void>();
   let calls: (() => void)[] = [];
@@ -157,7 +157,7 @@ test("a reader that comes while an older snapshot is being made misses nothing",
   await create(api.side.store, "t0");
   const early = EventReader.open(api);
   let late = early;
-  // The store changes at every look: after five the snapshot is taken as it is.
+  // The store changes at every read: after five attempts the snapshot is used as it is.
   for (let look = 1; look <= 5; look++) {
     await called.promise;
     called = Promise.withResolvers();

@@ -21,7 +21,7 @@ interface Counted extends Api {
   until(count: number): Promise<void>;
 }
 
-/** A server whose looks at the store's changes are counted. */
+/** A server whose reads of the store's changes are counted. */
 async function counted(options: ApiOptions = {}): Promise<Counted> {
   let watchers = 0;
   let changed = Promise.withResolvers<void>();
@@ -68,7 +68,7 @@ async function flood(store: Store, round: number): Promise<void> {
 const WATCHED = 2;
 
 describe("when readers leave", () => {
-  test("nothing looks at the store any more, and the next reader works", async () => {
+  test("nothing reads the store any more, and the next reader works", async () => {
     const api = await counted();
     expect(api.watchers()).toBe(0);
     for (let round = 0; round < 3; round++) {
@@ -83,7 +83,7 @@ describe("when readers leave", () => {
     expect(api.logged).toEqual([]);
   });
 
-  test("before their snapshot is made, they are forgotten all the same", async () => {
+  test("before their snapshot is built, they are still forgotten", async () => {
     const gate = Promise.withResolvers<void>();
     const reached = Promise.withResolvers<void>();
     let held = true;
@@ -109,7 +109,7 @@ describe("when readers leave", () => {
     expect(api.watchers()).toBe(WATCHED);
   });
 
-  test("while it begins to listen, nothing keeps listening", async () => {
+  test("while the server starts listening, nothing keeps listening", async () => {
     const api = await startApi();
     const gate = Promise.withResolvers<void>();
     let watchers = 0;
@@ -173,25 +173,25 @@ describe("when readers leave", () => {
   );
 });
 
-describe("a reader that stands still", () => {
-  test("is let go, holds up nobody, and begins anew when it comes back", async () => {
+describe("a reader that stops reading", () => {
+  test("is disconnected, delays nobody, and starts afresh when it reconnects", async () => {
     const api = await counted();
     await stuckReader(api.world, api.server.port);
     const other = await open(api);
-    // Enough for what the sockets hold and what may wait besides.
+    // More than the sockets can hold plus what may be queued.
     for (let round = 0; round < 4; round++) {
       await flood(api.store, round);
       await other.through(await api.store.lastSeq());
     }
     other.leave();
-    // Only the one that reads was still known: with it, the last has gone.
+    // Only the reader that reads was still connected: with it, the last one has gone.
     await api.until(0);
     const again = await open(api);
     const [snapshot] = again.events;
     expect(snapshot && snapshotOf(snapshot)).toMatchObject({ total: 40, truncated: true });
   });
 
-  test("does not hold up the end of the server", async () => {
+  test("does not delay the shutdown of the server", async () => {
     const api = await startApi();
     await stuckReader(api.world, api.server.port);
     for (let round = 0; round < 3; round++) await flood(api.store, round);
@@ -200,7 +200,7 @@ describe("a reader that stands still", () => {
   });
 });
 
-describe("the end of the server", () => {
+describe("the shutdown of the server", () => {
   test("ends all streams", async () => {
     const api = await startApi();
     const readers = await Promise.all([open(api), open(api)]);
@@ -210,7 +210,7 @@ describe("the end of the server", () => {
   });
 });
 
-test("a process whose readers leave in every way prints nothing and stays small", async () => {
+test("a process whose readers disconnect in every way prints nothing and stays small", async () => {
   const api = await startApi();
   const child = await startChild(api.world, "/other", 20);
   await create(api.store, "one");

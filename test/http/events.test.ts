@@ -27,7 +27,7 @@ async function told(api: Api, reader: EventReader): Promise<string[]> {
 }
 
 describe("a stream", () => {
-  test("begins with all tasks and the figures, as of one point of the feed", async () => {
+  test("begins with all tasks and the figures, as of one point in the feed", async () => {
     const api = await startApi();
     await create(api.store, "one", {}, 1000);
     await create(api.store, "two", {}, 2000);
@@ -53,7 +53,7 @@ describe("a stream", () => {
     expect(await told(api, reader)).toEqual(["task.created running"]);
   });
 
-  test("tells that the board changed, and not that something else did", async () => {
+  test("reports changes of the board, and no other changes", async () => {
     const api = await startApi();
     const reader = await following(api);
     const other = await api.world.side();
@@ -66,7 +66,7 @@ describe("a stream", () => {
     expect(reader.events.map(({ name }) => name).filter((name) => name === "board.changed")).toEqual(["board.changed"]);
   });
 
-  test("tells the whole life of tasks, each change with the state right after it", async () => {
+  test("reports the whole life of tasks, each change with the state right after it", async () => {
     const api = await startApi();
     const reader = await following(api);
     const parent = api.world.parent();
@@ -95,7 +95,7 @@ describe("a stream", () => {
     expect(ids).toEqual([...new Set(ids)].sort((one, other) => one - other));
   });
 
-  test("cuts long texts as lists do", async () => {
+  test("cuts long texts like lists do", async () => {
     const api = await startApi();
     const reader = await following(api);
     await create(api.store, "long", { prompt: "p".repeat(9000) });
@@ -104,7 +104,7 @@ describe("a stream", () => {
     expect(created && taskOf(created)).toMatchObject({ shortened: ["prompt"], prompt: "p".repeat(8192) });
   });
 
-  test("tells what was retrieved and cleared as updates of the task", async () => {
+  test("reports retrieved and cleared results as updates of the task", async () => {
     const api = await startApi();
     await create(api.store, "one");
     await api.store.apply("one", completed(2000));
@@ -116,7 +116,7 @@ describe("a stream", () => {
     expect(reader.events.slice(1).map((event) => taskOf(event).clearedAt)).toEqual([null, "1970-01-01T00:00:04.000Z"]);
   });
 
-  test("has text with line breaks of any kind in one event", async () => {
+  test("carries text with any kind of line break in one event", async () => {
     const api = await startApi();
     const reader = await following(api);
     const description = "a\n\nb\r\nc\u2028d\re\n\nevent: evil\ndata: {}\n\n";
@@ -127,10 +127,10 @@ describe("a stream", () => {
   });
 });
 
-describe("a task that moves on at once", () => {
+describe("a task that changes immediately", () => {
   const REST = { type: "run.completed", at: 5000, run: 1, result: "second", progress: null } as const;
 
-  test("is shown in each state when it was made while somebody watched", async () => {
+  test("is shown in each state if it was created while someone watched", async () => {
     const api = await startApi();
     const reader = await following(api);
     await api.store.write(async (transaction) => {
@@ -147,7 +147,7 @@ describe("a task that moves on at once", () => {
     ]);
   });
 
-  test("is shown in each state when it lived before anybody watched", async () => {
+  test("is shown in each state if it started before anyone watched", async () => {
     const api = await startApi();
     await create(api.store, "one");
     const reader = await following(api);
@@ -158,7 +158,7 @@ describe("a task that moves on at once", () => {
     expect(await told(api, reader)).toEqual(["task.completed completed", "task.updated resumed"]);
   });
 
-  test("is shown in each state when it had ended before anybody watched", async () => {
+  test("is shown in each state if it had ended before anyone watched", async () => {
     const api = await startApi();
     await create(api.store, "one");
     await api.store.apply("one", completed(2000));
@@ -178,7 +178,7 @@ describe("a task that moves on at once", () => {
 });
 
 describe("heartbeats", () => {
-  test("come on a timer of their own, with the time and without an id [AT-21.7]", async () => {
+  test("come on their own timer, with the time and without an id [AT-21.7]", async () => {
     const api = await startApi({ heartbeatMs: 20 });
     const reader = await following(api);
     const beats = [await reader.next(), await reader.next(), await reader.next()];
@@ -189,7 +189,7 @@ describe("heartbeats", () => {
     }
   });
 
-  test("the package's own client passes them on", async () => {
+  test("are passed on by the package's own client", async () => {
     const api = await startApi({ heartbeatMs: 20 });
     const seen: string[] = [];
     for await (const event of api.client.events()) {
@@ -242,7 +242,7 @@ test("a quiet stream is not cut when others are", async () => {
   streams.attach(server);
   const reader = await EventReader.open({ world, url: server.url.origin });
   await reader.next();
-  // The same server cuts a stream that nobody asked it to keep.
+  // The same server cuts an idle stream that did not ask to stay open.
   const cut = await fetch(`${server.url.origin}/other`).then((answer) => answer.text().catch(() => "cut"));
   expect(cut).toBe("cut");
   await create(store, "late");

@@ -18,7 +18,7 @@ function progress(toolCalls: number, cost: number): Progress {
 }
 
 describe("a task group", () => {
-  test("adds up its tasks of every state", async () => {
+  test("sums up its tasks of every state", async () => {
     const api = await startApi();
     for (const [index, id] of ["run", "done", "bad", "off", "again"].entries()) {
       await create(api.store, id, { batchId: "bat" }, 1000 + index);
@@ -83,7 +83,7 @@ describe("a task group", () => {
     expect(big.runs).toHaveLength(1003);
   });
 
-  test("that has no tasks is not found", async () => {
+  test("without tasks is not found", async () => {
     const api = await startApi();
     expect(await failureOf(api.ask("/v1/task-groups/none"))).toMatchObject({ status: 404, code: "group_not_found" });
     expect((await failureOf(api.ask("/v1/task-groups/"))).status).toBe(404);

@@ -17,7 +17,7 @@ async function statusOf(api: Api, path: string, headers: Record<string, string>,
 const READS = ["/v1/tasks", "/v1/tasks/one", "/v1/stats", "/v1/openapi.json", "/v1/instances", "/", "/v1/nothing"];
 
 describe("who may read", () => {
-  test("requests for another host are refused, whatever name it has", async () => {
+  test("requests for another host are rejected, whatever its name", async () => {
     const api = await startApi();
     await create(api.store, "one");
     for (const host of ["evil.com", "evil.com:5165", "127.0.0.1.evil.com", "localhost.evil.com", "10.0.0.1", ""]) {
@@ -37,7 +37,7 @@ describe("who may read", () => {
     }
   });
 
-  test("pages from elsewhere are refused, those of this machine and listed ones are not", async () => {
+  test("pages from elsewhere are rejected, those of this machine and listed ones are not", async () => {
     const api = await startApi({ origins: ["https://board.example"] });
     const status = (origin: string, path = "/v1/tasks") => statusOf(api, path, { Host: "localhost", Origin: origin });
     for (const origin of [
@@ -63,7 +63,7 @@ describe("who may read", () => {
     expect(refusal.message).toContain("ASYNCAGENTS_API_ORIGINS");
   });
 
-  test("health and OPTIONS are open to all", async () => {
+  test("health and OPTIONS are open to everyone", async () => {
     const api = await startApi();
     const evil = { Host: "evil.com", Origin: "http://evil.com" };
     expect(await statusOf(api, "/v1/health", evil)).toBe(200);
@@ -89,7 +89,7 @@ describe("the token", () => {
     expect(await statusOf(api, "/v1/token", { Host: "evil.com", "Sec-Fetch-Site": "same-origin" })).toBe(403);
   });
 
-  test("is needed for every change", async () => {
+  test("is required for every change", async () => {
     const api = await startApi();
     await create(api.store, "one");
     for (const path of ["/v1/tasks", "/v1/tasks/one/cancel", "/v1/tasks/one/resume", "/v1/tasks/none/cancel"]) {
@@ -133,7 +133,7 @@ describe("the token", () => {
     expect(own.code).toBe("task_not_found");
   });
 
-  test("stands in no other answer and in no log", async () => {
+  test("appears in no other answer and in no log", async () => {
     const api = await startApi({
       store: () => ({
         agentTotals: async () => {
@@ -160,7 +160,7 @@ describe("the token", () => {
     expect(texts.join("\n")).not.toContain(api.token);
   });
 
-  test("is 32 random bytes, the same for all servers of a data folder, also after restarts, and another elsewhere", async () => {
+  test("is 32 random bytes, the same for all servers of a data folder, even after restarts, and different elsewhere", async () => {
     const one = await startApi();
     const other = await startApi({ world: one.world });
     const elsewhere = await startApi();
@@ -174,7 +174,7 @@ describe("the token", () => {
     expect(readFileSync(file, "utf8").trim()).toBe(one.token);
   });
 
-  test("is one, however many processes make it at once", async () => {
+  test("is the same however many processes create it at once", async () => {
     const { directory } = newWorld();
     const program = `import { folderToken } from "${join(root, "src/http/token-file.ts")}"; console.log(folderToken(process.argv[1]))`;
     const made = await Promise.all(
@@ -187,7 +187,7 @@ describe("the token", () => {
     expect(readdirSync(directory)).toEqual(["token"]);
   }, 30_000);
 
-  test("is not used where others may have read or written it", () => {
+  test("is not used if others may have read or written it", () => {
     const { directory } = newWorld();
     const file = join(directory, "token");
     const token = folderToken(directory);
@@ -223,7 +223,7 @@ describe("a browser", () => {
       const fetched = { "Sec-Fetch-Site": site, Origin: "http://localhost:3000" };
       expect(await status(api, "/v1/tasks", fetched)).toBe(200);
       expect(await status(api, "/v1/tasks", { "Sec-Fetch-Site": site, Origin: "http://evil.com" })).toBe(403);
-      // A link to the dashboard works: its files hold no data.
+      // A link to the dashboard works: its files contain no data.
       expect([200, 404]).toContain(await status(api, "/", { "Sec-Fetch-Site": site }));
       expect(await status(api, "/v1/health", { "Sec-Fetch-Site": site })).toBe(200);
     }

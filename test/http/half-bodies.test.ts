@@ -1,4 +1,4 @@
-/** Bodies that arrive by halves, at a real daemon: they hold neither its memory nor its attention. */
+/** Request bodies that arrive only halfway, at a real daemon: they block neither its memory nor its other work. */
 import { afterAll, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { serverRecord } from "./bed/api-bed.ts";
 
 const COUNT = 300;
 const SENT_BYTES = 1_900_000;
-/** Without a bound it was 485 MB, with it 34 MB; the rest is for the runtime. */
+/** Without a limit it was 485 MB, with it 34 MB; the rest is for the runtime. */
 const MAX_GROWTH = 120 * 1024 * 1024;
 
 const bed = await DaemonBed.start();
@@ -24,7 +24,7 @@ function residentBytes(pid: number): number {
   return Number(execFileSync("ps", ["-o", "rss=", "-p", String(pid)]).toString()) * 1024;
 }
 
-/** Resolves when the half is sent, or the server has closed. */
+/** Resolves when half of the body is sent, or the server has closed. */
 function halfSent(port: number, head: readonly string[]): Promise<void> {
   const socket = connect(port, "127.0.0.1");
   sockets.push(socket.resume());
@@ -38,7 +38,7 @@ function halfSent(port: number, head: readonly string[]): Promise<void> {
   return sent.promise;
 }
 
-test(`${COUNT} half-sent bodies on /mcp take little memory, and the daemon goes on answering`, async () => {
+test(`${COUNT} half-sent bodies on /mcp take little memory, and the daemon keeps answering`, async () => {
   const data = join(bed.root, "data");
   const { port, pid } = serverRecord(data);
   const token = readFileSync(join(data, "token"), "utf8").trim();
@@ -62,7 +62,7 @@ test(`${COUNT} half-sent bodies on /mcp take little memory, and the daemon goes 
   expect(sockets.filter(({ destroyed }) => !destroyed).length).toBeLessThan(COUNT / 4);
 }, 60_000);
 
-test("a body that does not arrive in time is refused, and one of many small pieces is whole", async () => {
+test("a body that does not arrive in time is rejected, and one in many small pieces is complete", async () => {
   const never = new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(new Uint8Array(3)) });
   const init = { method: "POST", duplex: "half" } as const;
   const late = wholeBody(new Request("http://localhost", { ...init, body: never }), 10, 20);

@@ -50,7 +50,7 @@ describe("an id", () => {
     expect(api.logged).toEqual([]);
   });
 
-  test("of any shape names its task, once it is one", async () => {
+  test("of any shape identifies its task, if there is one", async () => {
     const api = await startApi();
     const ids = ["a/b", "../up", "Ünïcödé 🚀", "__proto__", "'; drop table tasks; --", "100%", "?x=1#y", " "];
     for (const id of ids) await create(api.store, id, { batchId: `batch ${id}` });
@@ -72,7 +72,7 @@ describe("an id", () => {
 });
 
 describe("any request", () => {
-  /** What must hold whatever was asked. */
+  /** What must hold for every request. */
   async function holds(api: Api, path: string, init?: RequestInit): Promise<void> {
     const answer = await api.ask(path, { headers: { authorization: `Bearer ${api.token}` }, ...init });
     const text = await answer.text();
@@ -110,7 +110,7 @@ describe("any request", () => {
   });
   const queried = query.map((pairs) => pairs.map(([key, value]) => `${key}=${value}`).join("&"));
 
-  test("is answered in JSON with the promised headers and never with a fault of ours", async () => {
+  test("is answered in JSON with the promised headers and never with an internal error", async () => {
     const api = await startApi();
     await create(api.store, "real", { description: "' % _ a" });
     const paths = fc.oneof(

@@ -7,7 +7,7 @@ import { strict } from "./bed/strict-schema.ts";
 
 const listSchema = strict(taskListSchema);
 
-/** The ids of the tasks that a query finds, in order; the answer must be in the documented form. */
+/** The ids of the tasks that a query finds, in order; the answer must have the documented form. */
 async function found(api: Api, query: string): Promise<string[]> {
   const answer = await api.ask(`/v1/tasks${query}`);
   expect(answer.status).toBe(200);
@@ -40,7 +40,7 @@ describe("the list", () => {
     expect(await jsonOf(api.ask("/v1/tasks"))).toEqual({ tasks: [], total: 0, limit: 50, offset: 0 });
   });
 
-  test("shows tasks of every state, the newest first", async () => {
+  test("shows tasks of every state, newest first", async () => {
     const api = await withStates();
     expect(await found(api, "")).toEqual(["again", "off", "bad", "done", "run"]);
     const { tasks } = await api.client.tasks();
@@ -59,7 +59,7 @@ describe("the list", () => {
     expect((await api.client.tasks({ status: ["completed", "cancelled"], limit: 1 })).total).toBe(2);
   });
 
-  test("an unknown status is refused by its name", async () => {
+  test("an unknown status is rejected by name", async () => {
     const api = await withStates();
     for (const query of ["status=done", "status=running,done", "status=running&status=done"]) {
       const failure = await failureOf(api.ask(`/v1/tasks?${query}`));
@@ -85,7 +85,7 @@ describe("the list", () => {
     expect(await api.client.tasks({ agent: "nobody" })).toMatchObject({ tasks: [], total: 0 });
   });
 
-  test("search finds text and nothing but text", async () => {
+  test("search finds text and nothing else", async () => {
     const api = await withTasks({
       percent: { description: "Raise to 100% at last" },
       under: { description: "a snake_case name" },
@@ -111,7 +111,7 @@ describe("the list", () => {
     expect((await failureOf(api.ask(`/v1/tasks?search=${"x".repeat(501)}`))).message).toContain("search");
   });
 
-  test("limit and offset page through all, with the whole count", async () => {
+  test("limit and offset page through all tasks, with the total count", async () => {
     const api = await withTasks(Object.fromEntries(Array.from({ length: 23 }, (_, index) => [`t${index}`, {}])));
     const pages = [];
     for (const offset of [0, 10, 20]) {
@@ -124,7 +124,7 @@ describe("the list", () => {
     expect(await api.client.tasks({ limit: 0 })).toMatchObject({ tasks: [], total: 23, limit: 0 });
   });
 
-  test("a limit above the most is taken as the most; wrong ones are refused by their names", async () => {
+  test("a limit above the maximum becomes the maximum; invalid ones are rejected by name", async () => {
     const api = await withStates();
     expect(await jsonOf(api.ask("/v1/tasks?limit=500"))).toMatchObject({ limit: 200, total: 5 });
     expect(await jsonOf(api.ask(`/v1/tasks?limit=${"9".repeat(400)}`))).toMatchObject({ limit: 200, total: 5 });
@@ -141,13 +141,13 @@ describe("the list", () => {
     });
   });
 
-  test("parameters that it does not know are ignored", async () => {
+  test("unknown parameters are ignored", async () => {
     const api = await withStates();
     expect(await found(api, "?color=red&__proto__=x&constructor=y&toString=1&limit=1")).toEqual(["again"]);
     expect(await found(api, "?&&=&=x&limit=1")).toEqual(["again"]);
   });
 
-  test("long texts are cut and named in lists, and whole in the detail", async () => {
+  test("long texts are cut and marked in lists, and complete in the detail", async () => {
     const api = await withTasks({ long: { prompt: "p".repeat(8193) }, exact: { prompt: "p".repeat(8192) }, wide: {} });
     await api.store.apply("long", completed(2000, 0, "r".repeat(50_000)));
     await api.store.apply("wide", completed(2000, 0, `x${"🚀".repeat(8000)}`));
@@ -173,7 +173,7 @@ describe("the list", () => {
     expect(strict(taskSchema).parse(await jsonOf(api.ask("/v1/tasks/bad")))).toMatchObject({ error, shortened: [] });
   });
 
-  test("a person's task has no parent, and a time that no calendar has does not break the list", async () => {
+  test("a person's task has no parent, and an impossible time does not break the list", async () => {
     const api = await withTasks({ mine: { parentSessionId: "", parentMessageId: "", parentAgent: "" } });
     await create(api.store, "far", {}, 9e15);
     expect(await found(api, "")).toEqual(["far", "mine"]);

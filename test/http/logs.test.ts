@@ -14,7 +14,7 @@ function message(id: string, fields: Partial<Message> = {}): Message {
   return { id, role: "user", at: 1000, ...none, parts: [{ type: "text", text: id, hidden: false }], ...fields };
 }
 
-/** A task whose host shows these messages, in pages as it is asked. */
+/** A task whose host returns these messages, in pages as requested. */
 async function showing(messages: readonly Message[]): Promise<{ api: Api; id: string; asked: number[] }> {
   const asked: number[] = [];
   const api = await startApi({
@@ -34,7 +34,7 @@ async function showing(messages: readonly Message[]): Promise<{ api: Api; id: st
 }
 
 describe("the conversation", () => {
-  test("of a running task is there as far as it has come, of an ended one whole", async () => {
+  test("of a running task is available up to now, of an ended one completely", async () => {
     const api = await startApi();
     const prompt = api.world.script(
       call("bash", { output: "sk-secret" }),
@@ -111,7 +111,7 @@ describe("the conversation", () => {
     expect([before, asked.length]).toEqual([null, 13]);
   });
 
-  test("comes in pages on demand, each with the way to the one before", async () => {
+  test("comes in pages on request, each with a link to the previous one", async () => {
     const all = Array.from({ length: 25 }, (_, index) => message(`m${index}`));
     const { api, id, asked } = await showing(all);
     const pages: string[][] = [];
@@ -127,7 +127,7 @@ describe("the conversation", () => {
     expect(asked).toEqual([10, 10, 10, 200]);
   });
 
-  test("of a giant session is bounded, and the cursor leads on", async () => {
+  test("of a giant session is bounded, and the cursor continues it", async () => {
     const { api, id } = await showing(Array.from({ length: 10_050 }, (_, index) => message(`m${index}`)));
     const { messages, before } = await api.client.logs(id);
     expect([messages.length, messages.at(-1)?.id, before]).toEqual([10_000, "m10049", "50"]);
@@ -135,7 +135,7 @@ describe("the conversation", () => {
     expect([rest.messages.length, rest.before]).toEqual([50, null]);
   });
 
-  test("refuses wrong parameters, unknown tasks and sessions that are gone", async () => {
+  test("rejects wrong parameters, unknown tasks and lost sessions", async () => {
     const api = await startApi();
     const task = await launch(api.side, api.world.parent(), api.world.script(say("x")));
     await ended(api.side, task);

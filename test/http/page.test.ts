@@ -17,7 +17,7 @@ async function script(): Promise<string> {
   return path;
 }
 
-test("files are sent compressed to whoever takes that, and are the same then", async () => {
+test("files are sent compressed to clients that accept it, with the same content", async () => {
   for (const path of ["/", await script()]) {
     const plain = await get(path);
     expect(plain?.response.headers.get("content-encoding")).toBeNull();
@@ -40,7 +40,7 @@ test("what the page needs first is less than 150 kB on the wire", async () => {
   expect(sent.reduce((sum, file) => sum + (file?.body.length ?? Number.NaN), 0)).toBeLessThan(150_000);
 });
 
-test("a person at an unknown address gets the page, which says so; a program gets nothing here", async () => {
+test("a person at an unknown address gets the page, which says so; a program gets nothing from here", async () => {
   const html = { accept: "text/html,application/xhtml+xml" };
   for (const path of ["/nowhere", "/tasks/a/b", "/board/a/b"]) {
     const answer = await get(path, html);

@@ -23,7 +23,7 @@ function ended(api: Api, id: string) {
 }
 
 describe("what only another process can do", () => {
-  test("a launch in its directory and a resume there are sent on to it", async () => {
+  test("a launch in its directory and a resume there are forwarded to it", async () => {
     const { api, child } = await pair();
     const task = await api.client.launch({
       description: "x",
@@ -39,7 +39,7 @@ describe("what only another process can do", () => {
     expect((await ended(api, task.id)).run).toMatchObject({ number: 1, result: `said by ${child.pid}` });
   });
 
-  test("an answer is sent on to the process that drives the task", async () => {
+  test("an answer is forwarded to the process that runs the task", async () => {
     const { api, child } = await pair();
     const task = await child.client.launch({ description: "x", prompt: markerOf("asking"), agent: "general" });
     await eventually(api.store, async () => ((await api.store.task(task.id))?.phase === "waiting" ? true : null));
@@ -47,7 +47,7 @@ describe("what only another process can do", () => {
     expect((await ended(api, task.id)).run.result).toBe("thanks");
   });
 
-  test("the conversation of a task that it drives is read there", async () => {
+  test("the conversation of a task that it runs is read there", async () => {
     const { api, child } = await pair();
     const task = await child.client.launch({ description: "x", prompt: HELD, agent: "general" });
     await eventually(api.store, async () => ((await api.store.task(task.id))?.progress.toolCalls === 1 ? true : null));
@@ -60,7 +60,7 @@ describe("what only another process can do", () => {
     expect((await failureOf(api.ask(`/v1/tasks/${task.id}/logs`))).code).toBe("session_gone");
   });
 
-  test("its refusals come back as they are", async () => {
+  test("its errors come back unchanged", async () => {
     const { api } = await pair();
     const launch = { description: "x", prompt: "x", agent: "nobody", directory: "/other" };
     expect(await failureOf(api.post("/v1/tasks", launch))).toMatchObject({ status: 400, code: "unknown_agent" });
@@ -69,14 +69,14 @@ describe("what only another process can do", () => {
     expect(failure).toMatchObject({ status: 409, code: "task_running" });
   });
 
-  test("a wish to cancel goes through the store, without its server", async () => {
+  test("a cancel request goes through the store, without its server", async () => {
     const { api, child } = await pair();
     const task = await child.client.launch({ description: "x", prompt: HELD, agent: "general" });
     rmSync(join(api.world.directory, "servers", `${child.pid}.json`));
     expect(await api.client.cancel(task.id)).toMatchObject({ status: "cancelled", error: "cancelled on request" });
   });
 
-  test("what a process writes is seen by the other's list and stream", async () => {
+  test("what one process writes appears in the other's list and stream", async () => {
     const { api, child } = await pair();
     const stop = new AbortController();
     const seen: string[] = [];
@@ -94,8 +94,8 @@ describe("what only another process can do", () => {
   });
 });
 
-describe("a request that was sent on", () => {
-  test("is not sent on again", async () => {
+describe("a forwarded request", () => {
+  test("is not forwarded again", async () => {
     const { api } = await pair();
     const forwarded = { "x-asyncagents-forwarded": "1" };
     const body = { description: "x", prompt: "x", agent: "general", directory: "/other" };
@@ -103,7 +103,7 @@ describe("a request that was sent on", () => {
     expect(launch).toMatchObject({ status: 503, code: "host_unavailable" });
     const task = await api.client.launch({ ...body, prompt: HELD });
     expect((await failureOf(api.post(`/v1/tasks/${task.id}/resume`, { prompt: "x" }, forwarded))).status).toBe(503);
-    // The sessions of the other process are not known here, so this shows that it was read here.
+    // The other process's sessions are unknown here, so this shows that it was read in this process.
     const logs = await failureOf(api.ask(`/v1/tasks/${task.id}/logs`, { headers: forwarded }));
     expect(logs.code).toBe("session_gone");
   });
@@ -123,7 +123,7 @@ describe("a request that was sent on", () => {
     expect((await api.store.tasks({})).total).toBe(0);
   });
 
-  test("for the conversation of a dead process is read by whoever has the same host", async () => {
+  test("for the conversation of a dead process is answered by any process with the same host", async () => {
     const api = await startApi();
     const session = api.side.host.openSession("x");
     await create(api.store, "orphan", { sessionId: session, directory: "/gone", owner: "ins_dead" });

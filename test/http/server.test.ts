@@ -23,7 +23,7 @@ async function take(world: World, port: number): Promise<Server | null> {
   return taken;
 }
 
-/** The first of so many ports in a row that are all free, now taken by us. */
+/** The first of this many consecutive free ports, now occupied by us. */
 async function takeRow(world: World, count: number): Promise<number> {
   for (let first = 21_000 + (process.pid % 1000) * 20; ; first += count) {
     const servers = [];
@@ -52,7 +52,7 @@ async function startInWorker(world: World, port: number): Promise<number> {
 }
 
 describe("the port", () => {
-  test("is the next free one where the wanted one is taken", async () => {
+  test("is the next free one if the wanted one is in use", async () => {
     const world = newWorld();
     const first = await takeRow(world, 3);
     const api = await startApi({ world, port: first });
@@ -63,7 +63,7 @@ describe("the port", () => {
     expect((await api.client.health()).status).toBe("ok");
   });
 
-  test("is any where ten in a row are taken [AT-16.2]", async () => {
+  test("is any free one if ten in a row are in use [AT-16.2]", async () => {
     const world = newWorld();
     const first = await takeRow(world, 10);
     const api = await startApi({ world, port: first });
@@ -80,7 +80,7 @@ describe("the port", () => {
     expect(new Set([server.port, second.server.port, third.server.port, worker, other]).size).toBe(5);
     const besideWorker = await startApi({ port: other });
     expect(besideWorker.server.port).not.toBe(other);
-    // Each one answers for itself: a token of another data folder is refused.
+    // Each one answers for itself: a token of another data folder is rejected.
     const ports = [server.port, second.server.port, third.server.port];
     for (const [index, api] of [second, third].entries()) {
       const answers = ports.map((port) => fetch(`http://127.0.0.1:${port}/v1/tasks/none/cancel`, withToken(api.token)));
@@ -89,7 +89,7 @@ describe("the port", () => {
     }
   }, 30_000);
 
-  test("does not go beyond the last", async () => {
+  test("does not go beyond the last port number", async () => {
     const world = newWorld();
     await take(world, 65_535);
     const api = await startApi({ world, port: 65_535 });
@@ -108,7 +108,7 @@ describe("the port", () => {
   });
 });
 
-test("a server that cannot announce itself is not left behind", async () => {
+test("a server that cannot announce itself is not left running", async () => {
   const api = await startApi();
   const { port } = api.server;
   await api.server.stop();
@@ -121,8 +121,8 @@ test("a server that cannot announce itself is not left behind", async () => {
   await expect(fetch(`${api.url}/v1/health`)).rejects.toThrow();
 });
 
-describe("the end", () => {
-  test("lets an answer that is on its way arrive whole, and takes no more", async () => {
+describe("the shutdown", () => {
+  test("lets an answer in progress arrive completely, and accepts no more requests", async () => {
     const reached = Promise.withResolvers<void>();
     const gate = Promise.withResolvers<void>();
     const api = await startApi({
@@ -146,7 +146,7 @@ describe("the end", () => {
     await stopped;
   });
 
-  test("comes also where an answer never does, and twice is once", async () => {
+  test("completes even if an answer never does, and can be called twice", async () => {
     const reached = Promise.withResolvers<void>();
     const api = await startApi({
       side: {
@@ -165,7 +165,7 @@ describe("the end", () => {
     expect(await never).toBe("host_unavailable");
   });
 
-  test("is announced at once to those who look for it", async () => {
+  test("is announced immediately to clients that look for the server", async () => {
     const api = await startApi();
     api.server.withdraw();
     expect(() => serverRecord(api.world.directory)).toThrow();
@@ -177,7 +177,7 @@ describe("settings", () => {
   const logged: string[] = [];
   const log = { info: () => {}, error: (message: string) => logged.push(message) };
 
-  test("have defaults, and a wrong one is logged and not used", () => {
+  test("have defaults, and an invalid one is logged and ignored", () => {
     expect(apiSettings({}, log)).toEqual({ enabled: true, port: 5165, origins: [] });
     expect(apiSettings({ ASYNCAGENTS_API_ENABLED: "false", ASYNCAGENTS_API_PORT: "0" }, log)).toMatchObject({
       enabled: false,

@@ -1,6 +1,7 @@
 /**
- * Another user of the machine against a server with a task, a token and an MCP door. Root can be somebody else; other users cannot,
- * so there the server is made to believe that it is somebody else. `ASYNCAGENTS_TRIES` says how often each way is tried.
+ * Another user of the machine against a server with a task, a token and an MCP endpoint. Root can become another
+ * user; other users cannot, so there the server is made to believe that it runs as someone else. `ASYNCAGENTS_TRIES`
+ * sets how often each attack is tried.
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { spawn, spawnSync } from "node:child_process";
@@ -59,7 +60,7 @@ const call = (async (name: string) => {
 }) as unknown as CallOperation;
 
 beforeEach(async () => {
-  // Its own modes have to protect what is in it.
+  // Its own file modes have to protect its content.
   const world = newWorld();
   chmodSync(world.directory, 0o755);
   const mcp = mcpHandler({ call, version: "1", toolset: "extended", scripted: true, log: { info() {}, error() {} } });
@@ -77,7 +78,7 @@ afterEach(() => {
   if (geteuid) process.geteuid = geteuid;
 });
 
-/** Everything that can be asked for, but for what is open to all. */
+/** Everything that can be requested, except what is open to everyone. */
 function everyRequest(): Asked[] {
   const routes = ROUTES.filter(({ operation }) => operation.access !== "open").map(({ method, path }) => ({
     method,
@@ -115,14 +116,14 @@ describe(`${who} reads nothing and starts nothing`, () => {
     expect(Object.values(tried.statuses).reduce((sum, count) => sum + count, 0)).toBe(TRIES);
     expect(tried.texts.join("\n")).not.toContain(SECRET);
     expect(tried.texts.join("\n")).not.toContain(api.token);
-    // What was sent without waiting for an answer has been handled once this one is.
+    // Requests sent without waiting for an answer have been handled once this one is.
     expect((await api.client.health()).status).toBe("ok");
     expect(done).toEqual([]);
     expect((await api.client.tasks()).total).toBe(1);
   }
 
   test(
-    "with plain requests for everything that there is",
+    "with plain requests for everything there is",
     async () => {
       await expectRefused(await asOther({ way: "plain" }));
     },
@@ -173,11 +174,11 @@ describe(`${who} reads nothing and starts nothing`, () => {
   );
 
   test(
-    "by reading the data folder, even where others may enter it",
+    "by reading the data folder, even if others may enter it",
     async () => {
       const tried = await asOther({ way: "files", folder: api.world.directory });
       expect(tried.tried).toBeGreaterThanOrEqual(TRIES * 4);
-      // Who is not root is the owner of these files, and can only show that nobody else may read them.
+      // Without root the test owns these files, and can only show that nobody else may read them.
       if (IS_ROOT) expect(tried.texts).toEqual([]);
       const open = spawnSync("find", [api.world.directory, "-type", "f", "-perm", "/077"]);
       expect(open.stdout.toString()).toBe("");
@@ -188,11 +189,11 @@ describe(`${who} reads nothing and starts nothing`, () => {
   test(
     "when the owner gets the port of a connection that it reset while the server was busy",
     async () => {
-      // Below those that the system gives out by itself, and elsewhere for each process.
+      // Below the system's own range of ports, and different for each process.
       const lowest = 12_000 + (process.pid % 80) * 200;
       const ports = Array.from({ length: Math.min(TRIES, 200) }, (_, index) => lowest + index);
       const orders = { way: "reset", requests: [LAUNCH], port: api.server.port };
-      // The server stands still, because it runs in this very process: it sees both connections only afterwards.
+      // The server is blocked, because it runs in this same process: it sees both connections only afterwards.
       const stolen = spawnSync("node", ["--input-type=module", "-e", REUSE], {
         input: JSON.stringify({ ...orders, ports, other: OTHER }),
         env: { PATH: process.env.PATH },
@@ -206,7 +207,10 @@ describe(`${who} reads nothing and starts nothing`, () => {
   );
 });
 
-/** As the other user: sends from these ports and resets. Then, as the owner: connects from the same ports, and stays for a moment. */
+/**
+ * As the other user: sends from these ports and resets. Then, as the owner: connects from the same ports, and stays
+ * for a moment.
+ */
 const REUSE = `
   import { spawn, spawnSync } from "node:child_process";
   import { readFileSync } from "node:fs";
@@ -223,7 +227,7 @@ const REUSE = `
     for (const localPort of \${JSON.stringify(ports)}) {
       const socket = connect({ port: \${port}, host: "127.0.0.1", localPort });
       let connected = false;
-      // A port that somebody has is left out.
+      // A port in use is skipped.
       socket.on("error", () => connected || tried());
       socket.on("connect", () => {
         connected = true;
@@ -255,7 +259,7 @@ describe("the kernel's table", () => {
   const server = row("0100007F:1435 0100007F:C350", { user: 0 });
   const ends = "0100007F:C350 0100007F:1435";
 
-  test("tells whose connection it is by both of its ends", () => {
+  test("identifies the owner of a connection by both of its ends", () => {
     expect(userIn(table(server, row(ends)), peer, own)).toBe(1001);
     expect(userIn(table(server), peer, own)).toBe("absent");
     expect(userIn(table(row("0300007F:C350 0100007F:1435")), peer, own)).toBe("absent");
@@ -268,13 +272,13 @@ describe("the kernel's table", () => {
     expect(userIn(six, peer, own, mapped)).toBe(7);
   });
 
-  test("tells nothing of a connection that is closed, has no socket, or is there twice", () => {
+  test("says nothing about a connection that is closed, has no socket, or appears twice", () => {
     for (const state of ["02", "03", "04", "05", "06", "07", "08", "09", "0A", "0B", "0C"]) {
       expect([state, userIn(table(row(ends, { state })), peer, own)]).toEqual([state, null]);
     }
     expect(userIn(table(row(ends, { inode: 0 })), peer, own)).toBeNull();
     expect(userIn(table(row(ends), row(ends, { user: 0, inode: 13 })), peer, own)).toBeNull();
-    // The kernel hands it out in pieces, so a row may come twice.
+    // The kernel returns it in pieces, so a row may appear twice.
     expect(userIn(table(row(ends), row(ends)), peer, own)).toBe(1001);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * The real OpenCode and the real Claude CLI as MCP clients: their scripted models call the tools over stdio, and the requests
- * that reach those models show what the definitions cost.
+ * The real OpenCode and the real Claude CLI as MCP clients: their scripted models call the tools over stdio, and the
+ * requests that reach those models show what the definitions cost.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { openClaude } from "../../src/claude/session/open-claude.ts";
@@ -25,17 +25,17 @@ beforeAll(async () => {
 });
 afterAll(() => bed?.stop());
 
-/** The id that the newest answer has for that name, in a compact text and in JSON alike. */
+/** The id that the newest answer has for that name, in compact text and in JSON alike. */
 function idIn(request: ModelRequest, name: string): string {
   return request.fromToolResults(new RegExp(`\\b${name}"?: ?"?([0-9a-f]{8}-[0-9a-f-]{27})`));
 }
 
-/** The first id of the answer of a tool that lists. */
+/** The first id in the answer of a tool that lists. */
 function firstId(request: ModelRequest, tool: string): string {
   return request.fromToolResults(/([0-9a-f]{8}-[0-9a-f-]{27})/, tool);
 }
 
-/** Every tool of the first set that needs no context, from nothing known to a result, as a model would go. */
+/** Every tool of the first set that needs no context, from knowing nothing to a result, as a model would proceed. */
 function story(prefix: string, title: string): Script {
   const named = (name: string) => `${prefix}${name}`;
   const project = (seen: ModelRequest) => ({ project_id: firstId(seen, named("list_projects")) });
@@ -60,7 +60,7 @@ function story(prefix: string, title: string): Script {
   ];
 }
 
-/** What the model was told in that story, and what the board has of it. */
+/** What the model was told in that story, and what the board has stored of it. */
 async function checkStory(results: string[], title: string): Promise<void> {
   const tools = await bed.http();
   const { projects } = await tools.call("list_projects", {});

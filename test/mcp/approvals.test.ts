@@ -1,4 +1,7 @@
-/** What a model may not do by itself over MCP, with a real daemon: run scripts, work anywhere, use the scripted agent, launch without end. */
+/**
+ * What a model may not do on its own over MCP, with a real daemon: run scripts, work anywhere, use the scripted
+ * agent, launch without end.
+ */
 import { afterAll, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { rm } from "node:fs/promises";
@@ -7,7 +10,7 @@ import { createProject, createTemporaryRoot } from "../../src/testing/opencode/h
 import { COMMAND, DaemonBed, mcpArguments, TOP } from "./daemon-bed.ts";
 
 const bed = await DaemonBed.start();
-/** Outside of all that a person has allowed. */
+/** Outside everything that a person has approved. */
 const elsewhere = await createTemporaryRoot();
 const model = await bed.stdio();
 const overHttp = await bed.http();
@@ -18,7 +21,7 @@ afterAll(async () => {
 
 const requested = async () => (await bed.person("list_approvals", { state: "requested" })).approvals;
 
-test("a setup script that a model sets runs only after a person approved its exact text", async () => {
+test("a setup script set by a model runs only after a person approved its exact text", async () => {
   const trace = join(bed.root, "was-run");
   const { project_id } = await model.call("add_project", { name: "scripts" });
   const setup = `echo ran >> '${trace}'`;
@@ -33,7 +36,7 @@ test("a setup script that a model sets runs only after a person approved its exa
     ),
     details: { approval_id, kind: "setup", state: "requested" },
   });
-  // Nor for a person, who has not seen the script.
+  // Not for a person either, who has not seen the script.
   await expect(bed.person("start_task_attempt", start)).rejects.toMatchObject({ code: "approval_needed" });
   expect(await requested()).toMatchObject([
     { approval_id, kind: "setup", directory: bed.repository, script: setup, asked_by: "a model over MCP: add_repo" },
@@ -45,7 +48,7 @@ test("a setup script that a model sets runs only after a person approved its exa
   const { attempt_id } = await model.call("start_task_attempt", start);
   expect(await model.call("get_attempt", { attempt_id, wait_ms: 20_000 })).toMatchObject({ state: "completed" });
   expect(readFileSync(trace, "utf8")).toBe("ran\n");
-  // Another text is another question; the same one in another project of the same repository is not.
+  // A different text is a new request; the same text in another project of the same repository is not.
   const again = await model.call("add_repo", { project_id, path: bed.repository, name: "again", setup });
   expect(again.approval_id).toBeNull();
   const changed = await model.call("add_repo", {
@@ -56,14 +59,14 @@ test("a setup script that a model sets runs only after a person approved its exa
   });
   const repos = [{ repo_id: changed.repo_id, target_branch: "main" }];
   expect((await model.fails("start_task_attempt", { ...start, repos })).code).toBe("approval_needed");
-  // A person who sets a script has approved it by that.
+  // A script set by a person is thereby approved.
   await bed.person("update_repo", { repo_id: changed.repo_id, setup: "true" });
   const { attempt_id: second } = await model.call("start_task_attempt", { ...start, repos });
   expect((await model.call("get_attempt", { attempt_id: second, wait_ms: 20_000 })).state).toBe("completed");
   expect(readFileSync(trace, "utf8")).toBe("ran\n");
 });
 
-test("a directory outside of all projects needs a person, also behind a link, for tasks and for repositories", async () => {
+test("a directory outside all projects needs a person's approval, even behind a link, for tasks and for repositories", async () => {
   const folder = join(elsewhere, "folder");
   mkdirSync(folder);
   const link = join(bed.root, "a link");
@@ -86,7 +89,7 @@ test("a directory outside of all projects needs a person, also behind a link, fo
   const asked = (await requested()).filter(({ kind }) => kind === "directory");
   expect(asked.map(({ directory }) => directory).sort()).toEqual([folder, repository].sort());
   expect(existsSync(join(folder, "out.txt"))).toBe(false);
-  // Opening a host in a folder would load what the folder configures.
+  // Opening a host in a folder would load the folder's configuration.
   const { executors } = await model.call("list_executors", { directory: folder });
   expect(executors.find(({ executor }) => executor === "SCRIPTED")?.variants).toEqual(
     (await model.call("list_executors", { directory: "/nowhere" })).executors[2]?.variants ?? [],
@@ -98,7 +101,7 @@ test("a directory outside of all projects needs a person, also behind a link, fo
   await model.call("add_repo", { project_id, path: repository });
 });
 
-test("a model is not a person at any door that it can name, and neither is a command inside of an agent", async () => {
+test("a model does not count as a person on any interface it can name, and neither does a command inside an agent", async () => {
   const { project_id } = await bed.person("add_project", { name: "doors" });
   const { approval_id } = await model.call("add_repo", { project_id, path: bed.repository, setup: "echo doors" });
   await expect(model.call("decide_approval" as never, { approval_id, decision: "approve" } as never)).rejects.toThrow(
@@ -124,7 +127,7 @@ test("a model is not a person at any door that it can name, and neither is a com
   expect((await requested()).map((each) => each.approval_id)).toContain(approval_id ?? "");
 });
 
-test("an agent that we started launches none; who does not say its depth over HTTP launches none either", async () => {
+test("an agent that we started launches none; a caller that reports no depth over HTTP launches none either", async () => {
   const launch = { prompt: "!say ok", executor: "SCRIPTED", directory: bed.root };
   const deep = await bed.stdio({ environment: { ASYNCAGENTS_DEPTH: "1" } });
   for (const client of [deep, await bed.http({ "x-asyncagents-depth": "1" })]) {
@@ -132,7 +135,7 @@ test("an agent that we started launches none; who does not say its depth over HT
     expect(refused).toMatchObject({ code: "depth_exceeded", error: expect.stringContaining("ASYNCAGENTS_MAX_DEPTH") });
     expect((await client.call("list_projects", {})).count).toBeGreaterThan(0);
   }
-  // Nor through the command line in its shell, which also answers no permission.
+  // Not through the command line in its shell either, which also answers no permission.
   const run = [COMMAND, ...mcpArguments().slice(0, 1), "run", "--host", "scripted", "!say ok"];
   const shell = Bun.spawn(run, {
     cwd: bed.root,
@@ -149,11 +152,11 @@ test("an agent that we started launches none; who does not say its depth over HT
   expect(await answered.text()).toContain("Only a person may answer a permission");
   const unknown = await (await bed.http({})).fails("launch_task", launch);
   expect(unknown).toMatchObject({ code: "depth_exceeded", error: expect.stringContaining("x-asyncagents-depth") });
-  // As a configuration gives it that names the variable, where it is not set.
+  // As a configuration passes it that names the variable while it is not set.
   expect((await (await bed.http({ "x-asyncagents-depth": "" })).call("launch_task", launch)).status).toBe("running");
 });
 
-test("an agent that we started does not merge, so that nobody merges work unseen; who started it does", async () => {
+test("an agent that we started does not merge, so that nothing is merged unreviewed; whoever started it does", async () => {
   const { project_id } = await bed.person("add_project", { name: "merges" });
   const { repo_id } = await bed.person("add_repo", { project_id, path: bed.repository });
   const { task_id } = await model.call("create_task", { project_id, title: "Work", description: "!write own.txt own" });

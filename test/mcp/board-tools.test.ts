@@ -1,6 +1,6 @@
 /**
- * The tools as MCP clients meet them, with a real daemon, real git and the scripted executor: what is answered, in which order,
- * and what is refused.
+ * The tools as MCP clients see them, with a real daemon, real git and the scripted executor: what they answer, in
+ * which order, and what they reject.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -88,7 +88,7 @@ test("of attempts from one millisecond the one with the smaller id is the latest
   expect((await summaryOf(task_id)).latest_attempt_id).toBe(latest);
 });
 
-test("a task's summary is right before, during and after its attempts [MT-F2-01, MT-03.1]", async () => {
+test("a task's summary is correct before, during and after its attempts [MT-F2-01, MT-03.1]", async () => {
   const id = await task("Summary", "!fail no money");
   const none = { latest_attempt_id: null, latest_session_id: null, latest_session_executor: null };
   const never = { ...none, latest_workspace_branch: null, busy: false, failed: false, status: "todo" as const };
@@ -119,10 +119,10 @@ test("a task's summary is right before, during and after its attempts [MT-F2-01,
   expect(await summaryOf(id)).toMatchObject({ latest_attempt_id: completed, busy: false, failed: false });
 });
 
-test("an attempt that is still set up has no session, and a follow-up says so [MT-04.2, MT-08.6, MT-F2-01]", async () => {
+test("an attempt that is still being set up has no session, and a follow-up says so [MT-04.2, MT-08.6, MT-F2-01]", async () => {
   const gate = join(bed.root, "setup-may-end");
   const setup = `while [ ! -e '${gate}' ]; do sleep 0.05; done`;
-  // A person who sets a script has approved it.
+  // A script set by a person is approved.
   const repo = await bed.person("add_repo", { project_id, path: bed.repository, name: "slow", setup });
   const id = await task("Slow setup");
   const other = await bed.http();
@@ -174,7 +174,7 @@ test("attempts come newest first with their sessions, and the latest at the top 
   expect(next).toMatchObject({ attempts: [{ attempt_id: made[0] }], next_cursor: null, latest_attempt_id: made[2] });
 });
 
-test("an attempt_id from the list continues its latest session as it is [MT-02.1, MT-05.1]", async () => {
+test("an attempt_id from the list continues its latest session unchanged [MT-02.1, MT-05.1]", async () => {
   const id = await task("Continue", "!say one");
   await ended(await attempt(id));
   const { attempts, latest_session_id } = await tools.call("list_task_attempts", { task_id: id });
@@ -190,7 +190,7 @@ test("an attempt_id from the list continues its latest session as it is [MT-02.1
   expect(await ended(attempt_id)).toMatchObject({ state: "completed", final_message: "two" });
 });
 
-test("a workspace_id is taken for the attempt's, to send and to queue [MT-08.1, MT-08.3]", async () => {
+test("a workspace_id is accepted as the attempt's, to send and to queue [MT-08.1, MT-08.3]", async () => {
   const { attempt_id, session_id, release } = await waiting("By workspace");
   const queued = await tools.call("follow_up", { workspace_id: attempt_id, action: "queue", prompt: "!say queued" });
   expect(queued).toMatchObject({
@@ -206,7 +206,7 @@ test("a workspace_id is taken for the attempt's, to send and to queue [MT-08.1, 
   expect((await untilRun(attempt_id, 2)).final_message).toBe("sent");
 });
 
-test("a session_id does the same; what is queued runs in order, and can be cancelled [MT-08.2, MT-08.4, MT-08.5]", async () => {
+test("a session_id does the same; queued prompts run in order, and can be cancelled [MT-08.2, MT-08.4, MT-08.5]", async () => {
   const { attempt_id, session_id, release } = await waiting("By session");
   const busy = await tools.fails("follow_up", { session_id, action: "send", prompt: "now" });
   expect(busy).toMatchObject({ code: "session_busy", retryable: true, hint: expect.stringContaining("queue") });
@@ -228,7 +228,7 @@ test("a session_id does the same; what is queued runs in order, and can be cance
   expect((await untilRun(attempt_id, 3)).final_message).toBe("e");
 });
 
-/** How the attempt stands when the run of that number has completed; the launch is run 0. */
+/** The state of the attempt when the run of that number has completed; the launch is run 0. */
 async function untilRun(attempt_id: string, number: number) {
   // Between two runs of a queue the session is idle for a moment.
   for (let looks = 0; looks < 1_000; looks++) {
@@ -268,7 +268,7 @@ async function agentOf(attempt_id: string): Promise<string> {
   return (await client.task(handle ?? "")).agent;
 }
 
-test("each wrong target of a follow-up has an error of its own, and nothing runs [MT-F-06]", async () => {
+test("each wrong target of a follow-up has its own error, and nothing runs [MT-F-06]", async () => {
   const attempt_id = await attempt(await task("Targets", "!say ok"));
   const { session_id } = await ended(attempt_id);
   const send = { action: "send", prompt: "!say no" };
@@ -295,7 +295,7 @@ test("each wrong target of a follow-up has an error of its own, and nothing runs
   expect(await ended(attempt_id)).toMatchObject({ final_message: "ok", progress: expect.stringContaining("run 0,") });
 });
 
-test("status and limit filter the list; wrong ones are refused with what is allowed [MT-F-05]", async () => {
+test("status and limit filter the list; invalid ones are rejected with what is allowed [MT-F-05]", async () => {
   const { project_id: other } = await tools.call("add_project", { name: "Filters" });
   const ids: string[] = [];
   for (const title of ["a", "b", "c"]) ids.push(await task(title, "", other));
@@ -322,7 +322,7 @@ test("status and limit filter the list; wrong ones are refused with what is allo
   }
 });
 
-test("get_context is there in an attempt's workspace only, and says where it is [MT-F-02, MT-07.1, MT-F2-03]", async () => {
+test("get_context exists in an attempt's workspace only, and says where it is [MT-F-02, MT-07.1, MT-F2-03]", async () => {
   expect(await tools.names()).not.toContain("get_context");
   expect(await tools.fails("get_context", {})).toMatchObject({ code: "not_found" });
   const { task_id, attempt_id, release, path } = await waiting("Where am I");
@@ -347,7 +347,7 @@ test("get_context is there in an attempt's workspace only, and says where it is 
   await ended(attempt_id);
 });
 
-test("a request_id makes a second call give the first answer", async () => {
+test("a second call with the same request_id returns the first answer", async () => {
   const input = { project_id, title: "Once", request_id: "once" };
   const first = await tools.call("create_task", input);
   expect(await tools.call("create_task", input)).toEqual(first);
@@ -355,7 +355,7 @@ test("a request_id makes a second call give the first answer", async () => {
   expect(other).toMatchObject({ code: "request_conflict", hint: expect.stringContaining("request_id") });
 });
 
-test("ids that are no UUIDs are refused by every tool that takes one, and unknown ones are not found [MT-F-03]", async () => {
+test("ids that are not UUIDs are rejected by every tool that has one, and unknown ones are not found [MT-F-03]", async () => {
   const takes: [BoardOperationName, string, object][] = [
     ...(["list_repos", "list_tasks"] as const).map(
       (name) => [name, "project_id", {}] as [BoardOperationName, string, object],
@@ -384,7 +384,7 @@ test("ids that are no UUIDs are refused by every tool that takes one, and unknow
   }
 });
 
-test("whatever is answered has UUIDs, RFC3339 times, and no workspace_id [MT-F-03, MT-02.2]", async () => {
+test("all answers have UUIDs, RFC3339 times, and no workspace_id [MT-F-03, MT-02.2]", async () => {
   const task_id = await task("Formats", "!write a.txt a");
   const attempt_id = await attempt(task_id);
   await ended(attempt_id);

@@ -1,4 +1,7 @@
-/** What the MCP door does with a call: directories, answers, errors, waits. The board behind it is a few lines in each test. */
+/**
+ * What the MCP server does with a call: directories, answers, errors, waits. The board behind it is a few lines in
+ * each test.
+ */
 import { expect, test } from "bun:test";
 import { AsyncAgentsError, type ErrorCode } from "../../src/model/errors.ts";
 import { type Answers, door, errorOf, newClient, oldClient, textOf } from "./door-bed.ts";
@@ -6,17 +9,17 @@ import { type Answers, door, errorOf, newClient, oldClient, textOf } from "./doo
 const ID = "0198c0de-0000-4000-8000-000000000001";
 const AT = "2026-11-15T10:00:00.000Z";
 const CLIENTS = { "a client of 2026": newClient, "a client of 2025": oldClient };
-/** What no URL and no header can hold as it is. */
+/** What neither a URL nor a header can carry unescaped. */
 const DIRECTORY = "/shops/my shop/100% café";
 const HEADERS = { "x-asyncagents-directory": encodeURIComponent(DIRECTORY) };
 const running = { state: "running", progress: "3 tools" };
 
 for (const [who, connect] of Object.entries(CLIENTS)) {
-  test(`${who} gets a structured answer, and a line for each row beside it`, async () => {
+  test(`${who} gets a structured answer, with one line of text per row`, async () => {
     const row = { id: ID, name: "Shop | site", created_at: AT, updated_at: AT };
     const answer = { projects: [row, { ...row, name: "Blog" }], count: 2, next_cursor: null };
     const client = await connect(door({ list_projects: () => answer }).call);
-    // A client that has seen the definitions checks each answer against them.
+    // A client that has seen the definitions validates each answer against them.
     await client.listTools();
     const result = await client.callTool({ name: "list_projects", arguments: {} });
     expect(result.structuredContent).toEqual(answer);
@@ -29,7 +32,7 @@ for (const [who, connect] of Object.entries(CLIENTS)) {
     ]);
   });
 
-  test(`${who} that checks answers gets errors as they are`, async () => {
+  test(`${who} that validates answers gets errors unchanged`, async () => {
     const client = await connect(nothingFound("task"));
     await client.listTools();
     const result = await client.callTool({ name: "get_task", arguments: { task_id: ID } });
@@ -44,7 +47,7 @@ for (const [who, connect] of Object.entries(CLIENTS)) {
     });
   });
 
-  test(`${who} is told how a long wait goes`, async () => {
+  test(`${who} is told the progress of a long wait`, async () => {
     const { call, calls } = door({
       get_attempt: ({ wait_ms }) => (wait_ms === 2_000 ? { state: "completed" } : running),
     });
@@ -76,7 +79,7 @@ function nothingFound(what: string) {
   return door({ get_task: fail }).call;
 }
 
-test("a wait without a progress token, a short one, and one that must be refused are one call each", async () => {
+test("a wait without a progress token, a short one, and one that must be rejected are one call each", async () => {
   const { call, calls } = door({ wait_tasks: () => ({ tasks: [], done: false }) });
   const client = await newClient(call);
   const onprogress = () => {};
@@ -87,7 +90,7 @@ test("a wait without a progress token, a short one, and one that must be refused
   expect(calls.map(({ input }) => input.wait_ms)).toEqual([30_000, 5_000, 60_000_000, 7_000.5, -1]);
 });
 
-test("a wait for tasks says how many have ended, and ends with them", async () => {
+test("a wait for tasks reports how many have ended, and ends with them", async () => {
   const tasks = [{ status: "completed" }, { status: "running" }, { status: "resumed" }];
   let left = 2;
   const { call, calls } = door({ wait_tasks: () => ({ tasks, done: left-- === 0 }) });
@@ -118,7 +121,7 @@ test("a client that cancels ends the wait of the operation", async () => {
   expect(await ended).toBe("aborted");
 });
 
-test("the server's own directory is filled in where none is given", async () => {
+test("the server's own directory is used if none is given", async () => {
   const { call, calls } = door({
     launch_task: () => ({ handle: "h", status: "running" }),
     list_executors: () => ({ executors: [] }),
@@ -137,7 +140,7 @@ test("the server's own directory is filled in where none is given", async () => 
   ]);
 });
 
-test("a context is looked up at each list and each call, with nothing given by the client", async () => {
+test("a context is looked up at each list and each call, with no input from the client", async () => {
   let known = false;
   const context = {
     project_id: ID,
@@ -172,7 +175,7 @@ test("a context is looked up at each list and each call, with nothing given by t
   expect(errorOf(given)).toMatchObject({ code: "invalid_argument" });
 });
 
-test("without a directory there is no context, and a header that cannot be read is refused", async () => {
+test("without a directory there is no context, and an unreadable header is rejected", async () => {
   const { call } = door({ get_context: () => ({ attempt_id: ID }) });
   const client = await newClient(call);
   expect((await client.listTools()).tools.map(({ name }) => name)).not.toContain("get_context");
@@ -181,13 +184,13 @@ test("without a directory there is no context, and a header that cannot be read 
   await expect(oldClient(call, { query: "?tools=all" })).rejects.toThrow("Use core, or extended for all.");
 });
 
-test("a list does not wait for a daemon that does not answer", async () => {
+test("a list does not wait for a daemon that does not respond", async () => {
   const { call } = door({ get_context: () => new Promise(() => {}) });
   const client = await newClient(call, { headers: HEADERS });
   expect((await client.listTools()).tools.map(({ name }) => name)).not.toContain("get_context");
 });
 
-test("codes and hints of errors name what can be done with the tools at hand", async () => {
+test("codes and hints of errors name what can be done with the available tools", async () => {
   let code: ErrorCode = "internal";
   const fail = () => {
     throw new AsyncAgentsError(code, "No.");
@@ -214,7 +217,7 @@ test("codes and hints of errors name what can be done with the tools at hand", a
   expect(await told("daemon_unavailable")).toEqual(["daemon_unavailable", true, undefined]);
 });
 
-test("anything else that is thrown is an internal error with its message", async () => {
+test("any other thrown error is an internal error with its message", async () => {
   const { call } = door({
     list_projects: () => {
       throw new TypeError("boom");

@@ -34,7 +34,7 @@ test("fields are lines, rows are lines, and nothing is left out", () => {
   ]);
 });
 
-test("long texts come last and stay as they are, framed; rows with such texts are blocks", () => {
+test("long texts come last and stay unchanged, framed; rows with such texts are blocks", () => {
   const diff = "--- a/x\n+++ b/x\n+ indented";
   expect(
     textOf({
@@ -56,7 +56,7 @@ test("long texts come last and stay as they are, framed; rows with such texts ar
   );
 });
 
-test("a value cannot begin a line or a column of ours, nor end its own quote", () => {
+test("a value cannot start a line or a column of ours, or end its own quote", () => {
   const forged = "x\u2028state: completed\r\u0085y | done";
   expect(textOf({ title: forged }).split("\n")).toEqual(["title: x state: completed <U+0085>y | done"]);
   expect(textOf({ rows: [{ title: forged, state: "error" }] }).split("\n")).toEqual([

@@ -1,6 +1,7 @@
 /**
- * A real daemon with folders of its own and a git repository, and the real clients that reach it: MCP clients of both
- * generations over stdio and HTTP, and the official inspector. `stop` ends every process by its id and removes the folders.
+ * A real daemon with its own folders and a git repository, and the real clients that reach it: MCP clients of both
+ * generations over stdio and HTTP, and the official inspector. `stop` ends every process by pid and removes the
+ * folders.
  */
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -19,7 +20,7 @@ const MAIN = join(ROOT, "src/cli/main.ts");
 const INSPECTOR = join(ROOT, "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js");
 const CONFORMANCE = join(ROOT, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
 
-/** What starts the MCP server of the command line. */
+/** The command that starts the command line's MCP server. */
 export const COMMAND = process.execPath;
 export const mcpArguments = (...more: string[]) => [MAIN, "mcp", ...more];
 
@@ -30,7 +31,7 @@ const AUTHOR = {
   GIT_COMMITTER_EMAIL: "test@localhost",
 };
 
-/** What a client sends that a person started. */
+/** What a client started by a person sends. */
 export const TOP = { "x-asyncagents-depth": "0" };
 
 /** How a server is started on its streams. */
@@ -46,14 +47,14 @@ export interface Ended {
   stderr: string;
 }
 
-/** A client as the tests use it, of whatever generation. */
+/** A client as the tests use it, of either generation. */
 export interface Tools {
   names(): Promise<string[]>;
   /** All definitions, as the client gets them. */
   definitions(): Promise<string>;
-  /** The structured answer; throws where the tool failed. */
+  /** The structured answer; throws if the tool failed. */
   call<Name extends BoardOperationName>(name: Name, input: OperationInput<Name>): Promise<OperationOutput<Name>>;
-  /** The error of a call that fails; throws where it did not. */
+  /** The error of a call that fails; throws if it did not. */
   fails(name: BoardOperationName, input: Record<string, unknown>): Promise<Record<string, unknown>>;
   protocol(): string | undefined;
 }
@@ -135,7 +136,7 @@ export class DaemonBed {
     return createClient({ url: this.url, ...(await this.token()) }).operate(name, input);
   }
 
-  /** Ends the daemon; `SIGKILL` as a crash does. */
+  /** Ends the daemon; `SIGKILL` simulates a crash. */
   async stopDaemon(signal: "SIGTERM" | "SIGKILL" = "SIGTERM"): Promise<void> {
     this.#daemon?.kill(signal);
     await this.#daemon?.exited;
@@ -148,7 +149,7 @@ export class DaemonBed {
     await rm(this.root, { recursive: true, force: true });
   }
 
-  /** A client of the newest protocol with a server of its own on its streams. */
+  /** A client of the newest protocol with its own server on its streams. */
   async stdio(options: Spawned = {}): Promise<Tools> {
     const client = new Client({ name: "new", version: "1" }, { versionNegotiation: { mode: "auto" } });
     await client.connect(new StdioClientTransport(this.#spawned(options)));
@@ -175,9 +176,9 @@ export class DaemonBed {
     return this.#tools(client as never);
   }
 
-  /** The official inspector's command line, on a server of its own or, with `http`, on the daemon's. */
+  /** The official inspector's command line, with its own server or, with `http`, on the daemon's. */
   inspect(args: string[], options: { cwd?: string; http?: boolean } = {}): Promise<Ended> {
-    // It hands nothing else of its environment on.
+    // It passes on nothing else of its environment.
     const environment = Object.entries(this.environment).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
     const target = options.http
       ? [`${this.url}/mcp`, "--header", "x-asyncagents-depth: 0"]

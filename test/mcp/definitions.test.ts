@@ -1,4 +1,4 @@
-/** What clients see of the tools: names, schemas, annotations, toolsets. No operation is done here. */
+/** What clients see of the tools: names, schemas, annotations, toolsets. No operation is executed here. */
 import { expect, test } from "bun:test";
 import type { JsonSchema } from "../../src/mcp/tool-schemas.ts";
 import { readToolset } from "../../src/mcp/tools.ts";
@@ -30,7 +30,7 @@ const EXTENDED = [
 ];
 const nothing = door({});
 
-/** Every field of a schema, with the path to it. */
+/** Every field of a schema, with its path. */
 function fields(schema: JsonSchema, path: string): { path: string; name: string; field: JsonSchema }[] {
   const own = Object.entries(schema.properties ?? {}).flatMap(([name, field]) => [
     { path: `${path}.${name}`, name, field },
@@ -53,7 +53,7 @@ function directory(path: string) {
   return { headers: { "x-asyncagents-directory": encodeURIComponent(path) } };
 }
 
-test("every field of every tool, at every depth, says what it means and its format [MT-06.1]", async () => {
+test("every field of every tool, at every depth, has a description with its meaning and format [MT-06.1]", async () => {
   const all = await allFields();
   expect(all.length).toBeGreaterThan(150);
   expect(all.filter(({ field }) => !field.description?.trim()).map(({ path }) => path)).toEqual([]);
@@ -75,7 +75,7 @@ test("every field of every tool, at every depth, says what it means and its form
   }
 });
 
-test("no schema has a workspace_id, and every closed set of values is an enum or is said", async () => {
+test("no schema has a workspace_id, and every closed set of values is an enum or is described", async () => {
   const all = await allFields();
   expect(all.filter(({ name }) => name === "workspace_id")).toEqual([]);
   const executors = all.filter(({ name }) => name === "executor" || name.endsWith("_executor"));
@@ -85,7 +85,7 @@ test("no schema has a workspace_id, and every closed set of values is an enum or
   }
 });
 
-test("nothing names the scripted agent where it is not offered", async () => {
+test("nothing names the scripted agent if it is not offered", async () => {
   const { tools } = await (await newClient(nothing.call, { scripted: false })).listTools();
   expect(JSON.stringify(tools)).not.toContain("SCRIPTED");
   expect(JSON.stringify(tools)).toContain("OPENCODE or CLAUDE_CODE");
@@ -107,7 +107,7 @@ test("the toolset decides what is listed and what can be called", async () => {
   expect(nothing.calls).toEqual([]);
 });
 
-test("what a person writes for the toolset is read, or refused with what there is", () => {
+test("a configured toolset is accepted, or rejected with the available ones", () => {
   for (const all of [undefined, "", "extended", "more"]) expect(readToolset(all)).toBe("extended");
   for (const few of ["core", "seed"]) expect(readToolset(few)).toBe("core");
   for (const unknown of ["none", "toString"]) {
@@ -124,7 +124,7 @@ test("annotations follow the table", async () => {
   };
   const named = (wanted: boolean[]) =>
     tools.map(({ name }) => name).filter((name) => JSON.stringify(flags(name)) === JSON.stringify(wanted));
-  // What adds and nothing else; what changes or removes; what sets an agent to work, which may do anything.
+  // Tools that only add; tools that change or remove; tools that start an agent, which may do anything.
   expect(named([false, false, false, false])).toEqual(["create_task", "add_project", "add_repo"]);
   expect(named([false, true, true, false])).toEqual(["update_task", "stop_attempt"]);
   expect(named([false, true, false, false])).toEqual(["delete_task", "merge_attempt"]);

@@ -1,6 +1,6 @@
 /**
- * MCP clients of both generations, each before the real handler over a `CallOperation` that the test writes down. There is no
- * socket in between: the client's fetch is the handler.
+ * MCP clients of both generations, each in front of the real handler over a `CallOperation` that the test defines.
+ * There is no socket in between: the client's fetch is the handler.
  */
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
@@ -14,11 +14,11 @@ export type Answers = Record<string, (input: Record<string, unknown>, signal?: A
 
 export interface Door {
   call: CallOperation;
-  /** All operations that arrived, but for the look-ups of a context. */
+  /** All operations that arrived, except context lookups. */
   calls: { name: string; input: Record<string, unknown> }[];
 }
 
-/** Answers what the test wrote down; anything else is not found. */
+/** Returns what the test defined; anything else is not found. */
 export function door(answers: Answers): Door {
   const calls: Door["calls"] = [];
   const call = async (name: string, input: Record<string, unknown>, options?: { signal?: AbortSignal }) => {
@@ -34,7 +34,7 @@ export interface DoorOptions {
   toolset?: Toolset;
   headers?: Record<string, string>;
   query?: string;
-  /** Offered where a test does not say otherwise. */
+  /** The toolset if a test does not specify one. */
   scripted?: boolean;
 }
 
@@ -52,7 +52,7 @@ export async function newClient(call: CallOperation, options: DoorOptions = {}):
   return client;
 }
 
-/** A client of the generation before. */
+/** A client of the previous generation. */
 export async function oldClient(call: CallOperation, options: DoorOptions = {}): Promise<OldClient> {
   const client = new OldClient({ name: "old", version: "1" });
   const url = new URL(`http://localhost/mcp${options.query ?? ""}`);
@@ -66,7 +66,7 @@ export function textOf(result: unknown): string {
   return content.map(({ text }) => text ?? "").join("\n");
 }
 
-/** What a failed call says. */
+/** The message of a failed call. */
 export function errorOf(result: unknown): Record<string, unknown> {
   return JSON.parse(textOf(result));
 }

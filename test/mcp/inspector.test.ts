@@ -5,12 +5,12 @@ import type { BoardOperationName, OperationInput, OperationOutput } from "../../
 import { DaemonBed, type Tools } from "./daemon-bed.ts";
 import { errorOf } from "./door-bed.ts";
 
-/** What the inspector ends with where a tool answers with an error. */
+/** The inspector's exit code if a tool answers with an error. */
 const TOOL_FAILED = 5;
 const UNKNOWN = "3f2b8c1e-0d4a-4f6b-9a57-5f6d2c7e8b90";
 
 let bed: DaemonBed;
-/** For what goes before; the inspector does what is looked at. */
+/** For the preparation; the inspector does what is tested. */
 let tools: Tools;
 beforeAll(async () => {
   bed = await DaemonBed.start();
@@ -41,7 +41,7 @@ async function use<Name extends BoardOperationName>(
   return JSON.parse(stdout).structuredContent;
 }
 
-test("the strict list has nothing to say against the tools, here and over HTTP [MT-01.1]", async () => {
+test("the strict list has no complaints about the tools, over stdio and HTTP [MT-01.1]", async () => {
   const strict = ["--method", "tools/list", "--strict"];
   const [stdio, http] = await Promise.all([bed.inspect(strict), bed.inspect(strict, { http: true })]);
   for (const { code, stdout, stderr } of [stdio, http]) {
@@ -137,7 +137,7 @@ test("each tool of the second set works from the inspector, over HTTP", async ()
   expect(merged).toMatchObject({ removed: true, task_status: "done", merged: [{ changed: true }] });
 });
 
-test("what a tool refuses is an error to the inspector, with what to do", async () => {
+test("a tool's rejection is an error in the inspector, with what to do", async () => {
   const [unknown, missing] = await Promise.all([
     invoke("get_task", { task_id: UNKNOWN }, { http: true }),
     invoke("list_repos", {}, { http: true }),

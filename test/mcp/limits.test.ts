@@ -1,4 +1,4 @@
-/** How much models can start over MCP, with a real daemon that offers no more than it does by itself. */
+/** How much models can start over MCP, with a real daemon in its default configuration. */
 import { afterAll, expect, test } from "bun:test";
 import { createClient } from "../../src/client/client.ts";
 import { DaemonBed } from "./daemon-bed.ts";
@@ -6,7 +6,7 @@ import { DaemonBed } from "./daemon-bed.ts";
 const bed = await DaemonBed.start({ ASYNCAGENTS_MAX_QUEUED: "100" });
 afterAll(() => bed.stop());
 
-test("of 150 launches at once 16 are at work, 100 wait in line, and the others are refused", async () => {
+test("of 150 concurrent launches 16 run, 100 wait in the queue, and the others are rejected", async () => {
   const model = await bed.stdio();
   const launch = { prompt: "!wait never", executor: "SCRIPTED", directory: bed.root };
   const outcomes = await Promise.allSettled(Array.from({ length: 150 }, () => model.call("launch_task", launch)));
@@ -49,7 +49,7 @@ test("the scripted agent is not offered to models unless the daemon was started 
     const start = { task_id, repos: [{ repo_id: repos[0]?.repo_id ?? "", target_branch: "main" }] };
     const model = await plain.stdio();
     expect((await model.fails("start_task_attempt", { ...start, executor: "SCRIPTED" })).code).toBe("invalid_argument");
-    // People go on trying things out with it.
+    // People can still try things out with it.
     expect((await plain.person("start_task_attempt", { ...start, executor: "SCRIPTED" })).task_id).toBe(task_id);
   } finally {
     await plain.stop();

@@ -1,8 +1,11 @@
-/** The transports with a real daemon: both generations of clients, the official conformance suite, who may ask, and who ends when. */
+/**
+ * The transports with a real daemon: both generations of clients, the official conformance suite, who may connect,
+ * and which process exits when.
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { COMMAND, DaemonBed, mcpArguments } from "./daemon-bed.ts";
 
-/** The server scenarios of the official suite that are about what this server has; docs/mcp.md tells of the others. */
+/** The server scenarios of the official suite that apply to this server; docs/mcp.md covers the others. */
 const SCENARIOS = ["server-initialize", "ping", "tools-list", "dns-rebinding-protection"];
 
 let bed: DaemonBed;
@@ -54,7 +57,7 @@ for (const scenario of SCENARIOS) {
   });
 }
 
-test("web pages and other names for this machine are refused; programs are not", async () => {
+test("web pages and other names for this machine are rejected; programs are not", async () => {
   const { host } = new URL(bed.url);
   const status = async (headers: Record<string, string>) => {
     const answer = await post(headers);
@@ -85,7 +88,7 @@ test("a server on stdio outlives the daemon, and finds the next one", async () =
   expect(await client.call("list_projects", {})).toEqual(before);
 });
 
-test("only the protocol is on its standard output, and it ends with its standard input", async () => {
+test("stdout carries only the protocol, and the server exits with its stdin", async () => {
   const server = Bun.spawn([COMMAND, ...mcpArguments("--tools", "core")], {
     cwd: bed.root,
     env: bed.environment,
@@ -104,7 +107,7 @@ test("only the protocol is on its standard output, and it ends with its standard
   let text = "";
   for await (const chunk of server.stdout.pipeThrough(new TextDecoderStream())) {
     text += chunk;
-    // Requests that are not answered yet end with the input.
+    // Requests without an answer end with the input.
     if (text.trimEnd().split("\n").length >= 2 && text.endsWith("\n")) await server.stdin.end();
   }
   expect(await server.exited).toBe(0);

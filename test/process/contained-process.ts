@@ -1,7 +1,7 @@
 /**
- * A process of its own for tests, perhaps in a pid namespace of its own: `bun contained-process.ts <folder> [namespace]`. An
- * engine with the scripted host on the store in that folder launches a task that stands still, and sweeps for what dead
- * processes left. Says its task's id on stdout; the end of stdin ends it.
+ * A separate process for tests, optionally in its own pid namespace: `bun contained-process.ts <folder> [namespace]`.
+ * An engine with the scripted host on the store in that folder launches a task that never moves, and sweeps for what
+ * dead processes left. Prints its task's id on stdout; the end of stdin ends it.
  */
 
 import { DEFAULT_SETTINGS } from "../../src/engine/context.ts";

@@ -1,4 +1,4 @@
-/** Who lives: what can be seen is asked for by its pid, everything else is judged by its heartbeat. */
+/** Liveness: a visible process is checked by its pid, every other one is judged by its heartbeat. */
 import { expect, onTestFinished, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,7 +19,7 @@ import { idle, launch, newWorld, when } from "../engine/engine-bed.ts";
 
 const own: Instance = { id: "i", ...ownIdentity(), beat: 0, host: "scripted", directory: "/", startedAt: 0 };
 
-test("a process that can be seen lives as long as its pid has its start time, whatever its heartbeat", () => {
+test("a visible process is alive as long as its pid has its start time, whatever its heartbeat", () => {
   let at = 0;
   const judge = instanceJudge(() => at);
   for (at of [0, 50_000, 500_000]) expect(judge(own)).toBe(true);
@@ -48,7 +48,7 @@ test.each([
   expect(judge({ ...last, beat: 21 })).toBe(true);
 });
 
-test("whoever slept, or has not looked, holds nobody for dead", () => {
+test("a process that slept, or has not checked, considers nobody dead", () => {
   let at = 0;
   const judge = instanceJudge(() => at);
   const other = { ...own, pidNamespace: "pid:[1]", beat: 7 };
@@ -59,7 +59,7 @@ test("whoever slept, or has not looked, holds nobody for dead", () => {
   expect(judge({ ...other, beat: 8 })).toBe(true);
 });
 
-test("the start of a process reads the same in every time zone and language", () => {
+test("the start time of a process reads the same in every time zone and language", () => {
   const { TZ, LC_ALL } = process.env;
   const read = (zone: string, language: string) => {
     Object.assign(process.env, { TZ: zone, LC_ALL: language });
@@ -74,7 +74,7 @@ test("the start of a process reads the same in every time zone and language", ()
   expect(new Set(starts).size).toBe(1);
 });
 
-test("an instance that was held for dead registers again, and stops what was taken from it", async () => {
+test("an instance that was considered dead registers again, and stops the tasks that were taken over", async () => {
   const world = newWorld();
   const one = await world.side({ settings: { beatMs: 10 } });
   const parent = world.parent();
@@ -93,7 +93,7 @@ test("an instance that was held for dead registers again, and stops what was tak
   });
 });
 
-test("and keeps what was not", async () => {
+test("an instance that was considered dead keeps the tasks that were not taken over", async () => {
   const world = newWorld();
   const one = await world.side({ settings: { beatMs: 10 } });
   const task = await launch(one, world.parent(), world.script(gate("held"), say("kept")));
@@ -104,7 +104,7 @@ test("and keeps what was not", async () => {
   expect(await when(one, task, ({ status }) => !isLive(status))).toMatchObject({ run: { result: "kept" } });
 });
 
-/** In a pid namespace of its own where that is allowed; else as one that says that it is. */
+/** In its own pid namespace if that is allowed; otherwise a process that claims to be. */
 function contained(folder: string) {
   const program = [process.execPath, join(import.meta.dir, "contained-process.ts"), folder];
   const unshare = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"];
@@ -136,7 +136,7 @@ test("processes in two containers on one data folder leave each other's tasks al
     now: Date.now,
     monotonic: awakeNow,
     newId: (prefix) => `${prefix}_outside`,
-    // Looks are 20 ms apart here: the child's heartbeat may be late by a second before it counts as stopped.
+    // Checks are 20 ms apart here: the child's heartbeat may be a second late before it counts as stopped.
     isAlive: instanceJudge(() => performance.now(), 1_500),
     wordNotices: () => ({ visible: "told", hidden: "" }),
     reach: () => {},

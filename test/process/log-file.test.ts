@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-test("a line holds time, level, pid, words and details, and is for its owner only", async () => {
+test("a line contains time, level, pid, message and details, and only its owner can read it", async () => {
   const file = join(folder, "a.log");
   const log = fileLog(file);
   log.error("something broke", { error: "two\nlines" });
@@ -21,7 +21,7 @@ test("a line holds time, level, pid, words and details, and is for its owner onl
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
-test("a small one is kept as it is when more is written", async () => {
+test("a small file is appended to", async () => {
   const file = join(folder, "a.log");
   for (const words of ["first", "second"]) {
     const log = fileLog(file);
@@ -46,7 +46,7 @@ test("it is rotated before it grows large, and one older file is kept", async ()
   expect(existsSync(`${file}.2`)).toBe(false);
 });
 
-test("a folder that does not exist stops nothing", async () => {
+test("a missing folder breaks nothing", async () => {
   const log = fileLog(join(folder, "missing", "a.log"));
   log.info("nobody hears");
   await log.written();

@@ -25,9 +25,9 @@ export interface ApiOptions {
   origins?: readonly string[];
   heartbeatMs?: number;
   daemon?: ApiServerOptions["daemon"];
-  /** Puts members of its own in place of the store's, for the server only. */
+  /** Replaces members of the store, for the server only. */
   store?(store: Store): Partial<Store>;
-  /** The engines that the server knows; the side's own when absent. */
+  /** The engines that the server knows; by default the side's own. */
   engines?(side: Side): readonly Engine[];
 }
 
@@ -40,7 +40,7 @@ export interface Api {
   token: string;
   client: Client;
   logged: string[];
-  /** Asks for a path, with `with the token` where the init has none of its own. */
+  /** Requests a path, with the token unless the init has its own. */
   ask(path: string, init?: RequestInit): Promise<Response>;
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
 }
@@ -49,7 +49,7 @@ type Ending = () => unknown;
 
 const endings = new WeakMap<World, Ending[]>();
 
-/** Done before the world's stores are closed; what was begun last ends first. */
+/** Runs before the world's stores are closed, in reverse order. */
 export function atEnd(world: World, ending: Ending): void {
   const known = endings.get(world);
   if (known) {
@@ -96,7 +96,7 @@ export async function startApi(options: ApiOptions = {}): Promise<Api> {
   return { world, side, store, server, url, token, client: createClient({ url, token }), logged, ask, post };
 }
 
-/** The sides of a world have pids that are made up; here the side's own is this very process. */
+/** The sides of a world have made-up pids; here the side's own is this process. */
 function deskOf(side: Side, store: Store, engines: readonly Engine[]): Desk {
   const ofThisProcess = new Set(engines.map(({ instance }) => instance.id).concat(side.id));
   const instances = async () =>
@@ -127,7 +127,7 @@ const failureSchema = z.strictObject({
   }),
 });
 
-/** An answer that must be an error in the documented form, with the headers that all have. */
+/** An answer that must be an error in the documented form, with the common headers. */
 export async function failureOf(answer: Response | Promise<Response>): Promise<Failure> {
   const response = await answer;
   const { error } = failureSchema.parse(await response.json());

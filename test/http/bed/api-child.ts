@@ -1,4 +1,4 @@
-/** Real Bun processes with a status API of their own (`api-process.ts`); each is ended by its own pid after the test. */
+/** Real Bun processes, each with its own status API (`api-process.ts`); each is ended by its pid after the test. */
 import { join } from "node:path";
 import { type Client, createClient } from "../../../src/client/client.ts";
 import { attachLifeline } from "../../../src/testing/lifeline.ts";
@@ -11,10 +11,10 @@ export interface ApiChild {
   port: number;
   token: string;
   client: Client;
-  /** Sends a line and gives the next line that it says. */
+  /** Sends a line and returns the next line it prints. */
   tell(line: string): void;
   said(): Promise<string>;
-  /** Ends in order; resolves with all that it wrote to stderr. */
+  /** Shuts down in order; resolves with everything it wrote to stderr. */
   end(): Promise<string>;
   kill(): Promise<void>;
 }

@@ -1,7 +1,8 @@
 /**
- * A process of its own for tests: `bun api-process.ts <folder> <directory>`: an engine with the scripted host and a status
- * API on the store in that folder. Says `ready` on stdout. Its agents say "said by <pid>" after calling a tool, unless the
- * prompt names the script `held` or `asking`. A line `open <gate>` on stdin opens a gate; the end of stdin ends it.
+ * A separate process for tests: `bun api-process.ts <folder> <directory>`: an engine with the scripted host and a
+ * status API on the store in that folder. Prints `ready` on stdout. Its agents say "said by <pid>" after calling a
+ * tool, unless the prompt names the script `held` or `asking`. A line `open <gate>` on stdin opens a gate; the end of
+ * stdin ends the process.
  */
 import { createInterface } from "node:readline";
 import { DEFAULT_SETTINGS } from "../../../src/engine/context.ts";
@@ -20,7 +21,7 @@ const log = { info: () => {}, error: () => {} };
 
 const store = await sqliteStore({ directory: folder });
 const host = scriptedHost({ agents: ["general"] });
-// Its sessions have ids that those of the test's own process do not have.
+// Its session ids differ from those of the test's own process.
 for (let index = 0; index < 1_000_000; index++) host.sessions.newId("ses");
 host.script("short", [call("bash"), say(`said by ${process.pid}`)]);
 host.script("held", [call("bash", { output: "sk-secret" }), gate("door"), say("let through")]);

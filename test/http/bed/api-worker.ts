@@ -1,6 +1,6 @@
 /**
- * A status API in a Worker, where OpenCode's TUI runs its plugins: takes `{ folder, port }`, says the port that it got, and ends
- * with the Worker.
+ * A status API in a Worker, where OpenCode's TUI runs its plugins: receives `{ folder, port }`, reports its actual
+ * port, and ends with the Worker.
  */
 import { Desk } from "../../../src/engine/desk.ts";
 import { Overview } from "../../../src/engine/watching/overview.ts";

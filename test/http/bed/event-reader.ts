@@ -1,4 +1,4 @@
-/** Reads an event stream as bytes off a fetch, by the rules of server-sent events and not by the client's code. */
+/** Reads an event stream as bytes from a fetch, by the rules of server-sent events and not with the client's code. */
 
 import type { Snapshot } from "../../../src/protocol/events.ts";
 import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
@@ -6,7 +6,7 @@ import type { World } from "../../engine/engine-bed.ts";
 import { atEnd } from "./api-bed.ts";
 
 export interface RawEvent {
-  /** -1 where the event has none. */
+  /** -1 if the event has none. */
   id: number;
   name: string;
   data: string;
@@ -28,7 +28,7 @@ export class EventReader {
     this.#abort = abort;
   }
 
-  /** Leaves by itself at the end of the test. */
+  /** Disconnects automatically at the end of the test. */
   static async open({ world, url }: { world: World; url: string }): Promise<EventReader> {
     const abort = new AbortController();
     atEnd(world, () => abort.abort());
@@ -49,7 +49,7 @@ export class EventReader {
     return event;
   }
 
-  /** Reads up to the first event that fits. */
+  /** Reads up to the first matching event. */
   async until(fits: (event: RawEvent) => boolean): Promise<RawEvent> {
     for (;;) {
       const event = await this.next();
@@ -64,7 +64,7 @@ export class EventReader {
     if (last < seq) await this.until(({ id }) => id >= seq);
   }
 
-  /** Leaves as a closed browser tab does. */
+  /** Disconnects like a closed browser tab. */
   leave(): void {
     this.#abort.abort();
   }
@@ -84,7 +84,7 @@ export function taskOf(event: RawEvent): BackgroundTask {
   return JSON.parse(event.data);
 }
 
-/** What a page would show after these events: the snapshot's tasks with every change put over them. */
+/** What a page would show after these events: the snapshot's tasks with every change applied. */
 export function folded(events: readonly RawEvent[]): Map<string, BackgroundTask> {
   const shown = new Map<string, BackgroundTask>();
   for (const event of events) {

@@ -1,12 +1,13 @@
 /**
- * What another user of the machine tries against a server; runs in a process of that user, under Node. Reads its orders from
- * stdin and says at its end which statuses came, and what the answers said. Imports nothing of ours: that user cannot read it.
+ * What another user of the machine tries against a server; runs as that user, under Node. Reads its instructions from
+ * stdin and finally prints which statuses it got and what the answers said. Imports nothing of ours, because that
+ * user cannot read it.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 
-/** Sends and reads until the server closes; or leaves at once, in order (`fin`) or not (`reset`). */
+/** Sends and reads until the server closes; or disconnects immediately, cleanly (`fin`) or not (`reset`). */
 function exchange(port, bytes, { leave = null, local = {} } = {}) {
   return new Promise((resolve) => {
     let received = "";
@@ -63,7 +64,7 @@ const WAYS = {
     const local = { localAddress: `127.0.0.${2 + (index % 200)}`, localPort: ownerPort };
     return exchange(port, rawRequest(request, { ...JSON_BODY, ...own(port) }), { local });
   },
-  /** Behind a request that everybody may make, on the same connection. */
+  /** Pipelined behind a request that everyone may make, on the same connection. */
   pipelined: async ({ port, request }) => {
     const open = rawRequest({ method: "GET", path: "/v1/health", body: "" }, { Connection: "keep-alive" });
     const answers = await exchange(port, open + rawRequest(request, { ...JSON_BODY, ...own(port) }));

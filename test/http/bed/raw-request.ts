@@ -1,4 +1,4 @@
-/** Requests that no HTTP client would send: bytes on a socket, and the answer as it comes. */
+/** Requests that no HTTP client would send: raw bytes on a socket, and the raw answer. */
 import { connect, type Socket } from "node:net";
 import type { World } from "../../engine/engine-bed.ts";
 import { atEnd } from "./api-bed.ts";

@@ -1,4 +1,4 @@
-/** A schema that also refuses fields that it does not name: an answer must hold nothing undocumented. */
+/** A schema that also rejects unknown fields: an answer must contain nothing undocumented. */
 import { z } from "zod";
 
 export function strict(schema: z.ZodType): z.ZodType {
