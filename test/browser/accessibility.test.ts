@@ -1,6 +1,6 @@
 /**
- * The page for people who do not use a mouse or do not see it: axe finds nothing on any state in either theme, keys move the
- * focus, and what a task asks is announced.
+ * The page without a mouse and without sight: axe finds no problem in any state in either theme, keys move the focus,
+ * and a task's request is announced.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -55,7 +55,7 @@ async function violations(state: string): Promise<string[]> {
 }
 
 async function look(found: string[], state: string, path: string | null, ready: string): Promise<void> {
-  // As a link on the page does: without loading it anew, axe included.
+  // Like a link on the page: without reloading it, which would also unload axe.
   const go = `history.pushState(null, "", "${path}"); dispatchEvent(new Event("popstate"))`;
   if (path !== null) await page.evaluate(go);
   await page.locator(ready).first().waitFor();
@@ -78,7 +78,7 @@ async function attempt(title: string, description: string): Promise<{ task_id: s
   return { task_id, attempt_id: (await bed.client.operate("start_task_attempt", input)).attempt_id };
 }
 
-/** As a model does, over MCP. */
+/** Like a model, over MCP. */
 async function asksForApproval(): Promise<void> {
   const model = createClient({ url: bed.url, token: bed.token, origin: { door: "model", depth: 0 } });
   const { project_id } = await project();
@@ -93,7 +93,7 @@ async function waitingTask(): Promise<BackgroundTask> {
   }
 }
 
-test("axe finds nothing on any state, in both themes", async () => {
+test("axe finds no problem in any state, in both themes", async () => {
   const found: string[] = [];
   await look(found, "empty list", "/", "h2");
   await look(found, "board without a project", "/board", "h1");
@@ -192,7 +192,7 @@ test("keys move the focus from task to task and from message to message, and ski
   expect(view.problems).toEqual([]);
 });
 
-test("what a task asks is announced, and forced colours keep what colours told", async () => {
+test("a task's request is announced, and forced colours keep what colours conveyed", async () => {
   await page.goto(`${bed.url}/`);
   await page.locator("[data-connection=live]").first().waitFor({ state: "attached" });
   await attempt("Ask once more", "!ask Which one?");

@@ -1,6 +1,6 @@
 /**
- * One request, several who answer it: two tabs of the real daemon in a real Chromium, and the command line. Whoever comes second reads what
- * was answered, and from where.
+ * One request, several people who answer it: two tabs of the real daemon in a real Chromium, and the command line.
+ * Whoever is second reads what was answered, and from where.
  */
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { type BoardBed, startBoardBed } from "./board-bed.ts";
@@ -29,7 +29,7 @@ async function tabs(id: string): Promise<[View, View]> {
 
 const note = ({ page }: View) => page.getByRole("status", { name: "The request is over" });
 
-test("the tab that did not answer says how the other one did, until it is dismissed or another request comes", async () => {
+test("the tab that did not answer shows the other one's answer, until it is dismissed or another request comes", async () => {
   const id = await launch("Asks\n!permit Delete the prices\n!wait go.txt\n!permit And the rest\n!say done");
   const [one, other] = await tabs(id);
   await one.page.getByRole("button", { name: "Allow once" }).click();
@@ -40,7 +40,7 @@ test("the tab that did not answer says how the other one did, until it is dismis
   await Bun.write(`${bed.repo}/go.txt`, "");
   await other.page.locator("[data-asks]").getByText("And the rest").waitFor();
   expect(await note(other).count()).toBe(0);
-  // A refusal without a word ends the run: it is said all the same.
+  // A rejection without a message ends the run: it is still shown.
   await one.page.getByRole("button", { name: "Reject" }).click();
   await note(other).getByText("Already rejected, from the dashboard").waitFor();
   await note(other).getByRole("button", { name: "Dismiss" }).click();
@@ -49,7 +49,7 @@ test("the tab that did not answer says how the other one did, until it is dismis
   expect([...one.problems, ...other.problems]).toEqual([]);
 });
 
-test("of two tabs that answer at once, the one that was too late is told what counts", async () => {
+test("of two tabs that answer at once, the late one is told which answer counts", async () => {
   const id = await launch("Asks\n!permit Delete the prices\n!wait never.txt");
   const [one, other] = await tabs(id);
   const sent = Promise.withResolvers<void>();
@@ -66,7 +66,7 @@ test("of two tabs that answer at once, the one that was too late is told what co
   expect([...one.problems, ...other.problems]).toEqual([]);
 });
 
-test("a tab and the command line say it to each other", async () => {
+test("a tab and the command line tell each other", async () => {
   const first = await launch("Asks\n!ask Which colour?\n!wait never.txt");
   const [one] = await tabs(first);
   expect(await bed.cli("answer", first, "red")).toMatchObject({ code: 0 });

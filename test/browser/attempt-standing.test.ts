@@ -1,6 +1,6 @@
 /**
- * How attempts stand, in a real Chromium on the real daemon: on the cards of the board, with what the server warned of, and with what is
- * queued for them.
+ * The state of attempts, in a real Chromium on the real daemon: on the cards of the board, with the server's
+ * warnings, and with queued follow-ups.
  */
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { chmod, rm, writeFile } from "node:fs/promises";
@@ -37,7 +37,7 @@ async function newAttempt(task_id: string): Promise<string> {
 
 const settled = (attempt_id: string) => bed.client.operate("get_attempt", { attempt_id, wait_ms: 20_000 });
 
-test("a card shows state and branch of the newest attempt, and one that a person stopped as stopped", async () => {
+test("a card shows the state and branch of the newest attempt, and one that a person stopped as stopped", async () => {
   const itemId = await newItem("Two tries", "!wait go.txt\n!fail It went wrong.");
   const first = await newAttempt(itemId);
   const second = await newAttempt(itemId);
@@ -58,7 +58,7 @@ test("a card shows state and branch of the newest attempt, and one that a person
   expect(view.problems).toEqual([]);
 });
 
-test("what the server warns of at a start and at a merge is shown until it is dismissed", async () => {
+test("the server's warnings at a start and at a merge are shown until they are dismissed", async () => {
   const itemId = await newItem("With a warning", "!write more.txt more");
   await writeFile(join(bed.repo, "unsaved.txt"), "not committed\n");
   const hook = join(bed.repo, ".git/hooks/pre-commit");
@@ -82,7 +82,7 @@ test("what the server warns of at a start and at a merge is shown until it is di
   expect(problems).toEqual([]);
 }, 60_000);
 
-test("queued follow-ups are shown with their texts and with why they wait, and are cancelled", async () => {
+test("queued follow-ups are shown with their text and why they wait, and can be cancelled", async () => {
   const attempt_id = await newAttempt(await newItem("With a queue", "!wait go.txt\n!fail It went wrong."));
   const queue = (prompt: string) => bed.client.operate("follow_up", { attempt_id, action: "queue", prompt });
   await queue("Fix __init__.py\n  and keep this line");

@@ -1,4 +1,4 @@
-/** A real daemon with folders of its own, and a real git repository for its board. */
+/** A real daemon with its own folders, and a real git repository for its board. */
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -17,7 +17,7 @@ export interface BoardBed {
   /** A repository with one commit on main. */
   repo: string;
   git(...args: string[]): Promise<string>;
-  /** A command of the command line, with what it printed. */
+  /** Runs a command of the command line and returns its output. */
   cli(...args: string[]): Promise<{ code: number; out: string; err: string }>;
   stop(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
  * The board in a real Chromium on the real daemon, with scripted agents and real git: from an empty board to a merged
- * attempt, and what a person meets on the way.
+ * attempt, and what a person encounters on the way.
  */
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
@@ -56,7 +56,7 @@ async function followUp({ page }: View, prompt: string, button: "Send" | "Queue"
   await form.getByRole("button", { name: button, exact: true }).click();
 }
 
-test("an empty board says what to do; project, repository and work item are made on the page", async () => {
+test("an empty board says what to do; project, repository and work item are created on the page", async () => {
   const empty = await startBoardBed({ "readme.txt": "hello\n" });
   onTestFinished(() => empty.stop());
   const view = await chromium.open(`${empty.url}/board`);
@@ -138,7 +138,7 @@ test("an attempt is started, followed, continued, answered and merged on the pag
   expect(problems).toEqual([]);
 }, 60_000);
 
-test("a card moves by keys, by its menu and by drag and drop, and shows by itself what its attempt is doing", async () => {
+test("a card moves by keys, by its menu and by drag and drop, and shows its attempt's progress by itself", async () => {
   const itemId = await newItem("A card on its way", "!wait later.txt\n!fail It went wrong.");
   const view = await open(`/board/${projectId}`);
   const { page, problems } = view;
@@ -157,7 +157,7 @@ test("a card moves by keys, by its menu and by drag and drop, and shows by itsel
   await page.reload();
   await card("todo").waitFor();
   expect(await status()).toBe("todo");
-  // A page that nobody looks at polls nothing: what shows from here on came by events.
+  // A page in the background does not poll: everything shown from here on came by events.
   await page.evaluate("Object.defineProperty(document, 'visibilityState', { get: () => 'hidden' })");
   await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
   const attemptId = await newAttempt(itemId);
@@ -167,7 +167,7 @@ test("a card moves by keys, by its menu and by drag and drop, and shows by itsel
   expect(problems).toEqual([]);
 });
 
-test("a card that is being moved stays where it was put, whatever else changes meanwhile", async () => {
+test("a card that is being moved stays where it was put, whatever else changes in the meantime", async () => {
   const itemId = await newItem("On a slow way");
   const view = await open(`/board/${projectId}`);
   const { page, problems } = view;
@@ -192,7 +192,7 @@ test("a card that is being moved stays where it was put, whatever else changes m
   expect(problems).toEqual([]);
 });
 
-test("a card that is moved before the columns are loaded is shown where it was put", async () => {
+test("a card moved before the columns are loaded is shown where it was put", async () => {
   const itemId = await newItem("Faster than the page");
   const view = await open("/");
   const { page, problems } = view;
@@ -218,7 +218,7 @@ test("a card that is moved before the columns are loaded is shown where it was p
   expect(problems).toEqual([]);
 });
 
-test("a conflict names its files and changes nothing; a removal that would lose work is refused, then forced", async () => {
+test("a conflict names its files and changes nothing; a removal that would lose work is rejected, then forced", async () => {
   const itemId = await newItem(HOSTILE, "!write price.txt twelve");
   const attemptId = await newAttempt(itemId);
   await bed.client.operate("get_attempt", { attempt_id: attemptId, wait_ms: 20_000 });
@@ -246,7 +246,7 @@ test("a conflict names its files and changes nothing; a removal that would lose 
   expect(problems).toEqual([]);
 });
 
-test("of a diff that was cut every file is named and counted, and it is merged only by somebody who accepts that", async () => {
+test("a truncated diff names and counts every file, and can be merged only by someone who accepts that", async () => {
   const attemptId = await newAttempt(await newItem("A great deal", "!write small.txt x"));
   await bed.client.operate("get_attempt", { attempt_id: attemptId, wait_ms: 20_000 });
   const path = await worktreeOf(attemptId);
@@ -276,7 +276,7 @@ test("of a diff that was cut every file is named and counted, and it is merged o
   expect(problems).toEqual([]);
 }, 60_000);
 
-test("a column of hundreds is drawn in part and read on when asked", async () => {
+test("a column of hundreds is drawn in part and loads more on request", async () => {
   const { project_id } = await bed.client.operate("add_project", { name: "Bulk" });
   for (let index = 0; index < 120; index++) {
     await bed.client.operate("create_task", { project_id, title: `Bulk ${index}` });
@@ -287,7 +287,7 @@ test("a column of hundreds is drawn in part and read on when asked", async () =>
   await todo.getByText("50+").waitFor();
   await todo.getByText("Bulk 119").waitFor();
   expect(await page.locator("article").count()).toBeLessThan(40);
-  // The filter looks at all work items, in any order of words, and not only at the fifty that are loaded.
+  // The filter searches all work items, in any word order, and not only the fifty that are loaded.
   await page.keyboard.press("/");
   await page.keyboard.type("7 bulk");
   await todo.getByText("21 found").waitFor();
@@ -299,13 +299,13 @@ test("a column of hundreds is drawn in part and read on when asked", async () =>
   expect(problems).toEqual([]);
 });
 
-test("a server without a board says what the board is and how to get it", async () => {
+test("a server without a board explains the board and how to get it", async () => {
   const api = await startApi();
   const { page, problems } = await chromium.open(`${api.url}/board`);
   await page.getByText("asyncagents up", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Look again" }).waitFor();
   expect(problems).toEqual([]);
-  // Before its server goes.
+  // Must close before its server stops.
   await chromium.closePages();
 });
 

@@ -1,6 +1,6 @@
 /**
- * A task's conversation in a real Chromium: a long one is drawn in part and every place of it is one jump away; a reader's
- * place is kept, whatever appears on the page.
+ * A task's conversation in a real Chromium: a long one is drawn in part with every place one jump away; the reader's
+ * position is kept, whatever appears on the page.
  */
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
@@ -16,7 +16,7 @@ const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QD
 let world: World;
 let api: Api;
 let chromium: Chromium;
-/** By session: what its host shows instead of its own messages. */
+/** By session: messages that its host returns instead of its own. */
 const shown = new Map<string, Message[]>();
 
 beforeAll(async () => {
@@ -73,7 +73,7 @@ async function isInView(page: Page, index: number): Promise<void> {
   throw new Error(`Message ${index} is not in view.`);
 }
 
-/** What a frame puts right before it is painted, nobody sees. */
+/** What a frame corrects before it is painted is invisible. */
 const painted = (page: Page) =>
   page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
 
@@ -125,7 +125,7 @@ test("2,000 messages: opened at the newest and followed, with the first, each er
   expect(problems).toEqual([]);
 });
 
-test("earlier messages are loaded as one scrolls up to them, and the place is kept", async () => {
+test("earlier messages load while scrolling up, and the position is kept", async () => {
   const task = await launch(api.side, world.parent(), world.script(gate("up"), say("done")));
   shown.set(task.sessionId, manyMessages());
   const { page, problems } = await chromium.open(`${api.url}/tasks/${task.id}`);
@@ -147,7 +147,7 @@ test("earlier messages are loaded as one scrolls up to them, and the place is ke
   expect(problems).toEqual([]);
 });
 
-test("a request is in view and nothing moves: in the middle, at the tail, and when the task ends", async () => {
+test("a request is in view and nothing moves: in the middle, at the end, and when the task ends", async () => {
   const steps = [gate("box-1"), ask("permission", "May I go on?"), gate("box-2"), say("The end of it")];
   const task = await launch(api.side, world.parent(), world.script(...steps));
   shown.set(task.sessionId, manyMessages());
@@ -189,7 +189,7 @@ test("a request is in view and nothing moves: in the middle, at the tail, and wh
   expect([...tail.problems, ...middle.problems]).toEqual([]);
 });
 
-test("what people typed is shown as typed, what agents wrote as Markdown", async () => {
+test("people's text is shown as typed, agents' text as Markdown", async () => {
   const typed = "Fix __init__.py and *.ts\n  keep  this   line\n# no heading";
   const task = await launch(api.side, world.parent(), `${typed}\n${world.script(say("See **this**"))}`);
   await ended(api.side, task);
@@ -203,7 +203,7 @@ test("what people typed is shown as typed, what agents wrote as Markdown", async
   expect(problems).toEqual([]);
 });
 
-test("tools show commands, edits and colours, pictures are pictures, and code is coloured and can be copied", async () => {
+test("tools show commands, edits and colours, images are shown, and code is highlighted and can be copied", async () => {
   const task = await launch(api.side, world.parent(), world.script(say("x")));
   const tool = (name: string, input: unknown, output: string): Message["parts"][number] => ({
     type: "tool",

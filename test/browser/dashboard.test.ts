@@ -1,6 +1,6 @@
 /**
- * The dashboard in a real Chromium on the real OpenCode: what happens there shows on the page without a reload, and what a
- * person does on the page happens there.
+ * The dashboard in a real Chromium on the real OpenCode: what happens there shows on the page without a reload, and
+ * actions on the page take effect there.
  */
 
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
@@ -47,11 +47,11 @@ test("an empty list says what to do", async () => {
   await page.getByText("No tasks yet").waitFor();
   await page.getByRole("button", { name: "Launch" }).first().waitFor();
   expect(problems).toEqual([]);
-  // Before its server goes.
+  // Must close before its server stops.
   await chromium.closePages();
 });
 
-test("a task that is launched in OpenCode appears, progresses and completes without a reload", async () => {
+test("a task launched in OpenCode appears, progresses and completes without a reload", async () => {
   const view = await open();
   await view.page.evaluate("window.stillTheSamePage = true");
   const id = await parent.launch(
@@ -70,7 +70,7 @@ test("a task that is launched in OpenCode appears, progresses and completes with
   expect(view.problems).toEqual([]);
 });
 
-test("filters and the search are in the address, and the way back works", async () => {
+test("filters and search are in the address, and the back button works", async () => {
   const [good = "", bad = ""] = await parent
     .askAll([
       { name: "task", input: { description: "alpha works", agent: "general", prompt: `${world.script(say("a"))} go` } },
@@ -101,7 +101,7 @@ test("filters and the search are in the address, and the way back works", async 
   expect([...view.problems, ...again.problems]).toEqual([]);
 });
 
-test("a batch is a timeline: a bar for each run, in the colour of how it ended", async () => {
+test("a batch is a timeline: a bar for each run, in the colour of its outcome", async () => {
   const [first = "", second = "", third = ""] = await parent.launchAll(
     [[say("one"), gate("page-batch"), say("one again")], [fail(400, "no")], [gate("page-batch"), say("three")]],
     { batch: "timeline" },
@@ -124,7 +124,7 @@ test("a batch is a timeline: a bar for each run, in the colour of how it ended",
   expect(problems).toEqual([]);
 });
 
-test("a task's page shows the conversation as it happens, with tools folded and errors in full", async () => {
+test("a task's page shows the conversation live, with tools folded and errors in full", async () => {
   await writeFile(join(world.opencode.directory, "pixel.png"), Buffer.from(PIXEL, "base64"));
   const id = await parent.launch([
     call("bash", { command: "echo from the tool", description: "Says something" }),
@@ -153,7 +153,7 @@ test("a task's page shows the conversation as it happens, with tools folded and 
   expect([...problems, ...other.problems]).toEqual([]);
 });
 
-test("cancel, resume and launch from the page do what they say", async () => {
+test("cancel, resume and launch work from the page", async () => {
   const held = await parent.launch([gate("page-held"), say("x")]);
   await world.model.gate("page-held").reachedBy(1);
   const view = await open(`/tasks/${held}`);
@@ -193,7 +193,7 @@ async function launchOnPage({ page }: View, description: string): Promise<void> 
   await dialog.getByRole("button", { name: /^Launch/ }).click();
 }
 
-test("what agents write is text, never a page", async () => {
+test("agents' output is text, never markup of the page", async () => {
   const id = await parent.launch(
     [say(`${HOSTILE} [click](javascript:alert(2)) ![picture](https://example.com/x.png)`)],
     {
@@ -218,7 +218,7 @@ test("on a phone nothing is wider than the screen", async () => {
   }
 });
 
-test("when the server goes away the page says so, and goes on when it is back", async () => {
+test("when the server goes away the page says so, and continues when it is back", async () => {
   await world.settled();
   await world.opencode.waitIdle(parent.sessionId);
   const view = await open();

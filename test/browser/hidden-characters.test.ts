@@ -1,4 +1,4 @@
-/** Which characters count as hidden, and what stands in their place. */
+/** Which characters count as hidden, and what replaces them. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { hiddenIn, piecesOf, visibleText } from "../../dashboard/src/wording/hidden-characters.ts";
@@ -17,7 +17,7 @@ test("direction controls, zero-width, control and tag characters are marked, rep
   expect(piecesOf("x\u202Ey")).toEqual(["x", { code: "U+202E", name: "right-to-left override" }, "y"]);
 });
 
-test("what emoji, keycaps, flags and joining scripts need stays as it is", () => {
+test("characters that emoji, keycaps, flags and joining scripts need are kept", () => {
   for (const text of [
     "family 👨‍👩‍👧‍👦, 🏳️‍🌈, 👩🏽‍💻, ❤️‍🔥, ☎️, 1️⃣",
     "🏴󠁧󠁢󠁳󠁣󠁴󠁿",
@@ -32,13 +32,13 @@ test("what emoji, keycaps, flags and joining scripts need stays as it is", () =>
   expect(visibleText("👩\u200Dx")).toBe("👩[U+200D]x");
 });
 
-test("a line is warned of for what it hides", () => {
+test("a line warns about what it hides", () => {
   expect(hiddenIn("const a = 1;")).toBeNull();
   expect(hiddenIn("const a\u200B = 1;")).toBe("invisible");
   expect(hiddenIn("/* \u202E */")).toBe("direction");
 });
 
-test("nothing of a text is lost, no control is left, and marks are bounded", () => {
+test("no text is lost, no control character is left, and marks are bounded", () => {
   const hostile = fc.string({
     unit: fc.oneof(fc.constantFrom(..."\u202E\u2066\u200B\u200D\uFEFF\u200F\u0000a 👩"), fc.string({ unit: "binary" })),
   });

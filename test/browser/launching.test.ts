@@ -1,4 +1,4 @@
-/** The first run of a newcomer, and what can be done with a task that went wrong, on a real daemon. */
+/** A newcomer's first run, and what can be done with a failed task, on a real daemon. */
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { type BoardBed, startBoardBed } from "./board-bed.ts";
@@ -24,7 +24,7 @@ async function fillLaunch(page: Page, prompt: string): Promise<void> {
   await dialog.getByLabel("Runs on").selectOption("scripted");
 }
 
-/** Launches it and gives its id once it has ended. */
+/** Launches a task and returns its id once it has ended. */
 async function ended(prompt: string): Promise<string> {
   const { id } = await bed.client.launch({
     description: "From outside",
@@ -36,7 +36,7 @@ async function ended(prompt: string): Promise<string> {
   return id;
 }
 
-test("a fresh daemon launches a task in any folder; what was typed survives Escape, back and a click beside", async () => {
+test("a fresh daemon launches a task in any folder; typed text survives Escape, back and a click outside", async () => {
   const { page, problems } = await open("/");
   await page.keyboard.press("n");
   const dialog = page.getByRole("dialog");
@@ -45,7 +45,7 @@ test("a fresh daemon launches a task in any folder; what was typed survives Esca
   await fillLaunch(page, "Say hello\n!say hello from the page");
   const kept = async (reopen: () => Promise<unknown>) => {
     await reopen();
-    // By its element: a closed dialog has no role any more, but is there until the page has heard of it.
+    // By its element: a closed dialog has no role any more, but exists until the page has reacted.
     await page.locator("dialog").waitFor({ state: "detached" });
     await page.keyboard.press("n");
     expect(await dialog.getByLabel("Prompt").inputValue()).toContain("hello from the page");
@@ -96,7 +96,7 @@ test("a failed task is run again with another prompt, resumed, and forked", asyn
   expect(problems).toEqual([]);
 }, 120_000);
 
-test("an unknown address says so, on the page", async () => {
+test("an unknown address is reported on the page", async () => {
   const page = await chromium.page(`${bed.url}/nowhere/at/all`);
   await page.getByText("There is nothing at this address").waitFor();
   await page.getByRole("link", { name: "All tasks" }).click();

@@ -1,4 +1,7 @@
-/** The dashboard in a browser that the server cannot tell to be its user's: the link of `asyncagents link` lets it in. */
+/**
+ * The dashboard in a browser that the server cannot recognize as its user's: the link of `asyncagents link` grants
+ * access.
+ */
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { gate } from "../../src/hosts/scripted/script.ts";
 import { startApi } from "../http/bed/api-bed.ts";

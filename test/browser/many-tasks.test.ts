@@ -1,5 +1,5 @@
 /**
- * The list with 100,000 tasks in a real Chromium: only what is seen exists on the page, and every place can be reached.
+ * The list with 100,000 tasks in a real Chromium: only visible rows exist on the page, and every row can be reached.
  */
 import { Database } from "bun:sqlite";
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";

@@ -1,4 +1,7 @@
-/** A page of the dashboard in a real Chromium, with what went wrong on it: console errors, broken policy, dialogs. */
+/**
+ * A page of the dashboard in a real Chromium, with a record of what went wrong on it: console errors, policy
+ * violations, dialogs.
+ */
 import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
 import { startChromium } from "../../src/testing/chromium.ts";
 
@@ -6,7 +9,7 @@ const PATIENCE_MS = 40_000;
 
 export interface View {
   page: Page;
-  /** What a person would call broken; answers of 4xx that the test provoked are not among it. */
+  /** What a person would call broken; 4xx answers that the test provoked do not count. */
   problems: string[];
   row(taskId: string): Locator;
 }
@@ -23,7 +26,7 @@ export class Chromium {
     return new Chromium(await startChromium());
   }
 
-  /** A page as it comes, also where the server shows it nothing. */
+  /** The page as it loads, even if the server shows it nothing. */
   async page(address: string): Promise<Page> {
     const context = await this.#browser.newContext({ reducedMotion: "reduce" });
     this.#contexts.push(context);
@@ -35,7 +38,7 @@ export class Chromium {
 
   async open(address: string, options: { width?: number } = {}): Promise<View> {
     const viewport = { width: options.width ?? 1280, height: 800 };
-    // Without a graphics card every turn of a spinner is painted by the processor.
+    // Without a graphics card every frame of a spinner is painted by the processor.
     const context = await this.#browser.newContext({ viewport, reducedMotion: "reduce" });
     this.#contexts.push(context);
     context.setDefaultTimeout(PATIENCE_MS);
@@ -59,7 +62,7 @@ export class Chromium {
     return { page, problems, row: (taskId) => page.locator(`[role=row][data-task-id="${taskId}"]`) };
   }
 
-  /** Pages that stay open go on following everything. */
+  /** Pages that stay open keep following everything. */
   async closePages(): Promise<void> {
     for (const context of this.#contexts.splice(0)) await context.close();
   }

@@ -1,4 +1,4 @@
-/** A task whose parent could not be told, in a real Chromium: the page says why, and tells it again. */
+/** A task whose parent could not be notified, in a real Chromium: the page says why, and notifies it again. */
 import { expect, onTestFinished, test } from "bun:test";
 import { say } from "../../src/hosts/scripted/script.ts";
 import { AsyncAgentsError } from "../../src/model/errors.ts";
@@ -6,7 +6,7 @@ import { ended, launch, notices, World } from "../engine/engine-bed.ts";
 import { startApi } from "../http/bed/api-bed.ts";
 import { Chromium } from "./page-bed.ts";
 
-test("a parent that was not told yet is shown with the reason, and told again from there", async () => {
+test("a parent that was not notified yet is shown with the reason, and notified again from there", async () => {
   const world = new World();
   let isDown = true;
   const api = await startApi({

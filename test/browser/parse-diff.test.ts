@@ -1,4 +1,4 @@
-/** What the page reads out of a diff, from diffs that git itself wrote. */
+/** How the page parses a diff, using diffs written by git itself. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -42,7 +42,7 @@ function files(): Map<string, FileDiff> {
   return new Map(parseDiff(git("diff", "--cached", "-M")).map((file) => [file.path, file]));
 }
 
-test("every file is found under its true name, with what became of it", () => {
+test("every file is found under its real name, with what happened to it", () => {
   const found = [...files().values()].map(({ path, from, change, isBinary }) => ({ path, from, change, isBinary }));
   const plain = { from: null, change: "changed", isBinary: false };
   expect(found.toSorted((one, other) => (one.path < other.path ? -1 : 1))).toEqual([
@@ -57,7 +57,7 @@ test("every file is found under its true name, with what became of it", () => {
   ] as typeof found);
 });
 
-test("lines have their numbers before and after, also in a second hunk", () => {
+test("lines have their numbers before and after, even in a second hunk", () => {
   const hunks = files().get("far.txt")?.hunks ?? [];
   expect(hunks).toHaveLength(2);
   const changed = hunks.flatMap((hunk) => hunk.lines).filter(({ kind }) => kind !== "context");
@@ -67,7 +67,7 @@ test("lines have their numbers before and after, also in a second hunk", () => {
   ]);
 });
 
-test("lines that look like heads are lines, and a missing last newline is told", () => {
+test("lines that look like headers are lines, and a missing final newline is reported", () => {
   const heads = files().get("heads.sql");
   expect(heads?.hunks[0]?.lines.map(({ kind, text }) => `${kind} ${text}`)).toEqual([
     "removed -- a comment",
@@ -80,7 +80,7 @@ test("lines that look like heads are lines, and a missing last newline is told",
   expect(last).toMatchObject({ kind: "note", text: "No newline at end of file" });
 });
 
-test("a diff that was cut anywhere is read as far as it goes", () => {
+test("a diff cut anywhere is parsed as far as it goes", () => {
   const whole = git("diff", "--cached", "-M");
   for (let end = 0; end < whole.length; end += 7) {
     const cut = whole.slice(0, whole.lastIndexOf("\n", end) + 1);

@@ -1,4 +1,4 @@
-/** What is left of output that was written for a terminal. */
+/** How output written for a terminal is shown. */
 import { expect, test } from "bun:test";
 import { subjectOf } from "../../dashboard/src/conversation/tool-subjects.ts";
 import { hunkBetween } from "../../dashboard/src/diff/line-diff.ts";
@@ -21,13 +21,13 @@ test("colours and weights have names, and end where they end", () => {
   ]);
 });
 
-test("every other escape is dropped, and none swallows what follows", () => {
+test("every other escape sequence is dropped, and none swallows what follows", () => {
   expect(plain(`x${ESC}[2J${ESC}[?25l${ESC}]0;title\u0007${ESC}]52;c;ZXZpbA==${ESC}\\y${ESC}(Bz${ESC}`)).toBe("xyz");
   expect(plain(`${ESC}]0;no end\nstill here`)).toBe("0;no end\nstill here");
   expect(plain(`${ESC}[31`)).toBe("31");
 });
 
-test("of a line that was written over the last state is left", () => {
+test("of an overwritten line the last state remains", () => {
   expect(plain("10%\r50%\r100%\ndone\r\n")).toBe("100%\ndone\n");
 });
 
@@ -43,7 +43,7 @@ test("inputs of OpenCode's and of Claude's tools are read alike", () => {
   for (const input of [null, "text", { command: 1 }, {}]) expect(subjectOf("bash", input)).toBeNull();
 });
 
-test("an edit is a hunk with what surrounds the change", () => {
+test("an edit is a hunk with the context of the change", () => {
   const { lines } = hunkBetween("1\n2\n3\n4\nold\nsame", "1\n2\n3\n4\nnew\nmore\nsame");
   expect(lines.map(({ kind, text }) => `${kind} ${text}`)).toEqual([
     "context 2",

@@ -1,6 +1,6 @@
 /**
- * What others wrote, on the real daemon in a real Chromium: no character that a person cannot see reaches the page, in no
- * view, neither as text nor in a title or a label.
+ * Foreign text, on the real daemon in a real Chromium: no invisible character reaches the page in any view, neither
+ * as text nor in a title or a label.
  */
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { type BoardBed, startBoardBed } from "./board-bed.ts";
@@ -8,7 +8,7 @@ import { Chromium, type View } from "./page-bed.ts";
 
 const RLO = "\u202E";
 const TITLE = `Tidy ${RLO}nimda\u202C up\u200B`;
-/** Shown raw, the check seems to stand outside of the comment. */
+/** Shown raw, the check seems to be outside the comment. */
 const TROJAN = `let level = 1; /*${RLO} } \u2066if (isAdmin)\u2069 \u2066 begin admins only */`;
 const FILE = `evil${RLO}txt.ts`;
 const PERMISSION = `rm -rf ./build${RLO}gpj.elif`;
@@ -27,7 +27,7 @@ afterAll(async () => {
   await bed?.stop();
 });
 
-/** Runs on the page: hidden characters in what a person reads or hears. */
+/** Runs on the page: finds hidden characters in what a person reads or hears. */
 const LEAKS = String.raw`(() => {
   const hidden = /[\u061C\u200B-\u200F\u202A-\u202E\u2060-\u2069\uFEFF]/;
   const found = hidden.test(document.title) ? ["title: " + document.title] : [];

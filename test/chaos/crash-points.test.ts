@@ -1,6 +1,6 @@
 /**
  * kill -9 at each named point, on the real OpenCode: after a restart the task is listed with its true state, and its
- * parent was told exactly once, counted as messages by id and as model turns caused.
+ * parent was notified exactly once, counted as messages by id and as model turns caused.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.stop());
 
-/** Launches a task, lets the process die at the point, and starts it again. Gives the parent. */
+/** Launches a task, lets the process die at the point, and starts it again. Returns the parent. */
 async function crashAt(point: CrashPoint, open?: string): Promise<Parent> {
   const parent = await world.parent();
   const child = open ? [gate(open), say("finished before the crash")] : [say("finished before the crash")];
@@ -43,7 +43,7 @@ async function crashAt(point: CrashPoint, open?: string): Promise<Parent> {
   return parent;
 }
 
-/** The notice is the last word in the session: it started no turn. Another session's turn goes by first, to be sure. */
+/** The notice is the last message in the session: it started no turn. To be sure, another session's turn runs first. */
 async function expectNoTurn(parent: Parent): Promise<void> {
   await (await world.parent()).ask("list");
   const [notice] = await parent.notices();
@@ -82,7 +82,7 @@ test("after prompt-sent: interrupted or finished, never run again", async () => 
   expect(world.model.requestsOf(task.id).length).toBeLessThanOrEqual(1);
 });
 
-test("after outbox-written: the end is told after the restart, without starting a turn that nobody watches", async () => {
+test("after outbox-written: the end is announced after the restart, without starting an unattended turn", async () => {
   const parent = await crashAt("outbox-written", "outbox");
   await expectNoTurn(parent);
   const task = await onlyTask(parent);
@@ -91,7 +91,7 @@ test("after outbox-written: the end is told after the restart, without starting 
   expect(seen).toContain("finished before the crash");
 });
 
-test("after notice-sent: it is not told again", async () => {
+test("after notice-sent: it is not announced again", async () => {
   const parent = await crashAt("notice-sent", "sent");
   const [notice] = await parent.notices();
   expect(notice && parent.turnsOf(notice)).toBeLessThanOrEqual(1);

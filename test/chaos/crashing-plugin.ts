@@ -1,6 +1,6 @@
 /**
- * The real plugin in a process that kills itself (SIGKILL) at a named point: the one that the file `crashFile` names.
- * The file is removed first, so that it happens once.
+ * The real plugin in a process that kills itself (SIGKILL) at the point named in the file `crashFile`. The file is
+ * removed first, so that it happens once.
  */
 import { readFileSync, rmSync } from "node:fs";
 import type { Plugin } from "@opencode-ai/plugin";

@@ -1,6 +1,6 @@
 /**
- * kill -9 at random moments with five tasks at work, again and again, on the real OpenCode: nothing is lost, nothing
- * runs for ever, each end is told exactly once.
+ * kill -9 at random moments with five running tasks, again and again, on the real OpenCode: nothing is lost, nothing
+ * runs forever, each end is announced exactly once.
  */
 import { expect, test } from "bun:test";
 import { call, pause, say } from "../../src/testing/models/script.ts";

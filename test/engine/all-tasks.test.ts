@@ -3,7 +3,7 @@ import { allTasks } from "../../src/engine/watching/all-tasks.ts";
 import type { Task } from "../../src/model/task.ts";
 import type { TaskQuery } from "../../src/store/store.ts";
 
-/** A store whose tasks leave the query as a test says, after each page. */
+/** A store from whose query tasks disappear after each page, as a test specifies. */
 function changing(count: number, leave: (ids: string[], page: number) => string[]) {
   let ids = Array.from({ length: count }, (_, index) => `t${index}`);
   let pages = 0;
@@ -30,7 +30,7 @@ test("all tasks are read, each once", async () => {
   }
 });
 
-test("tasks that end between two pages hide none that is still there", async () => {
+test("tasks that end between two pages hide none of the remaining ones", async () => {
   const one = await read(changing(201, (ids, page) => (page === 1 ? ids.slice(1) : ids)));
   expect(one.has("t200")).toBe(true);
   const many = await read(changing(700, (ids, page) => (page < 3 ? ids.slice(150) : ids)));

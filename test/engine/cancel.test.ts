@@ -22,7 +22,7 @@ describe("cancel", () => {
     expect(await codeOf(side.engine.cancel(parent, task.id))).toBe("task_not_live");
   });
 
-  test("a wish about another process's task is obeyed there", async () => {
+  test("a cancel request for another process's task is executed there", async () => {
     const world = newWorld();
     const [one, two] = [await world.side(), await world.side()];
     const parent = world.parent();
@@ -40,7 +40,7 @@ describe("cancel", () => {
     expect(world.told(parent)).toHaveLength(1);
   });
 
-  test("a task whose process is dead is cancelled by whoever is asked", async () => {
+  test("a task whose process is dead is cancelled by whichever process is asked", async () => {
     const world = newWorld();
     const [one, two] = [await world.side(), await world.side()];
     const parent = world.parent();
@@ -50,7 +50,7 @@ describe("cancel", () => {
     expect((await two.engine.cancel(parent, task.id)).task.status).toBe("cancelled");
   });
 
-  test("a host that cannot stop it leaves the task as it is, and it can be tried again", async () => {
+  test("if the host cannot stop it, the task is unchanged, and cancel can be retried", async () => {
     const world = newWorld();
     let broken = true;
     const side = await world.side({
@@ -71,7 +71,7 @@ describe("cancel", () => {
     expect((await side.engine.cancel(parent, task.id)).task.status).toBe("cancelled");
   });
 
-  test("a wish that its process could not fulfil stands: it tries again by itself, and at once when asked again", async () => {
+  test("a cancel request that its process could not execute stays: it is retried automatically, and immediately when requested again", async () => {
     const world = newWorld();
     let broken = true;
     const tried = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -89,7 +89,7 @@ describe("cancel", () => {
     await one.host.gate("held").reachedBy(1);
     await two.store.apply(task.id, { type: "cancel.requested", at: world.now() });
     await tried[0]?.promise;
-    // No poll comes in this test: only a second request can wake it.
+    // No poll happens in this test: only a second request can wake it.
     await two.store.apply(task.id, { type: "cancel.requested", at: world.now() });
     await tried[1]?.promise;
     broken = false;
@@ -97,7 +97,7 @@ describe("cancel", () => {
     expect((await one.host.statuses()).has(task.sessionId)).toBe(false);
   });
 
-  test("a wish that its process could not fulfil is fulfilled by the next poll that can", async () => {
+  test("a cancel request that its process could not execute is executed by the next poll that can", async () => {
     const world = newWorld();
     let failures = 3;
     const unwilling = (host: ScriptedHost) => ({
@@ -116,7 +116,7 @@ describe("cancel", () => {
     expect((await one.host.statuses()).has(task.sessionId)).toBe(false);
   });
 
-  test("a wish outlives the process that could not fulfil it", async () => {
+  test("a cancel request outlives the process that could not execute it", async () => {
     const world = newWorld();
     const unwilling = { abort: () => Promise.reject(new AsyncAgentsError("host_failed", "no answer")) };
     const one = await world.side({ host: () => unwilling });
@@ -138,7 +138,7 @@ describe("cancel", () => {
     }
   });
 
-  test("a cancel while the prompt is on its way leaves nothing at work", async () => {
+  test("a cancel while the prompt is being sent leaves nothing running", async () => {
     const world = newWorld();
     const [sent, door] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const aborted = Promise.withResolvers<void>();
@@ -166,7 +166,7 @@ describe("cancel", () => {
     expect((await side.store.task(task.id))?.run.outcome).toBe("cancelled");
   });
 
-  test("an abort in the task's own session is a cancel, by whom it was", async () => {
+  test("an abort in the task's own session is a cancel, with its author", async () => {
     const world = newWorld();
     const side = await world.side();
     const task = await launch(side, world.parent(), world.script(gate("held"), say("unheard")));
@@ -178,7 +178,7 @@ describe("cancel", () => {
     });
   });
 
-  test("cancel of all takes the caller's own live tasks", async () => {
+  test("cancelling all cancels the caller's own live tasks", async () => {
     const world = newWorld();
     const side = await world.side();
     const [one, two] = [world.parent(), world.parent()];
@@ -191,7 +191,7 @@ describe("cancel", () => {
   });
 });
 
-test("a process that ends while a cancel waits for its host ends the task as cancelled", async () => {
+test("a process that exits while a cancel waits for its host ends the task as cancelled", async () => {
   const world = newWorld();
   const side = await world.side({ host: () => ({ abort: () => Promise.reject(new Error("cannot stop")) }) });
   const start = (name: string) => launch(side, world.parent(), world.script(gate(name), say("x")));

@@ -14,7 +14,7 @@ function createMany(store: Store, ids: readonly string[]) {
   });
 }
 
-/** What a listener is told, and a way to wait for one of it. */
+/** What a listener hears, and a way to wait for one of its changes. */
 function told<Item>() {
   const all: Item[] = [];
   const waiting = new Set<() => void>();
@@ -38,7 +38,7 @@ function told<Item>() {
   };
 }
 
-test("what was stopped with a read ahead of it begins again where the feed is then", async () => {
+test("a listener stopped with a read pending starts again at the feed's current position", async () => {
   const { store } = await newWorld().side({ started: false });
   const changes = new Changes(store, log, 20);
   await changes.start();
@@ -46,7 +46,7 @@ test("what was stopped with a read ahead of it begins again where the feed is th
     const stop = store.onChange(() => resolve(stop()));
   });
   await create(store, "before");
-  // From here on a read is due in a moment.
+  // From here on a read is due shortly.
   await noticed;
   changes.stop();
   await changes.start();
@@ -58,7 +58,7 @@ test("what was stopped with a read ahead of it begins again where the feed is th
   changes.stop();
 });
 
-test("each entry is handed out once, in order, however many come at once and after each other", async () => {
+test("each entry is delivered once, in order, whether they come together or one after another", async () => {
   const { store } = await newWorld().side({ started: false });
   await create(store, "history");
   const changes = new Changes(store, log, 1);
@@ -76,7 +76,7 @@ test("each entry is handed out once, in order, however many come at once and aft
   changes.stop();
 });
 
-test("a read that fails is made again with the next change", async () => {
+test("a failed read is repeated with the next change", async () => {
   const { store } = await newWorld().side({ started: false });
   const errors: string[] = [];
   let failures = 1;
@@ -106,7 +106,7 @@ test("a read that fails is made again with the next change", async () => {
   changes.stop();
 });
 
-test("who watches tasks sees each as it was right after its event, also those that began before", async () => {
+test("a watcher of tasks sees each as it was right after its event, including those that started earlier", async () => {
   const { store } = await newWorld().side({ started: false });
   await create(store, "early");
   await store.apply("early", { type: "run.phased", at: 2, run: 0, phase: "working", detail: null });
@@ -134,7 +134,7 @@ test("who watches tasks sees each as it was right after its event, also those th
   watching.stop();
 });
 
-test("who watches the board is told when it changed, and not of tasks", async () => {
+test("a watcher of the board is told when it changed, and nothing about tasks", async () => {
   const { store } = await newWorld().side({ started: false });
   const looks = told<number>();
   let hasProject = false;
@@ -152,7 +152,7 @@ test("who watches the board is told when it changed, and not of tasks", async ()
   const looked = looks.all.length;
   await create(store, "task");
   await looks.until(() => looks.all.length > looked);
-  // The look is done with what it found once everything that waits at this moment has run.
+  // The read has been processed once everything pending at this moment has run.
   await new Promise(setImmediate);
   hasProject = true;
   await store.board.addProject({ id: "p", name: "P", createdAt: 1, updatedAt: 1 });

@@ -13,7 +13,7 @@ const temporaryFolder = temporaryFolders();
 const HERE = process.pid;
 const CONTAINER = { pidNamespace: "pid:[of a container]" };
 
-/** A desk over engines of this process, beside other instances of the same store; those named dead do not live. */
+/** A desk over engines of this process, beside other instances of the same store; those named dead are not alive. */
 async function deskWith(own: Partial<Instance>[], others: Partial<Instance>[] = [], opens = false) {
   const store = await sqliteStore({ directory: temporaryFolder() });
   onTestFinished(() => store.close());
@@ -41,7 +41,7 @@ function shown(place: Place): string | number {
 }
 
 describe("a launch", () => {
-  test("without a directory runs in the only one that is open", async () => {
+  test("without a directory runs in the only open one", async () => {
     const one = await deskWith([{ id: "a" }]);
     expect(shown(await one.desk.placeOfLaunch(null))).toBe("a");
     const two = await deskWith([{ id: "a" }, { id: "b", directory: "/b" }], [], true);
@@ -50,7 +50,7 @@ describe("a launch", () => {
     await expect(none.desk.placeOfLaunch(null)).rejects.toThrow("directory is missing: none is open yet.");
   });
 
-  test("runs where its directory is open: here, else in another living process that can be asked", async () => {
+  test("runs where its directory is open: here, or else in another live process that can be reached", async () => {
     const others = [
       { id: "dead", directory: "/c", pid: 1 },
       { id: "far", directory: "/c", pid: 2, ...CONTAINER },
@@ -62,7 +62,7 @@ describe("a launch", () => {
     expect(shown(await desk.placeOfLaunch("/c"))).toBe(3);
   });
 
-  test("on a host runs here, and opens it where it is not open; what is not a folder is refused", async () => {
+  test("on a host runs here, and opens the host if needed; a path that is not a folder is rejected", async () => {
     const { desk } = await deskWith([{ id: "a" }], [{ id: "other", directory: "/tmp", pid: 3 }], true);
     expect(shown(await desk.placeOfLaunch("/a", "scripted"))).toBe("a");
     expect(shown(await desk.placeOfLaunch("/tmp", "claude"))).toBe("opened");
@@ -74,7 +74,7 @@ describe("a launch", () => {
   });
 });
 
-describe("an answer goes to who drives the task", () => {
+describe("an answer goes to the process that runs the task", () => {
   test.each<[string, Partial<Instance>[], string | number]>([
     ["here", [], "own"],
     ["in another process", [{ id: "other", pid: 3 }], 3],
@@ -83,7 +83,7 @@ describe("an answer goes to who drives the task", () => {
     expect(shown(await desk.placeOfAnswer(await task({ owner: others[0]?.id ?? "own" })))).toBe(place);
   });
 
-  test("and to nobody where that is in a container, is dead, or the task has ended", async () => {
+  test("and to nobody if that process is in a container or dead, or the task has ended", async () => {
     const far = await deskWith([{ id: "own" }], [{ id: "far", pid: 3, ...CONTAINER }]);
     await expect(far.desk.placeOfAnswer(await far.task({ owner: "far" }))).rejects.toThrow("in another container");
     const dead = await deskWith([{ id: "own" }], [{ id: "dead", pid: 3 }]);
@@ -94,7 +94,7 @@ describe("an answer goes to who drives the task", () => {
   });
 });
 
-describe("a parent is told", () => {
+describe("a parent is notified", () => {
   const own = { id: "own", pid: HERE };
   test.each<[string, string | null, Partial<Instance>[], Partial<Instance>[], string | number]>([
     ["by its handler here", "own", [{ ...own, id: "first" }, own], [], "own"],
@@ -121,7 +121,7 @@ describe("a parent is told", () => {
     expect(shown(await desk.placeOfTelling(await task()))).toBe(place);
   });
 
-  test("not by a process that cannot be asked from here, and the refusal says so", async () => {
+  test("not by a process that cannot be reached from here, and the error says so", async () => {
     const { desk, store, task } = await deskWith([own], [{ id: "far", pid: 3, ...CONTAINER }], true);
     const parent = { sessionId: "parent", host: "scripted", handler: "far", seenAt: 1 };
     await store.putParent({ ...parent, agent: null, model: null, variant: null });

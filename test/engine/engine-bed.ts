@@ -1,4 +1,7 @@
-/** Engines on one real store and the scripted host, each as a process of its own; with a clock that only calls move. */
+/**
+ * Engines on one real store and the scripted host, each simulating a separate process; with a clock that moves only
+ * when it is read or set.
+ */
 import { onTestFinished } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,7 +23,7 @@ export const NEVER = 3_600_000;
 
 export interface SideOptions {
   settings?: Partial<Settings>;
-  /** Puts members of its own in place of the scripted host's. */
+  /** Replaces members of the scripted host. */
   host?(host: ScriptedHost): Partial<Host>;
   reach?: EngineContext["reach"];
   slots?: Slots;
@@ -35,7 +38,7 @@ export interface Side {
   host: ScriptedHost;
   store: Store;
   logged: string[];
-  /** Dies as by kill -9: writes no farewell, and its host dies with it. */
+  /** Dies as with kill -9: writes nothing more, and its host dies with it. */
   kill(): Promise<void>;
 }
 
@@ -49,10 +52,10 @@ export class World {
   #awake = 0;
   #scripts = 0;
 
-  /** Each look at the clock is a millisecond later than the one before. */
+  /** Each read of the clock is a millisecond later than the one before. */
   now = (): number => ++this.#at;
 
-  /** The clock for durations likewise. */
+  /** The monotonic clock likewise. */
   monotonic = (): number => ++this.#awake;
 
   pass(ms: number): void {
@@ -60,12 +63,12 @@ export class World {
     this.#awake += ms;
   }
 
-  /** The wall clock alone moves, also back: somebody set it, or the machine slept. */
+  /** Moves the wall clock only, even backwards: someone set it, or the machine slept. */
   jump(ms: number): void {
     this.#at += ms;
   }
 
-  /** Everybody else takes this process for dead from now on, which it is not. */
+  /** From now on everyone else considers this process dead, although it is not. */
   holdForDead(id: string): void {
     this.#heldForDead.add(id);
   }
@@ -170,10 +173,10 @@ export class World {
   }
 }
 
-/** A world that ends with the test that asks for it. */
+/** A world that ends with the test that creates it. */
 export function newWorld(): World {
   const world = new World();
-  // Not `afterEach`: a hook of this module would only be run for the first file that imports it.
+  // Not `afterEach`: a hook in this module would only run for the first file that imports it.
   onTestFinished(() => world.close());
   return world;
 }
@@ -195,7 +198,7 @@ export async function launch(
   return side.engine.launch(from, request, await side.engine.checkLaunch(from, request));
 }
 
-/** The task once it fits. */
+/** The task as soon as it matches. */
 export function when(side: Side, task: Task, fits: (task: Task) => boolean): Promise<Task> {
   return eventually(side.store, async () => {
     const now = await side.store.task(task.id);
@@ -203,12 +206,12 @@ export function when(side: Side, task: Task, fits: (task: Task) => boolean): Pro
   });
 }
 
-/** The task once the run that it is given with has ended. */
+/** The task once its current run has ended. */
 export function ended(side: Side, task: Task): Promise<Task> {
   return when(side, task, (now) => now.run.number > task.run.number || !isLive(now.status));
 }
 
-/** The notices of a parent once there are so many in that state. */
+/** A parent's notices as soon as this many are in that state. */
 export function notices(side: Side, parent: string, state: NoticeState, count: number): Promise<Notice[]> {
   return eventually(side.store, async () => {
     const found = await side.store.notices(parent, state);
@@ -216,7 +219,7 @@ export function notices(side: Side, parent: string, state: NoticeState, count: n
   });
 }
 
-/** Resolves when the session's turn has ended: the next idle that its host announces. */
+/** Resolves when the session's turn has ended: at the next idle that its host announces. */
 export function idle(side: Side, sessionId: string): Promise<void> {
   return new Promise((resolve) => {
     const stop = side.host.onEvent((event) => {
@@ -227,7 +230,7 @@ export function idle(side: Side, sessionId: string): Promise<void> {
   });
 }
 
-/** The code of the error that the work is refused with. */
+/** The code of the error that the work fails with. */
 export async function codeOf(work: Promise<unknown>): Promise<unknown> {
   return work.then(
     () => "none",
@@ -235,7 +238,7 @@ export async function codeOf(work: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** A host's own words, and a way for a test to say something in its place. */
+/** A host's own text, and a way for a test to replace it. */
 export function heard() {
   const listeners = new Set<(event: HostEvent) => void>();
   return {

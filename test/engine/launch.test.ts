@@ -19,7 +19,7 @@ describe("launch", () => {
     expect(done.progress).toMatchObject({ toolCalls: 1, lastTools: ["bash"] });
   });
 
-  test("an error and an empty answer end the task with the truth [AT-F-07]", async () => {
+  test("an error and an empty answer end the task truthfully [AT-F-07]", async () => {
     const world = newWorld();
     const side = await world.side();
     const parent = world.parent();
@@ -50,7 +50,7 @@ describe("launch", () => {
     expect(shown).toEqual(["history", FORK_PREAMBLE, prompt, "…"]);
   });
 
-  test("what is refused makes nothing", async () => {
+  test("a rejected launch creates nothing", async () => {
     const world = newWorld();
     const side = await world.side();
     const parent = world.parent();
@@ -70,7 +70,7 @@ describe("launch", () => {
     expect([(await side.store.tasks({})).total, (await side.store.launches()).length]).toEqual([0, 0]);
   });
 
-  test("a task launches none by default; maxDepth raises that, and own tools go at the limit", async () => {
+  test("by default a task launches none; maxDepth raises that, and our tools disappear at the limit", async () => {
     const world = newWorld();
     const shallow = await world.side();
     const deep = await world.side({ settings: { maxDepth: 2, ownTools: ["asyncagents_task"] } });
@@ -84,7 +84,7 @@ describe("launch", () => {
 });
 
 describe("batches", () => {
-  test("one message is one batch; a later one joins while a task lives, and opens another after [AT-05.1, BT-05.1]", async () => {
+  test("one message is one batch; a later one joins while a task is live, and opens another afterwards [AT-05.1, BT-05.1]", async () => {
     const world = newWorld();
     const side = await world.side();
     const parent = world.parent();
@@ -102,7 +102,7 @@ describe("batches", () => {
     expect(fresh.batchId).not.toBe(first.batchId);
   });
 
-  test("launches at the same time from one message share their batch", async () => {
+  test("concurrent launches from one message share their batch", async () => {
     const world = newWorld();
     const side = await world.side();
     const caller = callerOf(world.parent());
@@ -110,7 +110,7 @@ describe("batches", () => {
     expect(new Set(tasks.map((task) => task.batchId)).size).toBe(1);
   });
 
-  test("a name is a parent's own; cancel takes that batch and no other [AT-F-09]", async () => {
+  test("a name belongs to its parent; cancel ends that batch and no other [AT-F-09]", async () => {
     const world = newWorld();
     const side = await world.side();
     const [one, two] = [world.parent(), world.parent()];
@@ -129,7 +129,7 @@ describe("batches", () => {
 });
 
 describe("find", () => {
-  test("a whole id or a unique beginning of an own one; another parent's is refused", async () => {
+  test("a full id or a unique prefix of one's own; another parent's is rejected", async () => {
     const world = newWorld();
     const side = await world.side();
     const [one, two] = [world.parent(), world.parent()];
@@ -147,7 +147,7 @@ describe("find", () => {
 });
 
 describe("resume", () => {
-  test("goes on in the same session, and counts on [AT-07.1, BT-07.1]", async () => {
+  test("continues in the same session and keeps counting [AT-07.1, BT-07.1]", async () => {
     const world = newWorld();
     const side = await world.side();
     const parent = world.parent();
@@ -160,7 +160,7 @@ describe("resume", () => {
     expect((await side.store.run(task.id, 0))?.result).toBe("one");
   });
 
-  test("is refused for each state with its own word, and changes nothing [BT-06.4, BT-06.5]", async () => {
+  test("is rejected for each state with its own error, and changes nothing [BT-06.4, BT-06.5]", async () => {
     const world = newWorld();
     const side = await world.side();
     const parent = world.parent();
@@ -186,7 +186,7 @@ describe("resume", () => {
     expect((await side.store.task(gone.id))?.run.number).toBe(0);
   });
 
-  test("two at once: one resumes, the other is refused", async () => {
+  test("two at once: one resumes, the other is rejected", async () => {
     const world = newWorld();
     const [one, two] = [await world.side(), await world.side()];
     const parent = world.parent();
@@ -199,7 +199,7 @@ describe("resume", () => {
     expect((await one.store.task(task.id))?.run.number).toBe(1);
   });
 
-  test("an option lets failed and cancelled tasks be resumed", async () => {
+  test("an option allows failed and cancelled tasks to be resumed", async () => {
     const world = newWorld();
     const side = await world.side({ settings: { resumable: ["error"] } });
     const parent = world.parent();

@@ -7,7 +7,7 @@ import { ended, heard, launch, newWorld, notices, type Side, when } from "./engi
 
 const MINUTE = 60_000;
 
-/** Resolves after so many more looks at the host's statuses. */
+/** Resolves after this many more polls of the host's statuses. */
 function polls(side: Side, count: number): Promise<void> {
   const { statuses } = side.host;
   let left = count;
@@ -19,8 +19,8 @@ function polls(side: Side, count: number): Promise<void> {
   });
 }
 
-describe("a run of which nothing is seen", () => {
-  test("is called stalled, its parent is told once, and it works again with the next sign of life", async () => {
+describe("a run without any activity", () => {
+  test("is marked as stalled, its parent is told once, and it works again at the next sign of life", async () => {
     const world = newWorld();
     const side = await world.side({ settings: { pollMs: 5, limits: { ...DEFAULT_LIMITS, stallMs: MINUTE } } });
     const parent = world.parent();
@@ -46,7 +46,7 @@ describe("a run of which nothing is seen", () => {
   });
 });
 
-test("a run that its provider keeps waiting is not called stalled, neither then nor when it goes on", async () => {
+test("a run that waits for its provider is not marked as stalled, neither then nor when it continues", async () => {
   const world = newWorld();
   let state: HostStatus = { state: "retrying", reason: "overloaded", count: 1 };
   const side = await world.side({
@@ -69,7 +69,7 @@ test("a run that its provider keeps waiting is not called stalled, neither then 
   expect(world.told(parent)).toEqual(["told task#0 ended"]);
 });
 
-test("a run that waits for a task of its own is not called stalled", async () => {
+test("a run that waits for a task of its own is not marked as stalled", async () => {
   const world = newWorld();
   const limits = { ...DEFAULT_LIMITS, stallMs: MINUTE };
   const side = await world.side({ settings: { pollMs: 5, maxDepth: 2, limits } });
@@ -86,8 +86,8 @@ test("a run that waits for a task of its own is not called stalled", async () =>
   await when(side, above, ({ phase }) => phase === "stalled");
 });
 
-describe("a run that goes beyond its limits", () => {
-  test("of time is stopped and ends as failed, with the words for that", async () => {
+describe("a run that exceeds its limits", () => {
+  test("of time is stopped and ends as failed, with the matching message", async () => {
     const world = newWorld();
     const side = await world.side({ settings: { pollMs: 5, limits: { ...DEFAULT_LIMITS, runMs: 2 * MINUTE } } });
     const parent = world.parent();
@@ -103,7 +103,7 @@ describe("a run that goes beyond its limits", () => {
     await notices(side, parent, "delivered", 1);
   });
 
-  test("of cost likewise, by what this run alone has cost", async () => {
+  test("of cost likewise, counting only this run's own cost", async () => {
     const world = newWorld();
     const costly = (host: ScriptedHost) => ({
       onEvent: (listener: (event: HostEvent) => void) =>
@@ -127,7 +127,7 @@ describe("a run that goes beyond its limits", () => {
     });
   });
 
-  test("that were set for it alone: a host that holds the cost itself is given those, and those of the settings for the others", async () => {
+  test("that were set for it alone: a host that enforces the cost itself is given those, and the configured ones for other runs", async () => {
     const world = newWorld();
     const given: unknown[] = [];
     const asked = (host: ScriptedHost) => ({
@@ -144,7 +144,7 @@ describe("a run that goes beyond its limits", () => {
     expect(given).toEqual([5, null, 1, 1]);
   });
 
-  test("of the same call in a row likewise; another one in between begins the count anew", async () => {
+  test("of identical calls in a row likewise; a different call in between resets the count", async () => {
     const world = newWorld();
     const side = await world.side({ settings: { pollMs: 5, limits: { ...DEFAULT_LIMITS, repeats: 2 } } });
     const again = call("grep", { output: "nothing" });
@@ -182,7 +182,7 @@ describe("a run that goes beyond its limits", () => {
     });
   });
 
-  test("is left alone also when something else of it goes on beside what is asked", async () => {
+  test("is left alone even if something else in it continues beside the open request", async () => {
     const world = newWorld();
     const { host, emit } = heard();
     const side = await world.side({ host, settings: { pollMs: 5, limits: { ...DEFAULT_LIMITS, runMs: MINUTE } } });

@@ -6,18 +6,18 @@ import { AsyncAgentsError } from "../../src/model/errors.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { callerOf, ended, idle, launch, NEVER, newWorld, notices, type Side } from "./engine-bed.ts";
 
-/** The host itself says no, so that nothing arrived. */
+/** The host itself rejects it, so nothing arrived. */
 function refusal(message: string): AsyncAgentsError {
   return new AsyncAgentsError("host_failed", message, { details: { refused: true } });
 }
 
-/** A message of a person in the parent's session, as the plugin hands it on. */
+/** A person's message in the parent's session, as the plugin reports it. */
 function handles(side: Side, sessionId: string): Promise<void> {
   return side.engine.handles({ sessionId, messageId: "msg_person", agent: "general", model: null, variant: null });
 }
 
 describe("notices", () => {
-  test("each ended run is told once, however many engines look after the parent", async () => {
+  test("each ended run is announced once, however many engines handle the parent", async () => {
     const world = newWorld();
     const [one, two] = [await world.side(), await world.side()];
     const parent = world.parent();
@@ -32,7 +32,7 @@ describe("notices", () => {
     expect(await one.store.parentsWithNotices()).toEqual([]);
   });
 
-  test("a turn is caused for each message, and none without one", async () => {
+  test("each message causes one turn, and there is no turn without one", async () => {
     const world = newWorld();
     const side = await world.side();
     const parent = world.parent();
@@ -42,7 +42,7 @@ describe("notices", () => {
     expect([world.told(parent), world.turns(parent)]).toEqual([["told task#0 ended"], 1]);
   });
 
-  test("a host that cannot be told anything owes nothing: the notice is dropped, with the reason", async () => {
+  test("if the host cannot be notified at all, the notice is dropped with the reason", async () => {
     const world = newWorld();
     const side = await world.side({ host: () => ({ notify: undefined }) as never });
     const parent = world.parent();
@@ -52,7 +52,7 @@ describe("notices", () => {
     expect([world.told(parent), await side.store.parentsWithNotices()]).toEqual([[], []]);
   });
 
-  test("what comes while a delivery is in flight goes into the next one", async () => {
+  test("notices that come during a delivery go into the next one", async () => {
     const world = newWorld();
     const side = await world.side();
     const parent = world.parent();
@@ -71,7 +71,7 @@ describe("notices", () => {
     expect(world.told(parent)).toEqual(["told a#0 ended", "told b#0 ended, c#0 ended"]);
   });
 
-  test("one delivery is on its way for a parent at a time; other parents do not wait for it", async () => {
+  test("each parent has one delivery in flight at a time; other parents do not wait for it", async () => {
     const world = newWorld();
     const door = Promise.withResolvers<void>();
     const calls: string[] = [];
@@ -93,7 +93,7 @@ describe("notices", () => {
     expect(world.told(slow).join().match(/ended/g)).toHaveLength(3);
   });
 
-  test("a delivery that fails is tried again", async () => {
+  test("a failed delivery is retried", async () => {
     const world = newWorld();
     let failures = 1;
     const side = await world.side({
@@ -111,7 +111,7 @@ describe("notices", () => {
     expect(world.told(parent)).toHaveLength(1);
   }, 60_000);
 
-  test("what can never arrive is dropped with its reason", async () => {
+  test("a notice that can never arrive is dropped with its reason", async () => {
     const world = newWorld();
     const side = await world.side({
       host: () => ({ notify: () => Promise.reject(new AsyncAgentsError("session_gone", "no such session")) }),
@@ -122,7 +122,7 @@ describe("notices", () => {
     expect(dropped).toMatchObject({ attempts: 1, reason: "the parent session does not exist any more" });
   });
 
-  test("nothing is given up: a notice that failed often is still delivered, and what a person types costs no try", async () => {
+  test("nothing is given up: a notice that failed often is still delivered, and a person's message does not count as an attempt", async () => {
     const world = newWorld();
     let isBroken = true;
     let calls = 0;
@@ -152,7 +152,7 @@ describe("notices", () => {
     expect(world.told(parent)).toEqual(["told task#0 ended"]);
   }, 60_000);
 
-  test("a notice that the host refuses does not keep the others from being told", async () => {
+  test("a notice that the host rejects does not keep the others from being delivered", async () => {
     const world = newWorld();
     const side = await world.side({
       host: (host) => ({
@@ -174,7 +174,7 @@ describe("notices", () => {
     expect((await side.store.lastNotice(tasks[0]?.id ?? ""))?.reason).toBe("malformed");
   }, 60_000);
 
-  test("a message that arrives after its call failed is told once, in one turn", async () => {
+  test("a message that arrives after its call failed is announced once, in one turn", async () => {
     const world = newWorld();
     const sent: string[] = [];
     const late = Promise.withResolvers<void>();
@@ -203,7 +203,7 @@ describe("notices", () => {
     expect(world.turns(parent)).toBe(2);
   }, 60_000);
 
-  test("an engine of another host neither tells nor drops; one that does not know the session keeps the notice", async () => {
+  test("an engine of another host neither delivers nor drops; one that does not know the session keeps the notice", async () => {
     const world = newWorld();
     const one = await world.side();
     const parent = world.parent();
@@ -231,7 +231,7 @@ describe("notices", () => {
     expect(strange).toBe(0);
   }, 60_000);
 
-  test("what was dropped can be told again", async () => {
+  test("a dropped notice can be sent again", async () => {
     const world = newWorld();
     let isGone = true;
     const side = await world.side({
@@ -252,7 +252,7 @@ describe("notices", () => {
     expect(side.engine.tellAgain(task)).rejects.toMatchObject({ code: "nothing_to_tell" });
   });
 
-  test("without a living handler the notice is added, and wakes nobody", async () => {
+  test("without a live handler the notice is added, and starts no turn", async () => {
     const world = newWorld();
     const [one, two] = [await world.side(), await world.side()];
     const parent = world.parent();
@@ -265,7 +265,7 @@ describe("notices", () => {
     expect(await two.host.statuses()).toEqual(new Map());
   });
 
-  test("the process that saw the parent's last message delivers, and wakes it", async () => {
+  test("the process that saw the parent's last message delivers, and starts a turn", async () => {
     const world = newWorld();
     const [one, two] = [await world.side(), await world.side()];
     const parent = world.parent();
@@ -285,7 +285,7 @@ describe("notices", () => {
   });
 
   for (const arrives of [true, false]) {
-    test(`a group whose sender died on the way is told once (it had ${arrives ? "" : "not "}arrived)`, async () => {
+    test(`a group whose sender died during delivery is announced once (it had ${arrives ? "" : "not "}arrived)`, async () => {
       const world = newWorld();
       const sent = Promise.withResolvers<void>();
       const one = await world.side({
@@ -309,7 +309,7 @@ describe("notices", () => {
     });
   }
 
-  test("a group that may have arrived goes with its parent to the process that handles it now", async () => {
+  test("a group that may have arrived moves with its parent to the process that handles it now", async () => {
     const world = newWorld();
     const settings = { noticeRetryMs: NEVER };
     const notify = () => Promise.reject(new AsyncAgentsError("host_failed", "no answer within 30 s"));
@@ -323,7 +323,7 @@ describe("notices", () => {
     expect(world.told(parent)).toEqual(["told task#0 ended"]);
   });
 
-  test("and so does one of which the failure could not even be written", async () => {
+  test("and so does one whose failure could not even be written", async () => {
     const world = newWorld();
     const settings = { noticeRetryMs: 5, pollMs: 5 };
     const notify = () => Promise.reject(new AsyncAgentsError("host_failed", "no answer within 30 s"));
@@ -361,7 +361,7 @@ describe("notices", () => {
     expect(dropped?.reason).toBe("the parent session does not exist any more");
   });
 
-  test("a restart tells every parent, however many a single read gives", async () => {
+  test("a restart notifies every parent, however many fit into a single read", async () => {
     const world = newWorld();
     const one = await world.side({ host: () => ({ notify: () => new Promise(() => undefined) }) });
     const parents = Array.from({ length: 5 }, () => world.parent());
@@ -374,7 +374,7 @@ describe("notices", () => {
     for (const parent of parents) await notices(two, parent, "delivered", 1);
   });
 
-  test("a resume is told as a run of its own", async () => {
+  test("a resume is announced as a separate run", async () => {
     const world = newWorld();
     const side = await world.side();
     const parent = world.parent();

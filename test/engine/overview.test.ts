@@ -14,14 +14,14 @@ async function overviewOfNothing() {
   return { store, overview: new Overview(store) };
 }
 
-/** What a run used, as its host counted it. */
+/** The usage of a run, as counted by its host. */
 function used(toolCalls: number, cost: number) {
   const tokens = { input: 1, output: 2, reasoning: 3, cacheRead: 4, cacheWrite: 5 };
   return { ...noProgress(1), toolCalls, tokens, cost };
 }
 
 describe("a group", () => {
-  test("adds up what its tasks did, and ends with the last of them", async () => {
+  test("sums up what its tasks did, and ends with the last of them", async () => {
     const { store, overview } = await overviewOfNothing();
     await create(store, "a", { batchId: "g" }, 1_000);
     await create(store, "b", { batchId: "g" }, 500);
@@ -47,7 +47,7 @@ describe("a group", () => {
     expect(await overview.group("g", 100)).toMatchObject({ endedAt: null, byStatus: { resumed: 1 } });
   });
 
-  test("of many is counted whole, and shows a thousand", async () => {
+  test("of many is counted completely, and shows a thousand", async () => {
     const { store, overview } = await overviewOfNothing();
     await store.write(async (transaction) => {
       for (let i = 0; i < 1_001; i++) {
@@ -64,7 +64,7 @@ describe("a group", () => {
     });
   });
 
-  test("that nobody made is refused, and so is a task", async () => {
+  test("that does not exist is rejected, and so is such a task", async () => {
     const { overview } = await overviewOfNothing();
     expect(await codeOf(overview.group("g", 0))).toBe("group_not_found");
     expect(await codeOf(overview.task("t"))).toBe("task_not_found");
@@ -73,7 +73,7 @@ describe("a group", () => {
 });
 
 describe("figures", () => {
-  test("of nothing are all zero", async () => {
+  test("of an empty store are all zero", async () => {
     const { overview } = await overviewOfNothing();
     expect(await overview.figures()).toMatchObject({
       totalTasks: 0,
@@ -84,7 +84,7 @@ describe("figures", () => {
     });
   });
 
-  test("count tasks by agent and status, and how long ended runs took", async () => {
+  test("count tasks by agent and status, and the durations of ended runs", async () => {
     const { store, overview } = await overviewOfNothing();
     await create(store, "a", { agent: "explore" }, 1_000);
     await create(store, "b", { agent: "explore" }, 1_000);

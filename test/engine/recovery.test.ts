@@ -8,8 +8,8 @@ import { callerOf, codeOf, ended, idle, launch, newWorld, notices, when } from "
 
 const deaf = () => ({ onEvent: () => () => undefined });
 
-describe("recovery of what a dead process drove", () => {
-  test("a run that had finished counts as it was", async () => {
+describe("recovery after a dead process", () => {
+  test("a run that had finished counts with its real outcome", async () => {
     const world = newWorld();
     const one = await world.side({ host: deaf });
     const parent = world.parent();
@@ -25,7 +25,7 @@ describe("recovery of what a dead process drove", () => {
     expect([world.told(parent).length, world.turns(parent)]).toEqual([1, 0]);
   });
 
-  test("a run in the middle was interrupted, is told, and is not prompted again", async () => {
+  test("a run in progress is marked interrupted, announced, and not prompted again", async () => {
     const world = newWorld();
     const one = await world.side();
     const parent = world.parent();
@@ -52,7 +52,7 @@ describe("recovery of what a dead process drove", () => {
     expect((await two.store.task(task.id))?.run.error).toBe(SESSION_DELETED);
   });
 
-  test("a run that is at work in this host is taken over and brought to its end", async () => {
+  test("a run that is still active in this host is taken over and finished", async () => {
     const world = newWorld();
     const one = await world.side({ host: () => ({ prompt: async () => undefined }) });
     const parent = world.parent();
@@ -68,7 +68,7 @@ describe("recovery of what a dead process drove", () => {
     expect(await ended(two, task)).toMatchObject({ status: "completed", run: { result: "after all" } });
   });
 
-  test("a living process's tasks are left alone, and recovered once it dies", async () => {
+  test("a live process's tasks are left alone, and recovered once it dies", async () => {
     const world = newWorld();
     const one = await world.side();
     const two = await world.side({ settings: { pollMs: 10 } });
@@ -80,7 +80,7 @@ describe("recovery of what a dead process drove", () => {
     expect((await ended(two, task)).run.error).toBe(INTERRUPTED);
   });
 
-  test("two that recover at once make one end and one notice of it", async () => {
+  test("two concurrent recoveries produce one end and one notice", async () => {
     const world = newWorld();
     const one = await world.side();
     const parent = world.parent();
@@ -98,13 +98,13 @@ describe("recovery of what a dead process drove", () => {
   });
 });
 
-describe("what cannot be put right at once", () => {
+describe("what cannot be repaired immediately", () => {
   const failingOnce = <Arguments extends unknown[], Result>(work: (...given: Arguments) => Promise<Result>) => {
     let failures = 1;
     return (...given: Arguments) => (failures-- > 0 ? Promise.reject(new Error("no answer")) : work(...given));
   };
 
-  test("a task is tried again, also when no other process is there", async () => {
+  test("a task is retried, even if there is no other process", async () => {
     const world = newWorld();
     const one = await world.side();
     const parent = world.parent();
@@ -144,8 +144,8 @@ describe("what cannot be put right at once", () => {
   });
 });
 
-describe("recovery while others are at work", () => {
-  test("a process that starts and launches meanwhile keeps its task", async () => {
+describe("recovery while other processes work", () => {
+  test("a process that starts and launches in the meantime keeps its task", async () => {
     const world = newWorld();
     const one = await world.side();
     const parent = world.parent();
@@ -163,7 +163,7 @@ describe("recovery while others are at work", () => {
     expect(await one.store.task(launched.id)).toMatchObject({ status: "running", owner: "ins_2" });
   });
 
-  test("and so does one whose launch is under way", async () => {
+  test("and so does one whose launch is in progress", async () => {
     const world = newWorld();
     const one = await world.side();
     const [asked, door] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -214,7 +214,7 @@ describe("recovery while others are at work", () => {
     expect(await ended(two, task)).toMatchObject({ status: "completed", run: { result: "after all" } });
   });
 
-  test("of two that find a run at work, one takes it over", async () => {
+  test("of two processes that find an active run, one takes it over", async () => {
     const world = newWorld();
     const dead = await world.side({ host: () => ({ prompt: async () => undefined }) });
     const task = await launch(dead, world.parent(), world.script(gate("held"), say("after all")));
@@ -228,7 +228,7 @@ describe("recovery while others are at work", () => {
   });
 });
 
-test("a process whose run was taken by another stops it at its own host", async () => {
+test("a process whose run was taken over by another stops it at its own host", async () => {
   const world = newWorld();
   const one = await world.side();
   const task = await launch(one, world.parent(), world.script(gate("held"), say("unheard")));
@@ -241,7 +241,7 @@ test("a process whose run was taken by another stops it at its own host", async 
 });
 
 describe("recovery of a launch that has no task", () => {
-  test("its session is found by the launch's id: the task is listed, interrupted, and told", async () => {
+  test("its session is found by the launch's id: the task is listed, interrupted, and announced", async () => {
     const world = newWorld();
     const one = await world.side({
       reach: (point) => {
@@ -261,7 +261,7 @@ describe("recovery of a launch that has no task", () => {
     expect(await two.store.launches()).toEqual([]);
   });
 
-  test("one whose session was never made leaves nothing", async () => {
+  test("one whose session was never created leaves nothing", async () => {
     const world = newWorld();
     const asked = Promise.withResolvers<void>();
     const one = await world.side({
@@ -281,7 +281,7 @@ describe("recovery of a launch that has no task", () => {
     expect([(await two.store.launches()).length, (await two.store.tasks({})).total]).toEqual([0, 0]);
   });
 
-  test("a launch that the host refused is closed at once", async () => {
+  test("a launch that the host rejected is closed immediately", async () => {
     const world = newWorld();
     const side = await world.side();
     expect(await codeOf(launch(side, callerOf("ses_gone"), "x"))).toBe("session_gone");

@@ -1,4 +1,4 @@
-/** Faults that were found once, each with the state that showed it. */
+/** Bugs found in the past, each with the state that revealed it. */
 import { expect, test } from "bun:test";
 import type { HostEvent } from "../../src/hosts/host.ts";
 import { call, delegate, gate, say } from "../../src/hosts/scripted/script.ts";
@@ -17,7 +17,7 @@ test("an engine that was alone when it recovered notices that a later one died",
   expect((await ended(first, task)).status).toBe("error");
 });
 
-test("the same for a notice that was on its way from the one that died", async () => {
+test("the same for a notice that the dead engine was delivering", async () => {
   const world = newWorld();
   const one = await world.side({ settings: { pollMs: 10 } });
   await one.engine.recover();
@@ -32,7 +32,7 @@ test("the same for a notice that was on its way from the one that died", async (
   await notices(one, parent, "delivered", 1);
 });
 
-test("a send that fails after its message arrived does not double it", async () => {
+test("a send that fails after its message arrived does not duplicate it", async () => {
   const world = newWorld();
   let failures = 1;
   const side = await world.side({
@@ -49,7 +49,7 @@ test("a send that fails after its message arrived does not double it", async () 
   expect(world.told(parent)).toHaveLength(1);
 });
 
-test("the pause between attempts holds while other tasks end", async () => {
+test("the pause between retries holds while other tasks end", async () => {
   const world = newWorld();
   const side = await world.side({
     host: () => ({ notify: () => Promise.reject(new AsyncAgentsError("host_failed", "down for a second")) }),
@@ -61,7 +61,7 @@ test("the pause between attempts holds while other tasks end", async () => {
   expect((await side.store.lastNotice(id))?.attempts ?? "dropped").toBeLessThanOrEqual(2);
 });
 
-test("what sessions below did still counts when the run has ended", async () => {
+test("the activity of nested sessions still counts when the run has ended", async () => {
   const world = newWorld();
   const side = await world.side();
   world.sessions.script("below", [call("bash"), call("bash"), say("x")]);
@@ -71,7 +71,7 @@ test("what sessions below did still counts when the run has ended", async () => 
   expect((await ended(side, task)).progress).toMatchObject({ toolCalls: 3, tokens: { input: 500 } });
 });
 
-test("an idle that comes before the prompt call returns is looked at when it has", async () => {
+test("an idle that comes before the prompt call returns is checked after it has", async () => {
   const world = newWorld();
   const side = await world.side({
     host: (host) => ({
@@ -86,7 +86,7 @@ test("an idle that comes before the prompt call returns is looked at when it has
   expect((await ended(side, await launch(side, world.parent(), world.script(say("y"))))).status).toBe("completed");
 });
 
-test("a parent that waits for its tasks in its own turn is told of all of them", async () => {
+test("a parent that waits for its tasks in its own turn is told about all of them", async () => {
   const world = newWorld();
   const side = await world.side();
   const parent = world.parent();

@@ -1,4 +1,4 @@
-/** The runner on real scripted hosts and a real store: engines made, shared, let go, recovered, ended. */
+/** The runner on real scripted hosts and a real store: engines are created, shared, released, recovered, stopped. */
 import { afterEach, describe, expect, test } from "bun:test";
 import {
   existsSync,
@@ -75,7 +75,7 @@ const ended = (store: Store, task: Task) => when(store, task, (now) => !isLive(n
 const working = (store: Store, task: Task) => when(store, task, ({ progress }) => progress.toolCalls > 0);
 
 describe("engines", () => {
-  test("one for each host and directory, however it is written and however many ask at once", async () => {
+  test("one for each host and directory, however the path is written and however many ask at once", async () => {
     const bed = await newBed();
     const runner = bed.runner();
     const [one, two] = [bed.directory("one"), bed.directory("two")];
@@ -92,7 +92,7 @@ describe("engines", () => {
     expect(await bed.store.instances()).toHaveLength(2);
   });
 
-  test("tasks of two directories work at once, each in its own", async () => {
+  test("tasks in two directories run concurrently, each in its own", async () => {
     const bed = await newBed();
     const runner = bed.runner();
     const names = ["one", "two"];
@@ -102,7 +102,7 @@ describe("engines", () => {
     expect(names.map((name) => readFileSync(join(bed.folder, name, "made.txt"), "utf8"))).toEqual(["one\n", "two\n"]);
   });
 
-  test("what cannot be opened is refused with the reason, and can be asked for again", async () => {
+  test("a host that cannot be opened is rejected with the reason, and can be requested again", async () => {
     const bed = await newBed();
     let problem: string | null = "Install it: npm install -g nothing";
     const maker: HostMaker = { ...scriptedHosts(), problem: async () => problem };
@@ -115,7 +115,7 @@ describe("engines", () => {
     expect((await runner.open("scripted", directory)).instance.directory).toBe(directory);
   });
 
-  test("one that has nothing to do is let go, one at work is not, and the next prompt gets another", async () => {
+  test("an idle one is released, a busy one is not, and the next prompt gets a new one", async () => {
     const bed = await newBed();
     const made = scriptedHosts();
     const closed = Promise.withResolvers<string>();
@@ -139,7 +139,7 @@ describe("engines", () => {
     expect(await ended(bed.store, held)).toMatchObject({ status: "completed" });
   });
 
-  test("a cancel that another process asked for reaches the engine that drives the task", async () => {
+  test("a cancel requested by another process reaches the engine that runs the task", async () => {
     const bed = await newBed();
     const engine = await bed.runner().open("scripted", bed.directory("one"));
     const other = await bed.runner().open("scripted", bed.directory("two"));
@@ -166,7 +166,7 @@ describe("ends", () => {
     expect(await codeOf(runner.open("scripted", bed.directory("one")))).toBe("host_unavailable");
   });
 
-  test("a directory that is released loses its engine and what ran there, others keep theirs", async () => {
+  test("a released directory loses its engine and its runs, others keep theirs", async () => {
     const bed = await newBed();
     const runner = bed.runner();
     const engine = await runner.open("scripted", bed.directory("one"));
@@ -178,7 +178,7 @@ describe("ends", () => {
     expect(runner.engines()).toEqual([other]);
   });
 
-  test("when the program behind a host dies, its runs end with that reason, but for what had been answered", async () => {
+  test("when the program behind a host dies, its runs end with that reason, except those already answered", async () => {
     const bed = await newBed();
     const made = scriptedHosts();
     const listeners = new Set<(event: HostEvent) => void>();
@@ -205,7 +205,7 @@ describe("ends", () => {
 });
 
 describe("what a dead process left", () => {
-  /** Leaves live tasks as a killed process does: nothing is ended, and its instances stay. */
+  /** Leaves live tasks like a killed process: nothing is ended, and its instances stay. */
   async function killed(bed: Bed, prompts: readonly string[], directories: readonly string[]): Promise<Task[]> {
     const store = await sqliteStore({ directory: join(bed.folder, "store") });
     const maker = scriptedHosts({ folder: join(bed.folder, "sessions") });
@@ -238,7 +238,7 @@ describe("what a dead process left", () => {
     expect(await ended(bed.store, task)).toMatchObject({ status: "completed", run: { result: "once more" } });
   });
 
-  test("is ended as interrupted where the directory is gone, too", async () => {
+  test("is ended as interrupted even if the directory is gone", async () => {
     const bed = await newBed();
     const [task] = (await killed(bed, ["!wait go"], [bed.directory("gone")])) as [Task];
     rmSync(join(bed.folder, "gone"), { recursive: true });
@@ -248,7 +248,7 @@ describe("what a dead process left", () => {
     expect(runner.engines()).toEqual([]);
   });
 
-  test("waits where the host cannot be opened, and what another living process has is left alone", async () => {
+  test("waits if the host cannot be opened, and another live process's work is left alone", async () => {
     const bed = await newBed();
     const [task] = (await killed(bed, ["!wait go"], [bed.directory("one")])) as [Task];
     const maker: HostMaker = { ...scriptedHosts(), problem: async () => "not installed" };

@@ -1,4 +1,4 @@
-/** However a wait ends, nothing of it is left behind. */
+/** However a wait ends, it leaves nothing behind. */
 import { expect, test } from "bun:test";
 import { Changes } from "../../src/engine/watching/changes.ts";
 import { Waiter } from "../../src/engine/watching/waiter.ts";
@@ -7,7 +7,7 @@ import { codeOf, launch, newWorld } from "./engine-bed.ts";
 
 const log = { info: () => {}, error: () => {} };
 
-/** A feed that says how many listen to it. */
+/** A feed that reports how many listen to it. */
 class Counted extends Changes {
   listening = 0;
 
@@ -21,7 +21,7 @@ class Counted extends Changes {
   }
 }
 
-test("a wait that ends with an error of the store leaves no listener, no timer and no signal", async () => {
+test("a wait that ends with a store error leaves no listener, no timer and no signal", async () => {
   const world = newWorld();
   const side = await world.side();
   const task = await launch(side, world.parent(), world.script(gate("held"), say("x")));
@@ -37,7 +37,7 @@ test("a wait that ends with an error of the store leaves no listener, no timer a
   expect([changes.listening, left]).toEqual([0, ["abort"]]);
 });
 
-test("a wait that is given up in time, or by its caller, leaves none either", async () => {
+test("nor does a wait that times out or is aborted by its caller", async () => {
   const world = newWorld();
   const side = await world.side();
   const task = await launch(side, world.parent(), world.script(gate("held"), say("x")));

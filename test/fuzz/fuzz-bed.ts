@@ -1,6 +1,6 @@
 /**
- * A server with a board, scripted agents and a real store for the fuzz: what exists in it, what it answers, and everything that it
- * keeps (rows, worktrees, branches) as one text, so that a refused input can be shown to have changed nothing.
+ * A server with a board, scripted agents and a real store for fuzzing: what exists in it, what it answers, and
+ * everything it stores (rows, worktrees, branches) as one text, to show that a rejected input changed nothing.
  */
 import { Database } from "bun:sqlite";
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ import { openSide } from "../board/board-side.ts";
 import type { GitBed } from "../worktree/git-bed.ts";
 import type { Kind } from "./plausible.ts";
 
-/** Kept alive by the process itself, or made from other tables. */
+/** Kept alive by the process itself, or derived from other tables. */
 const VOLATILE = /^(instances|meta|agent_totals|sqlite_.*|task_search.*)$/;
 /** Progress is written some time after it was made, so it is left out. */
 const ROWS: Record<string, string> = {
@@ -42,15 +42,15 @@ export interface FuzzBed {
   token: string;
   /** Paths of every kind, good and bad. */
   paths: readonly string[];
-  /** Cursors that lists have given. */
+  /** Cursors that lists have returned. */
   cursors: string[];
   logged: string[];
   pools(): Record<Kind, readonly string[]>;
-  /** Adds another project with work items and attempts where inputs have removed too much. */
+  /** Adds another project with work items and attempts when inputs have removed too much. */
   replenish(): Promise<void>;
-  /** Resolves when nothing is on its way any more. */
+  /** Resolves when nothing is in progress any more. */
   settled(): Promise<void>;
-  /** Everything that is kept, by table or place. */
+  /** Everything stored, by table or place. */
   kept(): Map<string, string>;
   stop(): Promise<void>;
 }
@@ -148,7 +148,7 @@ function rowsIn(database: Database, tables: readonly string[]): Map<string, stri
   );
 }
 
-/** Names of files and folders, and what branches point to. */
+/** Names of files and folders, and the commits of branches. */
 function placesIn(folder: string, depth: number): string[] {
   let entries: import("node:fs").Dirent[];
   try {
@@ -158,7 +158,7 @@ function placesIn(folder: string, depth: number): string[] {
   }
   return entries.flatMap((entry) => {
     const path = join(folder, entry.name);
-    // Git writes these whenever it looks, and objects that nothing points to are no change.
+    // Git writes these on every read, and unreachable objects are not a change.
     if (["objects", "index", "logs", "ORIG_HEAD", "gc.log"].includes(entry.name)) return [];
     if (entry.isDirectory()) return depth > 0 ? [path, ...placesIn(path, depth - 1)] : [path];
     return [folder.includes("/refs/") ? `${path} ${readFileSync(path, "utf8")}` : path];

@@ -1,6 +1,7 @@
 /**
- * Plausible inputs for every operation over HTTP and MCP, made from the schemas that the server publishes: no fault of ours, no
- * hang, and nothing changed by what was refused. `ASYNCAGENTS_FUZZ` says how many inputs; `ASYNCAGENTS_FUZZ_SEED` repeats a run.
+ * Plausible inputs for every operation over HTTP and MCP, generated from the schemas that the server publishes: no
+ * internal error, no hang, and no changes by a rejected input. `ASYNCAGENTS_FUZZ` sets the number of inputs;
+ * `ASYNCAGENTS_FUZZ_SEED` repeats a run.
  */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
@@ -14,11 +15,11 @@ import { type FuzzBed, fuzzBed } from "./fuzz-bed.ts";
 import { idOf, type JsonSchema, objectOf, picked } from "./plausible.ts";
 
 const INPUTS = Number(process.env.ASYNCAGENTS_FUZZ ?? 1_000);
-/** A store of its own for each so many inputs: what is kept is compared as a whole. */
+/** A fresh store after this many inputs: the stored state is compared as a whole. */
 const ROUND = 1_500;
 const SEED = Number(process.env.ASYNCAGENTS_FUZZ_SEED ?? (Math.random() * 2 ** 31) >>> 0);
 const ANSWER_MS = 10_000;
-/** Longer addresses are refused by Bun itself. */
+/** Bun itself rejects longer addresses. */
 const MAX_QUERY = 2_000;
 
 interface Input {
@@ -120,7 +121,7 @@ async function toolAnswer(response: Response): Promise<Answer> {
   return { status, code, text };
 }
 
-/** What differs between two states, in a few words. */
+/** The differences between two states, in a few words. */
 function difference(before: Map<string, string>, after: Map<string, string>): string[] {
   return [...after].flatMap(([place, text]) => {
     const old = before.get(place) ?? "";
@@ -147,7 +148,7 @@ async function tryInput(bed: FuzzBed, given: Input, counts: Map<string, number>)
     throw new Error(`a fault: ${answer.text} ${bed.logged.at(-1)}`);
   if (answer.status < 400 || answer.status > 499) return bed.settled();
   const after = bed.kept();
-  // This refusal asks a person, which is all that it may do.
+  // This rejection requests an approval, which is all it may do.
   if (answer.code === "approval_needed") after.set("approvals", before.get("approvals") ?? "");
   const changed = difference(before, after);
   if (changed.length > 0)
@@ -155,7 +156,7 @@ async function tryInput(bed: FuzzBed, given: Input, counts: Map<string, number>)
 }
 
 test(
-  `${INPUTS} plausible inputs over HTTP and MCP: no fault, no hang, and nothing changed by a refused one (seed ${SEED})`,
+  `${INPUTS} plausible inputs over HTTP and MCP: no internal error, no hang, and no changes by a rejected one (seed ${SEED})`,
   async () => {
     const counts = new Map<string, number>();
     for (let round = 0; round * ROUND < INPUTS; round++) {
@@ -163,7 +164,7 @@ test(
       try {
         await fc.assert(
           fc.asyncProperty(inputs(bed.paths), (input) => tryInput(bed, input, counts)),
-          // What an input does depends on those before it, so a smaller one proves nothing.
+          // An input's effect depends on those before it, so a smaller one proves nothing.
           { numRuns: Math.min(ROUND, INPUTS - round * ROUND), seed: SEED + round, endOnFailure: true },
         );
         expect(bed.logged).toEqual([]);
@@ -172,7 +173,7 @@ test(
       }
       if (INPUTS > ROUND) console.log(`round ${round + 1}: ${[...counts].map((each) => each.join(" × ")).join(", ")}`);
     }
-    // Most inputs must get somewhere, or this would show nothing.
+    // Most inputs must get somewhere, or this would prove nothing.
     expect(counts.get("200") ?? 0).toBeGreaterThan(INPUTS / 10);
   },
   120_000 + INPUTS * 200,

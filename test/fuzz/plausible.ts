@@ -1,7 +1,7 @@
 /**
- * Inputs made from JSON schemas, most of them what a person or a model could really send: ids that exist, or belong to something
- * else, paths that lead nowhere, texts in every script, numbers at their bounds. An id is a pick that is looked up when it is sent,
- * because what exists changes from input to input.
+ * Inputs generated from JSON schemas, most of them what a person or a model could really send: ids that exist or
+ * belong to something else, paths that lead nowhere, texts in every script, numbers at their bounds. An id is a
+ * placeholder resolved when the input is sent, because what exists changes from input to input.
  */
 import fc from "fast-check";
 
@@ -140,7 +140,7 @@ const MESSY = [null, 7, "text", [], {}, [null], true, -0, { a: { b: [] } }, "\uD
 
 const usual = <T>(values: readonly T[]) => fc.constantFrom(...values);
 
-/** Values for a schema; `name` is the field's, which says more than its type. */
+/** Values for a schema; the field's `name` says more than its type. */
 export function plausible(schema: JsonSchema, name: string, paths: readonly string[]): fc.Arbitrary<unknown> {
   return fc.oneof({ weight: 30, arbitrary: fitting(schema, name, paths) }, { weight: 1, arbitrary: usual(MESSY) });
 }
@@ -168,7 +168,7 @@ function fitting(schema: JsonSchema, name: string, paths: readonly string[]): fc
   }
 }
 
-/** Nearly always all that is required, some of the rest, and rarely something that nobody knows. */
+/** Nearly always all required fields, some of the others, and rarely an unknown one. */
 export function objectOf(schema: JsonSchema, paths: readonly string[]): fc.Arbitrary<Record<string, unknown>> {
   const required = new Set(schema.required ?? []);
   const fields = Object.entries(schema.properties ?? {}).map(([name, inner]) => {
@@ -216,7 +216,7 @@ export function idOf(kind: Kind): fc.Arbitrary<Pick | string> {
   );
 }
 
-/** With every pick replaced by what is there now. */
+/** With every placeholder replaced by what exists now. */
 export function picked(value: unknown, pools: Record<Kind, readonly string[]>): unknown {
   if (Array.isArray(value)) return value.map((inner) => picked(inner, pools));
   if (typeof value !== "object" || value === null) return value;

@@ -1,5 +1,6 @@
 /**
- * Tasks that stand still or fail at their provider, on the real OpenCode: everybody sees it, and the parent is told once.
+ * Tasks that are stuck or fail at their provider, on the real OpenCode: everyone can see it, and the parent is told
+ * once.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { call, fail, say } from "../../src/testing/models/script.ts";
@@ -11,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.stop());
 
-test("a permission that is asked for is seen in the list, the output, the store and one notice", async () => {
+test("a requested permission shows in the list, the output, the store and one notice", async () => {
   const parent = await world.parent();
   const id = await parent.launch([call("bash", { command: "echo hello", description: "says hello" }), say("allowed")]);
   const task = await world.until(id, (now) => now.phase === "waiting", "waiting");
@@ -31,7 +32,7 @@ test("a permission that is asked for is seen in the list, the output, the store 
   expect((await parent.notices()).filter(({ visible }) => visible.startsWith("⏸")).length).toBe(1);
 });
 
-test("a permission that is refused ends the task with what was refused", async () => {
+test("a denied permission ends the task with what was denied", async () => {
   const parent = await world.parent();
   const id = await parent.launch([call("bash", { command: "echo no", description: "x" }), say("never")]);
   const asked = await world.opencode.waitForEventOf("permission.asked", (event) => event.sessionID === id);
@@ -41,7 +42,7 @@ test("a permission that is refused ends the task with what was refused", async (
   expect(task.run.error).toContain("stopped at its call of bash");
 });
 
-test("a permission that a person gives over the status API lets the task go on", async () => {
+test("a permission granted over the status API lets the task continue", async () => {
   const parent = await world.parent();
   const id = await parent.launch([call("bash", { command: "echo hello", description: "says hello" }), say("allowed")]);
   await world.until(id, (now) => now.phase === "waiting", "waiting");
@@ -54,7 +55,7 @@ test("a permission that a person gives over the status API lets the task go on",
   });
 });
 
-test("a question is seen likewise", async () => {
+test("a question shows likewise", async () => {
   const parent = await world.parent();
   const options = [
     { label: "red", description: "r" },
@@ -71,7 +72,7 @@ test("a question is seen likewise", async () => {
   expect((await world.ended(id)).status).toBe("completed");
 });
 
-test("a provider that keeps failing is seen with its reason and count, and told once", async () => {
+test("a provider that keeps failing shows with its reason and count, and is announced once", async () => {
   const parent = await world.parent();
   const id = await parent.launch([fail(503, "overloaded today", { times: 4, retryAfter: 0.3 }), say("at last")]);
   const retrying = await world.until(id, (task) => task.phase === "retrying", "retrying");

@@ -1,5 +1,5 @@
 /**
- * Bad input on the real OpenCode: each gets an answer that says what to do, and no task is made or changed.
+ * Bad input on the real OpenCode: each gets an answer that says what to do, and no task is created or changed.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
@@ -67,7 +67,7 @@ describe("ids", () => {
     await refuses(parent, "task", { resume: "ses_../x", prompt: "p" }, /You have no task/);
   });
 
-  test("a unique beginning of an own id is enough, an ambiguous one is not", async () => {
+  test("a unique prefix of one's own id is enough, an ambiguous one is not", async () => {
     const parent = await world.parent();
     const [one, two] = await parent.launchAll([[say("one")], [say("two")]]);
     for (const id of [one, two]) await world.ended(id ?? "");
@@ -148,7 +148,7 @@ describe("cancel", () => {
   });
 });
 
-test("a page that does not exist, and a wrong time", async () => {
+test("a page that does not exist, and an invalid time", async () => {
   const parent = await world.parent();
   const id = await parent.launch([say("short")]);
   await world.ended(id);
@@ -156,7 +156,7 @@ test("a page that does not exist, and a wrong time", async () => {
   expect(await parent.ask("output", { task_id: id, block: true, timeout: -1 })).toMatch(/timeout must be/);
 });
 
-test("a wait that runs out says so, and the task goes on", async () => {
+test("a wait that times out says so, and the task continues", async () => {
   const parent = await world.parent();
   const id = await parent.launch([gate("slow"), say("x")]);
   const answer = await parent.ask("output", { task_id: id, block: true, timeout: 50 });
@@ -166,7 +166,7 @@ test("a wait that runs out says so, and the task goes on", async () => {
   await world.ended(id);
 });
 
-test("a storage folder that cannot be written: OpenCode starts, and the tools say what to do", async () => {
+test("a storage folder that is not writable: OpenCode starts, and the tools say what to do", async () => {
   const root = await createTemporaryRoot();
   writeFileSync(join(root, "file"), "");
   const { startOpenCode } = await import("../../src/testing/opencode/harness.ts");

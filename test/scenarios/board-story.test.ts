@@ -1,6 +1,7 @@
 /**
- * The whole story of the board on the real OpenCode, through a real MCP client and with real git: from a project to the merged
- * change; an attempt on the real Claude CLI; and what becomes of an attempt and its queue when the daemon is killed in the middle of it.
+ * The whole story of the board on the real OpenCode, through a real MCP client and with real git: from a project to
+ * the merged change; an attempt on the real Claude CLI; and what happens to an attempt and its queue when the daemon
+ * is killed halfway.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -52,7 +53,7 @@ afterAll(async () => {
   await claude?.remove();
 });
 
-/** A prompt to which the model answers with these steps. */
+/** A prompt that the model answers with these steps. */
 const prompt = (...steps: Script) => promptFor(model, steps);
 
 function promptFor(answering: Pick<OpenAiModel, "script">, steps: Script): string {
@@ -70,7 +71,7 @@ async function start(title: string, description: string, executor = "opencode") 
   return { task_id, attempt_id };
 }
 
-/** How the attempt stands once nothing of it runs or is queued. */
+/** The state of the attempt once nothing of it runs or is queued. */
 async function settled(attempt_id: string): Promise<OperationOutput<"get_attempt">> {
   for (;;) {
     const attempt = await tools.call("get_attempt", { attempt_id, wait_ms: WAIT });
@@ -170,7 +171,7 @@ test("an attempt on the real Claude CLI: its edits are in the diff, and a follow
   expect(existsSync(worktree)).toBe(false);
 }, 120_000);
 
-test("after a kill -9 of the daemon the queue goes on in order, and nothing is lost or left running", async () => {
+test("after a kill -9 of the daemon the queue continues in order, and nothing is lost or left running", async () => {
   const { task_id, attempt_id } = await start(
     "Sell plums",
     prompt(write("plums.txt", "one\n"), gate("killed"), say("never said")),
@@ -207,7 +208,7 @@ test("after a kill -9 of the daemon the queue goes on in order, and nothing is l
   await bed.startDaemon();
 }, 180_000);
 
-/** All processes of this daemon, and the MCP servers of its clients: they carry the data folder in their environment. */
+/** All processes of this daemon, and the MCP servers of its clients: their environment contains the data folder. */
 function processes(): number[] {
   const mark = `ASYNCAGENTS_HOME=${join(bed.root, "data")}`;
   return readdirSync("/proc").flatMap((name) => {
@@ -224,7 +225,7 @@ function isClient(pid: number): boolean {
   return wordsOf(pid).includes("mcp");
 }
 
-/** The words that a process was started with; none where it is gone. */
+/** A process's command line; empty if it is gone. */
 function wordsOf(pid: number): string[] {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
@@ -233,7 +234,7 @@ function wordsOf(pid: number): string[] {
   }
 }
 
-/** A process that ended is not told of by any event here, so the table of processes is looked at until they are gone. */
+/** No event reports that a process has exited, so the process table is polled until they are gone. */
 async function gone(pids: readonly number[]): Promise<void> {
   while (pids.some((pid) => existsSync(`/proc/${pid}`))) await Bun.sleep(20);
 }

@@ -1,4 +1,4 @@
-/** The demo as people run it, and the judgement behind its exit code. */
+/** The demo as people run it, and the checks behind its exit code. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -58,7 +58,7 @@ describe("npm start", () => {
     expect(Math.max(...out.split("\n").map((line) => Bun.stringWidth(line)))).toBeLessThanOrEqual(100);
   }, 240_000);
 
-  test("--model runs on a provider of one's own, without writing to its HOME's configuration", async () => {
+  test("--model runs on the user's own provider, without writing to the configuration in its HOME", async () => {
     const model = startOpenAiModel({ scripts });
     const proxy = obedientModel(model.url);
     const home = await mkdtemp(join(temporary, "home-"));
@@ -69,7 +69,7 @@ describe("npm start", () => {
     const text = JSON.stringify({ $schema, provider: { own: { ...provider, models } }, permission: { "*": "ask" } });
     await mkdir(dirname(config), { recursive: true });
     await writeFile(config, text);
-    // Keeps the configuration, and spares OpenCode the installation of its plugin package.
+    // Keeps the configuration, and saves OpenCode the installation of its plugin package.
     await prepareHome(home, { model });
     const env = { HOME: home, OPENCODE_DISABLE_MODELS_FETCH: "1", XDG_CONFIG_HOME: "", XDG_DATA_HOME: "" };
     const { out, code, left } = await runDemo(["--once", "--model", "own/clever"], env);
@@ -86,14 +86,14 @@ describe("npm start", () => {
     expect(offered.filter((name) => /bash|edit|write|webfetch/.test(name))).toEqual([]);
   }, 240_000);
 
-  test("a wrong argument is answered with what is possible", async () => {
+  test("an invalid argument is answered with the possible ones", async () => {
     const { out, code } = await runDemo(["--modle", "x"]);
     expect(code).toBe(2);
     expect(out).toMatch(/Unknown argument: --modle[\s\S]+--model provider\/model/);
   });
 });
 
-/** A model that follows the worded prompts: it marks them for the scripted one and hands them on. */
+/** A model that follows the worded prompts: it marks them for the scripted one and forwards them. */
 function obedientModel(url: string) {
   const marks = [
     { words: "launch three background agents", script: "launch" },
@@ -117,10 +117,10 @@ function obedientModel(url: string) {
   });
 }
 
-describe("the judgement of the demo", () => {
+describe("the demo's checks", () => {
   const expected = scriptedStory.expected;
 
-  test("finds nothing where all is well", () => {
+  test("find nothing if all is well", () => {
     expect(problemsOf(seenWell(), expected)).toEqual([]);
     expect(problemsOf(seenWell(), { kind: "any model", least: 3 })).toEqual([]);
   });
@@ -170,7 +170,7 @@ describe("the judgement of the demo", () => {
     },
   ];
   for (const { name, change, problem, expected: other } of wrong) {
-    test(`finds ${name}`, () => {
+    test(`find ${name}`, () => {
       const seen = seenWell();
       change(seen);
       expect(problemsOf(seen, other ?? expected).join("\n")).toMatch(problem);
@@ -195,7 +195,7 @@ function seenWell(): Seen {
   return { tasks, notices };
 }
 
-/** Made by the model itself, so that no status is invented here. */
+/** Created by the model itself, so that no status is invented here. */
 function madeTask(description: string, outcomes: Outcome[]): { task: Task; runs: Run[] } {
   const id = `ses_${description.replaceAll(" ", "")}`;
   const about = { parentSessionId: "p", parentMessageId: "m", parentAgent: "build", agent: "general", model: null };
@@ -220,7 +220,7 @@ function follow(task: Task | null, event: TaskEvent): Task {
   return next;
 }
 
-describe("the screen of the demo", () => {
+describe("the demo's screen", () => {
   function screenOf(width: number, coloured: boolean) {
     let text = "";
     const write = (more: string) => {
@@ -229,7 +229,7 @@ describe("the screen of the demo", () => {
     return { screen: new Screen({ write, width: () => width, moving: false, coloured }), text: () => text };
   }
 
-  test("keeps within the width, whatever it is told", () => {
+  test("keeps within the width, whatever it shows", () => {
     for (const width of [50, 80, 120]) {
       const { screen, text } = screenOf(width, false);
       screen.phase("A phase");
@@ -253,7 +253,7 @@ describe("the screen of the demo", () => {
     }
   });
 
-  test("colours only where colours are wanted", () => {
+  test("uses colours only if they are wanted", () => {
     for (const coloured of [true, false]) {
       const { screen, text } = screenOf(80, coloured);
       screen.line({ name: "n", text: "t" });

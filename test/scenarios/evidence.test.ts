@@ -1,5 +1,6 @@
 /**
- * A run ends on evidence of its own, on the real OpenCode: missed, late and false signs change nothing about the truth.
+ * A run ends only on its own evidence, on the real OpenCode: missed, late and false signals do not change the
+ * outcome.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -13,7 +14,7 @@ const unreliable = pathToFileURL(join(import.meta.dir, "unreliable-plugin.ts")).
 const model = startOpenAiModel();
 afterAll(() => model.stop());
 
-describe("every idle of a task is missed", () => {
+describe("with every idle of a task missed", () => {
   let world: World;
   beforeAll(async () => {
     world = await World.start({ model, plugin: unreliable, options: { drop: true } });
@@ -36,7 +37,7 @@ describe("every idle of a task is missed", () => {
   });
 });
 
-describe("signs that are no evidence", () => {
+describe("signals that are not evidence", () => {
   let world: World;
   beforeAll(async () => {
     world = await World.start({ model, plugin: unreliable, options: { late: true } });
@@ -65,7 +66,7 @@ describe("signs that are no evidence", () => {
     expect(await world.opencode.client.session(nothing.id)).toBeDefined();
   });
 
-  test("a person who types in a task's session makes no run and overwrites no result", async () => {
+  test("a person who types in a task's session starts no run and overwrites no result", async () => {
     const parent = await world.parent();
     const id = await parent.launch([say("the task's own")]);
     await parent.notice(id);
@@ -75,7 +76,7 @@ describe("signs that are no evidence", () => {
     expect((await parent.notices()).length).toBe(1);
   });
 
-  test("a stream that breaks is not an end", async () => {
+  test("a broken stream is not an end", async () => {
     const parent = await world.parent();
     const task = await world.ended(await parent.launch([cut("half of"), say("the whole answer")]));
     expect([task.status, task.run.result]).toEqual(["completed", "the whole answer"]);
@@ -95,7 +96,7 @@ describe("signs that are no evidence", () => {
     await model.gate("still").reached;
     const isCounted = ({ progress }: Task) => progress.toolCalls === 1 && progress.tokens.input > 0;
     await world.until(id, isCounted, "the first call and its tokens");
-    // OpenCode tells the end of the step more than once; a turn of the parent later that is over.
+    // OpenCode reports the end of the step more than once; after one more turn of the parent that is over.
     await parent.ask("list");
     const first = await world.task(id);
     await parent.ask("list");

@@ -1,5 +1,5 @@
 /**
- * Forked tasks on the real OpenCode: the parent's history goes along, cut to its limits, and the agent is told so.
+ * Forked tasks on the real OpenCode: they get the parent's history, cut to its limits, and the agent is told so.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { call, calls, gate, say } from "../../src/testing/models/script.ts";
@@ -71,7 +71,7 @@ test("the agent is told about the limits before its task, without a turn [AT-11.
   expect(message?.parts.every((part) => part.type === "text" && part.synthetic === true)).toBe(true);
 });
 
-test("the id comes back before the history is rewritten", async () => {
+test("the id is returned before the history is rewritten", async () => {
   const parent = await world.parent();
   await readInto(parent, "oldest.txt", "newest.txt");
   const id = await parent.launch([say("ok")], { fork: true });
@@ -87,7 +87,7 @@ test("the id comes back before the history is rewritten", async () => {
   expect(working?.at ?? 0).toBeGreaterThanOrEqual(preamble?.info.time.created ?? 0);
 });
 
-test("the oldest turns go when the history is over its limit, and one huge message is cut", async () => {
+test("the oldest turns are dropped when the history exceeds its limit, and one huge message is cut", async () => {
   const parent = await world.parent();
   for (const name of ["first", "second", "third"]) {
     await world.opencode.prompt(
@@ -125,7 +125,7 @@ test("the list marks a fork after its id [AT-09.2, AT-10.3]", async () => {
   expect(await parent.ask("list")).toContain(`${id} (forked)`);
 });
 
-test("fork with resume is refused and makes nothing [AT-01.3, AT-10.2]", async () => {
+test("fork with resume is rejected and creates nothing [AT-01.3, AT-10.2]", async () => {
   const parent = await world.parent();
   const id = await parent.launch([say("ok")]);
   await world.ended(id);
@@ -137,7 +137,7 @@ test("fork with resume is refused and makes nothing [AT-01.3, AT-10.2]", async (
   expect((await world.opencode.client.sessions()).length).toBe(sessions);
 });
 
-test("a deleted parent takes its tasks along, forks too [AT-F-08]", async () => {
+test("deleting a parent ends its tasks, including forks [AT-F-08]", async () => {
   const parent = await world.parent();
   const done = await parent.launch([say("done")]);
   await parent.notice(done);

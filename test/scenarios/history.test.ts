@@ -1,5 +1,5 @@
 /**
- * What is kept, and where: restarts, clearing and time take no task away, on the real OpenCode.
+ * What is stored, and where: restarts, clearing and time lose no task, on the real OpenCode.
  */
 
 import { Database } from "bun:sqlite";
@@ -26,7 +26,7 @@ test("a task's id is its session's id, and there is no second one [PD-01]", asyn
   expect(tasks.map((known) => known.id)).toEqual([id]);
 });
 
-test("data lives under the home's .opencode/plugins/background-agent, for its owner only [PD-05]", async () => {
+test("data lives under the home's .opencode/plugins/background-agent, readable by its owner only [PD-05]", async () => {
   const parent = await world.parent();
   await world.ended(await parent.launch([say("x")]));
   const folder = join(world.opencode.home, ".opencode", "plugins", "background-agent");
@@ -70,7 +70,7 @@ test("a task completed before a restart can be listed, read and resumed after it
   expect((await parent.notice("Resume #1")).hidden).toContain("after it");
 });
 
-test("a task of long ago can be resumed for as long as its session exists [PD-08]", async () => {
+test("an old task can be resumed for as long as its session exists [PD-08]", async () => {
   const parent = await world.parent();
   const id = await parent.launch([say("old")]);
   await parent.notice(id);
@@ -89,12 +89,12 @@ test("a task of long ago can be resumed for as long as its session exists [PD-08
   expect((await world.ended(id)).run.result).toBe("not expired");
 });
 
-test("the readable mirror comes to hold every task as it is", async () => {
+test("the readable mirror eventually contains every task in its current state", async () => {
   const parent = await world.parent();
   await world.ended(await parent.launch([say("x")]));
   const { tasks } = await world.store.tasks({ limit: 200 });
   const held = tasks.map((task) => [task.id, task.status]).sort();
-  // It follows at its own pace, and says in the store how far it has come.
+  // It follows at its own pace, and records in the store how far it is.
   await eventually(world.store, async () => {
     const file = Bun.file(join(world.storage, "tasks.json"));
     const mirror = (await file.exists()) ? await file.json() : {};

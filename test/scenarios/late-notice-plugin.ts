@@ -1,6 +1,6 @@
 /**
- * The real plugin behind a connection that loses the answer to the first notices: the call fails at once, and the message still
- * reaches OpenCode, `lateMs` later; one entry for each notice.
+ * The real plugin behind a connection that loses the answer to the first notices: the call fails immediately, and the
+ * message still reaches OpenCode, `lateMs` later; one entry per notice.
  */
 import type { Plugin } from "@opencode-ai/plugin";
 import { createPlugin } from "../../src/opencode/plugin.ts";

@@ -1,4 +1,4 @@
-/** A notice whose call failed and that still arrives, on the real OpenCode: one message, one turn of the model. */
+/** A notice that still arrives although its call failed, on the real OpenCode: one message, one turn of the model. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";

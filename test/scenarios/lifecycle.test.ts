@@ -16,7 +16,7 @@ for (const prefix of ["asyncagents", "background"]) {
     });
     afterAll(() => world?.stop());
 
-    test(`a launch makes a running task with its parent's session and message ${cite("AT-01.1", "BT-01.1")}`, async () => {
+    test(`a launch creates a running task with its parent's session and message ${cite("AT-01.1", "BT-01.1")}`, async () => {
       const parent = await world.parent();
       const [first, second] = await parent.launchAll([[gate(`${prefix}-launch`), say("one")], [say("two")]]);
       const task = await world.task(first ?? "");
@@ -74,7 +74,7 @@ for (const prefix of ["asyncagents", "background"]) {
       expect((await world.task(id)).status).toBe("cancelled");
     });
 
-    test(`a resumed task is "resumed" while it works and "completed" after ${cite("AT-02.4", "BT-02.4")}`, async () => {
+    test(`a resumed task is "resumed" while it works and "completed" afterwards ${cite("AT-02.4", "BT-02.4")}`, async () => {
       const parent = await world.parent();
       const id = await parent.launch([say("first")]);
       await world.ended(id);
@@ -87,7 +87,7 @@ for (const prefix of ["asyncagents", "background"]) {
       expect(task.run.result).toBe("second");
     });
 
-    test(`the result is returned at once and its retrieval is recorded ${cite("AT-03.1", "BT-03.1")}`, async () => {
+    test(`the result is returned immediately and its retrieval is recorded ${cite("AT-03.1", "BT-03.1")}`, async () => {
       const parent = await world.parent();
       const id = await parent.launch([say("the stored result")]);
       expect((await world.ended(id)).resultRetrievedAt).toBeNull();
@@ -95,7 +95,7 @@ for (const prefix of ["asyncagents", "background"]) {
       expect((await world.task(id)).resultRetrievedAt).toBeGreaterThan(0);
     });
 
-    test(`the output of a running task tells its state and progress at once ${cite("AT-03.2", "BT-03.2")}`, async () => {
+    test(`the output of a running task returns its state and progress immediately ${cite("AT-03.2", "BT-03.2")}`, async () => {
       const parent = await world.parent();
       const name = `${prefix}-output`;
       const id = await parent.launch([call("read", { filePath: "README.md" }), gate(name), say("done")]);
@@ -108,7 +108,7 @@ for (const prefix of ["asyncagents", "background"]) {
       await world.ended(id);
     });
 
-    test(`progress counts calls by name and the last tools, with the time of the last sign ${cite("AT-04.1", "BT-04.1")}`, async () => {
+    test(`progress counts calls by name and the last tools, with the time of the last activity ${cite("AT-04.1", "BT-04.1")}`, async () => {
       const parent = await world.parent();
       const name = `${prefix}-progress`;
       const read = { name: "read", input: { filePath: "README.md" } };
@@ -124,7 +124,7 @@ for (const prefix of ["asyncagents", "background"]) {
       expect(ended.progress.toolCalls).toBe(3);
     });
 
-    test(`tasks of one message share a batch, which can be cancelled as one ${cite("AT-05.1", "BT-05.1")}`, async () => {
+    test(`tasks of one message share a batch, which can be cancelled as a whole ${cite("AT-05.1", "BT-05.1")}`, async () => {
       const parent = await world.parent();
       const name = `${prefix}-batch`;
       const together = await parent.launchAll([
@@ -142,7 +142,7 @@ for (const prefix of ["asyncagents", "background"]) {
       await world.ended(other);
     });
 
-    test(`a resume goes to the same session with its full history and returns at once ${cite("AT-06.1", "BT-06.1")}`, async () => {
+    test(`a resume goes to the same session with its full history and returns immediately ${cite("AT-06.1", "BT-06.1")}`, async () => {
       const parent = await world.parent();
       const id = await parent.launch([call("read", { filePath: "README.md" }), say("first answer")]);
       await world.ended(id);
@@ -236,7 +236,7 @@ for (const prefix of ["asyncagents", "background"]) {
       expect(await parent.ask("list")).toBe("No background tasks found");
     });
 
-    test(`the end of a session's work completes its task and tells the parent the whole result ${cite("AT-08.1", "BT-08.1")}`, async () => {
+    test(`the end of a session's work completes its task and sends the parent the whole result ${cite("AT-08.1", "BT-08.1")}`, async () => {
       const parent = await world.parent();
       const id = await parent.launch([say("everything that was found")]);
       const notice = await parent.notice(id);

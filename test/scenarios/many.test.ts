@@ -1,5 +1,5 @@
 /**
- * Many tasks and many processes, on the real OpenCode: one store, nothing lost, nothing doubled.
+ * Many tasks and many processes, on the real OpenCode: one store, nothing lost, nothing duplicated.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { startOpenAiModel } from "../../src/testing/models/openai-model.ts";
 import { fail, gate, say } from "../../src/testing/models/script.ts";
 import { type Parent, World } from "./world.ts";
 
-/** A busy machine takes a while for sixty agents at once. */
+/** A busy machine needs a while for sixty concurrent agents. */
 const PATIENCE_MS = 150_000;
 
 const model = startOpenAiModel();
@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 test(
-  "60 tasks in one step, three of them failing: all end right, all are announced once",
+  "60 tasks in one step, three of them failing: all end correctly, all are announced once",
   async () => {
     const parent = await first.parent();
     const fails = new Set([7, 30, 59]);
@@ -54,7 +54,7 @@ test(
 );
 
 test(
-  "two processes on one home with 20 tasks each at once: 40 in the store and the mirror; a third lists them all",
+  "two processes on one home with 20 concurrent tasks each: 40 in the store and the mirror; a third lists them all",
   async () => {
     const known = (await first.store.tasks({ limit: 1 })).total;
     const launch = async (world: World, parent: Parent) =>
@@ -86,7 +86,7 @@ test(
     const listed = new Set(tasks.map((task) => task.id));
     for (const id of [...mine, ...theirs]) expect(listed.has(id)).toBe(true);
     await third.opencode.client.session(mine[0] ?? "");
-    // The mirror follows at its own pace, and says in the store how far it has come.
+    // The mirror follows at its own pace, and records in the store how far it is.
     await eventually(first.store, async () => {
       const read = JSON.parse(readFileSync(join(first.storage, "tasks.json"), "utf8"));
       const isEnded = (id: string) => read[id]?.status === "completed" || read[id]?.status === "error";
@@ -113,7 +113,7 @@ test("a task of another process is cancelled through the store", async () => {
   expect(model.requestsOf(id).length).toBe(1);
 });
 
-test("when a process dies, another one on the home puts its tasks right", async () => {
+test("when a process dies, another one on the home recovers its tasks", async () => {
   third ??= await World.start({ model, home: first.opencode.home });
   const dying = third;
   const parent = await dying.parent();

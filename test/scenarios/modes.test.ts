@@ -1,5 +1,5 @@
 /**
- * The ways in which people run OpenCode: `serve` is what the other scenarios use; here are `run`, which ends after its
+ * The ways in which people run OpenCode: the other scenarios use `serve`; here are `run`, which exits after its
  * reply, and the TUI, where the plugin lives in a Worker.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
@@ -75,7 +75,7 @@ test("`opencode run` waits for its tasks, tells the model, and prints nothing of
   expect(`${stdout}${stderr}`).not.toMatch(/asyncagents:|kysely|Error:/);
 });
 
-test("in the TUI a task is launched, told and put away on quit [AT-24.2]", async () => {
+test("in the TUI a task is launched, announced and cleaned up on quit [AT-24.2]", async () => {
   model.script("tui", launches("three"));
   const known = (await store.tasks({ limit: 1 })).total;
   let screen = "";

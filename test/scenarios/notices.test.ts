@@ -1,6 +1,6 @@
 /**
- * What parents are told, word for word, on the real OpenCode: each end once, merged where several come together,
- * bounded, and never to anybody else.
+ * What parents are told, word for word, on the real OpenCode: each end once, merged if several come together,
+ * bounded, and never to anyone else.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { empty, fail, gate, huge, say } from "../../src/testing/models/script.ts";
@@ -108,7 +108,7 @@ test("without development mode no indicator is shown [AT-15.2]", async () => {
   expect((await parent.notice(id)).visible).not.toContain("[hint attached]");
 });
 
-test("each end is told once, as one message and one model turn, also when several come together", async () => {
+test("each end is announced once, as one message and one model turn, even when several come together", async () => {
   const parent = await world.parent();
   const ids = await parent.launchAll(
     Array.from({ length: 6 }, (_, index) => [gate("together"), say(`answer ${index}`)]),
@@ -158,7 +158,7 @@ test("a huge result is bounded in the notice and readable in pages", async () =>
   expect(pages.join("")).toBe((await world.task(id)).run.result ?? "");
 });
 
-test("a task that does nothing is told as a failure", async () => {
+test("a task that does nothing is announced as a failure", async () => {
   const parent = await world.parent();
   const id = await parent.launch([empty()]);
   const notice = await parent.notice(id);
@@ -167,7 +167,7 @@ test("a task that does nothing is told as a failure", async () => {
 });
 
 describe("lists", () => {
-  test("show own children only [AT-12.1]", async () => {
+  test("show one's own children only [AT-12.1]", async () => {
     const [one, two] = [await world.parent(), await world.parent()];
     const mine = await one.launch([say("x")]);
     const other = await two.launch([say("y")]);
@@ -176,7 +176,7 @@ describe("lists", () => {
     expect(await two.ask("list")).not.toContain(mine);
   });
 
-  test("say so where there are none [AT-12.2]", async () => {
+  test("say so if there are none [AT-12.2]", async () => {
     expect(await (await world.parent()).ask("list")).toBe("No background tasks found");
   });
 });

@@ -1,5 +1,6 @@
 /**
- * What people may set, on the real OpenCode: the abort rule, what can be resumed, depth, limits, toasts, and wrong options.
+ * What users can configure, on the real OpenCode: the abort rule, what can be resumed, depth, limits, toasts, and
+ * invalid options.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -28,14 +29,14 @@ describe("with the defaults", () => {
   });
   afterAll(() => world?.stop());
 
-  test("wrong options are logged, and the defaults hold", async () => {
+  test("invalid options are logged, and the defaults apply", async () => {
     expect(await (await world.parent()).ask("list")).toBe("No background tasks found");
     expect(readFileSync(join(world.storage, "asyncagents.log"), "utf8")).toContain(
       "options of the asyncagents plugin are wrong",
     );
   });
 
-  test("tasks go on when the parent's turn is aborted", async () => {
+  test("tasks continue when the parent's turn is aborted", async () => {
     const { parent, task } = await busyParent(world, "goes-on");
     await world.opencode.abort(parent.sessionId);
     await world.opencode.waitIdle(parent.sessionId);
@@ -46,7 +47,7 @@ describe("with the defaults", () => {
     model.gate("goes-on-turn").open();
   });
 
-  test("toasts tell of launches and ends", async () => {
+  test("toasts report launches and ends", async () => {
     const from = world.opencode.events.length;
     const shown = (text: string) =>
       world.opencode.waitForEventOf("tui.toast.show", ({ message }) => message.includes(text), { from });
@@ -104,7 +105,7 @@ describe("with everything allowed", () => {
     expect(await parent.ask("task", { resume: cancelled, prompt: "p" })).toContain('status "cancelled"');
   });
 
-  test("one at a time: the next one waits in line, which the list says, and begins when there is room", async () => {
+  test("one at a time: the next one waits in the queue, which the list shows, and starts when there is room", async () => {
     const parent = await world.parent();
     const first = await parent.launch([gate("room"), say("first")]);
     await model.gate("room").reached;
@@ -119,7 +120,7 @@ describe("with everything allowed", () => {
     ]);
   });
 
-  test("an agent that makes the same call again and again is stopped, and its parent is told why", async () => {
+  test("an agent that keeps making the same call is stopped, and its parent is told why", async () => {
     const parent = await world.parent();
     const same = call("read", { filePath: "notes.txt" });
     const id = await parent.launch([same, same, same, same, gate("loop"), say("never")]);
@@ -132,7 +133,7 @@ describe("with everything allowed", () => {
     await world.opencode.waitIdle(id);
   });
 
-  test("a task may launch tasks down to the depth, which have no such tools any more", async () => {
+  test("a task may launch tasks down to the depth limit, where those no longer have the tools", async () => {
     const parent = await world.parent();
     const below = { description: "below", prompt: `${world.script(say("from below"))} go`, agent: "general" };
     const id = await parent.launch([call("asyncagents_task", below), say("launched one myself"), say("told")]);
@@ -142,7 +143,7 @@ describe("with everything allowed", () => {
     const child = await world.ended(tasks[0]?.id ?? "");
     expect(child.run.result).toBe("from below");
     expect(model.requestsOf(child.id)[0]?.request.toolNames).not.toContain("asyncagents_task");
-    // Nor may it launch through our MCP server, where it has that too.
+    // It may not launch through our MCP server either, if it has that too.
     const { permission } = await world.opencode.client.session(child.id);
     expect(permission).toContainEqual({ permission: "asyncagents_launch_task", pattern: "*", action: "deny" });
     await model.waitForRequest((seen) => seen.sessionId === id && seen.request.lastUserText.includes("finished in"));

@@ -38,7 +38,7 @@ afterAll(async () => {
 
 const modelOf = (sessionId: string) => world.model.requestsOf(sessionId)[0]?.body.model;
 
-test("a task runs on its agent's model, else on the model of the parent's message", async () => {
+test("a task runs on its agent's model, or else on the model of the parent's message", async () => {
   const parent = await world.parent();
   const launch = (agent: string) => ({
     name: "asyncagents_task",
@@ -55,7 +55,7 @@ test("a task runs on its agent's model, else on the model of the parent's messag
   expect(world.model.requestsOf(parent.sessionId).at(-1)?.body.model).toBe("m2");
 });
 
-test("what the parent session may not do, its tasks may not, forks included", async () => {
+test("what the parent session may not do, its tasks may not, including forks", async () => {
   const parent = await world.parent({
     permission: [
       { permission: "bash", pattern: "*", action: "deny" },
@@ -134,7 +134,7 @@ test("a task has none of our tools, and its definitions cost the parent less tha
   expect(Buffer.byteLength(JSON.stringify(own(parent.sessionId)))).toBeLessThan(3000);
 });
 
-test("nothing is printed by the plugin", () => {
+test("the plugin prints nothing", () => {
   const { stdout, stderr } = world.opencode.output();
   expect(stderr).toBe("");
   expect(

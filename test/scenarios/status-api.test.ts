@@ -1,5 +1,6 @@
 /**
- * The status API on the real OpenCode: lists, details, conversations, groups, figures, and the headers of every answer.
+ * The status API on the real OpenCode: lists, details, conversations, groups, figures, and the headers of every
+ * answer.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -13,7 +14,7 @@ import { call, fail, gate, say } from "../../src/testing/models/script.ts";
 import { type Api, type Parent, World } from "./world.ts";
 
 const SECRET = "sk-live-4242424242 password=hunter2";
-/** Longer than what lists and events carry of a text. */
+/** Longer than the text that lists and events carry. */
 const LONG = "x".repeat(10_000);
 /** Says the secret, and more than a list would carry. */
 const COMMAND = `echo '${SECRET}'; printf '%020000d' 7`;
@@ -43,7 +44,7 @@ async function json<Schema extends z.ZodType>(path: string, schema: Schema): Pro
 const list = (query = "") => json(`/v1/tasks${query}`, taskListSchema);
 const ids = (page: z.infer<typeof taskListSchema>) => page.tasks.map(({ id }) => id);
 
-/** What a refusal is: its status, its type and its body. */
+/** An error answer: its status, its type and its body. */
 async function refusal(path: string): Promise<unknown[]> {
   const response = await get(path);
   return [response.status, response.headers.get("content-type"), await response.json()];
@@ -112,7 +113,7 @@ describe("the list", () => {
     expect((await list("?agent=general&limit=1")).total).toBe(4);
   });
 
-  test("by a word of the description, in any case [AT-17.4]", async () => {
+  test("by a word of the description, case-insensitively [AT-17.4]", async () => {
     for (const word of ["100% of", "ÜNÏCODE", "explore", "se"]) {
       const found = await list(`?search=${encodeURIComponent(word)}`);
       expect([word, found.tasks.some(({ id }) => id === tasks.running)]).toEqual([word, true]);
@@ -125,14 +126,14 @@ describe("the list", () => {
       expect([word, (await list(`?search=${word}`)).total]).toEqual([word, 0]);
   });
 
-  test("in pages, with the whole total [AT-17.5]", async () => {
+  test("in pages, with the full total [AT-17.5]", async () => {
     const all = ids(await list());
     const page = await list("?limit=2&offset=3");
     expect([ids(page), page.total, page.limit, page.offset]).toEqual([all.slice(3, 5), 5, 2, 3]);
     expect(ids(await list("?limit=2&offset=1"))).toEqual(all.slice(1, 3));
   });
 
-  test("limits: more than 200 is 200; what is no whole number is refused by name [AT-F-02]", async () => {
+  test("limits: more than 200 becomes 200; anything but a whole number is rejected by name [AT-F-02]", async () => {
     expect((await list()).limit).toBe(50);
     for (const large of ["201", "9".repeat(400)]) expect((await list(`?limit=${large}`)).limit).toBe(200);
     expect((await list(`?offset=${"9".repeat(400)}`)).tasks).toEqual([]);
@@ -196,11 +197,11 @@ describe("one task", () => {
 describe("its conversation", () => {
   const logs = (id: string) => json(`/v1/tasks/${id}/logs`, z.array(z.strictObject(messageSchema.shape)));
 
-  test("of a running task: what there is so far, unmasked [AT-19.1]", async () => {
+  test("of a running task: everything so far, unmasked [AT-19.1]", async () => {
     const messages = await logs(tasks.running);
     expect(messages[0]?.role).toBe("user");
     expect(messages[0]?.parts).toContainEqual(expect.objectContaining({ text: expect.stringContaining(SECRET) }));
-    // The answer that is being written is there too.
+    // The answer that is being written is included too.
     const theirs = await world.opencode.messages(tasks.running);
     expect(messages.map(({ id, endedAt }) => [id, endedAt === null])).toEqual(
       theirs.map(({ info }) => [info.id, info.role === "user" || info.time.completed === undefined]),
@@ -210,7 +211,7 @@ describe("its conversation", () => {
     expect(tools).toMatchObject([{ name: "read", state: "completed", output: expect.stringContaining("beta") }]);
   });
 
-  test("of a completed task: all of it, tool input and output as they were [AT-19.2, AT-F-04]", async () => {
+  test("of a completed task: all of it, with unchanged tool input and output [AT-19.2, AT-F-04]", async () => {
     const messages = await logs(tasks.completed);
     const parts = messages.flatMap((message) => message.parts);
     const tool = parts.find((part) => part.type === "tool");
@@ -241,7 +242,7 @@ describe("its conversation", () => {
     expect([...earlier.messages, ...last.messages].map(({ id }) => id)).toEqual(all);
   });
 
-  test("of a task that nobody knows: 404 in JSON [AT-19.3]", async () => {
+  test("of an unknown task: 404 in JSON [AT-19.3]", async () => {
     expect(await refusal("/v1/tasks/ses_unknown/logs")).toMatchObject(notFound("task_not_found"));
   });
 });
@@ -255,7 +256,7 @@ describe("a group", () => {
     expect(group.totalToolCalls).toBe(2);
     expect(group.runs.filter(({ taskId }) => taskId === tasks.resumed).map(({ number }) => number)).toEqual([0, 1]);
     const first = Math.min(...group.tasks.map(({ startedAt }) => Date.parse(startedAt)));
-    // Some of them live: it lasts until now.
+    // Some of them are live: it lasts until now.
     expect(group.duration).toBeGreaterThanOrEqual(asked - first);
     expect(group.duration).toBeLessThanOrEqual(Date.now() - first);
     expect(group.endedAt).toBeNull();
@@ -267,7 +268,7 @@ describe("a group", () => {
 });
 
 describe("health and figures", () => {
-  test("health says that it lives, since when, and how many tasks there are [AT-22.1, AT-F-05]", async () => {
+  test("health reports that the server is up, since when, and how many tasks there are [AT-22.1, AT-F-05]", async () => {
     const { startedAt } = JSON.parse(readFileSync(join(world.storage, "server.json"), "utf8"));
     const secondsSince = (time: string) => (Date.now() - Date.parse(time)) / 1000;
     const least = secondsSince(startedAt);
@@ -287,7 +288,7 @@ describe("health and figures", () => {
     expect(stats.byAgent).toEqual({ explore: 1, general: 4 });
   });
 
-  test("stats say how long runs took, and how many tasks there are [AT-22.3, AT-F-05]", async () => {
+  test("stats report the durations of runs, and how many tasks there are [AT-22.3, AT-F-05]", async () => {
     const stats = await json("/v1/stats", statsSchema);
     const runs = (await Promise.all(Object.values(tasks).map((id) => world.store.runs(id)))).flat();
     const durations = runs.flatMap(({ startedAt, endedAt }) => (endedAt === null ? [] : [endedAt - startedAt]));
@@ -303,7 +304,7 @@ describe("health and figures", () => {
 });
 
 describe("headers", () => {
-  test("every answer carries the three CORS headers [AT-23.1, AT-F-06]", async () => {
+  test("every answer has the three CORS headers [AT-23.1, AT-F-06]", async () => {
     const stream = new AbortController();
     const answers: [number, Response][] = [
       [200, await get("/v1/tasks")],
@@ -333,8 +334,8 @@ describe("headers", () => {
   });
 });
 
-describe("a person's hand", () => {
-  test("launches a task that nobody is told of, resumes it, and cancels one", async () => {
+describe("a person", () => {
+  test("launches a task without a parent to notify, resumes it, and cancels one", async () => {
     const { client } = api;
     const [instance] = await client.instances();
     expect([instance?.directory, instance?.agents.some(({ name }) => name === "general")]).toEqual([
@@ -376,7 +377,7 @@ describe("a group that has ended", () => {
 });
 
 describe("after a restart", () => {
-  test("the tasks from before are there, whole, beside new ones [AT-25.1, AT-25.2, AT-25.3]", async () => {
+  test("the earlier tasks are there, complete, beside new ones [AT-25.1, AT-25.2, AT-25.3]", async () => {
     for (const name of ["api-running", "api-resumed"]) world.model.gate(name).open();
     await world.ended(tasks.running);
     await world.ended(tasks.resumed);
@@ -408,7 +409,7 @@ describe("after a restart", () => {
 });
 
 describe("many tasks", () => {
-  test("50 at first, 200 at the most, the 21st to the 30th, and always the whole total [AT-17.1, AT-17.5, AT-17.6, AT-F-02]", async () => {
+  test("50 by default, 200 at most, the 21st to the 30th, and always the full total [AT-17.1, AT-17.5, AT-17.6, AT-F-02]", async () => {
     const task = await world.task(tasks.cancelled);
     await world.store.write(async (transaction) => {
       for (let number = 0; number < 210; number++) {

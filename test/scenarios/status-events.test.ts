@@ -29,7 +29,7 @@ interface Heard {
   data: any;
 }
 
-/** Everything that one EventSource hears, in order. */
+/** Everything that one EventSource receives, in order. */
 class Listener {
   readonly record = new Recorder<Heard>(({ name, id }) => `${id} ${name}`);
   readonly source: EventSource;
@@ -102,7 +102,7 @@ test("a connection begins with a snapshot of all tasks and the figures [AT-21.1]
   expect(Number(heard.id)).toBeGreaterThan(0);
 });
 
-test("a launch, its progress and its completion are told as they happen [AT-21.2, AT-21.3, AT-21.4]", async () => {
+test("a launch, its progress and its completion are reported as they happen [AT-21.2, AT-21.3, AT-21.4]", async () => {
   await listener.hear("snapshot");
   const id = await parent.launch([call("read", { filePath: "notes.txt" }), gate("events-held"), say("well done")]);
   const created = task(await listener.hear("task.created", (data) => data.id === id));
@@ -112,7 +112,7 @@ test("a launch, its progress and its completion are told as they happen [AT-21.2
   world.model.gate("events-held").open();
   const completed = task(await listener.hear("task.completed", (data) => data.id === id));
   expect(completed).toMatchObject({ status: "completed", result: "well done", progress: { toolCalls: 1 } });
-  // Each holds the whole task: what never changes is the same as at the API.
+  // Each contains the whole task: the fields that never change are the same as in the API.
   const { description, prompt, agent, model, parentMessageID, batchId, directory, host, startedAt } =
     await api.client.task(id);
   const fixed = { description, prompt, agent, model, parentMessageID, batchId, directory, host, startedAt };
@@ -124,20 +124,20 @@ test("a launch, its progress and its completion are told as they happen [AT-21.2
   ]);
 });
 
-test("a failure is told with what went wrong [AT-21.5]", async () => {
+test("a failure is reported with what went wrong [AT-21.5]", async () => {
   const id = await parent.launch([fail(400, "the provider says no")]);
   const heard = task(await listener.hear("task.error", (data) => data.id === id));
   expect(heard).toMatchObject({ status: "error", error: expect.stringContaining("the provider says no") });
 });
 
-test("a cancellation is told [AT-21.6]", async () => {
+test("a cancellation is reported [AT-21.6]", async () => {
   const id = await parent.launch([gate("events-never"), say("x")]);
   await world.model.gate("events-never").reachedBy(1);
   await parent.ask("cancel", { task_id: id });
   expect(task(await listener.hear("task.cancelled", (data) => data.id === id))).toMatchObject({ status: "cancelled" });
 });
 
-test("what another process does is told too, and its log is fetched from it", async () => {
+test("another process's actions are reported too, and its log is fetched from it", async () => {
   const other = await World.start({ model: world.model, home: world.opencode.home });
   try {
     const theirs = await other.parent();
@@ -159,7 +159,7 @@ test("what another process does is told too, and its log is fetched from it", as
   }
 });
 
-test("every event has an id, and ids rise", () => {
+test("every event has an id, and ids increase", () => {
   const ids = listener.record.items.filter(({ name }) => name !== "heartbeat").map(({ id }) => Number(id));
   expect(ids.length).toBeGreaterThan(8);
   expect(ids).toEqual([...new Set(ids)].toSorted((one, other) => one - other));
@@ -169,12 +169,12 @@ test("a heartbeat comes after 30 seconds, in real time, with its time [AT-21.7]"
   const { data, at } = await listener.hear("heartbeat", () => true, 40_000);
   expect(new Date(data.ts).toISOString()).toBe(data.ts);
   expect(Math.abs(at - Date.parse(data.ts))).toBeLessThan(2000);
-  // Not sooner: the timer began with this stream, the server's first.
+  // Not sooner: the timer started with this stream, the server's first.
   expect(at - connectedAt).toBeGreaterThanOrEqual(29_000);
   expect(at - connectedAt).toBeLessThan(34_000);
 }, 60_000);
 
-test("after a lost connection the client begins with a fresh snapshot and goes on from there [AT-21.8]", async () => {
+test("after a lost connection the client starts with a fresh snapshot and continues from there [AT-21.8]", async () => {
   const from = listener.record.items.length;
   world.model.gate("events-live").open();
   await world.settled();
@@ -187,7 +187,7 @@ test("after a lost connection the client begins with a fresh snapshot and goes o
   const id = await (await world.parent()).launch([say("after")]);
   const told = await listener.hear("task.completed", (data) => data.id === id);
   expect(Number(told.id)).toBeGreaterThan(Number(again.id));
-  // Who comes now is told of that one too: no snapshot is kept from before.
+  // A new reader learns about that one too: no earlier snapshot is reused.
   const late = new Listener(api.url);
   const fresh = snapshotSchema.parse((await late.hear("snapshot")).data);
   late.source.close();

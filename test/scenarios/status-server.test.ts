@@ -1,5 +1,6 @@
 /**
- * How the status API's server lives and dies with the real OpenCode: ports, discovery, signals, the switch that turns it off.
+ * The lifetime of the status API's server in the real OpenCode: ports, discovery, signals, the switch that turns it
+ * off.
  */
 import { afterAll, afterEach, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from "node:fs";
@@ -31,7 +32,7 @@ function discovery(world: World): { port: number; pid: number; startedAt: string
   return JSON.parse(readFileSync(join(world.storage, "server.json"), "utf8"));
 }
 
-/** Takes a port; false where somebody has it. */
+/** Occupies a port; false if it is in use. */
 async function take(port: number): Promise<boolean> {
   const server = createServer((socket) => socket.destroy());
   const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -42,7 +43,7 @@ async function take(port: number): Promise<boolean> {
   return taken;
 }
 
-/** Takes so many ports in a row; gives the first. */
+/** Occupies this many ports in a row; returns the first. */
 async function takeInARow(count: number): Promise<number> {
   for (let first = 20_000 + (process.pid % 20_000); ; first += count) {
     let got = 0;
@@ -51,7 +52,7 @@ async function takeInARow(count: number): Promise<number> {
   }
 }
 
-/** Frees the port that was taken last. */
+/** Frees the port that was occupied last. */
 async function giveBack(): Promise<void> {
   const server = servers.pop();
   await new Promise((resolve) => (server ? server.close(resolve) : resolve(null)));
@@ -65,7 +66,7 @@ function isRefused(port: number, host: string): Promise<boolean> {
   });
 }
 
-/** Whether the usual port is free now. */
+/** Whether the default port is free now. */
 async function isDefaultFree(): Promise<boolean> {
   const free = await take(DEFAULT_PORT);
   if (free) await giveBack();
@@ -77,7 +78,7 @@ async function expectDefaults(world: World, free: boolean): Promise<void> {
   const { port, url, startedAt } = discovery(world);
   expect(Date.parse(startedAt)).toBeLessThanOrEqual((await world.task(id)).startedAt);
   expect(url).toBe(`http://127.0.0.1:${port}`);
-  // Where somebody else has the port, the server is at one of the next: that is the other test's matter.
+  // If the port is in use, the server is on one of the next: the other test covers that.
   if (free) expect(port).toBe(DEFAULT_PORT);
   else expect(port).toBeGreaterThan(DEFAULT_PORT);
   expect((await fetch(`${url}/v1/health`)).status).toBe(200);
@@ -85,7 +86,7 @@ async function expectDefaults(world: World, free: boolean): Promise<void> {
   await world.ended(id);
 }
 
-test("the port can be set; taken ones are passed over, up to nine of them [AT-16.2, AT-F-01]", async () => {
+test("the port can be set; ports in use are skipped, up to nine of them [AT-16.2, AT-F-01]", async () => {
   const first = await takeInARow(10);
   await giveBack();
   const world = await start({ env: { ASYNCAGENTS_API_PORT: String(first) } });
@@ -94,7 +95,7 @@ test("the port can be set; taken ones are passed over, up to nine of them [AT-16
   expect((await client.health()).pid).toBe(world.opencode.pid);
 });
 
-test("by default it listens on 127.0.0.1 at 5165 before any tool call is worked off, and server.json tells where the newest is that lives [AT-16.1, AT-16.3, AT-24.1, AT-24.2, AT-24.3, AT-F-01]", async () => {
+test("by default it listens on 127.0.0.1 at 5165 before any tool call is executed, and server.json names the newest live server [AT-16.1, AT-16.3, AT-24.1, AT-24.2, AT-24.3, AT-F-01]", async () => {
   const began = Date.now();
   const free = await isDefaultFree();
   const older = await start({ env: { ASYNCAGENTS_API_PORT: "" } });
@@ -117,7 +118,7 @@ test("by default it listens on 127.0.0.1 at 5165 before any tool call is worked 
   await newer.opencode.kill("SIGTERM");
   expect(discovery(older)).toEqual(own);
 
-  // Who is killed leaves its file, and the next one replaces it.
+  // A killed process leaves its file, and the next one replaces it.
   await older.opencode.kill("SIGKILL");
   expect(discovery(older)).toEqual(own);
   await older.opencode.restart();
@@ -127,7 +128,7 @@ test("by default it listens on 127.0.0.1 at 5165 before any tool call is worked 
 }, 120_000);
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  test(`${signal}: no new connections, answers on their way are finished, server.json is gone, OpenCode ends as ever [AT-16.4, AT-24.2]`, async () => {
+  test(`${signal}: no new connections, pending answers are finished, server.json is gone, OpenCode exits as usual [AT-16.4, AT-24.2]`, async () => {
     const plain = await startOpenCode({ model });
     const asEver = await plain.kill(signal).finally(() => plain.stop());
     const world = await start();
@@ -135,7 +136,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
     const stream = await fetch(`${api.url}/v1/events`);
     const halfway = await sendHalf(api);
     const ending = world.opencode.kill(signal);
-    // The stream's end shows that the server has begun to stop.
+    // The stream's end shows that the server has started to stop.
     await drained(stream);
     expect(await isRefused(api.port, "127.0.0.1")).toBe(true);
     const answer = await halfway.finish();
@@ -151,7 +152,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   });
 }
 
-test("a process that exits by itself takes its file along [AT-24.2]", async () => {
+test("a process that exits by itself removes its file [AT-24.2]", async () => {
   const folder = await createTemporaryRoot();
   const program = `
     const { existsSync } = await import("node:fs");
@@ -175,7 +176,7 @@ test("switched off: no server, no file, and everything else works [AT-16.5]", as
   expect(listening(world.opencode.pid)).toEqual([Number(new URL(world.opencode.url).port)]);
 });
 
-/** Sends a request but for the last byte of its body; `finish` sends that and gives the whole answer. */
+/** Sends a request except for the last byte of its body; `finish` sends that and returns the whole answer. */
 async function sendHalf(api: Api): Promise<{ finish(): Promise<string> }> {
   const body = JSON.stringify({ prompt: "go on" });
   const socket: Socket = connect({ port: api.port, host: "127.0.0.1" });
@@ -194,7 +195,7 @@ async function sendHalf(api: Api): Promise<{ finish(): Promise<string> }> {
   const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
   await new Promise<void>((resolve) => socket.once("connect", () => resolve()));
   await new Promise<unknown>((resolve) => socket.write(`${head.join("\r\n")}\r\n\r\n${body.slice(0, -1)}`, resolve));
-  // An answer to a later request shows that the server has taken what came before.
+  // An answer to a later request shows that the server has accepted what came before.
   await fetch(`${api.url}/v1/health`);
   return {
     async finish() {
@@ -210,7 +211,7 @@ async function drained(response: Response): Promise<void> {
   while (reader && !(await reader.read()).done) {}
 }
 
-/** The ports at which a process listens, as the kernel says; only the known one where it cannot be asked. */
+/** The ports a process listens on, according to the kernel; only the known one if it cannot be asked. */
 function listening(pid: number): number[] {
   if (process.platform !== "linux") return [Number(new URL(worlds.at(-1)?.opencode.url ?? "http://x:0").port)];
   const sockets = new Set(

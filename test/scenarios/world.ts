@@ -1,6 +1,6 @@
 /**
  * What a scenario needs: the real OpenCode with our plugin and the scripted model, the store as another process sees
- * it, and parents that call tools. Waits follow events and are bounded; nothing here knows how the plugin works.
+ * it, and parents that call tools. Waits follow events and have timeouts; nothing here knows how the plugin works.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,14 +17,14 @@ import type { RecordedEvent } from "../../src/testing/opencode/events.ts";
 import { type OpenCode, type OpenCodeOptions, startOpenCode } from "../../src/testing/opencode/harness.ts";
 
 export const PLUGIN = pathToFileURL(join(import.meta.dir, "../../src/opencode/server.ts")).href;
-/** Long: a busy machine takes a while for sixty agents at once. */
+/** Long: a busy machine needs a while for sixty concurrent agents. */
 const LIMIT_MS = 100_000;
 const NOTICE = /^[✓✗⊘⏸↻]/u;
 
 export interface WorldOptions extends Omit<OpenCodeOptions, "model" | "plugin"> {
   /** Options of the plugin. */
   options?: Record<string, unknown>;
-  /** A plugin file in place of the real one. */
+  /** A plugin file instead of the real one. */
   plugin?: string;
   /** A model to share with another world. */
   model?: OpenAiModel;
@@ -69,9 +69,9 @@ export class World {
 
   static async start({ options = {}, plugin = PLUGIN, model: shared, ...rest }: WorldOptions = {}): Promise<World> {
     const model = shared ?? startOpenAiModel();
-    // Any port: the usual ones belong to the person at this machine, and to the tests of them.
+    // Any port: the default ones belong to the user of this machine, and to the tests about them.
     const given = Object.entries({ ASYNCAGENTS_API_PORT: "0", ...rest.env });
-    // What is empty is not set at all.
+    // An empty value means unset.
     const env = Object.fromEntries(given.filter(([, value]) => value !== ""));
     const opencode = await startOpenCode({ ...rest, env, model, plugin: [[plugin, options]] });
     const storage = rest.env?.ASYNCAGENTS_HOME ?? join(opencode.home, ".opencode", "plugins", "background-agent");
@@ -93,7 +93,7 @@ export class World {
     if (this.#ownsModel) await this.model.stop();
   }
 
-  /** Registers a script under a name of its own; gives the marker that binds a session to it. */
+  /** Registers a script under a unique name; returns the marker that binds a session to it. */
   script(...steps: Script): string {
     const name = `s${process.pid}-${Math.random().toString(36).slice(2, 8)}-${this.#scripts++}`;
     this.model.script(name, steps);
@@ -119,7 +119,7 @@ export class World {
     return this.until(taskId, (task) => task.status !== "running" && task.status !== "resumed", "its end");
   }
 
-  /** Resolves when nothing lives and nothing is left to be told. */
+  /** Resolves when no task is live and no notice is pending. */
   settled(): Promise<void> {
     return this.#untilStored("nothing live, nothing to be told", async () => {
       const { total } = await this.store.tasks({ status: ["running", "resumed"], limit: 1 });
@@ -135,7 +135,7 @@ export class World {
     );
   }
 
-  /** The status API of this OpenCode, as its file announces it. */
+  /** The status API of this OpenCode, as announced in its file. */
   async api(): Promise<Api> {
     await this.begun();
     const file = join(this.storage, "servers", `${this.opencode.pid}.json`);
@@ -143,14 +143,14 @@ export class World {
     return { url, token, port, client: createClient({ url, token }) };
   }
 
-  /** Resolves when a parent has at least that many tasks. */
+  /** Resolves when a parent has at least this many tasks. */
   launched(parentSessionId: string, count: number): Promise<void> {
     return this.#untilStored(`${count} tasks`, async () => {
       return (await this.store.tasks({ parentSessionId, limit: 1 })).total >= count;
     });
   }
 
-  /** Looks again at each change of the store, until it holds. */
+  /** Checks at each change of the store, until it holds. */
   async #untilStored(what: string, holds: () => Promise<boolean>): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const look = () => void holds().then((held) => held && resolve(), reject);
@@ -183,7 +183,7 @@ export class Parent {
     this.sessionId = sessionId;
   }
 
-  /** One turn in which the model calls one of our tools; gives the tool's answer. */
+  /** One turn in which the model calls one of our tools; returns the tool's answer. */
   async ask(tool: string, input: ModelCall["input"] = {}, options: { agent?: string } = {}): Promise<string> {
     const [answer] = await this.askAll([{ name: tool, input }], options);
     return answer ?? "";
@@ -211,13 +211,13 @@ export class Parent {
     return [...answers.values()].map((answer) => answer ?? "");
   }
 
-  /** Launches a task that follows these steps; gives its id. */
+  /** Launches a task that follows these steps; returns its id. */
   async launch(steps: Script, input: Record<string, unknown> = {}): Promise<string> {
     const [id] = await this.launchAll([steps], input);
     return id ?? "";
   }
 
-  /** Launches a task for each list of steps in one model step. */
+  /** Launches one task per list of steps, all in one model step. */
   async launchAll(scripts: readonly Script[], input: Record<string, unknown> = {}): Promise<string[]> {
     const answers = await this.askAll(
       scripts.map((steps, index) => ({
@@ -247,7 +247,7 @@ export class Parent {
     });
   }
 
-  /** The notice whose visible or hidden part holds the text, once it is in the session. */
+  /** The notice whose visible or hidden part contains the text, once it is in the session. */
   async notice(holds: string): Promise<SeenNotice> {
     await this.#world.opencode.waitForEventOf(
       "message.part.updated",
@@ -260,7 +260,7 @@ export class Parent {
     return found;
   }
 
-  /** How often each task was told of, over all notices. */
+  /** How often each task was announced, over all notices. */
   async told(): Promise<Map<string, number>> {
     const counts = new Map<string, number>();
     for (const { hidden } of await this.notices()) {
@@ -279,7 +279,7 @@ export class Parent {
   }
 }
 
-/** Notes the answers of the calls in one session, in the order of the calls; gives how many are there. */
+/** Records the answers of the calls in one session, in the order of the calls; returns how many there are. */
 function collectAnswer(
   event: RecordedEvent,
   sessionId: string,

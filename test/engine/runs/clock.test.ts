@@ -16,7 +16,7 @@ const withoutIdle = (host: ScriptedHost) => ({
     }),
 });
 
-/** Resolves after so many more status calls. */
+/** Resolves after this many more status calls. */
 function polls(side: Side, count: number): Promise<void> {
   const { statuses } = side.host;
   let left = count;
@@ -54,7 +54,7 @@ test("a clock that is set back does not stop the polling", async () => {
   expect(await ended(side, task)).toMatchObject({ status: "completed", run: { result: "found" } });
 });
 
-test("neither does it after an idle that needs a closer look", async () => {
+test("nor does it after an idle that needs a closer look", async () => {
   const world = newWorld();
   const words = heard();
   const side = await world.side({ host: words.host, settings: { pollMs: 5 } });
@@ -67,7 +67,7 @@ test("neither does it after an idle that needs a closer look", async () => {
   expect(await side.store.task(task.id)).toMatchObject({ status: "running" });
 });
 
-test("the clock for durations counts a sleep for a minute at the most, and never goes back", () => {
+test("the monotonic clock counts a sleep as a minute at most, and never goes back", () => {
   let machine = 1_000;
   const clock = awakeClock(() => machine);
   const began = clock();

@@ -9,7 +9,7 @@ import { callerOf, ended, heard, idle, launch, newWorld, notices, when } from ".
 const GRANTED = { kind: "permission", decision: "once", message: null } as const;
 const REFUSED = { kind: "permission", decision: "reject", message: null } as const;
 
-/** Keeps events of one type from the engine. */
+/** Hides events of one type from the engine. */
 const without = (type: HostEvent["type"]) => (host: ScriptedHost) => ({
   onEvent: (listener: (event: HostEvent) => void) =>
     host.onEvent((event) => {
@@ -30,7 +30,7 @@ function counted() {
         return host.statuses();
       },
     }),
-    /** Resolves after so many more calls. */
+    /** Resolves after this many more calls. */
     more(count: number): Promise<void> {
       const wanted = times.length + count;
       return new Promise((resolve) => {
@@ -55,7 +55,7 @@ describe("completion", () => {
     await notices(side, parent, "delivered", 1);
   });
 
-  test("however many tasks run, there is one status call in pollMs at the most", async () => {
+  test("however many tasks run, there is at most one status call per pollMs", async () => {
     const world = newWorld();
     const statuses = counted();
     const pollMs = 40;
@@ -72,7 +72,7 @@ describe("completion", () => {
     side.host.gate("held").open();
     await Promise.all(tasks.map((task) => ended(side, task)));
     const gaps = statuses.times.slice(1).map((time, index) => time - (statuses.times[index] ?? 0));
-    // The clock of this test moves with each look: what it moved in between is missing from a gap.
+    // This test's clock moves with each read: what it moved in between is missing from a gap.
     expect(Math.min(...gaps)).toBeGreaterThan(pollMs / 2);
   });
 
@@ -101,7 +101,7 @@ describe("completion", () => {
     expect(await ended(side, task)).toMatchObject({ status: "completed", run: { result: "after all" } });
   });
 
-  test("an idle of an earlier run is no evidence [AT-F-07]", async () => {
+  test("an idle of an earlier run is not evidence [AT-F-07]", async () => {
     const world = newWorld();
     const statuses = counted();
     const listeners = new Set<(event: HostEvent) => void>();
@@ -126,7 +126,7 @@ describe("completion", () => {
     expect(await ended(side, resumed)).toMatchObject({ status: "completed", run: { number: 1, result: "two" } });
   });
 
-  test("neither is it together with a status that was read just before the turn began [AT-F-07]", async () => {
+  test("nor is it together with a status that was read just before the turn began [AT-F-07]", async () => {
     const world = newWorld();
     const statuses = counted();
     const listeners = new Set<(event: HostEvent) => void>();
@@ -163,7 +163,7 @@ describe("completion", () => {
     expect(await ended(side, resumed)).toMatchObject({ status: "completed", run: { number: 1, result: "two" } });
   });
 
-  test("a host that takes a prompt and does not begin is given time, and then told the truth about", async () => {
+  test("a host that accepts a prompt but does not start is given time, and then reported truthfully", async () => {
     const world = newWorld();
     const statuses = counted();
     const side = await world.side({
@@ -177,7 +177,7 @@ describe("completion", () => {
     expect(await ended(side, task)).toMatchObject({ status: "error", run: { error: NO_OUTPUT } });
   });
 
-  test("a prompt that the host refuses ends the task with the host's words", async () => {
+  test("a prompt that the host rejects ends the task with the host's message", async () => {
     const world = newWorld();
     const refusal = new AsyncAgentsError("host_failed", "no room", { details: { refused: true } });
     const side = await world.side({ host: () => ({ prompt: () => Promise.reject(refusal) }) });
@@ -208,7 +208,7 @@ describe("completion", () => {
     });
   });
 
-  test("a status call that fails is made again", async () => {
+  test("a failed status call is repeated", async () => {
     const world = newWorld();
     let failures = 2;
     const side = await world.side({
@@ -238,7 +238,7 @@ describe("completion", () => {
 });
 
 describe("phases", () => {
-  test("a task that asks is waiting, which is told once; an answer lets it go on", async () => {
+  test("a task that asks is waiting, which is announced once; an answer lets it continue", async () => {
     const world = newWorld();
     const side = await world.side();
     const parent = world.parent();
@@ -255,7 +255,7 @@ describe("phases", () => {
     expect(world.told(parent)).toEqual(["told task#0 waiting", "told task#0 ended"]);
   });
 
-  test("a request that comes while the prompt is still being handed over holds", async () => {
+  test("a request that comes while the prompt is still being sent is kept", async () => {
     const world = newWorld();
     const handed = Promise.withResolvers<void>();
     const side = await world.side({
@@ -272,12 +272,12 @@ describe("phases", () => {
     const parent = world.parent();
     const task = await launch(side, parent, world.script(ask("permission", "rm -r"), say("thanks")));
     await handed.promise;
-    // The notice is written after whatever the handing over wrote.
+    // The notice is written after everything that the handover wrote.
     await notices(side, parent, "delivered", 1);
     expect((await side.store.task(task.id))?.phase).toBe("waiting");
   });
 
-  test("two requests are two notices, and the phase is that of the one that is open", async () => {
+  test("two requests are two notices, and the phase is that of the open one", async () => {
     const world = newWorld();
     const side = await world.side();
     const parent = world.parent();
@@ -302,7 +302,7 @@ describe("phases", () => {
     ).toHaveLength(2);
   });
 
-  test("a refused request ends the run where it stopped", async () => {
+  test("a denied request ends the run where it stopped", async () => {
     const world = newWorld();
     const side = await world.side({ settings: { pollMs: 5 } });
     const task = await launch(side, world.parent(), world.script(ask("permission", "rm -r"), say("unheard")));
@@ -312,7 +312,7 @@ describe("phases", () => {
     expect([done.status, done.run.error]).toEqual(["error", "stopped at its call of permission: a person refused"]);
   });
 
-  test("a provider that keeps failing is retrying, which is told once", async () => {
+  test("a provider that keeps failing is retrying, which is announced once", async () => {
     const world = newWorld();
     const side = await world.side();
     const parent = world.parent();
@@ -330,7 +330,7 @@ describe("phases", () => {
     expect(world.told(parent)).toEqual(["told task#0 retrying", "told task#0 ended"]);
   });
 
-  test("one failure of a provider is weather: shown, and not told", async () => {
+  test("a single provider failure is normal: shown, but not announced", async () => {
     const world = newWorld();
     const side = await world.side();
     const parent = world.parent();

@@ -1,4 +1,6 @@
-/** A call to the host that fails does not prove that it had no effect: the session is asked before anything is said. */
+/**
+ * A failed call to the host does not prove that it had no effect: the session is checked before anything is reported.
+ */
 import { expect, test } from "bun:test";
 import type { PromptInput, StartInput } from "../../../src/hosts/host.ts";
 import { gate, say } from "../../../src/hosts/scripted/script.ts";
@@ -8,7 +10,7 @@ import { ended, idle, launch, newWorld, when } from "../engine-bed.ts";
 
 const noAnswer = () => new AsyncAgentsError("host_failed", "no answer within 30 s");
 
-/** Resolves at the first look into a session, and counts them. */
+/** Resolves at the first read of a session, and counts the reads. */
 function watched(host: ScriptedHost) {
   const looked = Promise.withResolvers<void>();
   return {
@@ -20,7 +22,7 @@ function watched(host: ScriptedHost) {
   };
 }
 
-test("a prompt whose answer was lost is worked off as any other", async () => {
+test("a prompt whose answer was lost runs like any other", async () => {
   const world = newWorld();
   const side = await world.side({
     host: (host) => ({
@@ -37,7 +39,7 @@ test("a prompt whose answer was lost is worked off as any other", async () => {
   expect(await ended(side, task)).toMatchObject({ status: "completed", run: { result: "all the same" } });
 });
 
-test("a prompt that arrives only after its call has failed is worked off too", async () => {
+test("a prompt that arrives only after its call has failed runs too", async () => {
   const world = newWorld();
   let arrive: () => Promise<void> = async () => {};
   let looked: Promise<void> = Promise.resolve();
@@ -61,7 +63,7 @@ test("a prompt that arrives only after its call has failed is worked off too", a
   expect(await ended(side, task)).toMatchObject({ status: "completed", run: { result: "late" } });
 });
 
-test("where the session is gone when it is asked, the run ends at once and says so", async () => {
+test("if the session is gone when it is checked, the run ends immediately and says so", async () => {
   const world = newWorld();
   const side = await world.side({
     host: () => ({
@@ -73,7 +75,7 @@ test("where the session is gone when it is asked, the run ends at once and says 
   expect(await ended(side, task)).toMatchObject({ status: "error", run: { error: "its session was deleted" } });
 });
 
-test("a prompt that does not arrive ends as failed after a minute, with its session stopped; later it is stopped still", async () => {
+test("a prompt that does not arrive ends as failed after a minute, with its session stopped; if it arrives later, it is stopped too", async () => {
   const world = newWorld();
   const done: string[] = [];
   let arrive: () => Promise<void> = async () => {};
@@ -108,7 +110,7 @@ test("a prompt that does not arrive ends as failed after a minute, with its sess
   expect((await side.host.statuses()).has(task.sessionId)).toBe(false);
 });
 
-test("where nothing can be found out, the error says that, and that the session may still be at work", async () => {
+test("if nothing can be found out, the error says so, and that the session may still be running", async () => {
   const world = newWorld();
   const asked = Promise.withResolvers<void>();
   const silent = {
@@ -128,7 +130,7 @@ test("where nothing can be found out, the error says that, and that the session 
   expect(run.error).toContain("could not be stopped either");
 });
 
-test("a cancel whose stop is under way when the prompt arrives leaves nothing at work", async () => {
+test("a cancel that is stopping when the prompt arrives leaves nothing running", async () => {
   const world = newWorld();
   const [sent, door, aborting] = [0, 1, 2].map(() => Promise.withResolvers<void>());
   let aborts = 0;
@@ -155,7 +157,7 @@ test("a cancel whose stop is under way when the prompt arrives leaves nothing at
   expect((await side.host.statuses()).has(task.sessionId)).toBe(false);
 });
 
-test("a session whose making was not answered is found by its launch", async () => {
+test("a session whose creation was not confirmed is found by its launch", async () => {
   const world = newWorld();
   const side = await world.side({
     host: (host) => ({

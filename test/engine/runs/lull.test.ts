@@ -18,27 +18,27 @@ function held(lull: Lull) {
   return { begins: promise, hasBegun: () => begun };
 }
 
-test("held work begins when the last of the launches has returned", async () => {
+test("deferred work starts when the last of the launches has returned", async () => {
   const lull = new Lull({ pauseMs: 0, longestMs: NEVER });
   const [first, second] = [launch(lull), launch(lull)];
   const work = held(lull);
   first.finish();
   await first.done;
-  // A timer of the same length, set later, runs later: the pause after the first launch would be over.
+  // A timer of the same length, set later, fires later: the pause after the first launch would be over.
   await new Promise((resolve) => setTimeout(resolve, 0));
   expect(work.hasBegun()).toBe(false);
   second.finish();
   await work.begins;
 });
 
-test("a launch that fails holds nothing up", async () => {
+test("a failed launch delays nothing", async () => {
   const lull = new Lull({ pauseMs: 0, longestMs: NEVER });
   const work = held(lull);
   await expect(lull.during(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
   await work.begins;
 });
 
-test("held work begins in the end also while a launch hangs, and what is held later waits again", async () => {
+test("deferred work eventually starts even while a launch hangs, and later work is deferred again", async () => {
   const lull = new Lull({ pauseMs: NEVER, longestMs: 0 });
   const hanging = launch(lull);
   await held(lull).begins;
@@ -47,7 +47,7 @@ test("held work begins in the end also while a launch hangs, and what is held la
   await hanging.done;
 });
 
-test("nothing begins after a stop", async () => {
+test("nothing starts after a stop", async () => {
   const lull = new Lull({ pauseMs: 0, longestMs: 0 });
   const work = held(lull);
   lull.stop();

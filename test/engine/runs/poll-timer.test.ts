@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { DEFAULT_SETTINGS } from "../../../src/engine/context.ts";
 import { PollTimer } from "../../../src/engine/runs/poll-timer.ts";
 
-/** A timer whose polls a test can wait for, and its clock set. */
+/** A timer whose polls a test can wait for, and whose clock it can set. */
 function timed(pollMs: number) {
   const clock = { now: 0 };
   let polls = 0;
@@ -16,7 +16,7 @@ function timed(pollMs: number) {
   return { timer, clock, next: () => polled.promise, count: () => polls };
 }
 
-test("a poll that is due soon comes at once, and once; the next not before its time", async () => {
+test("a poll requested soon comes immediately, and once; the next not before its time", async () => {
   const { timer, next, count } = timed(20);
   timer.later();
   timer.soon();
@@ -30,7 +30,7 @@ test("a poll that is due soon comes at once, and once; the next not before its t
   expect(performance.now() - began).toBeGreaterThanOrEqual(19);
 });
 
-test("a poll that was long ago does not keep the next one waiting", async () => {
+test("a poll long ago does not delay the next one", async () => {
   const { timer, clock, next, count } = timed(3_600_000);
   timer.soon();
   await next();
@@ -40,7 +40,7 @@ test("a poll that was long ago does not keep the next one waiting", async () => 
   expect(count()).toBe(2);
 });
 
-test("once it is stopped nothing is polled any more, whatever is asked for", async () => {
+test("once stopped, nothing is polled any more, whatever is requested", async () => {
   const { timer, count } = timed(1);
   timer.later();
   timer.stop();

@@ -1,4 +1,4 @@
-/** What agents ask for is seen, and seen to be over, also when nobody hears of it. */
+/** Agents' requests and their ends are noticed even if their events are lost. */
 import { expect, test } from "bun:test";
 import type { HostEvent } from "../../../src/hosts/host.ts";
 import { ask, delegate, gate, say } from "../../../src/hosts/scripted/script.ts";
@@ -16,7 +16,7 @@ const without =
       }),
   });
 
-/** Resolves after so many more polls. */
+/** Resolves after this many more polls. */
 function polls(side: Side, count: number): Promise<void> {
   const { statuses } = side.host;
   let left = count;
@@ -28,7 +28,7 @@ function polls(side: Side, count: number): Promise<void> {
   });
 }
 
-test("a request that nobody heard of is found by the poll, told once, and can be answered", async () => {
+test("a request whose event was lost is found by the poll, announced once, and can be answered", async () => {
   const world = newWorld();
   const side = await world.side({ host: without("session.asked"), settings: { pollMs: 5 } });
   const parent = world.parent();
@@ -43,7 +43,7 @@ test("a request that nobody heard of is found by the poll, told once, and can be
   expect(world.told(parent)).toEqual(["told task#0 waiting", "told task#0 ended"]);
 });
 
-test("one of a session below is found too, though nobody heard that it was opened", async () => {
+test("one of a nested session is found too, although the event of its creation was lost", async () => {
   const world = newWorld();
   const side = await world.side({ host: without("session.asked", "session.opened"), settings: { pollMs: 5 } });
   side.host.script("below", [ask("permission", "May I?"), say("below")]);
@@ -52,7 +52,7 @@ test("one of a session below is found too, though nobody heard that it was opene
   expect(await ended(side, task)).toMatchObject({ status: "completed", run: { result: "thanks" } });
 });
 
-test("an answer that nobody heard of ends the waiting", async () => {
+test("an answer whose event was lost ends the waiting", async () => {
   const world = newWorld();
   const side = await world.side({ host: without("session.answered"), settings: { pollMs: 5 } });
   const script = world.script(ask("permission", "May I?"), gate("after"), say("thanks"));
@@ -65,7 +65,7 @@ test("an answer that nobody heard of ends the waiting", async () => {
   });
 });
 
-test("of many who answer at once one is heard; the others are told of it, while the run goes on and when it is over", async () => {
+test("of many concurrent answers one counts; the others are told about it, while the run continues and when it is over", async () => {
   const world = newWorld();
   const side = await world.side();
   const task = await launch(side, world.parent(), world.script(ask("permission", "May I?"), gate("after"), say("x")));
@@ -87,7 +87,7 @@ test("of many who answer at once one is heard; the others are told of it, while 
   await expect(side.engine.answerTask(over, NO)).rejects.toThrow("already allowed once, from the command line");
 });
 
-test("an answer of the agent's own program is told as that, and the answer to another request is not mixed up with it", async () => {
+test("an answer by the agent's own program is reported as such, and the answer to another request is not confused with it", async () => {
   const world = newWorld();
   const side = await world.side();
   const script = world.script(ask("permission", "One?"), ask("question", "Two?"), say("x"));
@@ -108,7 +108,7 @@ test("an answer of the agent's own program is told as that, and the answer to an
   expect((await ended(side, task)).phaseDetail).toMatchObject({ reply: "turned down", by: "dashboard" });
 });
 
-test("an answer that its host did not take is nobody's", async () => {
+test("an answer that its host did not accept is attributed to nobody", async () => {
   const world = newWorld();
   let isOpen = false;
   const side = await world.side({
@@ -122,7 +122,7 @@ test("an answer that its host did not take is nobody's", async () => {
   expect((await ended(side, task)).phaseDetail).toMatchObject({ reply: "always allowed", by: "command line" });
 });
 
-test("what is asked or answered while the list is read is not undone by it", async () => {
+test("what is asked or answered while the list is being read is not undone by it", async () => {
   const world = newWorld();
   const words = heard();
   let during: (sessionId: string) => void = () => {};
@@ -155,7 +155,7 @@ test("what is asked or answered while the list is read is not undone by it", asy
   expect(await side.store.task(task.id)).toMatchObject({ phase: "working", phaseDetail: null });
 });
 
-test("one who takes over a run that waits knows what for", async () => {
+test("a process that takes over a waiting run knows what it waits for", async () => {
   const world = newWorld();
   const one = await world.side({ host: () => ({ prompt: async () => undefined }) });
   const task = await launch(one, world.parent(), world.script(ask("permission", "May I?"), say("thanks")));

@@ -2,13 +2,13 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Place, Slots } from "../../../src/engine/runs/slots.ts";
 
-test("without a limit everybody enters at once", () => {
+test("without a limit everyone enters immediately", () => {
   const slots = new Slots(null);
   const places = Array.from({ length: 100 }, () => slots.take(() => {}));
   expect(places.some(({ waits }) => waits)).toBe(false);
 });
 
-test("what is at work already counts, and is never kept out", () => {
+test("running work counts already, and is never kept out", () => {
   const slots = new Slots(1);
   const [first, second] = [slots.occupy(), slots.occupy()];
   let begun = false;
@@ -21,7 +21,7 @@ test("what is at work already counts, and is never kept out", () => {
   expect(begun).toBe(true);
 });
 
-test("never more than the limit, in the order of their coming, and nobody is forgotten", () => {
+test("never more than the limit, in order of arrival, and nobody is forgotten", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 4 }), fc.array(fc.nat({ max: 9 }), { maxLength: 60 }), (limit, steps) => {
       const slots = new Slots(limit);
@@ -29,7 +29,7 @@ test("never more than the limit, in the order of their coming, and nobody is for
       const places: Place[] = [];
       const left = new Set<number>();
       for (const step of steps) {
-        // Two of three come, one goes; one that has gone may go again.
+        // Two of three enter, one leaves; one that has left may leave again.
         if (step < 6) {
           const number = places.length;
           places.push(slots.take(() => begun.push(number)));

@@ -5,8 +5,8 @@ import { INTERRUPTED } from "../../../src/model/evidence.ts";
 import type { Task } from "../../../src/model/task.ts";
 import { callerOf, ended, heard, launch, newWorld, notices, when } from "../engine-bed.ts";
 
-describe("more runs than may be at work at once", () => {
-  test("wait in line, in order and visibly, over all engines of a process; one can be cancelled there", async () => {
+describe("more runs than the concurrency limit", () => {
+  test("wait in the queue, in order and visibly, across all engines of a process; a queued one can be cancelled", async () => {
     const world = newWorld();
     const slots = new Slots(2);
     const [one, two] = [await world.side({ slots }), await world.side({ slots })];
@@ -39,7 +39,7 @@ describe("more runs than may be at work at once", () => {
     }
   });
 
-  test("an engine that stops gives its places to the others", async () => {
+  test("an engine that stops gives its slots to the others", async () => {
     const world = newWorld();
     const slots = new Slots(1);
     const [one, two] = [await world.side({ slots }), await world.side({ slots })];
@@ -50,7 +50,7 @@ describe("more runs than may be at work at once", () => {
     expect(await ended(two, waiting)).toMatchObject({ status: "completed", run: { result: "at last" } });
   });
 
-  test("those in line do not begin when the process is about to end", async () => {
+  test("queued ones do not start when the process is about to exit", async () => {
     const world = newWorld();
     const prompted: string[] = [];
     const side = await world.side({
@@ -72,12 +72,12 @@ describe("more runs than may be at work at once", () => {
     for (const task of [first, second]) {
       expect(await side.store.task(task.id)).toMatchObject({ status: "error", run: { error: INTERRUPTED } });
     }
-    // What would begin now begins with a timer that is older than this one.
+    // What would start now starts with a timer that is older than this one.
     await new Promise((resolve) => setTimeout(resolve, 0));
     expect(prompted).toEqual([first.sessionId]);
   });
 
-  test("a task of a task does not wait for the place of the one that waits for it", async () => {
+  test("a nested task does not wait for the slot of the task that waits for it", async () => {
     const world = newWorld();
     const side = await world.side({ slots: new Slots(1), settings: { maxDepth: 2 } });
     const above = await launch(side, world.parent(), world.script(gate("above"), say("x")));
@@ -86,7 +86,7 @@ describe("more runs than may be at work at once", () => {
     expect(await ended(side, below)).toMatchObject({ status: "completed", run: { result: "from below" } });
   });
 
-  test("one that is taken over from a dead process has its place", async () => {
+  test("one that is taken over from a dead process has its slot", async () => {
     const world = newWorld();
     const one = await world.side();
     const orphan = await launch(one, world.parent(), world.script(gate("held"), say("x")));
@@ -99,7 +99,7 @@ describe("more runs than may be at work at once", () => {
     await when(two, next, ({ phase }) => phase === "queued");
   });
 
-  test("what a person does in the session of one in line is not that run's", async () => {
+  test("what a person does in the session of a queued run does not belong to that run", async () => {
     const world = newWorld();
     const { host, emit } = heard();
     const side = await world.side({ host, slots: new Slots(1) });
@@ -121,7 +121,7 @@ describe("more runs than may be at work at once", () => {
     expect(world.told(parent).join()).not.toContain("waiting");
   });
 
-  test("one in line is cancelled without its host, which may not answer", async () => {
+  test("a queued one is cancelled without its host, which may not respond", async () => {
     const world = newWorld();
     const side = await world.side({
       slots: new Slots(1),
@@ -136,7 +136,7 @@ describe("more runs than may be at work at once", () => {
     expect(await side.store.task(waiting.id)).toMatchObject({ status: "cancelled" });
   });
 
-  test("a launch that is under way while its engine stops takes no place", async () => {
+  test("a launch in progress while its engine stops uses no slot", async () => {
     const world = newWorld();
     const slots = new Slots(1);
     const [asked, made] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -160,7 +160,7 @@ describe("more runs than may be at work at once", () => {
     expect(await ended(two, next)).toMatchObject({ status: "completed", run: { result: "y" } });
   });
 
-  test("nor does one wait that a session inside of a task has launched", async () => {
+  test("nor does one wait that was launched by a session inside a task", async () => {
     const world = newWorld();
     const { host, emit } = heard();
     const side = await world.side({ host, slots: new Slots(1) });
@@ -172,7 +172,7 @@ describe("more runs than may be at work at once", () => {
   });
 });
 
-test("a task of a task is followed by itself, also where its host tells late that its session was opened", async () => {
+test("a nested task is tracked separately, even if its host reports late that its session was opened", async () => {
   const world = newWorld();
   const { host, emit } = heard();
   const side = await world.side({ host, settings: { maxDepth: 2 } });
