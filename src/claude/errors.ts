@@ -1,17 +1,17 @@
 /**
- * The errors of the Claude task library. Each is an AsyncAgentsError with a code of the shared table, and a class of its
- * own so that `instanceof` tells them apart. The messages say what to do next.
+ * The errors of the Claude task library. Each is an AsyncAgentsError with a code of the shared table, and has its own
+ * class, so that `instanceof` can tell them apart. The messages say what to do next.
  */
 import { AsyncAgentsError } from "../model/errors.ts";
 
-/** A message does not have the form that its type promises. */
+/** A message does not have the declared form of its type. */
 export class MessageParseError extends AsyncAgentsError {
-  /** The path of the first wrong field, such as `patch.status`; empty where the value is no object. */
+  /** The path of the first wrong field, such as `patch.status`; empty if the value is not an object. */
   readonly field: string;
 
   constructor(kind: string, field: string, problem: string) {
     const where = field === "" ? "the message itself" : `the field ${field}`;
-    super("message_malformed", `The ${kind} message of Claude cannot be read: ${where} is wrong (${problem}).`, {
+    super("message_malformed", `The ${kind} message of Claude cannot be parsed: ${where} is wrong (${problem}).`, {
       details: { kind, field, problem },
     });
     this.name = "MessageParseError";
@@ -19,12 +19,12 @@ export class MessageParseError extends AsyncAgentsError {
   }
 }
 
-/** No task of this id was seen, or it ended so long ago that it was let go. */
+/** No task with this id is known, or it ended so long ago that it was forgotten. */
 export class TaskNotFoundError extends AsyncAgentsError {
   readonly taskId: string;
 
   constructor(taskId: string) {
-    super("task_not_found", `There is no task ${JSON.stringify(taskId)}. list() shows the tasks that are known.`, {
+    super("task_not_found", `There is no task ${JSON.stringify(taskId)}. list() shows the known tasks.`, {
       details: { taskId },
     });
     this.name = "TaskNotFoundError";
@@ -32,14 +32,14 @@ export class TaskNotFoundError extends AsyncAgentsError {
   }
 }
 
-/** A wait ran out of time. The task goes on. */
+/** A wait timed out. The task continues. */
 export class TaskTimeoutError extends AsyncAgentsError {
   readonly taskId: string;
   /** In milliseconds. */
   readonly timeout: number;
 
   constructor(taskId: string, timeout: number, what = "has not ended") {
-    super("task_timeout", `Task ${taskId} ${what} after ${timeout} ms. It goes on: wait again, or cancel() it.`, {
+    super("task_timeout", `Task ${taskId} ${what} after ${timeout} ms. It continues: wait again, or cancel() it.`, {
       details: { taskId, timeout },
     });
     this.name = "TaskTimeoutError";
@@ -48,7 +48,7 @@ export class TaskTimeoutError extends AsyncAgentsError {
   }
 }
 
-/** Claude's process did not answer in time: it is frozen, or the machine is very busy. */
+/** Claude's process did not respond in time: it is frozen, or the machine is very busy. */
 export class ClaudeTimeoutError extends AsyncAgentsError {
   /** In milliseconds. */
   readonly timeout: number;

@@ -1,6 +1,6 @@
 /**
- * The Claude task library, `asyncagents/claude`: follow, await, stop and continue the background tasks of Claude sessions.
- * Only `openClaude` needs the Claude Agent SDK, and loads it when it is called.
+ * The Claude task library, `asyncagents/claude`: follow, await, stop and continue the background tasks of Claude
+ * sessions. Only `openClaude` needs the Claude Agent SDK, which it loads when it is called.
  */
 export { AsyncAgentsError, type ErrorCode } from "../model/errors.ts";
 export type { WaitOptions } from "../process/deadline.ts";

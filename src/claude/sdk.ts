@@ -1,6 +1,6 @@
 /**
- * The only door to the Claude Agent SDK, an optional peer: its types, and its code when a session is opened. The types are
- * `any` where the package is not installed, so that the rest of this library can be used without it.
+ * The only access to the Claude Agent SDK, an optional peer dependency: its types, and its code when a session is
+ * opened. The types are `any` if the package is not installed, so that the rest of this library can be used without it.
  */
 // biome-ignore-all lint/suspicious/noTsIgnore: only where the peer is missing is there an error to expect
 import { AsyncAgentsError } from "../model/errors.ts";
@@ -20,12 +20,12 @@ export type SdkPermissionUpdate = import("@anthropic-ai/claude-agent-sdk").Permi
 
 const PACKAGE = "@anthropic-ai/claude-agent-sdk";
 
-/** Loads the SDK. Rejects with what to install where it is missing. */
+/** Loads the SDK. If it is missing, rejects with what to install. */
 export async function loadSdk(): Promise<SdkModule> {
   try {
     return await import("@anthropic-ai/claude-agent-sdk");
   } catch (cause) {
-    const message = `openClaude needs the package ${PACKAGE}, and it cannot be loaded. Install it: npm install ${PACKAGE}`;
+    const message = `openClaude needs the package ${PACKAGE}, which cannot be loaded. Install it: npm install ${PACKAGE}`;
     throw new AsyncAgentsError("host_unavailable", message, { details: { package: PACKAGE }, cause });
   }
 }

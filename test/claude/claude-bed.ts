@@ -1,6 +1,6 @@
 /**
- * A real Claude CLI on a scripted model, in folders of its own. `claudeBed` is opened by a test and closed by `closeBeds`, which
- * also asserts nothing: what is left over is for the tests to look at.
+ * A real Claude CLI with a scripted model, in its own folders. A test opens a `claudeBed`; `closeBeds` closes it and
+ * asserts nothing: tests check for leftovers themselves.
  */
 
 import type { ClaudeSession } from "../../src/claude/session/claude-session.ts";
@@ -39,7 +39,7 @@ export async function claudeBed(environment: Record<string, string> = {}): Promi
   return { model, home, open };
 }
 
-/** For afterEach: what was opened last is closed first. */
+/** For afterEach: closes the beds, last opened first. */
 export async function closeBeds(): Promise<void> {
   for (const close of closers.splice(0).reverse()) await close();
 }

@@ -1,6 +1,6 @@
 /**
- * What must not compile, and what must: `closed-types.test.ts` has it checked, and so does the check of the whole repository.
- * An expected error that does not come is an error itself.
+ * What must not compile, and what must: `closed-types.test.ts` compiles it, and so does the type check of the
+ * repository. A missing expected error is an error itself.
  */
 import { z } from "zod";
 import type { TaskNotificationMessage } from "../../src/claude/messages/message-schemas.ts";
@@ -46,7 +46,7 @@ export const wrongInput: TaskInput = { ...base, model: "inherit" };
 export const wrongRead: TaskOutputInput = { task_id: "a", timeout: 5 };
 
 // @ts-expect-error: a field of the tool that is misspelled
-export const wrongToolField: TaskInput = { ...{ description: "d", prompt: "p" }, subagent: "x" };
+export const wrongToolField: TaskInput = { description: "d", prompt: "p", subagent: "x" };
 // @ts-expect-error: a field of a server that is misspelled
 export const wrongServer: AgentDefinition = { ...base, mcpServers: [{ a: { command: "c", argz: [] } }] };
 // @ts-expect-error: an option that is misspelled

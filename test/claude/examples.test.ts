@@ -20,8 +20,11 @@ const guide = readFileSync(join(import.meta.dir, "../../docs/claude.md"), "utf8"
 
 function optionsOf({ home }: ClaudeBed): ClaudeOptions {
   return {
-    ...{ cwd: home.directory, env: home.environment, prompt: follow("main") },
-    ...{ permissionMode: "bypassPermissions", allowDangerouslySkipPermissions: true },
+    cwd: home.directory,
+    env: home.environment,
+    prompt: follow("main"),
+    permissionMode: "bypassPermissions",
+    allowDangerouslySkipPermissions: true,
   };
 }
 
@@ -34,7 +37,7 @@ function scriptMain({ model }: ClaudeBed, scripts: string[], more: Record<string
 }
 
 describe("the guide", () => {
-  test.each(readdirSync(folder))("shows %s as it is compiled", (file) => {
+  test.each(readdirSync(folder))("shows %s exactly as it is compiled", (file) => {
     const code = readFileSync(join(folder, file), "utf8").replace("../../../src/claude/index.ts", "asyncagents/claude");
     expect(guide).toContain(`\`\`\`ts\n${code}\`\`\``);
   });
@@ -86,7 +89,7 @@ describe("the examples run", () => {
     expect(await withinBudget(50, optionsOf(bed))).toEqual(["Job dear"]);
   });
 
-  test("a loop of one's own", async () => {
+  test("a custom message loop", async () => {
     const bed = await claudeBed();
     scriptMain(bed, ["one"]);
     bed.model.script("one", [say("done")]);

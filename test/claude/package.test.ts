@@ -18,13 +18,13 @@ afterEach(async () => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-/** A project of somebody who has installed the package, its dependency, and these others. */
+/** A user project with the package, its dependency and these other packages installed. */
 function project(files: Record<string, string>, installed: string[] = []): string {
   const folder = mkdtempSync(join(tmpdir(), "asyncagents-package-"));
   folders.push(folder);
   const own = join(folder, "node_modules", "asyncagents");
   mkdirSync(join(folder, "node_modules", "@anthropic-ai"), { recursive: true });
-  for (const part of ["package.json", "dist/claude", "dist/model"]) {
+  for (const part of ["package.json", "dist/claude", "dist/model", "dist/process"]) {
     cpSync(join(root, part), join(own, part), { recursive: true });
   }
   for (const name of ["zod", ...installed]) {
@@ -102,10 +102,15 @@ describe("the package under Node", () => {
   test.each([
     ["without the SDK", []],
     ["with the SDK", [SDK]],
-  ] as [string, string[]][])("has types that hold %s", async (_how, installed) => {
+  ] as [string, string[]][])("has valid types %s", async (_how, installed) => {
     const options = {
-      ...{ target: "es2022", module: "nodenext", strict: true, noEmit: true, types: [], lib: ["esnext", "dom"] },
-      // The SDK's own declarations are not ours to check.
+      target: "es2022",
+      module: "nodenext",
+      strict: true,
+      noEmit: true,
+      types: [],
+      lib: ["esnext", "dom"],
+      // We do not check the SDK's own declarations.
       skipLibCheck: installed.length > 0,
     };
     const files = { "program.ts": TYPED, "tsconfig.json": JSON.stringify({ compilerOptions: options }) };

@@ -1,9 +1,9 @@
 /**
- * The types of what is parsed loosely: newer fields pass through at run time, and a field that is misspelled does not compile.
+ * Types for loosely parsed values: unknown fields pass through at run time, but a misspelled field does not compile.
  * Types only.
  */
 
-/** The fields that are named in the schema, and no others, at every depth. */
+/** Exactly the fields that the schema names, at every depth. */
 export type Closed<Value> = Value extends readonly (infer Item)[]
   ? Closed<Item>[]
   : Value extends object

@@ -1,18 +1,18 @@
 /**
- * The messages of a Claude session that are about tasks, as zod schemas, and the types inferred from them.
- * Only what decides something is demanded (which task, how it ended). The rest may be missing or have another form in another
- * version: then it is absent here, and the message still counts. No behaviour: `parse-message.ts` chooses among these schemas.
+ * The messages of a Claude session that concern tasks, as zod schemas, and the types inferred from them. Only fields
+ * that decide something are required (which task, how it ended). Others may be missing or differ between versions: then
+ * they are absent here, and the message still counts. No behaviour: `parse-message.ts` chooses among these schemas.
  */
 import { z } from "zod";
 import type { Closed } from "./closed.ts";
 
-/** How Claude itself says that a task ended. */
+/** How Claude reports the end of a task. */
 export const NOTIFIED_STATUSES = ["completed", "failed", "stopped"] as const;
 
-/** Absent where it is missing, or has a form that is not known here. */
+/** Absent if it is missing or has an unknown form. */
 const told = <Schema extends z.ZodType>(schema: Schema) => schema.optional().catch(undefined);
 
-/** Empty where it is missing or no text. */
+/** Empty if it is missing or not a string. */
 const text = z.string().catch("");
 
 const system = <Subtype extends string>(subtype: Subtype) => ({
@@ -24,7 +24,10 @@ const system = <Subtype extends string>(subtype: Subtype) => ({
 
 const ofTask = {
   task_id: z.string().min(1),
-  /** Names one run of a task; a resumed task keeps its id and gets a new one. They sort, as text, in the order of the runs. */
+  /**
+   * Identifies one run of a task; a resumed task keeps its id and gets a new run id. Run ids sort as text in order of
+   * the runs.
+   */
   run_id: told(z.string()),
 };
 
@@ -35,7 +38,7 @@ export const taskUsageSchema = z.looseObject({
   duration_ms: z.number(),
 });
 
-/** A task began: in the background, or in the foreground where `is_backgrounded` is false. */
+/** A task started: in the background, or in the foreground if `is_backgrounded` is false. */
 export const taskStartedSchema = z.looseObject({
   ...system("task_started"),
   ...ofTask,
@@ -51,7 +54,7 @@ export const taskStartedSchema = z.looseObject({
   ambient: told(z.boolean()),
 });
 
-/** A sign of life. A task that retries a failing request sends none. */
+/** Reports activity. A task that retries a failing request sends none. */
 export const taskProgressSchema = z.looseObject({
   ...system("task_progress"),
   ...ofTask,
@@ -63,7 +66,7 @@ export const taskProgressSchema = z.looseObject({
   summary: told(z.string()),
 });
 
-/** Parts of a task's state that changed. */
+/** The parts of a task's state that changed. */
 export const taskUpdatedSchema = z.looseObject({
   ...system("task_updated"),
   ...ofTask,
@@ -77,7 +80,7 @@ export const taskUpdatedSchema = z.looseObject({
   }),
 });
 
-/** A task ended. `summary` is its last text, its error, or (stopped) its description. */
+/** A task ended. `summary` is its last text, its error, or (if stopped) its description. */
 export const taskNotificationSchema = z.looseObject({
   ...system("task_notification"),
   ...ofTask,
@@ -90,7 +93,7 @@ export const taskNotificationSchema = z.looseObject({
   ambient: told(z.boolean()),
 });
 
-/** Every live background task of the process: it replaces what was said before. */
+/** Every live background task of the process: replaces the earlier list. */
 export const backgroundTasksChangedSchema = z.looseObject({
   ...system("background_tasks_changed"),
   tasks: z.array(
@@ -106,15 +109,15 @@ export const backgroundTasksChangedSchema = z.looseObject({
 });
 
 /**
- * Whether a turn is being worked on. Sent where CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS is set; `openClaude` sets it.
- * The state is absent where it is a word that is not known here.
+ * Whether Claude is working on a turn. Sent only if CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS is set; `openClaude` sets it.
+ * The state is absent if its value is unknown.
  */
 export const sessionStateChangedSchema = z.looseObject({
   ...system("session_state_changed"),
   state: told(z.enum(["idle", "running", "requires_action"])),
 });
 
-/** What the session has: sent at the start of each turn. */
+/** The session's model, tools and agents: sent at the start of each turn. */
 export const initSchema = z.looseObject({
   ...system("init"),
   cwd: text,
@@ -125,35 +128,35 @@ export const initSchema = z.looseObject({
   claude_code_version: told(z.string()),
 });
 
-/** The conversation was condensed here. */
+/** The conversation was compacted here. */
 export const compactBoundarySchema = z.looseObject({
   ...system("compact_boundary"),
   compact_metadata: told(z.looseObject({ trigger: told(z.enum(["manual", "auto"])), pre_tokens: told(z.number()) })),
 });
 
-/** A turn ended, not the session: background tasks go on, and each that ends may cause another turn. */
+/** A turn ended, not the session: background tasks continue, and each that ends may cause another turn. */
 export const resultSchema = z.looseObject({
   type: z.literal("result"),
   subtype: text,
   is_error: told(z.boolean()),
   num_turns: told(z.number()),
   duration_ms: told(z.number()),
-  /** What the session has cost so far, its tasks included. */
+  /** The cost of the session so far, including its tasks. */
   total_cost_usd: told(z.number()),
   uuid: text,
   session_id: text,
   result: told(z.string()),
   errors: told(z.array(z.string())),
-  /** What the model gave where the option `outputFormat` asks for JSON: `structuredOutput` gives it a type. */
+  /** The model's JSON, if the option `outputFormat` requests it: `structuredOutput` gives it a type. */
   structured_output: z.unknown().optional(),
-  /** What caused the turn; `task-notification` where a task's end did, then with its `runId`. */
+  /** What caused the turn; `task-notification` if a task's end did, with its `runId`. */
   origin: told(z.looseObject({ kind: z.string(), runId: told(z.string()) })),
   user_message_uuids: told(z.array(z.string())),
   user_message_uuid: told(z.string()),
   queued_turn_count: told(z.number()),
 });
 
-/** Anything else: passed through as it came. */
+/** Anything else, passed through unchanged. */
 export const otherMessageSchema = z.looseObject({
   type: z.string(),
   subtype: told(z.string()),
@@ -161,7 +164,7 @@ export const otherMessageSchema = z.looseObject({
   session_id: told(z.string()),
 });
 
-/** The schema of each `system` message that is read here, by its subtype. */
+/** The schemas of the `system` messages that are parsed here, by subtype. */
 export const systemSchemas = {
   init: initSchema,
   compact_boundary: compactBoundarySchema,
@@ -173,32 +176,32 @@ export const systemSchemas = {
   session_state_changed: sessionStateChangedSchema,
 };
 
-/** How Claude itself says that a task ended. */
+/** How Claude reports the end of a task. */
 export type NotifiedStatus = (typeof NOTIFIED_STATUSES)[number];
 /** What a task has used so far. */
 export type TaskUsage = Closed<z.infer<typeof taskUsageSchema>>;
-/** What the session has. */
+/** The session's model, tools and agents. */
 export type InitMessage = Closed<z.infer<typeof initSchema>>;
-/** The conversation was condensed here. */
+/** The conversation was compacted here. */
 export type CompactBoundaryMessage = Closed<z.infer<typeof compactBoundarySchema>>;
-/** A task began. */
+/** A task started. */
 export type TaskStartedMessage = Closed<z.infer<typeof taskStartedSchema>>;
-/** A sign of life of a task. */
+/** Activity of a task. */
 export type TaskProgressMessage = Closed<z.infer<typeof taskProgressSchema>>;
-/** Parts of a task's state that changed. */
+/** The parts of a task's state that changed. */
 export type TaskUpdatedMessage = Closed<z.infer<typeof taskUpdatedSchema>>;
 /** A task ended. */
 export type TaskNotificationMessage = Closed<z.infer<typeof taskNotificationSchema>>;
 /** Every live background task. */
 export type BackgroundTasksChangedMessage = Closed<z.infer<typeof backgroundTasksChangedSchema>>;
-/** Whether a turn is being worked on. */
+/** Whether Claude is working on a turn. */
 export type SessionStateChangedMessage = Closed<z.infer<typeof sessionStateChangedSchema>>;
 /** A turn ended. */
 export type ResultMessage = Closed<z.infer<typeof resultSchema>>;
 /** A message that has no schema here. */
 export type OtherMessage = Closed<z.infer<typeof otherMessageSchema>>;
 
-/** The messages with a schema, by the name that `isMessage` takes. */
+/** The messages with a schema, by their name for `isMessage`. */
 export interface KnownMessages {
   init: InitMessage;
   compact_boundary: CompactBoundaryMessage;
@@ -211,5 +214,5 @@ export interface KnownMessages {
   result: ResultMessage;
 }
 
-/** What `parseMessage` gives. Narrow it with `isMessage`. */
+/** The result of `parseMessage`. Narrow it with `isMessage`. */
 export type ClaudeMessage = KnownMessages[keyof KnownMessages] | OtherMessage;

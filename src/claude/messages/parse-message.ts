@@ -1,6 +1,6 @@
 /**
- * From anything that a Claude session emits to a typed message. What is not known passes through; what is known and
- * wrongly formed is a MessageParseError that names the field. It keeps no state.
+ * Parses anything that a Claude session emits into a typed message. Unknown messages pass through; a known message with
+ * the wrong form is a MessageParseError that names the field. Stateless.
  */
 import type { z } from "zod";
 import { MessageParseError } from "../errors.ts";
@@ -21,7 +21,7 @@ export function parseMessage(value: unknown): ClaudeMessage {
   return value as ClaudeMessage;
 }
 
-/** Narrows a message: `isMessage(message, "task_notification")`. Give it what `parseMessage` gave. */
+/** Narrows a result of `parseMessage`: `isMessage(message, "task_notification")`. */
 export function isMessage<Kind extends keyof KnownMessages>(
   message: ClaudeMessage,
   kind: Kind,
@@ -29,7 +29,7 @@ export function isMessage<Kind extends keyof KnownMessages>(
   return kind === "result" ? message.type === kind : message.type === "system" && message.subtype === kind;
 }
 
-/** True where a task ended well: false for failed, stopped and lost. */
+/** True if a task completed; false if it failed, was stopped or was lost. */
 export function isSuccess(ended: { status: NotifiedStatus | "lost" }): boolean {
   return ended.status === "completed";
 }

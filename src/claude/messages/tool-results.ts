@@ -1,10 +1,10 @@
 /**
- * Where a task's output will be, as the result of the tool call that launched it says: long before its end does, and the only
- * word about it where the end is never told. Reads messages; keeps nothing.
+ * Finds a task's output file in the result of the tool call that launched it: long before the task ends, and the only
+ * source if its end is never reported. Reads messages; keeps no state.
  */
 import { z } from "zod";
 
-/** The output file of a task that was launched, and the tool call that launched it. */
+/** The output file of a launched task, and the tool call that launched it. */
 export interface LaunchedOutput {
   toolUseId: string;
   taskId: string;
@@ -29,7 +29,7 @@ const agentSchema = z.object({
   outputFile: z.string().min(1),
 });
 
-/** Shells have no field for the path; it ends with the task's id. */
+/** Results of shells have no field for the path; it ends with the task's id. */
 const SHELL = /with ID: (\w+)\.? Output is being written to: (.+?\/\1\.output)/;
 
 /** Undefined for every other message. */

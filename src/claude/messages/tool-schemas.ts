@@ -1,11 +1,11 @@
 /**
- * The tools by which Claude starts, reads and stops tasks: their inputs and outputs, as zod schemas and types.
- * They hold the fields of both the older Task tool and today's Agent tool; a comment says which a current CLI ignores.
+ * The tools that Claude uses to start, read and stop tasks: their inputs and outputs, as zod schemas and types. They
+ * have the fields of both the older Task tool and the current Agent tool; comments say which a current CLI ignores.
  */
 import { z } from "zod";
 import type { Closed } from "./closed.ts";
 
-/** The models that the Agent tool takes by name. */
+/** The models that the Agent tool accepts by name. */
 export const TASK_MODELS = ["sonnet", "opus", "haiku", "fable"] as const;
 
 /** How a session treats tools that need a permission. */
@@ -15,12 +15,12 @@ export const PERMISSION_MODES = ["default", "acceptEdits", "bypassPermissions", 
 export const taskInputSchema = z.looseObject({
   description: z.string(),
   prompt: z.string(),
-  /** Which agent; a current CLI takes general-purpose where it is left out. */
+  /** Which agent; a current CLI defaults to general-purpose. */
   subagent_type: z.string().optional(),
   model: z.enum(TASK_MODELS).optional(),
-  /** An agent to go on with. A current CLI ignores it: `Task.resume` goes another way. */
+  /** An agent to continue. A current CLI ignores it: `Task.resume` works differently. */
   resume: z.string().optional(),
-  /** True is the default of a current CLI. */
+  /** Defaults to true in a current CLI. */
   run_in_background: z.boolean().optional(),
   /** A current CLI ignores it: set `maxTurns` in the agent's definition. */
   max_turns: z.number().int().positive().optional(),
@@ -33,7 +33,7 @@ export const taskInputSchema = z.looseObject({
   isolation: z.enum(["worktree", "remote"]).optional(),
 });
 
-/** What the Task tool gives back: the finished work, or word of a task that goes on in the background. */
+/** What the Task tool returns: the finished work, or a reference to a task in the background. */
 export const taskOutputSchema = z.discriminatedUnion("status", [
   z.looseObject({
     status: z.literal("completed"),
@@ -62,7 +62,7 @@ export const taskOutputSchema = z.discriminatedUnion("status", [
   }),
 ]);
 
-/** The input of the TaskOutput tool. A current CLI has the tool no longer: use `Task.readOutput`. */
+/** The input of the TaskOutput tool. A current CLI no longer has it: use `Task.readOutput`. */
 export const taskOutputInputSchema = z.looseObject({
   task_id: z.string(),
   /** Waits for the end of the task. */
@@ -71,7 +71,7 @@ export const taskOutputInputSchema = z.looseObject({
   timeout: z.number().min(0),
 });
 
-/** What the TaskOutput tool gave back. */
+/** What the TaskOutput tool returned. */
 export const taskOutputOutputSchema = z.looseObject({
   retrieval_status: z.enum(["success", "timeout", "not_ready"]),
   task: z
@@ -86,7 +86,7 @@ export const taskStopInputSchema = z.looseObject({
   shell_id: z.string().optional(),
 });
 
-/** What the TaskStop tool gives back. */
+/** What the TaskStop tool returns. */
 export const taskStopOutputSchema = z.looseObject({
   message: z.string(),
   task_id: z.string(),
@@ -98,13 +98,13 @@ export const taskStopOutputSchema = z.looseObject({
 export type PermissionMode = (typeof PERMISSION_MODES)[number];
 /** The input of the Task (Agent) tool. */
 export type TaskInput = Closed<z.infer<typeof taskInputSchema>>;
-/** What the Task (Agent) tool gives back. */
+/** What the Task (Agent) tool returns. */
 export type TaskOutput = Closed<z.infer<typeof taskOutputSchema>>;
 /** The input of the TaskOutput tool. */
 export type TaskOutputInput = Closed<z.infer<typeof taskOutputInputSchema>>;
-/** What the TaskOutput tool gave back. */
+/** What the TaskOutput tool returned. */
 export type TaskOutputOutput = Closed<z.infer<typeof taskOutputOutputSchema>>;
 /** The input of the TaskStop tool. */
 export type TaskStopInput = Closed<z.infer<typeof taskStopInputSchema>>;
-/** What the TaskStop tool gives back. */
+/** What the TaskStop tool returns. */
 export type TaskStopOutput = Closed<z.infer<typeof taskStopOutputSchema>>;

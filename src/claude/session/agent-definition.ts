@@ -1,21 +1,21 @@
 /**
- * What an agent is, for the sessions that `openClaude` opens: the words of the Claude Agent SDK with closed types. A wrong
- * definition, a misspelled field included, is refused before a process is started.
+ * The agent definitions for sessions of `openClaude`: those of the Claude Agent SDK with closed types. A wrong
+ * definition, including a misspelled field, is rejected before a process starts.
  */
 import { z } from "zod";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import { PERMISSION_MODES, TASK_MODELS } from "../messages/tool-schemas.ts";
 import type { SdkOptions } from "../sdk.ts";
 
-/** Names that Claude Code resolves itself; each also with the window of a million tokens, as in `sonnet[1m]`. */
+/** Names that Claude Code resolves itself; each also exists with a window of a million tokens, as in `sonnet[1m]`. */
 const MODEL_ALIASES = [...TASK_MODELS, "opusplan", "best", "default"] as const;
 const LARGE_WINDOW = "[1m]";
 
 const fullModelName = z.templateLiteral([z.string(), "claude-", z.string()]);
 
 /**
- * A model by its short name, in full (any name with `claude-` in it), or `inherit` for the model of the session. Any other name,
- * such as one of a gateway, is written as `{ custom: "name" }`: so a misspelled name does not compile.
+ * A model by its short name, its full name (any name with `claude-` in it), or `inherit` for the session's model. Write
+ * any other name, such as one of a gateway, as `{ custom: "name" }`: this way a misspelled name does not compile.
  */
 export const agentModelSchema = z.union([
   z.enum([...MODEL_ALIASES, "inherit"]),
@@ -52,17 +52,17 @@ export const agentDefinitionSchema = z.strictObject({
   description: z.string().min(1),
   /** The agent's system prompt. */
   prompt: z.string(),
-  /** The tools it has; all of the session's where it is left out. */
+  /** The tools it has; defaults to all tools of the session. */
   tools: z.array(z.string()).optional(),
   disallowedTools: z.array(z.string()).optional(),
   model: agentModelSchema.optional(),
   mcpServers: z.array(agentServerSchema).optional(),
-  /** Skills that are loaded at its start. */
+  /** Skills to load at its start. */
   skills: z.array(z.string()).optional(),
-  /** After so many requests it ends. Claude reports that end as completed. */
+  /** Ends after this many requests. Claude reports that as completed. */
   maxTurns: z.number().int().positive().optional(),
   criticalSystemReminder_EXPERIMENTAL: z.string().optional(),
-  /** Always in the background, whatever the call says. */
+  /** Always runs in the background, whatever the call says. */
   background: z.boolean().optional(),
   effort: z.union([z.enum(["low", "medium", "high", "xhigh", "max"]), z.number().int()]).optional(),
   permissionMode: z.enum(PERMISSION_MODES).optional(),
@@ -81,12 +81,12 @@ export type AgentServer = z.infer<typeof agentServerSchema>;
 /** One agent. Its name is its key in the option `agents`. */
 export type AgentDefinition = z.infer<typeof agentDefinitionSchema>;
 
-/** The definitions as the SDK takes them. Throws where one is wrong, with the agent and the field. */
+/** The definitions in the SDK's form. If one is wrong, throws with the agent and the field. */
 export function checkAgents(agents: Record<string, AgentDefinition>): NonNullable<SdkOptions["agents"]> {
   const checked: Record<string, Omit<AgentDefinition, "model"> & { model?: string }> = {};
   for (const [name, definition] of Object.entries(agents)) {
     const issues = agentDefinitionSchema.safeParse(definition).error?.issues ?? [];
-    // A misspelled field explains the one that is missing.
+    // Report a misspelled field rather than the missing one it causes.
     const issue = issues.find(({ code }) => code === "unrecognized_keys") ?? issues[0];
     if (issue) throw wrongAgent(name, issue, definition);
     const { model, ...rest } = definition;

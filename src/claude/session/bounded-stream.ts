@@ -1,29 +1,29 @@
 /**
- * An async iterable with a bounded memory: a reader that is too slow loses the oldest items, and is told how many.
- * It never makes the writer wait: a session must not stand still because somebody does not read.
+ * An async iterable with bounded memory: a reader that is too slow loses the oldest items, and is told how many. Never
+ * makes the writer wait: a session must not stall because nobody reads.
  */
 import { sizeOf } from "./size-of.ts";
 
 /** What a reader lost. */
 export interface Dropped {
   count: number;
-  /** About how much memory they took. */
+  /** Approximately how much memory they used. */
   bytes: number;
 }
 
-/** All of it can be left out. */
-export interface StreamOptions<Item> {
-  /** So much waits at the most, in bytes; the newest item always does. */
+/** All fields are optional. */
+export interface BoundedStreamOptions<Item> {
+  /** Maximum size of the waiting items, in bytes; the newest item is always kept. */
   bytes?: number;
-  /** Makes the item that says what was lost before the next one. */
-  told?(dropped: Dropped): Item;
+  /** Creates the item that reports a loss before the next one. */
+  describeLoss?(dropped: Dropped): Item;
   onClosed?(): void;
 }
 
-/** Hands items to one reader. */
+/** Passes items to one reader. */
 export class BoundedStream<Item> implements AsyncIterableIterator<Item> {
   readonly #limit: number;
-  readonly #options: StreamOptions<Item>;
+  readonly #options: BoundedStreamOptions<Item>;
   #items: { item: Item; bytes: number }[] = [];
   #bytes = 0;
   #dropped: Dropped = { count: 0, bytes: 0 };
@@ -31,8 +31,8 @@ export class BoundedStream<Item> implements AsyncIterableIterator<Item> {
   #failure: { error: unknown } | undefined;
   #wake: (() => void)[] = [];
 
-  /** So many items wait at the most. */
-  constructor(limit: number, options: StreamOptions<Item> = {}) {
+  /** `limit`: the maximum number of waiting items. */
+  constructor(limit: number, options: BoundedStreamOptions<Item> = {}) {
     this.#limit = Math.max(1, limit);
     this.#options = options;
   }
@@ -46,13 +46,13 @@ export class BoundedStream<Item> implements AsyncIterableIterator<Item> {
     this.#wakeReaders();
   }
 
-  /** No more will come; what is there can still be read. */
+  /** No more items will follow; the waiting ones can still be read. */
   end(): void {
     this.#ended = true;
     this.#wakeReaders();
   }
 
-  /** No more will come, because of this error: the reader meets it after what is there. */
+  /** Ends the stream with this error, after the waiting items. */
   fail(error: unknown): void {
     if (!this.#ended) this.#failure = { error };
     this.end();
@@ -60,8 +60,8 @@ export class BoundedStream<Item> implements AsyncIterableIterator<Item> {
 
   async next(): Promise<IteratorResult<Item, undefined>> {
     for (;;) {
-      if (this.#dropped.count > 0 && this.#options.told) {
-        const value = this.#options.told(this.#dropped);
+      if (this.#dropped.count > 0 && this.#options.describeLoss) {
+        const value = this.#options.describeLoss(this.#dropped);
         this.#dropped = { count: 0, bytes: 0 };
         return { done: false, value };
       }

@@ -1,7 +1,7 @@
 /**
- * Owns the processes of one session: Claude's own, and what it starts. Claude puts each shell into a session of its own, so all of
- * them carry a mark and are found by it (`process-guard.ts`).
- * Invariant: when Claude's process ends, or this one does in whatever way, none of them is left (Linux; elsewhere: Claude's group).
+ * Owns the processes of one session: Claude's own, and those it starts. Claude puts each shell into its own process
+ * session, so all of them carry a mark by which they are found (`process-guard.ts`). Invariant: when Claude's process
+ * or this one ends in any way, none of them is left (on Linux; elsewhere Claude's process group).
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -16,18 +16,18 @@ type SpawnOptions = Parameters<Spawn>[0];
 export interface ProcessEnd {
   code: number | null;
   signal: string | null;
-  /** The end of what it wrote to standard error. */
+  /** The end of its standard error output. */
   complaint: string;
 }
 
 const MARK = "ASYNCAGENTS_CLAUDE_PROCESS";
 const COMPLAINT_LENGTH = 4_000;
 
-/** Claude's process and all that it starts. */
+/** Claude's process and everything it starts. */
 export class ClaudeProcess {
-  /** Claude's own process has ended. */
+  /** Resolves when Claude's own process has exited. */
   readonly exited: Promise<ProcessEnd>;
-  /** What it started is gone, too. */
+  /** Resolves when the processes it started are gone, too. */
   readonly ended: Promise<ProcessEnd>;
   readonly #stderr: ((text: string) => void) | undefined;
   readonly #mark = randomUUID();
@@ -54,7 +54,7 @@ export class ClaudeProcess {
     return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** For the SDK: starts Claude in a process group of its own. */
+  /** For the SDK: starts Claude in its own process group. */
   spawn({ command, args, cwd, env, signal }: SpawnOptions): ReturnType<Spawn> {
     const child = spawn(command, args, {
       ...(cwd !== undefined && { cwd }),
@@ -79,7 +79,7 @@ export class ClaudeProcess {
     return child;
   }
 
-  /** Signals Claude and what is in its group. */
+  /** Signals Claude's process group. */
   signal(name: "SIGTERM" | "SIGKILL"): void {
     const { pid } = this;
     if (pid === undefined || !this.isRunning) return;
@@ -87,11 +87,11 @@ export class ClaudeProcess {
       if (process.platform === "win32") this.#child?.kill(name);
       else process.kill(-pid, name);
     } catch {
-      // It ended just now.
+      // It has already exited.
     }
   }
 
-  /** Resolves when all has ended: by itself within `graceMs`, else by force. */
+  /** Resolves when all processes have ended: by themselves within `graceMs`, otherwise killed. */
   async end(graceMs: number): Promise<void> {
     if (!this.#child) return;
     for (const name of ["SIGTERM", "SIGKILL"] as const) {

@@ -1,6 +1,7 @@
 /**
- * An open Claude session: reads its messages for as long as it lives, whether or not somebody iterates, and feeds them to the
- * TaskManager. Invariant: when the process is gone, for whatever reason, every wait has settled and nothing of it is left.
+ * An open Claude session: reads its messages as long as it lives, whether or not someone iterates, and passes them to
+ * the TaskManager. Invariant: when the process is gone, for whatever reason, every wait has settled and nothing of it
+ * is left.
  */
 import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
 import { limitsOf, settlesWithin, type WaitOptions, within } from "../../process/deadline.ts";
@@ -16,18 +17,18 @@ import type { ClaudeProcess, ProcessEnd } from "./claude-process.ts";
 import { checkPrompt, type Prompt } from "./prompt.ts";
 import type { UserInput } from "./user-input.ts";
 
-/** How to end a session: at once, or after so many milliseconds at the most, in which its tasks may end. */
+/** How to end a session: at once, or after its tasks have ended or that many milliseconds have passed. */
 export type CloseOptions = { stop: true } | { wait: number };
 
-/** In the stream of messages: this reader was too slow, and lost so many before the next one. */
+/** Appears in the stream of messages if this reader was too slow, and counts what it lost before the next message. */
 export interface MessagesDropped {
   type: "messages.dropped";
   count: number;
-  /** About how much memory they took. */
+  /** Approximately how much memory they used. */
   bytes: number;
 }
 
-/** What whoever iterates a session gets. */
+/** What iterating a session yields. */
 export type SessionMessage = SdkMessage | MessagesDropped;
 
 /** What a session is made of. */
@@ -37,16 +38,16 @@ export interface SessionParts {
   child: ClaudeProcess;
   tasks: TaskManager;
   hooks: SubagentHooks;
-  /** How many messages, and how many bytes of them, wait for a slow reader. */
+  /** How many messages, and how many bytes of them, are buffered for a slow reader. */
   buffer: { messages: number; bytes: number };
 }
 
-/** Longer than it takes Claude from a task's end to the turn that it causes. */
+/** Longer than Claude needs from the end of a task to the turn that it causes. */
 const QUIET_MS = 750;
-/** How long Claude may take to answer a request of ours, or to end when it is asked to. */
+/** How long Claude may take to answer a request, or to exit when asked to. */
 const GRACE_MS = 2_000;
 const INTERRUPT_MS = 10_000;
-/** What is still on its way from a dead process is here by then. */
+/** How long the remaining output of a dead process may take to arrive. */
 const DRAIN_MS = 1_000;
 
 /** A Claude session. Iterate it for its messages. */
@@ -59,17 +60,17 @@ export class ClaudeSession implements AsyncIterable<SessionMessage>, AsyncDispos
   readonly #streams = new Set<BoundedStream<SessionMessage>>();
   readonly #over: Promise<void>;
   readonly #changed = new Set<() => void>();
-  /** From the beginning, for the first who iterates. */
+  /** From the beginning, for the first reader. */
   #first: BoundedStream<SessionMessage> | undefined;
   #sessionId: string | undefined;
   #isBusy = false;
   #tellsState = false;
-  /** Claude's last word about its state is not known here: it may have nothing left to do. */
+  /** Claude's last reported state is unknown to us: it may have nothing left to do. */
   #isUnsure = false;
   #isOver = false;
   #endsByItself = false;
   #closing: Promise<void> | undefined;
-  /** From then on its end is our doing, and no failure. */
+  /** From now on we end the session ourselves, so its end is not a failure. */
   #isForced = false;
   #hurry = () => {};
   readonly #hurried = new Promise<void>((resolve) => {
@@ -80,7 +81,7 @@ export class ClaudeSession implements AsyncIterable<SessionMessage>, AsyncDispos
   #quiet: ReturnType<typeof setTimeout> | undefined;
   #drain: ReturnType<typeof setTimeout> | undefined;
 
-  /** Sessions are made by openClaude. */
+  /** Use openClaude to create sessions. */
   constructor(parts: SessionParts) {
     this.#parts = parts;
     this.tasks = parts.tasks;
@@ -101,8 +102,8 @@ export class ClaudeSession implements AsyncIterable<SessionMessage>, AsyncDispos
   }
 
   /**
-   * The messages: from the beginning for the first reader, and from now on for another. Leaving the loop ends nothing else. Who
-   * does not keep up loses the oldest, and gets a `messages.dropped` in their place.
+   * The messages: from the beginning for the first reader, from now on for others. Leaving the loop ends nothing else.
+   * A reader that does not keep up loses the oldest messages, and gets a `messages.dropped` in their place.
    */
   [Symbol.asyncIterator](): AsyncIterator<SessionMessage> {
     const first = this.#first;
@@ -111,33 +112,36 @@ export class ClaudeSession implements AsyncIterable<SessionMessage>, AsyncDispos
   }
 
   /**
-   * Gives Claude a prompt, at once or after the present turn. Resolves with the result of its turn, however long that takes unless
-   * there is a timeout. When the limits are over, the turn goes on: interrupt() stops it. When they are wrong, nothing is sent.
+   * Sends Claude a prompt, which it handles at once or after the current turn. Resolves with the result of its turn,
+   * however long that takes, unless there is a timeout. After a timeout or an abort the turn continues: interrupt()
+   * stops it. If the limits are invalid, nothing is sent.
    */
   send(prompt: Prompt, options: WaitOptions = {}): Promise<ResultMessage> {
     const result = this.#send(prompt, options);
-    // Whoever does not await the result must not fail by it.
+    // A caller that ignores the result must not get an unhandled rejection.
     result.catch(() => {});
     return result;
   }
 
-  /** Gives Claude the only prompt: when all that follows from it is done, the session ends by itself. */
+  /** Sends Claude the only prompt: once everything that follows from it is done, the session ends by itself. */
   sendOnly(prompt: Prompt): void {
     this.#endsByItself = true;
-    // Whoever reads the messages meets the failure there.
+    // A failure reaches those who read the messages.
     void this.send(prompt);
   }
 
-  /** Stops the present turn. Background tasks go on. Rejects when Claude does not answer, after 10 seconds by default. */
+  /**
+   * Stops the current turn. Background tasks continue. Rejects if Claude does not respond, after 10 seconds by default.
+   */
   async interrupt(options: WaitOptions = {}): Promise<void> {
     const limits = limitsOf(options, INTERRUPT_MS);
     await within(this.query.interrupt(), limits, (timeout) => frozen("Claude did not stop its turn", timeout));
   }
 
   /**
-   * Ends the session and everything that it started. With `wait`, first lets the turn and the background tasks end, for so long at
-   * the most; what runs on then, or at once without it, is stopped. `stop` also cuts such a wait short. Never rejects, and takes
-   * a few seconds more than `wait` at the most, even where Claude is frozen.
+   * Ends the session and everything it started. With `wait`, first lets the turn and the background tasks end within
+   * that time; what still runs then is stopped. `stop` stops everything at once, and also cuts such a wait short. Never
+   * rejects, and takes at most a few seconds longer than `wait`, even if Claude is frozen.
    */
   close(how: CloseOptions = { stop: true }): Promise<void> {
     if ("stop" in how) this.#hurry();
@@ -158,7 +162,7 @@ export class ClaudeSession implements AsyncIterable<SessionMessage>, AsyncDispos
   }
 
   async #close(how: CloseOptions): Promise<void> {
-    // A wait that is no number is none.
+    // Treat an invalid wait as none.
     if ("wait" in how && how.wait > 0) await Promise.race([this.#endGently(how.wait), this.#hurried]);
     this.#isForced = true;
     const answers = this.#isOver || (await this.#stopAll());
@@ -170,7 +174,7 @@ export class ClaudeSession implements AsyncIterable<SessionMessage>, AsyncDispos
     await settlesWithin(this.#parts.hooks.settled(), { timeout: GRACE_MS });
   }
 
-  /** Stops the turn, then the tasks. False where Claude does not answer: then it is not asked again. */
+  /** Stops the turn, then the tasks. False if Claude does not respond: then it is not asked again. */
   async #stopAll(): Promise<boolean> {
     const live = this.tasks.list({ live: true });
     if (this.#isBusy && !(await settlesWithin(this.query.interrupt(), { timeout: GRACE_MS }))) return false;
@@ -185,7 +189,7 @@ export class ClaudeSession implements AsyncIterable<SessionMessage>, AsyncDispos
     });
     let failure: unknown;
     try {
-      for await (const message of this.query) this.#take(message);
+      for await (const message of this.query) this.#receive(message);
     } catch (thrown) {
       failure = thrown;
     }
@@ -203,10 +207,10 @@ export class ClaudeSession implements AsyncIterable<SessionMessage>, AsyncDispos
     this.#finish(wordsFor(end));
   }
 
-  #take(message: SdkMessage): void {
+  #receive(message: SdkMessage): void {
     for (const stream of this.#streams) stream.push(message);
     try {
-      // First, since it also knows what to do about a message that cannot be read.
+      // First, since it also handles messages that cannot be parsed.
       this.tasks.track(message);
       this.#read(parseMessage(message));
     } catch (thrown) {
@@ -225,19 +229,22 @@ export class ClaudeSession implements AsyncIterable<SessionMessage>, AsyncDispos
     }
     if (isMessage(message, "result")) {
       this.#parts.input.settle(message);
-      // An older CLI says no more than this.
+      // An older CLI reports no more than this.
       if (!this.#tellsState) this.#isBusy = false;
     }
   }
 
   get #isDone(): boolean {
     const waits = (task: Task) => task.isBackground && !task.isAmbient;
-    // Where nobody can say, no more input is the right word: Claude ends when it has done what it does.
+    // If the state is unknown, end the input: Claude exits when it has finished its work.
     const mayBeIdle = !this.#isBusy || this.#isUnsure;
     return mayBeIdle && this.#parts.input.pending === 0 && !this.tasks.list({ live: true }).some(waits);
   }
 
-  /** Something changed: perhaps all is done. A task's end is followed by a turn, so it must stay quiet for a while. */
+  /**
+   * Something changed: perhaps all is done. The end of a task causes a turn, so wait until it has been quiet for a
+   * while.
+   */
   #look(): void {
     clearTimeout(this.#quiet);
     this.#isQuiet = false;
@@ -249,7 +256,7 @@ export class ClaudeSession implements AsyncIterable<SessionMessage>, AsyncDispos
     }, QUIET_MS);
   }
 
-  /** Waits until all is done, then closes the input, and gives a turn that begins even then the time that it takes. */
+  /** Waits until all is done, then closes the input, and gives a turn that starts even then the time it needs. */
   async #endGently(limitMs: number): Promise<void> {
     const end = Date.now() + limitMs;
     const isLate = () => Date.now() >= end;
@@ -263,7 +270,7 @@ export class ClaudeSession implements AsyncIterable<SessionMessage>, AsyncDispos
     } while (!this.#isOver && this.#isBusy && !isLate());
   }
 
-  /** Resolves when nothing has happened for a while after all was done, or when it is over. */
+  /** Resolves when nothing has happened for a while after all was done, or when the session is over. */
   #nextQuiet(): Promise<void> {
     if (this.#quiet === undefined) this.#look();
     const quiet = new Promise<void>((resolve) => {
@@ -291,7 +298,7 @@ export class ClaudeSession implements AsyncIterable<SessionMessage>, AsyncDispos
     const { messages, bytes } = this.#parts.buffer;
     const stream: BoundedStream<SessionMessage> = new BoundedStream<SessionMessage>(messages, {
       bytes,
-      told: (dropped) => ({ type: "messages.dropped", ...dropped }),
+      describeLoss: (dropped) => ({ type: "messages.dropped", ...dropped }),
       onClosed: () => this.#streams.delete(stream),
     });
     if (!this.#isOver) this.#streams.add(stream);

@@ -1,6 +1,6 @@
 /**
- * Opens a Claude session whose background tasks are followed: starts the SDK's query with an input that stays open, a process
- * that is owned, and the option's hooks. What a session does then is in `claude-session.ts`.
+ * Opens a Claude session and follows its background tasks: starts the SDK's query with an input that stays open, a
+ * process that we own, and the hooks of the options. `claude-session.ts` has the session itself.
  */
 import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
 import { limitsOf, type WaitOptions, within } from "../../process/deadline.ts";
@@ -18,34 +18,40 @@ const OPEN_MS = 60_000;
 const BUFFERED_MESSAGES = 10_000;
 const BUFFERED_BYTES = 8 * 1024 * 1024;
 
-/** What this library adds to the SDK's options. */
+/** The options that this library adds to the SDK's. */
 export interface OwnOptions extends SubagentHandlers {
   /**
-   * The first prompt. With it the session ends by itself when all is done: the turn, the background tasks, and the turns that
-   * they cause. Without it the session stays open until close().
+   * The first prompt. With it, the session ends by itself when all is done: the turn, the background tasks, and the
+   * turns that they cause. Without it, the session stays open until close().
    */
   prompt?: Prompt;
-  /** The agents that Claude can give work to, by name. */
+  /** The agents that Claude can delegate to, by name. */
   agents?: Record<string, AgentDefinition>;
   /** Called once for each background task that has ended. */
   onTaskNotification?: TaskNotificationHandler;
-  /** Sets CLAUDE_CODE_ENABLE_TASKS for Claude; the environment decides where it is left out. */
+  /** Sets CLAUDE_CODE_ENABLE_TASKS for Claude; defaults to the environment's value. */
   enableTasks?: boolean;
-  /** How the tasks are followed. */
+  /** Options for following the tasks. */
   tasks?: Omit<TaskManagerOptions, "control" | "onTaskNotification">;
-  /** So many messages wait for a slow reader; the oldest are lost then, and it is told. 10,000 when absent. */
+  /**
+   * Maximum number of messages to buffer for a slow reader; beyond it the oldest are dropped and reported. Default
+   * 10,000.
+   */
   messageBuffer?: number;
-  /** So many bytes of messages wait for a slow reader. 8 MiB when absent. */
+  /** Maximum bytes of messages to buffer for a slow reader. Default 8 MiB. */
   messageBytes?: number;
 }
 
-/** All options of the Claude Agent SDK (model, cwd, permissionMode, maxBudgetUsd, resume, …) and those of this library. */
+/**
+ * All options of the Claude Agent SDK (model, cwd, permissionMode, maxBudgetUsd, resume, …) and those of this library.
+ */
 export type ClaudeOptions = Omit<SdkOptions, keyof OwnOptions | "spawnClaudeCodeProcess"> & OwnOptions;
 
 /**
- * Opens a session. Rejects where the SDK is not installed, an agent's definition is wrong, or Claude does not start in time (60
- * seconds when there is no timeout), and when the signal or the option `abortController` aborts before it has: no process is left then.
- * Close it, or leave it to end by itself where a `prompt` is given; leaving the loop over its messages does not end it.
+ * Opens a session. Rejects if the SDK is not installed, an agent definition is wrong, Claude does not start in time
+ * (default 60 seconds), or the signal or the option `abortController` aborts before that: then no process is left.
+ * Close the session, or let it end by itself if a `prompt` is given; leaving the loop over its messages does not end
+ * it.
  */
 export async function openClaude(options: ClaudeOptions = {}, limits: WaitOptions = {}): Promise<ClaudeSession> {
   const allowed = limitsOf(limits, OPEN_MS);
@@ -81,7 +87,7 @@ export async function openClaude(options: ClaudeOptions = {}, limits: WaitOption
   const query = sdk.query({
     prompt: input.stream,
     options: {
-      // An interrupt stops the turn, and no task: those are stopped one by one.
+      // An interrupt stops the turn but no tasks: those are stopped one by one.
       perTaskStopAffordance: true,
       ...given,
       ...(checkedAgents && { agents: checkedAgents }),
@@ -97,7 +103,7 @@ export async function openClaude(options: ClaudeOptions = {}, limits: WaitOption
     const started = within(query.initializationResult(), givenUp ? { signal: givenUp } : {}, notStarted);
     await within(started, allowed, notStarted);
   } catch (cause) {
-    // Nothing has begun that would need time to end.
+    // Nothing has started that would need time to end.
     child.signal("SIGKILL");
     await session.close();
     givenUp?.throwIfAborted();
@@ -117,7 +123,7 @@ function notStarted(timeout: number): ClaudeTimeoutError {
 
 function environment(given: Record<string, string | undefined>, enableTasks: boolean | undefined) {
   return {
-    // Says when a turn is over, which no other message does reliably.
+    // Reports the end of a turn, which no other message does reliably.
     CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS: "1",
     ...given,
     ...(enableTasks !== undefined && { CLAUDE_CODE_ENABLE_TASKS: enableTasks ? "1" : "0" }),

@@ -1,4 +1,6 @@
-/** About how many bytes a value of plain JSON takes in memory. An estimate: texts decide, and it costs no copy of them. */
+/**
+ * Estimates how many bytes a plain JSON value uses in memory. Strings dominate; they are not copied.
+ */
 
 const OVERHEAD = 16;
 

@@ -1,6 +1,6 @@
 /**
- * The input of a session: prompts, one after the other, for as long as the session is open. Keeping it open is what lets
- * background tasks outlive a turn. Each prompt has an id by which its turn's result is known again.
+ * The input of a session: its prompts, one after the other, as long as the session is open. Keeping it open lets
+ * background tasks outlive a turn. Each prompt has an id that identifies the result of its turn.
  */
 import { randomUUID } from "node:crypto";
 import { AsyncAgentsError } from "../../model/errors.ts";
@@ -15,7 +15,7 @@ interface Sent {
   reject(reason: Error): void;
 }
 
-/** Prompts on their way, and those whose result is awaited. */
+/** Prompts to send, and those that wait for their result. */
 export class UserInput {
   readonly #stream = new BoundedStream<SdkUserMessage>(Number.POSITIVE_INFINITY);
   #sent: Sent[] = [];
@@ -31,7 +31,7 @@ export class UserInput {
     return this.#sent.length;
   }
 
-  /** Resolves with the result of the turn that takes this prompt. */
+  /** Resolves with the result of the turn that handles this prompt. */
   send(prompt: Prompt): Promise<ResultMessage> {
     if (this.#isOver) {
       const message = "This Claude session is closed: open another one, with `resume` to go on where it was.";
@@ -51,24 +51,24 @@ export class UserInput {
     return result;
   }
 
-  /** A turn is over: those whose prompts it took are told. */
+  /** A turn is over: resolves the prompts that it handled. */
   settle(result: ResultMessage): void {
     const taken = new Set(result.user_message_uuids ?? [result.user_message_uuid]);
     let done = this.#sent.filter(({ uuid }) => taken.has(uuid));
-    // An older CLI names no prompts: then they are answered in their order, but for turns that a task caused.
+    // An older CLI does not name prompts: then they are resolved in order, except by turns that a task caused.
     const isNamed = result.user_message_uuids !== undefined || result.user_message_uuid !== undefined;
     if (!isNamed && result.origin?.kind !== "task-notification") done = this.#sent.slice(0, 1);
     this.#sent = this.#sent.filter((sent) => !done.includes(sent));
     for (const sent of done) sent.resolve(result);
   }
 
-  /** No more prompts. Claude ends when it has done what it was given. */
+  /** No more prompts. Claude exits when it has finished its work. */
   end(): void {
     this.#isOver = true;
     this.#stream.end();
   }
 
-  /** The session is gone: nobody will answer. */
+  /** The session is gone: rejects the waiting prompts. */
   abandon(reason: Error): void {
     this.end();
     for (const sent of this.#sent.splice(0)) sent.reject(reason);

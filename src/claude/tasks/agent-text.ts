@@ -1,10 +1,10 @@
 /**
- * What an agent says while it works, as the session forwards it (the SDK's option `forwardSubagentText`). Reads messages; keeps
- * nothing.
+ * The texts of an agent while it works, as forwarded by the session (the SDK's option `forwardSubagentText`). Reads
+ * messages; keeps no state.
  */
 import { z } from "zod";
 
-/** A text of an agent, and which agent. */
+/** A text and the agent that wrote it. */
 export interface AgentText {
   taskId: string;
   text: string;
@@ -16,7 +16,7 @@ const forwardedSchema = z.object({
   message: z.object({ content: z.array(z.looseObject({ type: z.string(), text: z.string().optional() })) }),
 });
 
-/** Undefined where the message is not of an agent inside the session, or has no text. */
+/** Undefined if the message is not from an agent inside the session, or has no text. */
 export function agentText(message: unknown): AgentText | undefined {
   const parsed = forwardedSchema.safeParse(message);
   if (!parsed.success) return undefined;

@@ -1,4 +1,6 @@
-/** A map that remembers a bounded number of keys: the oldest goes when there is one too many. */
+/**
+ * A map with a bounded number of keys: the oldest is dropped first.
+ */
 export class RecentKeys<Value> {
   readonly #limit: number;
   readonly #values = new Map<string, Value>();
@@ -11,7 +13,7 @@ export class RecentKeys<Value> {
     return this.#values.get(key);
   }
 
-  /** False where the key is there already; its value is replaced then. */
+  /** False if the key existed; its value is replaced then. */
   add(key: string, value: Value): boolean {
     const isNew = !this.#values.has(key);
     this.#values.set(key, value);

@@ -1,6 +1,6 @@
 /**
- * A task in a form that can be kept: plain JSON, for whoever opens the session again in another process. Claude keeps an agent's
- * conversation, but not how its runs ended. Where it is kept is up to the caller.
+ * A task in a form that can be stored: plain JSON, for opening the session again in another process. Claude stores an
+ * agent's conversation, but not how its runs ended. The caller decides where to store it.
  */
 import { z } from "zod";
 import { AsyncAgentsError } from "../../model/errors.ts";
@@ -17,7 +17,7 @@ const outcomeSchema = z.object({
   reason: z.string().optional(),
 });
 
-/** One task: what `TaskManager.save` gives and the option `saved` takes. */
+/** One task: a result of `TaskManager.save`, for the option `saved`. */
 export const savedTaskSchema = z.object({
   id: z.string().min(1),
   runId: z.string().optional(),
@@ -30,18 +30,18 @@ export const savedTaskSchema = z.object({
   parentId: z.string().optional(),
   isBackground: z.boolean(),
   outputFile: z.string().optional(),
-  /** Absent where it had not ended. */
+  /** Absent if it had not ended. */
   outcome: outcomeSchema.optional(),
 });
 
-/** One task in a form that can be kept. */
+/** One task in a form that can be stored. */
 export type SavedTask = Closed<z.infer<typeof savedTaskSchema>>;
 
-/** Throws where what was kept is not what `save` gave. */
+/** Throws if the stored value is not a result of `save`. */
 export function checkSaved(saved: readonly SavedTask[]): SavedTask[] {
   const parsed = z.array(savedTaskSchema).safeParse(saved);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  const message = `The saved tasks cannot be read: ${issue?.path.join(".")}: ${issue?.message}. Give what save() gave.`;
+  const message = `The saved tasks cannot be read: ${issue?.path.join(".")}: ${issue?.message}. Pass a result of save().`;
   throw new AsyncAgentsError("invalid_input", message);
 }

@@ -1,6 +1,6 @@
 /**
- * The hooks around a subagent, always in pairs: where Claude fires no SubagentStop (the agent was stopped, failed, ran out of
- * turns, or the process died), one is made up when the task ends, and marked. What they throw does no harm.
+ * The hooks around a subagent, always in pairs: if Claude fires no SubagentStop (the agent was stopped, failed, ran out
+ * of turns, or the process died), one is made up when the task ends, and marked. Exceptions in hooks are harmless.
  */
 import { access, readlink } from "node:fs/promises";
 import { pause } from "../../process/deadline.ts";
@@ -13,24 +13,24 @@ import {
 } from "./hook-inputs.ts";
 import type { TaskOutcome } from "./task-run.ts";
 
-/** What a hook may answer to Claude; nothing is fine. */
+/** What a hook may return to Claude, if anything. */
 export type HookAnswer = Record<string, unknown> | undefined;
 
 /** The two hooks. */
 export interface SubagentHandlers {
-  /** A subagent starts. What it answers (a HookAnswer, or a promise of one) goes to Claude. */
+  /** A subagent starts. The result (a HookAnswer, or a promise of one) goes to Claude. */
   onSubagentStart?(input: SubagentStartInput): unknown;
-  /** A subagent stops: once for each start, unless an answer makes it go on. */
+  /** A subagent stops: called once per start, unless a result makes it continue. */
   onSubagentStop?(input: SubagentStopInput): unknown;
 }
 
-/** Claude writes a transcript behind its back, and goes on writing while it waits for a hook. */
+/** Claude writes a transcript in the background, even while it waits for a hook. */
 const TRANSCRIPT_MS = 2_000;
 const PAUSE_MS = 20;
 
 type Hooks = NonNullable<SdkOptions["hooks"]>;
 
-/** Follows the subagents that have started and not stopped. */
+/** Tracks the subagents that have started and not stopped. */
 export class SubagentHooks {
   readonly #handlers: SubagentHandlers;
   readonly #onFailure: (handler: string, error: unknown) => void;
@@ -42,7 +42,7 @@ export class SubagentHooks {
     this.#onFailure = onFailure;
   }
 
-  /** The SDK's hooks with these two added. */
+  /** Adds these two hooks to the SDK's. */
   added(hooks: SdkOptions["hooks"]): SdkOptions["hooks"] {
     const { onSubagentStart, onSubagentStop } = this.#handlers;
     if (!onSubagentStart && !onSubagentStop) return hooks;
@@ -56,13 +56,13 @@ export class SubagentHooks {
     } as Hooks;
   }
 
-  /** A task ended: where it was an agent whose stop was not told, it is told now. */
+  /** A task ended: calls the stop hook if Claude has not. */
   ended(outcome: TaskOutcome): void {
     const call = this.#makeUp(outcome).finally(() => this.#calls.delete(call));
     this.#calls.add(call);
   }
 
-  /** Resolves when the hooks that were called for made-up stops are through. */
+  /** Resolves when the hooks for made-up stops have finished. */
   async settled(): Promise<void> {
     await Promise.all(this.#calls);
   }
@@ -75,7 +75,11 @@ export class SubagentHooks {
     // The output file of an agent is a link to its transcript.
     const transcript = outputFile ? await readlink(outputFile).catch(() => outputFile) : "";
     await this.#call("onSubagentStop", {
-      ...{ session_id, transcript_path, cwd, agent_id, agent_type },
+      session_id,
+      transcript_path,
+      cwd,
+      agent_id,
+      agent_type,
       hook_event_name: "SubagentStop",
       stop_hook_active: false,
       agent_transcript_path: transcript,
@@ -119,7 +123,7 @@ export class SubagentHooks {
   }
 }
 
-/** A hook that reads the transcript must find it. It does not wait for long: an agent may have none. */
+/** A hook that reads the transcript must find it. The wait is short, since an agent may have none. */
 async function untilExists(path: string): Promise<void> {
   if (path === "") return;
   const exists = () =>

@@ -1,7 +1,7 @@
 /**
- * Follows the tasks of Claude sessions from their messages. Edges (started, progress, updated, notification) and levels (the list
- * of background tasks) are merged; the first word about an end decides; what comes twice or late changes nothing.
- * It starts nothing and reads no stream by itself: it is fed with `track`.
+ * Follows the tasks of Claude sessions through their messages. Merges changes (started, progress, updated,
+ * notification) with states (the list of background tasks); the first message about an end decides; repeated or late
+ * ones change nothing. Starts nothing and reads no stream by itself: call `track` with every message.
  */
 import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
 import type { WaitOptions } from "../../process/deadline.ts";
@@ -16,30 +16,35 @@ import { checkSaved, type SavedTask } from "./saved-task.ts";
 import { Task, type TaskControl } from "./task.ts";
 import type { TaskEvent } from "./task-events.ts";
 import { type RunName, TaskRecord } from "./task-record.ts";
-import type { Patience, TaskOutcome, TaskRun } from "./task-run.ts";
+import type { RunTimeouts, TaskOutcome, TaskRun } from "./task-run.ts";
 
 /** Called when a background task has ended. */
 export type TaskNotificationHandler = (outcome: TaskOutcome, task: Task) => unknown;
 
-/** How a TaskManager is set up; all of it can be left out. */
+/** Options of a TaskManager, all optional. */
 export interface TaskManagerOptions {
-  /** The session, for cancel() and resume(). The SDK's query will do for cancel(). */
+  /** The session, for cancel() and resume(). The SDK's query is enough for cancel(). */
   control?: TaskControl;
-  /** Called once for each run of a background task that has ended, `lost` ones too. What it throws is an event, and no more. */
+  /**
+   * Called once for each run of a background task that has ended, including `lost` ones. If it throws, that is only an
+   * event.
+   */
   onTaskNotification?: TaskNotificationHandler;
-  /** So many ended tasks are kept; the oldest go first. 1,000 when absent. */
+  /** How many ended tasks to keep; the oldest are dropped first. Default 1,000. */
   keepEnded?: number;
-  /** So many events wait for a slow reader of events(). 1,000 when absent. */
+  /** How many events to buffer for a slow reader of events(). Default 1,000. */
   eventBuffer?: number;
-  /** How long to wait for a notification after the word that a task has ended, in milliseconds; 1,000 when absent. */
+  /** How long to wait for a notification after a task is reported ended, in milliseconds. Default 1,000. */
   notificationWait?: number;
-  /** How long a task may be missing in the list of background tasks before it is lost, in milliseconds; 5,000 when absent. */
+  /**
+   * How long a task may be missing in the list of background tasks before it is lost, in milliseconds. Default 5,000.
+   */
   listWait?: number;
-  /** Tasks of an earlier process, as save() gave them there. */
+  /** Tasks of an earlier process, as returned by save(). */
   saved?: readonly SavedTask[];
 }
 
-/** Somebody waits for a task to be continued. */
+/** A caller that waits for a task to be continued. */
 interface NextRun {
   taskId: string;
   resolve(): void;
@@ -51,7 +56,10 @@ interface Entry {
   task: Task;
 }
 
-/** A task that was let go. Whoever still holds its handle keeps its record alive: then there must not be another one. */
+/**
+ * A task that was dropped. Anyone who still holds its handle keeps its record alive: then there must not be a second
+ * one.
+ */
 interface Forgotten {
   newestRun: string;
   entry: WeakRef<Entry>;
@@ -59,15 +67,15 @@ interface Forgotten {
 
 const KEPT_IDS = 10_000;
 
-/** The tasks of one session, or of several. What one session says of its tasks touches no other's. */
+/** The tasks of one session, or of several. Messages of one session do not affect tasks of another. */
 export class TaskManager {
   readonly #options: TaskManagerOptions;
-  readonly #patience: Patience;
+  readonly #timeouts: RunTimeouts;
   readonly #entries = new Map<string, Entry>();
   /** Ended tasks that are kept, oldest end first. */
   readonly #ended = new Set<string>();
   readonly #seen = new RecentKeys<true>(KEPT_IDS);
-  /** So that a late word about a task that was let go does not bring it back. */
+  /** Prevents late messages from bringing dropped tasks back. */
   readonly #forgotten = new RecentKeys<Forgotten>(KEPT_IDS);
   readonly #streams = new Set<BoundedStream<TaskEvent>>();
   readonly #onEnded = new Set<(task: Task, outcome: TaskOutcome) => void>();
@@ -76,57 +84,59 @@ export class TaskManager {
 
   constructor(options: TaskManagerOptions = {}) {
     this.#options = options;
-    this.#patience = { detailsMs: options.notificationWait ?? 1_000, listMs: options.listWait ?? 5_000 };
+    this.#timeouts = { detailsMs: options.notificationWait ?? 1_000, listMs: options.listWait ?? 5_000 };
     for (const saved of checkSaved(options.saved ?? [])) this.#recall(saved);
   }
 
   /**
-   * Takes in a message of the session: give it every one. Gives the task that the message is about, if it is about one.
-   * Throws MessageParseError where a message about tasks is malformed; nothing has changed then, except that a task whose
+   * Handles a message of the session; pass in every one. Returns the task that the message concerns, if any. Throws
+   * MessageParseError if a message about tasks is malformed; nothing changes then, except that a task whose
    * notification does not say how it ended is lost.
    */
   track(value: unknown): Task | undefined {
     const message = this.#parse(value);
     if (this.#isClosed || this.#isRepeated(message)) return undefined;
-    if (isMessage(message, "background_tasks_changed")) return this.#takeList(message);
-    if (isMessage(message, "task_started")) return this.#takeStart(message);
-    if (isMessage(message, "task_progress") || isMessage(message, "task_updated")) return this.#takeChange(message);
+    if (isMessage(message, "background_tasks_changed")) return this.#onList(message);
+    if (isMessage(message, "task_started")) return this.#onStart(message);
+    if (isMessage(message, "task_progress") || isMessage(message, "task_updated")) return this.#onChange(message);
     if (isMessage(message, "task_notification")) {
       const found = this.#open(message, { runId: message.run_id });
       found?.run.notify(message);
       return found?.entry.task;
     }
-    if (message.type === "user") return this.#takeToolResult(value);
-    return message.type === "assistant" ? this.#takeText(value) : undefined;
+    if (message.type === "user") return this.#onToolResult(value);
+    return message.type === "assistant" ? this.#onText(value) : undefined;
   }
 
-  /** The task of that id. Throws TaskNotFoundError. */
+  /** Returns the task with that id. Throws TaskNotFoundError. */
   get(taskId: string): Task {
     const task = this.find(taskId);
     if (!task) throw new TaskNotFoundError(taskId);
     return task;
   }
 
-  /** The task of that id, if there is one. */
+  /** Returns the task with that id, if it is known. */
   find(taskId: string): Task | undefined {
     return this.#entries.get(taskId)?.task;
   }
 
-  /** The tasks that are known, in the order in which they were first seen; only live ones where `live` is set. */
+  /** The known tasks, in the order in which they were first seen; only live ones if `live` is set. */
   list({ live = false }: { live?: boolean } = {}): Task[] {
     const entries = [...this.#entries.values()];
     return entries.filter(({ record }) => !live || record.live.length > 0).map(({ task }) => task);
   }
 
-  /** How the newest run of a task ends. Rejects with TaskNotFoundError, TaskTimeoutError or the signal's reason. */
+  /**
+   * Waits for the end of a task's newest run. Rejects with TaskNotFoundError, TaskTimeoutError or the signal's reason.
+   */
   async wait(taskId: string, options: WaitOptions = {}): Promise<TaskOutcome> {
     return this.get(taskId).wait(options);
   }
 
-  /** What happens from now on, until close() or until you leave the loop. */
+  /** The events from now on, until close() or until you leave the loop. */
   events(): AsyncIterableIterator<TaskEvent> {
     const stream: BoundedStream<TaskEvent> = new BoundedStream<TaskEvent>(this.#options.eventBuffer ?? 1_000, {
-      told: ({ count }) => ({ type: "events.dropped", count }),
+      describeLoss: ({ count }) => ({ type: "events.dropped", count }),
       onClosed: () => this.#streams.delete(stream),
     });
     if (this.#isClosed) stream.end();
@@ -134,14 +144,14 @@ export class TaskManager {
     return stream;
   }
 
-  /** The tasks as plain JSON, for the option `saved` of a later process: their ends, and where their output is. */
+  /** The tasks as plain JSON, for the option `saved` of a later process: how they ended, and where their output is. */
   save(): SavedTask[] {
     return this.list().map((task) => task.save());
   }
 
   /**
-   * The process of the session is gone: every task that has not ended is lost, and its waiters know at once. Where several sessions
-   * are followed, name the one whose process it was.
+   * Reports that the session's process is gone: every unfinished task is lost, and its waiters are told at once. If you
+   * follow several sessions, name the one whose process it was.
    */
   processEnded(reason: string, sessionId?: string): void {
     const isConcerned = (run: TaskRun) => sessionId === undefined || run.sessionId === sessionId;
@@ -150,11 +160,11 @@ export class TaskManager {
     }
     if (sessionId !== undefined) return;
     for (const waiting of this.#nextRuns) {
-      waiting.reject(new AsyncAgentsError("host_unavailable", `Task ${waiting.taskId} cannot go on: ${reason}.`));
+      waiting.reject(new AsyncAgentsError("host_unavailable", `Task ${waiting.taskId} cannot continue: ${reason}.`));
     }
   }
 
-  /** Ends events(); what is still live is lost. Nothing is tracked after it. */
+  /** Ends events(); live tasks are lost. Nothing is tracked afterwards. */
   close(): void {
     if (this.#isClosed) return;
     this.processEnded("the TaskManager was closed");
@@ -163,13 +173,13 @@ export class TaskManager {
     this.#streams.clear();
   }
 
-  /** Calls `act`, now or later, each time that a run ends, foreground ones too. The result takes it off again. */
+  /** Calls `act` whenever a run ends, including foreground ones. Returns a function that unsubscribes. */
   onEnded(act: (task: Task, outcome: TaskOutcome) => void): () => void {
     this.#onEnded.add(act);
     return () => this.#onEnded.delete(act);
   }
 
-  /** Tells subscribers what does not come from a message. */
+  /** Sends subscribers an event that does not come from a message. */
   report(event: Extract<TaskEvent, { type: "handler.failed" | "message.rejected" }>): void {
     this.#emit(event);
   }
@@ -180,7 +190,7 @@ export class TaskManager {
     return !this.#seen.add(uuid, true);
   }
 
-  #takeStart(message: TaskStartedMessage): Task | undefined {
+  #onStart(message: TaskStartedMessage): Task | undefined {
     const found = this.#open(message, { runId: message.run_id, startUuid: message.uuid });
     if (!found) return undefined;
     found.run.start(message);
@@ -188,7 +198,7 @@ export class TaskManager {
     return found.entry.task;
   }
 
-  #takeChange(message: Extract<ClaudeMessage, { subtype: "task_progress" | "task_updated" }>): Task | undefined {
+  #onChange(message: Extract<ClaudeMessage, { subtype: "task_progress" | "task_updated" }>): Task | undefined {
     const found = this.#open(message, { runId: message.run_id });
     if (!found) return undefined;
     const { run, entry } = found;
@@ -205,7 +215,7 @@ export class TaskManager {
     return task;
   }
 
-  #takeList({ tasks, session_id }: BackgroundTasksChangedMessage): undefined {
+  #onList({ tasks, session_id }: BackgroundTasksChangedMessage): undefined {
     const listed = new Set<TaskRun>();
     for (const entry of tasks) {
       const found = this.#open({ ...entry, session_id }, { runId: entry.run_id });
@@ -221,8 +231,8 @@ export class TaskManager {
     }
   }
 
-  /** Only the call that launched a task can say where its output is: any other result is what a program printed. */
-  #takeToolResult(value: unknown): Task | undefined {
+  /** Only the call that launched a task can name its output file: any other result is a program's output. */
+  #onToolResult(value: unknown): Task | undefined {
     const launched = launchedOutput(value);
     if (!launched) return undefined;
     const entry = this.#entries.get(launched.taskId);
@@ -232,7 +242,7 @@ export class TaskManager {
     return entry?.task;
   }
 
-  #takeText(value: unknown): Task | undefined {
+  #onText(value: unknown): Task | undefined {
     const said = agentText(value);
     const entry = this.#entries.get(said?.taskId ?? "");
     if (!said || !entry?.record.current?.isLive) return undefined;
@@ -241,7 +251,7 @@ export class TaskManager {
     return entry.task;
   }
 
-  /** Something ended, and the word how cannot be read: then nobody can say. */
+  /** A task ended, but the message does not say how: the task is lost. */
   #parse(value: unknown): ClaudeMessage {
     try {
       return parseMessage(value);
@@ -262,7 +272,7 @@ export class TaskManager {
     const entry = this.#entries.get(taskId) ?? this.#forgotten.get(taskId)?.entry.deref() ?? this.#makeEntry(taskId);
     const before = entry.record.current;
     const run = entry.record.run(name);
-    // What was let go does not come back for a late word about a run of then.
+    // A late message about an old run does not bring a dropped task back.
     if (!run || (!isKnown && run.isSettled)) return undefined;
     if (session_id) run.sessionId = session_id;
     this.#entries.set(taskId, entry);
@@ -274,7 +284,7 @@ export class TaskManager {
   }
 
   #makeEntry(taskId: string): Entry {
-    const record = new TaskRecord(taskId, this.#patience, this.#forgotten.get(taskId)?.newestRun, (run, outcome) =>
+    const record = new TaskRecord(taskId, this.#timeouts, this.#forgotten.get(taskId)?.newestRun, (run, outcome) =>
       this.#settled(entry, run, outcome),
     );
     const context = {
@@ -292,8 +302,12 @@ export class TaskManager {
     if (!run) return;
     const { description, prompt, agentType, taskType, toolUseId, parentId } = facts;
     run.learn({
-      ...{ description, prompt, subagent_type: agentType, task_type: taskType },
-      ...{ tool_use_id: toolUseId, parent_task_id: parentId },
+      description,
+      prompt,
+      subagent_type: agentType,
+      task_type: taskType,
+      tool_use_id: toolUseId,
+      parent_task_id: parentId,
     });
     run.isBackground = isBackground;
     run.sessionId = sessionId;

@@ -1,6 +1,6 @@
 /**
- * Reads what a task left. The file can come late, and its last line later than the word of the end, so an ended task's output
- * is waited for, for a bounded time: then what is there is given, and where nothing is there, an error says so.
+ * Reads the output of a task. The file may appear late, and its last line after the reported end, so the output of an
+ * ended task is awaited for a bounded time: then whatever exists is returned, or an error says that there is none.
  */
 import { readFile } from "node:fs/promises";
 import { AsyncAgentsError } from "../../model/errors.ts";
@@ -8,13 +8,13 @@ import { limitsOf, pause, type WaitOptions } from "../../process/deadline.ts";
 import { TaskOutputError } from "../errors.ts";
 import { parseTranscript, spokenText, type TranscriptMessage } from "./transcript.ts";
 
-/** Where a task's output is, and what is known of it. */
+/** A task's output file, and what is known about it. */
 export interface OutputSource {
   taskId: string;
   path: string | undefined;
-  /** Undefined where it is not known: then the content tells. */
+  /** Undefined if unknown: then the content decides. */
   isAgent: boolean | undefined;
-  /** Then what is there is given: no last line is waited for. */
+  /** If live, returns the current content without waiting for a last line. */
   isLive: boolean;
   /** A text that the output of a completed agent ends with. */
   lastText: string | undefined;
@@ -38,7 +38,7 @@ export async function readText(source: OutputSource, options: WaitOptions): Prom
 export async function readMessages(source: OutputSource, options: WaitOptions): Promise<TranscriptMessage[]> {
   const messages = source.isAgent === false ? undefined : parseTranscript(await readWhole(source, options));
   if (messages) return messages;
-  const message = `Task ${source.taskId} is no agent: it has no messages. readOutput() gives what it printed.`;
+  const message = `Task ${source.taskId} is not an agent: it has no messages. readOutput() gives what it printed.`;
   throw new AsyncAgentsError("host_unsupported", message, { details: { taskId: source.taskId } });
 }
 

@@ -1,36 +1,36 @@
 /**
- * All that is known of one task: its runs, by their ids. Run ids sort in the order of the runs, so the greatest is the one
- * that counts, and a frame that names an earlier one is late: it may end that run, and never touches the current one.
+ * Everything known about one task: its runs, by id. Run ids sort in order of the runs, so the greatest is the current
+ * one. A message that names an earlier run is late: it may end that run, and never affects the current one.
  */
-import { type Patience, type TaskOutcome, TaskRun } from "./task-run.ts";
+import { type RunTimeouts, type TaskOutcome, TaskRun } from "./task-run.ts";
 
 const KEPT_RUNS = 50;
 
-/** Which run a message is about. */
+/** Which run a message concerns. */
 export interface RunName {
   runId: string | undefined;
-  /** Given where the message opens a run. */
+  /** Set if the message opens a run. */
   startUuid?: string;
 }
 
 /** The runs of one task. */
 export class TaskRecord {
   readonly id: string;
-  readonly #patience: Patience;
+  readonly #timeouts: RunTimeouts;
   readonly #onSettled: (run: TaskRun, outcome: TaskOutcome) => void;
   /** Oldest first. */
   #runs: TaskRun[] = [];
-  /** The greatest key that was let go: what it names is never opened again. */
+  /** The greatest key that was dropped: runs up to it are never opened again. */
   #floor: string | undefined;
 
   constructor(
     id: string,
-    patience: Patience,
+    timeouts: RunTimeouts,
     floor: string | undefined,
     onSettled: (run: TaskRun, outcome: TaskOutcome) => void,
   ) {
     this.id = id;
-    this.#patience = patience;
+    this.#timeouts = timeouts;
     this.#floor = floor;
     this.#onSettled = onSettled;
   }
@@ -47,7 +47,7 @@ export class TaskRecord {
     return this.#runs.filter((run) => !run.isSettled);
   }
 
-  /** The run that a message is about, opened where need be; undefined where the message is too late to matter. */
+  /** The run that a message concerns, opened if necessary; undefined if the message is too late to matter. */
   run({ runId, startUuid }: RunName): TaskRun | undefined {
     return runId === undefined ? this.#unnamed(startUuid) : this.#named(runId);
   }
@@ -74,9 +74,9 @@ export class TaskRecord {
   }
 
   #open(runId: string | undefined, key = runId ?? ""): TaskRun {
-    const run = new TaskRun(this.id, runId, this.#patience, this.#onSettled);
+    const run = new TaskRun(this.id, runId, this.#timeouts, this.#onSettled);
     run.key = key;
-    // A resumed agent is described as it was before.
+    // A resumed agent keeps its description.
     if (this.current) run.learn(this.current.facts);
     this.#runs.push(run);
     this.#runs.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));

@@ -1,6 +1,7 @@
 /**
- * One run of a task: what is known of it, and how it ended. The first word about the end decides the status; a later one can
- * only add what was not known. A run is settled when nothing more is expected: then, and once, its waiters are told.
+ * One run of a task: what is known about it, and how it ended. The first message about the end decides the status; a
+ * later one can only add details. A run is settled when nothing more is expected: then its waiters are told, exactly
+ * once.
  */
 import type {
   NotifiedStatus,
@@ -11,29 +12,29 @@ import type {
   TaskUsage,
 } from "../messages/message-schemas.ts";
 
-/** How a task ended. `lost`: the process died, or went silent about it, and nobody can say. */
+/** How a task ended. `lost`: the process died or stopped reporting the task, so its outcome is unknown. */
 export type TaskStatus = NotifiedStatus | "lost";
 
 /** The end of one run of a task. */
 export interface TaskOutcome {
   taskId: string;
-  /** Absent where the CLI gives none. */
+  /** Absent if the CLI does not send one. */
   runId?: string;
   status: TaskStatus;
-  /** The last text of a completed agent; the error of a failed one; else what became of it. */
+  /** The last text of a completed agent, the error of a failed one, or else what happened to it. */
   summary: string;
-  /** Known for completed agents; for others what the last progress said, if there was one. */
+  /** Known for completed agents; for others the last reported progress, if any. */
   usage?: TaskUsage;
   outputFile?: string;
-  /** Why, where the end was no ordinary one. */
+  /** The reason for an unusual end. */
   reason?: string;
 }
 
-/** How long to wait for what usually follows. */
-export interface Patience {
+/** How long to wait for messages that usually follow. */
+export interface RunTimeouts {
   /** From a task's end to its notification, which has the summary. */
   detailsMs: number;
-  /** From a task's leaving the list of background tasks to word of its end. */
+  /** From a task's removal from the list of background tasks to the message about its end. */
   listMs: number;
 }
 
@@ -46,32 +47,32 @@ type Facts = Partial<
 
 const ENDS: Partial<Record<string, NotifiedStatus>> = { completed: "completed", failed: "failed", killed: "stopped" };
 
-/** The state of one run; changed by messages only. */
+/** The state of one run; only messages change it. */
 export class TaskRun {
-  /** Its run id; made up where the CLI gives none. */
+  /** Its run id; generated if the CLI does not send one. */
   key = "";
   isNamed: boolean;
   startUuid: string | undefined;
   facts: Facts = {};
-  /** Undefined while nobody has said. */
+  /** Undefined until it is known. */
   isBackground: boolean | undefined;
   isListed = false;
-  /** True once subscribers know of it. */
+  /** True once subscribers know about it. */
   isAnnounced = false;
   progress: TaskProgressMessage | undefined;
   outputFile: string | undefined;
-  /** The session that told of it last: only that session's list can miss it. */
+  /** The session that last reported it: only that session's list can miss it. */
   sessionId: string | undefined;
-  /** What the agent said last, where the session forwards it. */
+  /** The agent's last text, if the session forwards it. */
   lastText: string | undefined;
   readonly settled: Promise<TaskOutcome>;
   readonly #taskId: string;
-  readonly #patience: Patience;
+  readonly #timeouts: RunTimeouts;
   readonly #onSettled: (run: TaskRun, outcome: TaskOutcome) => void;
   readonly #resolve: (outcome: TaskOutcome) => void;
   #end: { by: TaskStatus; text: string; reason?: string } | undefined;
   #notification: TaskNotificationMessage | undefined;
-  /** How it ended in an earlier process: nothing adds to it. */
+  /** How it ended in an earlier process: nothing is added to it. */
   #recalled: TaskOutcome | undefined;
   #isSettled = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -79,12 +80,12 @@ export class TaskRun {
   constructor(
     taskId: string,
     runId: string | undefined,
-    patience: Patience,
+    timeouts: RunTimeouts,
     onSettled: (run: TaskRun, outcome: TaskOutcome) => void,
   ) {
     this.#taskId = taskId;
     this.isNamed = runId !== undefined;
-    this.#patience = patience;
+    this.#timeouts = timeouts;
     this.#onSettled = onSettled;
     let settle: (outcome: TaskOutcome) => void = () => {};
     this.settled = new Promise((resolve) => {
@@ -126,7 +127,7 @@ export class TaskRun {
     this.learn(message);
   }
 
-  /** Keeps what was not known. */
+  /** Adds facts that were not known. */
   learn(facts: Facts): void {
     const { description, prompt, subagent_type, task_type, tool_use_id, parent_task_id, ambient } = facts;
     const given = { description, prompt, subagent_type, task_type, tool_use_id, parent_task_id, ambient };
@@ -135,7 +136,7 @@ export class TaskRun {
     }
   }
 
-  /** False where it is older than what is known. */
+  /** False if it is older than what is known. */
   advance(message: TaskProgressMessage): boolean {
     const last = this.progress?.usage?.duration_ms ?? -1;
     const isOlder = message.usage !== undefined && message.usage.duration_ms < last;
@@ -151,14 +152,14 @@ export class TaskRun {
     const end = ENDS[patch.status ?? ""];
     if (!end || !this.isLive) return;
     this.#end = { by: end, text: patch.error ?? this.facts.description ?? "" };
-    this.#later(this.#patience.detailsMs, () => this.#settle());
+    this.#later(this.#timeouts.detailsMs, () => this.#settle());
   }
 
-  /** From an earlier process. One that had not ended there has some time to be heard of again; then it is lost. */
+  /** Restores a run of an earlier process. An unfinished one is lost unless it is reported again within some time. */
   recall(outcome: TaskOutcome | undefined): void {
     this.isAnnounced = true;
     if (!outcome) {
-      this.#later(this.#patience.listMs, () => this.lose("its process ended before it did"));
+      this.#later(this.#timeouts.listMs, () => this.lose("its process ended before it did"));
       return;
     }
     this.#end = { by: outcome.status, text: outcome.summary };
@@ -174,7 +175,7 @@ export class TaskRun {
     this.#settle();
   }
 
-  /** The list of background tasks has it, or has it no longer. */
+  /** Whether the list of background tasks contains it. */
   list(isThere: boolean): void {
     if (!this.isLive) return;
     if (isThere) {
@@ -183,12 +184,12 @@ export class TaskRun {
       this.isBackground = true;
     } else if (this.isListed) {
       this.isListed = false;
-      const reason = "Claude took it from its list of background tasks and sent no notification";
-      this.#later(this.#patience.listMs, () => this.lose(reason));
+      const reason = "Claude removed it from its list of background tasks and sent no notification";
+      this.#later(this.#timeouts.listMs, () => this.lose(reason));
     }
   }
 
-  /** Nobody can say any more how it ended. */
+  /** Its outcome can no longer be known. */
   lose(reason: string): void {
     this.#end ??= { by: "lost", text: `The end of this task is not known: ${reason}.`, reason };
     this.#settle();

@@ -1,6 +1,6 @@
 /**
- * The handle of one task: reads what the tracker knows, waits, and asks the session to stop or to go on with it.
- * It stands for the task, not for one run: after a resume it speaks of the new run.
+ * The handle of one task: shows what the TaskManager knows, waits, and asks the session to stop or continue it. It
+ * stands for the task, not for one run: after a resume it shows the new run.
  */
 import { AsyncAgentsError } from "../../model/errors.ts";
 import { limitsOf, pause, type WaitOptions, within } from "../../process/deadline.ts";
@@ -13,17 +13,17 @@ import type { TaskRecord } from "./task-record.ts";
 import type { TaskOutcome, TaskRun, TaskStatus } from "./task-run.ts";
 import { type TokenCount, type TranscriptMessage, tokensByModel } from "./transcript.ts";
 
-/** What a handle needs of a session. A `Query` of the Claude Agent SDK has `stopTask`; `openClaude` gives both. */
+/** What a handle needs from a session. A `Query` of the Claude Agent SDK has `stopTask`; `openClaude` provides both. */
 export interface TaskControl {
   stopTask(taskId: string): Promise<void>;
-  /** Hands a prompt to the main conversation; a promise that it gives settles with that turn. */
+  /** Sends a prompt to the main conversation; a returned promise settles with that turn. */
   send?(prompt: string): unknown;
 }
 
-/** What a handle needs of the tracker. */
+/** What a handle needs from the TaskManager. */
 export interface TaskContext {
   control: TaskControl | undefined;
-  /** Resolves when another run of the task begins; rejects when the process dies. The signal lets it go. */
+  /** Resolves when another run of the task starts; rejects when the process dies. The signal ends the wait. */
   nextRun(taskId: string, signal: AbortSignal): Promise<void>;
   /** The tasks that an agent started. */
   startedBy(taskId: string): Task[];
@@ -39,14 +39,14 @@ export class Task {
   readonly #record: TaskRecord;
   readonly #context: TaskContext;
 
-  /** Handles are made by the TaskManager. */
+  /** The TaskManager creates handles. */
   constructor(record: TaskRecord, context: TaskContext) {
     this.id = record.id;
     this.#record = record;
     this.#context = context;
   }
 
-  /** The newest run; absent where the CLI names none. */
+  /** The newest run; absent if the CLI does not name runs. */
   get runId(): string | undefined {
     return this.#run?.isNamed ? this.#run.key : undefined;
   }
@@ -64,7 +64,7 @@ export class Task {
     return this.#run?.facts.subagent_type;
   }
 
-  /** `local_agent`, `local_bash`, or another word of the CLI. */
+  /** `local_agent`, `local_bash`, or another value of the CLI. */
   get taskType(): string | undefined {
     return this.#run?.facts.task_type;
   }
@@ -79,22 +79,22 @@ export class Task {
     return this.#run?.facts.parent_task_id;
   }
 
-  /** False where Claude waits for it. */
+  /** False if Claude waits for it. */
   get isBackground(): boolean {
     return this.#run?.isBackground ?? true;
   }
 
-  /** True for housekeeping of Claude's own: no session waits for it. */
+  /** True for Claude's own housekeeping: sessions do not wait for it. */
   get isAmbient(): boolean {
     return this.#run?.facts.ambient ?? false;
   }
 
-  /** The last tool that it used, as far as is known. */
+  /** The last tool that it used, if known. */
   get lastTool(): string | undefined {
     return this.#run?.progress?.last_tool_name;
   }
 
-  /** What the agent said last. Known where the session was opened with `forwardSubagentText: true`. */
+  /** The agent's last text. Known only if the session was opened with `forwardSubagentText: true`. */
   get lastText(): string | undefined {
     return this.#run?.lastText;
   }
@@ -118,25 +118,25 @@ export class Task {
     return this.#run?.outcome?.summary ?? "";
   }
 
-  /** What it has used, as far as Claude has said. */
+  /** What it has used, as far as Claude has reported. */
   usage(): TaskUsage | undefined {
     return this.#run?.outcome?.usage ?? this.#run?.progress?.usage;
   }
 
-  /** How it ended, or undefined while it runs. Asks nobody. */
+  /** How it ended, or undefined while it runs. Makes no request. */
   poll(): TaskOutcome | undefined {
     return this.#run?.outcome;
   }
 
-  /** How the newest run ends: at once where it has ended. TaskTimeoutError where time runs out; the task goes on then. */
+  /** Waits for the end of the newest run. Rejects with TaskTimeoutError on a timeout; the task continues then. */
   wait(options: WaitOptions = {}): Promise<TaskOutcome> {
     const run = this.#current();
     return within(run.settled, options, (timeout) => new TaskTimeoutError(this.id, timeout));
   }
 
   /**
-   * Stops this task and no other. Gives its end, which is the one it had where it has ended already. The limits hold for all of
-   * it; 10 seconds when there is no timeout.
+   * Stops only this task. Returns how it ended, which may have been earlier. The limits apply to the whole call; the
+   * default timeout is 10 seconds.
    */
   async cancel(options: WaitOptions = {}): Promise<TaskOutcome> {
     const limits = limitsOf(options, CANCEL_MS);
@@ -148,8 +148,8 @@ export class Task {
   }
 
   /**
-   * Stops this task and all that it started, and what those started. Gives their ends, this one's first. The limits are those of
-   * cancel(). Claude stops one task at a time, and names a starter only for what agents started.
+   * Stops this task and all its descendants. Returns how they ended, this one first. The limits are those of cancel().
+   * Claude stops one task at a time, and names a parent only for tasks that agents started.
    */
   async cancelTree(options: WaitOptions = {}): Promise<TaskOutcome[]> {
     const limits = limitsOf(options, CANCEL_MS);
@@ -158,9 +158,9 @@ export class Task {
   }
 
   /**
-   * Goes on with an agent that has ended: resolves when its new run has begun; wait() then waits for that run. There is no
-   * direct way to an agent, so the main conversation is asked to hand the prompt on, which costs a turn. When the limits are over
-   * (120 seconds when there is no timeout), the prompt may be on its way all the same; when they are wrong, nothing is sent.
+   * Continues an agent that has ended: resolves when its new run has started; wait() then waits for that run. Agents
+   * cannot be addressed directly, so the main conversation is asked to pass the prompt on, which costs a turn. After a
+   * timeout (default 120 seconds) or an abort the prompt may still arrive; if the limits are invalid, nothing is sent.
    */
   async resume(prompt: string, options: WaitOptions = {}): Promise<Task> {
     const limits = limitsOf(options, RESUME_MS);
@@ -171,7 +171,7 @@ export class Task {
       const message = `Task ${this.id} is still running: wait() for its end, or cancel() it, before resume().`;
       throw new AsyncAgentsError("task_running", message);
     }
-    // What a session that was taken up again says of the tasks before has no type: Claude knows.
+    // A resumed session reports its earlier tasks without a type: let Claude decide.
     if (run.facts.task_type !== undefined && !this.#isAgent(run)) {
       const kind = run.facts.task_type === "local_bash" ? "a shell" : run.facts.task_type;
       const message = `Task ${this.id} is ${kind}: only agents can be continued.`;
@@ -196,14 +196,14 @@ export class Task {
   }
 
   /**
-   * The tokens that the agent has used so far, by model, from its conversation: Claude tells no cost of a single task (that of the
-   * session is `total_cost_usd` of a result).
+   * The tokens that the agent has used so far, by model, from its conversation: Claude does not report the cost of a
+   * single task (`total_cost_usd` of a result is that of the session).
    */
   async tokens(options: WaitOptions = {}): Promise<Record<string, TokenCount>> {
     return tokensByModel(await this.messages(options));
   }
 
-  /** The task in a form that can be kept. */
+  /** The task in a form that can be stored. */
   save(): SavedTask {
     const { id, description, isBackground, runId, sessionId, prompt, agentType, taskType, toolUseId } = this;
     const { parentId, outputFile } = this;
@@ -216,7 +216,7 @@ export class Task {
     return readMessages(this.#source(), options);
   }
 
-  /** What it starts while it is being stopped is found in the next round. */
+  /** Tasks that it starts while it is being stopped are found in the next round. */
   async #cancelBelow(limits: WaitOptions): Promise<TaskOutcome[]> {
     const own = await this.cancel(limits);
     for (;;) {
@@ -244,7 +244,11 @@ export class Task {
       await control.stopTask(this.id);
     } catch (cause) {
       if (run.isLive) {
-        throw new AsyncAgentsError("host_failed", `Claude could not be asked to stop task ${this.id}.`, { cause });
+        throw new AsyncAgentsError(
+          "host_failed",
+          `Claude did not accept the request to stop task ${this.id}. Try again, or close() the session.`,
+          { cause },
+        );
       }
     }
     return run.settled;
@@ -270,7 +274,7 @@ export class Task {
       taskId: this.id,
       path: this.outputFile,
       isAgent: run.facts.task_type === undefined ? undefined : this.#isAgent(run),
-      // Nothing more comes of a lost one: what is there is all.
+      // A lost task writes nothing more: its output is complete.
       isLive: run.isLive || run.outcome?.status === "lost",
       lastText: run.outcome && isSuccess(run.outcome) ? run.outcome.summary : undefined,
     };
@@ -282,11 +286,13 @@ function noControl(what: string): AsyncAgentsError {
   return new AsyncAgentsError("host_unsupported", message);
 }
 
-/** The turn that was to continue the task is over: a run that began in it has been heard of by then, or soon is. */
+/**
+ * The turn that should continue the task is over: if a run started in it, it has been reported by now, or soon will be.
+ */
 async function refusal(taskId: string, result: unknown, over: AbortSignal): Promise<never> {
   const isTurn = typeof result === "object" && result !== null;
   if (isTurn) await pause(REFUSAL_MS, over);
-  // Without a turn to wait for there is only the timeout; and once it is over, nobody asks any more.
+  // Without a turn only the timeout ends the wait; after the timeout nobody is waiting.
   if (!isTurn || over.aborted) return new Promise(() => {});
   const said = "result" in result ? String(result.result).slice(0, 500) : "";
   throw new AsyncAgentsError("host_failed", `Claude did not continue task ${taskId}. It said: ${said}`, {

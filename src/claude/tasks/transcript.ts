@@ -1,6 +1,6 @@
 /**
- * Reads an agent's transcript: one JSON object in each line, which Claude appends to while the agent works. A last line that
- * is not whole yet is left out; so is everything that is no message.
+ * Reads an agent's transcript: one JSON object per line, appended by Claude while the agent works. Skips an incomplete
+ * last line and everything that is not a message.
  */
 import { z } from "zod";
 
@@ -8,7 +8,7 @@ const word = z.string().optional().catch(undefined);
 const blockSchema = z.looseObject({ type: z.string(), text: word, name: word });
 const count = z.number().catch(0);
 
-/** On answers: several lines have the id of one answer, each with one part of it. */
+/** On answers: several lines share the id of one answer, each with one part of it. */
 const answerSchema = z.object({
   id: z.string(),
   model: z.string(),
@@ -30,14 +30,14 @@ const lineSchema = z.looseObject({
 /** One message of an agent's conversation. */
 export interface TranscriptMessage {
   role: "user" | "assistant";
-  /** Its text blocks, joined; empty where it has none. */
+  /** Its text blocks, joined; empty if it has none. */
   text: string;
-  /** The tools that it calls, by name. */
+  /** The names of the tools that it calls. */
   toolCalls: string[];
   uuid?: string;
   /** ISO 8601. */
   timestamp?: string;
-  /** The message as it is in the Messages API. */
+  /** The message in the form of the Messages API. */
   message: { role: string; content: unknown };
 }
 
@@ -49,7 +49,7 @@ export interface TokenCount {
   cacheWrite: number;
 }
 
-/** What the agent's requests used, by the name of the model. */
+/** What the agent's requests used, by model name. */
 export function tokensByModel(messages: readonly TranscriptMessage[]): Record<string, TokenCount> {
   const answers = new Map<string, z.infer<typeof answerSchema>>();
   for (const { message } of messages) {
@@ -69,7 +69,7 @@ export function tokensByModel(messages: readonly TranscriptMessage[]): Record<st
   return counts;
 }
 
-/** Undefined where the text is no transcript. */
+/** Undefined if the text is not a transcript. */
 export function parseTranscript(text: string): TranscriptMessage[] | undefined {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   const values = lines.map(parseLine);
@@ -77,7 +77,7 @@ export function parseTranscript(text: string): TranscriptMessage[] | undefined {
   return isTranscript ? values.flatMap(messageOf) : undefined;
 }
 
-/** What the agent said, without the tools: its texts in their order. */
+/** The agent's texts in order, without its tools. */
 export function spokenText(messages: readonly TranscriptMessage[]): string {
   const said = messages.filter(({ role, text }) => role === "assistant" && text.trim() !== "");
   return said.map(({ text }) => text).join("\n\n");

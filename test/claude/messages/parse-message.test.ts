@@ -32,14 +32,19 @@ function changed(sample: Sample, changes: Record<string, unknown>): unknown {
 }
 
 describe("a task notification", () => {
-  test("is parsed to its type, older and newer fields alike [CT-01]", () => {
+  test("is parsed to its type, with older and newer fields [CT-01]", () => {
     const message = parseMessage(PLAIN);
     if (!isMessage(message, "task_notification")) throw new Error("It is something else.");
     const typed: TaskNotificationMessage = message;
     const { task_id, status, output_file, summary, uuid, session_id } = typed;
-    expect({ task_id, status, output_file, summary, uuid, session_id, ...{ type: typed.type } }).toEqual({
-      ...{ task_id: "task_123", status: "completed", output_file: "/tmp/output.txt", summary: "Analysis complete" },
-      ...{ uuid: "uuid-123", session_id: "sess-456", type: "system" },
+    expect({ task_id, status, output_file, summary, uuid, session_id, type: typed.type }).toEqual({
+      task_id: "task_123",
+      status: "completed",
+      output_file: "/tmp/output.txt",
+      summary: "Analysis complete",
+      uuid: "uuid-123",
+      session_id: "sess-456",
+      type: "system",
     });
     const newer = parseMessage(notified("a", "run", { tool_use_id: "toolu_1", brand_new: [1] }));
     expect(newer).toMatchObject({ run_id: "run", tool_use_id: "toolu_1", usage: { tool_uses: 1 }, brand_new: [1] });
@@ -49,14 +54,14 @@ describe("a task notification", () => {
     ["completed", true],
     ["failed", false],
     ["stopped", false],
-  ])("that says %s is a success: %p [CT-02]", (status, success) => {
+  ])("with status %s is a success: %p [CT-02]", (status, success) => {
     const message = parseMessage({ ...PLAIN, status });
     expect(isMessage(message, "task_notification") && isSuccess(message)).toBe(success);
   });
 });
 
 describe("other messages", () => {
-  test("init and compact_boundary have types of their own, and unknown ones pass through [CT-03]", () => {
+  test("init and compact_boundary have their own types, and unknown messages pass through [CT-03]", () => {
     const base = { type: "system", uuid: "u", session_id: "s" };
     const init = parseMessage({
       ...base,
@@ -68,18 +73,21 @@ describe("other messages", () => {
     });
     expect(isMessage(init, "init") && init.tools).toEqual(["Bash"]);
     const boundary = parseMessage({
-      ...{ ...base, subtype: "compact_boundary" },
+      ...base,
+      subtype: "compact_boundary",
       compact_metadata: { trigger: "auto", pre_tokens: 7, later: true },
     });
-    expect(isMessage(boundary, "compact_boundary") && boundary.compact_metadata).toEqual({
-      ...{ trigger: "auto", pre_tokens: 7, later: true },
+    expect<unknown>(isMessage(boundary, "compact_boundary") && boundary.compact_metadata).toEqual({
+      trigger: "auto",
+      pre_tokens: 7,
+      later: true,
     });
     const unknown = { ...base, subtype: "of_tomorrow", task_id: 5 };
     expect(parseMessage(unknown)).toEqual(unknown);
     expect<unknown>(parseMessage({ type: "assistant", message: {} })).toEqual({ type: "assistant", message: {} });
   });
 
-  test("all that a real CLI sent are parsed, and none loses a field", () => {
+  test("all messages of a real CLI are parsed, and none loses a field", () => {
     const messages = [...recorded.values()].flat();
     expect(messages.length).toBeGreaterThan(100);
     for (const message of messages) expect(parseMessage(message) as unknown).toEqual(message);
@@ -104,7 +112,7 @@ describe("a malformed message", () => {
   });
 });
 
-describe("what is not needed", () => {
+describe("an optional field", () => {
   const WORDS = ["type", "subtype", "task_id", "status", "patch", "tasks"];
   const samples = [...recorded.values()].flat().filter(({ type }) => type === "system" || type === "result");
   const fields = samples.flatMap((sample) => Object.keys(sample).map((field): [Sample, string] => [sample, field]));
@@ -113,8 +121,8 @@ describe("what is not needed", () => {
   test.each([
     ["is missing", undefined],
     ["has another type", { of: "tomorrow" }],
-    ["is a new word", "of_tomorrow"],
-  ])("and %s does not stop a message that a real CLI sent", (_how, value) => {
+    ["is an unknown value", "of_tomorrow"],
+  ])("that %s does not invalidate a message of a real CLI", (_how, value) => {
     expect(unneeded.length).toBeGreaterThan(500);
     for (const [sample, field] of unneeded) {
       const read = parseMessage({ ...sample, [field]: value });
@@ -122,7 +130,7 @@ describe("what is not needed", () => {
     }
   });
 
-  test("is left out where it cannot be read, and the rest is kept", () => {
+  test("is left out if it cannot be parsed, and the rest is kept", () => {
     const message = parseMessage(
       changed(progress("a", "r", 5), { usage: { total_tokens: "many" }, last_tool_name: 5 }),
     );
@@ -135,7 +143,7 @@ describe("what is not needed", () => {
   });
 });
 
-test("the inputs of the subagent hooks are parsed, newer fields included", () => {
+test("the inputs of the subagent hooks are parsed, including newer fields", () => {
   const base = { session_id: "s", transcript_path: "/t", cwd: "/c", agent_id: "a", agent_type: "x", later: 1 };
   expect(subagentStartSchema.parse({ ...base, hook_event_name: "SubagentStart" })).toMatchObject(base);
   const stop = { ...base, hook_event_name: "SubagentStop", stop_hook_active: false, agent_transcript_path: "/a" };

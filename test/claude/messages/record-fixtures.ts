@@ -1,6 +1,7 @@
 /**
- * Records what the real Claude CLI tells in the situations that matter, as fixtures: `bun test/claude/messages/record-fixtures.ts [name…]`.
- * One message a line. Folders get neutral names, and the CLI's own prose is cut; ids, order and numbers are as they came.
+ * Records the messages of the real Claude CLI in the relevant situations, as fixtures: `bun
+ * test/claude/messages/record-fixtures.ts [name…]`. One message per line. Folders get neutral names, and the CLI's own
+ * prose is cut; ids, order and numbers are unchanged.
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -22,7 +23,7 @@ import { type ClaudeQuery, openQuery } from "../../testing/claude-query.ts";
 
 interface Situation {
   scripts: Record<string, Script>;
-  /** Plays it; gives the messages of each process, under the end of the fixture's name. */
+  /** Plays the situation; returns the messages of each process, by suffix of the fixture's name. */
   play(bed: { model: AnthropicModel; home: ClaudeHome }): Promise<Record<string, SDKMessage[]>>;
 }
 
@@ -39,7 +40,7 @@ const look = call("Bash", { command: "cat notes.txt", description: "Show the not
 const isNews = (subtype: string) => (message: SDKMessage) => "subtype" in message && message.subtype === subtype;
 const taskId = (message: SDKMessage) => (message as { task_id: string }).task_id;
 
-/** One process that gets the script `main`, until so many results have come. */
+/** Runs the script `main` in one process until that many results have arrived. */
 function untilResults(count: number): Situation["play"] {
   return async ({ home }) => {
     const session = openQuery(home);
@@ -180,7 +181,7 @@ function isEmptyLevel(message: SDKMessage): boolean {
   return "tasks" in message && Array.isArray(message.tasks) && message.tasks.length === 0;
 }
 
-/** Until nothing has come for a second: how many turns notifications cause depends on when they come. */
+/** Waits until nothing has arrived for a second: how many turns notifications cause depends on their timing. */
 async function settled(session: ClaudeQuery): Promise<void> {
   for (let seen = -1; seen !== session.messages.length; ) {
     seen = session.messages.length;
@@ -188,7 +189,7 @@ async function settled(session: ClaudeQuery): Promise<void> {
   }
 }
 
-/** The names that a reader needs of the CLI's inventory; the rest of it is long and changes with every version. */
+/** The fields that a reader needs of the CLI's inventory; the rest is long and changes with every version. */
 const kept = new Set([
   "type",
   "subtype",
@@ -214,7 +215,7 @@ function neutral(message: SDKMessage, home: ClaudeHome): string {
     .replaceAll(flat(home.root), flat("/tmp/claude"));
 }
 
-/** What the library may look for in a text stays. */
+/** Keeps the texts that the library may look for. */
 function cutProse(text: string): string {
   const ids = text.match(/(agentId|task_id|ID|output_file): ?\S+|<task-id>[^<]*<\/task-id>/g) ?? [];
   return [`${text.slice(0, 40)}…`, ...ids].join(" ");

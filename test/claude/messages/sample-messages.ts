@@ -1,4 +1,6 @@
-/** Messages of a Claude session, as a real CLI sends them, with what a test wants to be different; and the recorded streams. */
+/**
+ * Messages of a Claude session, as a real CLI sends them, with changes that a test wants; and the recorded streams.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -17,13 +19,24 @@ const system = (subtype: string, fields: Fields): Sample => ({
 
 export const started = (task_id: string, run_id?: string, fields: Fields = {}): Sample =>
   system("task_started", {
-    ...{ task_id, run_id, tool_use_id: `toolu_${task_id}`, description: `Job ${task_id}`, is_backgrounded: true },
-    ...{ subagent_type: "analyzer", task_type: "local_agent", prompt: "Do it", spawn_depth: 1, ...fields },
+    task_id,
+    run_id,
+    tool_use_id: `toolu_${task_id}`,
+    description: `Job ${task_id}`,
+    is_backgrounded: true,
+    subagent_type: "analyzer",
+    task_type: "local_agent",
+    prompt: "Do it",
+    spawn_depth: 1,
+    ...fields,
   });
 
 export const progress = (task_id: string, run_id: string | undefined, duration_ms: number): Sample =>
   system("task_progress", {
-    ...{ task_id, run_id, description: "Running x", last_tool_name: "Bash" },
+    task_id,
+    run_id,
+    description: "Running x",
+    last_tool_name: "Bash",
     usage: { total_tokens: 100 + duration_ms, tool_uses: 1, duration_ms },
   });
 
@@ -32,8 +45,13 @@ export const updated = (task_id: string, run_id: string | undefined, patch: Fiel
 
 export const notified = (task_id: string, run_id?: string, fields: Fields = {}): Sample =>
   system("task_notification", {
-    ...{ task_id, run_id, status: "completed", summary: `${task_id} is done`, output_file: `/tmp/${task_id}.output` },
-    ...{ usage: { total_tokens: 120, tool_uses: 1, duration_ms: 1792 }, ...fields },
+    task_id,
+    run_id,
+    status: "completed",
+    summary: `${task_id} is done`,
+    output_file: `/tmp/${task_id}.output`,
+    usage: { total_tokens: 120, tool_uses: 1, duration_ms: 1792 },
+    ...fields,
   });
 
 /** Pairs of task and run. */
@@ -44,7 +62,7 @@ export const listed = (...tasks: [task_id: string, run_id?: string][]): Sample =
 
 const folder = join(import.meta.dir, "fixtures");
 
-/** The streams that were recorded from the real CLI, by name. */
+/** The streams recorded from the real CLI, by name. */
 export const recorded: Map<string, Sample[]> = new Map(
   readdirSync(folder)
     .filter((file) => file.endsWith(".jsonl"))

@@ -15,12 +15,20 @@ const INPUT: Required<
   Pick<TaskInput, "description" | "prompt" | "subagent_type" | "model" | "resume" | "run_in_background">
 > &
   Required<Pick<TaskInput, "max_turns" | "name" | "team_name" | "mode">> = {
-  ...{ description: "Look", prompt: "Look around", subagent_type: "analyzer", model: "haiku", resume: "a1" },
-  ...{ run_in_background: true, max_turns: 3, name: "looker", team_name: "team", mode: "plan" },
+  description: "Look",
+  prompt: "Look around",
+  subagent_type: "analyzer",
+  model: "haiku",
+  resume: "a1",
+  run_in_background: true,
+  max_turns: 3,
+  name: "looker",
+  team_name: "team",
+  mode: "plan",
 };
 
 describe("the Task tool", () => {
-  test("has an input with all fields of the plan, each of its type [CT-05]", () => {
+  test("has an input with all fields of the plan, each with its type [CT-05]", () => {
     expect(taskInputSchema.parse(INPUT)).toEqual(INPUT);
     for (const field of Object.keys(INPUT)) {
       const [issue] = taskInputSchema.safeParse({ ...INPUT, [field]: { no: 1 } }).error?.issues ?? [];
@@ -30,7 +38,7 @@ describe("the Task tool", () => {
     expect(taskInputSchema.safeParse({ description: "x", prompt: "y" }).success).toBe(true);
   });
 
-  test("gives the finished work, or word of a background task", () => {
+  test("returns the finished work, or a reference to a background task", () => {
     const launched = { agentId: "a", description: "Look", prompt: "p", outputFile: "/o", canReadOutputFile: true };
     const word = { status: "async_launched", ...launched };
     expect<unknown>(taskOutputSchema.parse(word)).toEqual(word);
@@ -48,7 +56,7 @@ describe("the TaskOutput tool", () => {
     }
   });
 
-  test("gives a task or none", () => {
+  test("returns a task or none", () => {
     const output = {
       retrieval_status: "success",
       task: { task_id: "a", task_type: "local_bash", status: "completed" },
@@ -58,13 +66,13 @@ describe("the TaskOutput tool", () => {
   });
 });
 
-test("the TaskStop tool takes a task by its id, or by the older name of it", () => {
+test("the TaskStop tool accepts a task by its id, or by the older name of that field", () => {
   expect(taskStopInputSchema.parse({ shell_id: "b1" })).toEqual({ shell_id: "b1" });
   expect(taskStopOutputSchema.parse({ message: "m", task_id: "b1", task_type: "local_bash" }).task_id).toBe("b1");
 });
 
 describe("an agent's definition", () => {
-  test("takes models by short and by full name, any other only as a custom one, and no misspelled word", () => {
+  test("accepts models by short and full name, any other only as a custom one, and no misspelled field", () => {
     const isModel = (model: unknown) =>
       agentDefinitionSchema.safeParse({ description: "d", prompt: "p", model }).success;
     const short = ["opus", "inherit", "opusplan", "best", "default", "sonnet[1m]", "opusplan[1m]"];
@@ -78,13 +86,13 @@ describe("an agent's definition", () => {
     expect(() => checkAgents(misspelled)).toThrow("The agent a is wrong: model: write any other name as { custom");
   });
 
-  test("is refused where a field is misspelled, at any depth", () => {
+  test("is rejected if a field is misspelled, at any depth", () => {
     const agent = (fields: object) => ({ a: { description: "d", prompt: "p", ...fields } });
     expect(() => checkAgents(agent({ tool: ["Bash"] }))).toThrow('"tool"');
     expect(() => checkAgents(agent({ mcpServers: [{ s: { command: "c", argz: [] } }] }))).toThrow("mcpServers.0");
   });
 
-  test("is refused with the agent and the field where it is wrong", () => {
+  test("is rejected with the agent and the field that is wrong", () => {
     const agents = { reviewer: { description: "d", prompt: "p", maxTurns: 0 } };
     expect(() => checkAgents(agents)).toThrow("The agent reviewer is wrong: maxTurns");
     const misspelled = { reviewer: { descripton: "x", prompt: "y" } } as never;

@@ -10,7 +10,7 @@ import { CLI } from "./altered-cli.ts";
 setDefaultTimeout(60_000);
 afterEach(closeBeds);
 
-/** A server of the Model Context Protocol with one tool: as little as it takes. */
+/** A minimal server of the Model Context Protocol with one tool. */
 const SERVER = `
 const answers = {
   initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "s", version: "1" } }),
@@ -24,7 +24,7 @@ require("node:readline").createInterface({ input: process.stdin }).on("line", (l
 });
 `;
 
-/** The real CLI, with all that it is told written to a file: this CLI takes the critical reminder and shows it to no model. */
+/** The real CLI, with its input copied to a file: this CLI accepts the critical reminder and shows it to no model. */
 function overheard(folder: string, file: string): string {
   const path = join(folder, "overheard-claude");
   writeFileSync(path, `#!/bin/sh\ntee '${file}' | '${CLI}' "$@"\n`, { mode: 0o755 });
@@ -90,7 +90,7 @@ describe("an agent's definition", () => {
     expect(child).toHaveLength(2);
   });
 
-  test("that is wrong is refused before anything starts", async () => {
+  test("that is wrong is rejected before anything starts", async () => {
     const { model, open } = await claudeBed();
     const failure = await open({ agents: { odd: { description: "", prompt: "x" } } }).catch((thrown) => thrown);
     expect([failure.code, failure.message]).toEqual(["invalid_input", expect.stringContaining("odd")]);

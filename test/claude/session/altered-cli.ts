@@ -1,6 +1,6 @@
 /**
- * The real CLI, with what it says altered on its way: as a version of another day would say it. The change is the body of a
- * function that gets a `message` and returns what to send on.
+ * The real CLI with altered messages, as another version might send them. The change is the body of a function that
+ * gets a `message` and returns the messages to send.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -5,9 +5,9 @@ import { RecentKeys } from "../../../src/claude/tasks/recent-keys.ts";
 import { collect } from "../claude-bed.ts";
 
 describe("a stream", () => {
-  const told = ({ count, bytes }: Dropped) => `lost ${count} of ${bytes} bytes`;
+  const describeLoss = ({ count, bytes }: Dropped) => `lost ${count} of ${bytes} bytes`;
 
-  test("hands on what was pushed, before and while it is read, and what was there when it ended", async () => {
+  test("yields what was pushed before and during reading, and what was waiting when it ended", async () => {
     const stream = new BoundedStream<number>(10);
     stream.push(1);
     const reading = collect(stream);
@@ -18,8 +18,8 @@ describe("a stream", () => {
     expect(await reading).toEqual([1, 2]);
   });
 
-  test("keeps as many as it may, and tells once what was lost", async () => {
-    const stream = new BoundedStream<string>(2, { told });
+  test("keeps up to its limit of items, and reports a loss once", async () => {
+    const stream = new BoundedStream<string>(2, { describeLoss });
     for (const item of ["a", "b", "c", "d"]) stream.push(item);
     expect(await stream.next()).toEqual({ done: false, value: "lost 2 of 0 bytes" });
     expect(await stream.next()).toEqual({ done: false, value: "c" });
@@ -27,13 +27,13 @@ describe("a stream", () => {
     expect(await collect(stream)).toEqual(["d"]);
   });
 
-  test("keeps as many bytes as it may, and always the newest item", async () => {
+  test("keeps up to its limit of bytes, and always the newest item", async () => {
     const one = sizeOf("x".repeat(100));
-    const stream = new BoundedStream<string>(10, { told, bytes: 2 * one });
+    const stream = new BoundedStream<string>(10, { describeLoss, bytes: 2 * one });
     for (const letter of ["a", "b", "c"]) stream.push(letter.repeat(100));
     expect((await stream.next()).value).toBe(`lost 1 of ${one} bytes`);
     expect((await stream.next()).value).toBe("b".repeat(100));
-    // What was read makes room again.
+    // Reading makes room again.
     stream.push("d".repeat(100));
     expect((await stream.next()).value).toBe("c".repeat(100));
     stream.push("e".repeat(1_000));
@@ -42,7 +42,7 @@ describe("a stream", () => {
     expect(await collect(stream)).toEqual(["e".repeat(1_000)]);
   });
 
-  test("gives the error after what is there, once, and says when it is left", async () => {
+  test("throws the error after the waiting items, once, and reports when the reader leaves", async () => {
     let closed = 0;
     const stream = new BoundedStream<number>(10, { onClosed: () => closed++ });
     stream.push(1);
@@ -62,7 +62,7 @@ test("the size of a value follows its texts and its fields", () => {
   expect(sizeOf({ a: 1, b: true, c: undefined })).toBeLessThan(200);
 });
 
-test("recent keys are forgotten in the order in which they came, and a known one is not new", () => {
+test("recent keys are forgotten in order of arrival, and a known key is not new", () => {
   const keys = new RecentKeys<number>(2);
   expect([keys.add("a", 1), keys.add("b", 2), keys.add("a", 3)]).toEqual([true, true, false]);
   expect(keys.get("a")).toBe(3);

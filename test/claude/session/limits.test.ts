@@ -22,7 +22,7 @@ async function soon<Value>(work: Promise<Value>): Promise<Value> {
   return Promise.race([work, late]);
 }
 
-describe("limits that are wrong or over before a call", () => {
+describe("limits that are invalid or exceeded before a call", () => {
   const calls: [string, (task: Task, options: WaitOptions) => Promise<unknown>, status: "live" | "ended"][] = [
     ["wait", (task, options) => task.wait(options), "live"],
     ["cancel", (task, options) => task.cancel(options), "live"],
@@ -31,7 +31,7 @@ describe("limits that are wrong or over before a call", () => {
     ["messages", (task, options) => task.messages(options), "ended"],
   ];
 
-  test.each(calls)("%s does nothing, and rejects", async (_name, act, status) => {
+  test.each(calls)("%s does nothing and rejects", async (_name, act, status) => {
     const asked: string[] = [];
     const manager = new TaskManager({
       control: { stopTask: async (id) => void asked.push(`stop ${id}`), send: (text) => asked.push(text) },
@@ -47,7 +47,7 @@ describe("limits that are wrong or over before a call", () => {
     manager.close();
   });
 
-  test("send and openClaude do nothing, and reject", async () => {
+  test("send and openClaude do nothing and reject", async () => {
     const { model, open } = await claudeBed();
     const claude = await open();
     for (const options of [{ signal: aborted() }, { timeout: -1 }]) {
@@ -61,10 +61,16 @@ describe("limits that are wrong or over before a call", () => {
   });
 });
 
-test("a resume that was given up leaves nothing behind that could end the program", async () => {
+test("an abandoned resume leaves nothing behind that could crash the program", async () => {
   const library = (file: string) => JSON.stringify(join(import.meta.dir, "../../../src/claude", file));
   const message = (subtype: string, more: object) => ({
-    ...{ type: "system", subtype, uuid: subtype, session_id: "s", task_id: "a", run_id: "1", ...more },
+    type: "system",
+    subtype,
+    uuid: subtype,
+    session_id: "s",
+    task_id: "a",
+    run_id: "1",
+    ...more,
   });
   const program = `
     import { TaskManager } from ${library("tasks/task-manager.ts")};
@@ -83,7 +89,7 @@ test("a resume that was given up leaves nothing behind that could end the progra
   expect(out).toEqual(["TaskTimeoutError TimeoutError AsyncAgentsError\n", "", 0]);
 });
 
-describe("a Claude that is frozen", () => {
+describe("a frozen Claude", () => {
   test("keeps no call waiting beyond its limits, and can be closed", async () => {
     const { model, open } = await claudeBed();
     model.script("main", [call("Agent", agentInput("child")), say("begun"), gate("turn"), say("noted")]);
@@ -107,7 +113,7 @@ describe("a Claude that is frozen", () => {
     expect([isAlive(claude.pid), task.status()]).toEqual([false, "lost"]);
   });
 
-  /** A program that takes everything and says nothing. */
+  /** A program that reads everything and writes nothing. */
   function silent({ home }: ClaudeBed): { path: string; pids: () => string } {
     const path = join(home.root, "silent-claude");
     const mark = `300.${process.pid}${Math.floor(performance.now())}`;
@@ -127,7 +133,7 @@ describe("a Claude that is frozen", () => {
       },
       { message: "given up" },
     ],
-  ])("while it starts is given up when the %s says so, and no process is left", async (_how, open, expected) => {
+  ])("while it starts is abandoned through its %s, and no process is left", async (_how, open, expected) => {
     const bed = await claudeBed();
     const { path, pids } = silent(bed);
     const options = { cwd: bed.home.directory, env: bed.home.environment, pathToClaudeCodeExecutable: path };
@@ -136,7 +142,7 @@ describe("a Claude that is frozen", () => {
   });
 });
 
-test("an abort while a real Claude starts rejects, whenever it comes, and no process is left", async () => {
+test("an abort while a real Claude starts always rejects, and no process is left", async () => {
   const { open, home } = await claudeBed();
   for (const ms of [0, 30, 120, 250]) {
     const abortController = new AbortController();

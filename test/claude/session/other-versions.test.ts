@@ -6,7 +6,7 @@ import { alteredCli } from "./altered-cli.ts";
 setDefaultTimeout(60_000);
 afterEach(closeBeds);
 
-/** One agent in the background, whose end causes a turn; with a CLI that is altered in that way. */
+/** One background agent, whose end causes a turn, with a CLI that is altered this way. */
 async function played(change: string) {
   const { model, home, open } = await claudeBed();
   model.script("main", [call("Agent", agentInput("child")), say("begun"), say("noted")]);
@@ -19,7 +19,7 @@ async function played(change: string) {
 }
 
 describe("a CLI of another version", () => {
-  test("that tells less is followed to the end, and nothing hangs or gets lost", async () => {
+  test("that reports less is followed to the end, and nothing hangs or gets lost", async () => {
     const { claude, results } = await played(`
       if (message.type === "result") {
         for (const field of ["total_cost_usd", "num_turns", "duration_ms", "is_error", "uuid"]) delete message[field];
@@ -38,7 +38,7 @@ describe("a CLI of another version", () => {
   });
 
   test.each([
-    ["says other words while it works", `message.state === "running"`],
+    ["has another word for running", `message.state === "running"`],
     ["has another word for idle", `message.state === "idle"`],
   ])("that %s is followed to the end", async (_how, isAltered) => {
     const { claude, results, events } = await played(`
@@ -51,7 +51,7 @@ describe("a CLI of another version", () => {
     expect(isAlive(claude.pid)).toBe(false);
   });
 
-  test("that says nothing of its state, and names no prompts, as older ones do", async () => {
+  test("that does not report its state and names no prompts, like older ones", async () => {
     const { claude, results } = await played(`
       if (message.subtype === "session_state_changed") return undefined;
       delete message.user_message_uuid;
@@ -62,7 +62,7 @@ describe("a CLI of another version", () => {
     expect(claude.tasks.list().map((task) => task.status())).toEqual(["completed"]);
   });
 
-  test("whose word of an end is a new one: the task is lost, and the readers of events are told why", async () => {
+  test("that reports an end with an unknown status: the task is lost, and readers of events are told why", async () => {
     const { claude, events } = await played(`
       if (message.subtype === "task_updated") return undefined;
       if (message.subtype === "task_notification") message.status = "of_tomorrow";

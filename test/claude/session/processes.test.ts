@@ -9,7 +9,7 @@ import { agentInput, type ClaudeBed, claudeBed, closeBeds, follow, isAlive } fro
 setDefaultTimeout(60_000);
 afterEach(closeBeds);
 
-/** All processes that live in the bed's folders, by their environment; only Linux shows it. */
+/** All processes that run in the bed's folders, by their environment, which only Linux shows. */
 function processesOf({ home }: ClaudeBed): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
@@ -23,7 +23,7 @@ function processesOf({ home }: ClaudeBed): number[] {
     .map(Number);
 }
 
-/** An agent that waits and two shells that would run for minutes, one of which has a child of its own. */
+/** A waiting agent and two shells that would run for minutes, one of which has a child process. */
 function scriptWork({ model }: ClaudeBed): void {
   const shell = (command: string) => ({ name: "Bash", input: { command, description: "sh", run_in_background: true } });
   model.script("main", [
@@ -49,7 +49,7 @@ async function begin(bed: ClaudeBed): Promise<ClaudeSession> {
 
 async function until(condition: () => boolean): Promise<void> {
   for (const end = Date.now() + 20_000; !condition(); await Bun.sleep(20)) {
-    if (Date.now() > end) throw new Error("It did not come true in time.");
+    if (Date.now() > end) throw new Error("The condition was not met in time.");
   }
 }
 
@@ -82,7 +82,7 @@ describe.skipIf(process.platform !== "linux")("the processes of a session", () =
     await claude.close();
   });
 
-  test("are gone at the end of a block that holds it with await using", async () => {
+  test("are gone at the end of a block with await using", async () => {
     const bed = await claudeBed();
     let task: Task | undefined;
     {
@@ -93,7 +93,7 @@ describe.skipIf(process.platform !== "linux")("the processes of a session", () =
     expect([processesOf(bed), task?.status()]).toEqual([[], "stopped"]);
   });
 
-  test("may go on for the time that close is given", async () => {
+  test("may continue for the time that close allows", async () => {
     const bed = await claudeBed();
     const claude = await begin(bed);
     const [agent, ...shells] = claude.tasks.list();
@@ -105,7 +105,7 @@ describe.skipIf(process.platform !== "linux")("the processes of a session", () =
     expect(processesOf(bed)).toEqual([]);
   });
 
-  test("are gone when a close that waits is cut short by one that does not", async () => {
+  test("are gone when a close with wait is cut short by one without", async () => {
     const bed = await claudeBed();
     const claude = await begin(bed);
     const waiting = claude.close({ wait: 600_000 });

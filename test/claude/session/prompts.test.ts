@@ -24,7 +24,7 @@ test("blocks of text and images reach the model", async () => {
   expect(body).toContain("image/");
 });
 
-test("nothing is not a prompt, neither as a text nor as a list", async () => {
+test("an empty prompt is rejected, both as a text and as a list", async () => {
   const { open } = await claudeBed();
   const claude = await open();
   for (const prompt of [" ", []]) {
@@ -33,7 +33,7 @@ test("nothing is not a prompt, neither as a text nor as a list", async () => {
   }
 });
 
-test("JSON that was asked for has the type of its schema, or the error names the field", async () => {
+test("requested JSON has the type of its schema, or the error names the field", async () => {
   const { model, open } = await claudeBed();
   const schema = z.object({ pears: z.number(), sorts: z.array(z.string()) });
   const answer = { pears: 3, sorts: ["Conference"] };

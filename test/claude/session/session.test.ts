@@ -13,14 +13,14 @@ const shell = (command: string) => ({
 });
 
 describe("a session with a prompt", () => {
-  test("takes agents and a loop, no task code, and ends when all is done [CT-19, CT-15, CT-23]", async () => {
+  test("needs agents and a loop, no task code, and ends when all is done [CT-19, CT-15, CT-23]", async () => {
     const { model, open } = await claudeBed();
     model.script("main", [
       call("Agent", agentInput("child", { subagent_type: "analyzer" })),
       say("begun"),
       say("noted"),
     ]);
-    // Longer than whoever takes the first result for the end would give it.
+    // Longer than the session would last if the first result were its end.
     model.script("child", [gate("door"), pause(500), say("the answer is 42")]);
     const claude = await open({
       prompt: follow("main"),
@@ -32,7 +32,7 @@ describe("a session with a prompt", () => {
     for await (const message of claude) {
       if (message.type === "result") {
         results.push((message as ResultMessage).result);
-        // The first result is not the end: only now may the agent go on.
+        // The first result is not the end: only now may the agent continue.
         model.gate("door").open();
       }
       if (message.type === "system") kinds.push(message.subtype);
@@ -45,7 +45,7 @@ describe("a session with a prompt", () => {
     expect(claude.tasks.list().map((task) => [task.agentType, task.status()])).toEqual([["analyzer", "completed"]]);
   });
 
-  test("ends with an error for its readers when the process dies, and later readers meet it too", async () => {
+  test("ends with an error for its readers when the process dies, and for later readers too", async () => {
     const { model, open } = await claudeBed();
     model.script("main", [gate("never"), say("no")]);
     const claude = await open({ prompt: follow("main") });
@@ -109,7 +109,7 @@ describe("the notification handler", () => {
 });
 
 describe("a task's handle", () => {
-  test("cancels its task and no other [CT-21]", async () => {
+  test("cancels only its own task [CT-21]", async () => {
     const { model, open } = await claudeBed();
     model.script("main", [
       calls([
@@ -135,7 +135,7 @@ describe("a task's handle", () => {
     expect(two?.usage()?.total_tokens).toBeGreaterThan(0);
   });
 
-  test("continues an agent: the same id, another run, what it knew before", async () => {
+  test("continues an agent: the same id, another run, and its earlier knowledge", async () => {
     const { model, open } = await claudeBed();
     model.script("main", [call("Agent", agentInput("child")), say("begun"), say("noted")]);
     model.script("child", [say("first")]);
@@ -151,13 +151,13 @@ describe("a task's handle", () => {
       say("noted again"),
     ]);
     model.script("second", [say("second")]);
-    // The script stands for a model that does as it is told.
+    // The script plays a model that follows its instructions.
     expect(await task.resume(follow("again"))).toBe(task);
     expect(await task.wait()).toMatchObject({ taskId: task.id, status: "completed", summary: "second" });
     expect(task.runId).not.toBe(firstRun);
     const messages = await task.messages();
     expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
-    // Claude tells the agent who writes, and then the text as it was given.
+    // Claude tells the agent who sent the message, followed by the unchanged text.
     expect(messages[2]?.text).toContain(follow("second"));
     expect(await task.readOutput()).toBe("first\n\nsecond");
     expect(model.requestsOf(claude.sessionId ?? "").map(({ request }) => request.lastUserText)).toContainEqual(
@@ -165,7 +165,7 @@ describe("a task's handle", () => {
     );
   });
 
-  test("says so when Claude does not continue the agent, and refuses while it runs", async () => {
+  test("reports when Claude does not continue the agent, and rejects while it runs", async () => {
     const { model, open } = await claudeBed();
     model.script("main", [call("Agent", agentInput("child")), say("begun"), say("noted")]);
     model.script("child", [gate("door"), say("first")]);
@@ -186,7 +186,8 @@ describe("a task's handle", () => {
     model.script("main", [
       calls([{ name: "Agent", input: agentInput("child") }, shell("echo one; sleep 0.3; echo two >&2; exit 3")]),
       say("begun"),
-      ...[say("noted"), say("noted")],
+      say("noted"),
+      say("noted"),
     ]);
     model.script("child", [call("Bash", { command: "echo hidden", description: "x" }, "Looking."), say("Found it.")]);
     const claude = await open();
@@ -201,7 +202,7 @@ describe("a task's handle", () => {
   });
 });
 
-test("leaving the loop over the messages ends nothing, and an interrupt spares the tasks", async () => {
+test("leaving the loop over the messages ends nothing, and an interrupt does not stop the tasks", async () => {
   const { model, open } = await claudeBed();
   model.script("main", [call("Agent", agentInput("child")), gate("turn"), say("begun"), say("noted")]);
   model.script("child", [gate("door"), say("done")]);

@@ -14,7 +14,7 @@ const shell = (command: string) => ({
 });
 const noted = (count: number) => Array.from({ length: count }, () => say("noted"));
 
-/** Makes the next turn continue the task: the script stands for a model that does as it is told. */
+/** Makes the next turn continue the task: the script plays a model that follows its instructions. */
 function continued({ model }: ClaudeBed, task: Task, text: string): string {
   model.script("again", [call("SendMessage", { to: task.id, message: follow("more") }), ...noted(2)]);
   model.script("more", [say(text)]);
@@ -41,7 +41,7 @@ describe("the output of a shell", () => {
 });
 
 describe("a handle", () => {
-  test("goes on with its task after the manager let it go", async () => {
+  test("continues its task after the manager dropped it", async () => {
     const bed = await claudeBed();
     bed.model.script("main", [call("Agent", agentInput("child")), ...noted(2)]);
     bed.model.script("child", [gate("door"), say("first")]);
@@ -56,7 +56,7 @@ describe("a handle", () => {
     expect((await task.wait()).summary).toBe("second");
   });
 
-  test("is there again in another process, with the outcome, the output and a way to go on", async () => {
+  test("works again in another process, with the outcome, the output and a way to continue", async () => {
     const bed = await claudeBed();
     const file = join(bed.home.root, "tasks.json");
     bed.model.script("main", [
@@ -87,12 +87,12 @@ describe("a handle", () => {
     expect([task.description, await task.readOutput()]).toEqual(["Job done", "first"]);
     await task.resume(continued(bed, task, "second"));
     expect(await task.wait()).toMatchObject({ taskId: done?.id, status: "completed", summary: "second" });
-    // Claude says at the first turn that what ran was stopped.
+    // Claude reports at the first turn that running tasks were stopped.
     expect((await after.tasks.wait(held?.id ?? "")).status).toBe("stopped");
     expect(told.sort()).toEqual([`${done?.id} completed`, `${held?.id} stopped`].sort());
   });
 
-  test("tells what its agent says while it works, and the tokens by model", async () => {
+  test("shows its agent's texts while it works, and the tokens by model", async () => {
     const { model, open } = await claudeBed();
     model.script("main", [call("Agent", agentInput("child")), ...noted(2)]);
     model.script("child", [
@@ -116,7 +116,7 @@ describe("a handle", () => {
     ]);
   });
 
-  test("cancels all that its agent started, and what those started, and nothing else", async () => {
+  test("cancels all descendants of its agent, and nothing else", async () => {
     const { model, open } = await claudeBed();
     model.script("main", [
       calls([
@@ -145,7 +145,7 @@ describe("a handle", () => {
   });
 });
 
-describe("who does not read", () => {
+describe("a consumer that does not read", () => {
   test("costs a bounded number of bytes, and is told what was dropped", async () => {
     const { model, open } = await claudeBed();
     const text = "x".repeat(100_000);

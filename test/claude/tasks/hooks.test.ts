@@ -20,7 +20,7 @@ function recording() {
   return { starts, stops, hooks };
 }
 
-describe("the hooks of a subagent that ends well", () => {
+describe("the hooks of a subagent that completes", () => {
   test("get its id and type at the start [CT-17]", async () => {
     const { model, open } = await claudeBed();
     model.script("main", [
@@ -74,7 +74,7 @@ describe("the hooks of a subagent that ends well", () => {
     expect(found).toEqual(names.map(() => true));
   });
 
-  test("can make it go on, and beside them the SDK's own hooks work", async () => {
+  test("can make it continue, and work together with the SDK's own hooks", async () => {
     const { model, open } = await claudeBed();
     model.script("main", [call("Agent", agentInput("child")), say("begun"), say("noted")]);
     model.script("child", [say("half"), say("whole")]);
@@ -94,7 +94,7 @@ describe("the hooks of a subagent that ends well", () => {
   });
 });
 
-test("a stop hook is called when the transcript that Claude writes late is there", async () => {
+test("a stop hook is called once the transcript exists, which Claude writes late", async () => {
   const { home } = await claudeBed();
   const agent_transcript_path = join(home.root, "late.jsonl");
   const found: boolean[] = [];
@@ -114,7 +114,7 @@ test("a stop hook is called when the transcript that Claude writes late is there
 test.each([
   ["a refusal", { decision: "block", reason: "Not enough." }],
   ["more context", { hookSpecificOutput: { hookEventName: "SubagentStop", additionalContext: "Not enough." } }],
-])("an agent that was made to go on by %s, and is stopped then, stops once more", async (_how, answer) => {
+])("an agent that %s made continue, and that is then stopped, stops once more", async (_how, answer) => {
   const { model, open } = await claudeBed();
   model.script("main", [call("Agent", agentInput("child")), say("begun"), say("noted")]);
   model.script("child", [say("half"), gate("whole"), say("whole")]);
@@ -132,7 +132,7 @@ test.each([
   expect(stops).toEqual(["told", "stopped"]);
 });
 
-describe("the stop of a subagent that Claude does not tell", () => {
+describe("the stop of a subagent that Claude does not report", () => {
   test("is made up, marked, once: stopped, failed, out of turns, lost; and a throwing hook does no harm", async () => {
     const { model, open } = await claudeBed();
     const names = ["stopped", "failed", "tired", "lost"];

@@ -4,7 +4,7 @@ import type { TaskOutcome } from "../../../src/claude/tasks/task-run.ts";
 import { call, calls, fail, gate, pause, say } from "../../../src/testing/models/script.ts";
 import { agentInput, type ClaudeBed, claudeBed, closeBeds, follow } from "../claude-bed.ts";
 
-/** The long run: `ASYNCAGENTS_CLAUDE_ROUNDS=20 npm test -- claude/many`. */
+/** For a long run: `ASYNCAGENTS_CLAUDE_ROUNDS=20 npm test -- claude/many`. */
 const ROUNDS = Number(process.env.ASYNCAGENTS_CLAUDE_ROUNDS ?? 4);
 const AGENTS = 10;
 const SLOWEST_MS = 600;
@@ -15,7 +15,7 @@ const RESUMED = 8;
 setDefaultTimeout(60_000);
 afterEach(closeBeds);
 
-/** Numbers from 0 to 1 that a seed gives. */
+/** Seeded random numbers from 0 to 1. */
 function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -63,7 +63,7 @@ async function work(bed: ClaudeBed, round: number, tasks: readonly Task[], rando
 }
 
 test.each(Array.from({ length: ROUNDS }, (_, i) => i + 1))(
-  "ten agents at once, one failing, one cancelled, one continued: every end is right and told once (round %d)",
+  "ten concurrent agents, one failing, one cancelled, one continued: each outcome is right and reported once (round %d)",
   async (round) => {
     const bed = await claudeBed();
     const random = randomFrom(round);

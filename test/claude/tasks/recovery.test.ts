@@ -8,7 +8,7 @@ setDefaultTimeout(60_000);
 afterEach(closeBeds);
 
 describe("after a crash", () => {
-  test("the session goes on: its tasks are stopped, results are not mixed up, and an agent can be continued", async () => {
+  test("the session continues: its tasks are stopped, results are not mixed up, and an agent can be continued", async () => {
     const { model, open } = await claudeBed();
     model.script("main", [call("Agent", agentInput("child")), say("begun"), say("noted")]);
     model.script("child", [gate("door"), say("never heard")]);
@@ -32,7 +32,7 @@ describe("after a crash", () => {
     expect(await task.wait()).toMatchObject({ status: "completed", summary: "more is done" });
   });
 
-  test("what was sent and not answered rejects, and a continuation that was under way does too", async () => {
+  test("an unanswered prompt rejects, and so does a continuation in progress", async () => {
     const { model, open } = await claudeBed();
     model.script("main", [call("Agent", agentInput("child")), say("begun"), say("noted"), gate("turn"), say("no")]);
     model.script("child", [say("done")]);
@@ -64,7 +64,7 @@ describe("a Claude that does not start", () => {
   });
 });
 
-test("a session can be given up with an AbortController, and no process is left", async () => {
+test("a session can be aborted with an AbortController, and no process is left", async () => {
   const { model, open } = await claudeBed();
   model.script("main", [gate("never"), say("no")]);
   const abortController = new AbortController();

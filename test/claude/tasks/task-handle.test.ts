@@ -34,7 +34,7 @@ describe("a continuation", () => {
   const control = { stopTask: async () => {}, send: () => undefined };
   const failureOf = (work: Promise<unknown>) => work.then(() => "none").catch((thrown) => thrown);
 
-  test("of a shell is refused, and of what a session says of earlier tasks, which has no type, is not", async () => {
+  test("of a shell is rejected; of an earlier task, which a session reports without a type, it is not", async () => {
     const asked: string[] = [];
     const manager = new TaskManager({ control: { ...control, send: (text) => void asked.push(text) } });
     manager.track(started("b", "1", { task_type: "local_bash", subagent_type: undefined }));
@@ -61,7 +61,7 @@ describe("a continuation", () => {
     expect(asked).toEqual([expect.stringContaining("more")]);
   });
 
-  test("that is under way when the process ends is over at once", async () => {
+  test("in progress ends at once when the process ends", async () => {
     const manager = new TaskManager({ control });
     manager.track(started("a", "1"));
     manager.track(notified("a", "1"));
@@ -70,7 +70,7 @@ describe("a continuation", () => {
     expect(await failure).toMatchObject({ code: "host_unavailable", message: expect.stringContaining("SIGKILL") });
   });
 
-  test("that begins after its limit was reached is known all the same", async () => {
+  test("that starts after its time limit is still noticed", async () => {
     const manager = new TaskManager({ control });
     manager.track(started("a", "1"));
     manager.track(notified("a", "1"));
@@ -96,7 +96,7 @@ describe("a cancellation", () => {
     expect((await second).status).toBe("completed");
   });
 
-  test("waits for the word of the end no longer than it may", async () => {
+  test("waits for the end no longer than its limit", async () => {
     const manager = new TaskManager({ control: { stopTask: async () => {} } });
     manager.track(started("a", "1"));
     const task = manager.get("a");
@@ -107,8 +107,8 @@ describe("a cancellation", () => {
   });
 });
 
-describe("a handle whose task was let go", () => {
-  test("goes on with the task when it is continued, by whomever", async () => {
+describe("a handle whose task was dropped", () => {
+  test("follows the task when it is continued, by anyone", async () => {
     const manager = new TaskManager({ keepEnded: 0, control: { stopTask: async () => {}, send: () => undefined } });
     manager.track(started("a", "1"));
     const task = manager.get("a");
@@ -128,12 +128,14 @@ describe("a handle whose task was let go", () => {
 
 describe("the output file", () => {
   const result = (tool_use_id: string, content: unknown, tool_use_result?: unknown) => ({
-    ...{ type: "user", message: { content: [{ type: "tool_result", tool_use_id, content }] }, tool_use_result },
+    type: "user",
+    message: { content: [{ type: "tool_result", tool_use_id, content }] },
+    tool_use_result,
   });
   const words = (id: string, path: string) =>
     `Command running in background with ID: ${id}. Output is being written to: ${path}. You will be notified.`;
 
-  test("of a shell is known from the result of its call, before it ends and where it never does", () => {
+  test("of a shell is known from the result of its call, before it ends and if it never does", () => {
     const manager = fed([started("b1", "1", { task_type: "local_bash" })]);
     manager.track(result("toolu_b1", words("b1", "/tmp/a folder/tasks/b1.output")));
     manager.track(result("toolu_b1", words("b1", "/tmp/later/b1.output")));
@@ -142,7 +144,7 @@ describe("the output file", () => {
     expect(manager.get("b1").poll()).toMatchObject({ status: "lost", outputFile: "/tmp/a folder/tasks/b1.output" });
   });
 
-  test("is not taken from what another call printed, nor for a task that is not known", () => {
+  test("is not read from another call's output, nor for an unknown task", () => {
     const manager = fed([started("b1", "1", { task_type: "local_bash" })]);
     manager.track(result("toolu_other", words("b1", "/etc/b1.output")));
     manager.track(result("toolu_b1", words("b2", "/etc/b2.output")));
@@ -154,10 +156,10 @@ describe("the output file", () => {
   });
 });
 
-describe("tasks that were saved", () => {
+describe("saved tasks", () => {
   const control = { stopTask: async () => {}, send: () => undefined };
 
-  test("have handles in a later process, and are not told again", async () => {
+  test("have handles in a later process, and are not reported again", async () => {
     const told: string[] = [];
     const before = fed([started("a", "1"), notified("a", "1"), started("b", "1", { parent_task_id: "a" })]);
     const saved = JSON.parse(JSON.stringify(before.save()));
@@ -170,7 +172,7 @@ describe("tasks that were saved", () => {
     expect([after.get("b").parentId, after.get("b").status()]).toEqual(["a", ""]);
     after.track(notified("a", undefined, { status: "stopped", summary: "late" }));
     expect([task.status(), task.summary(), told]).toEqual(["completed", "a is done", []]);
-    // What ran is stopped, as Claude says when the session is opened again.
+    // Running tasks are stopped, as Claude reports when the session is opened again.
     after.track(notified("b", undefined, { status: "stopped", summary: "Job b" }));
     expect([after.get("b").status(), told]).toEqual(["stopped", ["b"]]);
     const resuming = task.resume("more");
@@ -182,27 +184,27 @@ describe("tasks that were saved", () => {
     ]);
   });
 
-  test("that had not ended, and of which nothing is heard, are lost", async () => {
+  test("that had not ended and are not reported again are lost", async () => {
     const before = fed([started("a", "1")]);
     const after = new TaskManager({ saved: before.save(), listWait: 20 });
     expect(await after.wait("a")).toMatchObject({ status: "lost", reason: expect.stringContaining("process") });
   });
 
-  test("are refused where they are something else, and obey keepEnded", () => {
+  test("are rejected if they are invalid, and obey keepEnded", () => {
     const saved = fed([started("a"), notified("a"), started("b"), notified("b")]).save();
     expect(() => new TaskManager({ saved: [{ ...saved[0], id: 5 }] as never })).toThrow("0.id");
     expect(new TaskManager({ saved, keepEnded: 1 }).list().map(({ id }) => id)).toEqual(["b"]);
   });
 });
 
-describe("what an agent says", () => {
+describe("the texts of an agent", () => {
   const said = (agent_id: string | undefined, content: unknown) => ({
     type: "assistant",
     agent_id,
     message: { content },
   });
 
-  test("is told while it works, where the session forwards it", async () => {
+  test("are reported while it works, if the session forwards them", async () => {
     const manager = fed([started("a", "1")]);
     const events = manager.events();
     manager.track(said("a", [{ type: "text", text: "Looking." }]));

@@ -5,7 +5,7 @@ import { listed, recorded, type Sample } from "../messages/sample-messages.ts";
 
 const EDGES = ["task_started", "task_progress", "task_updated", "task_notification"];
 
-/** What each task sent, in its order: the recorded streams taken apart. */
+/** The messages of each task, in order: the recorded streams taken apart. */
 const streams: Sample[][] = [...recorded.entries()]
   .filter(([name]) => name !== "killed-then-resumed")
   .flatMap(([, messages]) => {
@@ -31,7 +31,7 @@ function run(messages: readonly Sample[]): Seen {
   return { ends: ends.filter((end) => !end.includes(" lost ")).sort(), state: state.sort() };
 }
 
-/** Takes from the streams in an order that the numbers give; each stream keeps its own. */
+/** Merges the streams in the order that the numbers give; each stream keeps its own order. */
 function interleave(chosen: readonly Sample[][], choices: readonly number[]): Sample[] {
   const rest = chosen.map((stream) => [...stream]);
   const merged: Sample[] = [];
@@ -64,7 +64,7 @@ function withRepeats(messages: readonly Sample[], repeats: readonly [number, num
     const at = which % result.length;
     const again = result[at];
     if (!again) continue;
-    // A list that comes again under another name is no repeat but another list.
+    // A list that is sent again with another uuid is not a repeat but a new list.
     const renew = renewed && again.subtype !== "background_tasks_changed" && typeof again.run_id === "string";
     result.splice(at + 1 + (later % (result.length - at)), 0, renew ? { ...again, uuid: `${again.uuid}+` } : again);
   }
@@ -77,12 +77,12 @@ const repeats = fc.array(fc.tuple(fc.nat(200), fc.nat(200)), { maxLength: 30 });
 const chosen = fc.uniqueArray(fc.nat(streams.length - 1), { minLength: 1 });
 
 describe("the streams of several tasks", () => {
-  test("are enough to prove something", () => {
+  test("are sufficient test data", () => {
     expect(streams.length).toBeGreaterThanOrEqual(8);
     expect(run(streams.flat()).ends.length).toBeGreaterThanOrEqual(8);
   });
 
-  test("give the same ends in any order that keeps each task's own, with any lists and any repeats", () => {
+  test("give the same outcomes in any order that keeps each task's own, with any lists and any repeats", () => {
     fc.assert(
       fc.property(chosen, choices, flags, repeats, fc.boolean(), (which, order, lists, again, renewed) => {
         const picked = which.map((i) => streams[i] ?? []);
@@ -115,7 +115,7 @@ describe("the streams of several sessions in one manager", () => {
     seed: 7,
   });
 
-  /** Both, with a pause in which what is missing in a list would be given up. */
+  /** Replays both, with a pause long enough to give up a task that is missing in a list. */
   async function replay(messages: readonly Sample[], pauseAt: number): Promise<string[]> {
     const ends: string[] = [];
     const manager = new TaskManager({
@@ -130,7 +130,7 @@ describe("the streams of several sessions in one manager", () => {
     return ends.sort();
   }
 
-  test("do not touch each other: no task is called lost", async () => {
+  test("do not affect each other: no task is reported lost", async () => {
     const alone = await Promise.all(sessions.map((stream) => replay(stream, 1)));
     const wrong = await Promise.all(
       replays.map(async ([which, order, pauseAt]) => {

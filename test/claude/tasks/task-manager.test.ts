@@ -11,7 +11,7 @@ function fed(messages: readonly Sample[], options: TaskManagerOptions = {}): Tas
   return manager;
 }
 
-/** What is said of each run, in the order of their ends. */
+/** The outcome of each run, in order of their ends. */
 function ends(messages: readonly Sample[]): string[] {
   const told: string[] = [];
   fed(messages, { onTaskNotification: ({ taskId, status }) => told.push(`${taskId} ${status}`) });
@@ -33,7 +33,7 @@ describe("tracking", () => {
     expect(manager.list({ live: true })).toEqual([]);
   });
 
-  test("gives a task by its id, and an error that is made for it where there is none [CT-09]", async () => {
+  test("returns a task by its id, and a dedicated error if there is none [CT-09]", async () => {
     const manager = fed([started("a")]);
     expect(manager.get("a")).toBe(manager.get("a"));
     expect(manager.get("a").description).toBe("Job a");
@@ -43,7 +43,7 @@ describe("tracking", () => {
     expect([failure.code, failure.taskId]).toEqual(["task_not_found", "b"]);
   });
 
-  test("is empty of status while a task runs, and then says how it ended [CT-12]", () => {
+  test("has an empty status while a task runs, and then its outcome [CT-12]", () => {
     const manager = fed([started("a"), started("b"), started("c")]);
     expect(["a", "b", "c"].map((id) => manager.get(id).status())).toEqual(["", "", ""]);
     expect(manager.get("a").poll()).toBeUndefined();
@@ -60,7 +60,7 @@ describe("tracking", () => {
     expect(manager.get("a").summary()).toBe("FINAL 42");
   });
 
-  test("tells progress that is newer than what is known, and nothing of an ended run", async () => {
+  test("reports progress that is newer than what is known, and nothing about an ended run", async () => {
     const manager = new TaskManager();
     const events = manager.events();
     const later = [progress("a", "1", 10), progress("a", "1", 30), progress("a", "1", 20), progress("a", "1", 30)];
@@ -71,7 +71,7 @@ describe("tracking", () => {
     expect(told.map((usage) => usage?.duration_ms)).toEqual([10, 30, 30]);
   });
 
-  test("keeps usage, the last tool, and where the output will be", () => {
+  test("keeps usage, the last tool, and the path of the output", () => {
     const manager = fed([started("a", "1"), progress("a", "1", 10), progress("a", "1", 30), progress("a", "1", 20)]);
     const task = manager.get("a");
     expect([task.usage()?.duration_ms, task.lastTool, task.outputFile]).toEqual([30, "Bash", undefined]);
@@ -83,14 +83,14 @@ describe("tracking", () => {
     expect([task.usage()?.duration_ms, task.outputFile]).toEqual([1792, "/tmp/a.output"]);
   });
 
-  test("ignores what it does not know, and throws where a task message is malformed", () => {
+  test("ignores unknown messages, and throws if a task message is malformed", () => {
     const manager = fed([started("a")]);
     expect(manager.track({ type: "system", subtype: "of_tomorrow", task_id: "a" })).toBeUndefined();
     expect(() => manager.track({ ...started("b"), task_id: 5 })).toThrow("the field task_id");
     expect(manager.list().map((task) => [task.id, task.status()])).toEqual([["a", ""]]);
   });
 
-  test("a task whose notification does not say how it ended is lost: nobody waits for ever", async () => {
+  test("a task whose notification does not say how it ended is lost: no wait hangs", async () => {
     const manager = fed([started("a", "1"), started("b", "1")]);
     const end = manager.wait("a");
     expect(() => manager.track({ ...notified("a", "1"), status: "odd" })).toThrow("the field status");
@@ -98,13 +98,13 @@ describe("tracking", () => {
     expect(() => manager.track({ ...updated("b", "1", {}), patch: 7 })).toThrow("the field patch");
     expect(manager.get("b").status()).toBe("");
     for (const value of [null, 5, { type: "system", subtype: "task_notification", task_id: 7 }]) {
-      expect(() => manager.track(value)).toThrow("cannot be read");
+      expect(() => manager.track(value)).toThrow("cannot be parsed");
     }
   });
 });
 
 describe("the end of a run", () => {
-  test("is decided by the first word, and told once", () => {
+  test("is decided by the first message, and reported once", () => {
     expect(
       ends([
         started("a", "1"),
@@ -116,7 +116,7 @@ describe("the end of a run", () => {
     ).toEqual(["a stopped"]);
   });
 
-  test("is told without a notification when none comes, and the handler's failure does no harm", async () => {
+  test("is reported without a notification if none comes, and a failing handler does no harm", async () => {
     let calls = 0;
     const manager = new TaskManager({
       notificationWait: 20,
@@ -137,7 +137,7 @@ describe("the end of a run", () => {
     expect(types).toEqual(["task.started", "task.updated", "task.ended", "handler.failed"]);
   });
 
-  test("is told to a handler that rejects later, and nothing comes of that but an event", async () => {
+  test("is reported to a handler that rejects later, with no effect but an event", async () => {
     const error = new Error("handler");
     const manager = new TaskManager({ onTaskNotification: () => Promise.reject(error) });
     const events = manager.events();
@@ -150,7 +150,7 @@ describe("the end of a run", () => {
     }
   });
 
-  test("brings what the start did not tell, and keeps what it did", () => {
+  test("adds facts that the start did not have, and keeps those it had", () => {
     const manager = fed([notified("a", "1", { tool_use_id: "toolu_1", ambient: true }), started("b", "1")]);
     expect([manager.get("a").toolUseId, manager.get("a").isAmbient]).toEqual(["toolu_1", true]);
     expect([manager.get("b").isAmbient, manager.get("b").isBackground]).toEqual([false, true]);
@@ -158,7 +158,7 @@ describe("the end of a run", () => {
     expect(manager.get("b").toolUseId).toBe("toolu_b");
   });
 
-  test("is not told to the handler for a foreground task", () => {
+  test("is not reported to the handler for a foreground task", () => {
     expect(ends(recorded.get("foreground-agent") ?? [])).toEqual([]);
     const moved = [
       started("a", "1", { is_backgrounded: false }),
@@ -168,7 +168,7 @@ describe("the end of a run", () => {
     expect(ends(moved)).toEqual(["a completed"]);
   });
 
-  test("is lost for all that live when the process ends, and for nobody else", async () => {
+  test("is lost for all live tasks when the process ends, and for no others", async () => {
     const manager = fed([started("a", "1"), notified("a", "1"), started("b", "1"), started("c", "1")]);
     const waits = [manager.wait("b"), manager.wait("c")];
     manager.track(updated("c", "1", { status: "completed" }));
@@ -181,7 +181,7 @@ describe("the end of a run", () => {
     expect(manager.get("b").status()).toBe("lost");
   });
 
-  test("is lost where a task leaves the list of background tasks without a word", async () => {
+  test("is lost if a task leaves the list of background tasks without a message", async () => {
     const manager = new TaskManager({ listWait: 20 });
     for (const message of [listed(["a", "1"], ["b", "1"]), listed(["b", "1"])]) manager.track(message);
     expect((await manager.wait("a")).status).toBe("lost");
@@ -190,7 +190,7 @@ describe("the end of a run", () => {
   });
 });
 
-test("a list that comes again later loses nobody", async () => {
+test("a list that is repeated later loses no task", async () => {
   const manager = new TaskManager({ listWait: 20 });
   const early = listed(["a", "1"]);
   for (const message of [early, listed(["a", "1"], ["b", "1"]), early]) manager.track(message);
@@ -199,7 +199,7 @@ test("a list that comes again later loses nobody", async () => {
   manager.close();
 });
 
-test("a task that is back in the list in time is not lost", async () => {
+test("a task that returns to the list in time is not lost", async () => {
   const manager = new TaskManager({ listWait: 20 });
   for (const message of [listed(["a", "1"]), listed(), listed(["a", "1"])]) manager.track(message);
   await Bun.sleep(60);
@@ -207,7 +207,7 @@ test("a task that is back in the list in time is not lost", async () => {
   manager.close();
 });
 
-test("a task that is in the list works in the background, whatever its start said, and so does one that nobody spoke of", () => {
+test("a listed task is in the background, whatever its start said, and so is an unknown one", () => {
   expect(ends([started("a", "1", { is_backgrounded: false }), listed(["a", "1"]), notified("a", "1")])).toEqual([
     "a completed",
   ]);
@@ -215,7 +215,7 @@ test("a task that is in the list works in the background, whatever its start sai
 });
 
 describe("a resumed task", () => {
-  test("keeps its id, has a new run, and ignores what comes late of the old one", async () => {
+  test("keeps its id, has a new run, and ignores late messages about the old one", async () => {
     const manager = fed([started("a", "1"), notified("a", "1")]);
     const task = manager.get("a");
     manager.track(started("a", "2", { tool_use_id: "toolu_other" }));
@@ -228,7 +228,7 @@ describe("a resumed task", () => {
     expect(await end).toMatchObject({ runId: "2", summary: "second" });
   });
 
-  test("of an older CLI, which names no runs, is told from a repeated start", () => {
+  test("of an older CLI, which names no runs, is distinguished from a repeated start", () => {
     const first = started("a");
     const manager = fed([first, notified("a"), first]);
     expect(manager.get("a").status()).toBe("completed");
@@ -236,14 +236,14 @@ describe("a resumed task", () => {
     expect(manager.get("a").status()).toBe("");
   });
 
-  test("tells its end once for each run", () => {
+  test("reports its end once per run", () => {
     const messages = recorded.get("resumed-agent") ?? [];
     expect(ends([...messages, ...messages])).toHaveLength(2);
   });
 });
 
 describe("waiting", () => {
-  test("resolves on the end, at once after it, and rejects when its signal aborts [CT-10]", async () => {
+  test("resolves at the end, or at once after it, and rejects when its signal aborts [CT-10]", async () => {
     const manager = fed([started("a"), started("b")]);
     const waiting = manager.get("a").wait();
     manager.track(notified("a"));
@@ -258,7 +258,7 @@ describe("waiting", () => {
     expect(manager.get("b").status()).toBe("");
   });
 
-  test("past its time rejects with the id and the time, and the task goes on [CT-11]", async () => {
+  test("that times out rejects with the id and the time, and the task continues [CT-11]", async () => {
     const manager = fed([started("a")]);
     const failure = await manager
       .get("a")
@@ -281,7 +281,7 @@ describe("waiting", () => {
 });
 
 describe("memory", () => {
-  test("keeps a bounded number of ended tasks, and what was let go does not come back", () => {
+  test("keeps a bounded number of ended tasks, and dropped ones do not come back", () => {
     const told: string[] = [];
     const manager = new TaskManager({ keepEnded: 3, onTaskNotification: ({ taskId }) => told.push(taskId) });
     manager.track(started("live", "1"));
@@ -294,7 +294,7 @@ describe("memory", () => {
     expect(manager.get("t1").status()).toBe("");
   });
 
-  test("keeps a bounded number of events for a slow reader, and tells how many it lost", async () => {
+  test("buffers a bounded number of events for a slow reader, and reports how many it lost", async () => {
     const manager = new TaskManager({ eventBuffer: 2 });
     const events = manager.events();
     for (const id of ["a", "b", "c", "d", "e"]) manager.track(started(id, "1"));
@@ -304,12 +304,14 @@ describe("memory", () => {
       if (seen.length === 3) break;
     }
     expect(seen.map((event) => ("count" in event ? event.count : "task" in event && event.task.id))).toEqual([
-      ...[3, "d", "e"],
+      3,
+      "d",
+      "e",
     ]);
     expect(await collect(events)).toEqual([]);
   });
 
-  test("ends every reader on close, and loses what still lives", async () => {
+  test("ends every reader on close, and live tasks are lost", async () => {
     const manager = new TaskManager();
     const reading = collect(manager.events());
     manager.track(started("a", "1"));

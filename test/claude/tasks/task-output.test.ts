@@ -24,7 +24,7 @@ const shell = { task_type: "local_bash", subagent_type: undefined };
 const line = (role: string, text: string) =>
   `${JSON.stringify({ type: role, uuid: text, message: { role, content: [{ type: "text", text }] } })}\n`;
 
-test("a file that comes late, and its last line later still, is read to the end", async () => {
+test("a file that appears late, and its last line even later, is read to the end", async () => {
   const { task, path } = ended(shell);
   const reading = task.readOutput();
   setTimeout(() => writeFileSync(path, ""), 60);
@@ -33,20 +33,20 @@ test("a file that comes late, and its last line later still, is read to the end"
   expect(await reading).toBe("out\n\n[exited with code 0]\n");
 });
 
-test("an agent's last message is waited for", async () => {
+test("an agent's last message is awaited", async () => {
   const { task, path } = ended({}, "the end");
   writeFileSync(path, line("user", "go") + line("assistant", "looking"));
   const reading = task.readOutput();
   setTimeout(() => appendFileSync(path, `${line("assistant", "the end")}{"type":"assis`), 150);
   expect(await reading).toBe("looking\n\nthe end");
   expect((await task.messages()).map(({ role, text }) => [role, text])).toEqual([
-    ...[["user", "go"]],
-    ...[["assistant", "looking"]],
-    ...[["assistant", "the end"]],
+    ["user", "go"],
+    ["assistant", "looking"],
+    ["assistant", "the end"],
   ]);
 });
 
-test.each(["missing", "empty"])("a file that stays %s is an error that says so, in bounded time", async (state) => {
+test.each(["missing", "empty"])("a file that stays %s is an error that says so, within a time limit", async (state) => {
   const { task, path } = ended(shell);
   if (state === "empty") writeFileSync(path, "");
   const failure = await task.readOutput({ timeout: 120 }).catch((thrown) => thrown);
@@ -55,7 +55,7 @@ test.each(["missing", "empty"])("a file that stays %s is an error that says so, 
   expect(failure.message).toContain(path);
 });
 
-test.each(["live", "lost"])("what a %s shell has printed is given at once", async (state) => {
+test.each(["live", "lost"])("the output of a %s shell is returned at once", async (state) => {
   const path = join(folder, "tasks", `b${made++}.output`);
   const [id = ""] = /b\d+(?=\.output)/.exec(path) ?? [];
   const manager = new TaskManager();
@@ -71,13 +71,13 @@ test.each(["live", "lost"])("what a %s shell has printed is given at once", asyn
   manager.close();
 });
 
-test("a signal ends the reading", async () => {
+test("a signal ends the read", async () => {
   const { task } = ended(shell);
   const failure = await task.readOutput({ signal: AbortSignal.timeout(60) }).catch((thrown) => thrown);
   expect(failure.name).toBe("TimeoutError");
 });
 
-test("a task that has no file yet says when there will be one", async () => {
+test("a task without a file says when there will be one", async () => {
   const manager = new TaskManager();
   manager.track(started("t", "1"));
   const failure = await manager
