@@ -30,8 +30,24 @@ const { launch_task, wait_tasks, answer_question } = launchedTaskOperations;
 const { list_executors } = executorOperations;
 const { list_approvals, decide_approval, allow_directory } = approvalOperations;
 
+// The types hold that no operation of a noun is left out.
+type StatusOperations = typeof taskOperations &
+  typeof conversationOperations &
+  typeof statisticsOperations &
+  typeof eventOperations &
+  typeof serverOperations;
+
+type BoardOperations = typeof projectOperations &
+  typeof repoOperations &
+  typeof workItemOperations &
+  typeof attemptOperations &
+  typeof followUpOperations &
+  typeof launchedTaskOperations &
+  typeof executorOperations &
+  typeof approvalOperations;
+
 /** Any server performs them, or forwards them to the process that can. */
-const STATUS_OPERATIONS = {
+const STATUS_OPERATIONS: StatusOperations & Record<StatusOperationName, Operation> = {
   tasks: taskOperations.tasks,
   task: taskOperations.task,
   runs: taskOperations.runs,
@@ -51,10 +67,10 @@ const STATUS_OPERATIONS = {
   fork: taskOperations.fork,
   tell: taskOperations.tell,
   answer: taskOperations.answer,
-} satisfies Record<StatusOperationName, Operation>;
+};
 
 /** The daemon performs them. */
-export const BOARD_OPERATIONS = {
+export const BOARD_OPERATIONS: BoardOperations = {
   // The core toolset.
   list_projects,
   list_repos,
@@ -92,7 +108,7 @@ export const BOARD_OPERATIONS = {
   remove_repo,
 };
 
-export const OPERATIONS = { ...STATUS_OPERATIONS, ...BOARD_OPERATIONS };
+export const OPERATIONS: StatusOperations & BoardOperations = { ...STATUS_OPERATIONS, ...BOARD_OPERATIONS };
 
 export type OperationName = keyof typeof OPERATIONS;
 export type BoardOperationName = keyof typeof BOARD_OPERATIONS;
