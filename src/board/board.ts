@@ -30,7 +30,7 @@ import { listExecutors } from "./executors.ts";
 import { followUp, listFollowUps } from "./follow-ups.ts";
 import { type Input, parseInput } from "./input.ts";
 import { assertDepth, assertMerger, isLaunch } from "./launch-depth.ts";
-import { answerQuestion, launchTask, waitTasks } from "./launched-tasks.ts";
+import { answerQuestion, launchInFolder, waitTasks } from "./launched-tasks.ts";
 import {
   addProject,
   addRepo,
@@ -124,7 +124,7 @@ function handlersOf(parts: BoardParts, start: AttemptStart, pump: QueuePump): Ha
     add_project: (input, call) => addProject(parts, input, call),
     add_repo: (input, call) => addRepo(parts, input, call),
     list_executors: (input, call) => listExecutors(parts, input, call),
-    launch_task: (input, call) => launchTask(parts, input, call),
+    launch_task: (input, call) => launchInFolder(parts, input, call),
     wait_tasks: (input, { signal }) => waitTasks(parts, input, signal),
     remove_attempt: (input) => removeAttempt(parts, start, input),
     remove_project: (input) => removeProject(parts, input),

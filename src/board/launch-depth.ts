@@ -7,14 +7,14 @@
 
 import { AsyncAgentsError } from "../model/errors.ts";
 import { type CallOrigin, DEPTH_HEADER, DEPTH_VARIABLE } from "../protocol/call-origin.ts";
-import type { BoardOperationName } from "../protocol/operations.ts";
+import { BOARD_OPERATIONS, type BoardOperationName } from "../protocol/operations.ts";
 
 const DEFAULT_DEPTH = 1;
 
-/** Whether the call starts an agent. */
+/** Whether the call starts an agent. Cancelling what is queued does not. */
 export function isLaunch(name: BoardOperationName, input: object): boolean {
   if (name === "follow_up") return (input as { action?: string }).action !== "cancel";
-  return name === "start_task_attempt" || name === "launch_task";
+  return BOARD_OPERATIONS[name].startsAgent === true;
 }
 
 /** Rejects a merge by an agent that may not start others: it could merge its own unreviewed work. */

@@ -8,18 +8,20 @@ import { AsyncAgentsError } from "../model/errors.ts";
 import { folderProblem } from "../model/folder-problem.ts";
 import { isLive, type Task } from "../model/task.ts";
 import type { OperationOutput } from "../protocol/operations.ts";
+import { answerTask } from "./answer-task.ts";
 import { assertDirectory } from "./approvals.ts";
 import { findAttempt } from "./attempts/attempts.ts";
 import type { BoardCall } from "./board-call.ts";
 import type { BoardParts } from "./board-context.ts";
 import { assertUsable, hostFor, runChoicesOf } from "./executors.ts";
 import type { Input } from "./input.ts";
+import { launchTask } from "./launch-task.ts";
 import { notFound } from "./missing.ts";
 import { askedOf, finalMessage, progressLine, requiredText } from "./wire.ts";
 
 const DESCRIPTION = 100;
 
-export async function launchTask(
+export async function launchInFolder(
   parts: BoardParts,
   input: Input<"launch_task">,
   call: BoardCall,
@@ -30,17 +32,12 @@ export async function launchTask(
   await assertDirectory(parts, directory, call);
   const variant = input.variant?.trim() || null;
   await assertUsable(parts, { host, variant, directory });
-  const engine = await parts.desk.engine(host, directory);
   const description = input.description?.trim() || (prompt.trim().split("\n")[0] ?? "").slice(0, DESCRIPTION);
-  const agent = variant ?? engine.defaultAgent;
-  const task = await parts.desk.launch(engine, {
-    description,
-    prompt,
-    agent,
-    batch: null,
-    ...runChoicesOf(host, input),
-  });
-  return { handle: task.id, status: task.status };
+  const choices = runChoicesOf(host, input);
+  const launch = { description, prompt, agent: variant, batch: null, host, directory, ...choices };
+  const launched = await launchTask(parts.desk, launch, () => null);
+  if ("pid" in launched) throw elsewhere(launched.pid, "Launch it there.");
+  return { handle: launched.task.id, status: launched.task.status };
 }
 
 export async function waitTasks(
@@ -86,18 +83,15 @@ export async function answerQuestion(
     const message = `It asks for a permission, which a person must answer, in the dashboard or the command line: ${detail.text.slice(0, 500)}`;
     throw new AsyncAgentsError("not_allowed", message, { details: { asks: "permission" } });
   }
-  const place = await parts.desk.placeOfAnswer(task);
-  if (!("engine" in place)) {
-    const message = `Another program (pid ${place.pid}) runs this task. Answer it there.`;
-    throw new AsyncAgentsError("host_unavailable", message, { details: { pid: place.pid } });
-  }
-  await place.engine.answerTask(
-    task,
-    { kind: "question", answers: input.answers },
-    undefined,
-    origin.door === "model" ? "model" : "api",
-  );
+  const reply = { kind: "question", answers: input.answers } as const;
+  const other = await answerTask(parts.desk, async () => task, { reply, requestId: undefined, via: undefined }, origin);
+  if (other !== null) throw elsewhere(other.pid, "Answer it there.");
   return { answered: true };
+}
+
+function elsewhere(pid: number, next: string): AsyncAgentsError {
+  const message = `Another program (pid ${pid}) runs this task. ${next}`;
+  return new AsyncAgentsError("host_unavailable", message, { details: { pid } });
 }
 
 async function askingTask(parts: BoardParts, { attempt_id, handle }: Input<"answer_question">): Promise<Task> {

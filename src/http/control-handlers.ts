@@ -1,21 +1,18 @@
 /**
  * The handlers that change something about a task: each finds the process that can, calls its engine there, or forwards
- * the request to it. Rules live in the engine.
+ * the request to it. Rules live in the engine and the board.
  */
-import type { Desk, Place } from "../engine/desk.ts";
-import { AsyncAgentsError } from "../model/errors.ts";
-import { isPerson } from "../protocol/call-origin.ts";
-import type { Peers } from "./peers.ts";
+import { answerTask } from "../board/answer-task.ts";
+import { launchTask } from "../board/launch-task.ts";
 import type { StatusHandlers } from "./status-handler.ts";
 import { wireDetail, wireTask } from "./wire.ts";
 
 export const controlHandlers: StatusHandlers<"launch" | "cancel" | "resume" | "fork" | "tell" | "answer"> = {
   async launch({ desk, peers }, { input, request }) {
-    const { directory = null, host = null, batch = null, agent, ...rest } = input;
-    const place = await placeOfLaunch(desk, peers, { directory, host });
-    if ("pid" in place) return peers.forward(place.pid, request, input);
-    const launched = { ...rest, batch, agent: agent ?? place.engine.defaultAgent };
-    return wireTask(await desk.launch(place.engine, launched));
+    const { description, prompt, agent = null, host = null, directory = null, batch = null } = input;
+    const launch = { description, prompt, agent, host, directory, batch };
+    const launched = await launchTask(desk, launch, () => peers.daemon());
+    return "pid" in launched ? peers.forward(launched.pid, request, input) : wireTask(launched.task);
   },
   cancel: async ({ overview, desk }, { id }) => wireTask(await desk.cancel(await overview.task(id))),
   async resume({ overview, desk, peers }, { input, request, id }) {
@@ -39,30 +36,10 @@ export const controlHandlers: StatusHandlers<"launch" | "cancel" | "resume" | "f
     return wireDetail(task, await overview.notice(id));
   },
   async answer({ overview, desk, peers }, { input, request, origin, id }) {
-    if (input.kind === "permission" && !isPerson(origin)) {
-      throw new AsyncAgentsError("not_allowed", "Only a person may answer a permission, and not an agent.");
-    }
-    const task = await overview.task(id);
-    const place = await desk.placeOfAnswer(task, input.requestId);
-    if ("pid" in place) return peers.forward(place.pid, request, input);
+    const { requestId, via } = input;
     const reply = input.kind === "permission" ? { ...input, message: input.message ?? null } : input;
-    await place.engine.answerTask(task, reply, input.requestId, input.via ?? "api");
-    return wireTask(await overview.task(id));
+    const find = () => overview.task(id);
+    const other = await answerTask(desk, find, { reply, requestId, via }, origin);
+    return other === null ? wireTask(await find()) : peers.forward(other.pid, request, input);
   },
 };
-
-/** Where no engine of this process can, the daemon may: it starts hosts itself. */
-async function placeOfLaunch(
-  desk: Desk,
-  peers: Peers,
-  { directory, host }: { directory: string | null; host: string | null },
-): Promise<Place> {
-  try {
-    return await desk.placeOfLaunch(directory, host);
-  } catch (thrown) {
-    const daemon = peers.daemon();
-    const isElsewhere = AsyncAgentsError.isInstance(thrown) && thrown.code === "host_unavailable";
-    if (!isElsewhere || daemon === null || daemon === process.pid) throw thrown;
-    return { pid: daemon };
-  }
-}
