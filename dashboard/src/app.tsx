@@ -1,6 +1,6 @@
 /**
- * The page as a whole: the bar, the state of the connection, and the view that the address names. Each view has an error
- * boundary of its own, so that a broken one leaves the way out.
+ * The whole page: the bar, the state of the connection, and the view for the current address. Each view has its own
+ * error boundary, so that a broken one does not take the navigation with it.
  */
 import { lazy, type RefObject, Suspense, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { ApprovalsBanner } from "./approvals/approvals-banner.tsx";
@@ -86,7 +86,7 @@ export function App({ feed, allTasks }: AppProps) {
   );
 }
 
-/** One step out, towards the list or the board. */
+/** One step up, towards the list or the board. */
 function leave({ view }: Route): void {
   if (view === "item" || view === "attempt") navigate(boardPath());
   else navigateToList();
@@ -137,7 +137,7 @@ const TITLES: Record<Route["view"], string> = {
   unknown: "Not found",
 };
 
-/** The number of active tasks comes first, where a narrow tab still shows it; then what the page is about. */
+/** The number of active tasks comes first, where even a narrow tab shows it; then what the page is about. */
 function useTitle(route: Route): void {
   const active = useStats().data?.activeTasks ?? 0;
   const name = useSubject(route) ?? TITLES[route.view];
@@ -146,7 +146,7 @@ function useTitle(route: Route): void {
   }, [active, name]);
 }
 
-/** What the view shows, as far as it is loaded; null where it is no single thing. */
+/** What the view shows, once it is loaded; null if it is not a single thing. */
 function useSubject(route: Route): string | null {
   const task = useTaskIfKnown(route.view === "task" ? route.id : null).data;
   const item = useItemIfKnown(route.view === "item" ? route.id : null).data;

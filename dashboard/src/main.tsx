@@ -1,5 +1,5 @@
 /**
- * Where the page begins: puts the stream, the caches and the views together. Nothing else starts anything.
+ * The page's entry point: connects the stream, the caches and the views. Nothing else starts anything.
  */
 import { QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode } from "react";

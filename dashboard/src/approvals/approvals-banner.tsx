@@ -1,7 +1,7 @@
 /**
- * What models asked for and only a person may allow, on top of every view until somebody decides: the whole script or the directory, who
- * asked, and the two answers. A long script is approved only after all of it was shown. Shows nothing where nothing is asked, or there is no
- * daemon to ask.
+ * Requests by models that only a person may approve, above every view until someone decides: the whole script or the
+ * directory, who asked, and the two answers. A long script can be approved only after all of it was shown. Shows
+ * nothing if there is no request, or no daemon.
  */
 import { useState } from "react";
 import { Button } from "../parts/button.tsx";
@@ -93,7 +93,7 @@ function linesOf(script: string): number {
   return script.trimEnd().split("\n").length;
 }
 
-/** So much is seen at once, also on a phone. */
+/** This much fits on screen at once, even on a phone. */
 function isShort(script: string): boolean {
   return linesOf(script) <= 8 && script.length <= 300;
 }

@@ -1,5 +1,5 @@
 /**
- * Approves or denies what was asked, then fetches what is still asked.
+ * Approves or denies a request, then fetches the remaining ones.
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { operate } from "../server/operate.ts";

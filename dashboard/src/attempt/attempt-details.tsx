@@ -1,5 +1,5 @@
 /**
- * The facts of an attempt: its worktrees, with what changed in each, and the task behind it.
+ * The facts of an attempt: its worktrees, with the changes in each, and the task behind it.
  */
 
 import { useMedia } from "../browser/media.ts";
@@ -18,7 +18,7 @@ interface AttemptDetailsProps {
   handle: string | null;
 }
 
-/** Where there is no room beside it, the details would push the rest out of sight. */
+/** Without room beside it, the details would push the rest out of view. */
 export function AttemptDetails({ attempt, handle }: AttemptDetailsProps) {
   const isFolded = useMedia("(max-width: 1279px)");
   const details = (

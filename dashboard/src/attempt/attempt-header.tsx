@@ -1,5 +1,5 @@
 /**
- * The top of an attempt's page: which work item it tries, how it stands, and the buttons that stop, merge or remove it.
+ * The top of an attempt's page: its work item, its state, and the buttons that stop, merge or remove it.
  */
 import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 import { BackLink } from "../parts/back-link.tsx";

@@ -1,5 +1,5 @@
 /**
- * What an attempt's newest run ended with, or why it failed.
+ * The result of an attempt's newest run, or why it failed.
  */
 
 import { LongText } from "../conversation/long-text.tsx";

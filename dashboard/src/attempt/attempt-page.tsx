@@ -1,5 +1,5 @@
 /**
- * One attempt: how it stands, what it asks, what it said and what it changed, and what can be done with it.
+ * One attempt: its state, its open request, its conversation and changes, and the actions on it.
  */
 import { type RefObject, useRef, useState } from "react";
 import { NotLoaded } from "../board/not-loaded.tsx";
@@ -45,9 +45,9 @@ function LoadedAttempt({ attempt, tab, scroller }: LoadedAttemptProps) {
   const place = useReadingPlace(scroller, content);
   const handle = useHandle(attempt.attempt_id, attempt.session_id);
   const { data: task } = useTaskIfKnown(handle);
-  // Decided once: what a person looks at does not change under their eyes when the agent ends.
+  // Decided once, so that the view does not change while someone reads it when the agent ends.
   const [first] = useState<AttemptTab>(isAtWork(attempt.state) ? "conversation" : "changes");
-  // Nor is anything put in above it.
+  // For the same reason nothing is inserted above it.
   const [endsBelow] = useState(isAtWork(attempt.state));
   const shown = tab ?? first;
   const choose = (chosen: AttemptTab) => navigate(attemptPath(attempt.attempt_id, chosen), { replace: true });

@@ -1,5 +1,5 @@
 /**
- * An attempt's state as icon and word, in the colours that a task's status has everywhere else.
+ * An attempt's state as icon and word, in the same colours as a task's status.
  */
 import { Icon } from "../parts/icons.tsx";
 import { StatusIcon } from "../parts/status-mark.tsx";

@@ -1,5 +1,5 @@
 /**
- * Chooses between what an attempt said and what it changed. Arrow keys go from one to the other.
+ * Switches between an attempt's conversation and its changes. Arrow keys move between them.
  */
 import type { KeyboardEvent } from "react";
 import { LineCounts } from "../diff/line-counts.tsx";

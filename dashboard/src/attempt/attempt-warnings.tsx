@@ -1,5 +1,5 @@
 /**
- * What a person should know about what was just done to an attempt, in the server's words, until it is dismissed.
+ * The server's warnings about the latest action on an attempt, until they are dismissed.
  */
 import { Button } from "../parts/button.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";

@@ -1,5 +1,5 @@
 /**
- * Tells an attempt's agent what to do next: at once when it is idle, else queued until it is. Shows what is queued.
+ * Tells an attempt's agent what to do next: sent immediately if it is idle, otherwise queued. Shows the queue.
  */
 
 import { useDraft } from "../forms/draft.ts";

@@ -1,5 +1,6 @@
 /**
- * The follow-ups that wait for an attempt's agent, in their order, with why they wait although it is idle; and the way to take them back.
+ * The follow-ups queued for an attempt's agent, in order, with the reason if they wait although it is idle; and a
+ * button that cancels them.
  */
 import { Button } from "../parts/button.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";

@@ -1,6 +1,6 @@
 /**
- * Merges an attempt into its target branches, after asking how, and whether changes that could not be shown are wanted, too.
- * A conflict changes nothing and is shown with its files.
+ * Merges an attempt into its target branches, after asking how, and whether to include changes that could not be
+ * shown. A conflict changes nothing and is shown with its files.
  */
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";

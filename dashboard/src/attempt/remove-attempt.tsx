@@ -1,6 +1,6 @@
 /**
- * Removes an attempt with its worktrees, after asking. Where that would lose work the server refuses, and only then force
- * is offered.
+ * Removes an attempt and its worktrees, after asking. If that would lose work, the server rejects it, and only then
+ * is force offered.
  */
 import { useState } from "react";
 import { ForceField } from "../forms/force-field.tsx";

@@ -1,5 +1,5 @@
 /**
- * Stops what an attempt does now, after asking.
+ * Stops an attempt's current work, after asking.
  */
 import { useState } from "react";
 import { FormDialog } from "../forms/form-dialog.tsx";

@@ -1,5 +1,5 @@
 /**
- * What a merge would bring in that the page could not show, and the word that is asked for before it is merged.
+ * The part of a merge that the page could not show, and the confirmation required before merging it.
  */
 import type { Unseen } from "../diff/changed-files.ts";
 import { ForeignText } from "../parts/foreign-text.tsx";

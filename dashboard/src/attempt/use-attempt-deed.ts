@@ -1,5 +1,6 @@
 /**
- * Does something to an attempt, then fetches all that the board shows: its card, its item and itself may have changed.
+ * Performs an action on an attempt, then refetches everything the board shows: its card, its item and the attempt
+ * itself may have changed.
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { queryKeys } from "../server/query-keys.ts";

@@ -1,5 +1,6 @@
 /**
- * What the server said beside doing something to an attempt, such as that hooks were not run: kept for this page until somebody has read it.
+ * The server's warnings about an action on an attempt, such as hooks that were not run: kept on this page until
+ * someone has read them.
  */
 import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
 import { queryKeys } from "../server/query-keys.ts";
@@ -9,11 +10,11 @@ export function addWarnings(queries: QueryClient, attemptId: string, warnings: r
   queries.setQueryData<string[]>(queryKeys.warnings(attemptId), (known = []) => [...new Set([...known, ...warnings])]);
 }
 
-/** The warnings, and the way to forget them. */
+/** The warnings, and a function that dismisses them. */
 export function useWarnings(attemptId: string): [warnings: readonly string[], forget: () => void] {
   const queries = useQueryClient();
   const queryKey = queryKeys.warnings(attemptId);
-  // Nobody can be asked for them again.
+  // They cannot be requested again.
   const { data = [] } = useQuery<string[]>({
     queryKey,
     queryFn: () => [],

@@ -1,5 +1,5 @@
 /**
- * The marks of the time axis: round amounts of elapsed time, never so close that their words touch. Pure.
+ * The ticks of the time axis: round amounts of elapsed time, far enough apart that their labels do not touch. Pure.
  */
 import { axisText } from "../wording/durations.ts";
 import type { TimeScale } from "./time-scale.ts";

@@ -1,5 +1,5 @@
 /**
- * What the tasks of a batch come to: how many stand where, and what they used together.
+ * The totals of a batch: the number of tasks by status, and what they used together.
  */
 import type { TaskGroup } from "../../../src/protocol/statistics.ts";
 import type { TaskStatus } from "../../../src/protocol/tasks.ts";

@@ -1,6 +1,6 @@
 /**
- * Where a moment lies on the timeline, from 0 to 1. Long spans in which no task ran are folded to a sliver, so that a
- * resume on the next day does not press everything else to the edge. Pure.
+ * Maps a moment to its position on the timeline, from 0 to 1. Long spans without a running task are folded to a
+ * sliver, so that a resume on the next day does not squeeze everything else to the edge. Pure.
  */
 
 export interface Span {
@@ -48,7 +48,7 @@ function merged(spans: readonly Span[]): Span[] {
   return joined;
 }
 
-/** Short gaps stay part of the time around them. */
+/** Short gaps are not folded. */
 function unfoldedAndIdle(busy: readonly Span[]): (Span & { isIdle: boolean })[] {
   const worked = busy.reduce((sum, { from, to }) => sum + to - from, 0);
   const longGap = Math.max(IDLE_AT_LEAST_MS, worked * IDLE_SHARE);

@@ -1,5 +1,5 @@
 /**
- * One task on the timeline: its name, a bar for each run, and how long the newest took. Each bar is a link to the task.
+ * One task on the timeline: its name, a bar for each run, and the duration of the newest. Each bar links to the task.
  */
 import type { FocusEvent, PointerEvent } from "react";
 import { ForeignText } from "../parts/foreign-text.tsx";
@@ -81,7 +81,7 @@ function Bar({ row, bar, scale, now, onShow }: TimelineRowProps & { bar: RunBar 
       onFocus={show}
       onBlur={hide}
       className="bar absolute inset-y-1 flex min-w-1.5 items-center overflow-hidden rounded-[5px] hover:brightness-110"
-      // A bar at the very end keeps its least width inside the track.
+      // A bar at the very end keeps its minimum width inside the track.
       style={{ left: `min(${left * 100}%, calc(100% - 6px))`, width: `${width * 100}%` }}
     >
       {width > 0.08 && <Icon name={bar.status} className="ml-1 size-3" />}

@@ -1,5 +1,5 @@
 /**
- * What the timeline draws: one row for each task, in the order they started, with a bar for each run. Pure.
+ * The rows of the timeline: one per task, ordered by start, with a bar for each run. Pure.
  */
 import type { TaskGroup } from "../../../src/protocol/statistics.ts";
 import type { BackgroundTask, TaskStatus } from "../../../src/protocol/tasks.ts";
@@ -7,7 +7,7 @@ import type { BackgroundTask, TaskStatus } from "../../../src/protocol/tasks.ts"
 export interface RunBar {
   number: number;
   from: number;
-  /** Null while the run lives. */
+  /** Null while the run is live. */
   to: number | null;
   status: TaskStatus;
   error: string | null;
@@ -39,7 +39,7 @@ export function timelineRows(group: TaskGroup): TimelineRow[] {
     .sort((one, other) => one.task.startedAt.localeCompare(other.task.startedAt));
 }
 
-/** The stream tells of a task's end before the runs have been fetched again. */
+/** The stream reports a task's end before the runs have been refetched. */
 function endOf(task: BackgroundTask, runNumber: number): number | null {
   const { number, endedAt } = task.run;
   return number === runNumber && endedAt !== null ? Date.parse(endedAt) : null;

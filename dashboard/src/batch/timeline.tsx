@@ -1,6 +1,6 @@
 /**
- * The timeline of a batch: plain elements placed by time, so that they can be focused, read and tested. Grows each
- * second while a task lives.
+ * The timeline of a batch: plain elements positioned by time, so that they can be focused, read and tested. Grows
+ * every second while a task is live.
  */
 import { useMemo, useState } from "react";
 import type { TaskGroup } from "../../../src/protocol/statistics.ts";
@@ -13,7 +13,7 @@ import { type Segment, timeScale } from "./time-scale.ts";
 import { TimelineRowView } from "./timeline-row.tsx";
 import { timelineRows } from "./timeline-rows.ts";
 
-/** Labels, track, duration; on narrow screens the label stands above its track. */
+/** Labels, track, duration; on narrow screens the label is above its track. */
 export const TIMELINE_COLUMNS = "grid grid-cols-1 gap-x-4 md:grid-cols-[minmax(0,17rem)_minmax(0,1fr)_4.5rem]";
 
 export function Timeline({ group }: { group: TaskGroup }) {

@@ -1,6 +1,6 @@
 /**
- * The repositories of a project, and the form that adds one. Remembers the branch that is checked out there, as the one
- * that attempts most likely start from.
+ * The repositories of a project, and the form that adds one. Remembers the branch checked out there as the likely
+ * start of attempts.
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Fold } from "../conversation/fold.tsx";

@@ -1,5 +1,5 @@
 /**
- * The bar above the columns: which project, a filter, and the ways to add something.
+ * The bar above the columns: the project, a filter, and the buttons that add something.
  */
 import { useState } from "react";
 import { SearchField } from "../forms/search-field.tsx";

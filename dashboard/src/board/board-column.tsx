@@ -1,5 +1,6 @@
 /**
- * One column: its cards, of which only those in view are drawn, and where cards can be dropped. Reads on when asked to.
+ * One column: its cards, of which only the visible ones are rendered, and a drop target for cards. Loads more on
+ * request.
  */
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type DragEvent, type KeyboardEvent, type RefObject, useDeferredValue, useRef, useState } from "react";

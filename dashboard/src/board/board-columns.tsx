@@ -1,6 +1,6 @@
 /**
- * The columns side by side, and what happens between them: a card is moved by drag and drop, by its menu, or with Shift and
- * an arrow, and keeps the keyboard's focus where it goes.
+ * The columns side by side, and moves between them: by drag and drop, by a card's menu, or with Shift and an arrow
+ * key, in which case the card keeps the keyboard focus.
  */
 import { useCallback, useRef, useState } from "react";
 import { FailureNote } from "../parts/failure-note.tsx";
@@ -13,7 +13,7 @@ import { useMove } from "./use-move.ts";
 export function BoardColumns({ projectId, filter }: { projectId: string; filter: string }) {
   const { mutate, error, isError } = useMove(projectId);
   const [told, setTold] = useState("");
-  /** The card that was moved by keys and takes the focus when it is drawn in its new place. */
+  /** The card moved by keys, which gets the focus when it is rendered in its new place. */
   const wantsFocus = useRef<string | null>(null);
   const move = useCallback(
     (item: ItemRow, to: ItemStatus, byKeys: boolean) => {

@@ -1,5 +1,5 @@
 /**
- * The board: the work items of one project by where they stand; or what to do where there is no board or no project yet.
+ * The board: the work items of one project by status; or what to do if there is no board or no project yet.
  */
 import { useEffect, useState } from "react";
 import { Button } from "../parts/button.tsx";

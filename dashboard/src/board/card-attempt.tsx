@@ -1,6 +1,6 @@
 /**
- * How the latest attempt of a work item stands, in two lines at most: what a live one is doing now, or how it ended; and its branch.
- * All of it is about that one attempt; that another one is at work is said as such.
+ * The state of a work item's latest attempt, in at most two lines: what a live one is doing, or how it ended; and its
+ * branch. All of it describes that one attempt; another running attempt is mentioned separately.
  */
 import { AttemptStateMark } from "../attempt/attempt-state-mark.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";

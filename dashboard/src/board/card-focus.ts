@@ -1,5 +1,5 @@
 /**
- * Carries the keyboard's focus from card to card: down a column, and to the columns beside it.
+ * Moves the keyboard focus from card to card: within a column, and to the neighbouring columns.
  */
 
 const LINK = "[data-card-link]";

@@ -1,5 +1,5 @@
 /**
- * Which project the board shows: the one in the address, else the one that this browser had last, else the first.
+ * The project that the board shows: the one in the address, else the last one used in this browser, else the first.
  */
 import { remember, remembered } from "../browser/remembered.ts";
 import type { Project } from "../server/operate.ts";

@@ -1,5 +1,5 @@
 /**
- * Adds a work item: its title and description are what an agent is told.
+ * Adds a work item: its title and description become the agent's prompt.
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { forgetDraft, useDraft } from "../forms/draft.ts";

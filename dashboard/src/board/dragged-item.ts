@@ -1,6 +1,6 @@
 /**
- * The work item that is being dragged. Only drags that began on this page count: what another page or program drops here
- * is not read.
+ * The work item being dragged. Only drags that started on this page count: drops from another page or program are
+ * ignored.
  */
 import type { DragEvent } from "react";
 import type { ItemRow } from "../server/operate.ts";

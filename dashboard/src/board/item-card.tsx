@@ -1,5 +1,5 @@
 /**
- * A work item as a card: its title, and how its latest attempt stands. The whole card opens the item.
+ * A work item as a card: its title, and the state of its latest attempt. The whole card opens the item.
  */
 import { type DragEvent, type KeyboardEvent, memo, type RefObject, useLayoutEffect, useRef } from "react";
 import { ForeignText } from "../parts/foreign-text.tsx";
@@ -22,7 +22,7 @@ interface ItemCardProps {
 
 export const ItemCard = memo(function ItemCard({ item, status, wantsFocus, onMove }: ItemCardProps) {
   const card = useRef<HTMLElement>(null);
-  // Before the next key can come.
+  // Before the next key can arrive.
   useLayoutEffect(() => {
     if (wantsFocus.current !== item.id) return;
     wantsFocus.current = null;
@@ -62,7 +62,7 @@ export const ItemCard = memo(function ItemCard({ item, status, wantsFocus, onMov
   );
 });
 
-/** A select under an icon: it works with a mouse, a keyboard and a thumb alike. */
+/** A select under an icon: it works with a mouse, a keyboard and a touch screen. */
 function MoveMenu({ item, status, onMove }: Pick<ItemCardProps, "item" | "status" | "onMove">) {
   return (
     <span className="relative -my-1 -mr-1 grid size-7 shrink-0 place-items-center rounded-md text-faint hover:bg-raised hover:text-ink focus-within:outline-2 focus-within:outline-accent">

@@ -1,6 +1,6 @@
 /**
- * A column's loaded pages, changed before the server has said so: a card is taken out of one and put into another at its
- * place by age. Pure.
+ * Updates a column's loaded pages optimistically: a card is removed from one column and inserted into another by its
+ * age. Pure.
  */
 import type { InfiniteData } from "@tanstack/react-query";
 import type { ItemPage, ItemRow } from "../server/operate.ts";
@@ -16,7 +16,7 @@ export function withoutItem(pages: ItemPages, id: string): ItemPages {
   return { ...pages, pages: pages.pages.map(keep) };
 }
 
-/** Where it is older than all that is loaded it is added at the end: it must not vanish under the hand that moved it. */
+/** A card older than everything loaded is added at the end: it must not vanish when someone moves it. */
 export function withItem(pages: ItemPages, item: ItemRow): ItemPages {
   const cleared = withoutItem(pages, item.id);
   const isBefore = (other: ItemRow) => other.created_at <= item.created_at;

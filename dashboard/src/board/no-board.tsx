@@ -1,5 +1,5 @@
 /**
- * Stands in for the board where the page's server has none, and says how to get one.
+ * Replaces the board if the page's server has none, and says how to get one.
  */
 import { Button } from "../parts/button.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";

@@ -1,5 +1,6 @@
 /**
- * In place of a work item or an attempt that is not there (yet): loading, unknown, failed, or a server without a board.
+ * Shown instead of a work item or an attempt that is loading, unknown, or failed to load, or if the server has no
+ * board.
  */
 import { FailureNote } from "../parts/failure-note.tsx";
 import { Link } from "../routing/link.tsx";

@@ -1,5 +1,5 @@
 /**
- * Moves a work item to another status: shown at once, put back when the server refuses.
+ * Moves a work item to another status: shown immediately, and undone if the server rejects it.
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type ItemRow, type ItemStatus, operate } from "../server/operate.ts";
@@ -17,19 +17,21 @@ export function useMove(projectId: string) {
   const column = (status: ItemStatus) => [...queryKeys.items(projectId, status)];
   const change = (status: ItemStatus, by: (pages: ItemPages) => ItemPages) =>
     queries.setQueryData<ItemPages>(column(status), (known) => known && by(known));
-  /** A column that is still being loaded has no place for a card, and would lose its own cards if the load were cancelled. */
+  /**
+   * A column that is still loading has no place for a card, and would lose its own cards if the load were cancelled.
+   */
   const loaded = async (status: ItemStatus) => {
     const query = queries.getQueryCache().find({ queryKey: column(status), exact: true });
     if (query?.state.data === undefined) await query?.promise?.catch(() => undefined);
   };
   return useMutation({
     mutationKey: mutationKeys.move,
-    // One after the other, so that the last move is the one that stays.
+    // One after the other, so that the last move wins.
     scope: { id: "move" },
     mutationFn: ({ item, to }: Move) => operate("update_task", { task_id: item.id, status: to }),
     onMutate: async ({ item, to }) => {
       await Promise.all(ITEM_STATUSES.map(loaded));
-      // An answer on its way would put the card back.
+      // An answer in flight would put the card back.
       await queries.cancelQueries({ queryKey: [...queryKeys.itemsOf(projectId)] });
       change(item.status, (pages) => withoutItem(pages, item.id));
       change(to, (pages) => withItem(pages, { ...item, status: to }));
@@ -39,9 +41,9 @@ export function useMove(projectId: string) {
       change(item.status, (pages) => withItem(pages, item));
     },
     onSettled: () => {
-      // With another move on its way, an answer would put that card back for a moment.
+      // With another move in flight, an answer would put that card back for a moment.
       if (queries.isMutating({ mutationKey: mutationKeys.move }) > 1) return;
-      // Not waited for: the move would count as on its way until then, and what changes meanwhile would not be fetched.
+      // Not awaited: the move would count as in flight until then, and changes in the meantime would not be fetched.
       void queries.invalidateQueries({ queryKey: queryKeys.board });
     },
   });

@@ -1,5 +1,6 @@
 /**
- * Puts text on the clipboard, also where the page's address does not count as secure and the browser hides its own way.
+ * Copies text to the clipboard, even if the page's address does not count as secure and the browser hides its
+ * clipboard API.
  */
 
 export async function copyText(text: string): Promise<void> {

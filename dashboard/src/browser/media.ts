@@ -1,5 +1,5 @@
 /**
- * Whether a media query holds, as a hook. For what styles alone cannot do, such as the height of virtual rows.
+ * Whether a media query matches, as a hook. For what styles alone cannot do, such as the height of virtual rows.
  */
 import { useCallback, useSyncExternalStore } from "react";
 

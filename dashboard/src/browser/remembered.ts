@@ -1,5 +1,5 @@
 /**
- * Texts that this browser remembers for a form's next time. Where storage is forbidden they are forgotten with the page.
+ * Texts that this browser remembers for the next use of a form. If storage is blocked, they last as long as the page.
  */
 
 const PREFIX = "asyncagents.remembered.";
@@ -10,7 +10,7 @@ export function remember(name: string, text: string): void {
   try {
     window.localStorage.setItem(PREFIX + name, text);
   } catch {
-    // Storage can be full or forbidden; the page itself still knows.
+    // Storage can be full or blocked; the page itself still remembers.
   }
 }
 

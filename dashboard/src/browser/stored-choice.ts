@@ -1,5 +1,5 @@
 /**
- * A choice that this browser remembers. Where storage is forbidden it lasts as long as the page.
+ * A choice that this browser remembers. If storage is blocked, it lasts as long as the page.
  */
 import { useSyncExternalStore } from "react";
 
@@ -26,7 +26,7 @@ export class StoredChoice<T extends string> {
     try {
       window.localStorage.setItem(this.#key, value);
     } catch {
-      // Storage can be full or forbidden; the choice still holds for this page.
+      // Storage can be full or blocked; the choice still applies to this page.
     }
     for (const listener of this.#listeners) listener();
   }

@@ -1,6 +1,6 @@
 /**
- * Source text in a fixed width, coloured where its language is known, with a button that copies it. What is too long to be
- * coloured without the page stopping stays plain; what is too long to be drawn at once is cut until a person asks for all.
+ * Monospaced source text, highlighted if its language is known, with a copy button. Text too long to highlight
+ * without blocking the page stays plain; text too long to render at once is cut until the reader asks for all of it.
  */
 import { Fragment, memo, type ReactNode, useMemo, useState } from "react";
 import { Button } from "../parts/button.tsx";
@@ -50,7 +50,7 @@ interface CodeFrameProps {
   children: ReactNode;
 }
 
-/** The box around text of a fixed width: it scrolls by itself, and copies. */
+/** The box around monospaced text: it scrolls, and has a copy button. */
 export function CodeFrame({ label, text, look = "bg-raised text-ink", children }: CodeFrameProps) {
   return (
     <div className={`group/code relative min-w-0 rounded-lg ${look}`}>

@@ -1,5 +1,5 @@
 /**
- * One line of source text in its colours; plain where it has none. Inside an element of the class `code`.
+ * One line of highlighted source text; plain if it has no colours. Must be inside an element of the class `code`.
  */
 import { ForeignText } from "../parts/foreign-text.tsx";
 import type { Token } from "./highlighter.ts";

@@ -1,12 +1,12 @@
 /**
- * Colours source text by its syntax, line by line. Loaded apart from the page, with all its languages, when the first
- * diff or code is shown. Gives plain words and class names: nothing of the text is ever taken for HTML.
+ * Highlights source text by its syntax, line by line. Loaded separately from the page, with all its languages, when
+ * the first diff or code is shown. Returns plain words and class names: the text is never interpreted as HTML.
  */
 import { common, createLowlight } from "lowlight";
 
 export interface Token {
   text: string;
-  /** Of the syntax; empty for plain text. */
+  /** The class of the syntax; empty for plain text. */
   className: string;
 }
 
@@ -19,7 +19,7 @@ export interface Highlighter {
   tokenLines: typeof tokenLines;
 }
 
-/** By the name's end, or the whole name (Makefile, or a language itself); null where the language is not known. */
+/** By file extension, or by full name (Makefile, or a language itself); null if the language is unknown. */
 export function languageOf(path: string): string | null {
   const name = (path.split("/").at(-1) ?? "").toLowerCase();
   const end = name.slice(name.lastIndexOf(".") + 1);

@@ -1,12 +1,12 @@
 /**
- * A tool's output in the colours that it had in a terminal.
+ * A tool's output in its terminal colours.
  */
 import { memo, useMemo } from "react";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { terminalRuns } from "../wording/terminal-text.ts";
 import "./code.css";
 
-/** So many changes of colour are drawn; what follows is plain. */
+/** The maximum number of colour changes; the rest is plain. */
 const MOST_RUNS = 2000;
 
 export const TerminalText = memo(function TerminalText({ text }: { text: string }) {

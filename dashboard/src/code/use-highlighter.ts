@@ -1,5 +1,5 @@
 /**
- * The highlighter once it has loaded; null until then, and where it cannot be loaded: a diff is readable without colours.
+ * The highlighter once it has loaded; null until then, or if it cannot be loaded: a diff is readable without colours.
  */
 import { useEffect, useState } from "react";
 import type { Highlighter } from "./highlighter.ts";

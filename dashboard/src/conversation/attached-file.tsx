@@ -1,5 +1,6 @@
 /**
- * A file that is part of a message: a picture where it came along and is of a kind that only has pixels, else its name.
+ * A file in a message: shown as an image if its data is included and its format contains only pixels, otherwise by
+ * name.
  */
 import type { LogPart } from "../../../src/protocol/conversations.ts";
 import { ForeignText } from "../parts/foreign-text.tsx";

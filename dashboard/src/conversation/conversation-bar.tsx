@@ -1,5 +1,5 @@
 /**
- * What stands above a conversation and stays in view: its name, and the jumps to its first message, to the next error and
+ * The bar above a conversation, which stays in view: its name, and jumps to its first message, to the next error and
  * to its newest message.
  */
 import { useState } from "react";
@@ -56,7 +56,7 @@ export function ConversationBar({ id, conversation, place, isTitled }: Conversat
   );
 }
 
-/** The jumps, and what there is to say about the last of them. */
+/** The jumps, and the outcome of the last one. */
 function useJumps({ messages, hasEarlier, earlier }: Conversation, place: ReadingPlace | null) {
   const [told, setTold] = useState("");
   const goTo = (message: LogMessage | undefined) => {
@@ -66,7 +66,7 @@ function useJumps({ messages, hasEarlier, earlier }: Conversation, place: Readin
     }
     setTold(message ? "" : "No errors");
   };
-  /** Calls back with the messages once there are enough of them. */
+  /** Calls back with the messages once enough are loaded. */
   const withEnough = (
     isEnough: (all: readonly LogMessage[]) => boolean,
     then: (all: readonly LogMessage[]) => void,
@@ -87,7 +87,7 @@ function useJumps({ messages, hasEarlier, earlier }: Conversation, place: Readin
       const here = place?.isAtEnd ? null : (place?.key ?? null);
       const found = here === null ? undefined : nextError(messages, here);
       if (found) goTo(found);
-      // Behind the last one comes the first one again.
+      // After the last one it starts again with the first.
       else
         withEnough(
           () => false,

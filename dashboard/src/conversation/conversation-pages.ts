@@ -1,10 +1,10 @@
 /**
- * The part of a conversation that is loaded: its newest page, and what was loaded before it. A newer answer replaces what
- * it overlaps; where it does not reach back to what is loaded, it stands alone and the rest can be loaded again.
+ * The loaded part of a conversation: its newest page and the pages before it. A newer answer replaces what it
+ * overlaps; if it does not reach back to what is loaded, it replaces everything and the rest can be loaded again.
  */
 import type { LogPage } from "../../../src/client/client.ts";
 
-/** Whether there is no gap between what is known and a newer answer. */
+/** Whether there is no gap between the known messages and a newer answer. */
 export function reaches(newer: LogPage, known: LogPage): boolean {
   const first = newer.messages[0];
   return first !== undefined && known.messages.some((message) => message.id === first.id);

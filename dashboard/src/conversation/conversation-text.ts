@@ -1,5 +1,5 @@
 /**
- * A conversation as plain text, complete, for the clipboard. Pure.
+ * A complete conversation as plain text, for the clipboard. Pure.
  */
 import type { LogMessage, LogPart } from "../../../src/protocol/conversations.ts";
 

@@ -1,6 +1,6 @@
 /**
- * The conversation of a task, oldest first. A live one opens at its newest message and is followed; earlier messages are
- * loaded as somebody scrolls up to them. Jumps load what they need.
+ * The conversation of a task, oldest first. A live one opens at its newest message and is followed; earlier messages
+ * load when the reader scrolls up to them. Jumps load what they need.
  */
 import { type RefObject, useLayoutEffect } from "react";
 import { Button } from "../parts/button.tsx";
@@ -14,9 +14,9 @@ interface ConversationProps {
   id: string;
   isTaskLive: boolean;
   scroller: RefObject<HTMLElement | null>;
-  /** Null until the page is drawn. */
+  /** Null until the page is rendered. */
   place: ReadingPlace | null;
-  /** False where what stands above it says already what it is. */
+  /** False if a title above it already says what it is. */
   isTitled?: boolean;
 }
 
@@ -59,9 +59,9 @@ export function Conversation({ id, isTaskLive, scroller, place, isTitled = true 
   );
 }
 
-/** What is at work is followed from the start; what has ended is read from the top. */
+/** A live task is followed from the start; an ended one is read from the top. */
 function useOpening(place: ReadingPlace | null, isTaskLive: boolean): void {
-  // Not when the task ends: decided when it is opened.
+  // Decided on opening, so that it does not change when the task ends.
   useLayoutEffect(() => {
     if (isTaskLive) place?.goToEnd();
     return () => place?.release();

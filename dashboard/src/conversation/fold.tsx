@@ -1,5 +1,5 @@
 /**
- * Something folded away under one line. Its inside is drawn when it is first opened: a long conversation has thousands.
+ * Content folded under one line. It is rendered when it is first opened: a long conversation has thousands of folds.
  */
 import { type ReactNode, useContext, useState } from "react";
 import { Icon } from "../parts/icons.tsx";
@@ -7,7 +7,7 @@ import { OpenFolds } from "./open-folds.ts";
 
 interface FoldProps {
   line: ReactNode;
-  /** Where it may leave the page and come back: under which name its state is kept. */
+  /** The name under which its state is kept, if it can leave the page and come back. */
   name?: string;
   children: () => ReactNode;
 }

@@ -1,5 +1,5 @@
 /**
- * Output as it was in a terminal: long ones are cut until a person asks for all.
+ * Output as it looked in a terminal: long output is cut until the reader asks for all of it.
  */
 import { useState } from "react";
 import { CodeFrame } from "../code/code-block.tsx";
@@ -17,7 +17,7 @@ interface LongTextProps {
 
 export function LongText({ text, label, isError = false }: LongTextProps) {
   const [showsAll, setShowsAll] = useState(false);
-  // An error is what a person came for.
+  // An error is what the reader is looking for.
   const isCut = !isError && !showsAll && text.length > CUT + 500;
   const look = isError ? "border border-error/35 bg-error/8 text-error" : "bg-raised text-ink";
   return (

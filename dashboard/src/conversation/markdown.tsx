@@ -1,6 +1,6 @@
 /**
- * Markdown from tasks, which is hostile: raw HTML stays text, images become links, and only addresses that a person would
- * expect are linked. Loaded apart from the page, because only this view needs it.
+ * Markdown from tasks, which is untrusted: raw HTML stays text, images become links, and only addresses that a reader
+ * would expect are linked. Loaded separately from the page, because only this view needs it.
  */
 import type { Element, ElementContent, Root, RootContent } from "hast";
 import ReactMarkdown, { type Components } from "react-markdown";
@@ -23,7 +23,7 @@ const components: Components = {
   ),
 };
 
-/** Markdown gives a block of code as an element in an element, whose class names the language. */
+/** Markdown represents a code block as nested elements, and the inner one's class names the language. */
 function CodeOf({ node }: { node: Element | undefined }) {
   const code = node?.children.find((child) => child.type === "element");
   const names = code?.properties.className;
@@ -41,7 +41,7 @@ function SafeLink({ address, children }: { address: string | undefined; children
   );
 }
 
-/** Puts a mark in place of each hidden character, in all of the tree's text but that of code blocks, which mark their own. */
+/** Replaces each hidden character by a mark in all text of the tree except code blocks, which mark their own. */
 function markHidden(tree: Root): void {
   const marked = <Node extends RootContent | ElementContent>(nodes: Node[]): Node[] =>
     nodes.flatMap((node): Node[] => {

@@ -1,5 +1,5 @@
 /**
- * Which messages went wrong: those that ended with an error, and those with a tool call that did. Pure.
+ * Finds failed messages: those that ended with an error, and those with a failed tool call. Pure.
  */
 import type { LogMessage } from "../../../src/protocol/conversations.ts";
 

@@ -1,6 +1,6 @@
 /**
- * The messages of a conversation, of which only those in view are drawn: room is kept for the others, at first by a guess.
- * The reading place puts right what a wrong guess moves.
+ * The messages of a conversation, of which only the visible ones are rendered: space is reserved for the others, at
+ * first by an estimate. The reading place corrects the shifts of a wrong estimate.
  */
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
@@ -16,7 +16,7 @@ interface MessageListProps {
   messages: readonly LogMessage[];
   scroller: RefObject<HTMLElement | null>;
   place: ReadingPlace;
-  /** Asks for earlier messages; called while a person scrolls up to them. */
+  /** Requests earlier messages; called while the reader scrolls up to them. */
   onNearStart: () => void;
 }
 
@@ -32,7 +32,7 @@ export function MessageList({ messages, scroller, place, onNearStart }: MessageL
     scrollMargin: start,
     overscan: 4,
   });
-  // The place is kept in one way only.
+  // Only one mechanism may keep the position.
   virtualizer.shouldAdjustScrollPositionOnItemSizeChange = () => false;
   const items = virtualizer.getVirtualItems();
   const first = items[0];
@@ -87,7 +87,7 @@ export function MessageList({ messages, scroller, place, onNearStart }: MessageL
   );
 }
 
-/** Where the list begins in what the scroller scrolls. */
+/** Where the list starts within the scroller's content. */
 function startOf(list: HTMLElement | null, scroller: HTMLElement | null): number {
   if (!list || !scroller) return 0;
   return Math.round(list.getBoundingClientRect().top - scroller.getBoundingClientRect().top + scroller.scrollTop);

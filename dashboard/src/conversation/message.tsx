@@ -1,5 +1,6 @@
 /**
- * One message of a conversation: who, when, and its parts in order. Drawn again only when the message itself changed.
+ * One message of a conversation: author, time, and its parts in order. Rendered again only when the message itself
+ * changes.
  */
 import { memo } from "react";
 import type { LogMessage, LogPart } from "../../../src/protocol/conversations.ts";
@@ -66,9 +67,9 @@ function MessageHead({ message }: { message: LogMessage }) {
 
 interface PartProps {
   part: LogPart;
-  /** Of its fold. */
+  /** The name of its fold. */
   name: string;
-  /** A prompt: shown as it was typed. */
+  /** A prompt: shown as typed. */
   isTyped: boolean;
 }
 
@@ -96,7 +97,7 @@ function Said({ text, isTyped }: { text: string; isTyped: boolean }) {
   return isTyped ? <TypedText text={text} /> : <RichText text={text} />;
 }
 
-/** The host's own bookkeeping (where a step began and ended, and the like): there for who looks for it, out of the way. */
+/** The host's own bookkeeping (such as where a step started and ended): available, but out of the way. */
 function HostRecords({ parts }: { parts: readonly LogPart[] }) {
   const records = parts.flatMap((part) => (part.type === "other" ? [part.raw] : []));
   if (records.length === 0) return null;

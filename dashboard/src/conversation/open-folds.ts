@@ -1,6 +1,6 @@
 /**
- * Which folds a person has opened or closed, by name: a fold that was scrolled out of the page is drawn anew, and must come
- * back as it was left. Null where folds stay on the page.
+ * Which folds the reader has opened or closed, by name: a fold that was scrolled out of the page is rendered again
+ * and must look as it was left. Null if folds stay on the page.
  */
 import { createContext } from "react";
 

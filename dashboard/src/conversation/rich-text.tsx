@@ -1,6 +1,6 @@
 /**
- * Text of a message: as markdown when that has loaded, as plain text until then and where it is too long to be parsed
- * without the page stopping.
+ * The text of a message: as Markdown once that has loaded, as plain text until then and if it is too long to parse
+ * without blocking the page.
  */
 import { lazy, memo, Suspense } from "react";
 import { ErrorBoundary } from "../parts/error-boundary.tsx";

@@ -1,6 +1,6 @@
 /**
- * One tool call: its name, what it was about, how it stands and how long it took in one line; input and output under it.
- * A failed one shows its error without being opened.
+ * One tool call: its name, subject, state and duration in one line, with input and output below. A failed one shows
+ * its error without being opened.
  */
 import type { LogPart } from "../../../src/protocol/conversations.ts";
 import { useNow } from "../live/clock.ts";

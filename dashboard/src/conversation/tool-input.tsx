@@ -1,6 +1,6 @@
 /**
- * The input of a tool call in the form that people read it: a command as a command, an edit as a diff, a file as its
- * contents, anything else as JSON.
+ * The input of a tool call in a readable form: a command as a command, an edit as a diff, a file as its contents,
+ * anything else as JSON.
  */
 import { CodeBlock } from "../code/code-block.tsx";
 import { useHighlighter } from "../code/use-highlighter.ts";

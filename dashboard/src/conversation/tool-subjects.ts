@@ -1,6 +1,6 @@
 /**
- * What a tool call is about, from its input, for the tools whose input people read: commands, edits and files. The names of
- * the fields are those of OpenCode and of Claude. Pure; an input of another form is no subject.
+ * The subject of a tool call, from its input, for the tools whose input people read: commands, edits and files. Knows
+ * the field names of OpenCode and of Claude. Pure; an input of another form has no subject.
  */
 
 export type ToolSubject =

@@ -1,6 +1,6 @@
 /**
- * A task's conversation as it happens: the stream says when to ask for the newest page again, a reader what of the earlier
- * ones is needed. The server pages backwards only, so what is loaded has no gaps.
+ * A task's live conversation: the stream says when to refetch the newest page, the reader which earlier pages are
+ * needed. The server only pages backwards, so what is loaded has no gaps.
  */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { LogPage } from "../../../src/client/client.ts";
@@ -10,9 +10,9 @@ import { queryKeys } from "../server/query-keys.ts";
 import { reaches, withEarlier, withNewest } from "./conversation-pages.ts";
 
 const PAGE_LIMIT = 100;
-/** For jumps: the most that the server gives at once. */
+/** For jumps: the most that the server returns at once. */
 const JUMP_LIMIT = 200;
-/** An answer that is being written is no event of its own. */
+/** There is no event for an answer that is being written. */
 const LIVE_POLL_MS = 5000;
 
 export type Conversation = ReturnType<typeof useConversation>;
@@ -26,7 +26,7 @@ export function useConversation(id: string, isTaskLive: boolean) {
     refetchInterval: isTaskLive && LIVE_POLL_MS,
   });
   const keep = async (earlier: LogPage): Promise<LogPage> => {
-    // A refetch under way would put back the list without what was just loaded.
+    // A refetch in flight would overwrite the list without the pages just loaded.
     await queries.cancelQueries({ queryKey: [...queryKey] });
     const known = queries.getQueryData<LogPage>(queryKey);
     const all = known ? withEarlier(known, earlier) : earlier;
@@ -54,7 +54,7 @@ export function useConversation(id: string, isTaskLive: boolean) {
 
 const NONE: readonly LogMessage[] = [];
 
-/** The newest page, and what lies between it and what is known: a gap would hide messages. */
+/** The newest page, and everything between it and the known messages: a gap would hide messages. */
 async function readNewest(id: string, known: LogPage | undefined, signal: AbortSignal): Promise<LogPage> {
   let answer = await readingClient.logs(id, { limit: PAGE_LIMIT }, signal);
   while (known && known.messages.length > 0 && answer.before !== null && !reaches(answer, known)) {

@@ -1,6 +1,6 @@
 /**
- * The changed files of a repository in the order of its diff: names and counts as git counted them, lines as far as the diff
- * shows them. What the diff was cut before is there too, without lines. Pure.
+ * The changed files of a repository in the order of its diff: names and counts from git, lines as far as the diff
+ * contains them. Files after the point where the diff was cut are included without lines. Pure.
  */
 import type { RepoDiff } from "../server/operate.ts";
 import { type FileDiff, parseDiff } from "./parse-diff.ts";
@@ -25,9 +25,9 @@ export function changedFilesOf(repo: RepoDiff): ChangedFile[] {
   return [...named, ...[...parsed.values()].map((file) => ({ ...file, shown: "whole" as const }))];
 }
 
-/** What of a diff nobody can have seen; null where all of it is there. */
+/** The part of a diff that nobody can have seen; null if all of it is there. */
 export interface Unseen {
-  /** Not a line of them is shown. */
+  /** None of their lines are shown. */
   hidden: string[];
   /** Shown up to where the diff was cut. */
   partly: string[];

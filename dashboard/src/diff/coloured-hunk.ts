@@ -1,6 +1,6 @@
 /**
- * Gives each line of a hunk its coloured words. The text before and the text after are coloured each as a whole, so that
- * what spans lines (comments, texts) keeps its colour. What is too large is left plain.
+ * Highlights each line of a hunk. The old and the new text are each highlighted as a whole, so that tokens spanning
+ * several lines (comments, strings) keep their colour. Hunks that are too large stay plain.
  */
 import type { Highlighter, Token } from "../code/highlighter.ts";
 import type { Hunk } from "./parse-diff.ts";
@@ -8,7 +8,7 @@ import type { Hunk } from "./parse-diff.ts";
 const MOST_CHARACTERS = 100_000;
 const LONGEST_LINE = 1000;
 
-/** One entry for each line; null: plain. */
+/** One entry per line; null means plain. */
 export function colouredHunk(highlighter: Highlighter | null, hunk: Hunk, path: string): (Token[] | null)[] {
   const plain = hunk.lines.map(() => null);
   const language = highlighter?.languageOf(path) ?? null;

@@ -1,6 +1,6 @@
 /**
- * The paths in a diff, which git quotes when they hold anything unusual: escapes for single characters, and bytes in
- * octal. Pure.
+ * Parses the paths in a diff, which git quotes when they contain anything unusual: escapes for single characters, and
+ * bytes in octal. Pure.
  */
 
 const QUOTED = /^"((?:[^"\\]|\\.)*)"/;
@@ -8,11 +8,14 @@ const SIGNS: Record<string, string> = { n: "\n", t: "\t", r: "\r", a: "\x07", b:
 
 export function pathIn(text: string): string {
   const [, quoted] = QUOTED.exec(text) ?? [];
-  // Git ends a name that has blanks in it with a tab.
+  // Git ends a name that contains blanks with a tab.
   return quoted === undefined ? text.replace(/\t$/, "") : unquoted(quoted);
 }
 
-/** From "diff --git a/x b/y". Unquoted, blanks make it ambiguous; but then the two are the same, or a rename line follows. */
+/**
+ * From "diff --git a/x b/y". Unquoted, blanks make it ambiguous; but then both paths are the same, or a rename line
+ * follows.
+ */
 export function pathsOfHead(head: string): { before: string; after: string } {
   const rest = head.slice("diff --git ".length);
   const [whole] = QUOTED.exec(rest) ?? [];

@@ -1,6 +1,6 @@
 /**
- * What an attempt changed, for each repository and file. Only so much is open at first that the page stays light; what the
- * server cut can be asked for in full, up to its own limit.
+ * The changes of an attempt, by repository and file. Only a limited amount is expanded at first to keep the page
+ * light; what the server cut can be requested in full, up to the server's limit.
  */
 import { useMemo, useState } from "react";
 import { useHighlighter } from "../code/use-highlighter.ts";
@@ -41,7 +41,7 @@ export function DiffView({ attempt }: { attempt: Attempt }) {
 
 interface ChangesProps {
   attempt: Attempt;
-  /** What to say of one that has ended without a change. */
+  /** The text for an attempt that has ended without a change. */
   nothing: string;
 }
 

@@ -1,6 +1,5 @@
 /**
- * The changes of one file under its name: numbered lines with their signs, coloured by syntax. A long one is drawn in
- * portions.
+ * The changes of one file under its name: numbered, signed and highlighted lines. A long one is rendered in portions.
  */
 import { memo, useMemo, useState } from "react";
 import type { Highlighter } from "../code/highlighter.ts";
@@ -99,7 +98,7 @@ function Body({ file, highlighter }: { file: ChangedFile; highlighter: Highlight
   );
 }
 
-/** Whole hunks stay the same object, so that they need not be coloured again. */
+/** Complete hunks stay the same object, so that they need not be highlighted again. */
 function firstLines(hunks: readonly Hunk[], most: number): Hunk[] {
   let left = most;
   const shown: Hunk[] = [];

@@ -1,5 +1,5 @@
 /**
- * The files that a diff was cut before: their names and what changed in them, without lines.
+ * The files after the point where a diff was cut: their names and counts, without lines.
  */
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { Icon } from "../parts/icons.tsx";
@@ -9,7 +9,7 @@ import { LineCounts } from "./line-counts.tsx";
 
 interface HiddenFilesProps {
   files: readonly ChangedFile[];
-  /** How many more there are, without names. */
+  /** The number of further files, without names. */
   unnamed: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The lines of one hunk. Signs stand as text beside the colours; numbers and signs are left out when lines are copied. A
- * line with hidden characters says so under itself, because it may do something else than it seems to.
+ * The lines of one hunk. Signs are text beside the colours; copying lines leaves out numbers and signs. A line with
+ * hidden characters says so below it, because it may not do what it seems to.
  */
 import { memo, useMemo } from "react";
 import { ColouredWords } from "../code/coloured-words.tsx";

@@ -1,5 +1,5 @@
 /**
- * Lines added and removed, in numbers and signs.
+ * The numbers of lines added and removed, with signs.
  */
 import { countText } from "../wording/amounts.ts";
 

@@ -1,6 +1,6 @@
 /**
- * The hunk between two texts: the lines that both begin and end with are context, what is between them was replaced. Enough
- * for an edit, which names little more than what it changes. Pure.
+ * The hunk between two texts: their common first and last lines are context, what is between them was replaced.
+ * Enough for an edit, which contains little more than what it changes. Pure.
  */
 import type { DiffLine, Hunk } from "./parse-diff.ts";
 
@@ -25,7 +25,7 @@ export function hunkBetween(before: string, after: string): Hunk {
   };
 }
 
-/** Where in the file it stands is not known, so it has no numbers. */
+/** Its position in the file is unknown, so it has no line numbers. */
 function line(kind: DiffLine["kind"], text: string): DiffLine {
   return { kind, text, before: null, after: null };
 }

@@ -1,26 +1,26 @@
 /**
- * Reads git's unified diff into files, hunks and numbered lines. Trusts the counts in a hunk's head, not the look of its
- * lines, because a removed line can look like a head. A diff that was cut ends where it was cut. Pure.
+ * Parses git's unified diff into files, hunks and numbered lines. Relies on the counts in a hunk's header, not on how
+ * its lines look, because a removed line can look like a header. A truncated diff ends where it was cut. Pure.
  */
 import { pathIn, pathsOfHead } from "./diff-paths.ts";
 
 export interface DiffLine {
   kind: "added" | "removed" | "context" | "note";
   text: string;
-  /** Its number before and after; null where it is not there. */
+  /** Its number before and after; null if it does not exist there. */
   before: number | null;
   after: number | null;
 }
 
 export interface Hunk {
-  /** What git says stands around it, such as the function's name. */
+  /** The context that git names, such as the function. */
   around: string;
   lines: DiffLine[];
 }
 
 export interface FileDiff {
   path: string;
-  /** Where it was before, when it was moved. */
+  /** Its previous path, if it was moved. */
   from: string | null;
   change: "added" | "removed" | "moved" | "changed";
   isBinary: boolean;
@@ -74,7 +74,7 @@ function readHead(file: FileDiff, line: string): void {
   else if (line.startsWith("Binary files ") || line === "GIT binary patch") file.isBinary = true;
 }
 
-/** Gives the place after the hunk. */
+/** Returns the position after the hunk. */
 function readHunk(file: FileDiff, lines: readonly string[], start: number): number {
   const [, beforeStart, beforeCount = "1", afterStart, afterCount = "1", around = ""] =
     HUNK.exec(lines[start] ?? "") ?? [];

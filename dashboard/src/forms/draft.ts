@@ -1,13 +1,13 @@
 /**
- * What somebody typed and has not sent: kept for this tab under a name, so that Escape, a click beside a dialog, back and forward,
- * and a reload lose nothing. Where storage is forbidden it lasts as long as the page.
+ * Text that was typed but not sent: kept for this tab under a name, so that Escape, a click outside a dialog, back
+ * and forward, and a reload lose nothing. If storage is blocked, it lasts as long as the page.
  */
 import { useState } from "react";
 
 const PREFIX = "asyncagents.draft.";
 const here = new Map<string, string>();
 
-/** The text, and the way to change it; an empty text, or the first one, is no draft. */
+/** The text, and a function that changes it; an empty text, or the initial one, is not a draft. */
 export function useDraft(name: string, first = ""): [text: string, change: (text: string) => void] {
   const [text, setText] = useState(() => readDraft(name) ?? first);
   const change = (next: string) => {
@@ -17,7 +17,7 @@ export function useDraft(name: string, first = ""): [text: string, change: (text
   return [text, change];
 }
 
-/** For whoever has sent it. */
+/** To be called once the text is sent. */
 export function forgetDraft(name: string): void {
   keepDraft(name, "");
 }
@@ -36,7 +36,7 @@ function keepDraft(name: string, text: string): void {
     else window.sessionStorage.setItem(PREFIX + name, text);
     here.delete(name);
   } catch {
-    // Storage can be full or forbidden; the page itself still knows.
+    // Storage can be full or blocked; the page itself still remembers.
     if (text === "") here.delete(name);
     else here.set(name, text);
   }

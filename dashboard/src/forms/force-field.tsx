@@ -1,5 +1,5 @@
 /**
- * The way past a refusal that protects work: offered only once the server has refused for that reason.
+ * Overrides a rejection that protects work: offered only after the server has rejected the action for that reason.
  */
 import type { ReactNode } from "react";
 import { codeOf } from "../server/failure.ts";

@@ -1,5 +1,5 @@
 /**
- * A dialog that holds one form: says what went wrong in the server's words and closes when its deed is done.
+ * A dialog with one form: shows the server's error message on failure, and closes on success.
  */
 import type { ReactNode } from "react";
 import { Button } from "../parts/button.tsx";
@@ -9,12 +9,12 @@ import { Form } from "./form.tsx";
 
 interface FormDialogProps {
   title: string;
-  /** What the button says, and says while it is under way. */
+  /** The button's label, and its label while the action is in progress. */
   deed: readonly [string, string];
   act: { mutate: () => void; isPending: boolean; error: unknown };
   isReady?: boolean;
   isDangerous?: boolean;
-  /** Stands in for the note of a failure. */
+  /** Replaces the error message. */
   failure?: ReactNode;
   onClose: () => void;
   children: ReactNode;

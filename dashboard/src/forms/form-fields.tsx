@@ -1,5 +1,5 @@
 /**
- * The fields of the page's forms: each with a label of its own, all in one look.
+ * The form fields of the page: each with its own label, all in one style.
  */
 import { type ReactNode, useId } from "react";
 import { ForeignText } from "../parts/foreign-text.tsx";
@@ -41,9 +41,9 @@ interface TextFieldProps {
   maxLength?: number;
   isRequired?: boolean;
   isMono?: boolean;
-  /** Offered while somebody types; only in a field of one line. */
+  /** Suggestions while typing; only in a single-line field. */
   suggestions?: readonly string[];
-  /** How many lines it shows; one where absent. */
+  /** The number of visible lines; one by default. */
   rows?: number;
 }
 

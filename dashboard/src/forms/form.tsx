@@ -1,5 +1,6 @@
 /**
- * A form as all of the page are: Ctrl+Enter (or ⌘+Enter) submits it from every field, and in a dialog its first field has the focus.
+ * The page's form element: Ctrl+Enter (or ⌘+Enter) submits it from every field, and in a dialog its first field has
+ * the focus.
  */
 import { type FormEvent, type KeyboardEvent, type ReactNode, useEffect, useRef } from "react";
 

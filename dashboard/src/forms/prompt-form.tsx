@@ -1,4 +1,4 @@
-/** A box in which a person tells an agent what to do next; what can be done with it is the caller's. */
+/** A text box for telling an agent what to do next; the caller provides the actions. */
 import { type ReactNode, useId } from "react";
 import { FailureNote } from "../parts/failure-note.tsx";
 import { Form } from "./form.tsx";
@@ -11,7 +11,7 @@ interface PromptFormProps {
   placeholder: string;
   prompt: string;
   onPrompt: (prompt: string) => void;
-  /** Only called with words in the box. */
+  /** Only called if the box is not empty. */
   onSubmit: () => void;
   failure: { title: string; error: Error | null };
   /** The buttons. */

@@ -1,4 +1,7 @@
-/** A box to search or filter with. "/" focuses it; Escape empties it, then leaves it. What is done with the text is the owner's matter. */
+/**
+ * A box to search or filter with. "/" focuses it; Escape clears it, then leaves it. The owner decides what to do with
+ * the text.
+ */
 import { type KeyboardEvent, useRef } from "react";
 import { Icon } from "../parts/icons.tsx";
 import { useShortcuts } from "../shell/shortcuts.ts";

@@ -1,5 +1,5 @@
 /**
- * The attempts at a work item, newest first, each with how it stands and what it changed.
+ * The attempts at a work item, newest first, each with its state and its changes.
  */
 import { AttemptStateMark } from "../attempt/attempt-state-mark.tsx";
 import { LineCounts } from "../diff/line-counts.tsx";

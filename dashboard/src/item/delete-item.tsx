@@ -1,5 +1,5 @@
 /**
- * Deletes a work item after asking. Where that would lose work the server refuses, and only then force is offered.
+ * Deletes a work item after asking. If that would lose work, the server rejects it, and only then is force offered.
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";

@@ -1,6 +1,6 @@
 /**
- * What runs an attempt: an executor, with the reason and the remedy where it cannot be used here, and its agent. Agents are
- * known only once a host is up; until then one can be named by hand.
+ * What runs an attempt: an executor, with the reason and the remedy if it is unavailable here, and its agent. Agents
+ * are known only while a host is running; until then one can be typed by name.
  */
 
 import { ChoiceField, TextField } from "../forms/form-fields.tsx";
@@ -18,7 +18,7 @@ interface ExecutorFieldsProps {
   onVariant: (name: string) => void;
 }
 
-/** The one of last time where it still works, else the first that does. */
+/** The last one used if it still works, otherwise the first that does. */
 export function firstExecutor(executors: readonly Executor[]): string {
   const last = rememberedExecutor();
   const works = executors.filter(({ available }) => available);

@@ -1,5 +1,5 @@
 /**
- * One work item: what is to be done, where it stands, and the attempts that were made at it.
+ * One work item: what is to be done, its status, and the attempts at it.
  */
 import { type RefObject, useEffect } from "react";
 import { NotLoaded } from "../board/not-loaded.tsx";

@@ -1,5 +1,6 @@
 /**
- * The title and description of a work item, to read and to edit. What is being edited is not overwritten by what comes in.
+ * The title and description of a work item, to read and to edit. Incoming changes do not overwrite an edit in
+ * progress.
  */
 import { useState } from "react";
 import { forgetDraft, useDraft } from "../forms/draft.ts";

@@ -1,5 +1,5 @@
 /**
- * What this browser chose last for starting an attempt: executor, agent, and each repository's branch.
+ * The last choices in this browser for starting an attempt: executor, agent, and each repository's branch.
  */
 import { remember, remembered } from "../browser/remembered.ts";
 

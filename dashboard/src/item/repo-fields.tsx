@@ -1,5 +1,5 @@
 /**
- * Where an attempt works: the project's repositories, each with the branch that it starts from and is merged into.
+ * Where an attempt works: the project's repositories, each with the branch it starts from and is merged into.
  */
 
 import { FIELD } from "../forms/form-fields.tsx";

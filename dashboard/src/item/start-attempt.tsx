@@ -1,5 +1,5 @@
 /**
- * Starts an attempt: with what, in which repositories, from which branches. Remembers the choices for the next time.
+ * Starts an attempt: with which executor, in which repositories, from which branches. Remembers the choices.
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";

@@ -1,5 +1,5 @@
 /**
- * Where a work item stands, as a choice.
+ * The status of a work item, as a select.
  */
 
 import { ChoiceField } from "../forms/form-fields.tsx";

@@ -1,5 +1,5 @@
 /**
- * Changes a work item and shows the server's answer at once, here and on the board.
+ * Changes a work item and immediately shows the server's answer, here and on the board.
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type Item, type ItemStatus, operate } from "../server/operate.ts";

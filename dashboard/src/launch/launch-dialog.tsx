@@ -1,5 +1,5 @@
 /**
- * Launches a task: asks where and with which agent, says why where controls are off, and opens the task that came of it.
+ * Launches a task: asks where and with which agent, says why if controls are off, and opens the new task.
  */
 import { useQuery } from "@tanstack/react-query";
 import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
@@ -10,7 +10,7 @@ import { type FirstLaunch, LaunchForm } from "./launch-form.tsx";
 import { type LaunchPlaces, useLaunchPlaces } from "./launch-places.ts";
 
 interface LaunchDialogProps {
-  /** The task that is run again. */
+  /** The task to run again. */
   again?: BackgroundTask;
   onClose: () => void;
 }

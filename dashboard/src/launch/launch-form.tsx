@@ -1,6 +1,6 @@
 /**
- * The form of a launch: in any folder, on any host that can be opened. Known folders are offered; agents too, where they are known
- * before a host runs there. Shows the server's own words when it refuses.
+ * The form of a launch: in any folder, on any available host. Suggests known folders, and agents if they are known
+ * before a host runs there. Shows the server's own message if it rejects the launch.
  */
 import { useMutation } from "@tanstack/react-query";
 import { forgetDraft, useDraft } from "../forms/draft.ts";
@@ -14,9 +14,9 @@ import { taskPath } from "../routing/route.ts";
 import { control } from "../server/page-client.ts";
 import { agentsAt, type LaunchPlaces } from "./launch-places.ts";
 
-/** What the form begins with; empty where a person has to say. */
+/** The initial values; empty if the user has to fill them in. */
 export interface FirstLaunch {
-  /** Under which drafts are kept: one for each task that is run again. */
+  /** The key under which drafts are kept: one per task that is run again. */
   name: string;
   host: string;
   directory: string;

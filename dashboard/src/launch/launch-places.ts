@@ -1,5 +1,6 @@
 /**
- * Where tasks can be launched: the hosts that this server or the daemon can open, the folders that are known, and the agents there.
+ * Where tasks can be launched: the hosts that this server or the daemon can open, the known folders, and the agents
+ * there.
  */
 import type { ServerInstance } from "../../../src/protocol/server.ts";
 import { useExecutors } from "../server/board-queries.ts";
@@ -10,7 +11,7 @@ import { executorLabel } from "../wording/attempts.ts";
 export interface LaunchHost {
   host: string;
   label: string;
-  /** Why it cannot be used, with what to do. */
+  /** Why it is unavailable, with what to do. */
   problem: string | null;
   agents: readonly string[];
 }
@@ -27,7 +28,7 @@ const HOSTS: Record<string, string> = {
   SCRIPTED: "scripted",
 };
 
-/** Null until the server has said. Without a daemon only the hosts of this server itself are there. */
+/** Null until the server has answered. Without a daemon only this server's own hosts are listed. */
 export function useLaunchPlaces(): { places: LaunchPlaces | null; error: Error | null; retry: () => void } {
   const instances = useInstances();
   const executors = useExecutors();
@@ -64,7 +65,7 @@ function hostsOf(executors: readonly Executor[], instances: readonly ServerInsta
   return usable.toSorted((one, other) => Number(one.problem !== null) - Number(other.problem !== null));
 }
 
-/** Those of the folder where something runs there already; else those that the host is known to have. */
+/** The folder's agents if something already runs there; otherwise those that the host is known to have. */
 export function agentsAt(
   { instances, hosts }: LaunchPlaces,
   host: string,

@@ -1,5 +1,5 @@
 /**
- * What stands in place of the list when there is nothing in it, and what to do about that.
+ * Shown instead of an empty list, with what to do about it.
  */
 import { Button } from "../parts/button.tsx";
 import { Emptiness } from "../parts/emptiness.tsx";

@@ -1,5 +1,5 @@
 /**
- * The filters of the list, written to the address bar: statuses, agent, search. Typing replaces the address, so that
+ * The filters of the list, kept in the address bar: statuses, agent, search. Typing replaces the address, so that
  * "back" does not undo letter by letter.
  */
 import type { TaskStatus } from "../../../src/protocol/tasks.ts";

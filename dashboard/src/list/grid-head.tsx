@@ -1,8 +1,8 @@
 /**
- * The grid's columns: their names, their widths, and how they line up. The rows use the same template.
+ * The grid's columns: their names, widths and alignment. The rows use the same template.
  */
 
-/** Tokens and cost give way on middling widths; the narrow form has two lines and no columns. */
+/** Tokens and cost are hidden at medium widths; the narrow form has two lines and no columns. */
 export const COLUMNS =
   "grid grid-cols-[6.75rem_minmax(0,2fr)_minmax(4rem,7.5rem)_minmax(0,1.5fr)_4.75rem_5.5rem] lg:grid-cols-[6.75rem_minmax(0,2fr)_minmax(4rem,9rem)_minmax(0,1.5fr)_4.25rem_4.25rem_4.75rem_5.5rem] items-center gap-x-4 px-5";
 

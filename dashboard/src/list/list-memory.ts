@@ -1,6 +1,6 @@
 /**
- * How each list was left: how far it was scrolled and what was selected, so that going back finds it so. Lives as long
- * as the page, for the newest few lists.
+ * The state in which each list was left: scroll position and selection, restored when going back. Lives as long as
+ * the page, for the most recent lists.
  */
 
 interface Left {

@@ -1,5 +1,5 @@
 /**
- * The list of tasks: counts, filters, and the grid; or what to do where there is none.
+ * The list of tasks: counts, filters, and the grid; or what to do if there are none.
  */
 import { useEffect } from "react";
 import type { LiveFeed } from "../live/live-feed.ts";

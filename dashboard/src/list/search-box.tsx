@@ -1,4 +1,4 @@
-/** The search box: shows what is typed at once and searches when the typing rests. */
+/** The search box: shows what is typed immediately and searches when typing pauses. */
 import { useEffect, useRef, useState } from "react";
 import { SearchField } from "../forms/search-field.tsx";
 import { type Filters, listPath } from "../routing/filters.ts";

@@ -1,7 +1,7 @@
 /**
- * The rows of the list that are known, by their place: pages as the server numbered them at one moment, and on top of
- * them the tasks that came since. A new task thus moves every row down without a single page being fetched again.
- * Each task is in one place only. Fetches nothing.
+ * The known rows of the list, by position: pages as the server numbered them at one moment, plus the tasks added on
+ * top since. So a new task moves every row down without refetching a page. Each task is in one place only. Fetches
+ * nothing.
  */
 import type { TaskRowData } from "./task-row-data.ts";
 
@@ -43,7 +43,7 @@ export class SparseRows {
     return this.#pages.get(Math.floor(below / PAGE_SIZE))?.[below % PAGE_SIZE];
   }
 
-  /** -1 when the task is not among the known rows. */
+  /** -1 if the task is not among the known rows. */
   indexOf(id: string): number {
     const number = this.#pageOfId.get(id);
     if (number === undefined) return -1;
@@ -106,7 +106,7 @@ export class SparseRows {
     this.#pages.delete(number);
   }
 
-  /** Numbers the pages anew from the list as it is shown now, with nothing on top. */
+  /** Renumbers the pages from the list as it is shown now, with nothing on top. */
   rebase(total: number): void {
     const pages = new Map<number, Page>();
     const put = (index: number, row: TaskRowData | undefined) => {
@@ -131,7 +131,7 @@ export class SparseRows {
     for (const [number, page] of pages) this.#adopt(number, page);
   }
 
-  /** All there is, newest first. */
+  /** All known rows, newest first. */
   seed(rows: readonly TaskRowData[]): void {
     this.#head = [];
     this.#pages = new Map();

@@ -1,5 +1,5 @@
 /**
- * The counts over everything, whatever the filters.
+ * The counts of all tasks, regardless of the filters.
  */
 import type { Stats } from "../../../src/protocol/statistics.ts";
 import { useStats } from "../server/queries.ts";

@@ -1,6 +1,6 @@
 /**
- * The virtual grid: as tall as the whole list, with only the rows in view drawn, and the selected one. The grid is one stop
- * for the keyboard; its keys move the focus from row to row.
+ * The virtual grid: as tall as the whole list, but only the visible rows and the selected one are rendered. The grid
+ * is one tab stop; its keys move the focus from row to row.
  */
 import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
@@ -42,7 +42,7 @@ export function TaskGrid({ path, pages, onClear }: TaskGridProps) {
     virtualizer.scrollToIndex(index);
   };
   const { selectedIndex, select } = useSelection(path, pages, reveal, onClear);
-  // The row that has the focus must not leave the page.
+  // The focused row must not leave the page.
   if (selectedIndex !== kept) setKept(selectedIndex);
   useEffect(() => {
     const row = wantsFocus.current && selectedIndex !== -1 ? document.getElementById(rowId(selectedIndex)) : null;
@@ -51,7 +51,7 @@ export function TaskGrid({ path, pages, onClear }: TaskGridProps) {
     row.focus({ preventScroll: true });
   });
   useKeptPlace(scroller, pages, rowHeight);
-  // Before the element goes: afterwards it no longer knows where it was.
+  // Before the element is removed: afterwards it no longer knows its position.
   useLayoutEffect(() => {
     const element = scroller.current;
     return () => rememberList(path, { ...recallList(path), offset: element?.scrollTop ?? 0 });
@@ -99,7 +99,7 @@ function withRow(indexes: number[], index: number, count: number): number[] {
   return [...indexes, index].sort((one, other) => one - other);
 }
 
-/** A list that is scrolled down stays where it is when tasks come in on top. */
+/** A list that is scrolled down stays in place when tasks are added on top. */
 function useKeptPlace(scroller: RefObject<HTMLDivElement | null>, pages: TaskPages, rowHeight: number): void {
   const seen = useRef(pages.inserted);
   const { inserted } = pages;

@@ -1,7 +1,7 @@
 /**
- * The list under one set of filters, however long: fetches the pages that are looked at, keeps the nearest few, and
- * follows the stream. Without filters a new task is put on top and nothing is fetched; with filters the pages in view are
- * fetched again, at a pace, because only the server knows what passes.
+ * The list under one set of filters, however long: fetches the pages in view, keeps the nearest few, and follows the
+ * stream. Without filters a new task is added on top and nothing is fetched; with filters the visible pages are
+ * refetched at a limited rate, because only the server knows what matches.
  */
 import type { Client } from "../../../src/client/client.ts";
 import type { Snapshot } from "../../../src/protocol/events.ts";
@@ -50,7 +50,7 @@ export class TaskPages implements FeedListener {
 
   readonly version = () => this.#version;
 
-  /** How many match; null before the first answer. */
+  /** The number of matches; null before the first answer. */
   get total(): number | null {
     return this.#rows.total;
   }
@@ -59,7 +59,7 @@ export class TaskPages implements FeedListener {
     return this.#failure;
   }
 
-  /** How many tasks were put on top so far: a view that is scrolled down keeps its place by it. */
+  /** How many tasks were added on top so far: a scrolled view uses it to keep its position. */
   get inserted(): number {
     return this.#inserted;
   }
@@ -72,7 +72,10 @@ export class TaskPages implements FeedListener {
     return this.#rows.indexOf(id);
   }
 
-  /** Says which rows are looked at. Waits for a scroll to settle, so that a long drag does not fetch all it passes. */
+  /**
+   * Reports which rows are visible. Waits for scrolling to settle, so that a long drag does not fetch everything it
+   * passes.
+   */
   show(first: number, last: number): void {
     this.#visible = { first, last };
     clearTimeout(this.#settleTimer);
@@ -85,7 +88,7 @@ export class TaskPages implements FeedListener {
     void this.#loadVisible();
   }
 
-  /** Fetches what is in view anew, for a list that did not follow the stream for a while. */
+  /** Refetches what is visible, for a list that did not follow the stream for a while. */
   refresh(): void {
     this.#refresh();
   }
@@ -161,7 +164,10 @@ export class TaskPages implements FeedListener {
     this.#notify();
   }
 
-  /** Asks again while the server has counted tasks that the stream has not told of yet: its places would be off by them. */
+  /**
+   * Asks again while the server has counted tasks that the stream has not reported yet: its positions would be off by
+   * them.
+   */
   async #fetch(number: number, signal: AbortSignal): Promise<TaskList> {
     const { statuses, agent, search } = this.filters;
     for (let tries = 1; ; tries++) {
@@ -191,7 +197,7 @@ export class TaskPages implements FeedListener {
     this.#dropFarPages();
   }
 
-  /** True when the server's list and ours no longer have the same length, even after waiting for the stream. */
+  /** True if the server's list and ours no longer have the same length, even after waiting for the stream. */
   #driftOf(number: number, answer: TaskList): boolean {
     const headThen = answer.offset - number * PAGE_SIZE;
     return answer.total !== (this.total ?? 0) - this.#rows.headLength + headThen;
@@ -211,7 +217,7 @@ export class TaskPages implements FeedListener {
     this.#loading.clear();
   }
 
-  /** A burst of changes is one drawing. */
+  /** A burst of changes is rendered once. */
   #notify(): void {
     this.#notifyTimer ??= setTimeout(() => {
       this.#notifyTimer = undefined;

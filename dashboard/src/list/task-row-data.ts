@@ -1,6 +1,6 @@
 /**
- * What the list keeps of a task: all but its long texts, so that thousands of rows stay small. Also says whether a task
- * passes the filters, as the server would.
+ * What the list keeps of a task: everything except its long texts, so that thousands of rows stay small. Also decides
+ * whether a task passes the filters, like the server does.
  */
 import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 import type { Filters } from "../routing/filters.ts";

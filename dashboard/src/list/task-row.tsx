@@ -1,5 +1,5 @@
 /**
- * One row of the list, as columns or, on narrow screens, as two lines. The description is the link, stretched over the
+ * One row of the list, as columns or, on narrow screens, as two lines. The description is a link stretched over the
  * row, so that a row opens like any link. A row that is not loaded yet keeps its place.
  */
 import { memo } from "react";

@@ -1,5 +1,5 @@
 /**
- * The selected row and the keys that move it. The selection is a task, not a place: it goes along when rows move.
+ * The selected row and the keys that move it. The selection is a task, not a position: it follows when rows move.
  */
 import { useCallback, useState } from "react";
 import { navigate } from "../routing/location.ts";

@@ -1,6 +1,6 @@
 /**
- * The pages for the filters in the address bar: the one list of everything, which always follows the stream, or a
- * filtered one, which follows it while it is shown. The newest filtered list is kept, so that going back finds it.
+ * The pages for the filters in the address bar: the unfiltered list, which always follows the stream, or a filtered
+ * one, which follows it while it is shown. The newest filtered list is kept for going back.
  */
 import { useEffect, useMemo, useSyncExternalStore } from "react";
 import type { LiveFeed } from "../live/live-feed.ts";

@@ -1,7 +1,7 @@
 /**
- * Fetches what is shown of the board again when the board changed, and when a task turns: it began, asks something, was answered,
- * ended. A fresh snapshot means that something may have been missed. While a card is being moved nothing is fetched, or it would
- * be shown where it was; whoever moved it fetches everything afterwards.
+ * Refetches the visible parts of the board when the board changes, and at a task's turning points: it started, asks
+ * something, was answered, ended. A fresh snapshot means that something may have been missed. While a card is being
+ * moved nothing is fetched, or it would jump back; the move refetches everything afterwards.
  */
 import type { QueryClient } from "@tanstack/react-query";
 import { mutationKeys, queryKeys } from "../server/query-keys.ts";

@@ -1,6 +1,6 @@
 /**
- * One clock for everything that ticks: it runs only while something shows it. Coarse readers are drawn again only when
- * their own step has passed.
+ * One clock for everything that ticks: it runs only while something shows it. Coarse readers are rendered again only
+ * when their own step has passed.
  */
 import { useSyncExternalStore } from "react";
 
@@ -31,7 +31,7 @@ function tick(): void {
 
 const still = () => () => {};
 
-/** The time now, to the step; it stands still where nothing moves. */
+/** The current time, rounded to the step; it stands still if nothing moves. */
 export function useNow({ moves = true, stepMs = TICK_MS } = {}): number {
   return useSyncExternalStore(moves ? subscribe : still, () => Math.floor(now / stepMs) * stepMs);
 }

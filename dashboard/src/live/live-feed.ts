@@ -1,6 +1,6 @@
 /**
- * The page's one event stream: holds how the connection stands and hands each snapshot and change to who listens. Keeps
- * no tasks itself; the list's pages and the query cache do, each within its own bounds.
+ * The page's only event stream: holds the state of the connection and passes each snapshot and change to its
+ * listeners. Keeps no tasks itself; the list's pages and the query cache do, each within its own limits.
  */
 import type { Client } from "../../../src/client/client.ts";
 import type { Snapshot } from "../../../src/protocol/events.ts";
@@ -10,7 +10,7 @@ import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 export type Connection =
   | { kind: "connecting" }
   | { kind: "live" }
-  /** `refusal` is what the server says where it answers, but not to this page. */
+  /** `refusal` is the server's message if it answers, but not to this page. */
   | { kind: "reconnecting"; attempt: number; refusal: string | null };
 
 export interface FeedListener {

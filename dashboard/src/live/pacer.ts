@@ -1,6 +1,6 @@
 /**
- * Repeats work no faster than a pace: the first call at once, the last one never lost, and never two at a time, because a
- * second refetch would cut off a slow first one for ever.
+ * Rate-limits repeated work: the first call runs immediately, the last one is never lost, and never two at a time,
+ * because a second refetch would forever cut off a slow first one.
  */
 
 export type Pacer = () => void;
@@ -13,7 +13,7 @@ export function pacer(paceMs: number, work: () => Promise<unknown> | undefined):
     while (isWanted) {
       isWanted = false;
       const pause = new Promise((resolve) => setTimeout(resolve, paceMs));
-      // A failure is the query's to show; the pace goes on.
+      // The query shows its own failure; the pacer continues.
       await Promise.allSettled([work(), pause]);
     }
     isBusy = false;
@@ -24,7 +24,7 @@ export function pacer(paceMs: number, work: () => Promise<unknown> | undefined):
   };
 }
 
-/** One pacer for each key; forgets those that have not been asked for in a while. */
+/** One pacer per key; forgets those that have not been used for a while. */
 export function keyedPacers(paceMs: number, work: (key: string) => Promise<unknown> | undefined, limit = 200) {
   const pacers = new Map<string, Pacer>();
   return (key: string) => {

@@ -1,6 +1,6 @@
 /**
- * Carries the stream into the query cache: what a change says is shown at once, what it only hints at is fetched again at
- * a pace. Queries that nothing shows are marked stale and not fetched.
+ * Applies the stream to the query cache: what a change contains is shown immediately, what it only implies is
+ * refetched at a limited rate. Queries that nothing shows are marked stale and not fetched.
  */
 import type { QueryClient } from "@tanstack/react-query";
 import type { Snapshot } from "../../../src/protocol/events.ts";
@@ -37,12 +37,12 @@ export function queryUpdates(queries: QueryClient): FeedListener {
     onChange(type: TaskEventName, changed: BackgroundTask) {
       queries.setQueryData<BackgroundTask>(queryKeys.task(changed.id), (known) => known && mergedTask(known, changed));
       queries.setQueryData<TaskGroup>(queryKeys.group(changed.batchId), (known) => known && withTask(known, changed));
-      // An answer that is on its way may be older than this change.
+      // An answer in flight may be older than this change.
       const isOnItsWay = queries.isFetching({ queryKey: [...queryKeys.task(changed.id)] }) > 0;
       if (isOnItsWay || changed.shortened.length > 0) task(changed.id);
       logs(changed.id);
       group(changed.batchId);
-      // Only a turn changes a count, a run or a family; the many updates in between do not.
+      // Only a turning point changes a count, a run or a family; the many updates in between do not.
       if (!standings.hasTurned(changed) && type === "task.updated") return;
       runs(changed.id);
       stats();
@@ -52,7 +52,7 @@ export function queryUpdates(queries: QueryClient): FeedListener {
   };
 }
 
-/** Texts that the stream has cut keep their full form until it is fetched again. */
+/** Texts that the stream has cut keep their full form until it is refetched. */
 export function mergedTask(known: BackgroundTask, changed: BackgroundTask): BackgroundTask {
   const merged = { ...changed };
   for (const field of changed.shortened) {

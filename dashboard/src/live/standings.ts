@@ -1,6 +1,6 @@
 /**
- * Tells turns from mere updates: a task has turned when what it stands for differs from what was known. Remembers live
- * tasks only, so that it stays small.
+ * Tells a task's turning points from mere updates: a task has turned when its state differs from the last known one.
+ * Remembers live tasks only, so that it stays small.
  */
 import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 import { isLive } from "../wording/statuses.ts";

@@ -1,4 +1,4 @@
-/** The way up from a page, before its title. */
+/** The link up from a page, before its title. */
 import { Link } from "../routing/link.tsx";
 import { Icon } from "./icons.tsx";
 

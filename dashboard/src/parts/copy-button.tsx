@@ -1,5 +1,5 @@
 /**
- * Copies a text, which may have to be fetched first, and says how that went.
+ * Copies a text, which may have to be fetched first, and reports the result.
  */
 import { useState } from "react";
 import { copyText } from "../browser/clipboard.ts";

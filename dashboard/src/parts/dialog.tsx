@@ -1,5 +1,5 @@
 /**
- * A modal dialog on the browser's own: it keeps the focus inside, closes with Escape, and gives the focus back.
+ * A modal dialog based on the browser's own: it keeps the focus inside, closes on Escape, and restores the focus.
  */
 import { type MouseEvent, type ReactNode, useEffect, useId, useRef } from "react";
 import { Button } from "./button.tsx";

@@ -1,12 +1,12 @@
 /**
- * What stands in place of a view that has nothing to show, and what to do about that.
+ * Shown instead of a view that has nothing to show, with what to do about it.
  */
 import type { ReactNode } from "react";
 import { Icon, type IconName } from "./icons.tsx";
 
 interface EmptinessProps {
   title: string;
-  /** False where the view above it has a title of its own. */
+  /** False if the view above it has its own title. */
   isTitle?: boolean;
   icon?: IconName;
   children: ReactNode;

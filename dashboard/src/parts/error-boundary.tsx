@@ -1,5 +1,6 @@
 /**
- * Keeps a part that cannot be drawn from blanking the rest: says so in its place. A change of `resetKey` tries again.
+ * Keeps a part that cannot be rendered from blanking the rest: shows an error in its place. A new `resetKey` tries
+ * again.
  */
 import { Component, type ReactNode } from "react";
 import { FailureNote } from "./failure-note.tsx";

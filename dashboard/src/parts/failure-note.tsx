@@ -1,5 +1,5 @@
 /**
- * A failure in the server's own words, with a way to try again where that can help.
+ * An error in the server's own words, with a retry button if that can help.
  */
 import { codeOf, failureText } from "../server/failure.ts";
 import { Button } from "./button.tsx";

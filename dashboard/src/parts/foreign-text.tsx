@@ -1,6 +1,6 @@
 /**
- * Text that others wrote (agents, repositories, people), with a visible mark in place of each character that cannot be
- * seen. Everything foreign that is shown goes through here; titles and labels go through visibleText.
+ * Text that others wrote (agents, repositories, people), with a visible mark in place of each invisible character.
+ * All foreign text that is shown passes through here; titles and labels pass through visibleText.
  */
 import { Fragment } from "react";
 import { type HiddenCharacter, piecesOf } from "../wording/hidden-characters.ts";

@@ -1,6 +1,6 @@
 /**
- * The page's icons: drawn in the text's colour, hidden from screen readers, because a word always stands by them or in
- * the name of the control that holds them.
+ * The page's icons: drawn in the text's colour and hidden from screen readers, because there is always a word beside
+ * them or in the name of their control.
  */
 
 const PATHS = {

@@ -1,5 +1,5 @@
 /**
- * What a task is doing, in one line: what a person should look at stands out, with an icon and not by colour alone.
+ * What a task is doing, in one line: what needs a person's attention stands out by an icon, not by colour alone.
  */
 
 import { visibleText } from "../wording/hidden-characters.ts";

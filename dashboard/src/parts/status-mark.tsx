@@ -1,5 +1,5 @@
 /**
- * A status as icon and word in its colour: the colour is never the only sign.
+ * A status as icon and word in its colour: the colour is never the only indication.
  */
 import type { TaskStatus } from "../../../src/protocol/tasks.ts";
 import { Icon } from "./icons.tsx";

@@ -1,5 +1,5 @@
 /**
- * Times that move by themselves: a task's duration, each second while it lives, and how long ago something was.
+ * Times that update themselves: a task's duration, every second while it is live, and how long ago something was.
  */
 import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 import { useNow } from "../live/clock.ts";

@@ -1,5 +1,5 @@
 /**
- * What a person typed, as typed: with its line breaks, and never read as Markdown.
+ * Text that a person typed, shown as typed: with its line breaks, and never as Markdown.
  */
 import { ForeignText } from "./foreign-text.tsx";
 

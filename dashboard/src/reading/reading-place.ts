@@ -1,29 +1,29 @@
 /**
- * Where a person reads in a page that grows and shrinks around them: at the end, which is followed, or at some element,
- * which keeps its distance from the top of the window whatever is put in before or after it. What can be read is marked with
- * `data-place`. Never moves a page that nobody has scrolled and that was not asked to follow.
+ * Keeps the reading position in a page that grows and shrinks: at the end, which is followed, or at an element, which
+ * keeps its distance from the top of the window whatever is inserted before or after it. Readable elements are marked
+ * with `data-place`. Never moves a page that nobody has scrolled and that was not asked to follow.
  */
 
 /** What the bar over a conversation covers at the top of the scroller. */
 const INSET_PX = 56;
-/** So near to the end counts as the end. */
+/** This close to the end counts as the end. */
 const END_PX = 60;
 
 interface Anchor {
   key: string;
-  /** Its distance from the top of the window: a banner over the scroller must not move it either. */
+  /** Its distance from the top of the window: a banner above the scroller must not move it either. */
   top: number;
 }
 
 export class ReadingPlace {
-  /** Where an element that is not drawn would begin, in the scroller's content; null where it is unknown. */
+  /** Where an element that is not rendered would start in the scroller's content; null if unknown. */
   locate: (key: string) => number | null = () => null;
-  /** Whether a person last scrolled towards the beginning. */
+  /** Whether the reader last scrolled towards the beginning. */
   isGoingUp = false;
   readonly #scroller: HTMLElement;
   #isAtEnd = false;
   #anchor: Anchor | null = null;
-  /** What the scroller said when it was last looked at. */
+  /** The scroller's values when it was last checked. */
   #seenTop: number;
 
   constructor(scroller: HTMLElement) {
@@ -40,23 +40,24 @@ export class ReadingPlace {
     return this.#anchor?.key ?? this.#firstInView()?.key ?? null;
   }
 
-  /** Call when the scroller has moved, by whatever means. */
+  /** Call when the scroller has moved, for whatever reason. */
   look(): void {
     const { scrollTop, scrollHeight, clientHeight } = this.#scroller;
-    // The echo of a move of our own.
+    // The echo of our own movement.
     if (Math.abs(scrollTop - this.#seenTop) < 1) return;
     this.isGoingUp = scrollTop < this.#seenTop;
     this.#seenTop = scrollTop;
-    // Content that has grown since it was followed is no movement of a person.
+    // Content that has grown since it was followed does not mean that the reader moved.
     if (scrollHeight - scrollTop - clientHeight < END_PX) this.#isAtEnd = true;
     else if (this.isGoingUp) this.#isAtEnd = false;
     this.#anchor = scrollTop > 0 ? this.#firstInView() : null;
   }
 
-  /** Call after the layout may have changed, before it is painted: puts the person back where they read. */
+  /** Call after the layout may have changed and before it is painted: restores the reading position. */
   settle(): void {
     const { scrollTop, scrollHeight, clientHeight } = this.#scroller;
-    // Somebody scrolled and the event is still to come. At the very end it may have been the browser, for lack of content.
+    // The reader scrolled and the event is still to come. At the very end it may have been the browser, for lack of
+    // content.
     const isMoved = Math.abs(scrollTop - this.#seenTop) > 1 && scrollTop < scrollHeight - clientHeight - 1;
     if (isMoved) this.look();
     else if (this.#isAtEnd) this.#moveTo(scrollHeight - clientHeight);
@@ -64,18 +65,18 @@ export class ReadingPlace {
       const top = this.#topOf(this.#anchor.key);
       if (top !== null) this.#moveTo(scrollTop + top - this.#anchor.top);
     } else if (scrollTop > 0) {
-      // After a long way nothing was drawn there yet.
+      // After a long jump nothing was rendered there yet.
       this.#anchor = this.#firstInView();
     }
   }
 
-  /** Stays with what is at the top of the window now, also at the very beginning and at the end. */
+  /** Stays with what is at the top of the window now, even at the very beginning or end. */
   hold(): void {
     this.#isAtEnd = false;
     this.#anchor = this.#firstInView();
   }
 
-  /** Holds nothing until the next scroll: what was read is not shown any more. */
+  /** Keeps no position until the next scroll: what was read is no longer shown. */
   release(): void {
     this.#isAtEnd = false;
     this.#anchor = null;
@@ -89,7 +90,7 @@ export class ReadingPlace {
     this.settle();
   }
 
-  /** Goes to an element, which may not be drawn yet. */
+  /** Goes to an element, which may not be rendered yet. */
   goTo(key: string): void {
     this.#isAtEnd = false;
     this.#anchor = { key, top: this.#scroller.getBoundingClientRect().top + INSET_PX };
@@ -97,7 +98,7 @@ export class ReadingPlace {
     this.settle();
   }
 
-  /** Gives the focus to an element once it is drawn. */
+  /** Focuses an element once it is rendered. */
   focus(key: string, tries = 10): void {
     const element = this.#scroller.querySelector<HTMLElement>(`[data-place="${CSS.escape(key)}"]`);
     if (element) element.focus({ preventScroll: true });

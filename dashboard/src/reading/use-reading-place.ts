@@ -1,10 +1,10 @@
 /**
- * A reading place for as long as a page is shown: looks at each scroll, and settles after each change of size.
+ * A reading place for as long as a page is shown: checks on every scroll, and restores after every change of size.
  */
 import { type RefObject, useLayoutEffect, useState } from "react";
 import { ReadingPlace } from "./reading-place.ts";
 
-/** Null until the page is drawn for the first time. */
+/** Null until the page is rendered for the first time. */
 export function useReadingPlace(
   scroller: RefObject<HTMLElement | null>,
   content: RefObject<HTMLElement | null>,
@@ -18,12 +18,12 @@ export function useReadingPlace(
     const made = new ReadingPlace(element);
     setPlace(made);
     const look = () => made.look();
-    // What opens or closes under the pointer must not be carried away.
+    // What opens or closes under the pointer must not move away.
     const hold = ({ target }: Event) => {
       if (target instanceof Element && target.closest("[data-place] :is(summary, button)")) made.hold();
     };
     const sizes = new ResizeObserver(() => made.settle());
-    // Before those who draw in answer to a scroll.
+    // Before those that render in response to a scroll.
     element.addEventListener("scroll", look, { passive: true, capture: true });
     inside.addEventListener("click", hold, { capture: true });
     sizes.observe(inside);

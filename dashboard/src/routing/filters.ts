@@ -1,6 +1,6 @@
 /**
- * What the list is narrowed to, and how that is written in the address bar. Unknown statuses in an address are left out.
- * Does not fetch; the list's pages do.
+ * The filters of the list, and their form in the address bar. Unknown statuses in an address are ignored. Fetches
+ * nothing; the list's pages do.
  */
 import type { TaskStatus } from "../../../src/protocol/tasks.ts";
 import { isTaskStatus } from "../wording/statuses.ts";

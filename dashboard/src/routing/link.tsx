@@ -1,6 +1,6 @@
 /**
- * A link within the page: a real anchor, so that it opens in a tab of its own with the usual keys; a plain click does not
- * load the page again.
+ * A link within the page: a real anchor, so that the usual keys open it in a new tab; a plain click does not reload
+ * the page.
  */
 import type { AnchorHTMLAttributes, MouseEvent } from "react";
 import { navigate } from "./location.ts";

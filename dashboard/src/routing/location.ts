@@ -1,6 +1,6 @@
 /**
- * Where the page is, from the History API: one source for all views, and the only caller of pushState. Back and forward
- * work because every view reads from here.
+ * The current location, from the History API: one source for all views, and the only caller of pushState. Back and
+ * forward work because every view reads from here.
  */
 import { useMemo, useSyncExternalStore } from "react";
 import { type Route, routeOf } from "./route.ts";

@@ -1,5 +1,6 @@
 /**
- * The page's addresses: which view a path means, and the path of each view. Knows nothing of the browser's history.
+ * The page's addresses: which view a path means, and the path of each view. Knows nothing about the browser's
+ * history.
  */
 import { type Filters, filtersOf } from "./filters.ts";
 
@@ -33,7 +34,7 @@ function tabOf(search: string): AttemptTab | null {
   return given === "conversation" || given === "changes" ? given : null;
 }
 
-/** Without a project: the one that this browser had last. */
+/** Without a project: the last one used in this browser. */
 export function boardPath(projectId?: string): string {
   return projectId === undefined ? "/board" : `/board/${encodeURIComponent(projectId)}`;
 }
@@ -54,7 +55,7 @@ export function batchPath(id: string): string {
   return `/batches/${encodeURIComponent(id)}`;
 }
 
-/** An address typed by hand can hold a broken escape. */
+/** An address typed by hand can contain a broken escape. */
 function decoded(text: string): string | null {
   try {
     return decodeURIComponent(text);

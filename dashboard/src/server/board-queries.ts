@@ -1,6 +1,6 @@
 /**
- * What the board's views read, as hooks. `live/board-updates.ts` has them fetched again when the board changed; only what an agent
- * changes in its worktree has no event, and is looked at from time to time while it works.
+ * The queries of the board's views, as hooks. `live/board-updates.ts` refetches them when the board changes; only an
+ * agent's changes in its worktree have no event and are polled while it works.
  */
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { isAtWork } from "../wording/attempts.ts";
@@ -11,7 +11,7 @@ const DIFF_POLL_MS = 10_000;
 const LIVE_POLL_MS = 3000;
 const FIRST_ITEMS = 50;
 const MORE_ITEMS = 200;
-/** A column goes no further: who has more finds them by other means. */
+/** A column loads no further: with more items people find them by other means. */
 export const MAX_ITEM_PAGES = 10;
 const MOST_PAGES = 10;
 
@@ -29,7 +29,7 @@ export function useProjects() {
   });
 }
 
-/** What waits for a person's decision, newest first; nothing where there is no daemon. */
+/** Requests that wait for a person's decision, newest first; empty without a daemon. */
 export function useApprovals() {
   return useQuery({
     queryKey: queryKeys.approvals,
@@ -65,7 +65,7 @@ export function useItems(projectId: string, status: ItemStatus) {
   });
 }
 
-/** Those with the words in their title or description, of all that there are; nothing is asked for without words. */
+/** All items with the words in their title or description; without words nothing is fetched. */
 export function useFoundItems(projectId: string, status: ItemStatus, search: string) {
   return useQuery({
     queryKey: queryKeys.foundItems(projectId, status, search),
@@ -122,7 +122,7 @@ export function useAttempt(id: string, { isListed = false } = {}) {
   });
 }
 
-/** The engine's task behind an attempt, under which it has a conversation and events; null until it is started. */
+/** The engine's task behind an attempt, which has its conversation and events; null until it is started. */
 export function useHandle(attemptId: string, sessionId: string | null) {
   const { data } = useQuery({
     queryKey: queryKeys.handle(attemptId, sessionId ?? ""),
@@ -132,7 +132,7 @@ export function useHandle(attemptId: string, sessionId: string | null) {
   return data?.handle ?? null;
 }
 
-/** Asked anew whenever their number is another one. */
+/** Refetched whenever their number changes. */
 export function useFollowUps({ attempt_id, queued_count }: Attempt) {
   return useQuery({
     queryKey: queryKeys.followUps(attempt_id, queued_count),
@@ -141,7 +141,7 @@ export function useFollowUps({ attempt_id, queued_count }: Attempt) {
   });
 }
 
-/** How much of a diff is fetched at first, and the most that the server gives. */
+/** How much of a diff is fetched at first, and the most that the server returns. */
 export const DIFF_BYTES = { first: 300_000, most: 1_000_000 } as const;
 
 /** The diff as far as this page has shown it. */

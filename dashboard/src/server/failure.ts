@@ -1,5 +1,5 @@
 /**
- * Reads a failure of the client: its code and the server's words. Decides nothing.
+ * Reads an error of the client: its code and the server's message. Decides nothing.
  */
 
 export function codeOf(failure: unknown): string | null {
@@ -22,17 +22,17 @@ const FINAL = new Set([
   "session_gone",
 ]);
 
-/** Asking again does not help against these. */
+/** Retrying does not help against these. */
 export function isFinal(failure: unknown): boolean {
   return FINAL.has(codeOf(failure) ?? "");
 }
 
-/** The server speaks no board: it is older, or no daemon can be reached from it. */
+/** The server has no board: it is older, or it cannot reach a daemon. */
 export function isWithoutBoard(failure: unknown): boolean {
   return ["no_such_path", "daemon_unavailable"].includes(codeOf(failure) ?? "");
 }
 
-/** What a failure names besides its words, such as the files of a conflict; empty where it names none. */
+/** What an error lists besides its message, such as the files of a conflict; empty if it lists nothing. */
 export function listedIn(failure: unknown, detail: string): string[] {
   if (typeof failure !== "object" || failure === null || !("details" in failure)) return [];
   const listed = (failure.details as Record<string, unknown> | null)?.[detail];

@@ -1,5 +1,5 @@
 /**
- * The operations of the board as the page calls them: all with the token, because all of them are POST. Types only: the
+ * The board's operations as the page calls them: all with the token, because all of them are POST. Types only: the
  * schemas stay on the server.
  */
 import type { BoardOperationName, CallOperation, OperationOutput } from "../../../src/protocol/operations.ts";

@@ -1,6 +1,6 @@
 /**
- * The page's client: every request carries the token where the page has one, and is sent once more when it was refused for an old
- * one. Where the page has none, the server says what to do.
+ * The page's client: every request carries the token if the page has one, and is repeated once if an old token was
+ * rejected. If the page has none, the server says what to do.
  */
 import { type Client, createClient } from "../../../src/client/client.ts";
 import { forgetToken, pageToken } from "./page-token.ts";
@@ -21,18 +21,18 @@ async function sendWithToken(input: string, init: RequestInit): Promise<Response
   return fetch(input, { ...init, headers });
 }
 
-/** What changes things is refused with a status of its own; a 403 may then have another reason. */
+/** Changes are rejected with a separate status; a 403 may then have another reason. */
 function isForToken(status: number, method: string): boolean {
   return status === 401 || (status === 403 && method === "GET");
 }
 
-/** Does one thing that changes something; where it cannot, it says why the page has no token. */
+/** Performs one change; if it cannot, it says why the page has no token. */
 export async function control<T>(act: (client: Client) => Promise<T>): Promise<T> {
   await pageToken();
   return act(readingClient);
 }
 
-/** Null when controls work; otherwise why they are off. */
+/** Null if controls work; otherwise why they are off. */
 export async function whyControlsAreOff(): Promise<unknown> {
   try {
     await pageToken();

@@ -1,6 +1,7 @@
 /**
- * The token that the page sends with every request: from the link of `asyncagents link`, kept for this tab only and taken out of the
- * address bar; else from the server, which gives it to its own page where it can tell whose browser it is. Sends nothing else.
+ * The token that the page sends with every request: from the link of `asyncagents link`, kept for this tab only and
+ * removed from the address bar; otherwise from the server, which gives it to its own page if it can tell whose
+ * browser it is. Sends nothing else.
  */
 import { createClient } from "../../../src/client/client.ts";
 
@@ -20,7 +21,7 @@ export function pageToken(): Promise<string> {
   return given;
 }
 
-/** A token that was refused is no good: the next request asks for another. */
+/** A rejected token is useless: the next request asks for another. */
 export function forgetToken(): void {
   sessionStorage.removeItem(KEPT);
   given = undefined;

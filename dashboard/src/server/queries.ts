@@ -1,6 +1,6 @@
 /**
- * What the views read, as hooks: one for each answer of the server. The stream keeps them fresh, so nothing is polled but
- * what no event tells.
+ * The queries of the views, as hooks: one for each answer of the server. The stream keeps them fresh; only what has
+ * no event is polled.
  */
 import { QueryClient, useQuery } from "@tanstack/react-query";
 import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
@@ -37,7 +37,7 @@ export function useTask(id: string) {
   return useQuery({ queryKey: queryKeys.task(id), queryFn: ({ signal }) => readingClient.task(id, signal) });
 }
 
-/** A task whose id is still to be learned. */
+/** A task whose id is not known yet. */
 export function useTaskIfKnown(id: string | null) {
   return useQuery({
     queryKey: queryKeys.task(id ?? ""),
@@ -46,7 +46,7 @@ export function useTaskIfKnown(id: string | null) {
   });
 }
 
-/** Asked anew for each run and each end, whoever learns of it first. */
+/** Refetched for each run and each end, whichever source reports it first. */
 export function useRuns({ id, run, status }: BackgroundTask) {
   return useQuery({
     queryKey: queryKeys.runsAt(id, `${run.number} ${status}`),
@@ -66,7 +66,7 @@ export function useChildren(id: string) {
   });
 }
 
-/** For what people used lately. */
+/** For suggestions from recent use. */
 export function useRecentTasks() {
   return useQuery({
     queryKey: queryKeys.recent,
@@ -74,7 +74,7 @@ export function useRecentTasks() {
   });
 }
 
-/** No event tells of a full disk: it is looked for now and then. */
+/** No event reports a full disk, so it is checked now and then. */
 export function useTroubles() {
   return useQuery({
     queryKey: queryKeys.troubles,

@@ -1,5 +1,5 @@
 /**
- * The names under which answers are cached, in one place, so that the stream and the views mean the same entry.
+ * The cache keys of all answers, in one place, so that the stream and the views mean the same entry.
  */
 
 export const queryKeys = {
@@ -17,7 +17,7 @@ export const queryKeys = {
   group: (id: string) => ["group", id],
   children: (id: string) => ["children", id],
   warnings: (attemptId: string) => ["warnings", attemptId],
-  /** All that the board shows begins with it. */
+  /** The prefix of everything that the board shows. */
   board: ["board"],
   approvals: ["board", "approvals"],
   projects: ["board", "projects"],
@@ -41,5 +41,5 @@ export const queryKeys = {
   executors: ["executors"],
 } as const;
 
-/** The names of changes that are on their way. */
+/** The names of changes in flight. */
 export const mutationKeys = { move: ["move"] } as const;

@@ -1,5 +1,5 @@
 /**
- * The bell: turns desktop notifications on and off, and says why where they cannot be turned on.
+ * The bell: turns desktop notifications on and off, and says why if they cannot be turned on.
  */
 import { useState } from "react";
 import { useChoice } from "../browser/stored-choice.ts";

@@ -1,5 +1,5 @@
 /**
- * Says how the event stream stands: quiet while it is live, plain to see when what the page shows may be out of date.
+ * Shows the state of the event stream: invisible while it is live, prominent when the page may be out of date.
  */
 import { useEffect } from "react";
 import type { Connection } from "../live/live-feed.ts";
@@ -12,7 +12,7 @@ export function ConnectionBanner({ connection }: { connection: Connection }) {
   const isLost = connection.kind === "reconnecting";
   const look = {
     live: "sr-only",
-    // Most often over before a person could read it.
+    // Usually over before a person could read it.
     connecting: "animate-[appear_1s] border-b border-line bg-raised px-4 py-2 text-muted",
     reconnecting: "border-b border-attention/30 bg-attention-soft px-4 py-2 text-attention",
   }[connection.kind];

@@ -1,6 +1,6 @@
 /**
- * Tells on the desktop how tasks ended while the page is hidden, if the person asked for it. Asks the browser's
- * permission only on that click.
+ * Desktop notifications about ended tasks while the page is hidden, if the user asked for them. Asks for the
+ * browser's permission only on that click.
  */
 import type { TaskEventName } from "../../../src/protocol/task-event-names.ts";
 import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
@@ -18,7 +18,7 @@ const ENDS: Partial<Record<TaskEventName, string>> = {
   "task.cancelled": "Cancelled",
 };
 
-/** Null when they are on now; otherwise why not. */
+/** Null if they are on now; otherwise why not. */
 export async function turnNotificationsOn(): Promise<string | null> {
   if (!("Notification" in window)) return "This browser has no notifications.";
   const permission = await Notification.requestPermission();

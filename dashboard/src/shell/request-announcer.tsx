@@ -1,6 +1,6 @@
 /**
- * Tells people who use a screen reader what any task asks for, the moment it asks. What was open before the page was is not
- * announced: the list shows it.
+ * Announces to screen readers what any task asks for, as soon as it asks. Requests from before the page was opened
+ * are not announced: the list shows them.
  */
 import { useEffect, useState } from "react";
 import type { BackgroundTask } from "../../../src/protocol/tasks.ts";

@@ -1,5 +1,5 @@
 /**
- * Keys that work anywhere on the page: not while a person types, not under an open dialog, not with a modifier.
+ * Keys that work anywhere on the page: not while typing, not under an open dialog, not with a modifier.
  */
 import { useEffect, useRef } from "react";
 
@@ -13,7 +13,7 @@ export function useShortcuts(shortcuts: Shortcuts): void {
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey || event.isComposing) return;
-      // A focused control answers Enter itself.
+      // A focused control handles Enter itself.
       if (event.key === "Enter" && event.target instanceof Element && event.target.closest("a, button, summary"))
         return;
       if (isTyping(event.target) || document.querySelector("dialog[open]")) return;

@@ -1,5 +1,5 @@
 /**
- * The button that goes round the three themes and says which one holds.
+ * The button that cycles through the three themes and says which one is active.
  */
 
 import { useChoice } from "../browser/stored-choice.ts";

@@ -1,5 +1,5 @@
 /**
- * The colour scheme: the browser's own unless the person chose one. Set on the root element by the bundle, because the
+ * The colour scheme: the browser's own unless the user chose one. Set on the root element by the bundle, because the
  * content security policy allows no script in the page itself.
  */
 import { StoredChoice } from "../browser/stored-choice.ts";

@@ -1,5 +1,5 @@
 /**
- * The bar on top: where one is, how the connection stands, and what works from everywhere.
+ * The bar at the top: the current view, the state of the connection, and what is available everywhere.
  */
 import type { Connection } from "../live/live-feed.ts";
 import { Button } from "../parts/button.tsx";

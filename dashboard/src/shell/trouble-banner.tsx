@@ -1,5 +1,5 @@
 /**
- * Says what keeps the server's data folder from working: a full disk, a store that was damaged. Stays until it is mended.
+ * Reports what keeps the server's data folder from working: a full disk, a damaged store. Stays until it is fixed.
  */
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { Icon } from "../parts/icons.tsx";

@@ -1,5 +1,5 @@
 /**
- * One amount for each agent as horizontal bars, the largest first.
+ * One amount per agent as horizontal bars, largest first.
  */
 import type { AgentStats } from "../../../src/protocol/statistics.ts";
 import { ForeignText } from "../parts/foreign-text.tsx";

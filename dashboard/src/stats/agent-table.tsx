@@ -1,5 +1,5 @@
 /**
- * All figures by agent in one table. It scrolls by itself on narrow screens, the page does not.
+ * All figures by agent in one table. On narrow screens the table scrolls, not the page.
  */
 import type { AgentStats } from "../../../src/protocol/statistics.ts";
 import { ForeignText } from "../parts/foreign-text.tsx";

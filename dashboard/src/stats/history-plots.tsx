@@ -1,6 +1,6 @@
 /**
- * The plots of the history: tasks by when they started, and how long runs took. Loaded apart from the page, because only
- * the stats need them. What they show is also there as tables, next to them.
+ * The plots of the history: tasks by start time, and the durations of runs. Loaded separately from the page, because
+ * only the stats need them. Tables beside them show the same figures.
  */
 import { useMemo } from "react";
 import uPlot from "uplot";

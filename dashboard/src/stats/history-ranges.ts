@@ -1,5 +1,5 @@
 /**
- * The spans of time that the stats can show, each with as many steps as read well. Pure.
+ * The time ranges of the stats, each with a readable number of steps. Pure.
  */
 
 const MINUTE = 60_000;

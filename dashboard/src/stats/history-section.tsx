@@ -1,5 +1,6 @@
 /**
- * The history over a chosen span: the plots, their legend, and the same figures as tables for who cannot see them.
+ * The history over a chosen range: the plots, their legend, and the same figures as tables for people who cannot see
+ * them.
  */
 import { useQuery } from "@tanstack/react-query";
 import { lazy, type ReactNode, Suspense, useState } from "react";

@@ -1,5 +1,5 @@
 /**
- * The history as a plot wants it: every step of the span, also the empty ones, and the statuses stacked. Pure.
+ * The history as plot data: every step of the range, including empty ones, with the statuses stacked. Pure.
  */
 import type { History } from "../../../src/protocol/statistics.ts";
 import type { TaskStatus } from "../../../src/protocol/tasks.ts";
@@ -33,7 +33,7 @@ export function startedSeries(history: History): StartedSeries {
   return { times, counts, total };
 }
 
-/** One series of running sums for each status, the whole stack first: the plot draws each over the one before. */
+/** One series of running sums per status, the whole stack first: the plot draws each over the one before. */
 export function stacked(series: StartedSeries): number[][] {
   let below = series.times.map(() => 0);
   const sums = STACK.map((status) => {

@@ -1,5 +1,5 @@
 /**
- * The theme's colours as a canvas can use them, read anew when the theme changes.
+ * The theme's colours in a form a canvas can use, read again when the theme changes.
  */
 import { useSyncExternalStore } from "react";
 import type { TaskStatus } from "../../../src/protocol/tasks.ts";
@@ -23,7 +23,7 @@ export function usePlotColours(): PlotColours {
   return known.colours;
 }
 
-/** A variable can hold both schemes' values; only an element's own colour says which one holds. */
+/** A variable can contain both schemes' values; only an element's computed colour says which one applies. */
 function resolved(): PlotColours {
   const probe = document.createElement("span");
   document.body.append(probe);
@@ -32,7 +32,7 @@ function resolved(): PlotColours {
     return getComputedStyle(probe).color;
   };
   const colour = (name: string) => computed(`var(--${name})`);
-  // Large areas in a text's colour would be loud.
+  // Large areas in a text colour would be too loud.
   const soft = (name: string) => computed(`color-mix(in oklab, var(--${name}) 78%, var(--surface))`);
   const colours = {
     statuses: {

@@ -1,5 +1,5 @@
 /**
- * A uPlot chart that fits its width and is drawn anew when its options change, as when the theme does. The data can change
+ * A uPlot chart that fits its width and is recreated when its options change, as with the theme. The data can change
  * without that.
  */
 import { useEffect, useRef } from "react";

@@ -1,7 +1,7 @@
 /**
- * What a waiting task asks, and the way to answer it: words for a question, a decision for a permission. Stands at the end
- * of the page and sticks to the bottom of the window, so that it is seen from everywhere and moves nothing. A new request
- * begins with an empty form. Where somebody else was faster, a note takes the form's place.
+ * A waiting task's request, and the form that answers it: text for a question, a decision for a permission. It comes
+ * last on the page and sticks to the bottom of the window, so that it is always visible and moves nothing. A new
+ * request starts with an empty form. If someone else was faster, a note replaces the form.
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -19,7 +19,7 @@ import { isLive } from "../wording/statuses.ts";
 import { AnsweredNote } from "./answered-note.tsx";
 import { questionsIn } from "./questions.ts";
 
-/** Stands between the answers of one draft; nobody types it. */
+/** Separates the answers of one draft; nobody types it. */
 const BETWEEN = "\u001f";
 
 export function AnswerBox({ task }: { task: BackgroundTask }) {
@@ -32,7 +32,7 @@ export function AnswerBox({ task }: { task: BackgroundTask }) {
   if (detail === null) {
     const isOwn = reply.variables?.requestId === shown.requestId && !reply.isError;
     const hasLost = reply.isError && reply.variables.requestId === shown.requestId;
-    // That a run has ended is said elsewhere on the page.
+    // The page already says elsewhere that a run has ended.
     const isOver = !isLive(task) && task.phaseDetail === null && !hasLost;
     if (isOwn || isOver || dismissed === shown.requestId) return null;
     return (
@@ -73,7 +73,7 @@ interface RequestProps {
   reply: ReturnType<typeof useReply>;
 }
 
-/** An answer is for the request that was shown, and for nothing that was asked since. */
+/** An answer is for the request that was shown, not for a later one. */
 function useReply(task: BackgroundTask) {
   const queries = useQueryClient();
   return useMutation({

@@ -1,6 +1,7 @@
 /**
- * In the place of a form that somebody else answered: what was asked, how it was answered and from where, until the reader has seen it.
- * Says so, too, where the reader's own answer came too late. It does not say who: nobody has a name here.
+ * Replaces a form that someone else answered: the request, the answer and where it came from, until the reader
+ * dismisses it. Also says if the reader's own answer came too late. It does not say who answered: people have no
+ * names here.
  */
 
 import { givenText } from "../../../src/model/answer.ts";

@@ -1,6 +1,6 @@
 /**
- * What can be done with a task that has ended: go on with another prompt, go on in a copy of it, or run it again as it was or
- * with another prompt. What the host or a setting does not allow, the server says.
+ * The actions on an ended task: continue with another prompt, continue in a copy of it, or run it again unchanged or
+ * with another prompt. The server says what the host or a setting does not allow.
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -33,7 +33,7 @@ export function NextForm({ task }: { task: BackgroundTask }) {
     },
   });
   const [again, setAgain] = useState<BackgroundTask | null>(null);
-  // What came with an event may be shortened; a prompt is repeated as a whole.
+  // A prompt from an event may be shortened; a repeated prompt must be complete.
   const repeat = useMutation({ mutationFn: () => readingClient.task(task.id), onSuccess: setAgain });
   const isPending = resume.isPending || fork.isPending;
   const isReady = !isPending && prompt.trim() !== "";

@@ -1,5 +1,6 @@
 /**
- * Says that a task's parent was not told yet, or will not be, and why; and tells it again. Nothing is shown where all is well.
+ * Says that a task's parent was not notified yet, or will not be, and why; and can notify it again. Shows nothing if
+ * all is well.
  */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
@@ -15,7 +16,7 @@ const LOOK_MS = 5000;
 export function ParentNotice({ task }: { task: BackgroundTask }) {
   const queries = useQueryClient();
   const queryKey = queryKeys.noticeAt(task.id, `${task.status} ${task.run.number}`);
-  // No event tells of it.
+  // There is no event for it.
   const { data: notice } = useQuery({
     queryKey,
     queryFn: async ({ signal }) => (await readingClient.task(task.id, signal)).notice ?? null,

@@ -1,5 +1,5 @@
 /**
- * The questions in what a task asks: one on each line where all lines are questions, else all of it is one. Pure.
+ * The questions in a task's request: one per line if all lines are questions, otherwise the whole text is one. Pure.
  */
 
 export function questionsIn(text: string): string[] {

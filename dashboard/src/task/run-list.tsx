@@ -1,5 +1,5 @@
 /**
- * The runs of a task, newest first: the launch and each resume, with how they ended.
+ * The runs of a task, newest first: the launch and each resume, with their outcomes.
  */
 import type { BackgroundTask, TaskRun } from "../../../src/protocol/tasks.ts";
 import { useNow } from "../live/clock.ts";

@@ -1,5 +1,5 @@
 /**
- * Where a task belongs: its parent, which is a task itself only sometimes, its batch, and the tasks it launched.
+ * A task's relations: its parent (not always a task itself), its batch, and the tasks it launched.
  */
 import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 import { ForeignText } from "../parts/foreign-text.tsx";

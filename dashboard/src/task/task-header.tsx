@@ -1,5 +1,5 @@
 /**
- * The top of a task's page: what it is, how it stands, what it waits for, and the button that cancels it.
+ * The top of a task's page: what it is, its state, what it waits for, and the button that cancels it.
  */
 import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 import { Button } from "../parts/button.tsx";

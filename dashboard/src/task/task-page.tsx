@@ -1,5 +1,5 @@
 /**
- * One task: what it is and how it stands, what it said and did, and what can be done with it.
+ * One task: what it is and its state, what it said and did, and the actions on it.
  */
 import { type RefObject, useRef, useState } from "react";
 import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
@@ -61,7 +61,7 @@ interface LoadedTaskProps {
 function LoadedTask({ task, scroller, onReload }: LoadedTaskProps) {
   const content = useRef<HTMLDivElement>(null);
   const place = useReadingPlace(scroller, content);
-  // Decided once: what somebody follows ends where they look, and nothing is put in above it.
+  // Decided once: a conversation being followed ends where the reader is, and nothing is inserted above it.
   const [endsBelow] = useState(isLive(task));
   const end = (
     <>
@@ -86,7 +86,7 @@ function LoadedTask({ task, scroller, onReload }: LoadedTaskProps) {
   );
 }
 
-/** Where there is no room beside the conversation, the details would push it out of sight. */
+/** Without room beside the conversation, the details would push it out of view. */
 function Details({ task }: { task: BackgroundTask }) {
   const isFolded = useMedia("(max-width: 1023px)");
   const details = (

@@ -1,5 +1,5 @@
 /**
- * Counts, tokens and cost as people read them. Pure.
+ * Formats counts, tokens and cost for people. Pure.
  */
 import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 
@@ -26,7 +26,7 @@ export function costText(dollars: number): string {
   return dollars < 1000 ? `$${dollars.toFixed(2)}` : `$${plain.format(Math.round(dollars))}`;
 }
 
-/** What was read and written anew; what came from a cache costs little and would hide the rest. */
+/** Newly read and written tokens; cached ones cost little and would hide the rest. */
 export function totalTokens({ input, output, reasoning }: Tokens): number {
   return input + output + reasoning;
 }

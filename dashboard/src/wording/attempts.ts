@@ -4,7 +4,7 @@
 import type { TaskStatus } from "../../../src/protocol/tasks.ts";
 import type { AttemptState } from "../server/operate.ts";
 
-/** The status whose icon and colour stand for the state. */
+/** The status whose icon and colour represent the state. */
 const LOOKS: Record<AttemptState, TaskStatus> = {
   starting: "running",
   running: "running",

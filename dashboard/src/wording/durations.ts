@@ -1,5 +1,5 @@
 /**
- * Spans of time and moments as people read them. Pure: the current time is passed in.
+ * Formats durations and moments for people. Pure: the current time is passed in.
  */
 
 const SECOND = 1000;
@@ -7,7 +7,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** "42s", "3m 05s", "2h 14m", "3d 4h": at most two units, steady in width while it ticks. */
+/** "42s", "3m 05s", "2h 14m", "3d 4h": at most two units, with a steady width while it ticks. */
 export function durationText(milliseconds: number): string {
   const span = Math.max(0, milliseconds);
   const two = (value: number) => String(Math.floor(value)).padStart(2, "0");
@@ -17,7 +17,7 @@ export function durationText(milliseconds: number): string {
   return `${Math.floor(span / DAY)}d ${Math.floor((span % DAY) / HOUR)}h`;
 }
 
-/** As durationText, with milliseconds and tenths where they matter: for tool calls. */
+/** Like durationText, with milliseconds and tenths where they matter: for tool calls. */
 export function fineDurationText(milliseconds: number): string {
   if (milliseconds < SECOND) return `${Math.max(0, Math.round(milliseconds))} ms`;
   return milliseconds < 10 * SECOND ? `${(milliseconds / SECOND).toFixed(1)}s` : durationText(milliseconds);

@@ -1,23 +1,27 @@
 /**
- * How the page shows characters that a person cannot see but that change what they see: which ones those are, the model knows.
- * A carriage return counts only where it does not end a line. Pure; the mark that stands for such a character lives in parts.
+ * How the page shows invisible characters that change what people see; the model knows which ones those are. A
+ * carriage return counts only if it does not end a line. Pure; the mark that represents such a character lives in
+ * parts.
  */
 
 import { codePointOf, type FoundCharacter, hiddenCharacters } from "../../../src/model/hidden-characters.ts";
 
 const BIDIRECTIONAL = /\p{Bidi_Control}/u;
 
-/** A text with nothing but hidden characters must not become as many elements. */
+/** A text of nothing but hidden characters must not become as many elements. */
 const MOST_MARKS = 500;
 
 export interface HiddenCharacter {
-  /** "U+202E", with how often where it is repeated: "U+200B ×3". */
+  /** "U+202E", with the count if it is repeated: "U+200B ×3". */
   code: string;
-  /** What it is, for a title. */
+  /** Its name, for a title. */
   name: string;
 }
 
-/** The text in order: what can be seen as strings, what cannot as marks. Beyond a bound, marks are part of the strings. */
+/**
+ * The text in order: visible text as strings, hidden characters as marks. Beyond a limit, marks are part of the
+ * strings.
+ */
 export function piecesOf(text: string): (string | HiddenCharacter)[] {
   const pieces: (string | HiddenCharacter)[] = [];
   let [seen, marks] = ["", 0];
@@ -34,14 +38,14 @@ export function piecesOf(text: string): (string | HiddenCharacter)[] {
   return pieces;
 }
 
-/** The same as plain text, for titles, labels and everything else that holds no elements. */
+/** The same as plain text, for titles, labels and everything else that cannot contain elements. */
 export function visibleText(text: string): string {
   return piecesOf(text)
     .map((piece) => (typeof piece === "string" ? piece : `[${piece.code}]`))
     .join("");
 }
 
-/** What to warn of on a line; null where nothing is hidden. */
+/** The warning for a line; null if nothing is hidden. */
 export function hiddenIn(text: string): "direction" | "invisible" | null {
   const found = [...hiddenOnPage(text)];
   if (found.length === 0) return null;
@@ -57,7 +61,7 @@ function* hiddenOnPage(text: string): Generator<FoundCharacter> {
 
 interface Run {
   text: string;
-  /** Null for text that can be seen. */
+  /** Null for visible text. */
   character: string | null;
   count: number;
 }

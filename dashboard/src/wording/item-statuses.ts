@@ -1,6 +1,6 @@
 /**
- * Where a work item can stand, in the order of the board's columns, and what people read for it. The type check fails when
- * this and the server's words differ.
+ * The statuses of a work item, in the order of the board's columns, and their labels. The type check fails if this
+ * and the server's statuses differ.
  */
 import type { ItemStatus } from "../server/operate.ts";
 

@@ -1,5 +1,5 @@
 /**
- * What a task is doing, in words, and whether a person should look. Pure; the mark that shows it lives in parts.
+ * What a task is doing, in words, and whether it needs attention. Pure; the mark that shows it lives in parts.
  */
 import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 import { counted } from "./amounts.ts";
@@ -12,7 +12,7 @@ export type Phased = Pick<
 
 export interface PhaseText {
   text: string;
-  /** A person has to act, or something is not going as it should. */
+  /** A person has to act, or something is going wrong. */
   needsAttention: boolean;
   kind: "waiting" | "retrying" | "stalled" | "plain";
 }

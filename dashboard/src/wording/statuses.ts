@@ -1,6 +1,6 @@
 /**
  * The five statuses and which of them are live, for the page. The server's schema is the source; the type check fails
- * when this list and the schema differ.
+ * if this list and the schema differ.
  */
 import type { TaskStatus } from "../../../src/protocol/tasks.ts";
 

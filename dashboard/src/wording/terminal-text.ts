@@ -1,6 +1,6 @@
 /**
- * What a program wrote for a terminal, as a reader would have seen it there: colours and weights (SGR) as names, lines that
- * were written over as they stood at last, and every other escape dropped. Pure.
+ * Interprets output written for a terminal: colours and weights (SGR) as names, overwritten lines in their final
+ * state, and every other escape sequence dropped. Pure.
  */
 
 export interface TerminalRun {
@@ -9,7 +9,7 @@ export interface TerminalRun {
   looks: readonly string[];
 }
 
-/** A string for the terminal itself, such as a title; an end is required, so that none can swallow what follows. */
+/** A string for the terminal itself, such as a title; its end is required, so that none can swallow what follows. */
 const STRING = String.raw`\u001B[\]PX^_][^\u0007\u001B]*(?:\u0007|\u001B\\)`;
 const CONTROL = String.raw`(?:\u001B\[|\u009B)([0-9;:?<=>]*)[ -/]*([@-~])`;
 const ESCAPE = new RegExp(`${STRING}|${CONTROL}|\\u001B[ -/]*[0-~]?`, "g");
@@ -34,7 +34,7 @@ export function terminalRuns(text: string): TerminalRun[] {
   return runs;
 }
 
-/** A carriage return goes back to the start of its line: of progress bars only the last state was left to see. */
+/** A carriage return goes back to the start of its line: only the last state of a progress bar was visible. */
 function withoutOverwritten(text: string): string {
   if (!text.includes("\r")) return text;
   return text
@@ -62,7 +62,7 @@ function changed(looks: readonly string[], codes: readonly number[]): readonly s
     else if (code >= 90 && code <= 97) colour(COLOURS[code - 90]);
     else if (code === 39) colour(undefined);
     else if (code === 38 || code === 48) {
-      // Of the 256 colours the first sixteen have names; the others and true colours are left out.
+      // The first sixteen of the 256 colours have names; the others and true colours are ignored.
       if (code === 38) colour(codes[at + 1] === 5 ? COLOURS[namedColour(codes[at + 2])] : undefined);
       at += codes[at + 1] === 5 ? 2 : 4;
     }
