@@ -3,3 +3,6 @@ export interface Log {
   info(message: string, details?: Record<string, unknown>): void;
   error(message: string, details?: Record<string, unknown>): void;
 }
+
+/** The same as single lines, where there are no details; never stdout. */
+export type LineLog = (line: string) => void;

@@ -18,6 +18,3 @@ export interface Database {
   onChange(listener: () => void): () => void;
   close(): Promise<void>;
 }
-
-/** Where the store says what a person may want to know later; never stdout. */
-export type Log = (line: string) => void;

@@ -26,17 +26,20 @@ import {
 } from "../host.ts";
 import { claudeEvidence } from "./evidence.ts";
 import { ClaudeLedger, type SessionRecord } from "./ledger.ts";
+import { messageIds } from "./message-id.ts";
 import { type AskingContext, ClaudeRequests } from "./requests.ts";
 import { childSessionId } from "./run-reader.ts";
 import { type ClaudeTranscriptMessage, lastEntryBefore, readTranscript, type TranscriptEntry } from "./transcript.ts";
 import type { CliMessage, RunningClaude, RunSettings } from "./wire.ts";
 import { ClaudeWork } from "./work.ts";
 
+const newMessageId = messageIds();
 const AGENTS_MS = 60_000;
 /** How long Claude may take to list its agents. */
 const START_MS = 30_000;
 
-type Owned =
+/** Options of the SDK that the host sets itself. */
+export type HostOwnedOption =
   | "abortController"
   | "agent"
   | "canUseTool"
@@ -58,7 +61,7 @@ export interface ClaudeHostOptions {
    */
   environment?: Record<string, string | undefined>;
   /** Additional Claude Agent SDK options for every session: permissionMode, allowedTools, agents, settings, … */
-  options?: Omit<SdkOptions, Owned>;
+  options?: Omit<SdkOptions, HostOwnedOption>;
 }
 
 export interface ClaudeHost extends Host {
@@ -209,7 +212,7 @@ class ClaudeDriver implements ClaudeHost {
   }
 
   newMessageId(): string {
-    return Bun.randomUUIDv7();
+    return newMessageId();
   }
 
   onEvent(listener: (event: HostEvent) => void): () => void {

@@ -2,6 +2,7 @@
  * The events of one OpenCode process, for all its directories, over a single connection that reconnects. Events are
  * lost while disconnected, so consumers must also poll. Does not interpret events.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../../model/errors.ts";
 
 /** OpenCode sends a heartbeat every ten seconds. */
@@ -26,21 +27,24 @@ export interface OpenCodeStream {
 
 export function openCodeStream(input: OpenCodeStreamInput): OpenCodeStream {
   const stopped = new AbortController();
-  const connected = Promise.withResolvers<void>();
+  let isConnected = () => {};
+  const connected = new Promise<void>((resolve) => {
+    isConnected = resolve;
+  });
   const follow = async () => {
     while (!stopped.signal.aborted) {
       try {
-        await readOnce(input, stopped.signal, connected.resolve);
+        await readOnce(input, stopped.signal, isConnected);
         throw new Error("the connection was closed");
       } catch (thrown) {
         if (stopped.signal.aborted) return;
         input.onBreak(messageOf(thrown));
       }
-      await Bun.sleep(AGAIN_MS);
+      await sleep(AGAIN_MS);
     }
   };
   void follow();
-  return { connected: connected.promise, stop: () => stopped.abort() };
+  return { connected, stop: () => stopped.abort() };
 }
 
 async function readOnce(input: OpenCodeStreamInput, stopped: AbortSignal, onEvent: () => void): Promise<void> {

@@ -6,7 +6,7 @@ import { type Kysely, type Selectable, sql } from "kysely";
 import type { FollowUp } from "../../model/board.ts";
 import { bounded } from "../bounds.ts";
 import type { Schema } from "../schema.ts";
-import type { Queue } from "./records.ts";
+import type { FollowUpQueue } from "./records.ts";
 import type { FollowUpsTable } from "./schema.ts";
 
 const COLUMNS = ["id", "session_id", "prompt", "variant", "queued_at", "after_run", "error"] as const;
@@ -32,7 +32,7 @@ export async function queueFollowUp(
     .execute();
 }
 
-export async function readQueue(kysely: Kysely<Schema>, sessionId: string): Promise<Queue> {
+export async function readQueue(kysely: Kysely<Schema>, sessionId: string): Promise<FollowUpQueue> {
   const head = await selectHead(kysely, sessionId).executeTakeFirst();
   if (head === undefined) return { head: null, count: 0, afterRun: null };
   const totals = await kysely

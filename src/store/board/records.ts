@@ -17,7 +17,7 @@ import type {
 import type { Phase, Status } from "../../model/task.ts";
 
 /** Where a page begins: after this entry. */
-export interface After {
+export interface PageStart {
   createdAt: number;
   id: string;
 }
@@ -25,7 +25,7 @@ export interface After {
 export interface BoardPage {
   /** At most 201: one more than the longest page, so that its end can be seen. */
   limit: number;
-  after: After | null;
+  after: PageStart | null;
 }
 
 /** What a list shows of a work item's attempts. */
@@ -70,7 +70,7 @@ export interface AttemptRecord extends AttemptRow {
 /** The repo as it is asked for in an attempt. */
 export type AttemptRepoInput = Pick<AttemptRepo, "repoId" | "targetBranch">;
 
-export interface Queue {
+export interface FollowUpQueue {
   head: FollowUp | null;
   count: number;
   /** The newest run of the session's task that had ended when one of them was queued; null where there is none. */
@@ -160,7 +160,7 @@ export interface BoardRecords {
 
   /** Puts it at the end of the queue, with the run that had ended by then; earlier refusals are forgotten. */
   queueFollowUp(followUp: Omit<FollowUp, "afterRun" | "error">): Promise<void>;
-  queue(sessionId: string): Promise<Queue>;
+  queue(sessionId: string): Promise<FollowUpQueue>;
   /** The first of the queue, in order; at most 200. */
   followUps(sessionId: string, limit: number): Promise<FollowUp[]>;
   /** Takes all out of the queue; says how many. */

@@ -2,10 +2,12 @@
  * The PostgreSQL driver. Every write takes one advisory lock first, so that events commit in the order of their seq, and
  * NOTIFYs in its own transaction. `pg` is loaded only here, when a store is opened. Does not make tables.
  */
+import { createHash } from "node:crypto";
 import { Kysely, PostgresDialect, sql } from "kysely";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import { SerialQueue } from "../../process/serial-queue.ts";
 import type { Database } from "../database.ts";
+import type { PostgresOptions } from "../open.ts";
 import { patiently } from "../patience.ts";
 import type { Schema } from "../schema.ts";
 import { changeSignal } from "../sqlite/change-signal.ts";
@@ -13,12 +15,6 @@ import { codeOf } from "../sqlite/failure.ts";
 import { storablePlugin } from "../storable-plugin.ts";
 import { isContention, postgresFailure } from "./failure.ts";
 import { postgresListener } from "./listener.ts";
-
-export interface PostgresOptions {
-  connectionString: string;
-  /** The schema that holds the tables; made if it is missing. */
-  schema?: string;
-}
 
 const TIMES = {
   connectionTimeoutMillis: 10_000,
@@ -37,7 +33,7 @@ export async function postgresDatabase(options: PostgresOptions): Promise<Databa
   pool.on("connect", (client) => client.on("error", () => {}));
   const kysely = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }), plugins: [storablePlugin] });
   const inSchema = kysely.withSchema(schema);
-  const channel = `asyncagents_${Bun.hash(schema).toString(36)}`;
+  const channel = `asyncagents_${createHash("sha256").update(schema).digest("hex").slice(0, 16)}`;
   const signal = changeSignal(() =>
     postgresListener(
       () => new Client(settings),

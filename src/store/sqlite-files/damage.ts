@@ -7,7 +7,7 @@ import { Database as Sqlite } from "bun:sqlite";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
-import type { Log } from "../database.ts";
+import type { LineLog } from "../../process/log.ts";
 import { isDamage } from "../sqlite/failure.ts";
 import { takeLock } from "../sqlite/presence.ts";
 import { backupsIn } from "./backups.ts";
@@ -37,7 +37,7 @@ export function isSuspect(file: string): boolean {
 }
 
 /** Checks the file and sets it aside if it is damaged. False, with nothing done, when another process is in. */
-export function checkForDamage(file: string, log: Log): boolean {
+export function checkForDamage(file: string, log: LineLog): boolean {
   const lock = takeLock(lockFileOf(file), "alone");
   if (lock === null) return false;
   try {
@@ -70,7 +70,7 @@ function isSound(file: string): boolean {
  * Puts what can be saved in the place of the damaged file, and leaves a report for people. The damaged file stays until all of that
  * is done: who is killed meanwhile leaves it to the next start.
  */
-function replaceDamaged(file: string, log: Log): void {
+function replaceDamaged(file: string, log: LineLog): void {
   const directory = dirname(file);
   const aside = asideOf(file, "damaged");
   const target = `${file}.rebuilt`;
@@ -92,7 +92,7 @@ function replaceDamaged(file: string, log: Log): void {
 /** Whatever goes wrong here, the store must open: an empty one is better than none. Null leaves no file behind. */
 function rebuiltInto(
   target: string,
-  { file, backup, log }: { file: string; backup: string | null; log: Log },
+  { file, backup, log }: { file: string; backup: string | null; log: LineLog },
 ): Rebuilt | null {
   try {
     const rebuilt = rebuild(file, backup, target);

@@ -4,7 +4,7 @@
  */
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import type { Log } from "../database.ts";
+import type { LineLog } from "../../process/log.ts";
 import { patiently } from "../patience.ts";
 import { checkForDamage, damagedAndInUse, isSuspect, lockFileOf } from "../sqlite-files/damage.ts";
 import { isHalfReplaced } from "../sqlite-files/replace.ts";
@@ -21,7 +21,7 @@ export interface SqliteConnections {
 /** How long to wait for another process that may just be setting the damaged file aside, in ms. */
 const DAMAGE_PATIENCE = 3_000;
 
-export async function openSqlite(file: string, log: Log): Promise<SqliteConnections> {
+export async function openSqlite(file: string, log: LineLog): Promise<SqliteConnections> {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   if (isSuspect(file)) checkForDamage(file, log);
   const deadline = performance.now() + DAMAGE_PATIENCE;

@@ -4,8 +4,9 @@
  */
 import type { Database as Sqlite } from "bun:sqlite";
 import { AsyncAgentsError } from "../../model/errors.ts";
+import type { LineLog } from "../../process/log.ts";
 import { SerialQueue } from "../../process/serial-queue.ts";
-import type { Database, Log } from "../database.ts";
+import type { Database } from "../database.ts";
 import { patiently } from "../patience.ts";
 import { suspectDamage } from "../sqlite-files/damage.ts";
 import { changeSignal } from "./change-signal.ts";
@@ -17,7 +18,7 @@ const WATCH_INTERVAL = 100;
 
 export interface SqliteDatabaseOptions {
   file: string;
-  log?: Log;
+  log?: LineLog;
   /** For how long to wait while another process holds the lock, in ms; 15 s when absent. */
   patience?: number;
 }

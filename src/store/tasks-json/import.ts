@@ -7,7 +7,8 @@ import { copyFileSync, existsSync, readFileSync, rmSync } from "node:fs";
 import type { Kysely } from "kysely";
 import { messageOf } from "../../model/errors.ts";
 import type { Task } from "../../model/task.ts";
-import type { Database, Log } from "../database.ts";
+import type { LineLog } from "../../process/log.ts";
+import type { Database } from "../database.ts";
 import { readLastSeq } from "../feed.ts";
 import { readMeta, takeMeta } from "../meta.ts";
 import { recountTotals } from "../migrations/2-status.ts";
@@ -16,7 +17,7 @@ import { REBUILT } from "../sqlite-files/rebuild.ts";
 import { applyEvent } from "../tasks/writes.ts";
 import { tasksOf } from "./entries.ts";
 
-export async function importTasksJson(database: Database, file: string, log: Log): Promise<void> {
+export async function importTasksJson(database: Database, file: string, log: LineLog): Promise<void> {
   if (!(await database.read(wantsImport))) return;
   const now = Date.now();
   const { tasks, sound } = existsSync(file) ? readTasks(file, now) : { tasks: [], sound: true };
@@ -46,7 +47,7 @@ function readTasks(file: string, now: number): { tasks: Task[]; sound: boolean }
   }
 }
 
-function setAside(file: string, now: number, log: Log): void {
+function setAside(file: string, now: number, log: LineLog): void {
   const aside = `${file}.damaged-${new Date(now).toISOString().replaceAll(/[:.]/g, "-")}`;
   try {
     copyFileSync(file, aside);

@@ -5,7 +5,8 @@
  */
 import { existsSync } from "node:fs";
 import { messageOf } from "../../model/errors.ts";
-import type { Database, Log } from "../database.ts";
+import type { LineLog } from "../../process/log.ts";
+import type { Database } from "../database.ts";
 import { readLastSeq } from "../feed.ts";
 import { putMeta, readMeta } from "../meta.ts";
 import { refuseIfNewer } from "../migrations/migrations.ts";
@@ -25,7 +26,7 @@ export interface MirrorOptions {
   database: Database;
   file: string;
   lockFile: string;
-  log: Log;
+  log: LineLog;
 }
 
 /** Quiet before a write, so that it comes when nothing else does; but never later than this after the first change. */

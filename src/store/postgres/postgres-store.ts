@@ -1,0 +1,13 @@
+/** Opens the PostgreSQL store and makes or migrates its schema. Either a store comes out or nothing is left open. */
+import { kyselyStore } from "../kysely-store.ts";
+import { migrate } from "../migrations/migrations.ts";
+import type { PostgresOptions } from "../open.ts";
+import { prepare } from "../prepare.ts";
+import type { Store } from "../store.ts";
+import { postgresDatabase } from "./postgres-database.ts";
+
+export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
+  const database = await postgresDatabase(options);
+  await prepare(database, () => migrate(database));
+  return kyselyStore(database);
+}

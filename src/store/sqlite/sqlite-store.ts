@@ -1,0 +1,37 @@
+/**
+ * Opens the SQLite store: makes or migrates the schema, imports an earlier tasks.json, and keeps the tasks.json mirror up
+ * to date. Either a store comes out or nothing is left open. Needs Bun: only `open.ts` imports it, when it is asked to.
+ */
+import { join } from "node:path";
+import { kyselyStore } from "../kysely-store.ts";
+import { migrate } from "../migrations/migrations.ts";
+import type { SqliteOptions } from "../open.ts";
+import { prepare } from "../prepare.ts";
+import { lockFileOf } from "../sqlite-files/damage.ts";
+import type { Store } from "../store.ts";
+import { importTasksJson } from "../tasks-json/import.ts";
+import { tasksJsonMirror } from "../tasks-json/mirror.ts";
+import { sqliteDatabase } from "./sqlite-database.ts";
+
+export async function openSqliteStore({ directory, log = () => {} }: SqliteOptions): Promise<Store> {
+  const file = join(directory, "asyncagents.db");
+  const mirrorFile = join(directory, "tasks.json");
+  const database = await sqliteDatabase({ file, log });
+  await prepare(database, async () => {
+    await migrate(database);
+    await importTasksJson(database, mirrorFile, log);
+  });
+  const mirror = tasksJsonMirror({ database, file: mirrorFile, lockFile: lockFileOf(file), log });
+  return kyselyStore({
+    ...database,
+    async write(work) {
+      const result = await database.write(work);
+      mirror.touch();
+      return result;
+    },
+    async close() {
+      await mirror.close();
+      await database.close();
+    },
+  });
+}
