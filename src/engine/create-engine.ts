@@ -1,0 +1,58 @@
+/**
+ * Makes an engine from a store and a host; everything else has a default: the clocks, ids and identity of this process, the
+ * default settings, a log that drops its lines. Composition roots that need more give it here. Starts nothing.
+ */
+import type { Host } from "../hosts/host.ts";
+import { awakeNow } from "../process/awake-clock.ts";
+import { isInstanceAlive, ownIdentity } from "../process/liveness.ts";
+import type { Log } from "../process/log.ts";
+import type { Instance, Store } from "../store/store.ts";
+import { DEFAULT_SETTINGS, type EngineContext, type Settings } from "./context.ts";
+import { Engine } from "./engine.ts";
+import { plainNoticeText } from "./notices/plain-notice-text.ts";
+
+export interface EngineOptions extends Partial<Omit<EngineContext, "store" | "host" | "settings">> {
+  /** Where tasks are kept; any number of engines and processes may share it. */
+  store: Store;
+  /** What runs the agents. */
+  host: Host;
+  /** The folder that the agents work in; the current one when absent. */
+  directory?: string;
+  /** Settings that differ from `DEFAULT_SETTINGS`. */
+  settings?: Partial<Settings>;
+}
+
+/** An engine that has not started. Call `start`, then `recover`; at the end `interrupt`, then `stop`. The store stays open. */
+export function createEngine(options: EngineOptions): Engine {
+  return new Engine(engineContext(options));
+}
+
+/** The options with all defaults filled in. */
+export function engineContext(options: EngineOptions): EngineContext {
+  const { store, host, directory = process.cwd(), now = Date.now, newId = randomId, changes, slots } = options;
+  return {
+    store,
+    host,
+    settings: { ...DEFAULT_SETTINGS, ...options.settings },
+    log: options.log ?? SILENT,
+    now,
+    monotonic: options.monotonic ?? awakeNow,
+    newId,
+    isAlive: options.isAlive ?? isInstanceAlive,
+    wordNotices: options.wordNotices ?? plainNoticeText,
+    reach: options.reach ?? (() => {}),
+    instance: options.instance ?? instanceOf(host, directory, newId("ins"), now()),
+    ...(changes && { changes }),
+    ...(slots && { slots }),
+  };
+}
+
+const SILENT: Log = { info() {}, error() {} };
+
+function instanceOf({ kind }: Host, directory: string, id: string, startedAt: number): Instance {
+  return { id, ...ownIdentity(), beat: 0, host: kind, directory, startedAt };
+}
+
+function randomId(prefix: string): string {
+  return `${prefix}_${crypto.randomUUID().replaceAll("-", "")}`;
+}

@@ -1,0 +1,17 @@
+/**
+ * The words of a notice where nobody gave others: for a parent whose own program is gone, and for engines of other
+ * programs. It names no tool, since the tools that the parent was given are unknown here.
+ */
+import { asLine } from "../../model/foreign-text.ts";
+import type { NoticeText, NoticeView } from "../context.ts";
+
+/** The longest description or error that a notice shows. */
+const LINE = 500;
+
+export function plainNoticeText(views: readonly NoticeView[]): NoticeText {
+  const lines = views.map(({ task, run }) => {
+    const outcome = run.outcome ?? task.phase ?? task.status;
+    return `Background task ${task.id} (${asLine(task.description, LINE)}): ${outcome}. ${asLine(run.error ?? "", LINE)}`.trim();
+  });
+  return { visible: lines.join("\n"), hidden: "Read the results with the tool that shows the output of a task." };
+}
