@@ -22,6 +22,7 @@ const scripts = {
   release: "scripts/release.ts",
   screenshots: "scripts/screenshots.ts",
   cli: "src/cli/main.ts",
+  api: "scripts/api-report.ts",
 };
 
 async function launch([name, ...args]) {

@@ -1,12 +1,15 @@
 /**
- * `npm run build`: everything in the package besides its sources: the dashboard (dashboard/dist), the client for Node
- * and browsers (dist/client) and the Claude task library for Node (dist/claude). Tests and the demo build only what
- * is missing or older than its sources.
+ * `npm run build`: what the package holds besides its sources: the dashboard (dashboard/dist), and the entries as
+ * JavaScript with type declarations (dist). Tests and the demo build what is missing or older than its sources, and
+ * nothing else.
  */
-import { mkdir, rm, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { rm, stat } from "node:fs/promises";
+import { dirname, join, posix } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { Glob } from "bun";
+import { DECLARATIONS, makeDeclarations } from "./build/declarations.ts";
+import { type Entry, entries } from "./build/entries.ts";
+import { run } from "./build/run.ts";
 
 const root = dirname(import.meta.dir);
 
@@ -38,17 +41,17 @@ const products: Product[] = [
     },
   },
   {
-    name: "the client",
-    result: "dist/client/client.js",
-    sources: ["src/client/**/*", "src/protocol/**/*", "src/model/**/*", "package.json"],
-    make: () => makeLibrary({ folder: "client", entry: "client.ts", target: "browser" }),
+    name: "the type declarations",
+    result: DECLARATIONS,
+    sources: ["src/**/*", "package.json"],
+    make: makeDeclarations,
   },
-  {
-    name: "the Claude task library",
-    result: "dist/claude/index.js",
-    sources: ["src/claude/**/*", "src/process/**/*", "src/model/**/*", "package.json"],
-    make: () => makeLibrary({ folder: "claude", entry: "index.ts", target: "node", packages: "external" }),
-  },
+  ...entries.map((entry) => ({
+    name: entry.name,
+    result: `dist/${entry.path}.js`,
+    sources: ["src/**/*.ts", "package.json"],
+    make: () => bundle(entry),
+  })),
 ];
 
 /** Builds what is out of date, or everything with `always`. Throws if something cannot be built. */
@@ -79,40 +82,21 @@ async function compressFiles(folder: string): Promise<void> {
   }
 }
 
-interface Library {
-  /** Entries, relative to src and to dist. */
-  folder: string;
-  entry: string;
-  target: "browser" | "node";
-  /** External because the package's dependencies are installed beside it. */
-  packages?: "external";
-}
-
-/** One JavaScript file, and the type declarations of all its modules. */
-async function makeLibrary({ folder, entry, target, packages }: Library): Promise<void> {
-  const outdir = join(root, "dist", folder);
-  await rm(outdir, { recursive: true, force: true });
-  await mkdir(outdir, { recursive: true });
-  await run([process.execPath, "node_modules/typescript/bin/tsc", "-p", `src/${folder}/tsconfig.json`]);
-  const bundle = await Bun.build({
-    entrypoints: [join(root, "src", folder, entry)],
+/** One file of JavaScript, and beside it the parts that are loaded only when they are needed. */
+async function bundle({ name, path, target, isBundled }: Entry): Promise<void> {
+  const chunks = `${posix.dirname(path)}/chunks`;
+  await rm(join(root, "dist", chunks), { recursive: true, force: true });
+  const result = await Bun.build({
+    entrypoints: [join(root, "src", `${path}.ts`)],
+    outdir: join(root, "dist"),
+    root: join(root, "src"),
+    naming: { chunk: `${chunks}/[name]-[hash].[ext]` },
     target,
     format: "esm",
-    ...(packages && { packages }),
+    splitting: true,
+    ...(!isBundled && { packages: "external" }),
   });
-  const [output] = bundle.outputs;
-  if (!bundle.success || !output) throw new Error(`${folder} could not be bundled: ${bundle.logs.join("\n")}`);
-  await Bun.write(join(outdir, entry.replace(/\.ts$/, ".js")), output);
-}
-
-async function run(command: string[]): Promise<void> {
-  const child = Bun.spawn(command, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
-  const [out, errors, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  if (code !== 0) throw new Error(`${command.join(" ")} ended with ${code}:\n${out}${errors}`);
+  if (!result.success) throw new Error(`${name} could not be bundled: ${result.logs.join("\n")}`);
 }
 
 if (import.meta.main) {

@@ -1,20 +1,114 @@
 /**
- * The package entry: the engine, its words, and the factories of the seams it needs. The OpenCode plugin has an entry of
- * its own (`asyncagents/server`), and so have the testing aids.
+ * The package entry `asyncagents`: the engine, the factories of the stores and hosts that it needs, and every type that they
+ * take or return. Runs on Bun and Node; only `sqliteStore` needs Bun. The OpenCode plugin has an entry of its own
+ * (`asyncagents/server`), and so have the client, the Claude library and the testing kit.
  */
-export { DEFAULT_SETTINGS, type EngineContext, type NoticeView, type Settings } from "./engine/context.ts";
+
+export type { SdkOptions } from "./claude/sdk.ts";
+export type { CancelResult } from "./engine/cancel.ts";
+export {
+  type CrashPoint,
+  DEFAULT_SETTINGS,
+  type EngineContext,
+  type NoticeText,
+  type NoticeView,
+  type Settings,
+} from "./engine/context.ts";
+export { createEngine, type EngineOptions } from "./engine/create-engine.ts";
 export { Engine } from "./engine/engine.ts";
-export type { Caller, LaunchRequest } from "./engine/launch.ts";
-export { type ClaudeHost, type ClaudeHostOptions, claudeHost } from "./hosts/claude/claude-host.ts";
-export type { Host, HostEvent } from "./hosts/host.ts";
+export { type Caller, type LaunchRequest, PERSON, type ResumeRequest } from "./engine/launch.ts";
+export { type Place, Slots } from "./engine/runs/slots.ts";
+export type { Changes, FeedListener } from "./engine/watching/changes.ts";
+export type { WaitOptions } from "./engine/watching/waiter.ts";
+export {
+  type ClaudeHost,
+  type ClaudeHostOptions,
+  claudeHost,
+  type HostOwnedOption,
+} from "./hosts/claude/claude-host.ts";
+export type {
+  AgentInfo,
+  ForkInput,
+  Host,
+  HostEvent,
+  HostStatus,
+  MessagePage,
+  NotifyInput,
+  OpenRequest,
+  PromptInput,
+  Reply,
+  StartInput,
+} from "./hosts/host.ts";
 export { type OpenCodeHost, openCodeHost } from "./hosts/opencode/opencode-host.ts";
-export { httpSend, pluginSend } from "./hosts/opencode/transport.ts";
+export {
+  type HttpTarget,
+  httpSend,
+  type OpenCodeAnswer,
+  type OpenCodeRequest,
+  type OpenCodeSend,
+  pluginSend,
+} from "./hosts/opencode/transport.ts";
+export type { Answerer, GivenAnswer, ReplyWord } from "./model/answer.ts";
+export type { Approval } from "./model/approval.ts";
+export type {
+  Attempt,
+  AttemptRepo,
+  AttemptState,
+  BoardRepo,
+  BoardSession,
+  FollowUp,
+  Project,
+  WorkItem,
+  WorkItemStatus,
+} from "./model/board.ts";
+export type { CondenseLimits } from "./model/condense.ts";
 export { AsyncAgentsError, ERROR_CODES, type ErrorCode } from "./model/errors.ts";
-export type { NewTask, TaskEvent } from "./model/events.ts";
+export type { NewTask, Resumable, TaskEvent, TaskResumed } from "./model/events.ts";
+export type { Evidence } from "./model/evidence.ts";
+export type { Limits, RunLimits } from "./model/limits.ts";
+export type { Message, MessagePart, ToolPart } from "./model/message.ts";
 export type { Progress, Tokens } from "./model/progress.ts";
 export type { Phase, PhaseDetail, Run, Status, Task } from "./model/task.ts";
-export { transition } from "./model/transition.ts";
-export { isInstanceAlive, ownIdentity } from "./process/liveness.ts";
-export type { Log } from "./process/log.ts";
-export { postgresStore, sqliteStore } from "./store/open.ts";
-export type { Store, TaskPage, TaskQuery } from "./store/store.ts";
+export {
+  type Applied,
+  type NoticeIntent,
+  type Refusal,
+  type Refused,
+  type Transition,
+  transition,
+} from "./model/transition.ts";
+export { type BeatingProcess, isInstanceAlive, ownIdentity, type ProcessIdentity } from "./process/liveness.ts";
+export type { LineLog, Log } from "./process/log.ts";
+export type {
+  AttemptRecord,
+  AttemptRepoInput,
+  AttemptRow,
+  AttemptSummary,
+  BoardPage,
+  BoardRecords,
+  BoardRequest,
+  FollowUpQueue,
+  ListedAttempt,
+  PageStart,
+  WorkItemFilter,
+  WorkItemRow,
+} from "./store/board/records.ts";
+export { type PostgresOptions, postgresStore, type SqliteOptions, sqliteStore } from "./store/open.ts";
+export type {
+  AgentTotals,
+  ExpectedOwner,
+  FeedEntry,
+  History,
+  HistoryQuery,
+  Instance,
+  Launch,
+  Notice,
+  NoticeClaim,
+  NoticeState,
+  Parent,
+  RunSpan,
+  Store,
+  TaskPage,
+  TaskQuery,
+  Transaction,
+} from "./store/store.ts";

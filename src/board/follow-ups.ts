@@ -7,7 +7,7 @@ import { type BoardSession, isQueueHeld } from "../model/board.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { isLive, type Task } from "../model/task.ts";
 import type { OperationOutput } from "../protocol/operations.ts";
-import type { Queue } from "../store/board/records.ts";
+import type { FollowUpQueue } from "../store/board/records.ts";
 import { assertWorktrees, findAttempt } from "./attempts/attempts.ts";
 import type { BoardCall } from "./board-call.ts";
 import type { BoardParts } from "./board-context.ts";
@@ -145,7 +145,7 @@ async function targetOf({ store }: BoardParts, session: BoardSession): Promise<T
   return { session, task };
 }
 
-export function answerOf(sessionId: string, action: Answer["action"], { head, count }: Queue): Answer {
+export function answerOf(sessionId: string, action: Answer["action"], { head, count }: FollowUpQueue): Answer {
   return {
     session_id: sessionId,
     action,

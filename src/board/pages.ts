@@ -2,7 +2,7 @@
  * Pagination on the wire: a cursor encodes the last row's position in the order and is opaque to callers. Stateless.
  */
 import { AsyncAgentsError } from "../model/errors.ts";
-import type { After, BoardPage } from "../store/board/records.ts";
+import type { BoardPage, PageStart } from "../store/board/records.ts";
 import { isUuid } from "./uuid.ts";
 
 const ROWS = 50;
@@ -22,13 +22,13 @@ export function pageOf(input: PageInput): BoardPage {
 }
 
 /** The rows to show, and the cursor of the next page. */
-export function shown<Row extends After>(rows: Row[], input: PageInput): { rows: Row[]; next: string | null } {
+export function shown<Row extends PageStart>(rows: Row[], input: PageInput): { rows: Row[]; next: string | null } {
   const page = rows.slice(0, limitOf(input));
   const last = page.at(-1);
   return { rows: page, next: rows.length > page.length && last ? `${last.createdAt}_${last.id}` : null };
 }
 
-function keyOf(cursor: string): After {
+function keyOf(cursor: string): PageStart {
   const [, at = "", id = ""] = /^(\d{1,16})_(.+)$/.exec(cursor) ?? [];
   if (at !== "" && isUuid(id)) return { createdAt: Number(at), id: id.toLowerCase() };
   const message = "cursor must be the next_cursor of an earlier answer. Leave it out for the first page.";

@@ -8,8 +8,8 @@ import type {
   AttemptRecord,
   AttemptRow,
   AttemptSummary,
+  FollowUpQueue,
   ListedAttempt,
-  Queue,
   WorkItemRow,
 } from "../store/board/records.ts";
 import { executorOf } from "./executors.ts";
@@ -108,7 +108,7 @@ export function finalMessage(task: Task | null): string | null {
 }
 
 /** Why queued follow-ups wait although the session is idle, and how to continue; null if none are waiting. */
-export function heldOf(task: Task | null, { head, afterRun }: Queue): string | null {
+export function heldOf(task: Task | null, { head, afterRun }: FollowUpQueue): string | null {
   if (task === null || head === null || isLive(task.status)) return null;
   if (head.error !== null) return `The next one could not begin: ${head.error}`;
   if (!isQueueHeld(task.run, afterRun)) return null;

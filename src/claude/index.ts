@@ -2,7 +2,7 @@
  * The Claude task library, `asyncagents/claude`: follow, await, stop and continue the background tasks of Claude
  * sessions. Only `openClaude` needs the Claude Agent SDK, which it loads when it is called.
  */
-export { AsyncAgentsError, type ErrorCode } from "../model/errors.ts";
+export { AsyncAgentsError, ERROR_CODES, type ErrorCode } from "../model/errors.ts";
 export type { WaitOptions } from "../process/deadline.ts";
 export {
   ClaudeTimeoutError,
@@ -11,6 +11,7 @@ export {
   TaskOutputError,
   TaskTimeoutError,
 } from "./errors.ts";
+export type { Closed } from "./messages/closed.ts";
 export * from "./messages/message-schemas.ts";
 export { isMessage, isSuccess, parseMessage } from "./messages/parse-message.ts";
 export * from "./messages/tool-schemas.ts";

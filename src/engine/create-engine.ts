@@ -6,6 +6,7 @@ import type { Host } from "../hosts/host.ts";
 import { awakeNow } from "../process/awake-clock.ts";
 import { isInstanceAlive, ownIdentity } from "../process/liveness.ts";
 import type { Log } from "../process/log.ts";
+import { makeId } from "../process/make-id.ts";
 import type { Instance, Store } from "../store/store.ts";
 import { DEFAULT_SETTINGS, type EngineContext, type Settings } from "./context.ts";
 import { Engine } from "./engine.ts";
@@ -29,7 +30,7 @@ export function createEngine(options: EngineOptions): Engine {
 
 /** The options with all defaults filled in. */
 export function engineContext(options: EngineOptions): EngineContext {
-  const { store, host, directory = process.cwd(), now = Date.now, newId = randomId, changes, slots } = options;
+  const { store, host, directory = process.cwd(), now = Date.now, newId = makeId, changes, slots } = options;
   return {
     store,
     host,
@@ -51,8 +52,4 @@ const SILENT: Log = { info() {}, error() {} };
 
 function instanceOf({ kind }: Host, directory: string, id: string, startedAt: number): Instance {
   return { id, ...ownIdentity(), beat: 0, host: kind, directory, startedAt };
-}
-
-function randomId(prefix: string): string {
-  return `${prefix}_${crypto.randomUUID().replaceAll("-", "")}`;
 }

@@ -2,7 +2,7 @@
  * Trying again while a database is busy: short sleeps with jitter that give the thread back, bounded in time.
  * Does not decide what counts as busy, and never swallows the last error.
  */
-import { setTimeout as sleep } from "node:timers/promises";
+import { pause } from "../process/deadline.ts";
 
 export interface Patience {
   /** Whether this error is worth another try. */
@@ -16,12 +16,12 @@ const LONGEST_SLEEP = 250;
 
 export async function patiently<T>(attempt: () => T | Promise<T>, { again, limit = LIMIT }: Patience): Promise<T> {
   const deadline = performance.now() + limit;
-  for (let pause = 2; ; pause = Math.min(pause * 2, LONGEST_SLEEP)) {
+  for (let wait = 2; ; wait = Math.min(wait * 2, LONGEST_SLEEP)) {
     try {
       return await attempt();
     } catch (thrown) {
       if (!again(thrown) || performance.now() >= deadline) throw thrown;
-      await sleep(pause * (0.5 + Math.random()));
+      await pause(wait * (0.5 + Math.random()));
     }
   }
 }

@@ -4,21 +4,116 @@
  * this folder is private.
  */
 
+export type {
+  AgentInfo,
+  ForkInput,
+  Host,
+  HostEvent,
+  HostStatus,
+  MessagePage,
+  NotifyInput,
+  OpenRequest,
+  PromptInput,
+  Reply,
+  StartInput,
+} from "../hosts/host.ts";
+export type { ScriptedGate } from "../hosts/scripted/gates.ts";
 /** What agents of the scripted host do. */
 export * as agentScript from "../hosts/scripted/script.ts";
 export { type ScriptedHost, type ScriptedHostOptions, scriptedHost } from "../hosts/scripted/scripted-host.ts";
-export { ScriptedSessions } from "../hosts/scripted/sessions.ts";
+export {
+  type AgentMessage,
+  type ScriptedMessage,
+  type ScriptedSession,
+  ScriptedSessions,
+  type ScriptedToolCall,
+  type UserMessage,
+} from "../hosts/scripted/sessions.ts";
+export type { Answerer, GivenAnswer, ReplyWord } from "../model/answer.ts";
+export type { Approval } from "../model/approval.ts";
+export type {
+  Attempt,
+  AttemptRepo,
+  AttemptState,
+  BoardRepo,
+  BoardSession,
+  FollowUp,
+  Project,
+  WorkItem,
+  WorkItemStatus,
+} from "../model/board.ts";
+export type { CondenseLimits } from "../model/condense.ts";
+export type { NewTask, Resumable, TaskEvent, TaskResumed } from "../model/events.ts";
+export type { Evidence } from "../model/evidence.ts";
+export type { Message, MessagePart, ToolPart } from "../model/message.ts";
+export type { Progress, Tokens } from "../model/progress.ts";
+export type { Phase, PhaseDetail, Run, Status, Task } from "../model/task.ts";
+export type { Applied, NoticeIntent, Refusal, Refused, Transition } from "../model/transition.ts";
+export type { BeatingProcess, ProcessIdentity } from "../process/liveness.ts";
+export type {
+  AttemptRecord,
+  AttemptRepoInput,
+  AttemptRow,
+  AttemptSummary,
+  BoardPage,
+  BoardRecords,
+  BoardRequest,
+  FollowUpQueue,
+  ListedAttempt,
+  PageStart,
+  WorkItemFilter,
+  WorkItemRow,
+} from "../store/board/records.ts";
+export type {
+  AgentTotals,
+  ExpectedOwner,
+  FeedEntry,
+  History,
+  HistoryQuery,
+  Instance,
+  Launch,
+  Notice,
+  NoticeClaim,
+  NoticeState,
+  Parent,
+  RunSpan,
+  Store,
+  TaskPage,
+  TaskQuery,
+  Transaction,
+} from "../store/store.ts";
 export { type ClaudeHome, type ClaudeHomeOptions, claudeEnvironment } from "./claude-home.ts";
-export { type Absent, hostConformance } from "./conformance/host/host-conformance.ts";
+export { type Absent, hostConformance, type OptionalHostMember } from "./conformance/host/host-conformance.ts";
 export type { HostBed } from "./conformance/host/stage.ts";
 export { type OpenStore, storeConformance } from "./conformance/store/store-conformance.ts";
 export { type AnthropicModel, type AnthropicModelOptions, startAnthropicModel } from "./models/anthropic-model.ts";
+export type { ChatBody, ChatContent, ChatMessage, ChatRequest, ChatToolCall } from "./models/chat-request.ts";
+export type { ChatUsage } from "./models/chat-response.ts";
 export type { Gate } from "./models/gates.ts";
-export type { RecordedRequest } from "./models/model-endpoint.ts";
-export type { ModelRequest } from "./models/model-request.ts";
+export type { AnthropicMessage, ContentBlock, MessagesBody, MessagesRequest } from "./models/messages-request.ts";
+export type { AnthropicUsage } from "./models/messages-response.ts";
+export type { ModelDefaults, RecordedRequest, WireRequest } from "./models/model-endpoint.ts";
+export type { ModelRequest, ModelToolCall, ModelTurn, RequestKind, ToolResult } from "./models/model-request.ts";
 export { type OpenAiModel, type OpenAiModelOptions, startOpenAiModel } from "./models/openai-model.ts";
 /** What the scripted model answers. */
 export * as modelScript from "./models/script.ts";
-export { type MessageWithParts, messageText, OpenCodeClient, OpenCodeHttpError } from "./opencode/client.ts";
+export type { ScriptedModel } from "./models/scripted-model.ts";
+export {
+  type CreateSession,
+  type MessageWithParts,
+  messageText,
+  OpenCodeClient,
+  OpenCodeHttpError,
+  type PromptOptions,
+  type RequestOptions,
+} from "./opencode/client.ts";
 export type { RecordedEvent } from "./opencode/events.ts";
-export { type OpenCode, type OpenCodeOptions, startOpenCode } from "./opencode/harness.ts";
+export {
+  type OpenCode,
+  type OpenCodeOptions,
+  type RecordedEventOf,
+  type RecordedEventType,
+  startOpenCode,
+} from "./opencode/harness.ts";
+export type { OpenCodeSettings, PermissionSetting, PluginEntry } from "./opencode/home.ts";
+export type { ProcessExit, ProcessOutput } from "./opencode/process.ts";

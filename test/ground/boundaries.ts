@@ -109,7 +109,7 @@ export const arrows: Arrow[] = [
   },
   {
     from: "index.ts",
-    to: ["model", "process", "engine", "board", "store", "hosts", "worktree"],
+    to: ["model", "process", "engine", "board", "store", "hosts", "worktree", "claude"],
     reason: "the package entry: the rules, and the factories of the seams they need",
   },
   {

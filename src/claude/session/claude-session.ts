@@ -81,7 +81,7 @@ export class ClaudeSession implements AsyncIterable<SessionMessage>, AsyncDispos
   #quiet: ReturnType<typeof setTimeout> | undefined;
   #drain: ReturnType<typeof setTimeout> | undefined;
 
-  /** Use openClaude to create sessions. */
+  /** @internal Use openClaude to create sessions. */
   constructor(parts: SessionParts) {
     this.#parts = parts;
     this.tasks = parts.tasks;

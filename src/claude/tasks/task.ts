@@ -39,7 +39,7 @@ export class Task {
   readonly #record: TaskRecord;
   readonly #context: TaskContext;
 
-  /** The TaskManager creates handles. */
+  /** @internal The TaskManager creates handles. */
   constructor(record: TaskRecord, context: TaskContext) {
     this.id = record.id;
     this.#record = record;

@@ -10,13 +10,14 @@ const PAGE = 200;
 /** Who wrote is busy with what follows from it: reading waits a moment, unless somebody is watching live. */
 const PAUSE_MS = 50;
 
-type Listener = (entries: readonly FeedEntry[]) => void | Promise<void>;
+/** Gets new entries of the feed, in order; the next ones are read when it is done. */
+export type FeedListener = (entries: readonly FeedEntry[]) => void | Promise<void>;
 
 export class Changes {
   readonly #store: Store;
   readonly #log: Log;
   readonly #pauseMs: number;
-  readonly #listeners = new Set<Listener>();
+  readonly #listeners = new Set<FeedListener>();
   #seq = 0;
   #stop: (() => void) | null = null;
   #timer: ReturnType<typeof setTimeout> | null = null;
@@ -45,7 +46,7 @@ export class Changes {
   }
 
   /** Called with some entries at a time; the next are read when every listener is done with these. */
-  onEntries(listener: Listener): () => void {
+  onEntries(listener: FeedListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }

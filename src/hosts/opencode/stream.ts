@@ -2,8 +2,8 @@
  * The events of one OpenCode process, for all its directories, over a single connection that reconnects. Events are
  * lost while disconnected, so consumers must also poll. Does not interpret events.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../../model/errors.ts";
+import { pause } from "../../process/deadline.ts";
 
 /** OpenCode sends a heartbeat every ten seconds. */
 const SILENCE_MS = 45_000;
@@ -40,7 +40,7 @@ export function openCodeStream(input: OpenCodeStreamInput): OpenCodeStream {
         if (stopped.signal.aborted) return;
         input.onBreak(messageOf(thrown));
       }
-      await sleep(AGAIN_MS);
+      await pause(AGAIN_MS, stopped.signal);
     }
   };
   void follow();

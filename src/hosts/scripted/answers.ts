@@ -8,7 +8,7 @@ import { pause } from "../../process/deadline.ts";
 import { type HostEvent, type HostStatus, type OpenRequest, type Reply, replyWord } from "../host.ts";
 import { type ScriptedGate, unlessAborted } from "./gates.ts";
 import { markerOf, type ScriptedAnswer, type ScriptedDelay, say } from "./script.ts";
-import type { AgentMessage, ScriptedCall, ScriptedSession, ScriptedSessions } from "./sessions.ts";
+import type { AgentMessage, ScriptedSession, ScriptedSessions, ScriptedToolCall } from "./sessions.ts";
 
 export interface ScriptedTurn {
   session: ScriptedSession;
@@ -108,8 +108,8 @@ export class ScriptedAnswers {
   }
 
   /** A call without an input never equals another call. */
-  #call(turn: ScriptedTurn, message: AgentMessage, name: string, input?: string): ScriptedCall {
-    const call: ScriptedCall = { id: this.#input.sessions.newId("call"), name, output: null, error: null };
+  #call(turn: ScriptedTurn, message: AgentMessage, name: string, input?: string): ScriptedToolCall {
+    const call: ScriptedToolCall = { id: this.#input.sessions.newId("call"), name, output: null, error: null };
     message.calls.push(call);
     this.#input.emit({
       type: "tool.called",
@@ -121,7 +121,11 @@ export class ScriptedAnswers {
     return call;
   }
 
-  async #act(turn: ScriptedTurn, call: ScriptedCall, work: (signal: AbortSignal) => Promise<string>): Promise<void> {
+  async #act(
+    turn: ScriptedTurn,
+    call: ScriptedToolCall,
+    work: (signal: AbortSignal) => Promise<string>,
+  ): Promise<void> {
     try {
       call.output = await work(turn.signal);
     } catch (thrown) {
@@ -130,7 +134,7 @@ export class ScriptedAnswers {
     }
   }
 
-  async #delegate(turn: ScriptedTurn, call: ScriptedCall, script: string): Promise<void> {
+  async #delegate(turn: ScriptedTurn, call: ScriptedToolCall, script: string): Promise<void> {
     const { sessions, emit, now, wake } = this.#input;
     const child = sessions.add({ parentId: turn.session.id, title: script, agent: turn.session.agent });
     emit({ type: "session.opened", sessionId: child.id, parentSessionId: turn.session.id });

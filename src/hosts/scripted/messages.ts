@@ -2,7 +2,7 @@
  * A scripted session's messages as any door shows them. Reads only.
  */
 import type { Message, MessagePart } from "../../model/message.ts";
-import type { ScriptedCall, ScriptedMessage } from "./sessions.ts";
+import type { ScriptedMessage, ScriptedToolCall } from "./sessions.ts";
 
 export function scriptedMessage(message: ScriptedMessage): Message {
   const { id, role, at } = message;
@@ -27,7 +27,7 @@ export function scriptedMessage(message: ScriptedMessage): Message {
   };
 }
 
-function toolPart(call: ScriptedCall, at: number): MessagePart {
+function toolPart(call: ScriptedToolCall, at: number): MessagePart {
   const { id: callId, name, output, error } = call;
   const state = error !== null ? "error" : output === null ? "running" : "completed";
   return { type: "tool", callId, name, state, title: null, input: null, output, error, startedAt: at, endedAt: null };

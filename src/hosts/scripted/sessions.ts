@@ -6,7 +6,7 @@ import { AsyncAgentsError } from "../../model/errors.ts";
 import type { Tokens } from "../../model/progress.ts";
 import { isDelay, type ScriptedAnswer, type ScriptedDelay, type ScriptedScript, scriptIn } from "./script.ts";
 
-export interface ScriptedCall {
+export interface ScriptedToolCall {
   id: string;
   name: string;
   /** Null while it runs, and if it failed. */
@@ -30,7 +30,7 @@ export interface AgentMessage {
   /** Null while it is being written, and forever if its host died. */
   endedAt: number | null;
   text: string;
-  calls: ScriptedCall[];
+  calls: ScriptedToolCall[];
   /** This message ended the turn. */
   last: boolean;
   error: { message: string; aborted: boolean } | null;

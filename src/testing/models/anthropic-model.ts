@@ -6,11 +6,11 @@
 import { messagesRefusal } from "./messages-refusal.ts";
 import { type MessagesBody, MessagesRequest } from "./messages-request.ts";
 import { type AnthropicUsage, messageStream, messagesErrorResponse, wholeMessage } from "./messages-response.ts";
-import { type Defaults, ModelEndpoint, type Wire } from "./model-endpoint.ts";
+import { type ModelDefaults, ModelEndpoint, type Wire } from "./model-endpoint.ts";
 import type { Script } from "./script.ts";
 import { type ScriptedModel, serveModel } from "./scripted-model.ts";
 
-export interface AnthropicModelOptions extends Defaults<MessagesRequest, AnthropicUsage> {
+export interface AnthropicModelOptions extends ModelDefaults<MessagesRequest, AnthropicUsage> {
   scripts?: Record<string, Script>;
 }
 

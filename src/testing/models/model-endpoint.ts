@@ -36,7 +36,7 @@ export interface RecordedRequest<R extends WireRequest = WireRequest> {
   status?: number | "aborted";
 }
 
-export interface Defaults<R extends WireRequest, U> {
+export interface ModelDefaults<R extends WireRequest, U> {
   /** The answer for a session without a script, or past its end. */
   fallback?: string;
   title?: string;
@@ -61,9 +61,9 @@ export class ModelEndpoint<R extends WireRequest, U extends object> {
   readonly record = new Recorder<RecordedRequest<R>>(summarize);
   readonly wire: Wire<R, U>;
   readonly #gates = new Map<string, Gate>();
-  readonly #defaults: Defaults<R, U>;
+  readonly #defaults: ModelDefaults<R, U>;
 
-  constructor(wire: Wire<R, U>, defaults: Defaults<R, U>) {
+  constructor(wire: Wire<R, U>, defaults: ModelDefaults<R, U>) {
     this.wire = wire;
     this.#defaults = defaults;
     this.book = new ScriptBook(say(defaults.fallback ?? "ok"));

@@ -5,11 +5,11 @@
  */
 import { type ChatBody, ChatRequest, chatRefusal } from "./chat-request.ts";
 import { type ChatUsage, chatErrorResponse, completion, stream } from "./chat-response.ts";
-import { type Defaults, ModelEndpoint, type Wire } from "./model-endpoint.ts";
+import { type ModelDefaults, ModelEndpoint, type Wire } from "./model-endpoint.ts";
 import type { Script } from "./script.ts";
 import { type ScriptedModel, serveModel } from "./scripted-model.ts";
 
-export interface OpenAiModelOptions extends Defaults<ChatRequest, ChatUsage> {
+export interface OpenAiModelOptions extends ModelDefaults<ChatRequest, ChatUsage> {
   scripts?: Record<string, Script>;
 }
 

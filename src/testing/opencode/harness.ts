@@ -32,8 +32,8 @@ export interface OpenCodeOptions extends OpenCodeSettings {
   files?: Record<string, string>;
 }
 
-type EventType = RecordedEvent["type"];
-type EventOf<T extends EventType> = Extract<RecordedEvent, { type: T }>;
+export type RecordedEventType = RecordedEvent["type"];
+export type RecordedEventOf<T extends RecordedEventType> = Extract<RecordedEvent, { type: T }>;
 
 export async function startOpenCode(options: OpenCodeOptions): Promise<OpenCode> {
   const root = await createTemporaryRoot();
@@ -157,17 +157,17 @@ export class OpenCode {
   }
 
   /** Like `waitForEvent`, for one type of event, with its properties typed. */
-  async waitForEventOf<T extends EventType>(
+  async waitForEventOf<T extends RecordedEventType>(
     type: T,
-    matches: (properties: EventOf<T>["properties"]) => boolean = () => true,
+    matches: (properties: RecordedEventOf<T>["properties"]) => boolean = () => true,
     options: { timeoutMs?: number; from?: number } = {},
-  ): Promise<EventOf<T>> {
+  ): Promise<RecordedEventOf<T>> {
     const isMatch = (event: RecordedEvent) =>
-      event.type === type && matches(event.properties as EventOf<T>["properties"]);
+      event.type === type && matches(event.properties as RecordedEventOf<T>["properties"]);
     const found = await this.#explained(
       this.#record.waitFor(isMatch, { what: `event ${type} with ${matches}`, ...options }),
     );
-    return found as EventOf<T>;
+    return found as RecordedEventOf<T>;
   }
 
   /**

@@ -9,9 +9,10 @@ import { forkSuite, hostNoticeSuite, launchSuite } from "./parents.ts";
 import { abortSuite, evidenceSuite, requestSuite, runSuite } from "./runs.ts";
 import { check, HOST_TEST_TIMEOUT_MS, type HostBed, rejectionCode, Stage } from "./stage.ts";
 
-type Optional = "findLaunched" | "requests" | "answer" | "fork" | "condense" | "notify" | "hasMessage";
+/** The members that a host may omit. */
+export type OptionalHostMember = "findLaunched" | "requests" | "answer" | "fork" | "condense" | "notify" | "hasMessage";
 /** The members that the host omits, each with its reason. */
-export type Absent = Partial<Record<Optional, string>>;
+export type Absent = Partial<Record<OptionalHostMember, string>>;
 
 /** `open` is called once; all cases share the host, each with its own sessions. */
 export function hostConformance(name: string, open: () => Promise<HostBed>, absent: Absent = {}): void {
@@ -19,7 +20,7 @@ export function hostConformance(name: string, open: () => Promise<HostBed>, abse
     const stage = new Stage();
     beforeAll(async () => stage.open(await open()), HOST_TEST_TIMEOUT_MS);
     afterAll(() => stage.close());
-    const has = (...members: Optional[]) => members.every((member) => absent[member] === undefined);
+    const has = (...members: OptionalHostMember[]) => members.every((member) => absent[member] === undefined);
     describe("sessions", () => sessionSuite(stage));
     describe("runs", () => runSuite(stage));
     describe("evidence", () => evidenceSuite(stage));
@@ -31,7 +32,7 @@ export function hostConformance(name: string, open: () => Promise<HostBed>, abse
     for (const [member, reason] of Object.entries(absent)) {
       check(`has no ${member}: ${reason}`, async () => {
         expect(reason).not.toBe("");
-        expect(stage.host[member as Optional]).toBeUndefined();
+        expect(stage.host[member as OptionalHostMember]).toBeUndefined();
       });
     }
   });
