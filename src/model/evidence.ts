@@ -44,6 +44,7 @@ export type Verdict =
 export const NO_OUTPUT = "ended without output: the agent stopped without writing text or completing a tool call";
 export const INTERRUPTED = "interrupted: the process that ran this task ended before the task did";
 export const CANCELLED = "cancelled on request";
+export const SESSION_DELETED = "its session was deleted";
 /** The errors of interrupted runs start with this: a program died, and the work itself was fine. */
 const INTERRUPTION = "interrupted:";
 

@@ -1,0 +1,131 @@
+/**
+ * What one run shows while it works, as a value: tool calls, tokens, signs of life, working time. Pure. The store gets
+ * merged extracts of it; it ends with the process that drives the run.
+ */
+import type { Standing } from "../limits.ts";
+import { addProgress, countTool, noProgress, type Progress, type Tokens } from "../progress.ts";
+import type { Moment } from "./moment.ts";
+
+/** How many characters of a tool call are compared with those of the one before. */
+const COMPARED = 10_000;
+
+export interface Activity {
+  /** The task's totals when the run began. */
+  readonly before: Progress;
+  readonly calls: ReadonlySet<string>;
+  /** The newest call of each session, and how often it was made in a row. */
+  readonly repeated: ReadonlyMap<string, RepeatedCall>;
+  readonly usage: ReadonlyMap<string, Usage>;
+  readonly tools: Progress;
+  /** When the host accepted the prompt. */
+  readonly acceptedAt: number | null;
+  /** Since when it works; moved on by the time that it waited for people. */
+  readonly workingSince: number | null;
+  /** When it began to wait for people. */
+  readonly askedAt: number;
+  /** When something was last seen of it, or it resumed its work. */
+  readonly seenAt: number;
+  /** The last sign of work on the wall clock, as it is stored. */
+  readonly lastUpdate: number;
+}
+
+interface RepeatedCall {
+  call: string;
+  tool: string;
+  times: number;
+}
+
+interface Usage {
+  tokens: Tokens;
+  cost: number;
+}
+
+/** What a session reports while it works. A call or a message may be reported more than once. */
+export type WorkReport =
+  | { type: "tool.called"; sessionId: string; callId: string; name: string; input: unknown }
+  | { type: "usage.counted"; messageId: string; tokens: Tokens; cost: number }
+  | { type: "text.written" };
+
+export function noActivity(before: Progress, lastUpdate: number): Activity {
+  return {
+    before,
+    calls: new Set(),
+    repeated: new Map(),
+    usage: new Map(),
+    tools: noProgress(0),
+    acceptedAt: null,
+    workingSince: null,
+    askedAt: 0,
+    seenAt: 0,
+    lastUpdate,
+  };
+}
+
+export function counted(activity: Activity, report: WorkReport, { awake, wall }: Moment): Activity {
+  const seen = { ...activity, lastUpdate: wall, seenAt: awake };
+  switch (report.type) {
+    case "text.written":
+      return seen;
+    case "usage.counted": {
+      const { messageId, tokens, cost } = report;
+      return { ...seen, usage: new Map(activity.usage).set(messageId, { tokens, cost }) };
+    }
+    case "tool.called":
+      if (activity.calls.has(report.callId)) return seen;
+      return {
+        ...seen,
+        calls: new Set(activity.calls).add(report.callId),
+        repeated: new Map(activity.repeated).set(report.sessionId, repeatedCall(activity, report)),
+        tools: countTool(activity.tools, report.name),
+      };
+  }
+}
+
+function repeatedCall(
+  { repeated }: Activity,
+  { sessionId, callId, name, input }: Extract<WorkReport, { type: "tool.called" }>,
+): RepeatedCall {
+  const call = `${name} ${textOf(input) ?? callId}`.slice(0, COMPARED);
+  const before = repeated.get(sessionId);
+  return { call, tool: name, times: before?.call === call ? before.times + 1 : 1 };
+}
+
+/** The host accepted the prompt. */
+export function accepted(activity: Activity, { awake }: Moment): Activity {
+  return { ...activity, acceptedAt: awake, workingSince: awake };
+}
+
+/** All requests are answered. The time until now was a person's, and does not count as work. */
+export function unblocked(activity: Activity, { awake }: Moment): Activity {
+  const { workingSince, askedAt } = activity;
+  if (workingSince === null) return activity;
+  return { ...activity, workingSince: workingSince + awake - Math.max(askedAt, workingSince) };
+}
+
+/** How the run compares with its limits; null until its host accepted the prompt. */
+export function standingOf(activity: Activity, { awake }: Moment): Standing | null {
+  const { workingSince, acceptedAt, seenAt, repeated, before } = activity;
+  if (workingSince === null) return null;
+  return {
+    workedMs: awake - workingSince,
+    quietMs: awake - Math.max(acceptedAt ?? 0, seenAt),
+    cost: totalsOf(activity).cost - before.cost,
+    repeated: [...repeated.values()].sort((one, other) => other.times - one.times)[0] ?? null,
+  };
+}
+
+/** The task's totals so far. */
+export function totalsOf({ before, tools, usage, lastUpdate }: Activity): Progress {
+  let own: Progress = { ...tools, lastUpdate };
+  for (const { tokens, cost } of usage.values()) own = addProgress(own, { ...noProgress(0), tokens, cost });
+  return addProgress(before, own);
+}
+
+/** Null for what cannot be serialized, and so cannot be compared. */
+function textOf(input: unknown): string | null {
+  try {
+    return JSON.stringify(input) ?? null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * Everything that a live run can ask for, as data. Whoever performs an effect feeds what came of it back as an input
+ * (inputs.ts); an effect that is never answered is made up for by a later poll or by a cancel.
+ */
+import type { TaskEvent } from "../events.ts";
+import type { Task } from "../task.ts";
+import type { LiveRun, StopAttempt } from "./live-run.ts";
+
+export type RunEffect =
+  | { type: "condense" }
+  | { type: "prompt" }
+  /** Read what the session shows about this run. */
+  | { type: "inspect"; purpose: InspectPurpose }
+  /** Stop what the session does. */
+  | { type: "abort"; purpose: AbortPurpose }
+  /** An event for `transition`; writes of one run keep their order. */
+  | { type: "write"; event: TaskEvent }
+  /** The task has ended, or needs attention. */
+  | { type: "announce"; task: Task }
+  /** `soon`: as soon as the last poll is long enough ago. */
+  | { type: "poll"; soon: boolean }
+  /** A timer; replaces the one of that name. */
+  | { type: "wake"; name: WakeName; ms: number }
+  /** The prompt was given up: should it still arrive, it is stopped. */
+  | { type: "abandon" }
+  /** The session may be at work with no run behind it: it is stopped, with retries. */
+  | { type: "sweep" };
+
+export type WakeName = "save" | "search";
+
+export type InspectPurpose =
+  /** Whether the prompt arrived. */
+  | { name: "search" }
+  /** The host reported an idle session or an error: an answer may be there. */
+  | { name: "hint" }
+  /** A status call says that the session is idle. */
+  | { name: "status" }
+  | { name: "host.ended"; reason: string };
+
+export type AbortPurpose =
+  | { name: "stop"; attempt: StopAttempt }
+  /** The prompt was not found. */
+  | { name: "abandon" }
+  /** A host may go on working in a session that was deleted. */
+  | { name: "deleted" };
+
+/** A run after an input, and what is to be done now, in this order. */
+export interface RunStep {
+  run: LiveRun;
+  effects: readonly RunEffect[];
+}
+
+export function unchanged(run: LiveRun): RunStep {
+  return { run, effects: [] };
+}
+
+/** The effects of two steps that follow each other. */
+export function then({ run, effects }: RunStep, next: (run: LiveRun) => RunStep): RunStep {
+  const after = next(run);
+  return { run: after.run, effects: [...effects, ...after.effects] };
+}

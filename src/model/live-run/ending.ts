@@ -1,0 +1,151 @@
+/**
+ * How a live run ends: on evidence that belongs to it, by a stop, or because another process owns it. Pure. One end is
+ * written at a time; a write that failed is repeated as it was. Nothing follows the end but stopping what is left at work.
+ */
+import type { TaskEvent } from "../events.ts";
+import { type Evidence, endOf, judge, SESSION_DELETED, type Verdict } from "../evidence.ts";
+import { addProgress, fullerProgress, type Progress } from "../progress.ts";
+import type { Transition } from "../transition.ts";
+import { totalsOf } from "./activity.ts";
+import { type InspectPurpose, type RunEffect, type RunStep, unchanged } from "./effects.ts";
+import { isPrompted, type LiveRun, type StopAttempt } from "./live-run.ts";
+import type { Moment } from "./moment.ts";
+
+/** A host may accept a prompt some time before it begins to work on it, and be idle in between. */
+export const BEGIN_MS = 20_000;
+
+const POLL_LATER: RunEffect = { type: "poll", soon: false };
+const POLL_SOON: RunEffect = { type: "poll", soon: true };
+
+/** Writes the end, unless one is known already: the first one counts. */
+export function end(run: LiveRun, verdict: Verdict, progress: Progress | null, at: Moment): RunStep {
+  return run.ending === null ? write(run, verdict, progress, at) : unchanged(run);
+}
+
+/** Writes an end again that could not be written before. */
+export function writeAgain(run: LiveRun, at: Moment): RunStep {
+  if (run.ending === null || run.ending.isWriting) return unchanged(run);
+  return write(run, run.ending.verdict, run.ending.progress, at);
+}
+
+function write(run: LiveRun, verdict: Verdict, progress: Progress | null, at: Moment): RunStep {
+  const event = endOf(verdict, { at: at.wall, run: run.number, progress });
+  return { run: { ...run, ending: { verdict, progress, isWriting: true } }, effects: [{ type: "write", event }] };
+}
+
+/** Stops the host's work and then ends the run. What was never prompted is not at work. */
+export function stop(run: LiveRun, verdict: Verdict, at: Moment): RunStep {
+  if (run.ending !== null) return writeAgain(run, at);
+  const attempt = { number: run.stops + 1, verdict };
+  const stopping = { ...run, stops: attempt.number, stopping: attempt };
+  if (!isPrompted(run)) return end(stopping, verdict, totalsOf(run.activity), at);
+  return { run: stopping, effects: [{ type: "abort", purpose: { name: "stop", attempt } }] };
+}
+
+export function stopped(run: LiveRun, { verdict }: StopAttempt, at: Moment): RunStep {
+  return end(run, verdict, totalsOf(run.activity), at);
+}
+
+/** The host could not stop it. A poll tries again where that is still wanted. */
+export function notStopped(run: LiveRun, attempt: StopAttempt): RunStep {
+  const isLatest = run.stopping?.number === attempt.number;
+  return { run: isLatest ? { ...run, stopping: null } : run, effects: [POLL_LATER] };
+}
+
+/** This process is about to end, and the run with it: as it was about to end, or with this error. */
+export function interrupt(run: LiveRun, error: string, at: Moment): RunStep {
+  if (run.ending !== null) return writeAgain(run, at);
+  const { cancelReason: reason } = run;
+  const verdict: Verdict = reason === null ? { outcome: "error", error } : { outcome: "cancelled", reason };
+  const stopping = run.stopping ?? { number: run.stops + 1, verdict };
+  const stopped = { ...run, stopping, stops: Math.max(run.stops, stopping.number) };
+  return end(stopped, stopping.verdict, totalsOf(run.activity), at);
+}
+
+/** The host hinted at an end. Before it confirmed the prompt, the hint is remembered. */
+export function checkEnd(run: LiveRun): RunStep {
+  const { stage } = run;
+  if (stage.name === "prompting" || stage.name === "doubtful") {
+    return unchanged({ ...run, stage: { ...stage, isEndHeard: true } });
+  }
+  return inspect(run, { name: "hint" });
+}
+
+/** Looks into the session of a run that is at work and has no end yet. */
+export function inspect(run: LiveRun, purpose: InspectPurpose): RunStep {
+  if (run.stage.name !== "working" || run.ending !== null) return unchanged(run);
+  return { run, effects: [{ type: "inspect", purpose }] };
+}
+
+/**
+ * Ends the run if its messages show that it ended. An idle session without an answer or an error may have been idle since an
+ * earlier run: then only status calls count, and the first one only after the host said that it is idle, because a turn may
+ * have begun between the call and the reading of the messages.
+ */
+export function settle(run: LiveRun, evidence: Evidence, isCertain: boolean, at: Moment): RunStep {
+  const { stage, announced } = run;
+  if (stage.name !== "working" || run.ending !== null) return unchanged(run);
+  const hasEnd = evidence.answer !== null || evidence.error !== null;
+  if (!isCertain && !hasEnd) return { run, effects: [POLL_SOON] };
+  const isFresh = at.awake - stage.acceptedAt < BEGIN_MS;
+  if (!evidence.begun && announced === null && isFresh) return { run, effects: [POLL_LATER] };
+  const isOpen = !hasEnd && announced === null && run.stopping === null;
+  if (isOpen && !run.isIdleHeard && !stage.isFoundIdle) {
+    return { run: { ...run, stage: { ...stage, isFoundIdle: true } }, effects: [POLL_LATER] };
+  }
+  return end(run, run.stopping?.verdict ?? judge(evidence, announced), totalsWith(run, evidence), at);
+}
+
+/** The host's program died: what the run had finished counts. */
+export function settleDead(run: LiveRun, evidence: Evidence | null, reason: string, at: Moment): RunStep {
+  if (evidence === null) return end(run, { outcome: "error", error: reason }, totalsOf(run.activity), at);
+  return end(run, judge(evidence, reason), totalsWith(run, evidence), at);
+}
+
+/** The session could not be read. */
+export function notInspected(run: LiveRun, isGone: boolean, at: Moment): RunStep {
+  if (!isGone) return { run, effects: [POLL_LATER] };
+  return end(run, { outcome: "error", error: SESSION_DELETED }, null, at);
+}
+
+export function deleted(run: LiveRun, at: Moment): RunStep {
+  const ended = end(run, { outcome: "cancelled", reason: SESSION_DELETED }, totalsOf(run.activity), at);
+  return { run: ended.run, effects: [{ type: "abort", purpose: { name: "deleted" } }, ...ended.effects] };
+}
+
+export function written(run: LiveRun, event: TaskEvent, outcome: Transition): RunStep {
+  if (!outcome.changed) return outcome.reason === "no_change" ? unchanged(run) : lose(run);
+  const isAnnounced = isEnd(event) || outcome.notice !== null;
+  const effects: RunEffect[] = isAnnounced ? [{ type: "announce", task: outcome.task }] : [];
+  if (!isEnd(event)) return { run, effects };
+  const over = finish(run, "ended");
+  return { run: over.run, effects: [...over.effects, ...effects] };
+}
+
+export function notWritten(run: LiveRun, event: TaskEvent): RunStep {
+  if (!isEnd(event) || run.ending === null) return unchanged(run);
+  return { run: { ...run, ending: { ...run.ending, isWriting: false } }, effects: [POLL_LATER] };
+}
+
+/** Another process took the run, or ended it, because it took this one for dead: what is at work here must stop. */
+export function lose(run: LiveRun): RunStep {
+  return finish(run, "lost");
+}
+
+function finish(run: LiveRun, why: "ended" | "lost"): RunStep {
+  const isDoubtful = run.stage.name === "doubtful";
+  const isAtWork = isDoubtful || (why === "lost" && isPrompted(run));
+  const effects: RunEffect[] = [];
+  if (isDoubtful) effects.push({ type: "abandon" });
+  if (isAtWork) effects.push({ type: "sweep" });
+  return { run: { ...run, stage: { name: "over", why, isPromptOut: run.stage.name === "prompting" } }, effects };
+}
+
+export function isEnd({ type }: TaskEvent): boolean {
+  return type === "run.completed" || type === "run.failed" || type === "run.cancelled";
+}
+
+/** Events and messages may each have missed something. */
+function totalsWith({ activity }: LiveRun, evidence: Evidence): Progress {
+  return fullerProgress(totalsOf(activity), addProgress(activity.before, evidence.progress));
+}

@@ -1,0 +1,77 @@
+/**
+ * Everything that can happen to a live run, as data: what hosts report, what polls and timers find, what people want, and
+ * what came of the effects. Inputs may be lost, repeated and reordered. Session events have the names that hosts use.
+ */
+import type { TaskEvent } from "../events.ts";
+import type { Evidence } from "../evidence.ts";
+import type { PhaseDetail } from "../task.ts";
+import type { Transition } from "../transition.ts";
+import type { WorkReport } from "./activity.ts";
+import type { AbortPurpose, InspectPurpose, WakeName } from "./effects.ts";
+import type { Waiting } from "./live-run.ts";
+
+export type RunInput =
+  | TurnInput
+  | OwnSessionInput
+  | SessionTreeInput
+  /** The program behind the host is gone, and with it everything that was at work. */
+  | { type: "host.ended"; reason: string }
+  | PollInput
+  | { type: "woken"; name: WakeName }
+  | CommandInput
+  | ResultInput;
+
+/** Its turn: all slots are taken; there is a slot, and no launch is under way. */
+export type TurnInput = { type: "turn.delayed" } | { type: "turn.came" };
+
+/** Events of the run's own session. `prompt.seen`: the prompt's message was added, or the model took it up. */
+export type OwnSessionInput =
+  | { type: "session.idle" }
+  | { type: "session.working" }
+  | { type: "session.failed"; error: string }
+  | { type: "session.deleted" }
+  | { type: "prompt.seen" };
+
+/** Events of the run's own session or of one below it. */
+export type SessionTreeInput =
+  | { type: "session.retrying"; reason: string; count: number }
+  | ({ type: "session.asked" } & Request)
+  /** `answer`: who answered what, where that is known. */
+  | { type: "session.answered"; requestIds: readonly string[]; answer: PhaseDetail | null }
+  | WorkReport;
+
+type Request = Omit<Waiting, "kind">;
+
+/** What a poll found. */
+export type PollInput =
+  /** An open request, possibly known already. */
+  | ({ type: "request.found" } & Request)
+  /** Null: the host did not list the session among those that are not idle. `askedAt`: when the call was made. */
+  | { type: "status.read"; status: SessionStatus | null; askedAt: number }
+  /** The poll is over. `hasTasks`: the run launched tasks that are at work, so it may be quiet while it waits for them. */
+  | { type: "poll.done"; hasTasks: boolean };
+
+type SessionStatus = { state: "busy" } | { state: "retrying"; reason: string; count: number };
+
+export type CommandInput =
+  | { type: "cancel"; reason: string }
+  /** This process ends: the run ends with this error, or as it was about to end. */
+  | { type: "interrupt"; error: string }
+  /** The store says that the run is not this process's any more. */
+  | { type: "lose" };
+
+/** What came of an effect. */
+export type ResultInput =
+  | { type: "condensed" }
+  | { type: "condense.failed"; error: string }
+  | { type: "prompt.accepted" }
+  /** The host certainly did not take it. */
+  | { type: "prompt.refused"; error: string }
+  /** The call failed, and nobody knows whether the prompt arrived. */
+  | { type: "prompt.unanswered"; error: string }
+  | { type: "inspected"; purpose: InspectPurpose; evidence: Evidence }
+  | { type: "inspect.failed"; purpose: InspectPurpose; isGone: boolean }
+  | { type: "aborted"; purpose: AbortPurpose }
+  | { type: "abort.failed"; purpose: AbortPurpose; isGone: boolean; error: string }
+  | { type: "written"; event: TaskEvent; outcome: Transition }
+  | { type: "write.failed"; event: TaskEvent };

@@ -1,0 +1,135 @@
+/**
+ * What is true of a run while this process drives it, as one value, and how such a value begins. Pure data: `step` (step.ts)
+ * is the only function that changes it, and returns a new value each time. Durations are measured on `Moment.awake`; times
+ * that are stored and shown come from `Moment.wall`. docs/architecture.md has a picture of the stages.
+ */
+import { CANCELLED, type Verdict } from "../evidence.ts";
+import type { Limits } from "../limits.ts";
+import type { Progress } from "../progress.ts";
+import type { Phase, PhaseDetail, Task } from "../task.ts";
+import { type Activity, noActivity } from "./activity.ts";
+import type { Moment } from "./moment.ts";
+
+/** Something that the agent asks a person. */
+export type Waiting = Extract<PhaseDetail, { kind: "waiting" }>;
+
+/** How far a run has come. `isEndHeard`: the host reported an end before it confirmed the prompt; it is checked after that. */
+export type RunStage =
+  /** For a free slot, and for a pause in launching. */
+  | { name: "waiting" }
+  /** A fork's history is being cut. */
+  | { name: "condensing" }
+  /** The prompt was sent; the host has not answered yet. */
+  | { name: "prompting"; isEndHeard: boolean }
+  | DoubtfulStage
+  /** The prompt was not found in time; the session is being stopped before the run is called failed. */
+  | { name: "abandoning"; report: string }
+  /** The prompt did not get through; only the end remains to be written. */
+  | { name: "failed" }
+  /** `isFoundIdle`: the last status call did not list the session, though its messages show no end. */
+  | { name: "working"; acceptedAt: number; isFoundIdle: boolean }
+  /** Final. `lost`: another process owns the run or has ended it. `isPromptOut`: the prompt's answer is still to come. */
+  | { name: "over"; why: "ended" | "lost"; isPromptOut: boolean };
+
+/** The call that sent the prompt failed without proof that it had no effect: the session is searched for the prompt. */
+export interface DoubtfulStage {
+  name: "doubtful";
+  isEndHeard: boolean;
+  problem: string;
+  since: number;
+  /** The pause after the current search. */
+  pauseMs: number;
+  /** `again`: something happened during the search, so the next one follows at once. */
+  search: "running" | "again" | "paused";
+}
+
+/** The host was told to stop the run, which then ends with this verdict. A later attempt replaces an earlier one. */
+export interface StopAttempt {
+  number: number;
+  verdict: Verdict;
+}
+
+/** How the run ended, until the store has it. */
+export interface Ending {
+  verdict: Verdict;
+  progress: Progress | null;
+  /** False after a write that failed: the next poll writes it again. */
+  isWriting: boolean;
+}
+
+export interface LiveRun {
+  readonly number: number;
+  readonly limits: Limits;
+  /** A fork's first run: its history is cut before the prompt. */
+  readonly isCondensed: boolean;
+  readonly stage: RunStage;
+  /** The phase that was last written. */
+  readonly phase: Phase | null;
+  readonly activity: Activity;
+  /** What nobody has answered yet, in the order in which it was asked. */
+  readonly requests: ReadonlyMap<string, Waiting>;
+  /** A list of open requests that was read too early does not ask these again. */
+  readonly answered: ReadonlySet<string>;
+  /** The host said that the session is idle, and nothing to the contrary since. */
+  readonly isIdleHeard: boolean;
+  /** An error that the host reported outside of the session's messages. */
+  readonly announced: string | null;
+  /** Somebody wants it cancelled. Stands until the run ends, however often the host fails to stop it. */
+  readonly cancelReason: string | null;
+  readonly stopping: StopAttempt | null;
+  /** How many stops were attempted. */
+  readonly stops: number;
+  readonly ending: Ending | null;
+  /** A write of its progress is scheduled. */
+  readonly isSaving: boolean;
+}
+
+/** A run whose row is written and whose prompt is still to be sent. */
+export function launchedRun(task: Task, limits: Limits): LiveRun {
+  return {
+    number: task.run.number,
+    limits,
+    isCondensed: task.isForked && task.run.number === 0,
+    stage: { name: "waiting" },
+    phase: task.phase,
+    activity: noActivity(task.run.before, task.progress.lastUpdate),
+    requests: new Map(),
+    answered: new Set(),
+    isIdleHeard: false,
+    announced: null,
+    cancelReason: null,
+    stopping: null,
+    stops: 0,
+    ending: null,
+    isSaving: false,
+  };
+}
+
+/** A run that was already at work in this host when this process took it over. It keeps the time that it has worked. */
+export function adoptedRun(task: Task, limits: Limits, { awake }: Moment): LiveRun {
+  const run = launchedRun(task, limits);
+  const workedMs = Math.max(0, task.progress.lastUpdate - task.run.startedAt);
+  const waiting = task.phaseDetail?.kind === "waiting" ? task.phaseDetail : null;
+  const activity = { ...run.activity, acceptedAt: awake, workingSince: awake - workedMs };
+  return {
+    ...run,
+    stage: { name: "working", acceptedAt: awake, isFoundIdle: false },
+    activity: waiting === null ? activity : { ...activity, askedAt: awake },
+    requests: new Map(waiting === null ? [] : [[waiting.requestId, waiting]]),
+    cancelReason: task.cancelRequestedAt === null ? null : CANCELLED,
+  };
+}
+
+export function isOver({ stage }: LiveRun): boolean {
+  return stage.name === "over";
+}
+
+/** From the prompt on. What a host shows before that belongs to somebody else. */
+export function isPrompted({ stage }: LiveRun): boolean {
+  return stage.name !== "waiting" && stage.name !== "condensing" && stage.name !== "over";
+}
+
+/** What was asked first of that which nobody has answered. */
+export function openRequest({ requests }: LiveRun): Waiting | null {
+  return requests.values().next().value ?? null;
+}

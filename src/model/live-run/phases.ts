@@ -1,0 +1,50 @@
+/** How the phase of a live run changes, and what it waits for: requests, their answers, signs of work. Pure. */
+import type { Phase, PhaseDetail } from "../task.ts";
+import { counted, unblocked, type WorkReport } from "./activity.ts";
+import { type RunStep, unchanged } from "./effects.ts";
+import { type LiveRun, openRequest, type Waiting } from "./live-run.ts";
+import type { Moment } from "./moment.ts";
+
+/** Progress is written at most this often. */
+export const SAVE_MS = 500;
+
+export function enterPhase(run: LiveRun, phase: Phase, detail: PhaseDetail | null, at: Moment): RunStep {
+  // It resumes its work: the silence before does not count.
+  const activity = phase === "working" ? { ...run.activity, seenAt: at.awake } : run.activity;
+  const event = { type: "run.phased", at: at.wall, run: run.number, phase, detail } as const;
+  return { run: { ...run, phase, activity }, effects: [{ type: "write", event }] };
+}
+
+export function retry(run: LiveRun, { reason, count }: { reason: string; count: number }, at: Moment): RunStep {
+  return enterPhase(run, "retrying", { kind: "retrying", reason, count }, at);
+}
+
+/** It works again, unless a request is still open. */
+export function resumeWork(run: LiveRun, at: Moment, answer: PhaseDetail | null = null): RunStep {
+  const open = openRequest(run);
+  return enterPhase(run, open === null ? "working" : "waiting", open ?? answer, at);
+}
+
+export function ask(run: LiveRun, { requestId, asks, text }: Omit<Waiting, "kind">, at: Moment): RunStep {
+  const waiting = { kind: "waiting", requestId, asks, text } as const;
+  const activity = run.requests.size === 0 ? { ...run.activity, askedAt: at.awake } : run.activity;
+  const requests = new Map(run.requests).set(requestId, waiting);
+  return enterPhase({ ...run, activity, requests }, "waiting", waiting, at);
+}
+
+export function answer(run: LiveRun, requestIds: readonly string[], detail: PhaseDetail | null, at: Moment): RunStep {
+  if (requestIds.length === 0) return unchanged(run);
+  const requests = new Map([...run.requests].filter(([id]) => !requestIds.includes(id)));
+  const isUnblocked = run.requests.size > 0 && requests.size === 0;
+  const activity = isUnblocked ? unblocked(run.activity, at) : run.activity;
+  const answered = new Set([...run.answered, ...requestIds]);
+  return resumeWork({ ...run, activity, requests, answered }, at, detail);
+}
+
+/** A sign of work: counted, and written with others. */
+export function observe(run: LiveRun, report: WorkReport, at: Moment): RunStep {
+  const seen = { ...run, activity: counted(run.activity, report, at), isSaving: true };
+  const isBack = run.phase === "retrying" || run.phase === "stalled";
+  const { run: after, effects } = isBack ? resumeWork(seen, at) : unchanged(seen);
+  return { run: after, effects: run.isSaving ? effects : [...effects, { type: "wake", name: "save", ms: SAVE_MS }] };
+}

@@ -1,0 +1,232 @@
+/**
+ * The only place where a live run changes: (run, input) → (run, effects). Pure and total: it never throws, has no clock, and
+ * every input in every stage has an answer, which may be to do nothing. Invariants: a run is prompted at most once, ends at
+ * most once and only on evidence or a command, and can end from every stage. What its task becomes, `transition` decides.
+ */
+import { breachOf, isStalled } from "../limits.ts";
+import { standingOf, totalsOf } from "./activity.ts";
+import { type RunStep, unchanged } from "./effects.ts";
+import {
+  checkEnd,
+  deleted,
+  inspect,
+  interrupt,
+  lose,
+  notInspected,
+  notStopped,
+  notWritten,
+  settle,
+  settleDead,
+  stop,
+  stopped,
+  writeAgain,
+  written,
+} from "./ending.ts";
+import {
+  abandoned,
+  accept,
+  begin,
+  condensed,
+  doubt,
+  foundIn,
+  notCondensed,
+  promptedTooLate,
+  refuse,
+  searchAgain,
+  searched,
+} from "./handover.ts";
+import type { OwnSessionInput, PollInput, ResultInput, RunInput, SessionTreeInput } from "./inputs.ts";
+import { isOver, isPrompted, type LiveRun, openRequest } from "./live-run.ts";
+import type { Moment } from "./moment.ts";
+import { answer, ask, enterPhase, observe, resumeWork, retry } from "./phases.ts";
+
+export function step(run: LiveRun, input: RunInput, at: Moment): RunStep {
+  if (isOver(run)) return afterTheEnd(run, input);
+  switch (input.type) {
+    case "turn.delayed":
+      return run.stage.name === "waiting" ? enterPhase(run, "queued", null, at) : unchanged(run);
+    case "turn.came":
+      return begin(run, at);
+    case "host.ended":
+      return hostEnded({ ...run, announced: input.reason }, input.reason);
+    case "request.found":
+    case "status.read":
+    case "poll.done":
+      return polled(run, input, at);
+    case "woken":
+      return input.name === "save" ? save(run, at) : searchAgain(run);
+    case "cancel": {
+      const { reason } = input;
+      return stop({ ...run, cancelReason: run.cancelReason ?? reason }, { outcome: "cancelled", reason }, at);
+    }
+    case "interrupt":
+      return interrupt(run, input.error, at);
+    case "lose":
+      return lose(run);
+    default:
+      return isResult(input) ? resulted(run, input, at) : reported(run, input, at);
+  }
+}
+
+/** Only a prompt that was still on its way is seen to: nothing may be left at work. */
+function afterTheEnd(run: LiveRun, input: RunInput): RunStep {
+  if (input.type === "prompt.accepted") return promptedTooLate(run, true);
+  return input.type === "prompt.unanswered" ? promptedTooLate(run, false) : unchanged(run);
+}
+
+/** The host reports something about the run's session, or about one below it. */
+function reported(run: LiveRun, input: OwnSessionInput | SessionTreeInput, at: Moment): RunStep {
+  if (input.type === "session.deleted") return deleted(run, at);
+  // Before its prompt is sent, what happens in the session belongs to somebody else.
+  if (!isPrompted(run)) return unchanged(run);
+  switch (input.type) {
+    case "session.idle":
+      return checkEnd({ ...run, isIdleHeard: true });
+    case "session.working": {
+      // An idle that came before belongs to another run.
+      const working = { ...run, isIdleHeard: false };
+      return run.phase === "retrying" ? resumeWork(working, at) : unchanged(working);
+    }
+    case "session.failed":
+      return checkEnd({ ...run, announced: input.error });
+    case "session.retrying":
+      return retry(run, input, at);
+    case "session.asked":
+      return ask(run, input, at);
+    case "session.answered":
+      return answer(run, input.requestIds, input.answer, at);
+    case "prompt.seen":
+      return searchAgain(run);
+    default:
+      return observe(run, input, at);
+  }
+}
+
+/** What a run had finished counts; a prompt that is on its way fails by itself. */
+function hostEnded(run: LiveRun, reason: string): RunStep {
+  return run.stage.name === "working" ? inspect(run, { name: "host.ended", reason }) : searchAgain(run);
+}
+
+function polled(run: LiveRun, input: PollInput, at: Moment): RunStep {
+  switch (input.type) {
+    case "request.found": {
+      const isKnown = run.requests.has(input.requestId) || run.answered.has(input.requestId);
+      return isPrompted(run) && !isKnown ? ask(run, input, at) : unchanged(run);
+    }
+    case "status.read":
+      return statusRead(run, input, at);
+    case "poll.done":
+      return checkLimits(run, input.hasTasks, at);
+  }
+}
+
+function statusRead(
+  run: LiveRun,
+  { status, askedAt }: Extract<PollInput, { type: "status.read" }>,
+  at: Moment,
+): RunStep {
+  const { stage } = run;
+  // A call that was made before the prompt was accepted says nothing about this run.
+  if (stage.name !== "working" || stage.acceptedAt >= askedAt) return unchanged(run);
+  if (status === null) return inspect(run, { name: "status" });
+  const busy: LiveRun = { ...run, stage: { ...stage, isFoundIdle: false } };
+  if (status.state === "retrying") return retry(busy, status, at);
+  return busy.phase === "retrying" ? resumeWork(busy, at) : unchanged(busy);
+}
+
+/**
+ * Repeats what failed: the write of an end, the stop of a run that is to be cancelled. Stops a run that exceeds its limits,
+ * and calls it stalled when nothing is seen of it, but never while it waits for a person.
+ */
+function checkLimits(run: LiveRun, hasTasks: boolean, at: Moment): RunStep {
+  if (run.ending !== null) return writeAgain(run, at);
+  if (run.stopping !== null) return unchanged(run);
+  if (run.cancelReason !== null) return stop(run, { outcome: "cancelled", reason: run.cancelReason }, at);
+  const standing = standingOf(run.activity, at);
+  if (standing === null || openRequest(run) !== null) return unchanged(run);
+  const breach = breachOf(standing, run.limits);
+  if (breach !== null) return stop(run, { outcome: "error", error: breach }, at);
+  const isQuiet = run.phase === "working" && isStalled(standing, run.limits) && !hasTasks;
+  return isQuiet ? enterPhase(run, "stalled", null, at) : unchanged(run);
+}
+
+function save(run: LiveRun, at: Moment): RunStep {
+  const event = { type: "run.progressed", at: at.wall, run: run.number, progress: totalsOf(run.activity) } as const;
+  return { run: { ...run, isSaving: false }, effects: [{ type: "write", event }] };
+}
+
+function resulted(run: LiveRun, input: ResultInput, at: Moment): RunStep {
+  switch (input.type) {
+    case "condensed":
+      return condensed(run);
+    case "condense.failed":
+      return notCondensed(run, input.error, at);
+    case "prompt.accepted":
+      return run.stage.name === "prompting" ? accept(run, at) : unchanged(run);
+    case "prompt.refused":
+      return run.stage.name === "prompting" ? refuse(run, input.error, at) : unchanged(run);
+    case "prompt.unanswered":
+      return doubt(run, input.error, at);
+    case "inspected":
+    case "inspect.failed":
+      return inspected(run, input, at);
+    case "aborted":
+    case "abort.failed":
+      return aborted(run, input, at);
+    case "written":
+      return written(run, input.event, input.outcome);
+    case "write.failed":
+      return notWritten(run, input.event);
+  }
+}
+
+function inspected(
+  run: LiveRun,
+  input: Extract<ResultInput, { type: "inspected" | "inspect.failed" }>,
+  at: Moment,
+): RunStep {
+  const { purpose } = input;
+  const evidence = input.type === "inspected" ? input.evidence : null;
+  const isGone = input.type === "inspect.failed" && input.isGone;
+  switch (purpose.name) {
+    case "search":
+      return searched(run, evidence !== null ? foundIn(evidence) : isGone ? "gone" : "unknown", at);
+    case "host.ended":
+      return settleDead(run, evidence, purpose.reason, at);
+    default:
+      return evidence === null ? notInspected(run, isGone, at) : settle(run, evidence, purpose.name === "status", at);
+  }
+}
+
+function aborted(run: LiveRun, input: Extract<ResultInput, { type: "aborted" | "abort.failed" }>, at: Moment): RunStep {
+  const { purpose } = input;
+  const error = input.type === "abort.failed" ? input.error : null;
+  switch (purpose.name) {
+    case "stop": {
+      const isStopped = input.type === "aborted" || input.isGone;
+      return isStopped ? stopped(run, purpose.attempt, at) : notStopped(run, purpose.attempt);
+    }
+    case "abandon":
+      return abandoned(run, error, at);
+    case "deleted":
+      return unchanged(run);
+  }
+}
+
+const RESULTS: ReadonlySet<string> = new Set<ResultInput["type"]>([
+  "condensed",
+  "condense.failed",
+  "prompt.accepted",
+  "prompt.refused",
+  "prompt.unanswered",
+  "inspected",
+  "inspect.failed",
+  "aborted",
+  "abort.failed",
+  "written",
+  "write.failed",
+]);
+
+function isResult(input: RunInput): input is ResultInput {
+  return RESULTS.has(input.type);
+}

@@ -1,0 +1,100 @@
+/** Arbitrary inputs of a live run, also such as nobody would ever send in its stage. */
+import fc from "fast-check";
+import type { TaskEvent } from "../../../src/model/events.ts";
+import type { Evidence, Verdict } from "../../../src/model/evidence.ts";
+import type { AbortPurpose, InspectPurpose } from "../../../src/model/live-run/effects.ts";
+import type { RunInput } from "../../../src/model/live-run/inputs.ts";
+import { noProgress } from "../../../src/model/progress.ts";
+import type { Transition } from "../../../src/model/transition.ts";
+import { anyProgress, anyTaskEvent } from "../../../src/testing/any-event.ts";
+import { sampleTask } from "./walk.ts";
+
+const text = fc.constantFrom("", "one", "two");
+const request = { requestId: text, asks: fc.constantFrom("permission" as const, "question" as const), text };
+const retrying = { reason: text, count: fc.nat({ max: 3 }) };
+
+export const anyEvidence: fc.Arbitrary<Evidence> = fc.record({
+  prompted: fc.boolean(),
+  answer: fc.option(fc.record({ text }), { nil: null }),
+  error: fc.option(fc.record({ message: text, aborted: fc.boolean() }), { nil: null }),
+  begun: fc.boolean(),
+  worked: fc.boolean(),
+  stoppedAt: fc.option(fc.record({ tool: text, message: text }), { nil: null }),
+  progress: fc.oneof(fc.constant(noProgress(0)), anyProgress),
+});
+
+const anyVerdict: fc.Arbitrary<Verdict> = fc.oneof(
+  fc.record({ outcome: fc.constant("error" as const), error: text }),
+  fc.record({ outcome: fc.constant("cancelled" as const), reason: text }),
+);
+
+const anyInspectPurpose: fc.Arbitrary<InspectPurpose> = fc.oneof(
+  fc.record({ name: fc.constantFrom("search" as const, "hint" as const, "status" as const) }),
+  fc.record({ name: fc.constant("host.ended" as const), reason: text }),
+);
+
+const anyAbortPurpose: fc.Arbitrary<AbortPurpose> = fc.oneof(
+  fc.record({ name: fc.constantFrom("abandon" as const, "deleted" as const) }),
+  fc.record({
+    name: fc.constant("stop" as const),
+    attempt: fc.record({ number: fc.nat({ max: 3 }), verdict: anyVerdict }),
+  }),
+);
+
+const anyOutcome: fc.Arbitrary<Transition> = fc.oneof(
+  fc.constant({ changed: true as const, task: sampleTask(), notice: null }),
+  fc.constantFrom("no_change" as const, "ended" as const, "other_owner" as const).map((reason) => {
+    return { changed: false as const, task: sampleTask(), reason };
+  }),
+);
+
+const anyWritten: fc.Arbitrary<TaskEvent> = anyTaskEvent("task").filter(({ type }) => type.startsWith("run."));
+
+type Fields<Type> = Omit<Extract<RunInput, { type: Type }>, "type">;
+
+const inputs: { [Type in RunInput["type"]]: fc.Arbitrary<Fields<Type>> } = {
+  "turn.delayed": fc.constant({}),
+  "turn.came": fc.constant({}),
+  "session.idle": fc.constant({}),
+  "session.working": fc.constant({}),
+  "session.failed": fc.record({ error: text }),
+  "session.deleted": fc.constant({}),
+  "prompt.seen": fc.constant({}),
+  "session.retrying": fc.record(retrying),
+  "session.asked": fc.record(request),
+  "session.answered": fc.record({ requestIds: fc.array(text, { maxLength: 2 }), answer: fc.constant(null) }),
+  "tool.called": fc.record({ sessionId: text, callId: text, name: text, input: fc.constantFrom({}, undefined, 1n) }),
+  "usage.counted": anyProgress.map(({ tokens, cost }) => ({ messageId: "m", tokens, cost })),
+  "text.written": fc.constant({}),
+  "host.ended": fc.record({ reason: text }),
+  "request.found": fc.record(request),
+  "status.read": fc.record({
+    status: fc.oneof(
+      fc.constantFrom(null, { state: "busy" as const }),
+      fc.record({ state: fc.constant("retrying" as const), ...retrying }),
+    ),
+    askedAt: fc.constantFrom(0, Number.MAX_SAFE_INTEGER),
+  }),
+  "poll.done": fc.record({ hasTasks: fc.boolean() }),
+  woken: fc.record({ name: fc.constantFrom("save" as const, "search" as const) }),
+  cancel: fc.record({ reason: text }),
+  interrupt: fc.record({ error: text }),
+  lose: fc.constant({}),
+  condensed: fc.constant({}),
+  "condense.failed": fc.record({ error: text }),
+  "prompt.accepted": fc.constant({}),
+  "prompt.refused": fc.record({ error: text }),
+  "prompt.unanswered": fc.record({ error: text }),
+  inspected: fc.record({ purpose: anyInspectPurpose, evidence: anyEvidence }),
+  "inspect.failed": fc.record({ purpose: anyInspectPurpose, isGone: fc.boolean() }),
+  aborted: fc.record({ purpose: anyAbortPurpose }),
+  "abort.failed": fc.record({ purpose: anyAbortPurpose, isGone: fc.boolean(), error: text }),
+  written: fc.record({ event: anyWritten, outcome: anyOutcome }),
+  "write.failed": fc.record({ event: anyWritten }),
+};
+
+export const anyInput: fc.Arbitrary<RunInput> = fc.oneof(
+  ...Object.entries(inputs).map(([type, fields]) =>
+    (fields as fc.Arbitrary<object>).map((values) => ({ type, ...values }) as RunInput),
+  ),
+);
