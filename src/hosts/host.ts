@@ -169,6 +169,10 @@ export function isRefusal(thrown: unknown): boolean {
   return thrown.code !== "host_failed" || thrown.details.refused === true;
 }
 
+export function isSessionGone(thrown: unknown): boolean {
+  return AsyncAgentsError.isInstance(thrown) && thrown.code === "session_gone";
+}
+
 /** Splits `provider/model`; null if the text has another form. */
 export function splitModel(model: string | null): { providerID: string; modelID: string } | null {
   const slash = model?.indexOf("/") ?? -1;

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { SESSION_DELETED } from "../../src/engine/runs/handover.ts";
 import { call, gate, say } from "../../src/hosts/scripted/script.ts";
-import { INTERRUPTED } from "../../src/model/evidence.ts";
+import { INTERRUPTED, SESSION_DELETED } from "../../src/model/evidence.ts";
 import type { Task } from "../../src/model/task.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { callerOf, codeOf, ended, idle, launch, newWorld, notices, when } from "./engine-bed.ts";

@@ -5,13 +5,12 @@
  */
 import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
 import type { TaskEvent } from "../../model/events.ts";
-import { endOf, INTERRUPTED, judgeInterrupted } from "../../model/evidence.ts";
+import { endOf, INTERRUPTED, judgeInterrupted, SESSION_DELETED } from "../../model/evidence.ts";
 import { addProgress } from "../../model/progress.ts";
 import type { Task } from "../../model/task.ts";
 import type { Launch } from "../../store/store.ts";
 import type { EngineContext } from "../context.ts";
 import type { Driver } from "../runs/driver.ts";
-import { SESSION_DELETED } from "../runs/handover.ts";
 import { findOrphans } from "./orphans.ts";
 
 export class Recovery {

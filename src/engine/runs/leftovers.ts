@@ -1,18 +1,22 @@
 /**
- * Work at the host that no run of ours stands behind any more: its run was taken by another process, or ended before its
- * prompt arrived. It is stopped, and tried again with growing pauses, unless the session gets a new run meanwhile.
- * Says nothing about tasks.
+ * Work at the host that no run stands behind any more: its run was taken by another process, or ended before its prompt
+ * arrived. It is stopped, with retries and growing pauses, unless the session gets a new run meanwhile. A prompt that was
+ * given up is stopped when it arrives after all. Says nothing about tasks.
  */
+import { isSessionGone } from "../../hosts/host.ts";
 import { messageOf } from "../../model/errors.ts";
 import type { EngineContext } from "../context.ts";
 
 const FIRST_PAUSE_MS = 500;
 const TRIES = 8;
+const MAX_EXPECTED = 1_000;
 
 export class Leftovers {
   readonly #context: EngineContext;
   readonly #isInUse: (sessionId: string) => boolean;
   readonly #pausing = new Map<string, ReturnType<typeof setTimeout>>();
+  /** Prompts that were given up, by their messages' ids, with their sessions. */
+  readonly #expected = new Map<string, string>();
   #closed = false;
 
   /** `isInUse`: the session has a live run of ours, which must not be stopped. */
@@ -23,6 +27,21 @@ export class Leftovers {
 
   stop(sessionId: string): void {
     void this.#try(sessionId, 1);
+  }
+
+  /** Stops this prompt should it still arrive. */
+  expect(messageId: string, sessionId: string): void {
+    this.#expected.set(messageId, sessionId);
+    const oldest = this.#expected.keys().next().value;
+    if (this.#expected.size > MAX_EXPECTED && oldest !== undefined) this.#expected.delete(oldest);
+  }
+
+  /** A message is in a session: stops it if it was given up. */
+  arrived(messageId: string): void {
+    const sessionId = this.#expected.get(messageId);
+    if (sessionId === undefined) return;
+    this.#expected.delete(messageId);
+    this.stop(sessionId);
   }
 
   /** Gives up on all of them: the process ends. */
@@ -40,6 +59,7 @@ export class Leftovers {
     try {
       await host.abort(sessionId);
     } catch (thrown) {
+      if (isSessionGone(thrown)) return;
       const isLast = count >= TRIES;
       const next = isLast ? "it is left alone now" : "it is tried again";
       log.error(`a session without a run could not be stopped; ${next}`, { sessionId, error: messageOf(thrown) });

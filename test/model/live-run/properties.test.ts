@@ -262,20 +262,24 @@ describe("a run in a world that loses, repeats and fails", () => {
         walk.pass(10_000_000);
         expect(walk.feed({ type: "poll.done", hasTasks: false }).effects).toEqual([]);
       }),
-      RUNS,
+      { numRuns: 300 },
     );
   });
 
   test("a prompt that arrives after the end is stopped", () => {
+    const words = fc.array(fc.constantFrom(...WORDS), { maxLength: 5 });
     fc.assert(
-      fc.property(lives, fc.constantFrom("ok" as const, "lost" as const), (life, outcome) => {
-        const walk = walked(life);
-        fc.pre(walk.run.stage.name === "prompting");
-        const prompt = walk.pending.findIndex(({ type }) => type === "prompt");
-        fc.pre(prompt >= 0);
-        walk.feed({ type: "lose" });
+      fc.property(words, blow, fc.constantFrom("ok", "lost"), (inputs, last, outcome) => {
+        const walk = new Walk();
+        for (const input of [{ type: "turn.came" } as const, ...inputs, last]) walk.feed(input);
+        const isWrite = ({ type }: { type: string }) => type === "write";
+        while (walk.pending.some(isWrite)) walk.answer(walk.pending.findIndex(isWrite), "ok");
+        expect(walk.run.stage).toMatchObject({ name: "over", isPromptOut: true });
         const before = walk.effects.length;
-        walk.answer(prompt, outcome);
+        walk.answer(
+          walk.pending.findIndex(({ type }) => type === "prompt"),
+          outcome,
+        );
         const types = walk.effects.slice(before).map(({ type }) => type);
         expect(types).toEqual(outcome === "ok" ? ["sweep"] : ["abandon", "sweep"]);
       }),

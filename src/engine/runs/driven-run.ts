@@ -1,0 +1,225 @@
+/**
+ * One live run with its hands: performs the effects that the model asks for (host calls, writes, timers) and feeds back what
+ * came of each. Decides nothing. Invariants: the writes of a run keep their order, and each names this instance as the owner.
+ */
+import { isRefusal, isSessionGone } from "../../hosts/host.ts";
+import { messageOf } from "../../model/errors.ts";
+import type { TaskEvent } from "../../model/events.ts";
+import type { AbortPurpose, InspectPurpose, RunEffect, RunStep, WakeName } from "../../model/live-run/effects.ts";
+import { isEnd } from "../../model/live-run/ending.ts";
+import type { RunInput } from "../../model/live-run/inputs.ts";
+import { isOver, type LiveRun } from "../../model/live-run/live-run.ts";
+import type { Moment } from "../../model/live-run/moment.ts";
+import { step } from "../../model/live-run/step.ts";
+import type { Task } from "../../model/task.ts";
+import { SerialQueue } from "../../process/serial-queue.ts";
+import type { EngineContext } from "../context.ts";
+import type { Leftovers } from "./leftovers.ts";
+import type { Place } from "./slots.ts";
+
+/** What a run needs from the driver of all runs. */
+export interface RunSurroundings {
+  leftovers: Leftovers;
+  announce(task: Task): void;
+  poll(soon: boolean): void;
+  /** The run is over: nobody feeds it any more. */
+  release(run: DrivenRun): void;
+}
+
+export class DrivenRun {
+  readonly #context: EngineContext;
+  readonly #surroundings: RunSurroundings;
+  readonly #writes = new SerialQueue();
+  readonly #timers = new Map<WakeName, ReturnType<typeof setTimeout>>();
+  /** As it was when the run began. */
+  readonly task: Task;
+  /** Its slot, or its place in the line for one. */
+  place: Place | null = null;
+  #live: LiveRun;
+  #isStopped = false;
+
+  constructor(context: EngineContext, surroundings: RunSurroundings, task: Task, live: LiveRun) {
+    this.#context = context;
+    this.#surroundings = surroundings;
+    this.task = task;
+    this.#live = live;
+  }
+
+  get live(): LiveRun {
+    return this.#live;
+  }
+
+  get sessionId(): string {
+    return this.task.sessionId;
+  }
+
+  /**
+   * Changes the run and does what follows from that; resolves when all of it is done. Rejects only where the host could not
+   * stop the run: the run is then as it was, and a poll tries again where that is still wanted.
+   */
+  feed(input: RunInput): Promise<void> {
+    return this.perform(step(this.#live, input, momentOf(this.#context)));
+  }
+
+  /** Like `feed`, for those who do not wait. */
+  tell(input: RunInput): void {
+    this.feed(input).catch(this.#logFailure("a run could not be stopped; the next poll tries again"));
+  }
+
+  async perform({ run, effects }: RunStep): Promise<void> {
+    const isEnding = isOver(run) && !isOver(this.#live);
+    this.#live = run;
+    if (isEnding) this.#leave();
+    await Promise.all(effects.map((effect) => this.#do(effect)));
+  }
+
+  /** Does the work after the writes about this run that are under way, and before those that follow. */
+  inOrder<T>(work: () => Promise<T>): Promise<T> {
+    return this.#writes.run(work);
+  }
+
+  /** Resolves when the writes about this run that are under way are done. */
+  written(): Promise<void> {
+    return this.#writes.idle();
+  }
+
+  /** Lets go of the run without ending it: nothing begins any more, but what is under way is still brought to its end. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#clearTimers();
+    this.place?.leave();
+  }
+
+  #leave(): void {
+    const { stage } = this.#live;
+    if (stage.name === "over" && stage.why === "lost") {
+      const { log } = this.#context;
+      log.error("a run is not this instance's any more; it is stopped here", { task: this.task.id });
+    }
+    this.#clearTimers();
+    this.place?.leave();
+    this.#surroundings.release(this);
+  }
+
+  #clearTimers(): void {
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+    this.#timers.clear();
+  }
+
+  async #do(effect: RunEffect): Promise<void> {
+    const { leftovers, announce, poll } = this.#surroundings;
+    switch (effect.type) {
+      case "condense":
+        return this.#condense();
+      case "prompt":
+        return this.#prompt();
+      case "inspect":
+        return this.#inspect(effect.purpose);
+      case "abort":
+        return this.#abort(effect.purpose);
+      case "write":
+        return this.#write(effect.event);
+      case "announce":
+        return announce(effect.task);
+      case "poll":
+        return poll(effect.soon);
+      case "wake":
+        return this.#wake(effect.name, effect.ms);
+      case "abandon":
+        return leftovers.expect(this.task.run.messageId, this.sessionId);
+      case "sweep":
+        return leftovers.stop(this.sessionId);
+    }
+  }
+
+  async #condense(): Promise<void> {
+    const { host, settings } = this.#context;
+    let input: RunInput = { type: "condensed" };
+    try {
+      await host.condense?.(this.sessionId, settings.fork);
+    } catch (thrown) {
+      input = { type: "condense.failed", error: messageOf(thrown) };
+    }
+    if (!this.#isStopped) await this.feed(input);
+  }
+
+  async #prompt(): Promise<void> {
+    const { host, log } = this.#context;
+    const { id, agent, model, run } = this.task;
+    const maxCost = this.#live.limits.cost;
+    try {
+      await host.prompt(this.sessionId, { messageId: run.messageId, text: run.prompt, agent, model, maxCost });
+    } catch (thrown) {
+      if (this.#isStopped) return;
+      const error = messageOf(thrown);
+      if (isRefusal(thrown)) return this.feed({ type: "prompt.refused", error });
+      log.error("it is not known whether a prompt arrived; its session is searched", { task: id, error });
+      return this.feed({ type: "prompt.unanswered", error });
+    }
+    if (this.#isStopped) return;
+    this.#context.reach("prompt-sent");
+    await this.feed({ type: "prompt.accepted" });
+  }
+
+  async #inspect(purpose: InspectPurpose): Promise<void> {
+    const isSearch = purpose.name === "search";
+    let input: RunInput;
+    try {
+      const evidence = await this.#context.host.inspect(this.sessionId, this.task.run.messageId);
+      input = { type: "inspected", purpose, evidence };
+    } catch (thrown) {
+      const isGone = isSessionGone(thrown);
+      if (!isGone && !isSearch && purpose.name !== "host.ended") {
+        this.#logFailure("a run could not be inspected; the next poll tries again")(thrown);
+      }
+      input = { type: "inspect.failed", purpose, isGone };
+    }
+    if (!isSearch || !this.#isStopped) await this.feed(input);
+  }
+
+  async #abort(purpose: AbortPurpose): Promise<void> {
+    try {
+      await this.#context.host.abort(this.sessionId);
+    } catch (thrown) {
+      const isGone = isSessionGone(thrown);
+      if (purpose.name === "deleted") this.#logFailure("a deleted session was not stopped")(thrown);
+      await this.feed({ type: "abort.failed", purpose, isGone, error: messageOf(thrown) });
+      if (purpose.name === "stop" && !isGone) throw thrown;
+      return;
+    }
+    await this.feed({ type: "aborted", purpose });
+  }
+
+  async #write(event: TaskEvent): Promise<void> {
+    const { store, instance, reach } = this.#context;
+    let input: RunInput;
+    try {
+      const outcome = await this.inOrder(() => store.apply(this.task.id, event, { owner: instance.id }));
+      if (isEnd(event) && outcome.changed) reach("outbox-written");
+      input = { type: "written", event, outcome };
+    } catch (thrown) {
+      const next = isEnd(event) ? "the next poll tries again" : "it is left out";
+      this.#logFailure(`${event.type} could not be written; ${next}`)(thrown);
+      input = { type: "write.failed", event };
+    }
+    await this.feed(input);
+  }
+
+  #wake(name: WakeName, ms: number): void {
+    if (this.#isStopped) return;
+    clearTimeout(this.#timers.get(name));
+    const wake = () => {
+      this.#timers.delete(name);
+      this.tell({ type: "woken", name });
+    };
+    this.#timers.set(name, setTimeout(wake, ms));
+  }
+
+  #logFailure(message: string): (thrown: unknown) => void {
+    return (thrown) => this.#context.log.error(message, { task: this.task.id, error: messageOf(thrown) });
+  }
+}
+
+export function momentOf({ now, monotonic }: Pick<EngineContext, "now" | "monotonic">): Moment {
+  return { awake: monotonic(), wall: now() };
+}
