@@ -69,7 +69,7 @@ export function App({ feed, allTasks }: AppProps) {
         tabIndex={-1}
         className={`flex min-h-0 flex-1 flex-col focus-visible:outline-offset-[-2px] ${STANDS_STILL.has(route.view) ? "overflow-hidden" : "overflow-y-auto [overflow-anchor:none]"}`}
       >
-        <ErrorBoundary title="This view could not be drawn" resetKey={JSON.stringify(route)}>
+        <ErrorBoundary title="This view could not be shown" resetKey={JSON.stringify(route)}>
           <Suspense fallback={null}>
             <View route={route} feed={feed} allTasks={allTasks} scroller={scroller} onLaunch={openLaunch} />
           </Suspense>

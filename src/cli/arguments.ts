@@ -67,7 +67,7 @@ export class CommandArguments {
     const text = this.text(name);
     if (text === undefined) return undefined;
     if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-    throw new AsyncAgentsError("invalid_input", `--${name} must be a whole number from 1, not "${text}".`);
+    throw new AsyncAgentsError("invalid_input", `--${name} must be a whole number, 1 or more, not "${text}".`);
   }
 
   /** A number above 0, such as 0.5. */
@@ -75,7 +75,7 @@ export class CommandArguments {
     const text = this.text(name);
     if (text === undefined) return undefined;
     if (/^\d{1,9}(\.\d{1,9})?$/.test(text) && Number(text) > 0) return Number(text);
-    throw new AsyncAgentsError("invalid_input", `--${name} must be a number above 0, not "${text}".`);
+    throw new AsyncAgentsError("invalid_input", `--${name} must be a positive number, not "${text}".`);
   }
 
   /** Seconds, or a number with ms, s, m or h; returned in milliseconds. */
@@ -101,7 +101,7 @@ export function parseArguments(command: Command, words: readonly string[]): Comm
   if (result.flag("help")) return result;
   checkOperands(command, parsed.positionals);
   if (command.options?.wait && result.has("timeout") && !result.flag("wait"))
-    throw misuse(command, "--timeout is for --wait: add --wait, or leave --timeout out.");
+    throw misuse(command, "--timeout needs --wait: add --wait, or remove --timeout.");
   return result;
 }
 
@@ -133,7 +133,7 @@ function parseProblem(thrown: unknown, words: readonly string[], names: readonly
     return `There is no option ${option}. ${hint}`;
   }
   const [, name] = /'(?:-., )?--([^' ]+)[^']*' argument is ambiguous/.exec(message) ?? [];
-  if (name !== undefined) return `--${name} needs a value. One that starts with "-" is given as --${name}=-…`;
+  if (name !== undefined) return `--${name} needs a value. Write a value that starts with "-" as --${name}=-…`;
   return `${message.split("\n")[0]?.replace(/\.?$/, ".") ?? ""}`;
 }
 
@@ -144,7 +144,7 @@ function checkOperands(command: Command, given: readonly string[]): void {
   const most = operands.some(({ repeated }) => repeated) ? Number.POSITIVE_INFINITY : operands.length;
   if (given.length > most) {
     const extra = given[most] ?? "";
-    throw misuse(command, `"${extra.slice(0, 60)}" is too much: put a text of several words in quotes.`);
+    throw misuse(command, `"${extra.slice(0, 60)}" is unexpected: put text of several words in quotes.`);
   }
 }
 

@@ -62,7 +62,7 @@ export class Connection {
       ensureDaemon(this.#directory, { signal: this.#signal }),
     );
     this.#found = daemon;
-    if (started) this.#screen.hint(`Started the daemon (pid ${daemon.pid}); its dashboard: ${daemon.url}`);
+    if (started) this.#screen.hint(`Started the daemon (pid ${daemon.pid}). Dashboard: ${daemon.url}`);
     if (daemon.version !== manifest.version) {
       const versions = `The daemon is version ${daemon.version}, this command is ${manifest.version}.`;
       this.#screen.hint(`${versions} Restart it: asyncagents down && asyncagents up`);

@@ -23,8 +23,8 @@ export async function currentProject({ arguments: given, cwd }: Invocation, clie
   if (only && others.length === 0) return only.id;
   const remedy = only
     ? "Name one with --project: asyncagents project ls"
-    : "Make one: asyncagents project add <name> --repo <path>";
-  throw new AsyncAgentsError("missing_required", `This folder belongs to no project. ${remedy}`);
+    : "Create one: asyncagents project add <name> --repo <path>";
+  throw new AsyncAgentsError("missing_required", `This folder does not belong to a project. ${remedy}`);
 }
 
 function notInRepo(thrown: unknown): null {

@@ -160,6 +160,6 @@ function oneOf(what: string, given: string, found: readonly Candidate[], list: s
   const more = found.length > SHOWN ? ", …" : "";
   throw new AsyncAgentsError(
     "task_ambiguous",
-    `"${typed}" fits several: ${some.join(", ")}${more}. Give more of the id.`,
+    `"${typed}" matches several: ${some.join(", ")}${more}. Give more of the id.`,
   );
 }

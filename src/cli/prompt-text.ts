@@ -7,7 +7,7 @@ const TITLE_CHARS = 80;
 export async function promptText(given: string): Promise<string> {
   const text = given === "-" ? await readStdin() : given;
   if (text.trim() !== "") return text;
-  throw new AsyncAgentsError("invalid_input", "The prompt is empty. Say what is to be done.");
+  throw new AsyncAgentsError("invalid_input", "The prompt is empty. Say what to do.");
 }
 
 async function readStdin(): Promise<string> {
@@ -16,15 +16,22 @@ async function readStdin(): Promise<string> {
   for await (const chunk of Bun.stdin.stream()) {
     size += chunk.byteLength;
     if (size > MAX_BYTES)
-      throw new AsyncAgentsError("too_large", "The prompt is too long. Put the text into a file and name it.");
+      throw new AsyncAgentsError(
+        "too_large",
+        "The prompt is too long. Put the text into a file and name the file in the prompt.",
+      );
     chunks.push(chunk);
   }
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks));
   } catch (cause) {
-    throw new AsyncAgentsError("invalid_input", "The prompt is not UTF-8 text. Put it into a file and name it.", {
-      cause,
-    });
+    throw new AsyncAgentsError(
+      "invalid_input",
+      "The prompt is not UTF-8 text. Put it into a file and name the file in the prompt.",
+      {
+        cause,
+      },
+    );
   }
 }
 

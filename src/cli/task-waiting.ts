@@ -77,6 +77,6 @@ function outcome({ screen, signal }: Invocation, tasks: BackgroundTask[], ended:
   }
   const live = tasks.filter(({ status }) => isLive(status)).map(({ id }) => shortId(id));
   const goesOn = `${live.length === 1 ? `Task ${live[0]} is` : `${live.length} tasks are`} still running. Wait again: asyncagents wait ${live.join(" ")}`;
-  screen.hint(late && !signal.aborted ? `Time ran out. ${goesOn}` : goesOn);
+  screen.hint(late && !signal.aborted ? `Timed out. ${goesOn}` : goesOn);
   return { tasks, ended, exitCode: late && !signal.aborted ? EXIT.timeout : EXIT.interrupted };
 }

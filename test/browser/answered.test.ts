@@ -27,7 +27,7 @@ async function tabs(id: string): Promise<[View, View]> {
   return both;
 }
 
-const note = ({ page }: View) => page.getByRole("status", { name: "The request is over" });
+const note = ({ page }: View) => page.getByRole("status", { name: "The request is closed" });
 
 test("the tab that did not answer shows the other one's answer, until it is dismissed or another request comes", async () => {
   const id = await launch("Asks\n!permit Delete the prices\n!wait go.txt\n!permit And the rest\n!say done");

@@ -236,12 +236,12 @@ test("a conflict names its files and changes nothing; a removal that would lose 
   await page.keyboard.press("Escape");
   await page.getByRole("button", { name: "Remove" }).click();
   const dialog = page.getByRole("dialog");
-  expect(await dialog.getByLabel("Lose the work").count()).toBe(0);
+  expect(await dialog.getByLabel("Discard unmerged work").count()).toBe(0);
   await dialog.getByRole("button", { name: "Remove" }).click();
-  await dialog.getByLabel("Lose the work").check();
+  await dialog.getByLabel("Discard unmerged work").check();
   await dialog.getByRole("button", { name: "Remove" }).click();
   await page.waitForURL(new RegExp(`/items/${itemId}`));
-  await page.getByText("No attempt yet.").waitFor();
+  await page.getByText("No attempts yet.").waitFor();
   expect(await page.locator("main img").count()).toBe(0);
   expect(problems).toEqual([]);
 });
@@ -303,7 +303,7 @@ test("a server without a board explains the board and how to get it", async () =
   const api = await startApi();
   const { page, problems } = await chromium.open(`${api.url}/board`);
   await page.getByText("asyncagents up", { exact: true }).waitFor();
-  await page.getByRole("button", { name: "Look again" }).waitFor();
+  await page.getByRole("button", { name: "Try again" }).waitFor();
   expect(problems).toEqual([]);
   // Must close before its server stops.
   await chromium.closePages();

@@ -40,7 +40,7 @@ test("projects, items and attempts from the shell: created, started, continued, 
   expect((await world.cli("attempt", "logs", id)).out).toContain("!write c.txt see");
   writeFileSync(join(repo, ".git/hooks/pre-commit"), "#!/bin/sh\nexit 1\n", { mode: 0o755 });
   const merged = await world.cli("attempt", "merge", id, "-m", "Take it");
-  expect(merged).toMatchObject({ code: 0, out: expect.stringContaining("main is at") });
+  expect(merged).toMatchObject({ code: 0, out: expect.stringContaining("main is now at") });
   expect(merged.err).toContain("were not run (pre-commit)");
   expect(git("log", "--format=%s", "-1").trim()).toBe("Take it");
   expect(existsSync(join(repo, "b.txt"))).toBe(true);
@@ -81,7 +81,7 @@ test("two repositories are named in diff, stat and merge, and can be changed and
   expect(listed.out).toMatch(new RegExp(`^${id.slice(0, 8)}  completed .*Both`, "m"));
   expect((await world.cli("attempt", "ls", "-p", "two", "-q")).out).toBe(`${id}\n`);
   const merged = await world.cli("attempt", "merge", id);
-  for (const name of ["web", "api"]) expect(merged.out).toMatch(new RegExp(`^${name}: main is at `, "m"));
+  for (const name of ["web", "api"]) expect(merged.out).toMatch(new RegExp(`^${name}: main is now at `, "m"));
   const repos = ["project", "repo"];
   expect((await world.cli(...repos, "rm", "two", "web")).err).toContain("`asyncagents attempt rm`");
   await world.json("item", "rm", task_id);

@@ -172,7 +172,7 @@ describe("words", () => {
     expect(failureOf(() => parseArguments(run, ["x", "--modle", "y"]))).toContain("Did you mean --model?");
     expect(failureOf(() => parseArguments(run, ["x", "--nonsense"]))).toContain('goes after "--"');
     expect(failureOf(() => parseArguments(run, ["x", "--max-cost", "-1"]))).toContain("--max-cost needs a value");
-    expect(failureOf(() => parseArguments(run, ["x", "--timeout", "5s"]))).toContain("--timeout is for --wait");
+    expect(failureOf(() => parseArguments(run, ["x", "--timeout", "5s"]))).toContain("--timeout needs --wait");
   });
 });
 

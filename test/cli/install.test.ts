@@ -191,7 +191,7 @@ describe("install --http", () => {
     expect(await answer.text()).toContain("start_task_attempt");
     for (const name of folderNow())
       expect([name, statSync(join(dirname(path), name)).mode & 0o777]).toEqual([name, 0o600]);
-    expect((await cli("install", client, "--http", "--yes")).out).toContain("has it already");
+    expect((await cli("install", client, "--http", "--yes")).out).toContain("already has it");
   });
 
   test("writes no token where others could read it", async () => {

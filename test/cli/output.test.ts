@@ -71,6 +71,6 @@ describe("output", () => {
 
   test("on stdout and stderr keeps its order", async () => {
     const { out } = await shell(`$CLI run --host scripted Anything 2>&1`);
-    expect(out).toMatch(/^ses_\w+\n"Anything" runs\./);
+    expect(out).toMatch(/^ses_\w+\n"Anything" is running\./);
   });
 });

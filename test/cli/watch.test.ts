@@ -54,7 +54,7 @@ terminalTest("watch draws a live table in a real terminal, follows its size, and
     writeFileSync(join(world.work, "go.txt"), "");
     await shows(/✓ completed/);
     for (let number = 0; number < 12; number++) await world.json("run", "--host", "scripted", `Number ${number}`);
-    expect(await shows(/5 below · j\/k scroll/)).toContain("13 in all");
+    expect(await shows(/5 below · j\/k scroll/)).toContain("13 in total");
     tmux("send-keys", "j");
     await shows(/1 above · 4 below/);
     tmux("send-keys", "NPage");

@@ -98,7 +98,7 @@ describe("the daemon", () => {
   test("stays in the terminal with --foreground, ends on Ctrl-C, and exits immediately if another one is running", async () => {
     const world = cliWorld();
     const foreground = world.start(["up", "--foreground"]);
-    await foreground.said("The daemon runs");
+    await foreground.said("The daemon is running");
     expect(await world.start(["up", "--foreground"]).ended).toMatchObject({
       code: 0,
       out: expect.stringContaining("already"),

@@ -48,12 +48,12 @@ function AskedApproval({ approval }: { approval: Approval }) {
         </span>
       </p>
       {script !== null && <Script text={script} showsAll={showsAll} onShowAll={() => setShowsAll(true)} />}
-      {decision.error !== null && <FailureNote title="This was not decided" failure={decision.error} />}
+      {decision.error !== null && <FailureNote title="The decision was not saved" failure={decision.error} />}
       <div className="flex gap-2">
         <Button
           weight="primary"
           disabled={!showsAll || decision.isPending}
-          {...(!showsAll && { title: "Look at the whole script first" })}
+          {...(!showsAll && { title: "View the whole script first" })}
           onClick={() => decision.mutate("approve")}
         >
           Approve

@@ -25,7 +25,7 @@ export function FollowUpForm({ attempt }: { attempt: Attempt }) {
       prompt={prompt}
       onPrompt={setPrompt}
       onSubmit={() => !follow.isPending && follow.mutate(isBusy ? "queue" : "send")}
-      failure={{ title: "The follow-up was not taken", error: follow.error }}
+      failure={{ title: "The follow-up was not accepted", error: follow.error }}
     >
       <div className="flex min-h-8 flex-wrap items-center gap-2">
         {isBusy && attempt.queued_count === 0 && <span className="text-muted">It runs when the agent is idle.</span>}

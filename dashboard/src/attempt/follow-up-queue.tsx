@@ -40,7 +40,7 @@ export function FollowUpQueue({ attempt }: { attempt: Attempt }) {
       )}
       {listed.length > 0 && (
         <ol
-          aria-label="What is queued"
+          aria-label="Queued prompts"
           // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keys
           tabIndex={0}
           className="flex max-h-60 list-decimal flex-col gap-2 overflow-y-auto pl-6 marker:text-faint"
@@ -58,7 +58,7 @@ export function FollowUpQueue({ attempt }: { attempt: Attempt }) {
       {listed.length > 0 && listed.length < queued_count && (
         <p className="text-muted">and {queued_count - listed.length} more</p>
       )}
-      {error !== null && <FailureNote title="What is queued could not be loaded" failure={error} />}
+      {error !== null && <FailureNote title="The queue could not be loaded" failure={error} />}
       {cancel.isError && <FailureNote title="The queue was not cancelled" failure={cancel.error} />}
     </section>
   );

@@ -83,7 +83,7 @@ function MergeDialog({ attempt, title, onClose }: MergeDialogProps) {
         ))}
       </ul>
       {unseen !== null && <UnseenChanges unseen={unseen} isAccepted={acceptsUnseen} onAccept={setAcceptsUnseen} />}
-      {diff.isError && <FailureNote title="What it changed could not be read" failure={diff.error} />}
+      {diff.isError && <FailureNote title="The changes could not be read" failure={diff.error} />}
       <TextField
         label="Commit message (optional)"
         value={message}

@@ -37,10 +37,10 @@ export function RemoveAttempt({ attempt }: { attempt: Attempt }) {
             <code className="font-mono text-xs">
               <ForeignText text={attempt.workspace_branch} />
             </code>{" "}
-            go, and it leaves the board. What is merged stays merged.
+            are removed, and the attempt leaves the board. Merged work stays merged.
           </p>
           <ForceField failure={remove.error} isForced={isForced} onForce={setIsForced}>
-            Lose the work that is not merged
+            Discard unmerged work
           </ForceField>
         </FormDialog>
       )}

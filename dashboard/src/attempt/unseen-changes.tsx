@@ -52,7 +52,7 @@ export function UnseenChanges({ unseen, isAccepted, onAccept }: UnseenChangesPro
       )}
       <label className="flex items-center gap-2 font-medium">
         <input type="checkbox" checked={isAccepted} onChange={(event) => onAccept(event.target.checked)} />
-        Merge what I have not seen, too
+        Also merge changes that I have not seen
       </label>
     </section>
   );

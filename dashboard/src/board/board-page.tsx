@@ -54,8 +54,8 @@ function NoProjects() {
   return (
     <Emptiness title="No projects yet" icon="board">
       <p className="max-w-md">
-        A project has work items and the git repositories that they are about. An agent tries a work item in a worktree
-        of its own; you look at what it changed, and merge it.
+        A project has work items and the git repositories they belong to. An agent works on an item in its own worktree;
+        you review the changes and merge them.
       </p>
       <Button weight="primary" className="mt-4" onClick={() => setAdds(true)}>
         <Icon name="plus" />

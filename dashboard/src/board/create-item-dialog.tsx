@@ -48,7 +48,7 @@ export function CreateItemDialog({ projectId, onClose }: { projectId: string; on
         onChange={setDescription}
         rows={7}
         maxLength={100_000}
-        hint="Markdown. With the title it is the agent’s first prompt."
+        hint="Together with the title, this is the agent’s first prompt."
       />
     </FormDialog>
   );

@@ -11,8 +11,8 @@ export function NoBoard({ onRetry }: { onRetry: () => void }) {
   return (
     <Emptiness title="The board is not running" icon="board">
       <p className="max-w-md">
-        On the board, work items are tried by agents in git worktrees of their own, reviewed, and merged. It belongs to
-        the daemon, and this page’s server cannot reach one. Start it in a terminal:
+        On the board, agents work on items in their own git worktrees, and you review and merge the results. It runs in
+        the daemon, which this page’s server cannot reach. Start it in a terminal:
       </p>
       <div className="mt-4 flex items-center gap-1 rounded-lg border border-line bg-surface py-1 pr-1 pl-3">
         <code className="font-mono text-ink">{COMMAND}</code>
@@ -20,7 +20,7 @@ export function NoBoard({ onRetry }: { onRetry: () => void }) {
       </div>
       <p className="mt-2 max-w-md text-xs">It prints the address of the page that has the board.</p>
       <Button className="mt-4" onClick={onRetry}>
-        Look again
+        Try again
       </Button>
     </Emptiness>
   );

@@ -28,7 +28,7 @@ export const Message = memo(function Message({ message }: { message: LogMessage 
       className={`flex min-w-0 flex-col gap-2 border-l-2 py-1 pl-3.5 ${isUser ? "border-accent" : "border-line"}`}
     >
       <MessageHead message={message} />
-      <ErrorBoundary title="This message could not be drawn" resetKey={message.id}>
+      <ErrorBoundary title="This message could not be shown" resetKey={message.id}>
         {shown.map((part, index) => (
           <Part key={keys[index]} part={part} name={`${message.id} ${keys[index]}`} isTyped={isUser} />
         ))}

@@ -13,7 +13,7 @@ const LONGEST = 60_000;
 export const RichText = memo(function RichText({ text }: { text: string }) {
   if (text.length > LONGEST) return <LongText text={text} label="text" />;
   return (
-    <ErrorBoundary title="This text could not be drawn" resetKey={text}>
+    <ErrorBoundary title="This text could not be shown" resetKey={text}>
       <Suspense
         fallback={
           <p className="foreign whitespace-pre-wrap">

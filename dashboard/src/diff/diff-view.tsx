@@ -34,7 +34,7 @@ export function DiffView({ attempt }: { attempt: Attempt }) {
           what the merge changed.
         </p>
       )}
-      <Changes attempt={attempt} nothing={isGone ? "It changed nothing, as far as is known." : "It changed nothing."} />
+      <Changes attempt={attempt} nothing={isGone ? "No changes are recorded." : "It changed nothing."} />
     </>
   );
 }
@@ -70,13 +70,13 @@ function Changes({ attempt, nothing }: ChangesProps) {
       )}
       {isCut && (
         <p className="flex flex-wrap items-center gap-2 rounded-lg border border-line bg-surface px-3 py-2 text-muted">
-          Not all of it is shown: it is too long. All files are named with what changed in them.
+          The diff is too long to show in full. All changed files are listed.
           {maxBytes < DIFF_BYTES.most ? (
             <Button disabled={diff.isFetching} onClick={() => setMaxBytes(DIFF_BYTES.most)}>
               Show more
             </Button>
           ) : (
-            "The rest can be seen with git."
+            "Use git to see the rest."
           )}
         </p>
       )}

@@ -30,7 +30,7 @@ export function AttemptList({ item }: { item: Item }) {
       )}
       {attempts.isSuccess && rows.length === 0 && (
         <p className="rounded-lg border border-dashed border-strong-line px-4 py-6 text-center text-muted">
-          No attempt yet. Start one: an agent works on it in a git worktree of its own.
+          No attempts yet. Start one: an agent works on it in its own git worktree.
         </p>
       )}
       {rows.length > 0 && (

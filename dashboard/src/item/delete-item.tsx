@@ -40,7 +40,7 @@ export function DeleteItem({ item }: { item: Item }) {
             “<ForeignText text={item.title} />” goes with its attempts, their worktrees and branches.
           </p>
           <ForceField failure={remove.error} isForced={isForced} onForce={setIsForced}>
-            Stop what runs, and lose work that is not merged
+            Stop running attempts and discard unmerged work
           </ForceField>
         </FormDialog>
       )}

@@ -30,7 +30,7 @@ function LoadedItem({ item }: { item: Item }) {
           <ItemText item={item} />
           <AttemptList item={item} />
         </div>
-        <aside aria-label="What to do with it" className="flex min-w-0 flex-col gap-6">
+        <aside aria-label="Actions" className="flex min-w-0 flex-col gap-6">
           <div className="flex flex-col gap-3 sm:flex-row sm:items-end lg:flex-col lg:items-stretch">
             <StatusChoice item={item} />
             <p className="text-xs text-faint">

@@ -27,7 +27,7 @@ export function StartAttempt({ item }: { item: Item }) {
       <h2 className="text-[15px] font-semibold">Start an attempt</h2>
       {failed !== null && (
         <FailureNote
-          title="What is needed to start could not be loaded"
+          title="The options for an attempt could not be loaded"
           failure={failed}
           onRetry={() => void Promise.all([repos.refetch(), executors.refetch()])}
         />

@@ -23,9 +23,7 @@ export function LaunchDialog({ again, onClose }: LaunchDialogProps) {
       {refusal.data !== undefined && refusal.data !== null && (
         <FailureNote title="Controls are off on this page" failure={refusal.data} />
       )}
-      {error !== null && (
-        <FailureNote title="The server did not say where tasks can be launched" failure={error} onRetry={retry} />
-      )}
+      {error !== null && <FailureNote title="The launch options could not be loaded" failure={error} onRetry={retry} />}
       {places === null && error === null && <p className="text-muted">Asking where tasks can be launched…</p>}
       {places?.hosts.length === 0 && (
         <p className="text-muted">

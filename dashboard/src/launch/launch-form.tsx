@@ -121,7 +121,7 @@ interface AgentFieldProps {
 function AgentField({ places, host, directory, agent, onAgent }: AgentFieldProps) {
   const agents = agentsAt(places, host, directory);
   if (agents.length === 0) {
-    return <TextField label="Agent (optional)" value={agent} onChange={onAgent} placeholder="The host’s own choice" />;
+    return <TextField label="Agent (optional)" value={agent} onChange={onAgent} placeholder="The host’s default" />;
   }
   const names = agents.map(({ name }) => name);
   const described = agents.find(({ name }) => name === agent)?.description;

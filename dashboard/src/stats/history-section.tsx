@@ -88,7 +88,7 @@ function Card({ title, legend, children }: { title: string; legend?: ReactNode; 
         <h3 className="font-medium text-muted">{title}</h3>
         {legend}
       </div>
-      <ErrorBoundary title="This plot could not be drawn">
+      <ErrorBoundary title="This chart could not be shown">
         <Suspense fallback={<div className="h-[220px]" />}>{children}</Suspense>
       </ErrorBoundary>
     </div>

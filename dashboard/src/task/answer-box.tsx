@@ -56,7 +56,7 @@ export function AnswerBox({ task }: { task: BackgroundTask }) {
         {title}
       </h2>
       {reply.isError && reply.variables.requestId !== detail.requestId && (
-        <FailureNote title="Your answer to the request before this one did not count" failure={reply.error} />
+        <FailureNote title="Your answer to the previous request was not used" failure={reply.error} />
       )}
       {detail.asks === "question" ? (
         <QuestionForm key={detail.requestId} requestId={detail.requestId} text={detail.text} reply={reply} />
@@ -108,7 +108,7 @@ function QuestionForm({ requestId, text, reply }: RequestProps) {
         />
       ))}
       {reply.isError && reply.variables.requestId === requestId && (
-        <FailureNote title="The answer did not arrive" failure={reply.error} />
+        <FailureNote title="The answer was not delivered" failure={reply.error} />
       )}
       <div className="flex justify-end gap-2">
         <Button
@@ -145,7 +145,7 @@ function PermissionForm({ requestId, text, reply }: RequestProps) {
         placeholder="Rejecting without a message ends the run"
       />
       {reply.isError && reply.variables.requestId === requestId && (
-        <FailureNote title="The decision did not arrive" failure={reply.error} />
+        <FailureNote title="The decision was not delivered" failure={reply.error} />
       )}
       <div className="flex flex-wrap gap-2">
         <Button weight="primary" disabled={reply.isPending} onClick={() => decide("once")}>

@@ -28,7 +28,7 @@ export function AnsweredNote({ task, request, lost, onDismiss }: AnsweredNotePro
   return (
     <section
       role="status"
-      aria-label="The request is over"
+      aria-label="The request is closed"
       data-answered={answered?.reply ?? "unknown"}
       className="sticky bottom-3 z-20 flex min-w-0 flex-col gap-2 rounded-lg border border-line bg-raised px-4 py-3 shadow-[0_8px_30px_rgb(0_0_0/0.25)]"
     >
@@ -41,7 +41,7 @@ export function AnsweredNote({ task, request, lost, onDismiss }: AnsweredNotePro
               <Ago at={answered.at} />
             </>
           ) : (
-            "It does not ask any more: somebody answered elsewhere, or it was withdrawn."
+            "This request is no longer open: somebody answered elsewhere, or it was withdrawn."
           )}
         </p>
         <Button weight="quiet" className="-my-1 -mr-2" onClick={onDismiss}>
@@ -52,7 +52,7 @@ export function AnsweredNote({ task, request, lost, onDismiss }: AnsweredNotePro
         <ForeignText text={request.text} />
       </p>
       {lost !== null && !(isLate && answered) && (
-        <FailureNote title={isLate ? "Your answer came too late" : "Your answer did not arrive"} failure={lost} />
+        <FailureNote title={isLate ? "Your answer came too late" : "Your answer was not delivered"} failure={lost} />
       )}
     </section>
   );

@@ -41,7 +41,7 @@ export function NextForm({ task }: { task: BackgroundTask }) {
     <>
       <PromptForm
         name="Resume"
-        label={task.status === "completed" ? "Resume with another prompt" : "Go on from here"}
+        label={task.status === "completed" ? "Resume with another prompt" : "Continue from here"}
         placeholder="What should it do next? It remembers the conversation."
         prompt={prompt}
         onPrompt={setPrompt}
@@ -62,7 +62,7 @@ export function NextForm({ task }: { task: BackgroundTask }) {
           </Button>
           <Button
             className="ml-auto"
-            title="A task of its own that knows this conversation; this one stays as it is"
+            title="A new task that knows this conversation; this one stays unchanged"
             disabled={!isReady}
             onClick={() => {
               resume.reset();

@@ -17,7 +17,7 @@ export function TaskFacts({ task }: { task: BackgroundTask }) {
           <ForeignText text={task.agent} />
         </Fact>
         <Fact name="Model">
-          <ForeignText text={task.model ?? "the host’s choice"} />
+          <ForeignText text={task.model ?? "the host’s default"} />
         </Fact>
         <Fact name="Host">
           <ForeignText text={task.host} />

@@ -26,7 +26,7 @@ export function phaseText(task: Phased): PhaseText {
   if (detail?.kind === "retrying") return attention("retrying", `retrying (${detail.count}): ${detail.reason}`);
   if (task.phase === "waiting") return attention("waiting", "waiting for a person");
   if (task.phase === "retrying") return attention("retrying", "retrying");
-  if (task.phase === "stalled") return attention("stalled", "stalled: no sign of work lately");
+  if (task.phase === "stalled") return attention("stalled", "stalled: no recent activity");
   return { kind: "plain", text: workText(task), needsAttention: false };
 }
 

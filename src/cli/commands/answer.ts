@@ -49,7 +49,10 @@ export const attemptAnswerCommand: Command = {
       const id = await findAttempt(client, invocation.arguments.operand(0));
       const task = await attemptTask(client, id);
       if (task) return task;
-      throw new AsyncAgentsError("nothing_asked", `Attempt ${shortId(id)} has no session yet, so it asks for nothing.`);
+      throw new AsyncAgentsError(
+        "nothing_asked",
+        `Attempt ${shortId(id)} has no session yet, so there is nothing to answer.`,
+      );
     }),
 };
 
@@ -84,15 +87,14 @@ function replyWords(command: Command, given: CommandArguments): { decision: Deci
 
 function openRequest({ id, phaseDetail }: BackgroundTask, wanted: string | undefined): Asked {
   if (phaseDetail?.kind !== "waiting") {
-    const last =
-      phaseDetail?.kind === "answered" ? ` What it asked for last was already ${givenText(phaseDetail)}.` : "";
-    throw new AsyncAgentsError("nothing_asked", `Task ${shortId(id)} asks for nothing at the moment.${last}`);
+    const last = phaseDetail?.kind === "answered" ? ` Its last request was already ${givenText(phaseDetail)}.` : "";
+    throw new AsyncAgentsError("nothing_asked", `Task ${shortId(id)} has no open request.${last}`);
   }
   if (wanted === undefined || (wanted !== "" && phaseDetail.requestId.endsWith(wanted))) return phaseDetail;
   const open = `${shortId(phaseDetail.requestId)}: ${oneLine(phaseDetail.text).slice(0, 500)}`;
   throw new AsyncAgentsError(
     "request_conflict",
-    `Request ${wanted.slice(0, 100)} is not open any more. Nothing was answered. What it asks for now is ${open}`,
+    `Request ${wanted.slice(0, 100)} is no longer open. Nothing was answered. The open request is ${open}`,
   );
 }
 
@@ -107,7 +109,7 @@ function replyFor({ asks, text }: Asked, decision: Decision | undefined, words: 
   if (decision === undefined) {
     throw new AsyncAgentsError(
       "invalid_input",
-      `It asks for a permission: give --once, --always or --reject. It asks: ${what}`,
+      `It asks for a permission: use --once, --always or --reject. The request: ${what}`,
     );
   }
   return { kind: "permission", decision, message: words.join(" ") || null };

@@ -25,7 +25,7 @@ export const approvalsCommand: Command = {
     const client = await connection.client();
     const approvals = await all(client, given.flag("all") ? null : "requested");
     screen.show({ approvals }, () => {
-      if (approvals.length === 0) return screen.hint("Nothing waits for approval.");
+      if (approvals.length === 0) return screen.hint("No requests are waiting for approval.");
       for (const approval of approvals) show(approval, screen);
     });
     if (approvals.some(({ state }) => state === "requested")) {
@@ -78,7 +78,7 @@ function find(known: readonly Approval[], given: string): Approval {
   const fitting = known.filter(({ approval_id }) => approval_id.startsWith(given.trim().toLowerCase()));
   const [only] = fitting;
   if (given.trim() !== "" && only && fitting.length === 1) return only;
-  const what = fitting.length > 1 ? "fits several approvals" : "is not the id of an approval";
+  const what = fitting.length > 1 ? "matches several approvals" : "is not the id of an approval";
   const code = fitting.length > 1 ? "task_ambiguous" : "not_found";
   throw new AsyncAgentsError(code, `"${given.slice(0, 60)}" ${what}. \`asyncagents approvals --all\` lists them.`);
 }

@@ -96,11 +96,11 @@ export const queuedCommand: Command = {
         const head = `${index + 1}.${variant === null ? "" : ` for ${oneLine(variant)},`} ${ago(queued_at, Date.now())}`;
         screen.line(screen.paint.bold(head));
         for (const line of message.trimEnd().split("\n")) screen.line(`  ${line}`);
-        if (error !== null) screen.line(screen.paint.red(`  could not begin: ${oneLine(error)}`));
+        if (error !== null) screen.line(screen.paint.red(`  could not start: ${oneLine(error)}`));
       }
       const left = queue.queued_count - queue.follow_ups.length;
       if (left > 0) screen.hint(`${counted(left, "more prompt")} after these.`);
-      if (queue.queue_held !== null) screen.hint(`They are held. ${queue.queue_held}`);
+      if (queue.queue_held !== null) screen.hint(`The queue is held. ${queue.queue_held}`);
     });
     return EXIT.ok;
   },

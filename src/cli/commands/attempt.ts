@@ -65,12 +65,12 @@ const start: Command = {
       ...runChoices(given),
       ...(variant === undefined ? {} : { variant }),
     });
-    const started = await screen.during("making the worktree", starting);
+    const started = await screen.during("creating the worktree", starting);
     for (const warning of started.warnings ?? []) screen.hint(warning);
     if (given.flag("wait")) return waitForAttempt(invocation, started.attempt_id, timeoutMs);
     screen.show(started, () => screen.line(started.attempt_id));
     const id = shortId(started.attempt_id);
-    screen.hint(`It is being tried. asyncagents attempt show ${id} · logs -f · diff · merge`);
+    screen.hint(`The agent is working. asyncagents attempt show ${id} · logs -f · diff · merge`);
     return EXIT.ok;
   },
 };
@@ -128,7 +128,7 @@ export function attemptFields(attempt: Attempt, paint: Paint): (readonly [string
     ["started", `${attempt.created_at} (${ago(attempt.created_at, Date.now())})`],
     ["progress", oneLine(attempt.progress)],
   ];
-  const noWorktree = attempt.state === "starting" ? "its worktree is being made" : "its worktree is gone";
+  const noWorktree = attempt.state === "starting" ? "its worktree is being created" : "its worktree is gone";
   for (const repo of attempt.repos) {
     const changed = `${counted(repo.files, "file")}, ${paint.green(`+${repo.insertions}`)} ${paint.red(`-${repo.deletions}`)} since ${repo.target_branch}`;
     const open = repo.uncommitted > 0 ? `, ${repo.uncommitted} uncommitted` : "";
@@ -153,7 +153,10 @@ const logs: Command = {
     const client = await invocation.connection.client();
     const task = await attemptTask(client, await findAttempt(client, invocation.arguments.operand(0)));
     if (task) return showLogs(invocation, task);
-    throw new AsyncAgentsError("not_found", "The attempt has no session yet: it is being set up, or that failed.");
+    throw new AsyncAgentsError(
+      "not_found",
+      "The attempt has no session yet: it is still being set up, or the setup failed.",
+    );
   },
 };
 

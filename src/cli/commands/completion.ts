@@ -27,7 +27,7 @@ export const completionCommand: Command = {
     if (!shell) {
       throw new AsyncAgentsError(
         "invalid_input",
-        `There is no script for "${given.operand(0).slice(0, 40)}": ${SHELLS.join(", ")}.`,
+        `There is no completion script for "${given.operand(0).slice(0, 40)}". Use one of ${SHELLS.join(", ")}.`,
       );
     }
     const script = completionScript(shell satisfies Shell, commands);

@@ -28,7 +28,7 @@ export const upCommand: Command = {
     const port = takePort(invocation);
     const running = findDaemon(invocation.directory);
     if (running && port !== undefined && port !== 0 && running.port !== port) {
-      const message = `The daemon runs already, on port ${running.port}. Change that with: asyncagents restart --port ${port}`;
+      const message = `The daemon is already running, on port ${running.port}. Change that with: asyncagents restart --port ${port}`;
       throw new AsyncAgentsError("request_conflict", message);
     }
     return invocation.arguments.flag("foreground") ? upInForeground(invocation) : upDetached(invocation);
@@ -64,7 +64,7 @@ export const restartCommand: Command = {
 async function upDetached({ directory, screen }: Invocation): Promise<number> {
   const { daemon, started } = await screen.during("starting the daemon", ensureDaemon(directory));
   screen.show(shown(daemon, started), () => {
-    screen.line(started ? `The daemon runs (pid ${daemon.pid}).` : alreadyRuns(daemon));
+    screen.line(started ? `The daemon is running (pid ${daemon.pid}).` : alreadyRuns(daemon));
     screen.line(`  dashboard  ${daemon.url}`);
     screen.line(`  MCP        ${daemon.url}/mcp`);
     screen.line(`  data       ${directory}`);
@@ -77,10 +77,10 @@ async function upInForeground({ directory, screen }: Invocation): Promise<number
     onReady: (url) => {
       const daemon = findDaemon(directory);
       if (screen.json && daemon) screen.jsonLine(shown(daemon, true));
-      else screen.line(`The daemon runs; its dashboard: ${url}  (Ctrl-C ends it)`);
+      else screen.line(`The daemon is running. Dashboard: ${url}  (Ctrl-C stops it)`);
     },
   });
-  if (other) screen.show(shown(other, false), () => screen.line(`${alreadyRuns(other)} Its dashboard: ${other.url}`));
+  if (other) screen.show(shown(other, false), () => screen.line(`${alreadyRuns(other)} Dashboard: ${other.url}`));
   return EXIT.ok;
 }
 
@@ -93,7 +93,7 @@ function alreadyRuns({ pid, startedAt, version }: DaemonRecord): string {
     version === manifest.version
       ? ""
       : ` It is version ${version}, this command is ${manifest.version}: asyncagents down && asyncagents up`;
-  return `The daemon runs already (pid ${pid}, started ${ago(startedAt, Date.now())}).${other}`;
+  return `The daemon is already running (pid ${pid}, started ${ago(startedAt, Date.now())}).${other}`;
 }
 
 export const downCommand: Command = {
@@ -106,11 +106,11 @@ export const downCommand: Command = {
     const { directory, screen } = invocation;
     const daemon = findDaemon(directory);
     if (!daemon) {
-      screen.show({ stopped: false, pid: null }, () => screen.line("No daemon runs."));
+      screen.show({ stopped: false, pid: null }, () => screen.line("No daemon is running."));
       return EXIT.ok;
     }
     await stopIdle(invocation, daemon, "down");
-    screen.show({ stopped: true, pid: daemon.pid }, () => screen.line(`The daemon is stopped (pid ${daemon.pid}).`));
+    screen.show({ stopped: true, pid: daemon.pid }, () => screen.line(`Stopped the daemon (pid ${daemon.pid}).`));
     return EXIT.ok;
   },
 };
@@ -122,7 +122,7 @@ async function stopIdle(
 ): Promise<void> {
   if (!given.flag("force")) await refuseWhileBusy(daemon, command);
   if (await screen.during("stopping the daemon", stopDaemon(daemon, STOP_MS))) return;
-  const message = `The daemon (pid ${daemon.pid}) did not end within ${STOP_MS / 1000} s. See ${directory}/asyncagents.log; end it with: kill -9 ${daemon.pid}`;
+  const message = `The daemon (pid ${daemon.pid}) did not stop within ${STOP_MS / 1000} s. See ${directory}/asyncagents.log; end it with: kill -9 ${daemon.pid}`;
   throw new AsyncAgentsError("task_timeout", message);
 }
 
@@ -145,7 +145,7 @@ async function refuseWhileBusy({ url, token }: DaemonRecord, command: string): P
     throw new AsyncAgentsError("task_running", message);
   } catch (thrown) {
     if (AsyncAgentsError.isInstance(thrown) && thrown.code === "task_running") throw thrown;
-    const message = `The daemon does not say what it runs. Stop it anyway with: asyncagents ${command} --force`;
+    const message = `Cannot find out which tasks the daemon is running. Stop it anyway with: asyncagents ${command} --force`;
     throw new AsyncAgentsError("daemon_unavailable", message, { cause: thrown });
   }
 }

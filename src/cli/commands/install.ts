@@ -52,7 +52,7 @@ export const installCommand: Command = {
 async function daemonAddress({ connection }: Invocation, client: ClientName, scope: InstallWish["scope"]) {
   if (client === "claude" || scope === "project") {
     const reason =
-      scope === "project" ? "files of a project get shared" : "its command line can be read by other users";
+      scope === "project" ? "project files are often shared" : "its command line can be read by other users";
     const message = `--http would write your token where others can read it: ${reason}. Leave it out: the command needs no token.`;
     throw new AsyncAgentsError("invalid_input", message);
   }
@@ -64,7 +64,7 @@ async function installFile(invocation: Invocation, client: ClientName, wish: Ins
   const { screen, arguments: given } = invocation;
   const { file } = change;
   if (change.after === change.before) {
-    screen.show({ client, file, changed: false }, () => screen.line(`${file} has it already.`));
+    screen.show({ client, file, changed: false }, () => screen.line(`${file} already has it.`));
     return EXIT.ok;
   }
   if (!screen.json) {
@@ -78,9 +78,9 @@ async function installFile(invocation: Invocation, client: ClientName, wish: Ins
   if (!(await agreed(invocation))) return declined(invocation);
   const backup = writeChange(change, new Date());
   screen.show({ client, file, changed: true, backup }, () => {
-    screen.line(`Written.${backup ? ` What was there is in ${backup}` : ""}`);
+    screen.line(`Written.${backup ? ` The old file is ${backup}` : ""}`);
   });
-  if (client === "opencode" && wish.add !== "mcp") screen.hint("The next start of OpenCode loads the plugin.");
+  if (client === "opencode" && wish.add !== "mcp") screen.hint("OpenCode loads the plugin at its next start.");
   return EXIT.ok;
 }
 
@@ -90,7 +90,7 @@ async function installByProgram(
   { program, shown }: Extract<InstallPlan, { program: unknown }>,
 ): Promise<number> {
   const { screen, arguments: given } = invocation;
-  if (!screen.json) screen.line(`Claude keeps that file itself, so this is done with its own command:\n  ${shown}`);
+  if (!screen.json) screen.line(`Claude manages that file itself, so this uses its own command:\n  ${shown}`);
   if (given.flag("print")) {
     if (screen.json) screen.document({ client, changed: false, command: shown });
     return EXIT.ok;
@@ -107,7 +107,7 @@ async function installByProgram(
     throw new AsyncAgentsError("host_failed", `claude said: ${text.trim().slice(0, 500)}`);
   }
   screen.show({ client, changed: code === 0, command: shown }, () => {
-    screen.line(code === 0 ? "Done." : "Claude has it already.");
+    screen.line(code === 0 ? "Done." : "Claude already has it.");
   });
   return EXIT.ok;
 }

@@ -85,7 +85,7 @@ async function chosenTasks(invocation: Invocation): Promise<Listing & { exitCode
 
 function noTasks(given: CommandArguments): string {
   const isFiltered = ["status", "agent", "search", "host", "dir", "since"].some((name) => given.has(name));
-  return isFiltered ? "No tasks like that." : 'No tasks. Launch one: asyncagents run "prompt"';
+  return isFiltered ? "No matching tasks." : 'No tasks. Launch one: asyncagents run "prompt"';
 }
 
 /** The path as the daemon knows it; a folder that is gone may still have tasks. */

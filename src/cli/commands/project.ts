@@ -26,7 +26,7 @@ const add: Command = {
     const paths = given.texts("repo").map((path) => resolve(cwd, path));
     const added = await client.operate("add_project", { name: given.operand(0), repos: paths });
     screen.show(added, () => screen.line(added.project_id));
-    if (added.repos.length === 0) screen.hint("Give it a repository: asyncagents project repo add <project> <path>");
+    if (added.repos.length === 0) screen.hint("Add a repository: asyncagents project repo add <project> <path>");
     return EXIT.ok;
   },
 };
@@ -39,7 +39,7 @@ const list: Command = {
     const projects = await allProjects(await connection.client());
     screen.show({ projects }, () => {
       if (projects.length === 0)
-        return screen.hint("No projects. Make one: asyncagents project add <name> --repo <path>");
+        return screen.hint("No projects. Create one: asyncagents project add <name> --repo <path>");
       const columns = [
         { title: "ID", cell: ({ id }: (typeof projects)[number]) => id.slice(0, 8) },
         { title: "NAME", cell: ({ name }: (typeof projects)[number]) => name, least: 12 },

@@ -129,7 +129,7 @@ const remove: Command = {
     const { id: project_id, name: project } = await findProject(client, given.operand(0));
     const { id: repo_id, name } = await findRepo(client, project_id, given.operand(1));
     const removed = await client.operate("remove_repo", { repo_id });
-    screen.show(removed, () => screen.line(`"${oneLine(name)}" is no repository of "${oneLine(project)}" any more.`));
+    screen.show(removed, () => screen.line(`Removed the repository "${oneLine(name)}" from "${oneLine(project)}".`));
     return EXIT.ok;
   },
 };

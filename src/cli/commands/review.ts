@@ -66,9 +66,9 @@ async function followUp(invocation: Invocation, action: "send" | "queue" | "canc
   const answer = await screen.during("starting the agent", client.operate("follow_up", input));
   if (given.flag("wait")) return waitForAttempt(invocation, attempt_id, timeoutMs);
   const said = {
-    send: `It runs (run ${answer.run ?? "?"}). asyncagents attempt logs -f ${shortId(attempt_id)}`,
-    queue: `Queued: ${answer.queued_count} wait for the session to be idle.`,
-    cancel: `Nothing is queued any more.`,
+    send: `It is running (run ${answer.run ?? "?"}). asyncagents attempt logs -f ${shortId(attempt_id)}`,
+    queue: `Queued: ${answer.queued_count} waiting until the session is idle.`,
+    cancel: `The queue is empty.`,
   }[action];
   screen.show(answer, () => screen.line(said));
   return EXIT.ok;
@@ -110,7 +110,7 @@ function incompleteHints({ repo_name, truncated, unread, changed_files }: RepoDi
   const cut = changed_files.filter(({ shown }) => shown !== "whole");
   return [
     ...(truncated
-      ? [`The diff of ${name} is cut after ${MAX_DIFF} bytes; ${counted(cut.length, "file")} not whole.`]
+      ? [`The diff of ${name} is cut after ${MAX_DIFF} bytes; ${counted(cut.length, "file")} incomplete.`]
       : []),
     ...(unread === null ? [] : [`Git could not read all of ${name}: ${oneLine(unread)}`]),
   ];
@@ -176,7 +176,7 @@ const merge: Command = {
       for (const { repo_id, target_branch, commit, changed } of answer.merged) {
         const repo = repos.find((each) => each.repo_id === repo_id);
         const branch = repos.length > 1 && repo ? `${oneLine(repo.repo_name)}: ${target_branch}` : target_branch;
-        screen.line(changed ? `${branch} is at ${commit.slice(0, 12)} now.` : `${branch} had everything already.`);
+        screen.line(changed ? `${branch} is now at ${commit.slice(0, 12)}.` : `${branch} already had everything.`);
       }
       screen.line(
         `The item is ${answer.task_status}; the worktrees ${fateOfWorktrees(answer.removed, given.flag("keep"))}.`,
@@ -189,7 +189,7 @@ const merge: Command = {
 
 function fateOfWorktrees(isRemoved: boolean, isKept: boolean): string {
   if (isRemoved) return "are removed";
-  return isKept ? "stay, as you asked with --keep" : "stay";
+  return isKept ? "are kept, because of --keep" : "stay";
 }
 
 export const REVIEW_COMMANDS: readonly Command[] = [follow, queue, cancelQueue, diff, merge];

@@ -40,7 +40,7 @@ export const runCommand: Command = {
     'asyncagents run --host claude --model sonnet --max-cost 2 "Review the last commit"',
     'asyncagents run --host claude --worktree --wait "Make the tests faster"',
     "git diff | asyncagents run --wait -   # the prompt from stdin",
-    'asyncagents run -- "--help is not documented: mend that"',
+    'asyncagents run -- "--help is not documented: fix that"',
   ],
   run: runPrompt,
 };
@@ -72,7 +72,9 @@ async function runPrompt(invocation: Invocation): Promise<number> {
   const task = await client.task(handle);
   if (given.flag("wait")) return waitAndShow(invocation, task, timeoutMs);
   screen.show(task, () => screen.line(task.id));
-  screen.hint(`"${oneLine(task.description)}" runs. asyncagents logs -f ${shortId(task.id)} · wait · show · cancel`);
+  screen.hint(
+    `"${oneLine(task.description)}" is running. asyncagents logs -f ${shortId(task.id)} · wait · show · cancel`,
+  );
   return EXIT.ok;
 }
 
@@ -120,11 +122,13 @@ async function runInWorktree(
     prompt: job.prompt,
     ...job.choices,
   });
-  const { attempt_id, warnings = [] } = await screen.during("making the worktree", started);
+  const { attempt_id, warnings = [] } = await screen.during("creating the worktree", started);
   for (const warning of warnings) screen.hint(warning);
   if (given.flag("wait")) return waitForAttempt(invocation, attempt_id, timeoutMs);
   screen.show({ item_id: task_id, attempt_id }, () => screen.line(attempt_id));
-  screen.hint(`"${oneLine(job.name)}" is tried. asyncagents attempt show ${shortId(attempt_id)} · logs · diff · merge`);
+  screen.hint(
+    `An agent is working on "${oneLine(job.name)}". asyncagents attempt show ${shortId(attempt_id)} · logs · diff · merge`,
+  );
   return EXIT.ok;
 }
 

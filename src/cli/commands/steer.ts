@@ -72,9 +72,9 @@ export const tellCommand: Command = {
   async run({ arguments: given, connection, screen }) {
     const client = await connection.client();
     const { id } = await findTask(client, given.operand(0));
-    const task = await screen.during("telling the parent", client.tell(id));
+    const task = await screen.during("notifying the parent", client.tell(id));
     screen.show(task, () => screen.line(taskSentence(task, screen.paint, Date.now())));
-    screen.hint(`asyncagents show ${shortId(id)} says whether it was delivered.`);
+    screen.hint(`Check the delivery: asyncagents show ${shortId(id)}`);
     return EXIT.ok;
   },
 };
@@ -117,6 +117,6 @@ async function continued(invocation: Invocation, act: Continue): Promise<number>
   const task = await screen.during("starting the agent", act({ client, task: found, prompt }));
   if (given.flag("wait")) return waitAndShow(invocation, task, timeoutMs);
   screen.show(task, () => screen.line(task.id));
-  screen.hint(`It runs. asyncagents logs -f ${shortId(task.id)} · wait · show`);
+  screen.hint(`It is running. asyncagents logs -f ${shortId(task.id)} · wait · show`);
   return EXIT.ok;
 }

@@ -20,10 +20,10 @@ const statusCommand: Command = {
     const backups = backupsIn(directory);
     const troubles = troublesIn(directory);
     screen.show({ file, bytes, backups: backups.map(shown), troubles }, () => {
-      screen.line(`${file}  ${bytes === null ? "(made at the first use)" : sizeText(bytes)}`);
+      screen.line(`${file}  ${bytes === null ? "(created at first use)" : sizeText(bytes)}`);
       for (const { message } of troubles) screen.line(`${screen.paint.red("✗")} ${message}`);
       if (backups.length === 0)
-        screen.line("No backups yet. The daemon makes one a day; now: asyncagents store backup");
+        screen.line("No backups yet. The daemon makes one a day. Make one now: asyncagents store backup");
       for (const backup of backups) {
         screen.line(`  ${backup.name}  ${sizeText(backup.bytes)}  ${ago(timeOf(backup), Date.now())}`);
       }
@@ -75,18 +75,16 @@ async function restore({ directory, screen, arguments: given }: Invocation): Pro
   const { restoreBackup } = await import("../../store/sqlite-files/restore.ts");
   const backup = await chosenBackup(directory, given.operands[0]);
   if (!given.flag("yes")) {
-    const what = `This would put ${backup.name} (${ago(timeOf(backup), Date.now())}) in the store's place and keep the present one beside it.`;
+    const what = `This would put ${backup.name} (${ago(timeOf(backup), Date.now())}) in place of the store, and keep the current one under another name.`;
     screen.show({ backup: shown(backup), restored: false }, () => {
       screen.line(what);
-      screen.line(
-        `Everything since then would be gone from the list. To do it: asyncagents store restore ${backup.name} --yes`,
-      );
+      screen.line(`Everything since then would be missing. To do it: asyncagents store restore ${backup.name} --yes`);
     });
     return EXIT.ok;
   }
   const { setAside } = restoreBackup(directory, backup);
   screen.show({ backup: shown(backup), restored: true, setAside }, () => {
-    screen.line(`Restored ${backup.name}.${setAside === null ? "" : ` What was there is kept as ${setAside}.`}`);
+    screen.line(`Restored ${backup.name}.${setAside === null ? "" : ` The previous store is kept as ${setAside}.`}`);
   });
   return EXIT.ok;
 }
@@ -98,7 +96,7 @@ async function chosenBackup(directory: string, name: string | undefined): Promis
   if (found) return found;
   const message =
     backups.length === 0
-      ? "There is no backup to go back to."
+      ? "There is no backup to restore."
       : `There is no backup "${name}". See: asyncagents store status`;
   throw new AsyncAgentsError("invalid_input", message);
 }

@@ -125,7 +125,7 @@ class LiveTable {
     } else if ("task" in event) {
       if (event.type === "task.created") this.#total++;
       this.#tasks.set(event.task.id, event.task);
-    } else if (event.type === "reconnecting") this.#note = "no connection; trying again";
+    } else if (event.type === "reconnecting") this.#note = "no connection; retrying";
     if (this.#tasks.size > MAX_TASKS) this.#forgetOldest();
     this.#due ??= setTimeout(() => this.#draw(), REDRAW_MS);
   }
@@ -160,7 +160,7 @@ class LiveTable {
     const rows = all.slice(this.#above, this.#above + this.#visible());
     const live = all.filter(({ status }) => isLive(status)).length;
     const asking = all.filter(({ phase }) => phase === "waiting");
-    const counts = `${live} running · ${asking.length} waiting for a person · ${this.#total} in all`;
+    const counts = `${live} running · ${asking.length} waiting for a person · ${this.#total} in total`;
     const [first] = asking;
     const keys = all.length > rows.length ? "j/k scroll, q quits" : "q quits; tasks keep running";
     const foot = this.#note || (first ? `asyncagents answer ${shortId(first.id)}: ${question(first)}` : keys);

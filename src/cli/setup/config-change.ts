@@ -35,7 +35,7 @@ export function planChange(file: string, edit: (text: string) => string, advice:
     const after = edit(before.trim() === "" ? "{}\n" : before);
     return { file, before, after };
   } catch (cause) {
-    const message = `${file} is left as it is: ${messageOf(cause)}. Add this yourself:\n${advice}`;
+    const message = `${file} was not changed: ${messageOf(cause)}. Add this yourself:\n${advice}`;
     throw new AsyncAgentsError("invalid_input", message, { cause });
   }
 }

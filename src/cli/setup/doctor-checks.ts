@@ -127,15 +127,15 @@ async function checkFolder({ directory }: CheckContext): Promise<Finding> {
   if (!found) {
     const trouble = cannotMake(directory);
     return trouble === null
-      ? ok(name, `${directory} (made at the first use)`)
+      ? ok(name, `${directory} (created at first use)`)
       : problem(
           name,
-          `${directory} cannot be made: ${trouble}`,
+          `${directory} cannot be created: ${trouble}`,
           "Set ASYNCAGENTS_HOME to a folder that you can write to.",
         );
   }
   if (!found.isDirectory())
-    return problem(name, `${directory} is no folder`, "Remove it, or set ASYNCAGENTS_HOME to a folder.");
+    return problem(name, `${directory} is not a folder`, "Remove it, or set ASYNCAGENTS_HOME to a folder.");
   if (!isWritable(directory)) return problem(name, `${directory} cannot be written`, `chown -R "$USER" '${directory}'`);
   const mode = found.mode & 0o777;
   if ((mode & 0o077) !== 0)
@@ -145,7 +145,7 @@ async function checkFolder({ directory }: CheckContext): Promise<Finding> {
 
 async function checkStore({ directory }: CheckContext): Promise<Finding> {
   const file = join(directory, "asyncagents.db");
-  if (!existsSync(file)) return ok("store", "none yet (made at the first use)");
+  if (!existsSync(file)) return ok("store", "none yet (created at first use)");
   try {
     const database = new Database(file, { readonly: true });
     try {
@@ -156,8 +156,8 @@ async function checkStore({ directory }: CheckContext): Promise<Finding> {
       const tasks = (database.query("select count(*) as count from tasks").get() as { count: number }).count;
       const says = `schema ${version}, ${counted(tasks, "task")}`;
       if (version > SCHEMA_VERSION)
-        return problem("store", `${says}; this version knows ${SCHEMA_VERSION}`, "Upgrade asyncagents.");
-      return ok("store", version < SCHEMA_VERSION ? `${says}; brought to ${SCHEMA_VERSION} at the next start` : says);
+        return problem("store", `${says}; this version supports ${SCHEMA_VERSION}`, "Upgrade asyncagents.");
+      return ok("store", version < SCHEMA_VERSION ? `${says}; upgraded to ${SCHEMA_VERSION} at the next start` : says);
     } finally {
       database.close();
     }
@@ -168,7 +168,7 @@ async function checkStore({ directory }: CheckContext): Promise<Finding> {
 
 function storeRemedy(thrown: unknown, directory: string): string {
   if (troublesIn(directory).some(({ kind }) => kind === "disk_full")) {
-    return "Free some space first: on a full disk even a sound store may not open.";
+    return "Free some space first: on a full disk even an intact store may not open.";
   }
   if (!isDamage(thrown)) return `Check that you may read and write ${directory} and the files in it.`;
   return "It is damaged. Run: asyncagents down && asyncagents up. What can be read is recovered at the start, and the damaged file is kept.";
@@ -217,12 +217,12 @@ async function checkPort({ directory, environment }: CheckContext): Promise<Find
   const { port } = apiSettings(environment, QUIET);
   const ours = livingServers(directory).find((server) => server.port === port);
   if (ours) return ok("port", `${port}, used by asyncagents (pid ${ours.pid})`);
-  if (port === 0) return ok("port", "any that is free");
+  if (port === 0) return ok("port", "any free port");
   if (await isFree(port)) return ok("port", `${port} is free`);
   return warning(
     "port",
     `${port} is taken by another program`,
-    "One of the next is used; ASYNCAGENTS_API_PORT names another.",
+    "One of the next ports is used; set ASYNCAGENTS_API_PORT to choose another.",
   );
 }
 

@@ -14,7 +14,7 @@ export function parseJsonc(text: string): JsoncNode {
   const reader = new Reader(text);
   const node = reader.value();
   reader.space();
-  if (reader.at < text.length) throw new JsoncError(`something follows the end, at character ${reader.at}`);
+  if (reader.at < text.length) throw new JsoncError(`unexpected text after the end, at character ${reader.at}`);
   return node;
 }
 
@@ -29,7 +29,7 @@ export function plainOf(node: JsoncNode): unknown {
 export function setJsonc(text: string, path: readonly string[], value: unknown): string {
   let node = parseJsonc(text);
   for (const [depth, key] of path.entries()) {
-    if (node.type !== "object") throw new JsoncError(`"${path.slice(0, depth).join(".")}" is no object`);
+    if (node.type !== "object") throw new JsoncError(`"${path.slice(0, depth).join(".")}" is not an object`);
     const member = node.members.find((each) => each.key === key);
     if (!member) {
       const nested = path.slice(depth + 1).reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
@@ -45,7 +45,7 @@ export function appendJsonc(text: string, key: string, value: unknown): string {
   const root = parseJsonc(text);
   const list = root.type === "object" ? root.members.find((member) => member.key === key)?.value : undefined;
   if (!list) return setJsonc(text, [key], [value]);
-  if (list.type !== "array") throw new JsoncError(`"${key}" is no list`);
+  if (list.type !== "array") throw new JsoncError(`"${key}" is not a list`);
   return added(text, list, value, null);
 }
 
@@ -158,6 +158,6 @@ class Reader {
 
   #unexpected(): JsoncError {
     const line = this.#text.slice(0, this.at).split("\n").length;
-    return new JsoncError(`line ${line} is not what JSON allows there`);
+    return new JsoncError(`line ${line} is not valid JSON`);
   }
 }

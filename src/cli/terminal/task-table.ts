@@ -91,7 +91,7 @@ function toldText({ notice }: BackgroundTask): string | null {
   if (!notice) return null;
   if (notice.state === "delivered") return "yes";
   const why = notice.reason === null ? "" : `: ${oneLine(notice.reason)}`;
-  if (notice.state === "dropped") return `no, given up${why}`;
+  if (notice.state === "dropped") return `no, dropped${why}`;
   const next = notice.nextTryAt === null ? "" : `; next try ${notice.nextTryAt}`;
   return `not yet, ${counted(notice.attempts, "attempt")}${why}${next}`;
 }
@@ -99,7 +99,7 @@ function toldText({ notice }: BackgroundTask): string | null {
 /** What a person can do about a parent that was not notified; null if it was. */
 export function toldHint({ id, notice }: BackgroundTask): string | null {
   if (!notice || notice.reason === null || notice.state === "delivered") return null;
-  return `Its parent was not told. asyncagents tell ${shortId(id)} tries again.`;
+  return `Its parent was not notified. Try again: asyncagents tell ${shortId(id)}`;
 }
 
 export function taskFields(task: BackgroundTask, paint: Paint, now: number): (readonly [string, string])[] {
