@@ -64,7 +64,7 @@ export type {
 export type { CondenseLimits } from "./model/condense.ts";
 export { AsyncAgentsError, ERROR_CODES, type ErrorCode } from "./model/errors.ts";
 export type { NewTask, Resumable, TaskEvent, TaskResumed } from "./model/events.ts";
-export type { Evidence } from "./model/evidence.ts";
+export { type Evidence, noEvidence } from "./model/evidence.ts";
 export type { Limits, RunLimits } from "./model/limits.ts";
 export type { Message, MessagePart, ToolPart } from "./model/message.ts";
 export type { Progress, Tokens } from "./model/progress.ts";
