@@ -21,7 +21,7 @@ export type Arguments =
 
 const PAIRS = 30;
 const QUICK_PAIRS = 2;
-const MOST_PAIRS = 1_000;
+const MAX_PAIRS = 1_000;
 const WARM_UPS = 4;
 const QUICK_WARM_UPS = 1;
 
@@ -100,6 +100,6 @@ function chosen<T extends string>(name: string, text: string | undefined, known:
 function wholeNumber(name: string, text: string | undefined, range: { least: number; otherwise: number }): number {
   if (text === undefined) return range.otherwise;
   const value = Number(text);
-  if (/^\d+$/.test(text) && value >= range.least && value <= MOST_PAIRS) return value;
-  throw new Error(`${name} must be a whole number from ${range.least} to ${MOST_PAIRS}, not "${text}".`);
+  if (/^\d+$/.test(text) && value >= range.least && value <= MAX_PAIRS) return value;
+  throw new Error(`${name} must be a whole number from ${range.least} to ${MAX_PAIRS}, not "${text}".`);
 }

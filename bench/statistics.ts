@@ -17,13 +17,13 @@ export interface Pair {
 }
 
 /** Returns numbers from 0 up to, but not including, 1. */
-export type Chance = () => number;
+export type Random = () => number;
 
 const RESAMPLES = 10_000;
 const TAIL = 0.025;
 
 /** The generator mulberry32: small, fast, and good enough for resampling. */
-export function seededChance(seed: number): Chance {
+export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -48,13 +48,13 @@ export function quantile(values: readonly number[], share: number): number {
   return below + (above - below) * (position - Math.floor(position));
 }
 
-export function medianEstimate(values: readonly number[], chance: Chance, resamples = RESAMPLES): Estimate {
-  return bootstrap(values, median, { chance, resamples });
+export function medianEstimate(values: readonly number[], random: Random, resamples = RESAMPLES): Estimate {
+  return bootstrap(values, median, { random, resamples });
 }
 
 /** The ratio of the medians. Whole pairs are drawn, since both sides of a pair saw the same state of the machine. */
-export function ratioEstimate(pairs: readonly Pair[], chance: Chance): Estimate {
-  return bootstrap(pairs, ratioOfMedians, { chance, resamples: RESAMPLES });
+export function ratioEstimate(pairs: readonly Pair[], random: Random): Estimate {
+  return bootstrap(pairs, ratioOfMedians, { random, resamples: RESAMPLES });
 }
 
 export function ratioOfMedians(pairs: readonly Pair[]): number {
@@ -62,21 +62,21 @@ export function ratioOfMedians(pairs: readonly Pair[]): number {
 }
 
 /** The median of the differences, ours minus theirs, of all pairs. */
-export function differenceEstimate(pairs: readonly Pair[], chance: Chance): Estimate {
+export function differenceEstimate(pairs: readonly Pair[], random: Random): Estimate {
   const differences = pairs.map(({ ours, theirs }) => ours - theirs);
-  return medianEstimate(differences, chance);
+  return medianEstimate(differences, random);
 }
 
 function bootstrap<T>(
   items: readonly T[],
   figure: (drawn: readonly T[]) => number,
-  { chance, resamples }: { chance: Chance; resamples: number },
+  { random, resamples }: { random: Random; resamples: number },
 ): Estimate {
   const value = figure(items);
   const drawn = [...items];
   const figures = Array.from({ length: resamples }, () => {
     for (let index = 0; index < drawn.length; index++) {
-      drawn[index] = items[Math.floor(chance() * items.length)] as T;
+      drawn[index] = items[Math.floor(random() * items.length)] as T;
     }
     return figure(drawn);
   });

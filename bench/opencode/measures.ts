@@ -3,7 +3,7 @@
  * its fixed seed, so that the same pairs are always judged the same way.
  */
 
-import { type Estimate, medianEstimate, ratioEstimate, seededChance } from "../statistics.ts";
+import { type Estimate, medianEstimate, ratioEstimate, seededRandom } from "../statistics.ts";
 import type { Mode } from "./bed.ts";
 import type { Side } from "./contenders.ts";
 import type { ManyTrial } from "./many-tasks.ts";
@@ -56,11 +56,11 @@ export function judge<Key extends string>(
 ): Judged {
   const pairs = trials.map((pair) => ({ ours: pair.ours[measure.key], theirs: pair.theirs[measure.key] }));
   const of = (side: Side) => pairs.map((pair) => pair[side]);
-  const ratio = ratioEstimate(pairs, seededChance(SEED));
+  const ratio = ratioEstimate(pairs, seededRandom(SEED));
   return {
     ...measure,
-    ours: medianEstimate(of("ours"), seededChance(SEED)),
-    theirs: medianEstimate(of("theirs"), seededChance(SEED)),
+    ours: medianEstimate(of("ours"), seededRandom(SEED)),
+    theirs: medianEstimate(of("theirs"), seededRandom(SEED)),
     ratio,
     passed: measure.limit === null ? null : ratio.value <= measure.limit,
   };

@@ -36,7 +36,7 @@ export async function tuiBed(settings: BedSettings): Promise<RunningOpenCode> {
     env: cleanEnvironment(home, { TERM: "xterm-256color", ...settings.env }),
     terminal: { cols: 120, rows: 40, data: (_, bytes) => screen.take(bytes) },
   });
-  const letGo = attachLifeline(child.pid, root);
+  const release = attachLifeline(child.pid, root);
   const type = (keys: string) => child.terminal?.write(keys);
   let fresh = true;
 
@@ -54,7 +54,7 @@ export async function tuiBed(settings: BedSettings): Promise<RunningOpenCode> {
       child.kill("SIGTERM");
       await bounded(child.exited, STOP_MS, () => "the TUI to end.").catch(() => child.kill("SIGKILL"));
       await child.exited;
-      letGo();
+      release();
       rmSync(root, { recursive: true, force: true });
     },
   };

@@ -42,9 +42,9 @@ export function startChild<Known extends Calls>(file: string, folder: string): C
       else waiting?.resolve(answer.result);
     },
   });
-  const letGo = attachLifeline(child.pid, folder);
+  const release = attachLifeline(child.pid, folder);
   void child.exited.then((code) => {
-    letGo();
+    release();
     for (const waiting of open.values()) waiting.reject(new Error(`${file} ended with ${code} before it answered.`));
   });
   let calls = 0;

@@ -4,7 +4,7 @@
  */
 import { sqliteStore } from "../../src/store/open.ts";
 import { newTask } from "../../src/testing/sample-task.ts";
-import { quantile, seededChance } from "../statistics.ts";
+import { quantile, seededRandom } from "../statistics.ts";
 import type { BareEventCalls } from "./bare-event-server.ts";
 import { type Child, sharedNow, startChild } from "./child-process.ts";
 import type { StatusServerCalls } from "./server.ts";
@@ -44,7 +44,7 @@ const WARM_UPS = 3;
 const REST_MS = 150;
 const TASK = "ses_benchlive";
 /** The pause between changes of another process: never in step with the polling for them. */
-const LEAST_PAUSE_MS = 150;
+const MIN_PAUSE_MS = 150;
 const PAUSE_SPREAD_MS = 200;
 
 export async function measureEvents(options: EventOptions): Promise<EventFigures> {
@@ -84,18 +84,18 @@ function begun() {
   return { type: "task.created", at: Date.now(), task: newTask(TASK, fields) } as const;
 }
 
-function progressed(chance: () => number) {
+function progressed(random: () => number) {
   const at = Date.now();
-  return { type: "run.progressed", at, run: 0, progress: progressOf(at, chance) } as const;
+  return { type: "run.progressed", at, run: 0, progress: progressOf(at, random) } as const;
 }
 
 async function runRounds(stage: Stage, options: EventOptions): Promise<Pick<EventFigures, "rounds" | "bytes">> {
   const rounds: EventRound[] = [];
-  const chance = seededChance(1);
+  const random = seededRandom(1);
   let text = "data: {}\n\n";
   const takes = {
     async ours() {
-      const at = await stage.ours.call("apply", { id: TASK, event: progressed(chance) });
+      const at = await stage.ours.call("apply", { id: TASK, event: progressed(random) });
       return { at, arrived: await stage.clients.call("arrivals", { name: "ours" }) };
     },
     async theirs() {
@@ -123,13 +123,13 @@ async function runRounds(stage: Stage, options: EventOptions): Promise<Pick<Even
 /** Changes made by this process, as seen by a reader of the other process's stream. */
 async function measureForeign({ clients }: Stage, options: EventOptions): Promise<number[]> {
   const store = await sqliteStore({ directory: options.directory });
-  const chance = seededChance(2);
+  const random = seededRandom(2);
   const times: number[] = [];
   try {
     for (let index = 0; index < options.foreignChanges; index++) {
       await clients.call("expect", { name: "foreign" });
-      await Bun.sleep(LEAST_PAUSE_MS + chance() * PAUSE_SPREAD_MS);
-      const outcome = await store.apply(TASK, progressed(chance));
+      await Bun.sleep(MIN_PAUSE_MS + random() * PAUSE_SPREAD_MS);
+      const outcome = await store.apply(TASK, progressed(random));
       const at = sharedNow();
       if (!outcome.changed) throw new Error("A change of another process was refused.");
       const [arrivedAt = Number.NaN] = (await clients.call("arrivals", { name: "foreign" })).at;

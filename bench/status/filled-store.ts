@@ -9,7 +9,7 @@ import type { Store } from "../../src/store/store.ts";
 import { storedTask } from "./stored-tasks.ts";
 
 const BATCH = 500;
-const MOST_NOTICES = 100;
+const MAX_NOTICES = 100;
 
 export async function fillStore(directory: string, tasks: number): Promise<void> {
   await mkdir(directory, { recursive: true });
@@ -37,7 +37,7 @@ async function settleAll(store: Store): Promise<void> {
   for (let parents = await store.parentsWithNotices(); parents.length > 0; parents = await store.parentsWithNotices()) {
     for (const parent of parents) {
       const messageId = `msg_notice_${parent}`;
-      await store.claimNotices(parent, { sender: "ins_bench", messageId, limit: MOST_NOTICES });
+      await store.claimNotices(parent, { sender: "ins_bench", messageId, limit: MAX_NOTICES });
       await store.settleNotices(messageId, { state: "delivered", reason: null, at: Date.now() });
     }
   }

@@ -10,7 +10,7 @@ import {
   type Pair,
   quantile,
   ratioEstimate,
-  seededChance,
+  seededRandom,
 } from "../statistics.ts";
 import type { EventFigures } from "./event-rounds.ts";
 import type { ListFigures } from "./list-rounds.ts";
@@ -47,16 +47,16 @@ const atLeast = (value: number): Limit => ({ bound: "at least", value });
 
 export function judgeStatus(measure: StatusMeasure): JudgedStatus {
   const { pairs, limit, compare } = measure;
-  const compared = (compare === "ratio" ? ratioEstimate : differenceEstimate)(pairs, seededChance(SEED));
+  const compared = (compare === "ratio" ? ratioEstimate : differenceEstimate)(pairs, seededRandom(SEED));
   return {
     ...measure,
     ours: medianEstimate(
       pairs.map(({ ours }) => ours),
-      seededChance(SEED),
+      seededRandom(SEED),
     ),
     theirs: medianEstimate(
       pairs.map(({ theirs }) => theirs),
-      seededChance(SEED),
+      seededRandom(SEED),
     ),
     compared,
     passed: limit === null ? null : isWithin(compared.value, limit),

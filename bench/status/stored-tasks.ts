@@ -4,7 +4,7 @@
  */
 import type { NewTask, TaskEvent } from "../../src/model/events.ts";
 import type { Progress } from "../../src/model/progress.ts";
-import { type Chance, seededChance } from "../statistics.ts";
+import { type Random, seededRandom } from "../statistics.ts";
 
 /** The words searched for, with their share of the descriptions. No other word contains one of them. */
 export const PLANTED = { frequent: "review", hundredth: "pagination", rare: "kerberos" } as const;
@@ -54,32 +54,32 @@ export interface StoredTask {
 
 /** The task that this many newer tasks follow (0: the newest). */
 export function storedTask(age: number): StoredTask {
-  const chance = seededChance(age);
+  const random = seededRandom(age);
   const id = `ses_bench${String(age).padStart(8, "0")}`;
   const startedAt = NEWEST_START - age * BETWEEN_STARTS_MS;
-  const endedAt = startedAt + 5_000 + Math.floor(chance() ** 3 * 900_000);
-  const task = newTask(id, age, chance);
+  const endedAt = startedAt + 5_000 + Math.floor(random() ** 3 * 900_000);
+  const task = newTask(id, age, random);
   return {
     id,
     parentSessionId: task.parentSessionId,
     made: { type: "task.created", at: startedAt, task },
-    ended: endOf(endedAt, chance),
+    ended: endOf(endedAt, random),
   };
 }
 
-export function description(age: number, chance: Chance): string {
-  const words = Array.from({ length: 3 + Math.floor(chance() * 6) }, () => pick(WORDS, chance));
-  const place = () => Math.floor(chance() * words.length);
-  if (chance() < 0.3) words[place()] = PLANTED.frequent;
+export function description(age: number, random: Random): string {
+  const words = Array.from({ length: 3 + Math.floor(random() * 6) }, () => pick(WORDS, random));
+  const place = () => Math.floor(random() * words.length);
+  if (random() < 0.3) words[place()] = PLANTED.frequent;
   if (age % 100 === 7) words[place()] = PLANTED.hundredth;
   if (age % RARE_EACH === 11) words[place()] = PLANTED.rare;
   return words.join(" ");
 }
 
-function newTask(id: string, age: number, chance: Chance): NewTask {
+function newTask(id: string, age: number, random: Random): NewTask {
   const parent = Math.floor(age / TASKS_PER_PARENT);
   const batch = Math.floor(age / TASKS_PER_BATCH);
-  const title = description(age, chance);
+  const title = description(age, random);
   return {
     id,
     sessionId: id,
@@ -89,34 +89,34 @@ function newTask(id: string, age: number, chance: Chance): NewTask {
     parentMessageId: `msg_parent${String(batch).padStart(8, "0")}`,
     parentAgent: "build",
     description: title,
-    prompt: `${title}: ${text(100 + Math.floor(chance() * 500), chance)}`,
+    prompt: `${title}: ${text(100 + Math.floor(random() * 500), random)}`,
     messageId: `msg_prompt${String(age).padStart(8, "0")}`,
-    agent: pick(AGENTS, chance),
-    model: pick(MODELS, chance),
+    agent: pick(AGENTS, random),
+    model: pick(MODELS, random),
     batchId: `bat_${String(batch).padStart(8, "0")}`,
-    isForked: chance() < 0.1,
+    isForked: random() < 0.1,
     owner: "ins_bench",
   };
 }
 
-function endOf(at: number, chance: Chance): TaskEvent {
-  const progress = progressOf(at, chance);
-  const kind = chance();
-  if (kind < 0.06) return { type: "run.failed", at, run: 0, error: text(120, chance), progress };
+function endOf(at: number, random: Random): TaskEvent {
+  const progress = progressOf(at, random);
+  const kind = random();
+  if (kind < 0.06) return { type: "run.failed", at, run: 0, error: text(120, random), progress };
   if (kind < 0.1) return { type: "run.cancelled", at, run: 0, reason: "cancelled by a person", progress };
-  return { type: "run.completed", at, run: 0, result: text(200 + Math.floor(chance() * 1_800), chance), progress };
+  return { type: "run.completed", at, run: 0, result: text(200 + Math.floor(random() * 1_800), random), progress };
 }
 
-export function progressOf(at: number, chance: Chance): Progress {
+export function progressOf(at: number, random: Random): Progress {
   const lastTools: string[] = [];
   const toolCallsByName: Record<string, number> = {};
-  const toolCalls = 1 + Math.floor(chance() * 40);
+  const toolCalls = 1 + Math.floor(random() * 40);
   for (let call = 0; call < toolCalls; call++) {
-    const name = pick(TOOLS, chance);
+    const name = pick(TOOLS, random);
     toolCallsByName[name] = (toolCallsByName[name] ?? 0) + 1;
     lastTools.push(name);
   }
-  const tokens = (most: number) => Math.floor(chance() * most);
+  const tokens = (most: number) => Math.floor(random() * most);
   return {
     toolCalls,
     toolCallsByName,
@@ -129,16 +129,16 @@ export function progressOf(at: number, chance: Chance): Progress {
       cacheRead: tokens(400_000),
       cacheWrite: tokens(40_000),
     },
-    cost: Math.round(chance() * 10_000) / 10_000,
+    cost: Math.round(random() * 10_000) / 10_000,
   };
 }
 
-function text(characters: number, chance: Chance): string {
-  let written = pick(WORDS, chance);
-  while (written.length < characters) written += `${chance() < 0.1 ? ".\n" : " "}${pick(WORDS, chance)}`;
+function text(characters: number, random: Random): string {
+  let written = pick(WORDS, random);
+  while (written.length < characters) written += `${random() < 0.1 ? ".\n" : " "}${pick(WORDS, random)}`;
   return written.slice(0, characters);
 }
 
-function pick<T>(values: readonly T[], chance: Chance): T {
-  return values[Math.floor(chance() * values.length)] as T;
+function pick<T>(values: readonly T[], random: Random): T {
+  return values[Math.floor(random() * values.length)] as T;
 }

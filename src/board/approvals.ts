@@ -15,12 +15,12 @@ import type { OperationOutput } from "../protocol/operations.ts";
 import type { BoardCall } from "./board-call.ts";
 import type { BoardContext } from "./board-context.ts";
 import type { Input } from "./input.ts";
-import { notFound } from "./missing.ts";
+import { notFound } from "./not-found.ts";
 import { pageOf, shown } from "./pages.ts";
 import { wireTime } from "./wire.ts";
 
 /** Above this limit no more requests are stored: nobody could read them, and a model could fill the store with them. */
-const MOST_REQUESTED = 100;
+const MAX_REQUESTED = 100;
 
 type Asked = Pick<Approval, "kind" | "subject" | "directory" | "script">;
 type Repository = Pick<BoardRepo, "path" | "setup">;
@@ -129,8 +129,8 @@ async function ask(context: BoardContext, asked: Asked, call: BoardCall): Promis
   const { store, now, newId } = context;
   const known = await store.board.approval(asked.kind, asked.subject);
   if (known !== null) return known;
-  if ((await store.board.countRequested()) >= MOST_REQUESTED) {
-    const message = `${MOST_REQUESTED} requests wait for a person already. They are answered with \`asyncagents approvals\` or on the dashboard; then try again.`;
+  if ((await store.board.countRequested()) >= MAX_REQUESTED) {
+    const message = `${MAX_REQUESTED} requests wait for a person already. They are answered with \`asyncagents approvals\` or on the dashboard; then try again.`;
     throw new AsyncAgentsError("not_allowed", message);
   }
   const askedBy = `${call.origin.door === "model" ? "a model over MCP" : "a command"}: ${call.operation}`;

@@ -17,11 +17,11 @@ import {
   type OperationOutput,
 } from "../protocol/operations.ts";
 import { allowDirectory, decideApproval, listApprovals } from "./approvals.ts";
+import { AttemptStart } from "./attempts/attempt-start.ts";
 import { attemptTask, listAttempts, listTaskAttempts, stopAttempt } from "./attempts/attempts.ts";
 import { mergeAttempt } from "./attempts/merge.ts";
 import { recoverAttempts } from "./attempts/recovery.ts";
 import { deleteTask, removeAttempt } from "./attempts/removal.ts";
-import { AttemptStart } from "./attempts/start.ts";
 import { getAttempt, getAttemptDiff } from "./attempts/view.ts";
 import { getContext } from "./attempts/workspace.ts";
 import type { BoardCall } from "./board-call.ts";
@@ -71,7 +71,7 @@ export class Board {
     const { changes } = this.#parts;
     await changes.start();
     changes.onEntries((entries) => {
-      for (const entry of entries) this.#pump.heed(entry);
+      for (const entry of entries) this.#pump.onEntry(entry);
     });
     await recoverAttempts(this.#parts);
     await this.#ledger.prune();

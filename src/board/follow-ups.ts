@@ -13,7 +13,7 @@ import type { BoardCall } from "./board-call.ts";
 import type { BoardParts } from "./board-context.ts";
 import { assertVariant } from "./executors.ts";
 import type { Input } from "./input.ts";
-import { notFound } from "./missing.ts";
+import { notFound } from "./not-found.ts";
 import type { QueuePump } from "./queue-pump.ts";
 import { isUuid } from "./uuid.ts";
 import { heldOf, requiredText, wireTime } from "./wire.ts";

@@ -16,7 +16,7 @@ import type { BoardParts } from "./board-context.ts";
 import { assertUsable, hostFor, runChoicesOf } from "./executors.ts";
 import type { Input } from "./input.ts";
 import { launchTask } from "./launch-task.ts";
-import { notFound } from "./missing.ts";
+import { notFound } from "./not-found.ts";
 import { askedOf, finalMessage, progressLine, requiredText } from "./wire.ts";
 
 const DESCRIPTION = 100;

@@ -12,7 +12,7 @@ import { assertDirectory, noteSetup, realOf, setupApproval } from "./approvals.t
 import type { BoardCall } from "./board-call.ts";
 import type { BoardContext } from "./board-context.ts";
 import type { Input } from "./input.ts";
-import { notFound } from "./missing.ts";
+import { notFound } from "./not-found.ts";
 import { pageOf, shown } from "./pages.ts";
 import { requiredText, wireTime } from "./wire.ts";
 

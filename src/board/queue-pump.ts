@@ -13,7 +13,7 @@ import type { BoardParts } from "./board-context.ts";
 
 const ENDS: ReadonlySet<string> = new Set(["run.completed", "run.failed", "run.cancelled"]);
 /** Transient faults, which go away by themselves. */
-const PASSING: ReadonlySet<ErrorCode | null> = new Set<ErrorCode>([
+const TRANSIENT: ReadonlySet<ErrorCode | null> = new Set<ErrorCode>([
   "host_unavailable",
   "host_failed",
   "store_unavailable",
@@ -45,7 +45,7 @@ export class QueuePump {
   }
 
   /** The end of a run may have made a session idle. */
-  heed({ taskId, event }: FeedEntry): void {
+  onEntry({ taskId, event }: FeedEntry): void {
     if (ENDS.has(event.type)) this.#do(taskId, () => this.#ended(taskId));
   }
 
@@ -106,7 +106,7 @@ export class QueuePump {
       error: messageOf(thrown),
     });
     await store.board.refuseFollowUp(sessionId, followUpId, messageOf(thrown));
-    if (PASSING.has(code)) this.#later(sessionId, () => this.#look(sessionId));
+    if (TRANSIENT.has(code)) this.#later(sessionId, () => this.#look(sessionId));
   }
 
   #later(key: string, work: () => Promise<void>): void {

@@ -5,7 +5,7 @@
 import type { OperationOutput } from "../protocol/operations.ts";
 import type { BoardContext } from "./board-context.ts";
 import type { Input } from "./input.ts";
-import { notFound } from "./missing.ts";
+import { notFound } from "./not-found.ts";
 import { limitOf, pageOf, shown } from "./pages.ts";
 import { assertProject } from "./projects.ts";
 import { requiredText, wireItem, wireItemRow } from "./wire.ts";

@@ -10,7 +10,7 @@ import { shortId } from "./terminal/text.ts";
 const LOOK_MS = 30_000;
 
 /** The engine's task behind an attempt; null while there is none. */
-export async function attemptTask(client: Client, attemptId: string): Promise<BackgroundTask | null> {
+export async function taskOfAttempt(client: Client, attemptId: string): Promise<BackgroundTask | null> {
   const { handle } = await client.operate("attempt_task", { attempt_id: attemptId });
   return handle === null ? null : client.task(handle);
 }
@@ -27,7 +27,7 @@ export async function waitForAttempt(invocation: Invocation, attemptId: string, 
     const looked = client.operate("get_attempt", { attempt_id: attemptId, wait_ms }, { signal });
     attempt = await screen.during("setting up", looked);
   }
-  const task = await attemptTask(client, attemptId);
+  const task = await taskOfAttempt(client, attemptId);
   if (task) {
     const waited = await waitForTasks(invocation, [task], {
       timeoutMs: Number.isFinite(until) ? Math.max(0, until - performance.now()) : undefined,

@@ -28,7 +28,7 @@ export function complete(commands: readonly Command[], words: readonly string[])
     );
   }
   const operands = command.operands ?? [];
-  const at = rest.filter((word, index) => !word.startsWith("-") && !takesValue(options, rest[index - 1])).length;
+  const at = rest.filter((word, index) => !word.startsWith("-") && !expectsValue(options, rest[index - 1])).length;
   const operand = operands[at] ?? operands.find(({ repeated }) => repeated);
   return placeOf(operand?.completes, last);
 }
@@ -51,7 +51,7 @@ function optionOf(options: Readonly<Record<string, CommandOption>>, word: string
   )?.[1];
 }
 
-function takesValue(options: Readonly<Record<string, CommandOption>>, word: string | undefined): boolean {
+function expectsValue(options: Readonly<Record<string, CommandOption>>, word: string | undefined): boolean {
   return word !== undefined && optionOf(options, word)?.value !== undefined;
 }
 

@@ -5,7 +5,7 @@
 import type { Client } from "../client/client.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import type { Invocation } from "./command.ts";
-import { allProjects, findProject } from "./identifiers.ts";
+import { allProjects, resolveProject } from "./identifiers.ts";
 
 export const PROJECT_OPTION = {
   value: "project",
@@ -16,7 +16,7 @@ export const PROJECT_OPTION = {
 
 export async function currentProject({ arguments: given, cwd }: Invocation, client: Client): Promise<string> {
   const named = given.text("project");
-  if (named !== undefined) return (await findProject(client, named)).id;
+  if (named !== undefined) return (await resolveProject(client, named)).id;
   const here = await client.operate("find_repo", { path: cwd }).catch(notInRepo);
   if (here?.project_id) return here.project_id;
   const [only, ...others] = await allProjects(client);

@@ -41,7 +41,7 @@ const SECTIONS: readonly { title: string; names: readonly string[] }[] = [
   { title: "Setting up", names: ["install", "doctor", "completion", "version", "help"] },
 ];
 
-const MOST_WIDTH = 100;
+const MAX_WIDTH = 100;
 
 export function overallHelp(commands: readonly Command[], style: HelpStyle): string {
   const { paint } = style;
@@ -112,7 +112,7 @@ function rowLines(rows: readonly Row[], style: HelpStyle): string[] {
 }
 
 function widthOfHelp({ width }: HelpStyle): number {
-  return Math.min(width, MOST_WIDTH);
+  return Math.min(width, MAX_WIDTH);
 }
 
 function optionWords(name: string, { short, value }: CommandOption): string {

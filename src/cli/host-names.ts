@@ -18,7 +18,7 @@ export function hostOf(executor: string): string {
   return HOSTS.find((name) => BY_NAME[name] === executor) ?? executor.toLowerCase();
 }
 
-export function executorOf(name = "opencode"): Executor {
+export function executorNamed(name = "opencode"): Executor {
   const executor = BY_NAME[name.toLowerCase()];
   if (executor) return executor;
   throw new AsyncAgentsError(

@@ -10,23 +10,23 @@ import type { BackgroundTask } from "../protocol/tasks.ts";
 import { oneLine, shortId } from "./terminal/text.ts";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-const LEAST_END = 4;
+const MIN_END = 4;
 const PAGE = 200;
 const MAX_PAGES = 25;
 const SHOWN = 5;
 
-export type Project = OperationOutput<"list_projects">["projects"][number];
-export type Item = OperationOutput<"list_tasks">["tasks"][number];
-export type Repo = OperationOutput<"list_repos">["repos"][number];
+export type ProjectSummary = OperationOutput<"list_projects">["projects"][number];
+export type ItemSummary = OperationOutput<"list_tasks">["tasks"][number];
+export type RepoSummary = OperationOutput<"list_repos">["repos"][number];
 
-export type ListedAttempt = OperationOutput<"list_attempts">["attempts"][number];
+export type AttemptSummary = OperationOutput<"list_attempts">["attempts"][number];
 
 interface Candidate {
   id: string;
   name: string;
 }
 
-export async function findTask(client: Client, given: string): Promise<BackgroundTask> {
+export async function resolveTask(client: Client, given: string): Promise<BackgroundTask> {
   const typed = given.replace(/^…/, "");
   const begins = typed === "" ? [] : (await client.tasks({ id: typed, limit: SHOWN + 1 })).tasks;
   const exact = begins.find(({ id }) => id === typed);
@@ -47,22 +47,22 @@ export async function findTask(client: Client, given: string): Promise<Backgroun
 async function tasksShownAs(client: Client, typed: string): Promise<BackgroundTask[]> {
   if (typed === "" || /\s/.test(typed)) return [];
   const { tasks } = await client.tasks({ search: typed, limit: PAGE });
-  return tasks.filter(({ id }) => shortId(id).startsWith(typed) || (typed.length >= LEAST_END && id.endsWith(typed)));
+  return tasks.filter(({ id }) => shortId(id).startsWith(typed) || (typed.length >= MIN_END && id.endsWith(typed)));
 }
 
 function uniqueTasks(tasks: readonly BackgroundTask[]): BackgroundTask[] {
   return [...new Map(tasks.map((task) => [task.id, task])).values()];
 }
 
-export async function findProject(client: Client, given: string): Promise<Project> {
+export async function resolveProject(client: Client, given: string): Promise<ProjectSummary> {
   const projects = await allProjects(client);
   const named = projects.find(({ id, name }) => id === given || name === given);
   if (named) return named;
   const id = oneOf("project", given, projects.filter(begins(given)), "asyncagents project ls");
-  return projects.find((project) => project.id === id) as Project;
+  return projects.find((project) => project.id === id) as ProjectSummary;
 }
 
-export async function findRepo(client: Client, projectId: string, given: string): Promise<Repo> {
+export async function resolveRepo(client: Client, projectId: string, given: string): Promise<RepoSummary> {
   const repos = await allRepos(client, projectId);
   const named = repos.find(({ id, name }) => id === given || name === given);
   if (named) return named;
@@ -72,22 +72,22 @@ export async function findRepo(client: Client, projectId: string, given: string)
     repos.filter(begins(given)),
     `asyncagents project repo ls ${shortId(projectId)}`,
   );
-  return repos.find((repo) => repo.id === id) as Repo;
+  return repos.find((repo) => repo.id === id) as RepoSummary;
 }
 
-export async function findItem(client: Client, given: string): Promise<string> {
+export async function resolveItem(client: Client, given: string): Promise<string> {
   if (UUID.test(given)) return given.toLowerCase();
   const items = await allItems(client);
   return oneOf("item", given, items.filter(begins(given)).map(titled), "asyncagents item ls");
 }
 
-export async function findAttempt(client: Client, given: string): Promise<string> {
+export async function resolveAttempt(client: Client, given: string): Promise<string> {
   if (UUID.test(given)) return given.toLowerCase();
   const attempts = (await allAttempts(client)).map((each) => ({ id: each.attempt_id, name: each.task_title }));
   return oneOf("attempt", given, attempts.filter(begins(given)), "asyncagents attempt ls");
 }
 
-export async function allAttempts(client: Client, projectId?: string): Promise<ListedAttempt[]> {
+export async function allAttempts(client: Client, projectId?: string): Promise<AttemptSummary[]> {
   return allPages(async (cursor) => {
     const input = { limit: PAGE, ...(projectId === undefined ? {} : { project_id: projectId }), ...cursor };
     const { attempts, next_cursor } = await client.operate("list_attempts", input);
@@ -95,14 +95,14 @@ export async function allAttempts(client: Client, projectId?: string): Promise<L
   });
 }
 
-export async function allProjects(client: Client): Promise<Project[]> {
+export async function allProjects(client: Client): Promise<ProjectSummary[]> {
   return allPages(async (cursor) => {
     const { projects, next_cursor } = await client.operate("list_projects", { limit: PAGE, ...cursor });
     return { rows: projects, next_cursor };
   });
 }
 
-export async function allRepos(client: Client, projectId: string): Promise<Repo[]> {
+export async function allRepos(client: Client, projectId: string): Promise<RepoSummary[]> {
   return allPages(async (cursor) => {
     const input = { project_id: projectId, limit: PAGE, ...cursor };
     const { repos, next_cursor } = await client.operate("list_repos", input);
@@ -110,7 +110,11 @@ export async function allRepos(client: Client, projectId: string): Promise<Repo[
   });
 }
 
-export async function projectItems(client: Client, projectId: string, status?: Item["status"]): Promise<Item[]> {
+export async function projectItems(
+  client: Client,
+  projectId: string,
+  status?: ItemSummary["status"],
+): Promise<ItemSummary[]> {
   return allPages(async (cursor) => {
     const input = { project_id: projectId, limit: PAGE, ...(status ? { status } : {}), ...cursor };
     const { tasks, next_cursor } = await client.operate("list_tasks", input);
@@ -118,7 +122,7 @@ export async function projectItems(client: Client, projectId: string, status?: I
   });
 }
 
-async function allItems(client: Client): Promise<Item[]> {
+async function allItems(client: Client): Promise<ItemSummary[]> {
   const projects = await allProjects(client);
   return (await Promise.all(projects.map(({ id }) => projectItems(client, id)))).flat();
 }
@@ -144,7 +148,7 @@ function begins(given: string): (candidate: { id: string }) => boolean {
   return ({ id }) => typed !== "" && id.startsWith(typed);
 }
 
-function titled({ id, title }: Item): Candidate {
+function titled({ id, title }: ItemSummary): Candidate {
   return { id, name: title };
 }
 

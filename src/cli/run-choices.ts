@@ -14,7 +14,7 @@ export interface RunChoices {
   max_cost?: number;
 }
 
-export function runChoices(given: CommandArguments): RunChoices {
+export function readRunChoices(given: CommandArguments): RunChoices {
   const [model, minutes, cost] = [given.text("model"), given.amount("max-minutes"), given.amount("max-cost")];
   return {
     ...(model === undefined ? {} : { model }),

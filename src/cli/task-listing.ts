@@ -8,7 +8,7 @@ import type { BackgroundTask, TaskStatus } from "../protocol/tasks.ts";
 
 const PAGE = 200;
 /** The upper limit, no matter how many are requested. */
-export const MOST = 10_000;
+export const MAX_LISTED = 10_000;
 
 export interface ListFilter {
   status: readonly TaskStatus[] | undefined;
@@ -27,7 +27,7 @@ export interface Listing {
   total: number | null;
 }
 
-export async function listTasks(client: Client, filter: ListFilter, limit: number): Promise<Listing> {
+export async function fetchListing(client: Client, filter: ListFilter, limit: number): Promise<Listing> {
   const statuses = filter.status ?? STATUSES;
   const [live, ended] = [statuses.filter((each) => isLive(each)), statuses.filter((each) => !isLive(each))];
   const first = await readTasks(client, { ...filter, status: live }, limit);

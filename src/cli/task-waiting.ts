@@ -11,14 +11,14 @@ import { liveEvents } from "./live-events.ts";
 import { askedHint } from "./terminal/task-table.ts";
 import { shortId } from "./terminal/text.ts";
 
-export interface Waited {
+export interface TaskWaitResult {
   /** Their last known states, in the order of the ids. */
   tasks: BackgroundTask[];
   ended: boolean;
   exitCode: number;
 }
 
-export interface WaitOptions {
+export interface TaskWaitOptions {
   timeoutMs?: number | undefined;
   onEnd?(task: BackgroundTask): void;
 }
@@ -26,8 +26,8 @@ export interface WaitOptions {
 export async function waitForTasks(
   invocation: Invocation,
   tasks: readonly BackgroundTask[],
-  { timeoutMs, onEnd }: WaitOptions = {},
-): Promise<Waited> {
+  { timeoutMs, onEnd }: TaskWaitOptions = {},
+): Promise<TaskWaitResult> {
   const known = new Map(tasks.map((task) => [task.id, task]));
   const told = new Set<string>();
   const limit = timeoutMs === undefined ? null : AbortSignal.timeout(Math.min(timeoutMs, 2 ** 31 - 1));
@@ -70,7 +70,12 @@ function waitingText(known: ReadonlyMap<string, BackgroundTask>): string {
   return live.length === 1 ? `waiting for "${live[0]?.description}"` : `waiting for ${live.length} tasks`;
 }
 
-function outcome({ screen, signal }: Invocation, tasks: BackgroundTask[], ended: boolean, late: boolean): Waited {
+function outcome(
+  { screen, signal }: Invocation,
+  tasks: BackgroundTask[],
+  ended: boolean,
+  late: boolean,
+): TaskWaitResult {
   if (ended) {
     const exitCode = tasks.every(({ status }) => status === "completed") ? EXIT.ok : EXIT.failed;
     return { tasks, ended, exitCode };

@@ -22,7 +22,7 @@ import { TOOL_NAMES } from "./tools.ts";
  */
 const STARTING_MCP_TOOLS = ["launch_task", "start_task_attempt", "follow_up"].map((name) => `asyncagents_${name}`);
 
-export interface Instance {
+export interface PluginInstance {
   engine: Engine;
   stop(): Promise<void>;
 }
@@ -35,7 +35,7 @@ export async function startInstance(input: {
   host: OpenCodeHost;
   reach(point: CrashPoint): void;
   onEnded(task: Task): void;
-}): Promise<Instance> {
+}): Promise<PluginInstance> {
   const { log, options, host } = input;
   const { store, slots, add, release } = await holdStorage(input.storage, log, options.maxConcurrent ?? null);
   const ownTools = [...TOOL_NAMES.map((name) => `${options.toolPrefix}_${name}`), ...STARTING_MCP_TOOLS];

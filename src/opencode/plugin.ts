@@ -10,7 +10,7 @@ import { callOpenCode, type OpenCodeSend, pluginSend } from "../hosts/opencode/t
 import { messageOf } from "../model/errors.ts";
 import { openLog, storageDirectory } from "../process/data-folder.ts";
 import type { Log } from "../process/log.ts";
-import { type Instance, newMark, startInstance } from "./instance.ts";
+import { newMark, type PluginInstance, startInstance } from "./instance.ts";
 import { type PluginOptions, readOptions } from "./options.ts";
 import { endToast, launchToast, Toasts } from "./toasts.ts";
 import { tools } from "./tools.ts";
@@ -32,8 +32,8 @@ export async function createPlugin(input: PluginInput, given: unknown, seams: Pl
   const host = openCodeHost({ send });
   const toasts = new Toasts((body) => send({ method: "POST", path: "/tui/show-toast", body }), options.toasts);
   const seen = new Map<string, Seen>();
-  let running: Promise<Instance> | null = null;
-  const start = (): Promise<Instance> => {
+  let running: Promise<PluginInstance> | null = null;
+  const start = (): Promise<PluginInstance> => {
     running ??= startInstance({
       storage,
       directory: input.directory,

@@ -31,7 +31,7 @@ interface Opened {
 
 type Registry = Map<string, Shared>;
 
-export interface Held {
+export interface HeldStorage {
   store: Store;
   slots: Slots;
   add(engine: Engine): void;
@@ -39,7 +39,7 @@ export interface Held {
 }
 
 /** Opens what the process shares, or joins it. A failed attempt to open is retried at the next call. */
-export async function holdStorage(directory: string, log: Log, maxConcurrent: number | null): Promise<Held> {
+export async function holdStorage(directory: string, log: Log, maxConcurrent: number | null): Promise<HeldStorage> {
   const root = globalThis as { [SHARED]?: Registry };
   root[SHARED] ??= new Map();
   const registry = root[SHARED];

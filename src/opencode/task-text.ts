@@ -74,7 +74,7 @@ export function textOf(task: Task, page: { text: string; place: string }, newMar
 }
 
 /** One page of a text, cut between characters; null if there is no such page. */
-export function pageOf(text: string, page: number): { text: string; pages: number } | null {
+export function textPage(text: string, page: number): { text: string; pages: number } | null {
   const bytes = new TextEncoder().encode(text);
   const starts = [0];
   while ((starts.at(-1) ?? 0) + PAGE_BYTES < bytes.length) {

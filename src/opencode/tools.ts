@@ -9,7 +9,7 @@ import type { Caller } from "../engine/launch.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { asLine, type NewMark } from "../model/foreign-text.ts";
 import { isLive, type Task } from "../model/task.ts";
-import { headText, listLine, pageOf, stateText, textOf } from "./task-text.ts";
+import { headText, listLine, stateText, textOf, textPage } from "./task-text.ts";
 
 const LISTED = 50;
 const ERROR = 2000;
@@ -169,7 +169,7 @@ async function output(host: ToolHost, input: OutputArguments, context: ToolConte
 }
 
 function pageText({ prefix, newMark }: ToolHost, task: Task, text: string, page: number): string {
-  const found = pageOf(text, page);
+  const found = textPage(text, page);
   if (!found)
     throw new AsyncAgentsError("invalid_input", `There is no page ${page}; leave page out to read from the start.`);
   const next = page < found.pages ? `; next: ${prefix}_output(task_id="${task.id}", page=${page + 1})` : "";

@@ -7,12 +7,12 @@ import {
   quantile,
   ratioEstimate,
   ratioOfMedians,
-  seededChance,
+  seededRandom,
 } from "../../bench/statistics.ts";
 
-const numbers = (count: number, make: (chance: () => number) => number, seed = 1) => {
-  const chance = seededChance(seed);
-  return Array.from({ length: count }, () => make(chance));
+const numbers = (count: number, make: (random: () => number) => number, seed = 1) => {
+  const random = seededRandom(seed);
+  return Array.from({ length: count }, () => make(random));
 };
 
 test("the median is the middle value, or the mean of the two middle ones, in any order", () => {
@@ -38,14 +38,14 @@ test("there is no median of an empty list", () => {
 });
 
 test("the same seed gives the same random numbers, another one gives others", () => {
-  const three = (seed: number) => numbers(3, (chance) => chance(), seed);
+  const three = (seed: number) => numbers(3, (random) => random(), seed);
   expect(three(5)).toEqual(three(5));
   expect(three(5)).not.toEqual(three(6));
 });
 
 test("random numbers are uniform from 0 to below 1", () => {
   const tenths = new Array<number>(10).fill(0);
-  for (const value of numbers(100_000, (chance) => chance())) {
+  for (const value of numbers(100_000, (random) => random())) {
     const tenth = Math.floor(value * 10);
     tenths[tenth] = (tenths[tenth] ?? Number.NaN) + 1;
   }
@@ -53,13 +53,13 @@ test("random numbers are uniform from 0 to below 1", () => {
 });
 
 test("identical values leave no uncertainty", () => {
-  expect(medianEstimate([5, 5, 5, 5], seededChance(1))).toEqual({ value: 5, low: 5, high: 5 });
+  expect(medianEstimate([5, 5, 5, 5], seededRandom(1))).toEqual({ value: 5, low: 5, high: 5 });
 });
 
 test("an estimate is reproducible with the same seed, and lies within its interval", () => {
-  const values = numbers(40, (chance) => 10 + chance() * 5);
-  const estimate = medianEstimate(values, seededChance(1));
-  expect(medianEstimate(values, seededChance(1))).toEqual(estimate);
+  const values = numbers(40, (random) => 10 + random() * 5);
+  const estimate = medianEstimate(values, seededRandom(1));
+  expect(medianEstimate(values, seededRandom(1))).toEqual(estimate);
   expect(estimate.value).toBe(median(values));
   expect(estimate.low).toBeLessThan(estimate.value);
   expect(estimate.high).toBeGreaterThan(estimate.value);
@@ -69,8 +69,8 @@ test("the interval of a median contains the true one about 95 times in 100", () 
   let held = 0;
   for (let round = 0; round < 100; round++) {
     const { low, high } = medianEstimate(
-      numbers(30, (chance) => chance(), 100 + round),
-      seededChance(round),
+      numbers(30, (random) => random(), 100 + round),
+      seededRandom(round),
       500,
     );
     if (low <= 0.5 && 0.5 <= high) held++;
@@ -85,13 +85,13 @@ test("the ratio is that of the medians, ours over theirs", () => {
     { ours: 600, theirs: 3 },
   ];
   expect(ratioOfMedians(pairs)).toBe(3);
-  expect(ratioEstimate(pairs, seededChance(1)).value).toBe(3);
+  expect(ratioEstimate(pairs, seededRandom(1)).value).toBe(3);
 });
 
 test("pairs are drawn whole: what both sides share does not widen the interval", () => {
-  const loads = numbers(30, (chance) => 1 + chance() * 9);
+  const loads = numbers(30, (random) => 1 + random() * 9);
   const pairs = loads.map((load) => ({ ours: 2 * load, theirs: load }));
-  const { value, low, high } = ratioEstimate(pairs, seededChance(1));
+  const { value, low, high } = ratioEstimate(pairs, seededRandom(1));
   for (const bound of [value, low, high]) expect(bound).toBeCloseTo(2, 9);
 });
 
@@ -101,5 +101,5 @@ test("the difference is the median of the pairs' differences, not the difference
     { ours: 4, theirs: 2 },
     { ours: 6, theirs: 3 },
   ];
-  expect(differenceEstimate(pairs, seededChance(1)).value).toBe(3);
+  expect(differenceEstimate(pairs, seededRandom(1)).value).toBe(3);
 });

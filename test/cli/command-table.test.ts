@@ -7,7 +7,7 @@ import { EXIT_MEANINGS } from "../../src/cli/exit-codes.ts";
 import { commandHelp } from "../../src/cli/help.ts";
 import { plainPaints } from "../../src/cli/terminal/paint.ts";
 import { tableLines } from "../../src/cli/terminal/table.ts";
-import { taskColumns, taskFields } from "../../src/cli/terminal/task-table.ts";
+import { taskFields, taskTableColumns } from "../../src/cli/terminal/task-table.ts";
 import { cutToWidth, shortId, widthOf, wrapped } from "../../src/cli/terminal/text.ts";
 import { wireTask } from "../../src/http/wire.ts";
 import { AsyncAgentsError } from "../../src/model/errors.ts";
@@ -201,7 +201,7 @@ describe("text for terminals", () => {
       phaseDetail: { kind: "retrying", reason: "authentication_failed", count: 3 },
     } as BackgroundTask;
     for (const width of [20, 40, 60, 80, 140]) {
-      const lines = tableLines(taskColumns(plainPaints, Date.now(), width), [task], { width, paint: plainPaints });
+      const lines = tableLines(taskTableColumns(plainPaints, Date.now(), width), [task], { width, paint: plainPaints });
       for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(width);
       if (width >= 80) expect(lines[1]).toContain("retrying");
       if (width >= 80) expect(lines[1]).toContain("authentication_failed");

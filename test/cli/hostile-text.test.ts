@@ -168,7 +168,7 @@ describe("a screen", () => {
           screen.failure(new Error(data));
           screen.document({ data });
           screen.jsonLine([data]);
-          const leave = screen.takeOver();
+          const leave = screen.enterAlternateScreen();
           screen.draw([data, paints.bold(data)]);
           leave();
           const columns = [{ title: "A", cell: () => data, paint: paints.green, least: 5 }];

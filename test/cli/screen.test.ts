@@ -7,7 +7,7 @@ test("a restored terminal is not drawn on again", () => {
   const output = { write: (_stream: string, text: string) => texts.push(text) } as unknown as Output;
   const terminal = { columns: 80, rows: 24, on: () => {}, off: () => {} } as unknown as Terminal;
   const screen = new Screen({ output, stdout: terminal, stderr: terminal, json: false, environment: {} });
-  const leave = screen.takeOver();
+  const leave = screen.enterAlternateScreen();
   screen.draw(["the table"]);
   leave();
   const before = texts.length;

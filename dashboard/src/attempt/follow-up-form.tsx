@@ -8,12 +8,12 @@ import { Button } from "../parts/button.tsx";
 import { type Attempt, operate } from "../server/operate.ts";
 import { isAtWork } from "../wording/attempts.ts";
 import { FollowUpQueue } from "./follow-up-queue.tsx";
-import { useAttemptDeed } from "./use-attempt-deed.ts";
+import { useAttemptAction } from "./use-attempt-action.ts";
 
 export function FollowUpForm({ attempt }: { attempt: Attempt }) {
   const [prompt, setPrompt] = useDraft(`follow.${attempt.attempt_id}`);
   const isBusy = isAtWork(attempt.state);
-  const follow = useAttemptDeed(
+  const follow = useAttemptAction(
     (action: "send" | "queue") => operate("follow_up", { attempt_id: attempt.attempt_id, action, prompt }),
     () => setPrompt(""),
   );

@@ -11,12 +11,12 @@ import { TypedText } from "../parts/typed-text.tsx";
 import { useFollowUps } from "../server/board-queries.ts";
 import { type Attempt, operate } from "../server/operate.ts";
 import { counted } from "../wording/amounts.ts";
-import { useAttemptDeed } from "./use-attempt-deed.ts";
+import { useAttemptAction } from "./use-attempt-action.ts";
 
 export function FollowUpQueue({ attempt }: { attempt: Attempt }) {
   const { queued_count, queue_held } = attempt;
   const { data, error } = useFollowUps(attempt);
-  const cancel = useAttemptDeed(() => operate("follow_up", { attempt_id: attempt.attempt_id, action: "cancel" }));
+  const cancel = useAttemptAction(() => operate("follow_up", { attempt_id: attempt.attempt_id, action: "cancel" }));
   const listed = data?.follow_ups ?? [];
   return (
     <section

@@ -16,7 +16,7 @@ import { listedIn } from "../server/failure.ts";
 import { type Attempt, operate } from "../server/operate.ts";
 import { counted } from "../wording/amounts.ts";
 import { UnseenChanges } from "./unseen-changes.tsx";
-import { useAttemptDeed } from "./use-attempt-deed.ts";
+import { useAttemptAction } from "./use-attempt-action.ts";
 import { addWarnings } from "./warnings.ts";
 
 export function MergeAttempt({ attempt, title }: { attempt: Attempt; title: string }) {
@@ -46,7 +46,7 @@ function MergeDialog({ attempt, title, onClose }: MergeDialogProps) {
   const queries = useQueryClient();
   const diff = useSeenDiff(attempt);
   const unseen = diff.data ? unseenIn(diff.data.repos) : null;
-  const merge = useAttemptDeed(
+  const merge = useAttemptAction(
     () =>
       operate("merge_attempt", {
         attempt_id: attempt.attempt_id,
@@ -62,7 +62,7 @@ function MergeDialog({ attempt, title, onClose }: MergeDialogProps) {
   return (
     <FormDialog
       title="Merge this attempt?"
-      deed={["Merge", "Merging…"]}
+      labels={["Merge", "Merging…"]}
       act={{ ...merge, mutate: () => merge.mutate() }}
       isReady={!diff.isPending && (unseen === null || acceptsUnseen)}
       failure={<Refusal failure={merge.error} />}

@@ -10,12 +10,12 @@ import { ForeignText } from "../parts/foreign-text.tsx";
 import { navigate } from "../routing/location.ts";
 import { itemPath } from "../routing/route.ts";
 import { type Attempt, operate } from "../server/operate.ts";
-import { useAttemptDeed } from "./use-attempt-deed.ts";
+import { useAttemptAction } from "./use-attempt-action.ts";
 
 export function RemoveAttempt({ attempt }: { attempt: Attempt }) {
   const [asks, setAsks] = useState(false);
   const [isForced, setIsForced] = useState(false);
-  const remove = useAttemptDeed(
+  const remove = useAttemptAction(
     () => operate("remove_attempt", { attempt_id: attempt.attempt_id, ...(isForced && { force: true }) }),
     () => navigate(itemPath(attempt.task_id)),
   );
@@ -27,7 +27,7 @@ export function RemoveAttempt({ attempt }: { attempt: Attempt }) {
       {asks && (
         <FormDialog
           title="Remove this attempt?"
-          deed={["Remove", "Removing…"]}
+          labels={["Remove", "Removing…"]}
           act={{ ...remove, mutate: () => remove.mutate() }}
           isDangerous
           onClose={() => setAsks(false)}

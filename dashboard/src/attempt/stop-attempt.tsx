@@ -5,11 +5,11 @@ import { useState } from "react";
 import { FormDialog } from "../forms/form-dialog.tsx";
 import { Button } from "../parts/button.tsx";
 import { type Attempt, operate } from "../server/operate.ts";
-import { useAttemptDeed } from "./use-attempt-deed.ts";
+import { useAttemptAction } from "./use-attempt-action.ts";
 
 export function StopAttempt({ attempt }: { attempt: Attempt }) {
   const [asks, setAsks] = useState(false);
-  const stop = useAttemptDeed(
+  const stop = useAttemptAction(
     () => operate("stop_attempt", { attempt_id: attempt.attempt_id }),
     () => setAsks(false),
   );
@@ -21,7 +21,7 @@ export function StopAttempt({ attempt }: { attempt: Attempt }) {
       {asks && (
         <FormDialog
           title="Stop this attempt?"
-          deed={["Stop it", "Stopping…"]}
+          labels={["Stop it", "Stopping…"]}
           act={{ ...stop, mutate: () => stop.mutate() }}
           isDangerous
           onClose={() => setAsks(false)}

@@ -25,7 +25,7 @@ export function AddProjectDialog({ onClose }: { onClose: () => void }) {
   return (
     <FormDialog
       title="Add a project"
-      deed={["Add project", "Adding…"]}
+      labels={["Add project", "Adding…"]}
       act={{ ...add, mutate: () => add.mutate() }}
       isReady={name.trim() !== ""}
       onClose={onClose}

@@ -41,7 +41,7 @@ export function AddRepoDialog({ projectId, onClose }: { projectId: string; onClo
   return (
     <FormDialog
       title="Repositories"
-      deed={["Add repository", "Adding…"]}
+      labels={["Add repository", "Adding…"]}
       act={{ ...add, mutate: () => add.mutate() }}
       isReady={path.trim() !== ""}
       onClose={onClose}

@@ -3,7 +3,7 @@
  */
 import { useEffect, useState } from "react";
 import { Button } from "../parts/button.tsx";
-import { Emptiness } from "../parts/emptiness.tsx";
+import { EmptyState } from "../parts/empty-state.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { navigate } from "../routing/location.ts";
@@ -52,7 +52,7 @@ export function BoardPage({ projectId }: { projectId: string | null }) {
 function NoProjects() {
   const [adds, setAdds] = useState(false);
   return (
-    <Emptiness title="No projects yet" icon="board">
+    <EmptyState title="No projects yet" icon="board">
       <p className="max-w-md">
         A project has work items and the git repositories they belong to. An agent works on an item in its own worktree;
         you review the changes and merge them.
@@ -62,17 +62,17 @@ function NoProjects() {
         Add a project
       </Button>
       {adds && <AddProjectDialog onClose={() => setAdds(false)} />}
-    </Emptiness>
+    </EmptyState>
   );
 }
 
 function UnknownProject() {
   return (
-    <Emptiness title="There is no such project" icon="board">
+    <EmptyState title="There is no such project" icon="board">
       <p>It may have been removed.</p>
       <Button className="mt-3" onClick={() => navigate(boardPath(), { replace: true })}>
         Show another project
       </Button>
-    </Emptiness>
+    </EmptyState>
   );
 }

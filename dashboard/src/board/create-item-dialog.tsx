@@ -29,7 +29,7 @@ export function CreateItemDialog({ projectId, onClose }: { projectId: string; on
   return (
     <FormDialog
       title="New work item"
-      deed={["Create", "Creating…"]}
+      labels={["Create", "Creating…"]}
       act={{ ...create, mutate: () => create.mutate() }}
       isReady={title.trim() !== ""}
       onClose={onClose}

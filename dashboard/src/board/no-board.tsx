@@ -3,13 +3,13 @@
  */
 import { Button } from "../parts/button.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";
-import { Emptiness } from "../parts/emptiness.tsx";
+import { EmptyState } from "../parts/empty-state.tsx";
 
 const COMMAND = "asyncagents up";
 
 export function NoBoard({ onRetry }: { onRetry: () => void }) {
   return (
-    <Emptiness title="The board is not running" icon="board">
+    <EmptyState title="The board is not running" icon="board">
       <p className="max-w-md">
         On the board, agents work on items in their own git worktrees, and you review and merge the results. It runs in
         the daemon, which this page’s server cannot reach. Start it in a terminal:
@@ -22,6 +22,6 @@ export function NoBoard({ onRetry }: { onRetry: () => void }) {
       <Button className="mt-4" onClick={onRetry}>
         Try again
       </Button>
-    </Emptiness>
+    </EmptyState>
   );
 }

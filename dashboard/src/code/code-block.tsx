@@ -12,7 +12,7 @@ import type { Highlighter } from "./highlighter.ts";
 import { useHighlighter } from "./use-highlighter.ts";
 import "./code.css";
 
-const MOST_COLOURED = 60_000;
+const MAX_COLOURED = 60_000;
 const CUT = 8000;
 
 interface CodeBlockProps {
@@ -71,7 +71,7 @@ export function CodeFrame({ label, text, look = "bg-raised text-ink", children }
 
 function colouredLines(highlighter: Highlighter | null, text: string, language: string): ReactNode[] | null {
   const known = highlighter?.languageOf(language) ?? null;
-  if (!highlighter || known === null || text.length > MOST_COLOURED) return null;
+  if (!highlighter || known === null || text.length > MAX_COLOURED) return null;
   return highlighter.tokenLines(text, known).map((tokens, index) => (
     <Fragment key={index}>
       {index > 0 && "\n"}

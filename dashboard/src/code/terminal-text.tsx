@@ -7,14 +7,14 @@ import { terminalRuns } from "../wording/terminal-text.ts";
 import "./code.css";
 
 /** The maximum number of colour changes; the rest is plain. */
-const MOST_RUNS = 2000;
+const MAX_RUNS = 2000;
 
 export const TerminalText = memo(function TerminalText({ text }: { text: string }) {
   const runs = useMemo(() => terminalRuns(text), [text]);
-  const rest = runs.slice(MOST_RUNS).map((run) => run.text);
+  const rest = runs.slice(MAX_RUNS).map((run) => run.text);
   return (
     <>
-      {runs.slice(0, MOST_RUNS).map((run, index) =>
+      {runs.slice(0, MAX_RUNS).map((run, index) =>
         run.looks.length === 0 ? (
           <ForeignText key={index} text={run.text} />
         ) : (

@@ -5,7 +5,7 @@
 import type { Highlighter, Token } from "../code/highlighter.ts";
 import type { Hunk } from "./parse-diff.ts";
 
-const MOST_CHARACTERS = 100_000;
+const MAX_CHARACTERS = 100_000;
 const LONGEST_LINE = 1000;
 
 /** One entry per line; null means plain. */
@@ -13,7 +13,7 @@ export function colouredHunk(highlighter: Highlighter | null, hunk: Hunk, path: 
   const plain = hunk.lines.map(() => null);
   const language = highlighter?.languageOf(path) ?? null;
   const size = hunk.lines.reduce((sum, { text }) => sum + text.length, 0);
-  if (!highlighter || language === null || size > MOST_CHARACTERS) return plain;
+  if (!highlighter || language === null || size > MAX_CHARACTERS) return plain;
   if (hunk.lines.some(({ text }) => text.length > LONGEST_LINE)) return plain;
   const side = (other: "added" | "removed") => {
     const lines = hunk.lines.filter(({ kind }) => kind !== other && kind !== "note");

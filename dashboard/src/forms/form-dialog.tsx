@@ -10,7 +10,7 @@ import { Form } from "./form.tsx";
 interface FormDialogProps {
   title: string;
   /** The button's label, and its label while the action is in progress. */
-  deed: readonly [string, string];
+  labels: readonly [string, string];
   act: { mutate: () => void; isPending: boolean; error: unknown };
   isReady?: boolean;
   isDangerous?: boolean;
@@ -21,7 +21,7 @@ interface FormDialogProps {
 }
 
 export function FormDialog(props: FormDialogProps) {
-  const { title, deed, act, isReady = true, isDangerous = false, failure, onClose, children } = props;
+  const { title, labels, act, isReady = true, isDangerous = false, failure, onClose, children } = props;
   const submit = () => {
     if (isReady && !act.isPending) act.mutate();
   };
@@ -34,7 +34,7 @@ export function FormDialog(props: FormDialogProps) {
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>Close</Button>
           <Button type="submit" weight={isDangerous ? "danger" : "primary"} disabled={!isReady || act.isPending}>
-            {act.isPending ? deed[1] : deed[0]}
+            {act.isPending ? labels[1] : labels[0]}
           </Button>
         </div>
       </Form>

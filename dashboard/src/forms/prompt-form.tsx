@@ -3,7 +3,7 @@ import { type ReactNode, useId } from "react";
 import { FailureNote } from "../parts/failure-note.tsx";
 import { Form } from "./form.tsx";
 
-const MOST_CHARACTERS = 200_000;
+const MAX_CHARACTERS = 200_000;
 
 interface PromptFormProps {
   name: string;
@@ -37,7 +37,7 @@ export function PromptForm(props: PromptFormProps) {
         value={prompt}
         onChange={(event) => onPrompt(event.target.value)}
         rows={2}
-        maxLength={MOST_CHARACTERS}
+        maxLength={MAX_CHARACTERS}
         placeholder={placeholder}
         className="min-h-16 resize-y rounded-md bg-page px-2.5 py-2 ring-1 ring-strong-line ring-inset placeholder:text-faint"
       />

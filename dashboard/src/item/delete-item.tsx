@@ -31,7 +31,7 @@ export function DeleteItem({ item }: { item: Item }) {
       {asks && (
         <FormDialog
           title="Delete this work item?"
-          deed={["Delete", "Deleting…"]}
+          labels={["Delete", "Deleting…"]}
           act={{ ...remove, mutate: () => remove.mutate() }}
           isDangerous
           onClose={() => setAsks(false)}

@@ -13,7 +13,7 @@ const FIRST_ITEMS = 50;
 const MORE_ITEMS = 200;
 /** A column loads no further: with more items people find them by other means. */
 export const MAX_ITEM_PAGES = 10;
-const MOST_PAGES = 10;
+const MAX_PAGES = 10;
 
 const kept = { refetchOnWindowFocus: true };
 
@@ -173,7 +173,7 @@ async function everyPage<Row>(
 ): Promise<Row[]> {
   const rows: Row[] = [];
   let cursor: { cursor?: string } = {};
-  for (let pages = 0; pages < MOST_PAGES; pages++) {
+  for (let pages = 0; pages < MAX_PAGES; pages++) {
     const page = await read(cursor);
     rows.push(...page.rows);
     if (page.next === null) break;

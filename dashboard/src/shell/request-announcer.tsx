@@ -8,7 +8,7 @@ import type { LiveFeed } from "../live/live-feed.ts";
 import { Standings } from "../live/standings.ts";
 import { visibleText } from "../wording/hidden-characters.ts";
 
-const MOST_CHARACTERS = 300;
+const MAX_CHARACTERS = 300;
 
 export function RequestAnnouncer({ feed }: { feed: LiveFeed }) {
   const [told, setTold] = useState("");
@@ -20,7 +20,7 @@ export function RequestAnnouncer({ feed }: { feed: LiveFeed }) {
         const request = requestOf(task);
         if (!standings.hasTurned(task) || request === null) return;
         const what = request.asks === "permission" ? "asks for a permission" : "asks a question";
-        setTold(visibleText(`${task.description} ${what}: ${request.text.slice(0, MOST_CHARACTERS)}`));
+        setTold(visibleText(`${task.description} ${what}: ${request.text.slice(0, MAX_CHARACTERS)}`));
       },
     });
     return () => void stop();

@@ -9,7 +9,7 @@ import { codePointOf, type FoundCharacter, hiddenCharacters } from "../../../src
 const BIDIRECTIONAL = /\p{Bidi_Control}/u;
 
 /** A text of nothing but hidden characters must not become as many elements. */
-const MOST_MARKS = 500;
+const MAX_MARKS = 500;
 
 export interface HiddenCharacter {
   /** "U+202E", with the count if it is repeated: "U+200B ×3". */
@@ -27,7 +27,7 @@ export function piecesOf(text: string): (string | HiddenCharacter)[] {
   let [seen, marks] = ["", 0];
   for (const run of runsOf(text)) {
     if (run.character === null) seen += run.text;
-    else if (marks++ >= MOST_MARKS) seen += `[${codeOf(run.character, run.count)}]`;
+    else if (marks++ >= MAX_MARKS) seen += `[${codeOf(run.character, run.count)}]`;
     else {
       if (seen !== "") pieces.push(seen);
       pieces.push({ code: codeOf(run.character, run.count), name: nameOf(run.character) });

@@ -11,11 +11,11 @@ import type { AttemptRecord } from "../../store/board/records.ts";
 import { ownedAt } from "../../worktree/owned.ts";
 import type { BoardParts } from "../board-context.ts";
 import type { Input } from "../input.ts";
-import { notFound } from "../missing.ts";
+import { notFound } from "../not-found.ts";
 import { pageOf, shown } from "../pages.ts";
 import { assertProject } from "../projects.ts";
 import { stateOf, wireAttemptRow, wireListedAttempt } from "../wire.ts";
-import type { AttemptStart } from "./start.ts";
+import type { AttemptStart } from "./attempt-start.ts";
 
 /** How long a stop waits for an attempt that is still being set up. */
 const SETUP_MS = 10_000;

@@ -11,9 +11,9 @@ import type { AttemptRecord } from "../../store/board/records.ts";
 import { checkRemoval, removeWorktrees } from "../../worktree/remove.ts";
 import type { BoardParts } from "../board-context.ts";
 import type { Input } from "../input.ts";
-import { notFound } from "../missing.ts";
+import { notFound } from "../not-found.ts";
+import type { AttemptStart } from "./attempt-start.ts";
 import { assertIdle, findAttempt, stopped } from "./attempts.ts";
-import type { AttemptStart } from "./start.ts";
 
 const PAGE = 200;
 

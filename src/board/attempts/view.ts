@@ -14,10 +14,10 @@ import { statusOf } from "../../worktree/standing.ts";
 import type { BoardParts } from "../board-context.ts";
 import { executorOf } from "../executors.ts";
 import type { Input } from "../input.ts";
-import { notFound } from "../missing.ts";
+import { notFound } from "../not-found.ts";
 import { askedOf, finalMessage, heldOf, progressLine, stateOf, wireTime } from "../wire.ts";
+import type { AttemptStart } from "./attempt-start.ts";
 import { findAttempt } from "./attempts.ts";
-import type { AttemptStart } from "./start.ts";
 
 const ENTRIES = 20;
 /** How far back a cursor is searched for. */

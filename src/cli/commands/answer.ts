@@ -7,10 +7,10 @@ import { givenText } from "../../model/answer.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import type { AnswerBody, BackgroundTask } from "../../protocol/tasks.ts";
 import { type CommandArguments, misuse } from "../arguments.ts";
-import { attemptTask } from "../attempt-waiting.ts";
+import { taskOfAttempt } from "../attempt-waiting.ts";
 import type { Command, Invocation } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
-import { findAttempt, findTask } from "../identifiers.ts";
+import { resolveAttempt, resolveTask } from "../identifiers.ts";
 import { askedHint } from "../terminal/task-table.ts";
 import { oneLine, shortId } from "../terminal/text.ts";
 
@@ -34,7 +34,7 @@ export const answerCommand: Command = {
   options: OPTIONS,
   examples: ["asyncagents answer 7KPnYJq --once", 'asyncagents answer 7KPnYJq "PostgreSQL"'],
   run: (invocation) =>
-    answered(invocation, answerCommand, (client) => findTask(client, invocation.arguments.operand(0))),
+    answered(invocation, answerCommand, (client) => resolveTask(client, invocation.arguments.operand(0))),
 };
 
 export const attemptAnswerCommand: Command = {
@@ -46,8 +46,8 @@ export const attemptAnswerCommand: Command = {
   examples: ["asyncagents attempt answer 9b1deb4d --once", 'asyncagents attempt answer 9b1deb4d "PostgreSQL"'],
   run: (invocation) =>
     answered(invocation, attemptAnswerCommand, async (client) => {
-      const id = await findAttempt(client, invocation.arguments.operand(0));
-      const task = await attemptTask(client, id);
+      const id = await resolveAttempt(client, invocation.arguments.operand(0));
+      const task = await taskOfAttempt(client, id);
       if (task) return task;
       throw new AsyncAgentsError(
         "nothing_asked",

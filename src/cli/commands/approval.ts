@@ -6,8 +6,8 @@ import type { Client } from "../../client/client.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import type { OperationOutput } from "../../protocol/operations.ts";
 import type { Command, Invocation } from "../command.ts";
+import { eachOf } from "../each-of.ts";
 import { EXIT } from "../exit-codes.ts";
-import { eachOf } from "../several.ts";
 import type { Screen } from "../terminal/screen.ts";
 import { ago, oneLine, shortId } from "../terminal/text.ts";
 

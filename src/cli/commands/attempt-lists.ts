@@ -4,7 +4,7 @@ import type { Command, Invocation } from "../command.ts";
 import { PROJECT_OPTION } from "../current-project.ts";
 import { EXIT } from "../exit-codes.ts";
 import { hostOf } from "../host-names.ts";
-import { allAttempts, findAttempt, findItem, findProject, type ListedAttempt } from "../identifiers.ts";
+import { type AttemptSummary, allAttempts, resolveAttempt, resolveItem, resolveProject } from "../identifiers.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { formatted } from "../terminal/row-format.ts";
 import { type Column, tableLines } from "../terminal/table.ts";
@@ -49,20 +49,20 @@ export const attemptListCommand: Command = {
   },
 };
 
-async function chosenAttempts({ arguments: given, connection }: Invocation): Promise<ListedAttempt[]> {
+async function chosenAttempts({ arguments: given, connection }: Invocation): Promise<AttemptSummary[]> {
   const client = await connection.client();
   const [item, project] = [given.operands[0], given.text("project")];
-  const projectId = project === undefined ? undefined : (await findProject(client, project)).id;
+  const projectId = project === undefined ? undefined : (await resolveProject(client, project)).id;
   const all = await allAttempts(client, projectId);
   if (item === undefined) return all;
-  const itemId = await findItem(client, item);
+  const itemId = await resolveItem(client, item);
   return all.filter(({ task_id }) => task_id === itemId);
 }
 
-function attemptColumns(paint: Paint, rows: readonly ListedAttempt[], width: number): Column<ListedAttempt>[] {
+function attemptColumns(paint: Paint, rows: readonly AttemptSummary[], width: number): Column<AttemptSummary>[] {
   const isWide = width >= WIDE;
   const isQueued = rows.some(({ queued_count }) => queued_count > 0);
-  const columns: (Column<ListedAttempt> | null)[] = [
+  const columns: (Column<AttemptSummary> | null)[] = [
     { title: "ID", cell: ({ attempt_id }) => shortId(attempt_id) },
     { title: "STATE", cell: ({ state }) => state, paint: (text, { state }) => paintedState(text, state, paint) },
     isWide ? { title: "HOST", cell: ({ executor }) => hostOf(executor), least: 6 } : null,
@@ -88,7 +88,7 @@ export const queuedCommand: Command = {
   examples: ["asyncagents attempt queued 9b1deb4d"],
   async run({ arguments: given, connection, screen }) {
     const client = await connection.client();
-    const attempt_id = await findAttempt(client, given.operand(0));
+    const attempt_id = await resolveAttempt(client, given.operand(0));
     const queue = await client.operate("list_follow_ups", { attempt_id, limit: 200 });
     screen.show(queue, () => {
       if (queue.queued_count === 0) return screen.hint("Nothing is queued.");

@@ -5,13 +5,13 @@
 import type { Client } from "../../client/client.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import type { OperationOutput } from "../../protocol/operations.ts";
-import { attemptTask, waitForAttempt } from "../attempt-waiting.ts";
+import { taskOfAttempt, waitForAttempt } from "../attempt-waiting.ts";
 import type { Command, Invocation } from "../command.ts";
+import { documentOf, eachOf } from "../each-of.ts";
 import { EXIT } from "../exit-codes.ts";
-import { executorOf, HOSTS, hostOf } from "../host-names.ts";
-import { allRepos, findAttempt, findItem, findRepo } from "../identifiers.ts";
-import { RUN_OPTIONS, runChoices } from "../run-choices.ts";
-import { documentOf, eachOf } from "../several.ts";
+import { executorNamed, HOSTS, hostOf } from "../host-names.ts";
+import { allRepos, resolveAttempt, resolveItem, resolveRepo } from "../identifiers.ts";
+import { RUN_OPTIONS, readRunChoices } from "../run-choices.ts";
 import { ownWords } from "../terminal/own-words.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { fieldLines } from "../terminal/table.ts";
@@ -21,7 +21,7 @@ import { attemptListCommand, paintedState, queuedCommand } from "./attempt-lists
 import { logsCommand, showLogs } from "./logs.ts";
 
 export const ATTEMPT = { name: "attempt", completes: "attempt" } as const;
-export type Attempt = OperationOutput<"get_attempt">;
+export type AttemptDetails = OperationOutput<"get_attempt">;
 
 const start: Command = {
   name: "attempt start",
@@ -51,18 +51,18 @@ const start: Command = {
   async run(invocation) {
     const { arguments: given, connection, screen } = invocation;
     const [executor, timeoutMs, variant] = [
-      executorOf(given.text("host")),
+      executorNamed(given.text("host")),
       given.duration("timeout"),
       given.text("agent"),
     ];
     const client = await connection.client();
-    const task_id = await findItem(client, given.operand(0));
+    const task_id = await resolveItem(client, given.operand(0));
     const repos = await targets(invocation, client, task_id);
     const starting = client.operate("start_task_attempt", {
       task_id,
       executor,
       repos,
-      ...runChoices(given),
+      ...readRunChoices(given),
       ...(variant === undefined ? {} : { variant }),
     });
     const started = await screen.during("creating the worktree", starting);
@@ -81,7 +81,7 @@ async function targets({ arguments: given }: Invocation, client: Client, itemId:
   const wanted =
     named.length > 0
       ? await Promise.all(
-          named.map(async ([name = "", branch]) => ({ ...(await findRepo(client, task.project_id, name)), branch })),
+          named.map(async ([name = "", branch]) => ({ ...(await resolveRepo(client, task.project_id, name)), branch })),
         )
       : (await allRepos(client, task.project_id)).map((repo) => ({ ...repo, branch: undefined }));
   if (wanted.length === 0) {
@@ -107,18 +107,18 @@ const show: Command = {
   operands: [ATTEMPT],
   async run({ arguments: given, connection, screen }) {
     const client = await connection.client();
-    const attempt_id = await findAttempt(client, given.operand(0));
+    const attempt_id = await resolveAttempt(client, given.operand(0));
     const attempt = await client.operate("get_attempt", { attempt_id });
     screen.show(attempt, () => {
       for (const line of fieldLines(attemptFields(attempt, screen.paint), screen.paint)) screen.line(line);
     });
-    const asking = attempt.asked ? await attemptTask(client, attempt_id) : null;
+    const asking = attempt.asked ? await taskOfAttempt(client, attempt_id) : null;
     if (asking) screen.hint(askedHint(asking) ?? "");
     return EXIT.ok;
   },
 };
 
-export function attemptFields(attempt: Attempt, paint: Paint): (readonly [string, string])[] {
+export function attemptFields(attempt: AttemptDetails, paint: Paint): (readonly [string, string])[] {
   const fields: [string, string][] = [
     ["attempt", attempt.attempt_id],
     ["item", attempt.task_id],
@@ -151,7 +151,7 @@ const logs: Command = {
   options: logsCommand.options ?? {},
   async run(invocation) {
     const client = await invocation.connection.client();
-    const task = await attemptTask(client, await findAttempt(client, invocation.arguments.operand(0)));
+    const task = await taskOfAttempt(client, await resolveAttempt(client, invocation.arguments.operand(0)));
     if (task) return showLogs(invocation, task);
     throw new AsyncAgentsError(
       "not_found",
@@ -172,7 +172,7 @@ const wait: Command = {
   async run(invocation) {
     const timeoutMs = invocation.arguments.duration("timeout");
     const client = await invocation.connection.client();
-    return waitForAttempt(invocation, await findAttempt(client, invocation.arguments.operand(0)), timeoutMs);
+    return waitForAttempt(invocation, await resolveAttempt(client, invocation.arguments.operand(0)), timeoutMs);
   },
 };
 
@@ -184,7 +184,7 @@ const stop: Command = {
     const { arguments: given, connection, screen } = invocation;
     const client = await connection.client();
     const each = await eachOf(invocation, given.operands, async (named) => {
-      const attempt_id = await findAttempt(client, named);
+      const attempt_id = await resolveAttempt(client, named);
       const stopped = await screen.during("stopping", client.operate("stop_attempt", { attempt_id }));
       if (!screen.json) screen.line(`Attempt ${shortId(attempt_id)} is ${stopped.state}.`);
       return stopped;
@@ -204,7 +204,7 @@ const remove: Command = {
     const client = await connection.client();
     const force = given.flag("force") ? { force: true } : {};
     const each = await eachOf(invocation, given.operands, async (named) => {
-      const attempt_id = await findAttempt(client, named);
+      const attempt_id = await resolveAttempt(client, named);
       const removing = client.operate("remove_attempt", { attempt_id, ...force });
       const removed = await screen.during("removing the worktrees", removing);
       if (!screen.json) screen.line(`Attempt ${shortId(attempt_id)} is removed.`);

@@ -25,7 +25,7 @@ export const upCommand: Command = {
   examples: ["asyncagents up", "asyncagents up --port 8080", "asyncagents up --foreground --port 0"],
   ownsSignals: true,
   async run(invocation) {
-    const port = takePort(invocation);
+    const port = readPort(invocation);
     const running = findDaemon(invocation.directory);
     if (running && port !== undefined && port !== 0 && running.port !== port) {
       const message = `The daemon is already running, on port ${running.port}. Change that with: asyncagents restart --port ${port}`;
@@ -36,7 +36,7 @@ export const upCommand: Command = {
 };
 
 /** The daemon reads it from its environment, which it inherits from this process. */
-function takePort({ arguments: given }: Invocation): number | undefined {
+function readPort({ arguments: given }: Invocation): number | undefined {
   const text = given.text("port");
   if (text === undefined) return undefined;
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
@@ -54,7 +54,7 @@ export const restartCommand: Command = {
   options: { force: { summary: "even if tasks are running" }, port: PORT_OPTION },
   examples: ["asyncagents restart", "ASYNCAGENTS_MAX_CONCURRENT=4 asyncagents restart"],
   async run(invocation) {
-    takePort(invocation);
+    readPort(invocation);
     const daemon = findDaemon(invocation.directory);
     if (daemon) await stopIdle(invocation, daemon, "restart");
     return upDetached(invocation);

@@ -4,7 +4,13 @@ import { AsyncAgentsError } from "../../model/errors.ts";
 import type { CommandArguments } from "../arguments.ts";
 import type { Command, Invocation } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
-import { CLIENTS, type ClientName, type InstallPlan, type InstallWish, planInstall } from "../setup/agent-clients.ts";
+import {
+  CLIENTS,
+  type ClientName,
+  type InstallPlan,
+  type InstallRequest,
+  planInstall,
+} from "../setup/agent-clients.ts";
 import { type ConfigChange, diffLines, writeChange } from "../setup/config-change.ts";
 import { programOutput } from "../setup/programs.ts";
 
@@ -34,13 +40,13 @@ export const installCommand: Command = {
     const scope = choice(given, "scope", SCOPES);
     const http = given.flag("http") ? await daemonAddress(invocation, client, scope) : null;
     const add = http && given.text("add") === undefined ? "mcp" : choice(given, "add", ADDS);
-    const wish = { scope, add, http, cwd, environment };
+    const request = { scope, add, http, cwd, environment };
     if (client !== "opencode" && given.text("add") === "plugin") {
       throw new AsyncAgentsError("invalid_input", "Only opencode has a plugin; --add is for it.");
     }
-    const plan = planInstall(client, wish);
+    const plan = planInstall(client, request);
     return "change" in plan
-      ? installFile(invocation, client, wish, plan.change)
+      ? installFile(invocation, client, request, plan.change)
       : installByProgram(invocation, client, plan);
   },
 };
@@ -49,7 +55,7 @@ export const installCommand: Command = {
  * Only where the token stays private: a project's file is often committed, and Claude's command line would expose it
  * to every user.
  */
-async function daemonAddress({ connection }: Invocation, client: ClientName, scope: InstallWish["scope"]) {
+async function daemonAddress({ connection }: Invocation, client: ClientName, scope: InstallRequest["scope"]) {
   if (client === "claude" || scope === "project") {
     const reason =
       scope === "project" ? "project files are often shared" : "its command line can be read by other users";
@@ -60,7 +66,7 @@ async function daemonAddress({ connection }: Invocation, client: ClientName, sco
   return { url, token };
 }
 
-async function installFile(invocation: Invocation, client: ClientName, wish: InstallWish, change: ConfigChange) {
+async function installFile(invocation: Invocation, client: ClientName, request: InstallRequest, change: ConfigChange) {
   const { screen, arguments: given } = invocation;
   const { file } = change;
   if (change.after === change.before) {
@@ -80,7 +86,7 @@ async function installFile(invocation: Invocation, client: ClientName, wish: Ins
   screen.show({ client, file, changed: true, backup }, () => {
     screen.line(`Written.${backup ? ` The old file is ${backup}` : ""}`);
   });
-  if (client === "opencode" && wish.add !== "mcp") screen.hint("OpenCode loads the plugin at its next start.");
+  if (client === "opencode" && request.add !== "mcp") screen.hint("OpenCode loads the plugin at its next start.");
   return EXIT.ok;
 }
 

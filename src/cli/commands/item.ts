@@ -5,10 +5,10 @@ import { WORK_ITEM_STATUSES } from "../../protocol/fields.ts";
 import type { OperationInput } from "../../protocol/operations.ts";
 import type { Command } from "../command.ts";
 import { currentProject, PROJECT_OPTION } from "../current-project.ts";
+import { documentOf, eachOf } from "../each-of.ts";
 import { EXIT } from "../exit-codes.ts";
-import { findItem, type Item, projectItems } from "../identifiers.ts";
+import { type ItemSummary, projectItems, resolveItem } from "../identifiers.ts";
 import { promptText } from "../prompt-text.ts";
-import { documentOf, eachOf } from "../several.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { type Column, fieldLines, tableLines } from "../terminal/table.ts";
 import { ago, oneLine, shortId } from "../terminal/text.ts";
@@ -62,7 +62,7 @@ const list: Command = {
   },
 };
 
-function itemColumns(paint: Paint): Column<Item>[] {
+function itemColumns(paint: Paint): Column<ItemSummary>[] {
   return [
     { title: "ID", cell: ({ id }) => shortId(id) },
     { title: "STATUS", cell: ({ status }) => status, paint: (text, item) => paintedStatus(text, item.status, paint) },
@@ -76,7 +76,7 @@ function itemColumns(paint: Paint): Column<Item>[] {
   ];
 }
 
-function attemptWord({ latest_attempt_id, latest_attempt_state }: Item): string {
+function attemptWord({ latest_attempt_id, latest_attempt_state }: ItemSummary): string {
   return latest_attempt_id === null ? "-" : `${shortId(latest_attempt_id)} ${latest_attempt_state}`;
 }
 
@@ -93,7 +93,7 @@ const show: Command = {
   operands: [ITEM],
   async run({ arguments: given, connection, screen }) {
     const client = await connection.client();
-    const { task } = await client.operate("get_task", { task_id: await findItem(client, given.operand(0)) });
+    const { task } = await client.operate("get_task", { task_id: await resolveItem(client, given.operand(0)) });
     screen.show(task, () => {
       const fields: [string, string][] = [
         ["id", task.id],
@@ -128,7 +128,7 @@ const set: Command = {
     }
     const client = await connection.client();
     const change: OperationInput<"update_task"> = {
-      task_id: await findItem(client, given.operand(0)),
+      task_id: await resolveItem(client, given.operand(0)),
       ...(title === undefined ? {} : { title }),
       ...(described === undefined ? {} : { description: await promptText(described) }),
       ...(status === undefined ? {} : { status }),
@@ -150,7 +150,7 @@ const remove: Command = {
     const client = await connection.client();
     const force = given.flag("force") ? { force: true } : {};
     const each = await eachOf(invocation, given.operands, async (named) => {
-      const task_id = await findItem(client, named);
+      const task_id = await resolveItem(client, named);
       const deleting = client.operate("delete_task", { task_id, ...force });
       const deleted = await screen.during("removing the worktrees", deleting);
       if (!screen.json) screen.line(`Item ${shortId(task_id)} is deleted.`);

@@ -6,14 +6,14 @@ import { STATUSES } from "../../model/task.ts";
 import type { TaskStatus } from "../../protocol/tasks.ts";
 import type { CommandArguments } from "../arguments.ts";
 import type { Command, Invocation } from "../command.ts";
+import { eachOf } from "../each-of.ts";
 import { EXIT } from "../exit-codes.ts";
-import { executorOf, HOSTS, hostOf } from "../host-names.ts";
-import { findTask } from "../identifiers.ts";
-import { eachOf } from "../several.ts";
-import { type Listing, listTasks, MOST } from "../task-listing.ts";
+import { executorNamed, HOSTS, hostOf } from "../host-names.ts";
+import { resolveTask } from "../identifiers.ts";
+import { fetchListing, type Listing, MAX_LISTED } from "../task-listing.ts";
 import { formatted } from "../terminal/row-format.ts";
 import { fieldLines, tableLines } from "../terminal/table.ts";
-import { askedHint, taskColumns, taskFields, toldHint } from "../terminal/task-table.ts";
+import { askedHint, taskFields, taskTableColumns, toldHint } from "../terminal/task-table.ts";
 
 const DEFAULT_LIMIT = 20;
 
@@ -57,7 +57,8 @@ export const listCommand: Command = {
       }
       if (tasks.length === 0) return screen.hint(noTasks(given));
       const { width, paint } = screen;
-      for (const line of tableLines(taskColumns(paint, Date.now(), width), tasks, { width, paint })) screen.line(line);
+      for (const line of tableLines(taskTableColumns(paint, Date.now(), width), tasks, { width, paint }))
+        screen.line(line);
       if (total !== null && total > tasks.length) screen.hint(`${tasks.length} of ${total}; --all lists them all`);
     });
     return exitCode;
@@ -72,14 +73,14 @@ async function chosenTasks(invocation: Invocation): Promise<Listing & { exitCode
     status: statusesOf(given),
     agent: given.text("agent"),
     search: given.text("search"),
-    host: host === undefined ? undefined : hostOf(executorOf(host)),
+    host: host === undefined ? undefined : hostOf(executorNamed(host)),
     directory: folder === undefined ? undefined : folderOf(resolve(cwd, folder)),
     since: sinceOf(given.text("since"), Date.now()),
   };
-  const limit = given.flag("all") ? MOST : (given.count("limit") ?? DEFAULT_LIMIT);
+  const limit = given.flag("all") ? MAX_LISTED : (given.count("limit") ?? DEFAULT_LIMIT);
   const client = await connection.client();
-  if (given.operands.length === 0) return { ...(await listTasks(client, filter, limit)), exitCode: EXIT.ok };
-  const { values, exitCode } = await eachOf(invocation, given.operands, (named) => findTask(client, named));
+  if (given.operands.length === 0) return { ...(await fetchListing(client, filter, limit)), exitCode: EXIT.ok };
+  const { values, exitCode } = await eachOf(invocation, given.operands, (named) => resolveTask(client, named));
   return { tasks: values, total: null, exitCode };
 }
 
@@ -130,7 +131,7 @@ export const showCommand: Command = {
   examples: ["asyncagents show 7KPnYJq", "asyncagents show ses_e2287811 --json | jq -r .result"],
   async run({ arguments: given, connection, screen }) {
     const client = await connection.client();
-    const task = await client.task((await findTask(client, given.operand(0))).id);
+    const task = await client.task((await resolveTask(client, given.operand(0))).id);
     screen.show({ ...task, runs: screen.json ? await client.runs(task.id) : [] }, () => {
       for (const line of fieldLines(taskFields(task, screen.paint, Date.now()), screen.paint)) screen.line(line);
     });

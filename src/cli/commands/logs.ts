@@ -8,7 +8,7 @@ import type { LogMessage } from "../../protocol/conversations.ts";
 import type { BackgroundTask } from "../../protocol/tasks.ts";
 import type { Command, Invocation } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
-import { findTask } from "../identifiers.ts";
+import { resolveTask } from "../identifiers.ts";
 import { liveEvents } from "../live-events.ts";
 import { finishedParts, partLines, type Speaker, speakerOf } from "../terminal/conversation.ts";
 import { askedHint, taskSentence } from "../terminal/task-table.ts";
@@ -29,7 +29,7 @@ export const logsCommand: Command = {
   },
   examples: ["asyncagents logs 7KPnYJq", "asyncagents logs -f 7KPnYJq"],
   async run(invocation) {
-    const task = await findTask(await invocation.connection.client(), invocation.arguments.operand(0));
+    const task = await resolveTask(await invocation.connection.client(), invocation.arguments.operand(0));
     return showLogs(invocation, task);
   },
 };

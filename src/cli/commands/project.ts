@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import type { Command } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
-import { allProjects, findProject } from "../identifiers.ts";
+import { allProjects, resolveProject } from "../identifiers.ts";
 import { tableLines } from "../terminal/table.ts";
 import { ago, oneLine } from "../terminal/text.ts";
 
@@ -58,7 +58,7 @@ const remove: Command = {
   operands: [PROJECT],
   async run({ arguments: given, connection, screen }) {
     const client = await connection.client();
-    const { id: project_id, name } = await findProject(client, given.operand(0));
+    const { id: project_id, name } = await resolveProject(client, given.operand(0));
     const removed = await client.operate("remove_project", { project_id });
     screen.show(removed, () => screen.line(`Project "${oneLine(name)}" is removed.`));
     return EXIT.ok;

@@ -6,7 +6,7 @@ import { resolve } from "node:path";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import type { Command } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
-import { allRepos, findProject, findRepo } from "../identifiers.ts";
+import { allRepos, resolveProject, resolveRepo } from "../identifiers.ts";
 import { type Column, tableLines } from "../terminal/table.ts";
 import { oneLine, shortId } from "../terminal/text.ts";
 
@@ -31,7 +31,7 @@ const add: Command = {
   examples: ["asyncagents project repo add shop . --copy .env --setup 'npm ci'"],
   async run({ arguments: given, connection, screen, cwd }) {
     const client = await connection.client();
-    const { id: project_id } = await findProject(client, given.operand(0));
+    const { id: project_id } = await resolveProject(client, given.operand(0));
     const [name, setup, copy] = [given.text("name"), given.text("setup"), given.texts("copy")];
     const added = await client.operate("add_repo", {
       project_id,
@@ -53,7 +53,7 @@ const list: Command = {
   operands: [PROJECT],
   async run({ arguments: given, connection, screen }) {
     const client = await connection.client();
-    const { id: project_id } = await findProject(client, given.operand(0));
+    const { id: project_id } = await resolveProject(client, given.operand(0));
     const repos = await Promise.all(
       (await allRepos(client, project_id)).map(async ({ id, name }) => {
         const { path, current_branch, copy, setup } = await client.operate("find_repo", { repo_id: id });
@@ -100,8 +100,8 @@ const set: Command = {
       throw new AsyncAgentsError("missing_required", message);
     }
     const client = await connection.client();
-    const { id: project_id } = await findProject(client, given.operand(0));
-    const { id: repo_id } = await findRepo(client, project_id, given.operand(1));
+    const { id: project_id } = await resolveProject(client, given.operand(0));
+    const { id: repo_id } = await resolveRepo(client, project_id, given.operand(1));
     const changed = await client.operate("update_repo", {
       repo_id,
       ...(name === undefined ? {} : { name }),
@@ -126,8 +126,8 @@ const remove: Command = {
   examples: ["asyncagents project repo rm shop web"],
   async run({ arguments: given, connection, screen }) {
     const client = await connection.client();
-    const { id: project_id, name: project } = await findProject(client, given.operand(0));
-    const { id: repo_id, name } = await findRepo(client, project_id, given.operand(1));
+    const { id: project_id, name: project } = await resolveProject(client, given.operand(0));
+    const { id: repo_id, name } = await resolveRepo(client, project_id, given.operand(1));
     const removed = await client.operate("remove_repo", { repo_id });
     screen.show(removed, () => screen.line(`Removed the repository "${oneLine(name)}" from "${oneLine(project)}".`));
     return EXIT.ok;

@@ -6,7 +6,7 @@ import type { OperationInput, OperationOutput } from "../../protocol/operations.
 import { waitForAttempt } from "../attempt-waiting.ts";
 import type { Command, Invocation } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
-import { findAttempt } from "../identifiers.ts";
+import { resolveAttempt } from "../identifiers.ts";
 import { promptText } from "../prompt-text.ts";
 import { ownWords } from "../terminal/own-words.ts";
 import type { Paint } from "../terminal/paint.ts";
@@ -18,7 +18,7 @@ import { ATTEMPT } from "./attempt.ts";
 const PROMPT = { name: "prompt", shown: '"prompt"' };
 const MAX_DIFF = 1_000_000;
 const MAX_FILES = 10_000;
-const MOST_MARKS = 40;
+const MAX_MARKS = 40;
 
 const follow: Command = {
   name: "attempt follow",
@@ -56,7 +56,7 @@ async function followUp(invocation: Invocation, action: "send" | "queue" | "canc
   const prompt = action === "cancel" ? {} : { prompt: await promptText(given.operand(1)) };
   const variant = given.text("agent");
   const client = await connection.client();
-  const attempt_id = await findAttempt(client, given.operand(0));
+  const attempt_id = await resolveAttempt(client, given.operand(0));
   const input: OperationInput<"follow_up"> = {
     attempt_id,
     action,
@@ -82,7 +82,7 @@ const diff: Command = {
   examples: ["asyncagents attempt diff 9b1deb4d | less -R", "asyncagents attempt diff 9b1deb4d --stat"],
   async run({ arguments: given, connection, screen }) {
     const client = await connection.client();
-    const attempt_id = await findAttempt(client, given.operand(0));
+    const attempt_id = await resolveAttempt(client, given.operand(0));
     const answer = await client.operate("get_attempt_diff", { attempt_id, max_bytes: MAX_DIFF, max_files: MAX_FILES });
     screen.show(answer, () => {
       for (const [index, repo] of answer.repos.entries()) {
@@ -122,7 +122,7 @@ type ChangedFile = RepoDiff["changed_files"][number];
 function showStat(repo: RepoDiff, screen: Screen): void {
   const { paint, width } = screen;
   const marked = ({ insertions, deletions }: ChangedFile) => {
-    const scale = Math.min(1, MOST_MARKS / Math.max(1, insertions + deletions));
+    const scale = Math.min(1, MAX_MARKS / Math.max(1, insertions + deletions));
     return "+".repeat(Math.ceil(insertions * scale)) + "-".repeat(Math.ceil(deletions * scale));
   };
   const columns: Column<ChangedFile>[] = [
@@ -161,7 +161,7 @@ const merge: Command = {
   examples: ["asyncagents attempt merge 9b1deb4d --squash -m 'Faster tests'"],
   async run({ arguments: given, connection, screen }) {
     const client = await connection.client();
-    const attempt_id = await findAttempt(client, given.operand(0));
+    const attempt_id = await resolveAttempt(client, given.operand(0));
     const message = given.text("message");
     const merging = () =>
       client.operate("merge_attempt", {

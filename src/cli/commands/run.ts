@@ -9,9 +9,9 @@ import { inspectRepo } from "../../worktree/git/repo.ts";
 import { waitForAttempt } from "../attempt-waiting.ts";
 import type { Command, Invocation } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
-import { executorOf, HOSTS } from "../host-names.ts";
+import { executorNamed, HOSTS } from "../host-names.ts";
 import { promptText, titleOf } from "../prompt-text.ts";
-import { RUN_OPTIONS, type RunChoices, runChoices } from "../run-choices.ts";
+import { RUN_OPTIONS, type RunChoices, readRunChoices } from "../run-choices.ts";
 import { waitForTasks } from "../task-waiting.ts";
 import { taskSentence } from "../terminal/task-table.ts";
 import { oneLine, shortId } from "../terminal/text.ts";
@@ -47,7 +47,7 @@ export const runCommand: Command = {
 
 async function runPrompt(invocation: Invocation): Promise<number> {
   const { arguments: given, screen, cwd, connection } = invocation;
-  const executor = executorOf(given.text("host"));
+  const executor = executorNamed(given.text("host"));
   const folder = folderOf(resolve(cwd, given.text("dir") ?? "."));
   const timeoutMs = given.duration("timeout");
   const prompt = await promptText(given.operand(0));
@@ -57,7 +57,7 @@ async function runPrompt(invocation: Invocation): Promise<number> {
     executor,
     folder,
     name: given.text("name") ?? titleOf(prompt),
-    choices: { ...(variant === undefined ? {} : { variant }), ...runChoices(given) },
+    choices: { ...(variant === undefined ? {} : { variant }), ...readRunChoices(given) },
   };
   const client = await connection.client();
   if (given.flag("worktree")) return runInWorktree(invocation, client, job, timeoutMs);

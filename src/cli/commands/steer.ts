@@ -1,10 +1,10 @@
 /** `wait`, `cancel`, `resume`, `fork`: what a person does with an existing task. The engine enforces the rules. */
 import type { BackgroundTask } from "../../protocol/tasks.ts";
 import type { Command, Invocation, Operand } from "../command.ts";
+import { eachOf } from "../each-of.ts";
 import { EXIT } from "../exit-codes.ts";
-import { findTask } from "../identifiers.ts";
+import { resolveTask } from "../identifiers.ts";
 import { promptText, titleOf } from "../prompt-text.ts";
-import { eachOf } from "../several.ts";
 import { waitForTasks } from "../task-waiting.ts";
 import { reasonOf, taskSentence } from "../terminal/task-table.ts";
 import { shortId } from "../terminal/text.ts";
@@ -31,7 +31,7 @@ export const waitCommand: Command = {
     const { arguments: given, connection, screen } = invocation;
     const timeoutMs = given.duration("timeout");
     const client = await connection.client();
-    const found = await eachOf(invocation, given.operands, (named) => findTask(client, named));
+    const found = await eachOf(invocation, given.operands, (named) => resolveTask(client, named));
     const onEnd = (task: BackgroundTask) => {
       if (screen.json) return;
       screen.line(taskSentence(task, screen.paint, Date.now()));
@@ -54,7 +54,7 @@ export const cancelCommand: Command = {
     const { arguments: given, connection, screen } = invocation;
     const client = await connection.client();
     const { values, errors, exitCode } = await eachOf(invocation, given.operands, async (named) => {
-      const { id } = await findTask(client, named);
+      const { id } = await resolveTask(client, named);
       const task = await screen.during("cancelling", client.cancel(id));
       if (!screen.json) screen.line(taskSentence(task, screen.paint, Date.now()));
       return task;
@@ -71,7 +71,7 @@ export const tellCommand: Command = {
   examples: ["asyncagents tell 7KPnYJq"],
   async run({ arguments: given, connection, screen }) {
     const client = await connection.client();
-    const { id } = await findTask(client, given.operand(0));
+    const { id } = await resolveTask(client, given.operand(0));
     const task = await screen.during("notifying the parent", client.tell(id));
     screen.show(task, () => screen.line(taskSentence(task, screen.paint, Date.now())));
     screen.hint(`Check the delivery: asyncagents show ${shortId(id)}`);
@@ -113,7 +113,7 @@ async function continued(invocation: Invocation, act: Continue): Promise<number>
   const timeoutMs = given.duration("timeout");
   const prompt = await promptText(given.operand(1));
   const client = await connection.client();
-  const found = await findTask(client, given.operand(0));
+  const found = await resolveTask(client, given.operand(0));
   const task = await screen.during("starting the agent", act({ client, task: found, prompt }));
   if (given.flag("wait")) return waitAndShow(invocation, task, timeoutMs);
   screen.show(task, () => screen.line(task.id));

@@ -10,7 +10,7 @@ import { EXIT } from "../exit-codes.ts";
 import { liveEvents } from "../live-events.ts";
 import { isQuit, keysOf, scrollOf } from "../terminal/scroll-keys.ts";
 import { tableLines } from "../terminal/table.ts";
-import { stateOf, taskColumns } from "../terminal/task-table.ts";
+import { taskState, taskTableColumns } from "../terminal/task-table.ts";
 import { cutToWidth, oneLine, shortId } from "../terminal/text.ts";
 
 const REDRAW_MS = 100;
@@ -44,7 +44,7 @@ async function watchLines({ connection, screen, signal }: Invocation): Promise<n
 }
 
 function changeLine(type: string, task: BackgroundTask): string {
-  const pieces = [new Date().toISOString(), type, task.id, stateOf(task), task.agent, task.description];
+  const pieces = [new Date().toISOString(), type, task.id, taskState(task), task.agent, task.description];
   return pieces.map(oneLine).join("  ");
 }
 
@@ -58,10 +58,10 @@ async function watchTable(invocation: Invocation): Promise<number> {
   const unlisten = listenToKeys((key) => (isQuit(key) ? quit.abort() : table.scroll(key)));
   // The terminal is restored even if something else ends the command.
   process.once("SIGTERM", () => quit.abort());
-  const leave = screen.takeOver();
+  const leave = screen.enterAlternateScreen();
   table.start();
   try {
-    for await (const { event } of liveEvents(connection, stop)) table.take(event);
+    for await (const { event } of liveEvents(connection, stop)) table.apply(event);
   } finally {
     table.stop();
     unlisten();
@@ -116,7 +116,7 @@ class LiveTable {
     if (this.#due) clearTimeout(this.#due);
   }
 
-  take(event: StreamEvent): void {
+  apply(event: StreamEvent): void {
     if (event.type === "snapshot") {
       this.#note = "";
       this.#total = event.snapshot.stats.totalTasks;
@@ -168,7 +168,7 @@ class LiveTable {
       `${paint.bold("asyncagents")}  ${paint.dim(cutToWidth(counts, width - 14))}`,
       "",
       ...(rows.length > 0
-        ? tableLines(taskColumns(paint, Date.now(), width), rows, { width, paint })
+        ? tableLines(taskTableColumns(paint, Date.now(), width), rows, { width, paint })
         : [paint.dim('No tasks. Launch one: asyncagents run "prompt"')]),
     ];
     const below = all.length - this.#above - rows.length;

@@ -14,7 +14,7 @@ import { appendJsonc, parseJsonc, plainOf, setJsonc } from "./jsonc.ts";
 export const CLIENTS = ["opencode", "claude", "cursor"] as const;
 export type ClientName = (typeof CLIENTS)[number];
 
-export interface InstallWish {
+export interface InstallRequest {
   /** In the current folder's project, or for the user. */
   scope: "user" | "project";
   /** For OpenCode: its plugin, the MCP server, or both. */
@@ -31,22 +31,22 @@ export type InstallPlan = { change: ConfigChange } | { program: readonly string[
 const ROOT = join(import.meta.dir, "../../..");
 const NAME = "asyncagents";
 
-export function planInstall(client: ClientName, wish: InstallWish): InstallPlan {
-  if (client === "opencode") return { change: openCodeChange(wish) };
-  if (client === "cursor") return { change: mcpServersChange(cursorFile(wish), wish) };
-  if (wish.scope === "project") return { change: mcpServersChange(join(wish.cwd, ".mcp.json"), wish) };
-  const variables = Object.entries(dataFolder(wish)).flatMap(([name, value]) => ["--env", `${name}=${value}`]);
+export function planInstall(client: ClientName, request: InstallRequest): InstallPlan {
+  if (client === "opencode") return { change: openCodeChange(request) };
+  if (client === "cursor") return { change: mcpServersChange(cursorFile(request), request) };
+  if (request.scope === "project") return { change: mcpServersChange(join(request.cwd, ".mcp.json"), request) };
+  const variables = Object.entries(dataFolder(request)).flatMap(([name, value]) => ["--env", `${name}=${value}`]);
   const args = ["mcp", "add", "--scope", "user", NAME, ...variables, "--", ...mcpCommandLine()];
   return { program: [claudeProgram() ?? "", ...args], shown: ["claude", ...args].join(" ") };
 }
 
-function openCodeChange(wish: InstallWish): ConfigChange {
+function openCodeChange(request: InstallRequest): ConfigChange {
   const plugin = pathToFileURL(join(ROOT, "src", "opencode", "server.ts")).href;
-  const server = wish.http
-    ? { type: "remote", ...remoteServer(wish.http, `{env:${DEPTH_VARIABLE}}`), enabled: true }
-    : { type: "local", command: mcpCommandLine(), ...withVariables("environment", wish), enabled: true };
-  const withPlugin = wish.add !== "mcp";
-  const withServer = wish.add !== "plugin";
+  const server = request.http
+    ? { type: "remote", ...remoteServer(request.http, `{env:${DEPTH_VARIABLE}}`), enabled: true }
+    : { type: "local", command: mcpCommandLine(), ...withVariables("environment", request), enabled: true };
+  const withPlugin = request.add !== "mcp";
+  const withServer = request.add !== "plugin";
   const edit = (text: string) => {
     let changed = text;
     if (withPlugin && !namesPlugin(text)) changed = appendJsonc(changed, "plugin", plugin);
@@ -54,7 +54,10 @@ function openCodeChange(wish: InstallWish): ConfigChange {
     return changed;
   };
   const advice = { ...(withPlugin ? { plugin: [plugin] } : {}), ...(withServer ? { mcp: { [NAME]: server } } : {}) };
-  return { ...planChange(openCodeFile(wish), edit, JSON.stringify(advice, null, 2)), isSecret: wish.http !== null };
+  return {
+    ...planChange(openCodeFile(request), edit, JSON.stringify(advice, null, 2)),
+    isSecret: request.http !== null,
+  };
 }
 
 /** Also under an older path, or with options. */
@@ -67,15 +70,15 @@ function namesPlugin(text: string): boolean {
 }
 
 /** `depth`: how the client is told its depth in the chain of agents, so that our agents do not launch others. */
-function remoteServer({ url, token }: NonNullable<InstallWish["http"]>, depth: string) {
+function remoteServer({ url, token }: NonNullable<InstallRequest["http"]>, depth: string) {
   return { url: `${url}/mcp`, headers: { Authorization: `Bearer ${token}`, [DEPTH_HEADER]: depth } };
 }
 
-function mcpServersChange(file: string, wish: InstallWish): ConfigChange {
-  const { http } = wish;
+function mcpServersChange(file: string, request: InstallRequest): ConfigChange {
+  const { http } = request;
   const [command = "", ...args] = mcpCommandLine();
   // The daemon never starts the clients that use this.
-  const server = http ? remoteServer(http, "0") : { command, args, ...withVariables("env", wish) };
+  const server = http ? remoteServer(http, "0") : { command, args, ...withVariables("env", request) };
   const edit = (text: string) =>
     isSame(text, ["mcpServers", NAME], server) ? text : setJsonc(text, ["mcpServers", NAME], server);
   const advice = JSON.stringify({ mcpServers: { [NAME]: server } }, null, 2);
@@ -86,13 +89,13 @@ function mcpServersChange(file: string, wish: InstallWish): ConfigChange {
  * Clients start the server with few of our variables, or from another shell; without this it would use the default
  * data folder.
  */
-function dataFolder({ environment, cwd, scope }: InstallWish): Record<string, string> {
+function dataFolder({ environment, cwd, scope }: InstallRequest): Record<string, string> {
   const folder = environment.ASYNCAGENTS_HOME;
   return folder && scope === "user" ? { ASYNCAGENTS_HOME: resolve(cwd, folder) } : {};
 }
 
-function withVariables(field: "env" | "environment", wish: InstallWish): Record<string, Record<string, string>> {
-  const variables = dataFolder(wish);
+function withVariables(field: "env" | "environment", request: InstallRequest): Record<string, Record<string, string>> {
+  const variables = dataFolder(request);
   return Object.keys(variables).length > 0 ? { [field]: variables } : {};
 }
 
@@ -103,7 +106,7 @@ function isSame(text: string, path: readonly string[], value: unknown): boolean 
 }
 
 /** Whichever exists: OpenCode reads both. */
-function openCodeFile({ scope, cwd, environment }: InstallWish): string {
+function openCodeFile({ scope, cwd, environment }: InstallRequest): string {
   if (scope === "user" && environment.OPENCODE_CONFIG) return environment.OPENCODE_CONFIG;
   const home = environment.XDG_CONFIG_HOME || join(homedir(), ".config");
   const folder = scope === "project" ? cwd : join(home, "opencode");
@@ -111,7 +114,7 @@ function openCodeFile({ scope, cwd, environment }: InstallWish): string {
   return existsSync(commented) ? commented : join(folder, "opencode.json");
 }
 
-function cursorFile({ scope, cwd }: InstallWish): string {
+function cursorFile({ scope, cwd }: InstallRequest): string {
   return join(scope === "project" ? cwd : homedir(), ".cursor", "mcp.json");
 }
 

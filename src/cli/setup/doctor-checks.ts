@@ -33,8 +33,8 @@ export interface CheckContext {
   environment: Readonly<Record<string, string | undefined>>;
 }
 
-const LEAST_BUN = "1.3.14";
-const LEAST_GIT = "2.30";
+const MIN_BUN = "1.3.14";
+const MIN_GIT = "2.30";
 /** In bytes, for one path segment, on common file systems. */
 const LONGEST_NAME = 255;
 const QUIET = { info: () => {}, error: () => {} };
@@ -47,9 +47,9 @@ const problem = (name: string, says: string, remedy: string): Finding => ({ name
 export const CHECKS: readonly ((context: CheckContext) => Promise<Finding | Finding[]>)[] = [
   async () => ok("asyncagents", manifest.version),
   async () =>
-    isAtLeast(Bun.version, LEAST_BUN)
+    isAtLeast(Bun.version, MIN_BUN)
       ? ok("bun", Bun.version)
-      : problem("bun", Bun.version, `Bun ${LEAST_BUN} or newer is needed: npm install -g bun`),
+      : problem("bun", Bun.version, `Bun ${MIN_BUN} or newer is needed: npm install -g bun`),
   checkNode,
   checkGit,
   checkHosts,
@@ -79,9 +79,9 @@ async function checkNode(): Promise<Finding> {
 async function checkGit(): Promise<Finding> {
   const version = await versionOf("git");
   if (version === null) return problem("git", "not found", "Attempts work in git worktrees: install git.");
-  return isAtLeast(version, LEAST_GIT)
+  return isAtLeast(version, MIN_GIT)
     ? ok("git", version)
-    : problem("git", version, `git ${LEAST_GIT} or newer is needed.`);
+    : problem("git", version, `git ${MIN_GIT} or newer is needed.`);
 }
 
 /** What the daemon would report about the hosts it can start. */

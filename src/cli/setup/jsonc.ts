@@ -107,31 +107,31 @@ class Reader {
   value(): JsoncNode {
     this.space();
     const start = this.at;
-    if (this.#takes("{")) return this.#object(start);
-    if (this.#takes("[")) return this.#array(start);
+    if (this.#accepts("{")) return this.#object(start);
+    if (this.#accepts("[")) return this.#array(start);
     return { type: "value", start, value: this.#scalar(), end: this.at };
   }
 
   #object(start: number): JsoncNode {
     const members: { key: string; value: JsoncNode }[] = [];
-    for (this.space(); !this.#takes("}"); this.space()) {
+    for (this.space(); !this.#accepts("}"); this.space()) {
       const key = this.#scalar();
       if (typeof key !== "string") throw this.#unexpected();
       this.space();
-      if (!this.#takes(":")) throw this.#unexpected();
+      if (!this.#accepts(":")) throw this.#unexpected();
       members.push({ key, value: this.value() });
       this.space();
-      if (!this.#takes(",") && this.#text[this.at] !== "}") throw this.#unexpected();
+      if (!this.#accepts(",") && this.#text[this.at] !== "}") throw this.#unexpected();
     }
     return { type: "object", start, members, end: this.at };
   }
 
   #array(start: number): JsoncNode {
     const items: JsoncNode[] = [];
-    for (this.space(); !this.#takes("]"); this.space()) {
+    for (this.space(); !this.#accepts("]"); this.space()) {
       items.push(this.value());
       this.space();
-      if (!this.#takes(",") && this.#text[this.at] !== "]") throw this.#unexpected();
+      if (!this.#accepts(",") && this.#text[this.at] !== "]") throw this.#unexpected();
     }
     return { type: "array", start, items, end: this.at };
   }
@@ -150,7 +150,7 @@ class Reader {
     }
   }
 
-  #takes(character: string): boolean {
+  #accepts(character: string): boolean {
     if (this.#text[this.at] !== character) return false;
     this.at++;
     return true;

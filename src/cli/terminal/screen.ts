@@ -92,7 +92,7 @@ export class Screen {
    * Switches to the terminal's alternate screen, so that the main one stays as it was; returns a function that
    * switches back.
    */
-  takeOver(): () => void {
+  enterAlternateScreen(): () => void {
     this.#isTakenOver = true;
     this.#print("stdout", ENTER);
     return () => {

@@ -18,7 +18,7 @@ export interface Column<Row> {
 
 const GAP = "  ";
 /** The minimum width of any column on a narrow terminal. */
-const LEAST = 4;
+const MIN_WIDTH = 4;
 
 export function tableLines<Row>(
   columns: readonly Column<Row>[],
@@ -53,7 +53,7 @@ function fittedWidths<Row>(columns: readonly Column<Row>[], cells: readonly stri
     Math.max(widthOf(title), ...cells.map((texts) => widthOf(texts[index] ?? ""))),
   );
   shrink(widths, width, (index) => columns[index]?.least ?? Number.POSITIVE_INFINITY);
-  shrink(widths, width, (index) => (index === 0 ? Number.POSITIVE_INFINITY : LEAST));
+  shrink(widths, width, (index) => (index === 0 ? Number.POSITIVE_INFINITY : MIN_WIDTH));
   while (widths.length > 1 && widthOfLine(widths) > width) widths.pop();
   shrink(widths, width, () => 1);
   return widths;

@@ -17,12 +17,12 @@ const MARKS: Record<BackgroundTask["status"], string> = {
 /** Below this width, what a task is about matters more than where it runs. */
 const NARROW = 100;
 
-export function taskColumns(paint: Paint, now: number, width: number): Column<BackgroundTask>[] {
+export function taskTableColumns(paint: Paint, now: number, width: number): Column<BackgroundTask>[] {
   const columns: (Column<BackgroundTask> & { wideOnly?: boolean })[] = [
     { title: "ID", cell: ({ id }) => shortId(id) },
     {
       title: "STATUS",
-      cell: (task) => `${MARKS[task.status]} ${stateOf(task)}`,
+      cell: (task) => `${MARKS[task.status]} ${taskState(task)}`,
       paint: (text, task) => painted(text, task, paint),
     },
     { title: "HOST", cell: ({ host }) => host, wideOnly: true },
@@ -42,7 +42,7 @@ function describedWith(task: BackgroundTask): string {
 }
 
 /** The status, or what a live task is doing if that says more. */
-export function stateOf({ status, phase, phaseDetail }: BackgroundTask): string {
+export function taskState({ status, phase, phaseDetail }: BackgroundTask): string {
   if (!isLive(status)) return status;
   if (phaseDetail?.kind === "waiting") return phaseDetail.asks === "permission" ? "permission?" : "question?";
   return phase === null || phase === "working" ? status : phase;
@@ -72,7 +72,7 @@ export function tookOf({ run }: BackgroundTask, now: number): number {
 export function taskSentence(task: BackgroundTask, paint: Paint, now: number): string {
   const took = longDuration(tookOf(task, now));
   const state = isLive(task.status)
-    ? `${stateOf(task)} for ${took}`
+    ? `${taskState(task)} for ${took}`
     : `${task.status} ${task.status === "error" ? "after" : "in"} ${took}`;
   return `${painted(MARKS[task.status], task, paint)} "${oneLine(task.description)}" ${state}  ${paint.dim(task.id)}`;
 }
@@ -106,7 +106,7 @@ export function taskFields(task: BackgroundTask, paint: Paint, now: number): (re
   const { progress } = task;
   const fields: [string, string][] = [
     ["id", task.id],
-    ["status", painted(`${MARKS[task.status]} ${stateOf(task)}`, task, paint)],
+    ["status", painted(`${MARKS[task.status]} ${taskState(task)}`, task, paint)],
     ...(isLive(task.status) && reasonOf(task) !== null ? [["because", reasonOf(task) ?? ""] as [string, string]] : []),
     ["about", oneLine(task.description)],
     ["agent", `${task.agent} on ${task.host}${task.model ? ` (${task.model})` : ""}`],

@@ -19,7 +19,7 @@ import type { BoardCall } from "../board-call.ts";
 import type { BoardParts } from "../board-context.ts";
 import { assertUsable, hostFor, runChoicesOf } from "../executors.ts";
 import type { Input } from "../input.ts";
-import { notFound } from "../missing.ts";
+import { notFound } from "../not-found.ts";
 
 const PATIENCE_MS = 20_000;
 const BRANCH_PREFIX = "asyncagents";
@@ -153,7 +153,7 @@ export class AttemptStart {
         if (setup.stage === "called") throw thrown;
         return;
       }
-      await this.#takeBack(plan.attempt);
+      await this.#rollBack(plan.attempt);
       if (setup.stage === "called") {
         setup.stage = "failing";
         await store.board.removeAttempt(id);
@@ -203,7 +203,7 @@ export class AttemptStart {
   }
 
   /** No agent has worked there, so it holds nothing of value. */
-  async #takeBack({ id }: Attempt): Promise<void> {
+  async #rollBack({ id }: Attempt): Promise<void> {
     const { worktrees, log, released } = this.#parts;
     try {
       const removed = await removeWorktrees({ base: worktrees, attemptId: id, force: true });

@@ -4,7 +4,7 @@
 import type { ReactNode } from "react";
 import { Icon, type IconName } from "./icons.tsx";
 
-interface EmptinessProps {
+interface EmptyStateProps {
   title: string;
   /** False if the view above it has its own title. */
   isTitle?: boolean;
@@ -12,7 +12,7 @@ interface EmptinessProps {
   children: ReactNode;
 }
 
-export function Emptiness({ title, isTitle = true, icon = "batch", children }: EmptinessProps) {
+export function EmptyState({ title, isTitle = true, icon = "batch", children }: EmptyStateProps) {
   const Heading = isTitle ? "h1" : "h2";
   return (
     <div className="flex flex-1 flex-col items-center justify-center px-6 pb-24 text-center text-muted">

@@ -5,7 +5,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { queryKeys } from "../server/query-keys.ts";
 
-export function useAttemptDeed<Input = void, Output = unknown>(
+export function useAttemptAction<Input = void, Output = unknown>(
   act: (input: Input) => Promise<Output>,
   onDone?: (output: Output) => void,
 ) {
