@@ -4,14 +4,14 @@
  */
 import type { Client } from "../client/client.ts";
 import { isLive, STATUSES } from "../model/task.ts";
-import type { BackgroundTask, TaskStatus } from "../protocol/tasks.ts";
+import type { BackgroundTask, BackgroundTaskStatus } from "../protocol/tasks.ts";
 
 const PAGE = 200;
 /** The upper limit, no matter how many are requested. */
 export const MAX_LISTED = 10_000;
 
 export interface ListFilter {
-  status: readonly TaskStatus[] | undefined;
+  status: readonly BackgroundTaskStatus[] | undefined;
   agent: string | undefined;
   search: string | undefined;
   host: string | undefined;

@@ -3,7 +3,7 @@
  * takes a silence of more than two heartbeats for a lost connection. Each connection begins with a fresh snapshot.
  */
 import { AsyncAgentsError, type ErrorCode, messageOf } from "../model/errors.ts";
-import type { Snapshot } from "../protocol/events.ts";
+import type { TaskSnapshot } from "../protocol/events.ts";
 import { TASK_EVENT_NAMES, type TaskEventName } from "../protocol/task-event-names.ts";
 import type { BackgroundTask } from "../protocol/tasks.ts";
 import { failureOf } from "./failure.ts";
@@ -13,7 +13,7 @@ export type Fetch = (input: string, init?: RequestInit) => Promise<Response>;
 const TASK_EVENTS: ReadonlySet<string> = new Set(TASK_EVENT_NAMES);
 
 export type StreamEvent =
-  | { type: "snapshot"; id: string; snapshot: Snapshot }
+  | { type: "snapshot"; id: string; snapshot: TaskSnapshot }
   | { type: TaskEventName; id: string; task: BackgroundTask }
   | { type: "heartbeat"; ts: string }
   /** Something on the board changed; what, is to be read. */

@@ -5,19 +5,25 @@
 export { AsyncAgentsError, ERROR_CODES, type ErrorCode } from "../model/errors.ts";
 export type { CallOrigin } from "../protocol/call-origin.ts";
 export type { LogMessage, LogPart } from "../protocol/conversations.ts";
-export type { Snapshot } from "../protocol/events.ts";
-export type { CallOperation, OperationInput, OperationName, OperationOutput } from "../protocol/operations.ts";
+export type { TaskSnapshot } from "../protocol/events.ts";
+export type {
+  BoardOperationName,
+  CallOperation,
+  OperationInput,
+  OperationName,
+  OperationOutput,
+} from "../protocol/operations.ts";
 export type { Health, ServerInstance, ServerTrouble } from "../protocol/server.ts";
-export type { AgentStats, History, Stats, TaskGroup } from "../protocol/statistics.ts";
+export type { AgentStats, Stats, StatsHistory, TaskGroup } from "../protocol/statistics.ts";
 export type { TaskEventName } from "../protocol/task-event-names.ts";
 export type {
   AnswerBody,
   BackgroundTask,
+  BackgroundTaskRun,
+  BackgroundTaskStatus,
   ForkBody,
   LaunchBody,
   TaskList,
-  TaskRun,
-  TaskStatus,
 } from "../protocol/tasks.ts";
 export { type Client, type ClientOptions, createClient, type ListQuery, type LogPage } from "./client.ts";
 export type { Fetch, StreamEvent, StreamOptions } from "./event-stream.ts";

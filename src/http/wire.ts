@@ -7,9 +7,9 @@ import type { Figures, Group, Overview } from "../engine/watching/overview.ts";
 import type { Message, MessagePart } from "../model/message.ts";
 import type { PhaseDetail, Run, Task } from "../model/task.ts";
 import type { LogMessage, LogPart } from "../protocol/conversations.ts";
-import type { Snapshot } from "../protocol/events.ts";
+import type { TaskSnapshot } from "../protocol/events.ts";
 import type { TaskGroup } from "../protocol/statistics.ts";
-import type { BackgroundTask, TaskRun } from "../protocol/tasks.ts";
+import type { BackgroundTask, BackgroundTaskRun } from "../protocol/tasks.ts";
 
 /** Characters of a prompt, a result or an error in lists and events. */
 export const TEXT_CHARS = 8192;
@@ -80,7 +80,7 @@ function wirePhaseDetail(detail: PhaseDetail | null): BackgroundTask["phaseDetai
 export function wireRun(
   run: Pick<Run, "number" | "prompt" | "startedAt" | "endedAt" | "outcome" | "error">,
   taskId: string,
-): TaskRun {
+): BackgroundTaskRun {
   return {
     taskId,
     number: run.number,
@@ -114,7 +114,7 @@ export function wireGroup(group: Group, now: number): TaskGroup {
   };
 }
 
-export function wireSnapshot(tasks: Snapshot["tasks"], total: number, figures: Figures): Snapshot {
+export function wireSnapshot(tasks: TaskSnapshot["tasks"], total: number, figures: Figures): TaskSnapshot {
   return { tasks, total, truncated: tasks.length < total, stats: figures };
 }
 

@@ -12,7 +12,7 @@ import {
 import { settlesWithin } from "../process/deadline.ts";
 import type { Toolset } from "../protocol/operation.ts";
 import type { CallOperation } from "../protocol/operations.ts";
-import { callTool, type Progress } from "./tool-call.ts";
+import { callTool, type WaitProgress } from "./tool-call.ts";
 import { errorResult } from "./tool-error.ts";
 import { toolNamed, toolsOf } from "./tools.ts";
 
@@ -73,7 +73,7 @@ async function hasContext(call: CallOperation, directory: string, signal: AbortS
   return (await settlesWithin(asked, { signal: limited })) && asked;
 }
 
-function progressOf({ _meta, notify }: ServerContext["mcpReq"]): ((progress: Progress) => Promise<void>) | null {
+function progressOf({ _meta, notify }: ServerContext["mcpReq"]): ((progress: WaitProgress) => Promise<void>) | null {
   const progressToken = _meta?.progressToken;
   if (progressToken === undefined) return null;
   return (progress) => notify({ method: "notifications/progress", params: { progressToken, ...progress } });

@@ -12,7 +12,7 @@ import { compactText } from "./compact-text.ts";
 /** How often a client that waits is told. */
 export const SLICE_MS = 5_000;
 
-export interface Progress {
+export interface WaitProgress {
   /** Milliseconds waited so far, and the most that will be. */
   progress: number;
   total: number;
@@ -27,7 +27,7 @@ export interface ToolCall {
   directory: string | null;
   signal: AbortSignal;
   /** Tells the client how the wait goes; null when it did not ask for that. */
-  progress: ((progress: Progress) => Promise<void>) | null;
+  progress: ((progress: WaitProgress) => Promise<void>) | null;
 }
 
 type Answer = Record<string, unknown>;

@@ -10,8 +10,8 @@ import {
   cursor,
   executor,
   limit,
-  MAX_PROMPT,
   nextCursor,
+  PROMPT_CHARS,
   requestId,
   runChoices,
   status,
@@ -84,7 +84,7 @@ export const attemptOperations = {
       executor: executor("What runs the agent"),
       variant,
       ...runChoices,
-      prompt: text("The first prompt, instead of the task's title and description", MAX_PROMPT).optional(),
+      prompt: text("The first prompt, instead of the task's title and description", PROMPT_CHARS).optional(),
       repos: z
         .array(
           z.object({

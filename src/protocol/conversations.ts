@@ -6,7 +6,7 @@ import { z } from "zod";
 import { TOOL_STATES } from "../model/message.ts";
 import { isoTime } from "./fields.ts";
 import { statusOperation } from "./operation.ts";
-import { filter, pageLimit } from "./query-fields.ts";
+import { filter, messageLimit } from "./query-fields.ts";
 import { tokensSchema } from "./tasks.ts";
 
 const toolPartSchema = z.object({
@@ -54,7 +54,7 @@ export const conversationOperations = {
   logs: statusOperation({
     title: "The conversation of a task, oldest first, nothing masked",
     input: z.object({
-      limit: pageLimit.describe("read one page of this many messages; all when absent"),
+      limit: messageLimit.describe("read one page of this many messages; all when absent"),
       before: filter.describe("the x-next-cursor of the page after this one"),
     }),
     output: z.array(messageSchema),

@@ -15,7 +15,7 @@ export const snapshotSchema = z.object({
   stats: statsSchema,
 });
 
-export type Snapshot = z.infer<typeof snapshotSchema>;
+export type TaskSnapshot = z.infer<typeof snapshotSchema>;
 
 export const eventOperations = {
   events: statusOperation({

@@ -5,9 +5,9 @@
 import { z } from "zod";
 import { STATUSES } from "../model/task.ts";
 
-export const MAX_TITLE = 300;
-export const MAX_DESCRIPTION = 200_000;
-export const MAX_PROMPT = 200_000;
+export const TITLE_CHARS = 300;
+export const DESCRIPTION_CHARS = 200_000;
+export const PROMPT_CHARS = 200_000;
 
 export const WORK_ITEM_STATUSES = ["todo", "inprogress", "inreview", "done", "cancelled"] as const;
 export const ATTEMPT_STATES = ["starting", "running", "waiting", "completed", "failed", "stopped", "merged"] as const;

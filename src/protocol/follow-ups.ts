@@ -2,7 +2,7 @@
  * Follow-up prompts on the wire: the operations that send, queue, cancel and list them. No behaviour.
  */
 import { z } from "zod";
-import { count, limit, MAX_PROMPT, requestId, text, time, uuid, variant } from "./fields.ts";
+import { count, limit, PROMPT_CHARS, requestId, text, time, uuid, variant } from "./fields.ts";
 import { boardOperation } from "./operation.ts";
 
 const queuedMessage = z.object({
@@ -25,7 +25,7 @@ export const followUpOperations = {
       attempt_id: uuid("The attempt, for its latest session").optional(),
       session_id: uuid("The session").optional(),
       action: z.enum(["send", "queue", "cancel"]).describe("send, queue or cancel"),
-      prompt: text("What the agent is to do; needed for send and queue", MAX_PROMPT).optional(),
+      prompt: text("What the agent is to do; needed for send and queue", PROMPT_CHARS).optional(),
       variant,
       request_id: requestId,
     }),

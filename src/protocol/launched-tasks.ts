@@ -6,10 +6,10 @@ import { z } from "zod";
 import {
   asked,
   executor,
-  MAX_PROMPT,
-  MAX_TITLE,
+  PROMPT_CHARS,
   requestId,
   runChoices,
+  TITLE_CHARS,
   text,
   uuid,
   variant,
@@ -29,8 +29,8 @@ export const launchedTaskOperations = {
     openWorld: true,
     startsAgent: true,
     input: z.object({
-      prompt: text("What the agent is to do", MAX_PROMPT),
-      description: text("What it is about, in a line; the beginning of the prompt when absent", MAX_TITLE).optional(),
+      prompt: text("What the agent is to do", PROMPT_CHARS),
+      description: text("What it is about, in a line; the beginning of the prompt when absent", TITLE_CHARS).optional(),
       directory: text("The folder to work in, an absolute path; the client's own when absent", 4096).optional(),
       executor: executor("What runs the agent; OPENCODE when absent").optional(),
       variant,

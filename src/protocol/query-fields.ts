@@ -38,6 +38,6 @@ export const listLimit = cappedNumber
   .describe(`how many; ${DEFAULT_LIMIT} when absent, more than ${MAX_LIMIT} is taken as that`);
 
 /** At least one; without one, everything. */
-export const pageLimit = cappedNumber.refine((value) => value > 0, "must be at least 1").optional();
+export const messageLimit = cappedNumber.refine((value) => value > 0, "must be at least 1").optional();
 
 export const instant = z.iso.datetime({ offset: true }).transform((value) => Date.parse(value));

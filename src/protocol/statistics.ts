@@ -68,7 +68,7 @@ export const groupSchema = z.object({
 
 export type Stats = z.infer<typeof statsSchema>;
 export type AgentStats = z.infer<typeof agentStatsSchema>;
-export type History = z.infer<typeof historySchema>;
+export type StatsHistory = z.infer<typeof historySchema>;
 export type TaskGroup = z.infer<typeof groupSchema>;
 
 export const statisticsOperations = {

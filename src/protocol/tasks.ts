@@ -165,9 +165,9 @@ export const answerBodySchema = z.discriminatedUnion("kind", [
   }),
 ]);
 
-export type TaskStatus = z.infer<typeof statusSchema>;
+export type BackgroundTaskStatus = z.infer<typeof statusSchema>;
 export type BackgroundTask = z.infer<typeof taskSchema>;
-export type TaskRun = z.infer<typeof runSchema>;
+export type BackgroundTaskRun = z.infer<typeof runSchema>;
 export type TaskList = z.infer<typeof taskListSchema>;
 export type LaunchBody = z.infer<typeof launchBodySchema>;
 export type ForkBody = z.infer<typeof forkBodySchema>;

@@ -44,13 +44,13 @@ export { own, postgresStore };
     program: `
 import {
   AsyncAgentsError, type BackgroundTask, type Client, type ClientOptions, createClient, type ErrorCode, type LaunchBody,
-  type LogMessage, type OperationInput, type OperationOutput, type StreamEvent, type TaskList, type TaskStatus,
+  type LogMessage, type OperationInput, type OperationOutput, type StreamEvent, type TaskList, type BackgroundTaskStatus,
 } from "asyncagents/client";
 const options: ClientOptions = { url: "http://127.0.0.1:5165", token: "t" };
 const client: Client = createClient(options);
 const list: TaskList = await client.tasks({ status: ["running"] });
 const task: BackgroundTask | undefined = list.tasks[0];
-const status: TaskStatus | undefined = task?.status;
+const status: BackgroundTaskStatus | undefined = task?.status;
 task?.progress.tokens.input satisfies number | undefined;
 const body: LaunchBody = { description: "d", prompt: "p" };
 const launched: BackgroundTask = await client.launch(body);

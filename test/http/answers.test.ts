@@ -5,7 +5,7 @@ import manifest from "../../package.json" with { type: "json" };
 import { ROUTES } from "../../src/http/routes.ts";
 import { noProgress } from "../../src/model/progress.ts";
 import { healthSchema, instanceSchema } from "../../src/protocol/server.ts";
-import { type History, historySchema, type Stats, statsSchema } from "../../src/protocol/statistics.ts";
+import { historySchema, type Stats, type StatsHistory, statsSchema } from "../../src/protocol/statistics.ts";
 import { completed, create, resumed } from "../../src/testing/sample-task.ts";
 import { type Api, CORS, corsOf, failureOf, jsonOf, startApi } from "./bed/api-bed.ts";
 import { strict } from "./bed/strict-schema.ts";
@@ -71,7 +71,7 @@ describe("history", () => {
     await create(api.store, "third", {}, start + 3_600_001);
     await create(api.store, "after", {}, start + 86_400_000);
     await api.store.apply("second", completed(start + 3_602_000));
-    const history = await read<History>(api, `/v1/stats/history?${day}&buckets=24`, historySchema);
+    const history = await read<StatsHistory>(api, `/v1/stats/history?${day}&buckets=24`, historySchema);
     expect(history).toMatchObject({
       from: "2026-01-01T00:00:00.000Z",
       to: "2026-01-02T00:00:00.000Z",
@@ -88,11 +88,13 @@ describe("history", () => {
 
   test("covers the last day in 48 steps by default", async () => {
     const api = await startApi();
-    const history = await read<History>(api, "/v1/stats/history", historySchema);
+    const history = await read<StatsHistory>(api, "/v1/stats/history", historySchema);
     expect(history.bucketMs).toBe(1_800_000);
     expect(Date.parse(history.to) - Date.parse(history.from)).toBe(86_400_000);
     const backwards = "from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z";
-    expect(await read<History>(api, `/v1/stats/history?${backwards}`, historySchema)).toMatchObject({ buckets: [] });
+    expect(await read<StatsHistory>(api, `/v1/stats/history?${backwards}`, historySchema)).toMatchObject({
+      buckets: [],
+    });
     const ages = "from=0001-01-01T00:00:00Z&to=9999-12-31T23:59:59Z&buckets=200";
     await read(api, `/v1/stats/history?${ages}`, historySchema);
   });

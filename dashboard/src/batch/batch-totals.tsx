@@ -2,7 +2,7 @@
  * The totals of a batch: the number of tasks by status, and what they used together.
  */
 import type { TaskGroup } from "../../../src/protocol/statistics.ts";
-import type { TaskStatus } from "../../../src/protocol/tasks.ts";
+import type { BackgroundTaskStatus } from "../../../src/protocol/tasks.ts";
 import { useNow } from "../live/clock.ts";
 import { Icon } from "../parts/icons.tsx";
 import { compactText, costText, countText, tokensTitle, totalTokens } from "../wording/amounts.ts";
@@ -37,7 +37,7 @@ export function BatchTotals({ group }: { group: TaskGroup }) {
 }
 
 function CompletionBar({ group }: { group: TaskGroup }) {
-  const shares: { status: TaskStatus; label: string; count: number }[] = [
+  const shares: { status: BackgroundTaskStatus; label: string; count: number }[] = [
     { status: "completed", label: "completed", count: group.completed },
     { status: "running", label: "running", count: group.running },
     { status: "error", label: "error", count: group.error },

@@ -2,14 +2,14 @@
  * The rows of the timeline: one per task, ordered by start, with a bar for each run. Pure.
  */
 import type { TaskGroup } from "../../../src/protocol/statistics.ts";
-import type { BackgroundTask, TaskStatus } from "../../../src/protocol/tasks.ts";
+import type { BackgroundTask, BackgroundTaskStatus } from "../../../src/protocol/tasks.ts";
 
 export interface RunBar {
   number: number;
   from: number;
   /** Null while the run is live. */
   to: number | null;
-  status: TaskStatus;
+  status: BackgroundTaskStatus;
   error: string | null;
 }
 

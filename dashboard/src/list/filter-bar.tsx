@@ -2,7 +2,7 @@
  * The filters of the list, kept in the address bar: statuses, agent, search. Typing replaces the address, so that
  * "back" does not undo letter by letter.
  */
-import type { TaskStatus } from "../../../src/protocol/tasks.ts";
+import type { BackgroundTaskStatus } from "../../../src/protocol/tasks.ts";
 import { Button } from "../parts/button.tsx";
 import { StatusIcon } from "../parts/status-mark.tsx";
 import { type Filters, isFiltered, listPath, NO_FILTERS } from "../routing/filters.ts";
@@ -16,7 +16,7 @@ import { SearchBox } from "./search-box.tsx";
 export function FilterBar({ filters, matching }: { filters: Filters; matching: number | null }) {
   const { data: stats } = useStats();
   const agents = [...new Set([...Object.keys(stats?.byAgent ?? {}), ...(filters.agent ? [filters.agent] : [])])].sort();
-  const toggle = (status: TaskStatus) => {
+  const toggle = (status: BackgroundTaskStatus) => {
     const isOn = filters.statuses.includes(status);
     const statuses = isOn ? filters.statuses.filter((other) => other !== status) : [...filters.statuses, status];
     navigate(listPath({ ...filters, statuses }));
@@ -65,7 +65,7 @@ function matchText(count: number): string {
 }
 
 interface StatusToggleProps {
-  status: TaskStatus;
+  status: BackgroundTaskStatus;
   count: number;
   isOn: boolean;
   onToggle: () => void;

@@ -4,7 +4,7 @@
  * refetched at a limited rate, because only the server knows what matches.
  */
 import type { Client } from "../../../src/client/client.ts";
-import type { Snapshot } from "../../../src/protocol/events.ts";
+import type { TaskSnapshot } from "../../../src/protocol/events.ts";
 import type { TaskEventName } from "../../../src/protocol/task-event-names.ts";
 import type { BackgroundTask, TaskList } from "../../../src/protocol/tasks.ts";
 import type { FeedListener } from "../live/live-feed.ts";
@@ -93,7 +93,7 @@ export class TaskPages implements FeedListener {
     this.#refresh();
   }
 
-  onSnapshot(snapshot: Snapshot): void {
+  onSnapshot(snapshot: TaskSnapshot): void {
     this.#failure = null;
     if (!this.#isAnchored) {
       this.#refresh();

@@ -3,7 +3,7 @@
  * listeners. Keeps no tasks itself; the list's pages and the query cache do, each within its own limits.
  */
 import type { Client } from "../../../src/client/client.ts";
-import type { Snapshot } from "../../../src/protocol/events.ts";
+import type { TaskSnapshot } from "../../../src/protocol/events.ts";
 import type { TaskEventName } from "../../../src/protocol/task-event-names.ts";
 import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 
@@ -14,7 +14,7 @@ export type Connection =
   | { kind: "reconnecting"; attempt: number; refusal: string | null };
 
 export interface FeedListener {
-  onSnapshot(snapshot: Snapshot): void;
+  onSnapshot(snapshot: TaskSnapshot): void;
   onChange(type: TaskEventName, task: BackgroundTask): void;
   onBoard?(): void;
 }

@@ -3,7 +3,7 @@
  * refetched at a limited rate. Queries that nothing shows are marked stale and not fetched.
  */
 import type { QueryClient } from "@tanstack/react-query";
-import type { Snapshot } from "../../../src/protocol/events.ts";
+import type { TaskSnapshot } from "../../../src/protocol/events.ts";
 import type { TaskGroup } from "../../../src/protocol/statistics.ts";
 import type { TaskEventName } from "../../../src/protocol/task-event-names.ts";
 import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
@@ -28,7 +28,7 @@ export function queryUpdates(queries: QueryClient): FeedListener {
   let isFirst = true;
 
   return {
-    onSnapshot(snapshot: Snapshot) {
+    onSnapshot(snapshot: TaskSnapshot) {
       if (!isFirst) void queries.invalidateQueries();
       isFirst = false;
       standings.begin(snapshot.tasks);

@@ -1,11 +1,11 @@
 /**
  * A status as icon and word in its colour: the colour is never the only indication.
  */
-import type { TaskStatus } from "../../../src/protocol/tasks.ts";
+import type { BackgroundTaskStatus } from "../../../src/protocol/tasks.ts";
 import { Icon } from "./icons.tsx";
 
 interface StatusProps {
-  status: TaskStatus;
+  status: BackgroundTaskStatus;
   /** For a status that is named rather than happening. */
   isStill?: boolean;
 }

@@ -2,11 +2,11 @@
  * The filters of the list, and their form in the address bar. Unknown statuses in an address are ignored. Fetches
  * nothing; the list's pages do.
  */
-import type { TaskStatus } from "../../../src/protocol/tasks.ts";
+import type { BackgroundTaskStatus } from "../../../src/protocol/tasks.ts";
 import { isTaskStatus } from "../wording/statuses.ts";
 
 export interface Filters {
-  statuses: readonly TaskStatus[];
+  statuses: readonly BackgroundTaskStatus[];
   agent: string;
   search: string;
 }

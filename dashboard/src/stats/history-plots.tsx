@@ -4,7 +4,7 @@
  */
 import { useMemo } from "react";
 import uPlot from "uplot";
-import type { History } from "../../../src/protocol/statistics.ts";
+import type { StatsHistory } from "../../../src/protocol/statistics.ts";
 import type { Range } from "./history-ranges.ts";
 import { durationLabels, STACK, stacked, startedSeries } from "./history-series.ts";
 import { Plot, type PlotOptions } from "./plot.tsx";
@@ -12,7 +12,7 @@ import { type PlotColours, usePlotColours } from "./plot-colours.ts";
 
 const FONT = "11px sans-serif";
 
-export function StartedPlot({ history, range }: { history: History; range: Range }) {
+export function StartedPlot({ history, range }: { history: StatsHistory; range: Range }) {
   const colours = usePlotColours();
   const options = useMemo(() => startedOptions(colours, range), [colours, range]);
   const data = useMemo(() => {
@@ -28,7 +28,7 @@ export function StartedPlot({ history, range }: { history: History; range: Range
   );
 }
 
-export function DurationsPlot({ history }: { history: History }) {
+export function DurationsPlot({ history }: { history: StatsHistory }) {
   const colours = usePlotColours();
   const labels = durationLabels(history).join("|");
   const options = useMemo(() => durationOptions(colours, labels.split("|")), [colours, labels]);

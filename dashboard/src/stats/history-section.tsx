@@ -4,7 +4,7 @@
  */
 import { useQuery } from "@tanstack/react-query";
 import { lazy, type ReactNode, Suspense, useState } from "react";
-import type { History } from "../../../src/protocol/statistics.ts";
+import type { StatsHistory } from "../../../src/protocol/statistics.ts";
 import { ErrorBoundary } from "../parts/error-boundary.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
 import { StatusMark } from "../parts/status-mark.tsx";
@@ -107,7 +107,7 @@ function Legend() {
   );
 }
 
-function StartedTable({ history }: { history: History }) {
+function StartedTable({ history }: { history: StatsHistory }) {
   return (
     <table>
       <caption>Tasks started, by status</caption>
@@ -133,7 +133,7 @@ function StartedTable({ history }: { history: History }) {
   );
 }
 
-function DurationsTable({ history }: { history: History }) {
+function DurationsTable({ history }: { history: StatsHistory }) {
   const labels = durationLabels(history);
   return (
     <table>

@@ -1,21 +1,21 @@
 /**
  * The history as plot data: every step of the range, including empty ones, with the statuses stacked. Pure.
  */
-import type { History } from "../../../src/protocol/statistics.ts";
-import type { TaskStatus } from "../../../src/protocol/tasks.ts";
+import type { StatsHistory } from "../../../src/protocol/statistics.ts";
+import type { BackgroundTaskStatus } from "../../../src/protocol/tasks.ts";
 import { axisText } from "../wording/durations.ts";
 
 /** From the bottom of a stack to its top. */
-export const STACK: readonly TaskStatus[] = ["completed", "resumed", "running", "cancelled", "error"];
+export const STACK: readonly BackgroundTaskStatus[] = ["completed", "resumed", "running", "cancelled", "error"];
 
 export interface StartedSeries {
   /** Seconds since the epoch. */
   times: number[];
-  counts: Record<TaskStatus, number[]>;
+  counts: Record<BackgroundTaskStatus, number[]>;
   total: number;
 }
 
-export function startedSeries(history: History): StartedSeries {
+export function startedSeries(history: StatsHistory): StartedSeries {
   const from = Date.parse(history.from);
   const steps = Math.max(1, Math.ceil((Date.parse(history.to) - from) / Math.max(1, history.bucketMs)));
   const zeros = () => new Array<number>(steps).fill(0);
@@ -43,7 +43,7 @@ export function stacked(series: StartedSeries): number[][] {
   return sums.reverse();
 }
 
-export function durationLabels(history: History): string[] {
+export function durationLabels(history: StatsHistory): string[] {
   return history.durations.map(({ below }, index) => {
     const previous = history.durations[index - 1]?.below ?? 0;
     return below === null ? `> ${axisText(previous)}` : `< ${axisText(below)}`;

@@ -2,12 +2,12 @@
  * The theme's colours in a form a canvas can use, read again when the theme changes.
  */
 import { useSyncExternalStore } from "react";
-import type { TaskStatus } from "../../../src/protocol/tasks.ts";
+import type { BackgroundTaskStatus } from "../../../src/protocol/tasks.ts";
 import { useMedia } from "../browser/media.ts";
 import { themeChoice } from "../shell/theme.ts";
 
 export interface PlotColours {
-  statuses: Record<TaskStatus, string>;
+  statuses: Record<BackgroundTaskStatus, string>;
   accent: string;
   text: string;
   line: string;

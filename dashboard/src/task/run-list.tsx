@@ -1,7 +1,7 @@
 /**
  * The runs of a task, newest first: the launch and each resume, with their outcomes.
  */
-import type { BackgroundTask, TaskRun } from "../../../src/protocol/tasks.ts";
+import type { BackgroundTask, BackgroundTaskRun } from "../../../src/protocol/tasks.ts";
 import { useNow } from "../live/clock.ts";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { StatusMark } from "../parts/status-mark.tsx";
@@ -24,7 +24,7 @@ export function RunList({ task }: { task: BackgroundTask }) {
   );
 }
 
-function RunItem({ run, task }: { run: TaskRun; task: BackgroundTask }) {
+function RunItem({ run, task }: { run: BackgroundTaskRun; task: BackgroundTask }) {
   const now = useNow({ moves: run.endedAt === null });
   const end = run.endedAt === null ? now : Date.parse(run.endedAt);
   return (

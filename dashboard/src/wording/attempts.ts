@@ -1,11 +1,11 @@
 /**
  * An attempt's state and executor in words and in the colours of a task's status. Pure.
  */
-import type { TaskStatus } from "../../../src/protocol/tasks.ts";
+import type { BackgroundTaskStatus } from "../../../src/protocol/tasks.ts";
 import type { AttemptState } from "../server/operate.ts";
 
 /** The status whose icon and colour represent the state. */
-const LOOKS: Record<AttemptState, TaskStatus> = {
+const LOOKS: Record<AttemptState, BackgroundTaskStatus> = {
   starting: "running",
   running: "running",
   waiting: "resumed",
@@ -15,7 +15,7 @@ const LOOKS: Record<AttemptState, TaskStatus> = {
   merged: "completed",
 };
 
-export function lookOf(state: AttemptState): TaskStatus {
+export function lookOf(state: AttemptState): BackgroundTaskStatus {
   return LOOKS[state];
 }
 

@@ -2,9 +2,9 @@
  * The five statuses and which of them are live, for the page. The server's schema is the source; the type check fails
  * if this list and the schema differ.
  */
-import type { TaskStatus } from "../../../src/protocol/tasks.ts";
+import type { BackgroundTaskStatus } from "../../../src/protocol/tasks.ts";
 
-const LIVE: Record<TaskStatus, boolean> = {
+const LIVE: Record<BackgroundTaskStatus, boolean> = {
   running: true,
   resumed: true,
   completed: false,
@@ -12,12 +12,12 @@ const LIVE: Record<TaskStatus, boolean> = {
   cancelled: false,
 };
 
-export const TASK_STATUSES = Object.keys(LIVE) as TaskStatus[];
+export const TASK_STATUSES = Object.keys(LIVE) as BackgroundTaskStatus[];
 
-export function isTaskStatus(word: string): word is TaskStatus {
+export function isTaskStatus(word: string): word is BackgroundTaskStatus {
   return Object.hasOwn(LIVE, word);
 }
 
-export function isLive(task: { status: TaskStatus }): boolean {
+export function isLive(task: { status: BackgroundTaskStatus }): boolean {
   return LIVE[task.status];
 }

@@ -3,7 +3,7 @@ import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import { STATUSES } from "../../model/task.ts";
-import type { TaskStatus } from "../../protocol/tasks.ts";
+import type { BackgroundTaskStatus } from "../../protocol/tasks.ts";
 import type { CommandArguments } from "../arguments.ts";
 import type { Command, Invocation } from "../command.ts";
 import { eachOf } from "../each-of.ts";
@@ -110,10 +110,10 @@ function sinceOf(text: string | undefined, now: number): number | undefined {
   throw new AsyncAgentsError("invalid_input", `--since takes a time such as 30m, 2h or 3d, or a date, not "${text}".`);
 }
 
-function statusesOf(given: CommandArguments): TaskStatus[] | undefined {
+function statusesOf(given: CommandArguments): BackgroundTaskStatus[] | undefined {
   const words = given.texts("status").flatMap((text) => text.split(","));
   if (words.length === 0) return undefined;
-  return words.flatMap((word): TaskStatus[] => {
+  return words.flatMap((word): BackgroundTaskStatus[] => {
     if (word === "live") return ["running", "resumed"];
     const status = STATUSES.find((each) => each === word);
     if (status) return [status];

@@ -1,6 +1,6 @@
 /** Reads an event stream as bytes from a fetch, by the rules of server-sent events and not with the client's code. */
 
-import type { Snapshot } from "../../../src/protocol/events.ts";
+import type { TaskSnapshot } from "../../../src/protocol/events.ts";
 import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 import type { World } from "../../engine/engine-bed.ts";
 import { atEnd } from "./api-bed.ts";
@@ -76,7 +76,7 @@ function eventOf(block: string): RawEvent {
   return { id: Number(fields.id ?? -1), name: fields.event ?? "", data: fields.data ?? "" };
 }
 
-export function snapshotOf(event: RawEvent): Snapshot {
+export function snapshotOf(event: RawEvent): TaskSnapshot {
   return JSON.parse(event.data);
 }
 
