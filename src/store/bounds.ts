@@ -1,4 +1,7 @@
-/** Numbers that bound a read: whole, not negative, never above the most. Wrong ones are brought in, not refused: doors refuse. */
+/**
+ * Limits for reads: clamps a number to whole numbers from 0 to a maximum. Invalid input is corrected here; doors reject
+ * it.
+ */
 
 export function bounded(value: number | undefined, otherwise: number, most: number): number {
   if (value === undefined || Number.isNaN(value)) return otherwise;

@@ -1,12 +1,12 @@
 /**
- * Queries that are built and compiled once for each shape and then only filled in: for a short read, building takes as long
- * as the database does. The shape must say everything that changes the SQL; what a call brings stands in slots.
+ * Queries that are compiled once per shape and then only filled in: for a short read, building the query takes as long
+ * as running it. The shape must determine the SQL completely; the values of a call go into slots.
  */
 import type { Compilable, CompiledQuery, Kysely } from "kysely";
 import type { Schema } from "./schema.ts";
 import { storableText } from "./storable.ts";
 
-/** More shapes than a program uses; those beyond are compiled again. */
+/** More shapes than a program uses; any beyond are compiled each time. */
 const KEPT_SHAPES = 100;
 
 class Slot {
@@ -17,7 +17,7 @@ class Slot {
   }
 }
 
-/** Stands in a query for a value that each call brings. */
+/** A placeholder in a query for a value of each call. */
 export function given<Input, Value>(read: (input: Input) => Value): Value {
   return new Slot(read) as Value;
 }
@@ -40,8 +40,8 @@ export function compiledOnce<Shape, Input, Row>(
 }
 
 /**
- * A query whose shape is given by the names of what a call brings, as a function that runs it. `build` writes it as with the
- * values themselves, but sees only slots: it must not look into them.
+ * A function that runs a query whose shape is given by the names of its inputs. `build` is written as if with the
+ * values, but gets slots: it must not inspect them.
  */
 export function preparedQuery<Input extends object, Row = unknown>(
   build: (kysely: Kysely<Schema>, input: Input) => Compilable<Row>,
@@ -56,7 +56,7 @@ export function preparedQuery<Input extends object, Row = unknown>(
   };
 }
 
-/** What is filled in passes by the plugins that make a query's values storable, so it is made so here. */
+/** Slots bypass the plugins that make values storable, so this does it. */
 function filled(parameter: unknown, input: unknown): unknown {
   if (!(parameter instanceof Slot)) return parameter;
   const value = parameter.read(input as never);

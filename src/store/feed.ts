@@ -1,6 +1,6 @@
 /**
- * The feed: the events in commit order. Writes are serialised by the driver, so a lower seq never appears after a higher
- * one was read. Does not tell anybody: the driver's change signal does.
+ * The feed: the events in commit order. The driver serialises writes, so a lower seq never appears after a higher one
+ * was read. Does not notify: the driver's change signal does.
  */
 import { type Insertable, type Kysely, sql } from "kysely";
 import { AsyncAgentsError } from "../model/errors.ts";
@@ -25,8 +25,8 @@ const insertEvent = preparedQuery<Insertable<EventsTable>, { seq: number }>((kys
 );
 
 /**
- * Progress is told in full each time, so an earlier word of it says nothing any more: a task that works for hours does
- * not fill the feed, and replaying what is left gives the same task.
+ * Each progress event is complete, so earlier ones are redundant: a task that works for hours does not fill the feed,
+ * and replaying the rest gives the same task.
  */
 export async function dropEarlierProgress(kysely: Kysely<Schema>, taskId: string, seq: number): Promise<void> {
   await deleteProgress(kysely, { taskId, seq });

@@ -1,6 +1,6 @@
 /**
- * Instances: processes that have said that they began and not that they ended. Does not judge whether one still lives:
- * whoever can see the machine's processes does.
+ * Instances: processes that have registered and not yet ended. Does not judge whether one is still alive: that takes a
+ * view of the machine's processes.
  */
 import type { Kysely } from "kysely";
 import type { InstanceRow, Schema } from "./schema.ts";
@@ -27,7 +27,7 @@ export async function putInstance(kysely: Kysely<Schema>, instance: Instance): P
     .execute();
 }
 
-/** False where there is no such instance. */
+/** False if there is no such instance. */
 export async function moveBeat(kysely: Kysely<Schema>, id: string): Promise<boolean> {
   const moved = await kysely
     .updateTable("instances")

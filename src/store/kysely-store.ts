@@ -1,6 +1,6 @@
 /**
- * The Store on a Database: puts the nouns' queries together, and keeps an older process from writing to a newer store.
- * Holds no state and no SQL of its own.
+ * The Store on a Database: combines the queries of each noun, and keeps an older process from writing to a newer store.
+ * Contains no state and no SQL.
  */
 import type { Kysely } from "kysely";
 import { boardRecords } from "./board/board-store.ts";
@@ -74,7 +74,7 @@ export function kyselyStore(database: Database): Store {
     parentsWithNotices: (after) => read((kysely) => readParentsWithNotices(kysely, after)),
     notices: (parent, state, limit) => read((kysely) => readNotices(kysely, parent, state, limit)),
     async claimNotices(parent, claim) {
-      // Mostly there is nothing to claim: that is found without taking the write lock.
+      // Usually there is nothing to claim: check that without the write lock.
       const pending = await read((kysely) => readNotices(kysely, parent, "pending", 1));
       return pending.length === 0 ? [] : write((kysely) => claimNotices(kysely, parent, claim));
     },

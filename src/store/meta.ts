@@ -1,4 +1,7 @@
-/** Facts about the store itself, by key: its schema's version, how far the mirror has come, how often the board changed. */
+/**
+ * Facts about the store itself, by key: the version of its schema, the progress of the mirror, the version of the
+ * board.
+ */
 import type { Kysely } from "kysely";
 import { preparedQuery } from "./compiled-query.ts";
 import type { Schema } from "./schema.ts";
@@ -22,7 +25,7 @@ export async function putMeta(kysely: Kysely<Schema>, key: MetaKey, value: strin
     .execute();
 }
 
-/** Removes the key; says whether it was there. */
+/** Removes the key; returns whether it existed. */
 export async function takeMeta(kysely: Kysely<Schema>, key: MetaKey): Promise<boolean> {
   const { numDeletedRows } = await kysely.deleteFrom("meta").where("key", "=", key).executeTakeFirst();
   return numDeletedRows > 0n;

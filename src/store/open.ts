@@ -7,7 +7,7 @@ import type { LineLog } from "../process/log.ts";
 import type { Store } from "./store.ts";
 
 export interface SqliteOptions {
-  /** Holds `asyncagents.db` and its mirror `tasks.json`; made if it is missing. */
+  /** Holds `asyncagents.db` and its mirror `tasks.json`; created if missing. */
   directory: string;
   /** Where to say what a person may want to know later. */
   log?: LineLog;

@@ -1,13 +1,13 @@
 /**
- * Trying again while a database is busy: short sleeps with jitter that give the thread back, bounded in time.
- * Does not decide what counts as busy, and never swallows the last error.
+ * Retries while a database is busy: short sleeps with jitter, up to a time limit. Does not decide what counts as busy,
+ * and never swallows the last error.
  */
 import { pause } from "../process/deadline.ts";
 
 export interface Patience {
-  /** Whether this error is worth another try. */
+  /** Whether to retry after this error. */
   again: (thrown: unknown) => boolean;
-  /** For how long to try, in ms. */
+  /** How long to retry, in ms. */
   limit?: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * How a write that turns out to be refused leaves nothing behind: the work throws the value that it would answer, the transaction is
- * rolled back, and the caller gets the value. Returning it instead would commit what was written before the refusal.
+ * Lets a refused write leave nothing behind: the work throws its result, the transaction is rolled back, and the caller
+ * gets that result. Returning it instead would commit what was written before the refusal.
  */
 export class RolledBack<Value> {
   readonly value: Value;
@@ -10,7 +10,7 @@ export class RolledBack<Value> {
   }
 }
 
-/** Gives the value of a write that rolled itself back; other failures pass. */
+/** Returns the value of a write that rolled itself back; other failures pass through. */
 export async function unlessRolledBack<T>(writing: Promise<T>): Promise<T> {
   try {
     return await writing;

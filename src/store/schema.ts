@@ -1,6 +1,6 @@
 /**
- * The tables as Kysely sees them, the same on SQLite and PostgreSQL: numbers and text only, JSON as text, times in
- * milliseconds since the epoch, truth values as 0 and 1. `migrations.ts` makes them; this file holds no behaviour.
+ * The tables for Kysely, the same on SQLite and PostgreSQL: only numbers and text, JSON as text, times in milliseconds
+ * since the epoch, booleans as 0 and 1. `migrations.ts` creates them. No behaviour.
  */
 import type { Generated, Selectable } from "kysely";
 import type { BoardSchema } from "./board/schema.ts";
@@ -18,13 +18,13 @@ export interface Schema extends BoardSchema {
   task_search: TaskSearchTable;
 }
 
-/** Facts about the store itself: its schema's version, and how far the mirror file has come. */
+/** Facts about the store itself, such as the version of its schema and the progress of the mirror file. */
 export interface MetaTable {
   key: string;
   value: string;
 }
 
-/** A task but for its runs; the newest run is `(id, run)` in `runs`. */
+/** A task without its runs; the newest run is `(id, run)` in `runs`. */
 export interface TasksTable {
   id: string;
   session_id: string;
@@ -34,20 +34,20 @@ export interface TasksTable {
   parent_message_id: string;
   parent_agent: string;
   description: string;
-  /** What the search looks at: description, id and error, in lower case. */
+  /** The text that the search covers: description, id and error, in lower case. */
   description_search: string;
   agent: string;
   model: string | null;
   batch_id: string;
   is_forked: number;
   status: string;
-  /** 1 while running or resumed: what the partial index of live tasks is made on. */
+  /** 1 while running or resumed: the condition of the partial index of live tasks. */
   live: number;
   phase: string | null;
   phase_detail: string | null;
   run: number;
   started_at: number;
-  /** The seq of the event that made it: keeps the order of tasks that started in the same millisecond. */
+  /** The seq of the event that created it: orders tasks that started in the same millisecond. */
   created_seq: number;
   completed_at: number | null;
   result_retrieved_at: number | null;
@@ -74,7 +74,7 @@ export interface EventsTable {
   seq: Generated<number>;
   task_id: string;
   type: string;
-  /** The whole event: all events of a task, folded with `transition`, give the task. */
+  /** The complete event: folding all events of a task with `transition` gives the task. */
   event: string;
 }
 
@@ -121,7 +121,7 @@ export interface InstancesTable {
   pid: number;
   process_start: string;
   boot_id: string;
-  /** Empty where it was written before it was known. */
+  /** Empty if it was written by a version that did not know it. */
   pid_namespace: string;
   beat: number;
   host: string;
@@ -139,7 +139,7 @@ export interface ParentsTable {
   host: string | null;
 }
 
-/** The sums over all tasks and runs of one agent, written with every event that changes them. */
+/** The totals of all tasks and runs of one agent, written with every event that changes them. */
 export interface AgentTotalsTable {
   agent: string;
   running: number;
@@ -149,7 +149,7 @@ export interface AgentTotalsTable {
   resumed: number;
   ended_runs: number;
   duration_sum: number;
-  /** Null where no run has ended. */
+  /** Null if no run has ended. */
   duration_min: number | null;
   duration_max: number | null;
   tool_calls: number;
@@ -161,7 +161,7 @@ export interface AgentTotalsTable {
   cost: number;
 }
 
-/** SQLite only: the index of the keyword search; triggers on `tasks` keep it. */
+/** SQLite only: the index of the keyword search, maintained by triggers on `tasks`. */
 export interface TaskSearchTable {
   /** The task's `created_seq`. */
   rowid: number;

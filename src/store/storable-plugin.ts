@@ -1,6 +1,6 @@
 /**
- * Makes every text parameter storable on its way to the database, as the SQLite adapter does: PostgreSQL refuses NUL.
- * Changes values only, never the query.
+ * Makes every text parameter storable on its way to the database, as the SQLite adapter does: PostgreSQL rejects NUL.
+ * Changes only values, never the query.
  */
 import {
   type KyselyPlugin,

@@ -1,6 +1,6 @@
 /**
- * What every database can keep: text without NUL and without halves of surrogate pairs, values that survive JSON.
- * An event is made storable before it is applied, so that replaying the stored events gives exactly the stored task.
+ * What every database can store: text without NUL and without unpaired surrogates, and values that survive JSON. An
+ * event is made storable before it is applied, so that replaying the stored events gives exactly the stored task.
  */
 import type { TaskEvent } from "../model/events.ts";
 
@@ -9,10 +9,10 @@ export function storableText(text: string): string {
   return whole.includes("\0") ? whole.replaceAll("\0", "\uFFFD") : whole;
 }
 
-/** The event as it will be read again, and its JSON. */
+/** The event as it will be read back, and its JSON. */
 export function storableEvent(event: TaskEvent): { event: TaskEvent; json: string } {
   const json = JSON.stringify(event, (_key, value) => (typeof value === "string" ? storableText(value) : value));
-  // Names of tools are keys, which the replacer does not see; an escape that is left over can only come from one.
+  // Tool names are object keys, which the replacer does not see; a remaining escape can only come from one.
   const clean = /\\u(0000|d[89a-f])/i.test(json) ? JSON.stringify(storableKeys(JSON.parse(json))) : json;
   return { event: JSON.parse(clean) as TaskEvent, json: clean };
 }

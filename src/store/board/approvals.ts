@@ -1,4 +1,6 @@
-/** What people have approved, have denied, or are asked to approve. A subject has one row. Does not decide what needs approval. */
+/**
+ * What people have approved, denied, or are asked to approve. One row per subject. Does not decide what needs approval.
+ */
 import { type Kysely, type Selectable, sql } from "kysely";
 import type { Approval } from "../../model/approval.ts";
 import type { Schema } from "../schema.ts";
@@ -39,7 +41,7 @@ export async function readApprovals(
   return (await rows.orderBy("created_at", "desc").orderBy("id").limit(pageLimit(page)).execute()).map(approvalOf);
 }
 
-/** Gives the row that is there afterwards: an earlier one stays, but for one that was only requested and is decided now. */
+/** Returns the resulting row: an existing one stays, unless it was only requested and is decided now. */
 export async function putApproval(kysely: Kysely<Schema>, approval: Approval): Promise<Approval> {
   const known = await readApproval(kysely, approval.kind, approval.subject);
   if (known === null) {
@@ -74,7 +76,9 @@ export async function countRequested(kysely: Kysely<Schema>): Promise<number> {
   return Number(row.count);
 }
 
-/** Whether one of the paths is a repository of the board, a place of an attempt, or a directory that a person approved. */
+/**
+ * Whether one of the paths is a repository of the board, a folder of an attempt, or a directory that a person approved.
+ */
 export async function hasKnownDirectory(kysely: Kysely<Schema>, paths: readonly string[]): Promise<boolean> {
   if (paths.length === 0) return false;
   const found = await Promise.all([

@@ -1,4 +1,6 @@
-/** Writing attempts, their worktrees' paths and their sessions. What is removed takes with it all that hangs on it. */
+/**
+ * Writes attempts, the paths of their worktrees and their sessions. Removing a record removes its dependents.
+ */
 import type { Kysely, SelectQueryBuilder } from "kysely";
 import type { Attempt, BoardSession } from "../../model/board.ts";
 import type { Schema } from "../schema.ts";
@@ -64,7 +66,7 @@ export async function removeAttempt(kysely: Kysely<Schema>, id: string): Promise
   await removeAttemptsOf(kysely, kysely.selectFrom("attempts").select("id").where("id", "=", id));
 }
 
-/** `ids` is a query, so that any number of them is one statement. */
+/** `ids` is a query, so that any number of attempts is removed in one statement. */
 export async function removeAttemptsOf(
   kysely: Kysely<Schema>,
   ids: SelectQueryBuilder<Schema, "attempts", { id: string }>,

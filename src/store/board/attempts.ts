@@ -1,4 +1,6 @@
-/** Reading attempts with their sessions and worktrees. The newest session is the one created last, ties by the smaller id. */
+/**
+ * Reads attempts with their sessions and worktrees. The newest session is the one created last, ties by the smaller id.
+ */
 import { type Kysely, type Selectable, sql } from "kysely";
 import type { Attempt, AttemptState, BoardSession, WorkItemStatus } from "../../model/board.ts";
 import type { Phase, Status } from "../../model/task.ts";
@@ -21,7 +23,7 @@ const ATTEMPT = [
 ] as const;
 const SESSION = ["id", "attempt_id", "task_id", "host", "created_at"] as const;
 const MOST_STARTING = 200;
-/** Parts of a path: those that are longer are no paths. */
+/** The maximum number of paths to look up; a deeper path is not a real one. */
 const MOST_PATHS = 300;
 
 export async function readAttempt(kysely: Kysely<Schema>, id: string): Promise<AttemptRecord | null> {
@@ -73,7 +75,7 @@ export async function readAttempts(kysely: Kysely<Schema>, itemId: string, page:
   return (await selectAttemptsOf(kysely, itemId, page).execute()).map(attemptRowOf);
 }
 
-/** Its own function so that a test can ask the database how it would run. */
+/** Exported for tests that check the query plan. */
 export function selectAttemptsOf(kysely: Kysely<Schema>, itemId: string, page: BoardPage) {
   let rows = selectAttempts(kysely).where("attempts.work_item_id", "=", itemId);
   for (const condition of afterKey("attempts", page, "newest")) rows = rows.where(condition);
@@ -94,7 +96,7 @@ export async function readAllAttempts(
   }));
 }
 
-/** Its own function so that a test can ask the database how it would run. */
+/** Exported for tests that check the query plan. */
 export function selectAllAttempts(kysely: Kysely<Schema>, projectId: string | null, page: BoardPage) {
   let rows = selectAttempts(kysely)
     .innerJoin("work_items", "work_items.id", "attempts.work_item_id")
@@ -132,7 +134,7 @@ export async function readAttemptAt(kysely: Kysely<Schema>, paths: readonly stri
   return best?.id ?? null;
 }
 
-/** Its own function so that a test can ask the database how it would run. */
+/** Exported for tests that check the query plan. */
 export function selectAttemptsAt(kysely: Kysely<Schema>, paths: readonly string[]) {
   return {
     worktrees: kysely.selectFrom("attempt_repos").select(["attempt_id as id", "path"]).where("path", "in", paths),

@@ -1,4 +1,7 @@
-/** The board's records on a database: puts the nouns' queries together, each write in a transaction. Holds no SQL of its own. */
+/**
+ * The board's records on a database: combines the queries of each noun, with each write in a transaction. Contains no
+ * SQL.
+ */
 import type { Kysely } from "kysely";
 import type { Schema } from "../schema.ts";
 import {

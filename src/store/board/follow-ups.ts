@@ -1,6 +1,6 @@
 /**
- * The queues of follow-ups, one for each session, first in, first out. A row leaves its queue in the transaction that begins its
- * run, or when it is cancelled; nothing else takes one out. Does not decide when one may begin.
+ * The queues of follow-ups, one per session, first in, first out. A row leaves its queue in the transaction that begins
+ * its run, or when it is cancelled, and in no other way. Does not decide when one may begin.
  */
 import { type Kysely, type Selectable, sql } from "kysely";
 import type { FollowUp } from "../../model/board.ts";
@@ -43,7 +43,7 @@ export async function readQueue(kysely: Kysely<Schema>, sessionId: string): Prom
   return { head: followUpOf(head), count: Number(totals.count), afterRun: totals.after_run };
 }
 
-/** Its own function so that a test can ask the database how it would run. */
+/** Exported for tests that check the query plan. */
 export function selectHead(kysely: Kysely<Schema>, sessionId: string) {
   return kysely.selectFrom("follow_ups").select(COLUMNS).where("session_id", "=", sessionId).orderBy("number").limit(1);
 }
@@ -55,7 +55,7 @@ export async function readFollowUps(kysely: Kysely<Schema>, sessionId: string, l
   return rows.map(followUpOf);
 }
 
-/** Says whether it was there. */
+/** Returns whether it was in the queue. */
 export async function takeFollowUp(kysely: Kysely<Schema>, id: string): Promise<boolean> {
   const taken = await kysely.deleteFrom("follow_ups").where("id", "=", id).returning("id").executeTakeFirst();
   return taken !== undefined;
@@ -66,7 +66,7 @@ export async function cancelFollowUps(kysely: Kysely<Schema>, sessionId: string)
   return gone.length;
 }
 
-/** Without an id, of the whole queue. */
+/** Without an id, for the whole queue. */
 export async function refuseFollowUp(
   kysely: Kysely<Schema>,
   sessionId: string,

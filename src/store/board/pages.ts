@@ -1,4 +1,6 @@
-/** Pages of the board's lists: after a key, in an order that ties do not disturb. Bounded; nothing is counted or skipped. */
+/**
+ * Pages of the board's lists: after a key, in a stable order. Bounded; counts and skips nothing.
+ */
 import { type Expression, type SqlBool, sql } from "kysely";
 import { bounded } from "../bounds.ts";
 import type { BoardPage } from "./records.ts";
@@ -10,8 +12,8 @@ export function pageLimit({ limit }: BoardPage): number {
 }
 
 /**
- * What comes after the page's key. The first condition is a range of the index; the second takes off what shares its millisecond
- * and came before.
+ * The condition for what comes after the page's key. The first part is a range of the index; the second excludes
+ * earlier entries of the same millisecond.
  */
 export function afterKey(table: string, { after }: BoardPage, order: "oldest" | "newest"): Expression<SqlBool>[] {
   if (after === null) return [];

@@ -1,4 +1,7 @@
-/** Projects and their repositories. A name is taken once: of all projects, and of the repos of one. Does not look at the disk. */
+/**
+ * Projects and their repositories. Names are unique: among all projects, and among the repos of one. Does not access
+ * the disk.
+ */
 import type { Kysely, Selectable } from "kysely";
 import type { BoardRepo, Project } from "../../model/board.ts";
 import { RolledBack } from "../rollback.ts";

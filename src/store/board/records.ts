@@ -1,6 +1,6 @@
 /**
- * The part of the store's seam that the board uses. Every list is a page by a key, in an order that ties do not disturb, and
- * costs what the page costs. Each write is one transaction. Does not know git, hosts or rules beyond uniqueness.
+ * The part of the store's seam that the board uses. Every list is a page by key in a stable order, and costs as much as
+ * the page, not the list. Each write is one transaction. Knows nothing about git, hosts or rules other than uniqueness.
  */
 import type { Approval } from "../../model/approval.ts";
 import type {
@@ -23,15 +23,15 @@ export interface PageStart {
 }
 
 export interface BoardPage {
-  /** At most 201: one more than the longest page, so that its end can be seen. */
+  /** At most 201: one more than the longest page, to detect whether there are more. */
   limit: number;
   after: PageStart | null;
 }
 
-/** What a list shows of a work item's attempts. */
+/** What a list shows about a work item's attempts. */
 export interface AttemptSummary {
   latestAttemptId: string | null;
-  /** With the status and phase of its newest session's task: how that attempt stands. */
+  /** Together with the status and phase of its newest session's task, the state of that attempt. */
   latestAttemptState: AttemptState | null;
   latestTaskStatus: Status | null;
   latestTaskPhase: Phase | null;
@@ -60,79 +60,79 @@ export interface ListedAttempt extends AttemptRow {
   queuedCount: number;
 }
 
-/** An attempt with everything that is kept about it. */
+/** An attempt with everything stored about it. */
 export interface AttemptRecord extends AttemptRow {
   item: WorkItem;
   /** In the order of the request. */
   repos: (AttemptRepo & { name: string; repoPath: string })[];
 }
 
-/** The repo as it is asked for in an attempt. */
+/** A repo as requested for an attempt. */
 export type AttemptRepoInput = Pick<AttemptRepo, "repoId" | "targetBranch">;
 
 export interface FollowUpQueue {
   head: FollowUp | null;
   count: number;
-  /** The newest run of the session's task that had ended when one of them was queued; null where there is none. */
+  /** The newest run of the session's task that had ended when one of them was queued; null if there is none. */
   afterRun: number | null;
 }
 
 export interface BoardRequest {
   inputHash: string;
-  /** JSON; null while the call is under way, or when its process died. */
+  /** JSON; null while the call is in progress, or if its process died. */
   answer: string | null;
 }
 
 export interface WorkItemFilter {
-  /** Null: any. */
+  /** Null for any. */
   status: WorkItemStatus | null;
-  /** Words that must all be in the title or the description; empty: any. */
+  /** Words that must all occur in the title or the description; empty for any. */
   search: string;
 }
 
 export interface BoardRecords {
-  /** Rises with every change of the board, whichever process makes it. */
+  /** Increases with every change of the board by any process. */
   version(): Promise<number>;
 
-  /** With its first repos, or not at all: false where a name is taken. */
+  /** Adds it with its first repos, or not at all: false if a name is taken. */
   addProject(project: Project, repos?: readonly BoardRepo[]): Promise<boolean>;
   project(id: string): Promise<Project | null>;
   /** Oldest first. */
   projects(page: BoardPage): Promise<Project[]>;
-  /** False while it has work items; its repos go with it. */
+  /** False if it has work items; its repos are removed with it. */
   removeProject(id: string): Promise<boolean>;
 
-  /** False where the name is taken in its project. */
+  /** False if the name is taken in its project. */
   addRepo(repo: BoardRepo): Promise<boolean>;
   /** `taken`: another repo of its project has the name; `gone`: there is no such repo. */
   changeRepo(
     id: string,
     fields: Partial<Pick<BoardRepo, "name" | "copy" | "setup">>,
   ): Promise<"done" | "taken" | "gone">;
-  /** `used`: an attempt works on it. */
+  /** `used`: an attempt uses it. */
   removeRepo(id: string): Promise<"done" | "used" | "gone">;
   /** Those that exist, at most 50. */
   repos(ids: readonly string[]): Promise<BoardRepo[]>;
-  /** The one that was added first, where several projects have it. */
+  /** If several projects have it, the one that was added first. */
   repoAt(path: string): Promise<BoardRepo | null>;
   /** Oldest first. */
   reposOf(projectId: string, page: BoardPage): Promise<BoardRepo[]>;
 
-  /** False where its project is gone. */
+  /** False if its project does not exist. */
   addWorkItem(item: WorkItem): Promise<boolean>;
   workItem(id: string): Promise<(WorkItem & AttemptSummary) | null>;
   /** Newest first, ties by the smaller id. */
   workItems(projectId: string, filter: WorkItemFilter, page: BoardPage): Promise<WorkItemRow[]>;
-  /** False where it is gone. */
+  /** False if it does not exist. */
   changeWorkItem(
     id: string,
     fields: Partial<Pick<WorkItem, "title" | "description" | "status">>,
     at: number,
   ): Promise<boolean>;
-  /** Also its attempts, their sessions and follow-ups; the engine's tasks stay. */
+  /** Removes its attempts, their sessions and follow-ups, too; the engine's tasks stay. */
   removeWorkItem(id: string): Promise<void>;
 
-  /** False where its work item is gone. */
+  /** False if its work item does not exist. */
   addAttempt(attempt: Attempt, repos: readonly AttemptRepoInput[]): Promise<boolean>;
   attempt(id: string): Promise<AttemptRecord | null>;
   /** Newest first, ties by the smaller id. */
@@ -141,31 +141,34 @@ export interface BoardRecords {
   allAttempts(projectId: string | null, page: BoardPage): Promise<ListedAttempt[]>;
   /** Oldest first, at most 200. */
   startingAttempts(): Promise<Attempt[]>;
-  /** `paths`: the worktrees by repo id; null: they are gone. */
+  /** `paths`: the worktrees by repo id; null if they are gone. */
   changeAttempt(
     id: string,
     fields: Partial<Pick<Attempt, "state" | "error" | "folder">> & { paths?: Record<string, string> | null },
     at: number,
   ): Promise<void>;
-  /** The attempt is merged and its work item done. `commits`: what was made on the target branches, by repo id. */
+  /** Marks the attempt merged and its work item done. `commits`: the new commits on the target branches, by repo id. */
   mergeAttempt(id: string, commits: Record<string, string>, at: number): Promise<void>;
   removeAttempt(id: string): Promise<void>;
-  /** The attempt that has a worktree, or its folder, at the first of these paths that is one. */
+  /** The attempt whose worktree or folder is at the first matching path. */
   attemptAt(paths: readonly string[]): Promise<string | null>;
 
-  /** Writes the session and makes its attempt ready; nothing happens where the attempt is gone or the task has one. */
+  /**
+   * Adds the session and marks its attempt ready. Does nothing if the attempt is gone or the task already has a
+   * session.
+   */
   addSession(session: BoardSession): Promise<void>;
   session(id: string): Promise<BoardSession | null>;
   sessionOfTask(taskId: string): Promise<BoardSession | null>;
 
-  /** Puts it at the end of the queue, with the run that had ended by then; earlier refusals are forgotten. */
+  /** Appends it to the queue, with the run that had ended by then, and forgets earlier refusals. */
   queueFollowUp(followUp: Omit<FollowUp, "afterRun" | "error">): Promise<void>;
   queue(sessionId: string): Promise<FollowUpQueue>;
   /** The first of the queue, in order; at most 200. */
   followUps(sessionId: string, limit: number): Promise<FollowUp[]>;
-  /** Takes all out of the queue; says how many. */
+  /** Empties the queue; returns how many there were. */
   cancelFollowUps(sessionId: string): Promise<number>;
-  /** Says why one could not begin; null for the id: forgets it for all of the queue. */
+  /** Stores why one could not begin. With a null id, sets it for the whole queue. */
   refuseFollowUp(sessionId: string, id: string | null, error: string | null): Promise<void>;
   /** Sessions that have follow-ups, at most 1,000. */
   queuedSessions(): Promise<string[]>;
@@ -174,17 +177,17 @@ export interface BoardRecords {
   /** Newest first, ties by the smaller id; of one state, or of all. */
   approvals(state: Approval["state"] | null, page: BoardPage): Promise<Approval[]>;
   countRequested(): Promise<number>;
-  /** Writes it unless its subject is known; a decision replaces what was there. Gives what is there afterwards. */
+  /** Adds it unless its subject is known; a decision replaces a request. Returns the resulting approval. */
   putApproval(approval: Approval): Promise<Approval>;
-  /** Null where there is no such request. */
+  /** Null if there is no such request. */
   decideApproval(id: string, state: "approved" | "denied", at: number): Promise<Approval | null>;
-  /** Whether one of the paths is a repo, the folder of an attempt, or a directory that was approved. */
+  /** Whether one of the paths is a repo, a folder of an attempt, or an approved directory. */
   hasKnownDirectory(paths: readonly string[]): Promise<boolean>;
 
-  /** Takes the name for one call; null where this call has it now, else what is known of the first. */
+  /** Claims the name for one call; null if this call has it now, otherwise what is known about the first one. */
   claimRequest(operation: string, requestId: string, inputHash: string, at: number): Promise<BoardRequest | null>;
   answerRequest(operation: string, requestId: string, answer: string): Promise<void>;
   dropRequest(operation: string, requestId: string): Promise<void>;
-  /** Forgets what is older. */
+  /** Removes older ones. */
   pruneRequests(before: number): Promise<void>;
 }

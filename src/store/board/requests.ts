@@ -1,4 +1,7 @@
-/** Calls that carry a name of the caller's own, with their answers. One call has the name; a second one finds the first. */
+/**
+ * Calls that carry an id of the caller's choice, with their answers. The first call claims the id; a second one finds
+ * the first.
+ */
 import type { Kysely } from "kysely";
 import type { Schema } from "../schema.ts";
 import type { BoardRequest } from "./records.ts";

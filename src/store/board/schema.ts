@@ -1,4 +1,6 @@
-/** The tables of the board as Kysely sees them; `migrations/3-board.ts` and later ones make them. This file holds no behaviour. */
+/**
+ * The board's tables for Kysely; `migrations/3-board.ts` and later ones create them. No behaviour.
+ */
 import type { Generated } from "kysely";
 
 export interface BoardSchema {
@@ -56,7 +58,7 @@ export interface AttemptsTable {
 
 export interface AttemptReposTable {
   attempt_id: string;
-  /** Its place in the request. */
+  /** Its position in the request. */
   position: number;
   repo_id: string;
   target_branch: string;
@@ -73,7 +75,7 @@ export interface BoardSessionsTable {
 }
 
 export interface FollowUpsTable {
-  /** Rises: the order of the queue. */
+  /** Increasing: the order of the queue. */
   number: Generated<number>;
   id: string;
   session_id: string;
@@ -84,7 +86,7 @@ export interface FollowUpsTable {
   error: string | null;
 }
 
-/** Calls that carried a name of the caller's own; the answer is null while the call is under way. */
+/** Calls that carry an id of the caller's choice; the answer is null while the call is in progress. */
 export interface BoardRequestsTable {
   operation: string;
   request_id: string;
@@ -93,7 +95,7 @@ export interface BoardRequestsTable {
   at: number;
 }
 
-/** What a person has to approve; `subject` names it within its kind. */
+/** What a person has to approve; `subject` identifies it within its kind. */
 export interface ApprovalsTable {
   id: string;
   kind: string;

@@ -1,4 +1,6 @@
-/** A number that rises with every change of the board, in the transaction of that change: whoever watches compares it. */
+/**
+ * A number that increases with every change of the board, in the same transaction, so that watchers can compare it.
+ */
 import { type Kysely, sql } from "kysely";
 import { readMeta } from "../meta.ts";
 import type { Schema } from "../schema.ts";

@@ -1,7 +1,7 @@
 /**
- * Moves the work item of an attempt when a task of that attempt begins or ends a run, or when the attempt is merged, in the
- * transaction of that event. A task that belongs to no attempt costs one look by a key, and only when it begins or ends. The model
- * decides where the item goes after a run.
+ * Moves the work item of an attempt when a task of that attempt begins or ends a run, or when the attempt is merged, in
+ * the same transaction. For other tasks this costs one lookup by key, only when they begin or end. The model decides
+ * the new status.
  */
 import type { Kysely } from "kysely";
 import { attemptIdOf, statusAfterRun, type WorkItemStatus } from "../../model/board.ts";
@@ -28,7 +28,7 @@ export async function moveWorkItem(
     .set({ status: statusAfterRun(item.status as WorkItemStatus, run), updated_at: at })
     .where("id", "=", item.id)
     .execute();
-  // What is worked on again is not merged any more.
+  // An attempt that is worked on again no longer counts as merged.
   const state = begins && item.state === "merged" ? "ready" : item.state;
   await kysely.updateTable("attempts").set({ state, updated_at: at }).where("id", "=", attemptId).execute();
   await raiseBoardVersion(kysely);

@@ -1,6 +1,6 @@
 /**
- * Work items, each with what is said about its attempts, in one statement however long the page is. The latest attempt is the one
- * created last, ties by the smaller id; the same holds for sessions. Does not decide a status.
+ * Work items, each with a summary of its attempts, in one statement per page. The latest attempt is the one created
+ * last, ties by the smaller id; the same holds for sessions. Does not decide a status.
  */
 import { type Kysely, type SelectQueryBuilder, sql } from "kysely";
 import type { AttemptState, WorkItem, WorkItemStatus } from "../../model/board.ts";
@@ -46,7 +46,7 @@ export async function readWorkItems(
   return (await selectWorkItems(kysely, projectId, filter, page).execute()).map(itemOf);
 }
 
-/** Its own function so that a test can ask the database how it would run. */
+/** Exported for tests that check the query plan. */
 export function selectWorkItems(
   kysely: Kysely<Schema>,
   projectId: string,
@@ -60,7 +60,7 @@ export function selectWorkItems(
   return rows.orderBy("work_items.created_at", "desc").orderBy("work_items.id").limit(pageLimit(page));
 }
 
-/** Without regard to case. SQLite knows only that of ASCII letters: other words are also found as they were typed. */
+/** Ignores case. SQLite only knows that of ASCII letters, so other words are also matched as typed. */
 function hasWord(word: string) {
   const text = sql<string>`(work_items.title || ' ' || coalesce(work_items.description, ''))`;
   const [typed, lower] = [likePattern(word), likePattern(word.toLowerCase())];

@@ -1,6 +1,6 @@
 /**
- * Migration 1: all tables and indexes. Never edited once released; what comes later is a migration of its own.
- * On PostgreSQL ids sort by bytes (collate "C"), as they do on SQLite, so that a prefix is a range on both.
+ * Migration 1: all tables and indexes. Never edited once released; later changes are new migrations. On PostgreSQL ids
+ * sort by bytes (collate "C"), as on SQLite, so that a prefix is a range on both.
  */
 import { type CreateTableBuilder, type Kysely, sql } from "kysely";
 import type { Dialect } from "../database.ts";

@@ -1,6 +1,6 @@
 /**
- * Migration 2: what lets a status page cost the same however many tasks are stored: totals of each agent, an index for the
- * keyword search, and indexes that hold all that a list or a history needs. Never edited once released.
+ * Migration 2: makes the cost of a status page independent of the number of tasks: totals per agent, an index for the
+ * keyword search, and covering indexes for lists and the history. Never edited once released.
  */
 import { type Kysely, sql } from "kysely";
 import type { Dialect } from "../database.ts";
@@ -36,7 +36,7 @@ async function makeTotals(kysely: Kysely<Schema>, dialect: Dialect): Promise<voi
   await table.addColumn("duration_min", number).addColumn("duration_max", number).execute();
 }
 
-/** Also for a store that was put together from parts. */
+/** Also used for a rebuilt store. */
 export async function recountTotals(kysely: Kysely<Schema>, dialect: Dialect): Promise<void> {
   await kysely.deleteFrom("agent_totals").execute();
   await fillTotals(kysely, dialect);
@@ -85,9 +85,9 @@ async function indexes(kysely: Kysely<Schema>): Promise<void> {
   const index = (name: string, table: string, columns: string[]) =>
     kysely.schema.createIndex(name).on(table).columns(columns).execute();
   await index("tasks_by_agent_status", "tasks", ["agent", "status", "started_at", "created_seq"]);
-  // What the search finds is ordered and filtered without a look at the tasks themselves.
+  // Orders and filters search results without reading the tasks themselves.
   await index("tasks_by_creation", "tasks", ["created_seq", "started_at", "status", "agent"]);
-  // SQLite passes over a partial index that does not hold the column of its own condition.
+  // SQLite ignores a partial index that lacks the column of its own condition.
   await kysely.schema
     .createIndex("notices_open")
     .on("notices")
@@ -103,8 +103,8 @@ async function indexes(kysely: Kysely<Schema>): Promise<void> {
 }
 
 /**
- * All runs of three characters of each description, by `created_seq`. It holds no text of its own (`content=''`), so what
- * it is to forget has to be told again.
+ * All runs of three characters of each description, by `created_seq`. It stores no text (`content=''`), so to remove an
+ * entry its text must be given again.
  */
 async function makeSearch(kysely: Kysely<Schema>): Promise<void> {
   await sql`create virtual table task_search using fts5(

@@ -1,6 +1,6 @@
 /**
- * Migration 3: the board. Ids sort by bytes on both databases, so that "ties by the smaller id" means the same. Each list has an
- * index in its own order. Never edited once released.
+ * Migration 3: the board. Ids sort by bytes on both databases, so that "ties by the smaller id" means the same. Each
+ * list has an index in its own order. Never edited once released.
  */
 import { type CreateTableBuilder, type Kysely, sql } from "kysely";
 import type { Dialect } from "../database.ts";

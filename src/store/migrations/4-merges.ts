@@ -1,4 +1,7 @@
-/** Migration 4: the commit that an attempt's merge made, so that what it changed can be shown afterwards. Never edited once released. */
+/**
+ * Migration 4: the commit of an attempt's merge, so that its changes can be shown afterwards. Never edited once
+ * released.
+ */
 import type { Kysely } from "kysely";
 import type { Schema } from "../schema.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Migration 5: what a person has to approve before it is done for a model, and the order of all attempts. A subject is asked about
- * once: the index says so. Never edited once released.
+ * Migration 5: approvals by people, and the order of all attempts. A unique index ensures that a subject is asked about
+ * once. Never edited once released.
  */
 import { type Kysely, sql } from "kysely";
 import type { Dialect } from "../database.ts";

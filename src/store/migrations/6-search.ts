@@ -1,5 +1,5 @@
 /**
- * Migration 6: the search looks at ids and errors, too. What it looks at can change now, so the index follows changes. Never
+ * Migration 6: the search also covers ids and errors. Since these can change, the index now follows changes. Never
  * edited once released.
  */
 import { type Kysely, sql } from "kysely";

@@ -1,4 +1,6 @@
-/** Migration 7: the heartbeat of an instance, and the pid namespace in which its pid counts. Never edited once released. */
+/**
+ * Migration 7: the heartbeat of an instance, and the pid namespace that its pid belongs to. Never edited once released.
+ */
 import type { Kysely } from "kysely";
 import type { Schema } from "../schema.ts";
 

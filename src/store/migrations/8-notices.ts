@@ -1,6 +1,6 @@
 /**
- * Migration 8: the host that a parent's session belongs to, and when a notice that failed is tried again. A parent that is there
- * launched its tasks through its own host, so that they tell which one it is. Never edited once released.
+ * Migration 8: the host of a parent's session, and when a failed notice is tried again. An existing parent launched its
+ * tasks through its own host, so its host is derived from them. Never edited once released.
  */
 import type { Kysely } from "kysely";
 import type { Dialect } from "../database.ts";

@@ -1,7 +1,7 @@
 /**
- * The ordered list of what made the schema. Migrations only add and are never edited once released; the version is a row
- * in `meta`. They run in one write transaction, so any number of processes may open a store at once. A process that is
- * older than the store may read it, and refuses to write.
+ * The ordered list of migrations. They only add and are never edited once released; the version is a row in `meta`.
+ * They run in one write transaction, so any number of processes may open a store at once. A process that is older than
+ * the store can read it but refuses to write.
  */
 import type { Kysely } from "kysely";
 import { AsyncAgentsError } from "../../model/errors.ts";
@@ -33,9 +33,9 @@ const MIGRATIONS: readonly Migration[] = [
 /** The version that this code reads and writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-/** Brings the schema up to this code's version, or only to an earlier one: for a test of what a later one makes of it. */
+/** Migrates the schema to this code's version, or to an earlier one for tests of later migrations. */
 export async function migrate(database: Database, target = SCHEMA_VERSION): Promise<void> {
-  // No table yet, or nothing readable: the write below makes it, or meets the true error.
+  // No table yet, or nothing readable: the write below creates it, or throws the real error.
   const known = await database.read(storedVersion).catch(() => 0);
   if (known >= target) return;
   await database.write(async (kysely) => {
@@ -52,7 +52,7 @@ export async function migrate(database: Database, target = SCHEMA_VERSION): Prom
   });
 }
 
-/** Throws where a newer asyncagents has changed the store: what this one would write may be wrong there. */
+/** Throws if a newer asyncagents has changed the store: writes of this version might be wrong there. */
 export async function refuseIfNewer(kysely: Kysely<Schema>): Promise<void> {
   const version = await storedVersion(kysely);
   if (version <= SCHEMA_VERSION) return;

@@ -1,13 +1,13 @@
 /**
- * One connection that LISTENs, kept up with bounded backoff. After each (re)connection it calls back once, since something
- * may have been missed meanwhile. Never throws; never keeps the process alive.
+ * One connection that LISTENs, and reconnects with bounded backoff. Calls back once after each (re)connection, since
+ * something may have been missed. Never throws; never keeps the process alive.
  */
 import type { Client } from "pg";
 
 const FIRST_PAUSE = 100;
 const LONGEST_PAUSE = 5_000;
 
-/** `connect` makes a client that is not connected yet. Returns the way to stop. */
+/** `connect` creates an unconnected client. Returns a function that stops listening. */
 export function postgresListener(connect: () => Client, channel: string, changed: () => void): () => void {
   let stopped = false;
   let pause = FIRST_PAUSE;

@@ -1,6 +1,6 @@
 /**
- * The PostgreSQL driver. Every write takes one advisory lock first, so that events commit in the order of their seq, and
- * NOTIFYs in its own transaction. `pg` is loaded only here, when a store is opened. Does not make tables.
+ * The PostgreSQL driver. Every write first takes an advisory lock, so that events commit in order of their seq, and
+ * NOTIFYs in its own transaction. Only this file loads `pg`, when a store is opened. Does not create tables.
  */
 import { createHash } from "node:crypto";
 import { Kysely, PostgresDialect, sql } from "kysely";
@@ -19,7 +19,7 @@ import { postgresListener } from "./listener.ts";
 const TIMES = {
   connectionTimeoutMillis: 10_000,
   lock_timeout: 15_000,
-  // A process that froze inside a write must not hold up all others for ever.
+  // A process that froze inside a write must not block all others forever.
   idle_in_transaction_session_timeout: 60_000,
 };
 
@@ -28,7 +28,7 @@ export async function postgresDatabase(options: PostgresOptions): Promise<Databa
   const { Pool, Client } = await loadDriver();
   const settings = { connectionString, keepAlive: true, application_name: "asyncagents", ...TIMES };
   const pool = new Pool({ ...settings, max: 5, allowExitOnIdle: true });
-  // A connection that breaks, idle or in use, must not end the process: the query on it fails, the pool makes a new one.
+  // A broken connection, idle or in use, must not crash the process: its query fails, and the pool creates a new one.
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
   const kysely = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }), plugins: [storablePlugin] });
@@ -93,11 +93,11 @@ export async function postgresDatabase(options: PostgresOptions): Promise<Databa
 
 async function makeSchema(kysely: Kysely<Schema>, schema: string): Promise<void> {
   const known = await sql`select 1 from pg_namespace where nspname = ${schema}`.execute(kysely);
-  // Asked first: making one needs a right that a careful administrator may not have given.
+  // Checked first: creating a schema needs a right that may not have been granted.
   if (known.rows.length === 0) await kysely.schema.createSchema(schema).ifNotExists().execute();
 }
 
-/** Two that make the same schema at once: the later one sees a duplicate, and finds it there the next time. */
+/** If two processes create the same schema at once, the later one gets a duplicate error and finds it on retry. */
 function madeByAnother(thrown: unknown): boolean {
   return /^(23505|42P06)$/.test(codeOf(thrown));
 }

@@ -1,6 +1,6 @@
 /**
- * Backups of the SQLite store: whole, checked copies in a folder beside it, a bounded number of them. A copy appears under its
- * name only when it is complete. Making one takes as long as the store is large: run it in a process of its own.
+ * Backups of the SQLite store: complete, verified copies in a folder beside it, up to a fixed number. A copy gets its
+ * name only when it is complete. Creating one takes as long as the store is large: run it in a separate process.
  */
 import { Database as Sqlite } from "bun:sqlite";
 import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statfsSync, statSync } from "node:fs";
@@ -9,7 +9,7 @@ import { AsyncAgentsError } from "../../model/errors.ts";
 import { storeFailure } from "../sqlite/failure.ts";
 
 const KEPT = 7;
-/** After this nobody writes to an unfinished backup any more. */
+/** After this time no process is still writing an unfinished backup. */
 const LEFT_MS = 3_600_000;
 const NAME = /^asyncagents-(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ)\.db$/;
 
@@ -40,7 +40,7 @@ export function backupsIn(directory: string): Backup[] {
     .sort((one, other) => other.at - one.at);
 }
 
-/** Makes a backup and removes the oldest beyond the number that is kept. */
+/** Creates a backup and removes the oldest ones beyond the limit. */
 export function makeBackup(directory: string, now: number): Backup {
   const source = storeFileOf(directory);
   if (!existsSync(source)) throw new AsyncAgentsError("invalid_input", `There is no store in ${directory} yet.`);
@@ -64,11 +64,11 @@ export function makeBackup(directory: string, now: number): Backup {
   const backups = backupsIn(directory);
   for (const old of backups.slice(KEPT)) rmSync(old.file, { force: true });
   const made = backups.find((backup) => backup.name === name);
-  if (!made) throw new AsyncAgentsError("internal", `The backup ${name} is gone.`);
+  if (!made) throw new AsyncAgentsError("internal", `The backup ${name} disappeared while it was made. Try again.`);
   return made;
 }
 
-/** Of backups whose process was killed. */
+/** Removes unfinished backups of killed processes. */
 function removeLeftovers(folder: string, now: number): void {
   for (const name of readdirSync(folder).filter((each) => each.endsWith(".part"))) {
     const made = statSync(join(folder, name), { throwIfNoEntry: false });
@@ -94,7 +94,7 @@ function copyInto(source: string, target: string): void {
   }
 }
 
-/** A disk that the backup fills would stop the tasks themselves. */
+/** If the backup filled the disk, the tasks themselves would stop. */
 function requireRoom(folder: string, source: string): void {
   const { bavail, bsize } = statfsSync(folder);
   const needed = 2 * (statSync(source).size + (statSync(`${source}-wal`, { throwIfNoEntry: false })?.size ?? 0));
@@ -102,7 +102,7 @@ function requireRoom(folder: string, source: string): void {
   throw Object.assign(new Error("no room for a backup"), { code: "ENOSPC" });
 }
 
-/** Throws where the file at `file` is damaged; `source` is the one to name. */
+/** Throws if `file` is damaged; the error names `source`. */
 export function requireSound(file: string, source: string): void {
   const handle = new Sqlite(file, { readonly: true });
   try {

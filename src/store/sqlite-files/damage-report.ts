@@ -1,6 +1,6 @@
 /**
- * What a person should know after the store was found damaged: a small file beside the store that stays until somebody has
- * read it and says so. Every door can read it without opening the store.
+ * The report for people after the store was found damaged: a small file beside the store that stays until someone
+ * dismisses it. Every door can read it without opening the store.
  */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,13 +8,13 @@ import { join } from "node:path";
 export interface DamageReport {
   /** In ms. */
   at: number;
-  /** The damaged file, as it was. */
+  /** The damaged file, unchanged. */
   setAside: string;
-  /** Rows by table in the store that took its place; null when nothing could be read, and an empty one began. */
+  /** Rows by table in the store that replaced it; null if nothing could be read and the new store is empty. */
   recovered: Record<string, number> | null;
   /** Whether everything could be read. */
   complete: boolean;
-  /** The backup that filled in what was lost. */
+  /** The backup that supplied what was lost. */
   backup: string | null;
 }
 
@@ -37,7 +37,7 @@ export function readDamageReport(directory: string): DamageReport | null {
   }
 }
 
-/** False when there was none. */
+/** False if there was none. */
 export function dismissDamageReport(directory: string): boolean {
   const was = readDamageReport(directory) !== null;
   rmSync(fileOf(directory), { force: true });

@@ -1,7 +1,7 @@
 /**
- * What happens to a damaged SQLite file: checked in full, set aside (never deleted) and replaced by what could be recovered, and
- * only by a process that has proved that nobody else uses the store. Runs when opening or a query signals damage, never at an
- * ordinary start. How rows are recovered is in `rebuild.ts`.
+ * Handles a damaged SQLite file: checks it completely, sets it aside (never deletes it) and replaces it with what could
+ * be recovered, but only after proving that no other process uses the store. Runs when opening or a query signals
+ * damage, never at an ordinary start. `rebuild.ts` recovers the rows.
  */
 import { Database as Sqlite } from "bun:sqlite";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
@@ -23,12 +23,12 @@ function suspicionOf(file: string): string {
   return `${file}.suspect`;
 }
 
-/** Notes that a query met damage, so that the next start checks the whole file. */
+/** Records that a query found damage, so that the next start checks the whole file. */
 export function suspectDamage(file: string): void {
   try {
     writeFileSync(suspicionOf(file), "", { mode: 0o600 });
   } catch {
-    // The query's own error is already on its way to the caller.
+    // The caller already gets the query's own error.
   }
 }
 
@@ -67,8 +67,8 @@ function isSound(file: string): boolean {
 }
 
 /**
- * Puts what can be saved in the place of the damaged file, and leaves a report for people. The damaged file stays until all of that
- * is done: who is killed meanwhile leaves it to the next start.
+ * Replaces the damaged file with what can be recovered, and leaves a report. The damaged file stays in place until all
+ * of that is done: if the process is killed meanwhile, the next start does it again.
  */
 function replaceDamaged(file: string, log: LineLog): void {
   const directory = dirname(file);

@@ -1,13 +1,13 @@
 /**
- * Makes a new SQLite file from what can still be read of a damaged one, and fills in from a backup what the damaged one has
- * lost. Records come back from a backup; what is still to be done (notices, queued prompts) does not: it may have been done
- * since. The damaged file is read from a copy and stays as it is.
+ * Creates a new SQLite file from what is still readable in a damaged one, and adds lost records from a backup. Pending
+ * work (notices, queued prompts) is not taken from a backup: it may have been done since. The damaged file is read from
+ * a copy and stays unchanged.
  */
 import { type SQLQueryBindings, Database as Sqlite } from "bun:sqlite";
 import { copyFileSync, existsSync, rmSync } from "node:fs";
 import { makePrivateFile } from "../sqlite/connection.ts";
 
-/** Tables that a backup may fill in. */
+/** Tables that may be completed from a backup. */
 const RECORDS = new Set([
   "tasks",
   "runs",
@@ -23,7 +23,7 @@ const RECORDS = new Set([
 export const REBUILT = "rebuilt";
 /** The search fills its own tables as tasks are written. */
 const SEARCH = "task_search";
-/** How many places of an unreadable stretch are tried. */
+/** How many positions to probe in an unreadable range. */
 const PROBES = 64;
 
 export interface Rebuilt {
@@ -41,10 +41,10 @@ interface SchemaEntry {
 
 type Row = Record<string, SQLQueryBindings> & { recovered_rowid: number };
 
-/** Null, with nothing left behind, when neither file shows what tables there are. */
+/** Null, with nothing left behind, if neither file shows its tables. */
 export function rebuild(damaged: string, backup: string | null, target: string): Rebuilt | null {
   const copy = `${target}.source`;
-  // What a process that was killed here left behind: an old log must never meet the new file.
+  // Remove leftovers of a killed process: an old log must never be applied to the new file.
   for (const file of [copy, target]) removeFiles(file);
   for (const part of ["", "-wal"]) if (existsSync(damaged + part)) copyFileSync(damaged + part, copy + part);
   try {
@@ -98,7 +98,7 @@ function writeRebuilt([damaged = null, backup = null]: (Sqlite | null)[], target
   }
 }
 
-/** Tables before the triggers on them; the inner tables of the search are left out. */
+/** Lists tables before their triggers, without the internal tables of the search. */
 function readSchema(source: Sqlite | null): SchemaEntry[] | null {
   const query =
     "select type, name, sql from sqlite_schema where sql is not null and name not like 'sqlite_%' order by rowid";
@@ -111,7 +111,7 @@ function readSchema(source: Sqlite | null): SchemaEntry[] | null {
   }
 }
 
-/** Copies all rows that can be read and are not there yet; says whether all could be read. */
+/** Copies all readable rows that are missing; returns whether all rows could be read. */
 function copyRows(source: Sqlite, made: Sqlite, table: string): boolean {
   const insert = inserter(made, table);
   const all = { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER };
@@ -127,7 +127,7 @@ function copyRows(source: Sqlite, made: Sqlite, table: string): boolean {
   return false;
 }
 
-/** Null when it came to the end; else the last row before the damage. */
+/** Null if it reached the end; otherwise the last row before the damage. */
 function copyRange(
   source: Sqlite,
   table: string,
@@ -137,7 +137,7 @@ function copyRange(
 ): number | null {
   let last = order === "asc" ? from : to;
   try {
-    // Not through an index: it may be damaged where the table is not.
+    // Avoids indexes: one may be damaged where the table is not.
     const rows = source.query<Row, [number, number]>(
       `select rowid as recovered_rowid, * from "${table}" not indexed where rowid > ? and rowid < ? order by rowid ${order}`,
     );
@@ -160,7 +160,7 @@ function inserter(made: Sqlite, table: string): (row: Row) => void {
     try {
       statement.run(...columns.map(({ name }) => row[name] ?? null));
     } catch {
-      // A row that breaks the table's rules was itself damaged.
+      // A row that violates a constraint was itself damaged.
     }
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Puts a backup in the store's place. The store that was there is set aside, never deleted, and nothing happens while any
- * process uses it.
+ * Replaces the store with a backup. The old store is set aside, never deleted, and nothing happens while any process
+ * uses it.
  */
 import { chmodSync, copyFileSync, existsSync } from "node:fs";
 import { AsyncAgentsError } from "../../model/errors.ts";
@@ -9,7 +9,7 @@ import { type Backup, requireSound, storeFileOf } from "./backups.ts";
 import { lockFileOf } from "./damage.ts";
 import { asideOf, finishReplacing, replaceStore } from "./replace.ts";
 
-/** Gives the name under which the old store is kept; null where there was none. */
+/** Returns the name under which the old store is kept; null if there was none. */
 export function restoreBackup(directory: string, backup: Backup): { setAside: string | null } {
   const file = storeFileOf(directory);
   const lock = takeLock(lockFileOf(file), "alone");

@@ -1,6 +1,6 @@
 /**
- * Listeners that are called once per turn of the event loop however often `raise` was called, each shielded from the
- * other's errors. Does not know what changed, nor who changed it: `watch` runs only while somebody listens.
+ * Calls listeners once per turn of the event loop, however often `raise` was called, and isolates them from each
+ * other's errors. Does not know what changed or who changed it. `watch` runs only while there are listeners.
  */
 
 export interface ChangeSignal {
@@ -9,7 +9,7 @@ export interface ChangeSignal {
   stop(): void;
 }
 
-/** `watch` starts to look for changes of other processes and returns the way to stop. */
+/** `watch` starts watching for changes by other processes and returns a function that stops. */
 export function changeSignal(watch: () => () => void): ChangeSignal {
   const listeners = new Set<{ call: () => void }>();
   let unwatch: (() => void) | null = null;
@@ -22,7 +22,7 @@ export function changeSignal(watch: () => () => void): ChangeSignal {
       try {
         listener.call();
       } catch (thrown) {
-        // A listener's fault must not keep the others from hearing; it surfaces as an unhandled rejection of its own.
+        // A failing listener must not affect the others; its error becomes an unhandled rejection.
         void Promise.reject(thrown);
       }
     }

@@ -1,6 +1,6 @@
 /**
- * One bun:sqlite connection, and the adapter that lets Kysely's SqliteDialect drive it. Statements are prepared once and
- * kept. Runs on Bun 1.3.14 and newer. Knows nothing of transactions: `sqlite-database.ts` does.
+ * One bun:sqlite connection, and the adapter that lets Kysely's SqliteDialect use it. Statements are prepared once and
+ * cached. Runs on Bun 1.3.14 and newer. Knows nothing about transactions: `sqlite-database.ts` does.
  */
 import { type SQLQueryBindings, Database as Sqlite, type Statement } from "bun:sqlite";
 import { closeSync, openSync } from "node:fs";
@@ -9,10 +9,10 @@ import type { Schema } from "../schema.ts";
 import { storableText } from "../storable.ts";
 import { codeOf } from "./failure.ts";
 
-/** How long SQLite may block the thread for a lock, in ms; then `patiently` takes over. */
+/** How long SQLite may block the thread for a lock, in ms; after that `retryWhileBusy` takes over. */
 const BUSY_TIMEOUT = 100;
 const KEPT_STATEMENTS = 120;
-/** In KiB: the indexes of 100,000 tasks fit, so that a search does not go to the file for each task that it finds. */
+/** In KiB: large enough for the indexes of 100,000 tasks, so that a search need not read the file for each result. */
 const READ_CACHE = 16_384;
 
 export interface SqliteConnection {
@@ -21,7 +21,9 @@ export interface SqliteConnection {
   close(): void;
 }
 
-/** Makes an empty file that only its owner can read. One that exists is left alone: closing it would drop its locks. */
+/**
+ * Creates an empty file that only its owner can read. Leaves an existing one alone: closing it would drop its locks.
+ */
 export function makePrivateFile(file: string): void {
   try {
     closeSync(openSync(file, "wx", 0o600));
@@ -30,7 +32,7 @@ export function makePrivateFile(file: string): void {
   }
 }
 
-/** Opens `file`; throws what SQLite throws, and leaves nothing open then. */
+/** Opens `file`; if it throws SQLite's error, nothing is left open. */
 export function sqliteConnection(file: string, use: "read" | "write"): SqliteConnection {
   const handle = new Sqlite(file, { readwrite: true, create: true });
   try {

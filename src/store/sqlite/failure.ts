@@ -1,6 +1,6 @@
 /**
- * What SQLite's and the file system's error codes mean for a caller: busy (try again), damaged (see `damage.ts`), or
- * unavailable with a message that names the folder and says what to do. Errors that are not the database's pass through.
+ * Interprets error codes of SQLite and the file system: busy (retry), damaged (see `damage.ts`), or unavailable with a
+ * message that names the folder and says what to do. Other errors pass through.
  */
 import { dirname } from "node:path";
 import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
@@ -18,7 +18,7 @@ export function isDamage(thrown: unknown): boolean {
   return /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(thrown));
 }
 
-/** The error to throw for anything that went wrong with the database at `file`. */
+/** The error to throw for any failure of the database at `file`. */
 export function storeFailure(thrown: unknown, file: string): unknown {
   if (AsyncAgentsError.isInstance(thrown)) return thrown;
   const advice = adviceFor(codeOf(thrown), dirname(file));

@@ -1,6 +1,6 @@
 /**
- * Opens a SQLite store: folder, presence, two connections (a read must not see an open write), and damage on the way.
- * Either everything is open afterwards or nothing is. Does not make tables.
+ * Opens a SQLite store: folder, presence lock, two connections (a read must not see an open write), and handles damage.
+ * If it fails, nothing is left open. Does not create tables.
  */
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
@@ -18,7 +18,7 @@ export interface SqliteConnections {
   close(): void;
 }
 
-/** How long to wait for another process that may just be setting the damaged file aside, in ms. */
+/** How long to wait for another process that may be setting the damaged file aside, in ms. */
 const DAMAGE_PATIENCE = 3_000;
 
 export async function openSqlite(file: string, log: LineLog): Promise<SqliteConnections> {
@@ -74,7 +74,7 @@ function connect(file: string, presence: Lock): SqliteConnections {
   }
 }
 
-/** Reads a little of the header and of the tables that every use begins with: a damaged file mostly shows here. */
+/** Reads part of the header and of the tables that every use begins with: most damage shows here. */
 function meetDamage({ handle }: SqliteConnection): void {
   const made = handle.query<{ tables: number }, []>(
     "select count(*) as tables from sqlite_schema where name = 'tasks'",

@@ -1,6 +1,6 @@
 /**
- * The SQLite driver. Every write is `begin immediate` in a queue of this process; a lock held by another process is waited
- * for without blocking the thread. Changes of other processes show in `data_version`. Does not make tables.
+ * The SQLite driver. Every write is `begin immediate` in a queue of this process; waiting for a lock of another process
+ * does not block the thread. `data_version` shows changes of other processes. Does not create tables.
  */
 import type { Database as Sqlite } from "bun:sqlite";
 import { AsyncAgentsError } from "../../model/errors.ts";
@@ -13,7 +13,7 @@ import { changeSignal } from "./change-signal.ts";
 import { codeOf, isBusy, isDamage, storeFailure } from "./failure.ts";
 import { openSqlite } from "./open-sqlite.ts";
 
-/** How often to look for commits of other processes, in ms. */
+/** How often to check for commits of other processes, in ms. */
 const WATCH_INTERVAL = 100;
 
 export interface SqliteDatabaseOptions {
@@ -36,7 +36,7 @@ export async function sqliteDatabase(options: SqliteDatabaseOptions): Promise<Da
 
   const fail = (thrown: unknown): never => {
     if (isDamage(thrown)) suspectDamage(file);
-    // Only SQLite's own errors: a file that the work itself did not find says nothing about the store.
+    // Only SQLite's own errors: a missing file in the work itself says nothing about the store.
     throw codeOf(thrown).startsWith("SQLITE_") ? storeFailure(thrown, file) : thrown;
   };
   const ensureOpen = () => {
@@ -85,7 +85,7 @@ function counter(handle: Sqlite, sql: string): () => number {
   return () => statement.get()?.value ?? 0;
 }
 
-/** `data_version` of a connection changes with the commits of all others, and not with its own. */
+/** `data_version` of a connection changes with the commits of all other connections, but not with its own. */
 function watchDataVersion(handle: Sqlite, changed: () => void): () => void {
   const version = counter(handle, "select data_version as value from pragma_data_version");
   let seen = version();

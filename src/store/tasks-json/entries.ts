@@ -1,11 +1,11 @@
 /**
- * The shape of tasks.json: an object that maps a session's id to what is known of its task. Reads every shape that was
- * ever documented, written by whom it may be; writes the fullest one, without prompts and results. Pure: no files here.
+ * The format of tasks.json: an object that maps a session's id to its task. Reads every format that was ever
+ * documented, whoever wrote it; writes the most complete one, without prompts and results. Pure: accesses no files.
  */
 import { noProgress, type Progress } from "../../model/progress.ts";
 import { isLive, STATUSES, type Status, type Task } from "../../model/task.ts";
 
-/** One task in the file. The first six fields are all that earlier versions knew. */
+/** One task in the file. Earlier versions had only the first six fields. */
 export interface TasksJsonEntry {
   description: string;
   agent: string;
@@ -23,15 +23,15 @@ export interface TasksJsonEntry {
   host?: string;
   model?: string;
   progress?: Progress;
-  /** Only where it is not the session's id. */
+  /** Only if it differs from the session's id. */
   id?: string;
 }
 
-/** What a task that nobody drives any more ended with. */
+/** The error of a task that no process drives any more. */
 const INTERRUPTED = "interrupted";
 const LAST_TIME = 8.64e15;
 
-/** What of a task goes into the file. */
+/** The fields of a task that go into the file. */
 export type MirroredTask = Pick<
   Task,
   | "id"
@@ -74,7 +74,7 @@ export function entryOf(task: MirroredTask): TasksJsonEntry {
   };
 }
 
-/** The tasks of a file's value, oldest first. `sound` is false where anything in it was not as documented. */
+/** The tasks of a parsed file, oldest first. `sound` is false if anything in it was not as documented. */
 export function tasksOf(value: unknown, now: number): { tasks: Task[]; sound: boolean } {
   if (!isObject(value)) return { tasks: [], sound: false };
   let sound = true;
@@ -131,7 +131,7 @@ function taskOfEntry(sessionId: string, fields: Fields, now: number): Task | nul
   };
 }
 
-/** An entry's fields by type. What is absent is null; what is there but of another type is null and noted as wrong. */
+/** An entry's fields by type. A missing field is null; one of another type is null and recorded as wrong. */
 class Fields {
   wrong: boolean;
   readonly #entry: Record<string, unknown>;

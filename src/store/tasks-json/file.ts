@@ -1,7 +1,7 @@
 /**
- * Writes tasks.json from the store, oldest task first: page by page into a temporary file, fsync, rename. Whatever happens, the file is the
- * one before or the new one, whole. The caller holds the `mirroring` lock, so the temporary file has one writer; one that
- * a killed writer left behind is written over.
+ * Writes tasks.json from the store, oldest task first: page by page into a temporary file, fsync, rename. Whatever
+ * happens, the file is either the old or the new one, complete. The caller holds the `mirroring` lock, so the temporary
+ * file has one writer; leftovers of a killed writer are overwritten.
  */
 import { type FileHandle, open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -11,9 +11,9 @@ import type { Schema, TasksTable } from "../schema.ts";
 import { HEAD_COLUMNS, headOf, withNewestRun } from "../tasks/rows.ts";
 import { entryOf, type MirroredTask } from "./entries.ts";
 
-/** The newest tasks are in the file; older ones are only in the store. */
+/** The file holds the newest tasks; older ones are only in the store. */
 export const MIRRORED_TASKS = 5_000;
-/** Few enough that reading them does not hold the thread for long. */
+/** Small enough not to block the thread for long. */
 const PAGE = 200;
 
 type Position = Pick<TasksTable, "started_at" | "created_seq">;
@@ -47,7 +47,7 @@ async function writeEntries(database: Database, handle: FileHandle): Promise<voi
   await handle.write("\n}\n");
 }
 
-/** The newest task that is too old for the file; null when all fit. */
+/** The newest task that is too old for the file; null if all fit. */
 async function beforeFirst(kysely: Kysely<Schema>): Promise<Position | null> {
   const row = await kysely
     .selectFrom("tasks")
@@ -78,7 +78,7 @@ function taskOf(row: Row): MirroredTask {
   return { ...headOf(row), run: { number: row.run, error: row.error } };
 }
 
-/** Makes the rename itself last. Some file systems cannot; the file is whole all the same. */
+/** Makes the rename durable. Some file systems cannot; the file is complete all the same. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r").catch(() => null);
   await handle?.sync().catch(() => {});

@@ -1,6 +1,6 @@
 /**
- * Brings an earlier tasks.json into a store that has never held a task, or that was rebuilt after damage and may lack some, in
- * one transaction and through events, so that replay stays true. Nobody is told about tasks that come in this way. A damaged
+ * Imports an earlier tasks.json into a store that never held a task, or that was rebuilt after damage and may lack
+ * some, in one transaction and through events, so that replay stays correct. Imported tasks cause no notices. A damaged
  * file is set aside, never lost.
  */
 import { copyFileSync, existsSync, readFileSync, rmSync } from "node:fs";
@@ -24,7 +24,7 @@ export async function importTasksJson(database: Database, file: string, log: Lin
   const first = await database.write(async (kysely) => {
     if (!(await wantsImport(kysely))) return false;
     if (await takeMeta(kysely, REBUILT)) await recountTotals(kysely, database.dialect);
-    // One that is there already is left as it is: `transition` refuses to import it again.
+    // An existing task is unchanged: `transition` refuses to import it again.
     for (const task of tasks) await applyEvent(kysely, task.id, { type: "task.imported", at: now, task });
     // Copied before the commit and removed after it: a crash in between loses neither the file nor the tasks.
     if (!sound) setAside(file, now, log);
@@ -32,7 +32,7 @@ export async function importTasksJson(database: Database, file: string, log: Lin
   });
   if (!first) return;
   if (!sound) rmSync(file, { force: true });
-  if (tasks.length > 0) log(`store: brought in ${tasks.length} tasks from ${file}`);
+  if (tasks.length > 0) log(`store: imported ${tasks.length} tasks from ${file}`);
 }
 
 async function wantsImport(kysely: Kysely<Schema>): Promise<boolean> {
@@ -51,7 +51,7 @@ function setAside(file: string, now: number, log: LineLog): void {
   const aside = `${file}.damaged-${new Date(now).toISOString().replaceAll(/[:.]/g, "-")}`;
   try {
     copyFileSync(file, aside);
-    log(`store: ${file} is damaged and was set aside as ${aside}; what could be read of it was brought in`);
+    log(`store: ${file} is damaged and was set aside as ${aside}; what could be read of it was imported`);
   } catch (thrown) {
     log(`store: ${file} is damaged and could not be set aside: ${messageOf(thrown)}`);
   }

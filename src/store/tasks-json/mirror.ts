@@ -1,7 +1,7 @@
 /**
- * Keeps tasks.json up with the store: soon after this process wrote, merged, one writer at a time over all processes. How
- * far the file has come is a row in `meta`, so that nothing is written twice, and what a killed process left undone is
- * found by the next one. Failing to write it is logged and never fails a task: the database is the truth.
+ * Keeps tasks.json up to date with the store: soon after this process wrote, coalesced, with one writer at a time
+ * across processes. The progress of the file is a row in `meta`, so that nothing is written twice, and the next process
+ * finishes what a killed one left. A failed write is logged and never fails a task: the database is the truth.
  */
 import { existsSync } from "node:fs";
 import { messageOf } from "../../model/errors.ts";
@@ -14,11 +14,11 @@ import { takeLock } from "../sqlite/presence.ts";
 import { writeTasksJson } from "./file.ts";
 
 export interface Mirror {
-  /** Says that this process wrote to the store. */
+  /** Call this after this process wrote to the store. */
   touch(): void;
-  /** Writes what is owed; returns when the file is up to date, or after a bound with a log line. */
+  /** Writes what is pending; returns when the file is up to date, or after a time limit with a log line. */
   flush(): Promise<void>;
-  /** Stops; writes first what this process still owes. */
+  /** Writes what this process still has to write, then stops. */
   close(): Promise<void>;
 }
 
@@ -29,14 +29,14 @@ export interface MirrorOptions {
   log: LineLog;
 }
 
-/** Quiet before a write, so that it comes when nothing else does; but never later than this after the first change. */
+/** Waits for a quiet moment before a write, but never longer than this after the first change. */
 const DEBOUNCE = 400;
 const LONGEST_WAIT = 2_000;
-/** At least between two writes, in ms. */
+/** Minimum time between two writes, in ms. */
 const LEAST_GAP = 1_000;
-/** A long file is written less often: at most one part in so many of the time goes into it. */
+/** A long file is written less often: writing takes at most one part in this many of the time. */
 const GAP_PER_DURATION = 20;
-/** How long to wait where another process writes the file. */
+/** How long to wait while another process writes the file. */
 const LOCKED_PAUSE = 150;
 const FLUSH_LIMIT = 5_000;
 
@@ -49,7 +49,7 @@ export function tasksJsonMirror(options: MirrorOptions): Mirror {
   let closed = false;
   let running: Promise<boolean> = Promise.resolve(true);
 
-  /** True when nothing is owed any more, or when trying again soon would not help. */
+  /** True when nothing is pending, or when retrying soon would not help. */
   const attempt = async (): Promise<boolean> => {
     const began = performance.now();
     touched = false;
@@ -81,12 +81,12 @@ export function tasksJsonMirror(options: MirrorOptions): Mirror {
     const deadline = performance.now() + FLUSH_LIMIT;
     while (!(await run())) {
       if (performance.now() >= deadline)
-        return log(`store: ${options.file} is locked by another process; left as it is`);
+        return log(`store: ${options.file} is locked by another process and was not updated`);
       await Bun.sleep(LOCKED_PAUSE);
     }
   };
 
-  // What an earlier process owed when it was killed; an ordinary start finds nothing to do.
+  // Finishes what a killed process left; normally there is nothing to do.
   schedule(DEBOUNCE);
   return {
     touch() {

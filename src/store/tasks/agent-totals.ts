@@ -1,7 +1,7 @@
 /**
- * What each agent's tasks add up to, kept up in the transaction of every event, so that reading it does not depend on how
- * many tasks there are. It always equals the sum over all stored tasks and runs, each for the agent that did it. Does not
- * forget: no task is ever deleted.
+ * The totals of each agent's tasks, updated in the transaction of every event, so that reading them does not depend on
+ * the number of tasks. They always equal the sum over all stored tasks and runs, each for the agent that did it.
+ * Nothing is ever subtracted for deletion: no task is deleted.
  */
 import { type Kysely, type Selectable, sql } from "kysely";
 import { runDuration, STATUSES, type Status, type Task } from "../../model/task.ts";
@@ -25,14 +25,14 @@ const COLUMNS = ["agent", ...ADDED, "duration_min", "duration_max"] as const;
 
 type TotalsRow = Selectable<AgentTotalsTable>;
 
-/** Adds what an event changed. `before` is null for a task that the event made. */
+/** Adds what an event changed. `before` is null for a task that the event created. */
 export async function addToTotals(kysely: Kysely<Schema>, before: Task | null, after: Task): Promise<void> {
   const change = { ...changeOfTask(before, after), ...changeOfRun(before, after), agent: after.agent };
   if (before !== null && before.agent !== after.agent) return handOver(kysely, before, change);
   if (ADDED.some((name) => change[name] !== 0)) await add(kysely, change);
 }
 
-/** The task counts for its agent of now; what another one did and used before stays that one's. */
+/** The task counts for its new agent; earlier work and usage stay with the previous one. */
 async function handOver(kysely: Kysely<Schema>, { agent, status }: Task, change: TotalsRow): Promise<void> {
   const nothing = Object.fromEntries(COLUMNS.map((name) => [name, 0])) as unknown as TotalsRow;
   const leaves = { ...nothing, agent, [status]: -1, duration_min: null, duration_max: null };
@@ -49,7 +49,7 @@ function changeOfTask(before: Task | null, after: Task) {
   return { ...counts, ...amounts };
 }
 
-/** A run that has ended stays so, and stays counted when the next one begins. */
+/** An ended run stays counted when the next one begins. */
 function changeOfRun(before: Task | null, after: Task) {
   const ends = after.run.endedAt !== null && (before === null || before.run.endedAt === null);
   if (!ends) return { ended_runs: 0, duration_sum: 0, duration_min: null, duration_max: null };
@@ -70,7 +70,7 @@ function amountsOf({ progress }: Task): Record<(typeof PROGRESS)[number], number
   };
 }
 
-/** What a host tells as its figures must not spoil those of all others. */
+/** A host's wrong figures must not spoil all others. */
 function finite(value: number): number {
   return Number.isFinite(value) ? value : 0;
 }
@@ -98,7 +98,7 @@ export async function readAgentTotals(kysely: Kysely<Schema>): Promise<AgentTota
   return rows.map(totalsOf);
 }
 
-/** How many tasks there are in these statuses (null: in any), of one agent or of all. */
+/** How many tasks there are in these statuses (null for any), of one agent or of all. */
 export async function countByStatus(
   kysely: Kysely<Schema>,
   statuses: readonly Status[] | null,

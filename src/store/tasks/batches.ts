@@ -1,6 +1,6 @@
 /**
- * Reading batches: how their tasks stand, which one is a parent's newest, and when their runs began and ended. A batch is
- * only a name that tasks share; nothing is stored of it besides.
+ * Reads batches: the statuses of their tasks, a parent's newest batch, and when their runs began and ended. A batch is
+ * only an id that tasks share; nothing else is stored about it.
  */
 import { type Kysely, sql } from "kysely";
 import { type Run, STATUSES, type Status } from "../../model/task.ts";
@@ -28,7 +28,7 @@ export async function readBatchOf(
   parentSessionId: string,
   among: { messageId: string } | "live",
 ): Promise<string | null> {
-  // A launch that has no task yet is newer than every task, and as live.
+  // A launch without a task is newer than every task, and counts as live.
   let launches = kysely.selectFrom("launches").select("batch_id").where("parent_session_id", "=", parentSessionId);
   if (among !== "live") launches = launches.where("parent_message_id", "=", among.messageId);
   const launch = await launches.orderBy("at", "desc").limit(1).executeTakeFirst();
@@ -58,7 +58,7 @@ export async function readBatchRuns(kysely: Kysely<Schema>, batchId: string, lim
   }));
 }
 
-/** Its own function so that a test can ask the database how it would run. */
+/** Exported for tests that check the query plan. */
 export function selectBatchRuns(kysely: Kysely<Schema>, batchId: string, limit?: number) {
   const beginning = (column: string) => sql`substr(${sql.ref(column)}, 1, ${sql.lit(SPAN_CHARACTERS)})`;
   return kysely

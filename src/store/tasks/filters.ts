@@ -1,6 +1,6 @@
 /**
- * Which tasks a query is about, as conditions on `tasks`. A shape says which filters are there; their values come later, so
- * that a statement is compiled once for all queries of a shape. Each filter has its index. Does not order or cut.
+ * The filters of a task query, as conditions on `tasks`. A shape says which filters are present; their values come
+ * later, so that a statement is compiled once per shape. Each filter has its index. Does not order or limit.
  */
 import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import { isLive, STATUSES, type Status } from "../../model/task.ts";
@@ -18,12 +18,12 @@ const EQUAL = {
 } as const;
 type Equal = keyof typeof EQUAL;
 
-/** Higher than any character that can follow a prefix. */
+/** Greater than any character that can follow a prefix. */
 const LAST_CHARACTER = "\u{10FFFF}";
 
 export interface TaskShape {
   equal: readonly Equal[];
-  /** Null: any. */
+  /** Null for any. */
   statuses: readonly Status[] | null;
   search: SearchShape | null;
   byId: boolean;
@@ -39,28 +39,28 @@ export function shapeOf(dialect: Dialect, query: TaskQuery): TaskShape {
     byId: query.idPrefix !== undefined,
     cleared: query.cleared ?? null,
   };
-  // The few that another filter leaves are looked at faster than all that hold the words are found.
+  // If another filter leaves few tasks, scanning them is faster than finding all that contain the words.
   return isIndexed(shape) && isNarrow(shape) && shape.search ? { ...shape, search: scanned(shape.search) } : shape;
 }
 
-/** Whether tasks are found through the index of the search. */
+/** Whether tasks are found through the search index. */
 export function isIndexed({ search }: TaskShape): boolean {
   return search?.way === "index";
 }
 
-/** Whether only agents and statuses are asked for: how many such tasks there are is kept in `agent_totals`. */
+/** Whether the only filters are agents and statuses: `agent_totals` has the number of such tasks. */
 export function isCounted(shape: TaskShape): boolean {
   const { equal, search, byId, cleared } = shape;
   return equal.every((name) => name === "agent") && search === null && !byId && cleared === null;
 }
 
-/** Whether the keyword is the only filter. */
+/** Whether the search is the only filter. */
 export function isOnlySearch(shape: TaskShape): boolean {
   const { equal, statuses, byId, cleared } = shape;
   return equal.length === 0 && statuses === null && !byId && cleared === null;
 }
 
-/** Whether a filter is there that few tasks pass, however many are stored. */
+/** Whether a filter is present that few tasks pass, however many are stored. */
 export function isNarrow({ equal, statuses, byId }: TaskShape): boolean {
   return equal.some((name) => name !== "agent") || byId || (statuses?.every(isLive) ?? false);
 }
@@ -68,7 +68,7 @@ export function isNarrow({ equal, statuses, byId }: TaskShape): boolean {
 type Condition = RawBuilder<boolean>;
 export type Tasks<Row = object> = SelectQueryBuilder<Schema, "tasks", Row>;
 
-/** The tasks of a shape; those of the search are found first, and each looked up by its `created_seq`. */
+/** The tasks of a shape. Search results are found first, and each is looked up by its `created_seq`. */
 export function selectMatching(kysely: Kysely<Schema>, shape: TaskShape): Tasks {
   if (!isIndexed(shape)) return filtered(kysely.selectFrom("tasks"), shape);
   // SQLite joins a cross join in the order in which it is written.
@@ -77,8 +77,8 @@ export function selectMatching(kysely: Kysely<Schema>, shape: TaskShape): Tasks 
 }
 
 /**
- * The shapes whose tasks together are those of this one. Several statuses are one range of an index each, and ranges that
- * are in order are merged without looking at more than the page.
+ * Splits a shape into shapes whose tasks together are the same. Each of several statuses is a range of an index, and
+ * ordered ranges can be merged without reading more than the page.
  */
 export function rangesOf(shape: TaskShape): TaskShape[] {
   const { statuses } = shape;
@@ -116,12 +116,12 @@ function amongStatuses(statuses: readonly Status[], wide: (condition: Condition)
   if (statuses.length === 0) return [sql`1 = 0`];
   const among = wide(sql`tasks.status in (${sql.join(statuses)})`);
   if (!statuses.every(isLive)) return [among];
-  // The literal (not a parameter) is what lets SQLite choose the partial index.
+  // The literal (not a parameter) lets SQLite choose the partial index.
   const live: Condition = sql`tasks.live = 1`;
   return statuses.length === STATUSES.filter(isLive).length ? [live] : [live, among];
 }
 
-/** Keeps SQLite from taking the index of an agent or a status where another filter leaves far fewer tasks. */
+/** Keeps SQLite from using the index of an agent or a status if another filter leaves far fewer tasks. */
 function inPassing(condition: Condition): Condition {
   return sql`(${condition}) is true`;
 }

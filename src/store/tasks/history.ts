@@ -1,6 +1,6 @@
 /**
- * What happened over time: tasks by when they began, runs by how long they took. Reads ranges of indexes that hold all it
- * needs, so it costs what lies in the window, not what is stored. Does not fill in what is empty.
+ * What happened over time: tasks by start, runs by duration. Reads ranges of covering indexes, so the cost depends on
+ * the window, not on what is stored. Does not add empty buckets.
  */
 import { type Kysely, sql } from "kysely";
 import { AsyncAgentsError } from "../../model/errors.ts";
@@ -10,7 +10,7 @@ import type { History, HistoryQuery } from "../store.ts";
 
 const MOST_BUCKETS = 500;
 const MOST_BOUNDS = 100;
-/** A clock that was set back does not make a run take less than nothing. */
+/** A clock that was set back must not make a duration negative. */
 const DURATION = sql<number>`case when ended_at > started_at then ended_at - started_at else 0 end`;
 
 export async function readHistory(kysely: Kysely<Schema>, query: HistoryQuery): Promise<History> {
@@ -30,8 +30,8 @@ export async function readHistory(kysely: Kysely<Schema>, query: HistoryQuery): 
 }
 
 /**
- * Each count is a range of the index of statuses, which takes a fraction of what sorting the rows into groups does. Its own
- * function so that a test can ask the database how it would run.
+ * Each count is a range of the status index, which is much faster than grouping the rows. Exported for tests that check
+ * the query plan.
  */
 export function selectStarted(kysely: Kysely<Schema>, { from, to, bucketMs }: HistoryQuery, buckets: number) {
   const first = sql<number>`cast(0 as double precision)`;
@@ -63,7 +63,7 @@ export function selectStarted(kysely: Kysely<Schema>, { from, to, bucketMs }: Hi
     .orderBy("bucket.number");
 }
 
-/** Its own function so that a test can ask the database how it would run. */
+/** Exported for tests that check the query plan. */
 export function selectDurations(kysely: Kysely<Schema>, { from, to, durationBounds }: HistoryQuery) {
   const cases = durationBounds.map((bound, step) => sql`when ${DURATION} < ${bound} then ${sql.lit(step)}`);
   const last = sql.lit(durationBounds.length);
@@ -77,22 +77,22 @@ export function selectDurations(kysely: Kysely<Schema>, { from, to, durationBoun
     .groupBy(sql.ref("step"));
 }
 
-/** How many buckets the window has. */
+/** The number of buckets in the window. */
 function bucketsOf({ from, to, bucketMs, durationBounds }: HistoryQuery): number {
   const refusal = (message: string) =>
     new AsyncAgentsError("invalid_input", message, { details: { from, to, bucketMs } });
   if (!Number.isFinite(from) || !Number.isFinite(to) || !Number.isFinite(bucketMs) || bucketMs <= 0) {
-    throw refusal("from, to and bucketMs must be numbers, and bucketMs more than 0.");
+    throw refusal("from, to and bucketMs must be numbers, and bucketMs greater than 0.");
   }
   const rising = durationBounds.every(
     (bound, place) => bound > (durationBounds[place - 1] ?? Number.NEGATIVE_INFINITY),
   );
   if (!rising || durationBounds.length > MOST_BOUNDS) {
-    throw refusal(`durationBounds must rise, and be at most ${MOST_BOUNDS}.`);
+    throw refusal(`durationBounds must be increasing, and at most ${MOST_BOUNDS}.`);
   }
   const buckets = Math.max(0, Math.ceil((to - from) / bucketMs));
   if (buckets <= MOST_BUCKETS) return buckets;
   throw refusal(
-    `This window has ${buckets} buckets and ${MOST_BUCKETS} is the most: ask for a shorter window or longer buckets.`,
+    `This window has ${buckets} buckets; the maximum is ${MOST_BUCKETS}. Ask for a shorter window or longer buckets.`,
   );
 }

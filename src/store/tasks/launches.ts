@@ -1,6 +1,6 @@
 /**
- * Launches whose session is not known yet, so that a crash between asking a host and writing the task is found again.
- * A row is gone once the task's row is there. Does not decide what becomes of a launch that was left behind.
+ * Launches whose session is not known yet, so that a crash between calling a host and storing the task can be
+ * recovered. A row is removed when the task is stored. Does not decide what happens to an abandoned launch.
  */
 import type { Kysely } from "kysely";
 import type { LaunchRow, Schema } from "../schema.ts";
@@ -28,7 +28,7 @@ export async function addLaunch(kysely: Kysely<Schema>, launch: Launch): Promise
   await kysely.insertInto("launches").values(launchRow(launch)).execute();
 }
 
-/** False where there is none of that id. */
+/** False if there is no such launch. */
 export async function removeLaunch(kysely: Kysely<Schema>, id: string): Promise<boolean> {
   const removed = await kysely.deleteFrom("launches").where("id", "=", id).returning("id").executeTakeFirst();
   return removed !== undefined;

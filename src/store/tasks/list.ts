@@ -1,6 +1,6 @@
 /**
- * A page of tasks and how many there are. A page costs the same however many tasks are stored: it is read in an index's
- * order, and the total of the common filters is kept rather than counted. Does not write.
+ * A page of tasks and how many there are. The cost does not depend on the number of stored tasks: a page is read in
+ * index order, and the totals of common filters are stored rather than counted. Does not write.
  */
 import { type Compilable, type Kysely, sql } from "kysely";
 import type { Task } from "../../model/task.ts";
@@ -24,14 +24,14 @@ import {
 } from "./filters.ts";
 import { type TaskRow, taskColumns, taskOf, withNewestRun } from "./rows.ts";
 
-/** What PostgreSQL's substr can count. */
+/** The maximum for PostgreSQL's substr. */
 const MOST_CHARACTERS = 2 ** 31 - 1;
 
 interface PageShape extends TaskShape {
   direction: "asc" | "desc";
-  /** Whether texts are cut. */
+  /** Whether texts are shortened. */
   cut: boolean;
-  /** Whether the page's tasks are chosen in an index alone before anything else of them is read. */
+  /** Whether the page's tasks are chosen from an index alone before anything else of them is read. */
   keysFirst: boolean;
 }
 
@@ -42,7 +42,7 @@ export async function readTasks(kysely: Kysely<Schema>, dialect: Dialect, query:
   return { tasks, total: totalSeen(rows.length, query) ?? (await readTotal(kysely, shape, query)) };
 }
 
-/** The statement behind a page of tasks; its own function so that a test can ask the database how it would run. */
+/** The statement for a page of tasks; exported for tests that check the query plan. */
 export function pageStatement(kysely: Kysely<Schema>, matching: TaskShape, query: TaskQuery) {
   const shape: PageShape = {
     ...matching,
@@ -53,7 +53,7 @@ export function pageStatement(kysely: Kysely<Schema>, matching: TaskShape, query
   return pageQuery(kysely, shape, query);
 }
 
-/** A page that is not full shows the end: nothing needs to be counted. */
+/** A page that is not full is the last one: then counting is unnecessary. */
 function totalSeen(rows: number, query: TaskQuery): number | null {
   const isLast = rows < limitOf(query) && (rows > 0 || offsetOf(query) === 0);
   return isLast ? offsetOf(query) + rows : null;
@@ -69,7 +69,7 @@ const pageQuery = compiledOnce<PageShape, TaskQuery, TaskRow>((kysely, shape) =>
   return shape.keysFirst ? selectByKeys(kysely, shape) : selectInOrder(kysely, shape);
 });
 
-/** Exported so that a test can ask the database how it would run. */
+/** Exported for tests that check the query plan. */
 export const countQuery = compiledOnce<TaskShape, TaskQuery, { total: number }>((kysely, shape) =>
   selectKeys(kysely, shape).select(sql<number>`count(*)`.as("total")),
 );
@@ -87,7 +87,7 @@ function selectByKeys(kysely: Kysely<Schema>, shape: PageShape): Compilable<Task
 
 function keysOf(kysely: Kysely<Schema>, shape: PageShape) {
   if (isIndexed(shape)) {
-    // The index's own order: nothing is sorted, and what is behind the page is not looked at.
+    // In index order: nothing is sorted, and rows beyond the page are not read.
     return selectKeys(kysely, shape).select(sql<number>`task_search.rowid`.as("created_seq"));
   }
   return rangesOf(shape)
@@ -95,7 +95,7 @@ function keysOf(kysely: Kysely<Schema>, shape: PageShape) {
     .reduce((ranges, range) => ranges.unionAll(range)) as unknown as Tasks<{ created_seq: number }>;
 }
 
-/** What the search alone finds needs no look at the tasks. */
+/** A search without other filters does not read the tasks. */
 function selectKeys(kysely: Kysely<Schema>, shape: TaskShape): Tasks {
   if (shape.search === null || !isIndexed(shape) || !isOnlySearch(shape)) return selectMatching(kysely, shape);
   return kysely.selectFrom("task_search").where(searchFor(shape.search)) as unknown as Tasks;
@@ -106,7 +106,7 @@ function selectRows(tasks: Tasks, shape: PageShape) {
   return ordered(withNewestRun(tasks).select(taskColumns(characters)), shape, "tasks.");
 }
 
-/** By start; what a search finds, by creation: the order of its index, and milliseconds apart from the other. */
+/** By start. Search results are ordered by creation: the order of their index, at most milliseconds off. */
 function ordered<Rows extends { orderBy(column: never, direction: "asc" | "desc"): Rows }>(
   rows: Rows,
   shape: PageShape,
@@ -115,7 +115,7 @@ function ordered<Rows extends { orderBy(column: never, direction: "asc" | "desc"
   const { search, direction } = shape;
   const byStart = search === null ? rows.orderBy(`${table}started_at` as never, direction) : rows;
   const creation = sql.ref(`${table}created_seq`);
-  // The plus keeps SQLite from reading all tasks in this order where another filter leaves few.
+  // The plus keeps SQLite from reading all tasks in this order if another filter leaves few.
   const column = search !== null && isNarrow(shape) ? sql`+${creation}` : creation;
   return byStart.orderBy(column as never, direction);
 }

@@ -1,6 +1,6 @@
 /**
- * Notices: written once per task, run and topic in the transaction of the event that caused them, claimed as one group per
- * parent, settled once. Does not send anything and does not judge whether a sender still lives.
+ * Notices: written once per task, run and topic in the transaction of the event that caused them, claimed as one group
+ * per parent, settled once. Sends nothing, and does not judge whether a sender is alive.
  */
 import { type Insertable, type Kysely, sql } from "kysely";
 import type { Task } from "../../model/task.ts";
@@ -35,7 +35,7 @@ const COLUMNS = [
   "next_try_at",
 ] as const;
 
-/** A second notice on the same topic of a run is silently not written. */
+/** Writes nothing if the run already has a notice on this topic. */
 export async function addNotice(kysely: Kysely<Schema>, task: Task, intent: NoticeIntent, at: number): Promise<void> {
   const { batchId, parentSessionId } = task;
   const [batch] = await countBatch(kysely, { batchId, parentSessionId });
@@ -99,7 +99,7 @@ export async function readParentsWithNotices(kysely: Kysely<Schema>, after?: str
   return (await selectParentsWithNotices(kysely, after).execute()).map((row) => row.parent_session_id);
 }
 
-/** Its own function so that a test can ask the database how it would run. */
+/** Exported for tests that check the query plan. */
 export function selectParentsWithNotices(kysely: Kysely<Schema>, after = "") {
   return kysely
     .selectFrom("notices")

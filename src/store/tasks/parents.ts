@@ -1,6 +1,6 @@
 /**
- * Parents: sessions that have launched tasks, with who saw their last message. The newest word replaces the older one.
- * Does not know whether the session still exists.
+ * Parents: sessions that have launched tasks, with the instance that saw their last message. New information replaces
+ * old. Does not know whether the session still exists.
  */
 import type { Kysely } from "kysely";
 import { preparedQuery } from "../compiled-query.ts";

@@ -1,4 +1,6 @@
-/** Reading single tasks and runs by their ids. Every read is bounded; pages of tasks are in `list.ts`. */
+/**
+ * Reads single tasks and runs by id. Every read is bounded; `list.ts` has pages of tasks.
+ */
 import type { Kysely } from "kysely";
 import type { Run, Task } from "../../model/task.ts";
 import { bounded } from "../bounds.ts";

@@ -1,6 +1,6 @@
 /**
- * Between a task and its rows: one in `tasks`, one in `runs` for its newest run. Exact in both directions: what is
- * written reads back equal. Reads select these columns by name, so that a newer store's further columns do no harm.
+ * Converts between a task and its rows: one in `tasks`, one in `runs` for its newest run. Lossless in both directions.
+ * Reads select these columns by name, so that additional columns of a newer store do no harm.
  */
 import { type Insertable, type Selectable, type SelectQueryBuilder, sql, type Updateable } from "kysely";
 import { isLive, type Run, type Task } from "../../model/task.ts";
@@ -64,14 +64,16 @@ export interface TaskRow
   run_started_at: number;
 }
 
-/** Adds the newest run of each task. */
+/** Joins the newest run of each task. */
 export function withNewestRun(tasks: SelectQueryBuilder<Schema, "tasks", object>) {
   return tasks.innerJoin("runs", (join) =>
     join.onRef("runs.task_id", "=", "tasks.id").onRef("runs.number", "=", "tasks.run"),
   );
 }
 
-/** All of a task and its newest run; the texts of the run are cut to so many characters, unless null. */
+/**
+ * All columns of a task and its newest run; the texts of the run are shortened to that many characters, unless null.
+ */
 export function taskColumns(characters: number | null) {
   const text = <Value>(column: "prompt" | "result" | "error") => {
     const whole = sql.ref<Value>(`runs.${column}`);
@@ -85,7 +87,7 @@ export function taskColumns(characters: number | null) {
   ] as const;
 }
 
-/** What does not depend on the run. */
+/** The fields that do not depend on the run. */
 export function headOf(row: Pick<TaskRow, (typeof HEAD)[number]>) {
   return {
     id: row.id,
@@ -144,7 +146,7 @@ export function runOf(row: RunRow): Run {
   };
 }
 
-/** What can change in a task after it was made. */
+/** The columns that can change after a task was created. */
 export function changingColumns(task: Task) {
   return {
     agent: task.agent,

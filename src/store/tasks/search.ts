@@ -1,12 +1,12 @@
 /**
- * How the search finds tasks: every word must be somewhere in the description, the id or the newest run's error, in any order
- * and without regard to case. On SQLite an index of all runs of three characters finds words of three and more. Does not rank.
+ * How the search finds tasks: every word must occur in the description, the id or the newest run's error, in any order
+ * and ignoring case. On SQLite a trigram index finds words of three characters and more. Does not rank.
  */
 import { type RawBuilder, type SqlBool, sql } from "kysely";
 import type { Task } from "../../model/task.ts";
 import type { Dialect } from "../database.ts";
 
-/** `index`: through `task_search`; `scan` and `like`: by looking at every task. */
+/** `index`: through `task_search`; `scan` and `like`: by reading every task. */
 export interface SearchShape {
   way: "index" | "scan" | "like";
   /** How many words there are. */
@@ -14,21 +14,21 @@ export interface SearchShape {
 }
 
 const LEAST_INDEXED = 3;
-/** A longer word costs more in the index than it saves. */
+/** Looking up a longer word in the index costs more than it saves. */
 const MOST_INDEXED = 200;
-/** The words beyond are looked for as they stand, as one. */
+/** The words beyond are searched as one, as they stand. */
 const MOST_WORDS = 8;
-/** Of an error; migration 6 says the same. */
+/** Characters of an error that are searched; must equal that of migration 6. */
 const ERROR_CHARS = 500;
-/** Characters that SQLite's tokenizer does not tell apart. */
+/** Characters that SQLite's tokenizer cannot distinguish. */
 const CONFUSED = /[\0\ud800-\udfff\ufffd-\uffff]/u;
 
-/** What is searched of a task. A word has no line break in it, so it is never found across two of them. */
+/** The searched text of a task. A word contains no line break, so it never matches across two parts. */
 export function searchText({ description, id, run }: Pick<Task, "description" | "id" | "run">): string {
   return [description, id, (run.error ?? "").slice(0, ERROR_CHARS)].join("\n").toLowerCase();
 }
 
-/** Null where there is nothing to look for. */
+/** Null if there is nothing to search for. */
 export function searchShape(dialect: Dialect, search: string): SearchShape | null {
   const words = searchWords(search);
   if (words.length === 0) return null;
@@ -36,7 +36,7 @@ export function searchShape(dialect: Dialect, search: string): SearchShape | nul
   return { way: words.every(isIndexed) ? "index" : "scan", words: words.length };
 }
 
-/** Through no index: for the few tasks that another filter leaves. */
+/** Without an index: for the few tasks that another filter leaves. */
 export function scanned(shape: SearchShape): SearchShape {
   return { ...shape, way: "scan" };
 }
@@ -52,12 +52,12 @@ export function wordsOf(search: string): string[] {
 }
 
 function isIndexed(word: string): boolean {
-  // Twice as many units as characters at the most: a long text is not counted.
+  // A string has at most two units per character, so a long text need not be counted.
   const length = word.length > 2 * MOST_INDEXED ? word.length : [...word].length;
   return length >= LEAST_INDEXED && length <= MOST_INDEXED && !CONFUSED.test(word);
 }
 
-/** The words in the index's query language, in which a quoted text is only text. */
+/** The words in the index's query language, where quoted text is literal. */
 function indexQuery(search: string): string {
   return searchWords(search)
     .map((word) => `"${word.replaceAll('"', '""')}"`)

@@ -1,6 +1,6 @@
 /**
- * How an event becomes rows: the task, its run, the totals, the work item, the event and the notice in the caller's transaction. `transition` alone
- * decides; a refusal writes nothing. Does not open transactions.
+ * Turns an event into rows: the task, its run, the totals, the work item, the event and the notice, in the caller's
+ * transaction. Only `transition` decides; a refusal writes nothing. Does not open transactions.
  */
 import type { Insertable, Kysely, Updateable } from "kysely";
 import { AsyncAgentsError } from "../../model/errors.ts";
