@@ -98,7 +98,7 @@ export type {
   AgentTotals,
   ExpectedOwner,
   FeedEntry,
-  History,
+  HistoryCounts,
   HistoryQuery,
   Instance,
   Launch,

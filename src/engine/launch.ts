@@ -141,7 +141,7 @@ export class Launcher {
     const messageId = host.newMessageId();
     const resumed = await store.write(async (transaction) => {
       // The prompt leaves the queue in the very transaction that makes it a run: it is never lost and never run twice.
-      if (followUpId !== undefined && !(await transaction.takeFollowUp(followUpId))) throw followUpGone();
+      if (followUpId !== undefined && !(await transaction.dequeueFollowUp(followUpId))) throw followUpGone();
       const event = { type: "task.resumed", at: now(), prompt, messageId, owner: instance.id } as const;
       const allow = request.allow ?? settings.resumable;
       const applied = await transaction.apply(task.id, { ...event, allow, ...(agent !== undefined && { agent }) });

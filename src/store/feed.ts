@@ -4,7 +4,7 @@
  */
 import { type Insertable, type Kysely, sql } from "kysely";
 import { AsyncAgentsError } from "../model/errors.ts";
-import { bounded } from "./bounds.ts";
+import { clamp } from "./clamp.ts";
 import { preparedQuery } from "./compiled-query.ts";
 import type { EventsTable, Schema } from "./schema.ts";
 import type { FeedEntry } from "./store.ts";
@@ -57,7 +57,7 @@ function selectEntries(kysely: Kysely<Schema>, after: number, limit: number | un
     .select(["seq", "task_id", "event"])
     .where("seq", ">", after)
     .orderBy("seq")
-    .limit(bounded(limit, 500, 5_000));
+    .limit(clamp(limit, 500, 5_000));
 }
 
 function entryOf(row: { seq: number; task_id: string; event: string }): FeedEntry {

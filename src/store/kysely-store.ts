@@ -3,8 +3,8 @@
  * Contains no state and no SQL.
  */
 import type { Kysely } from "kysely";
-import { boardRecords } from "./board/board-store.ts";
-import { takeFollowUp } from "./board/follow-ups.ts";
+import { dequeueFollowUp } from "./board/follow-ups.ts";
+import { kyselyBoard } from "./board/kysely-board.ts";
 import type { Database } from "./database.ts";
 import { readEntriesOf, readFeed, readLastSeq } from "./feed.ts";
 import { moveBeat, putInstance, readInstances, removeInstance } from "./instances.ts";
@@ -42,7 +42,7 @@ export function kyselyStore(database: Database): Store {
     );
 
   return {
-    board: boardRecords({ read, write }),
+    board: kyselyBoard({ read, write }),
     write: (work) => write((kysely) => work(transactionOn(kysely))),
     apply: (id, event, expected) => write((kysely) => applyEvent(kysely, id, event, expected)),
 
@@ -100,6 +100,6 @@ function transactionOn(kysely: Kysely<Schema>): Transaction {
     openLaunch: (launch) => addLaunch(kysely, launch),
     closeLaunch: (id) => removeLaunch(kysely, id),
     putParent: (parent) => writeParent(kysely, parent),
-    takeFollowUp: (id) => takeFollowUp(kysely, id),
+    dequeueFollowUp: (id) => dequeueFollowUp(kysely, id),
   };
 }

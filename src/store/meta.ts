@@ -26,7 +26,7 @@ export async function putMeta(kysely: Kysely<Schema>, key: MetaKey, value: strin
 }
 
 /** Removes the key; returns whether it existed. */
-export async function takeMeta(kysely: Kysely<Schema>, key: MetaKey): Promise<boolean> {
+export async function removeMeta(kysely: Kysely<Schema>, key: MetaKey): Promise<boolean> {
   const { numDeletedRows } = await kysely.deleteFrom("meta").where("key", "=", key).executeTakeFirst();
   return numDeletedRows > 0n;
 }

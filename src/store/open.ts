@@ -15,7 +15,7 @@ export interface SqliteOptions {
 
 export interface PostgresOptions {
   connectionString: string;
-  /** The schema that holds the tables; made if it is missing. */
+  /** The schema that holds the tables; created if missing. */
   schema?: string;
 }
 
@@ -30,7 +30,7 @@ export async function sqliteStore(options: SqliteOptions): Promise<Store> {
   return openSqliteStore(options);
 }
 
-/** Opens a store in a PostgreSQL database. The schema (`asyncagents` when absent) is made if it is missing. */
+/** Opens a PostgreSQL store. The schema (default `asyncagents`) is created if missing. */
 export async function postgresStore(options: PostgresOptions): Promise<Store> {
   const { openPostgresStore } = await import("./postgres/postgres-store.ts");
   return openPostgresStore(options);

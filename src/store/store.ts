@@ -73,7 +73,7 @@ export interface HistoryQuery {
   durationBounds: readonly number[];
 }
 
-export interface History {
+export interface HistoryCounts {
   /** Tasks that started in the window, by bucket and current status; oldest first, without empty buckets. */
   buckets: { at: number; status: Status; count: number }[];
   /**
@@ -179,7 +179,7 @@ export interface Transaction {
   closeLaunch(id: string): Promise<boolean>;
   putParent(parent: Parent): Promise<void>;
   /** Removes a follow-up from its queue; false if it is no longer there. */
-  takeFollowUp(id: string): Promise<boolean>;
+  dequeueFollowUp(id: string): Promise<boolean>;
 }
 
 export interface Store {
@@ -209,7 +209,7 @@ export interface Store {
   /** The totals of each agent's tasks, by the agent's name; at most 1,000 agents. Cheap: stored, not counted. */
   agentTotals(): Promise<AgentTotals[]>;
   /** What started and ended in a window of time. Rejects more than 500 buckets (`invalid_input`). */
-  history(query: HistoryQuery): Promise<History>;
+  history(query: HistoryQuery): Promise<HistoryCounts>;
 
   /** Entries after `seq` in order; at most `limit` (default 500). Progress that was superseded is left out. */
   feed(after: number, limit?: number): Promise<FeedEntry[]>;

@@ -68,7 +68,7 @@ export type {
   AgentTotals,
   ExpectedOwner,
   FeedEntry,
-  History,
+  HistoryCounts,
   HistoryQuery,
   Instance,
   Launch,

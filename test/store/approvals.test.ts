@@ -24,7 +24,7 @@ function approval(id: string, fields: Partial<Approval> = {}): Approval {
   return { id, ...asked, state: "requested", decidedAt: null, ...fields };
 }
 
-test("what is asked for again stays as it was; a decision takes the place of what was only asked for", async () => {
+test("a repeated request changes nothing; a decision replaces a request", async () => {
   const { board } = await newStore();
   const asked = approval("a");
   expect(await board.putApproval(asked)).toEqual(asked);

@@ -1,13 +1,13 @@
 /**
- * Real Bun processes that use a store: `const startChild = children()` at the top of a test file. Each is ended by its own
- * pid when the file is done, and ends by itself when the test's process is gone.
+ * Real Bun processes that use a store: `const startChild = children()` at the top of a test file. Each is ended by its
+ * pid when the file is done, and exits by itself when the test's process is gone.
  */
 import { afterAll } from "bun:test";
 import { join } from "node:path";
 import type { Work } from "./store-process.ts";
 
 export interface Child {
-  /** Resolves with the next words of the process; null when it has ended. */
+  /** Resolves with the next output of the process; null when it has exited. */
   said(): Promise<string | null>;
   exited: Promise<number>;
   kill(): Promise<void>;

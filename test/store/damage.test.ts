@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { closeSync, openSync, readdirSync, readFileSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { sqliteStore } from "../../src/store/open.ts";
-import { takeLock } from "../../src/store/sqlite/presence.ts";
+import { tryLock } from "../../src/store/sqlite/file-lock.ts";
 import { readDamageReport } from "../../src/store/sqlite-files/damage-report.ts";
 import { create } from "../../src/testing/sample-task.ts";
 import { children } from "./child.ts";
@@ -22,7 +22,7 @@ function setAside(directory: string): string[] {
   return readdirSync(directory).filter((name) => name.includes(".damaged-") && !/-(wal|shm)$/.test(name));
 }
 
-/** Overwrites a part of the file and leaves the rest. */
+/** Overwrites a part of the file. */
 function overwrite(file: string, from: number, to: number): void {
   const handle = openSync(file, "r+");
   for (let at = from; at < to; at += GARBAGE.length)
@@ -37,7 +37,7 @@ async function storeWithTasks(directory: string, count: number): Promise<string>
   return join(directory, "asyncagents.db");
 }
 
-test("a file that is no database is set aside as it was, and its tasks come back from tasks.json", async () => {
+test("a file that is not a database is set aside unchanged, and its tasks come back from tasks.json", async () => {
   const directory = temporaryFolder();
   const file = await storeWithTasks(directory, 3);
   writeFileSync(file, GARBAGE);
@@ -57,14 +57,14 @@ test("a file that is no database is set aside as it was, and its tasks come back
   await store.close();
 });
 
-test("damage inside the file is found at the start, or at the start after a query met it", async () => {
+test("damage inside the file is found at the start, or at the start after a query found it", async () => {
   for (const from of [4_096, 60 * 4_096]) {
     const directory = temporaryFolder();
     const file = await storeWithTasks(directory, 400);
     overwrite(file, from, statSync(file).size);
     const first = await sqliteStore({ directory }).catch((thrown) => thrown);
     if (setAside(directory).length === 0) {
-      // Two letters are looked for in every task.
+      // A search for two letters reads every task.
       const met = await first.tasks({ search: "zz" }).catch((thrown: unknown) => thrown);
       expect(met).toMatchObject({ code: "store_unavailable" });
       expect(met.message).toContain("damaged");
@@ -78,7 +78,7 @@ test("damage inside the file is found at the start, or at the start after a quer
   }
 });
 
-test("a sound file is never set aside, whatever a marker says", async () => {
+test("an intact file is never set aside, whatever a marker says", async () => {
   const directory = temporaryFolder();
   const file = await storeWithTasks(directory, 1);
   writeFileSync(`${file}.suspect`, "");
@@ -88,7 +88,7 @@ test("a sound file is never set aside, whatever a marker says", async () => {
   await store.close();
 });
 
-test("while another process has it open a damaged file is left alone; once that was killed it is set aside", async () => {
+test("a damaged file is left alone while another process has it open, and set aside once that was killed", async () => {
   const directory = temporaryFolder();
   const file = await storeWithTasks(directory, 1);
   const child = startChild("hold", directory);
@@ -106,7 +106,7 @@ test("while another process has it open a damaged file is left alone; once that 
   await store.close();
 }, 60_000);
 
-test("many processes that find the same damage at once set it aside once, and all of them go on", async () => {
+test("many processes that find the same damage at once set it aside once, and all of them continue", async () => {
   const directory = temporaryFolder();
   const file = await storeWithTasks(directory, 2);
   overwrite(file, 0, statSync(file).size);
@@ -118,22 +118,22 @@ test("many processes that find the same damage at once set it aside once, and al
   await store.close();
 }, 60_000);
 
-test("the locks: many are present, one mirrors beside them, alone means alone, and a killed holder lets go", async () => {
+test("the locks: many are present, one mirrors beside them, alone excludes all, and a killed holder releases its lock", async () => {
   const directory = temporaryFolder();
   const file = join(directory, "asyncagents.lock");
   const child = startChild("hold", directory);
   expect(await child.said()).toBe("open\n");
-  const present = takeLock(file, "present");
-  const mirroring = takeLock(file, "mirroring");
+  const present = tryLock(file, "present");
+  const mirroring = tryLock(file, "mirroring");
   expect([present, mirroring].includes(null)).toBe(false);
-  expect(takeLock(file, "mirroring")).toBeNull();
+  expect(tryLock(file, "mirroring")).toBeNull();
   mirroring?.release();
   present?.release();
-  expect(takeLock(file, "alone")).toBeNull();
+  expect(tryLock(file, "alone")).toBeNull();
   await child.kill();
-  const alone = takeLock(file, "alone");
+  const alone = tryLock(file, "alone");
   expect(alone).not.toBeNull();
-  expect(takeLock(file, "present")).toBeNull();
+  expect(tryLock(file, "present")).toBeNull();
   alone?.release();
-  takeLock(file, "present")?.release();
+  tryLock(file, "present")?.release();
 }, 60_000);

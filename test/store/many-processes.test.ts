@@ -37,7 +37,7 @@ test("four processes, 250 writes each: nothing is lost, and another process foll
   await store.close();
 }, 120_000);
 
-test("many processes may open and make a new store at once", async () => {
+test("many processes can open and create a new store at once", async () => {
   const directory = temporaryFolder();
   const children = NAMES.map((name) => startChild("hold", directory, name));
   expect(await Promise.all(children.map((child) => child.said()))).toEqual(NAMES.map(() => "open\n"));

@@ -27,7 +27,7 @@ afterAll(async () => {
   await database.close();
 });
 
-/** How SQLite would run a statement, one step a line. */
+/** SQLite's query plan for a statement, one step per line. */
 function plan(make: (kysely: Kysely<Schema>) => CompiledQuery<unknown>): Promise<string> {
   return database.read(async (kysely) => {
     const { sql, parameters } = make(kysely);
@@ -43,7 +43,7 @@ const SORTED = "TEMP B-TREE";
 const window = { from: 0, to: 1_000, bucketMs: 10, durationBounds: [1, 5] };
 
 describe("how SQLite reads", () => {
-  test("each filter has its index, in the order of the page; live and owned tasks are found through partial ones", async () => {
+  test("each filter has its index, in the order of the page; live and owned tasks have partial ones", async () => {
     const indexes: [TaskQuery, string][] = [
       [{}, "tasks_by_start"],
       [{ cleared: false }, "tasks_by_start"],
@@ -67,7 +67,7 @@ describe("how SQLite reads", () => {
     }
   });
 
-  test("the filter that leaves the fewest tasks decides, whatever else is asked for", async () => {
+  test("the filter that leaves the fewest tasks decides, whatever the other filters", async () => {
     for (const [query, index] of [
       [{ batchId: "b", agent: "a", status: ["completed"] }, "tasks_by_batch"],
       [{ parentSessionId: "p", agent: "a", status: ["completed", "error"] }, "tasks_by_parent"],
@@ -79,11 +79,11 @@ describe("how SQLite reads", () => {
     }
   });
 
-  test("several statuses are merged in order, and what a page leaves out is passed over in the index alone", async () => {
+  test("several statuses are merged in order, and entries before the page are skipped in the index alone", async () => {
     const merged = await page({ status: ["completed", "error"], limit: 10 });
     expect(merged.match(/SEARCH tasks USING COVERING INDEX tasks_by_status \(status=\?\)/g)?.length).toBe(2);
     expect(merged).toContain("MERGE (UNION ALL)");
-    // Only the page itself is put in order again, at the end.
+    // Only the page itself is sorted again, at the end.
     expect(merged.split(SORTED).length).toBe(2);
     expect(await page({ offset: 10 })).toContain("SCAN tasks USING COVERING INDEX tasks_by_start");
     expect(await page({ agent: "a", status: ["completed", "error"], offset: 10 })).toContain(
@@ -91,7 +91,7 @@ describe("how SQLite reads", () => {
     );
   });
 
-  test("a keyword is found in its index and in its order, and what it finds is filtered in another", async () => {
+  test("a keyword is found through its index in its order, and the results are filtered through another", async () => {
     const filter = "SEARCH tasks USING COVERING INDEX tasks_by_creation (created_seq=?)";
     const found = /SCAN task_search VIRTUAL TABLE INDEX \S*M/;
     const plain = await page({ search: "word" });
@@ -107,7 +107,7 @@ describe("how SQLite reads", () => {
     expect(await page({ search: "wo" })).toContain("SCAN tasks USING INDEX tasks_by_creation");
   });
 
-  test("who is still to be told is found in an index of nothing else", async () => {
+  test("parents with unsettled notices are found through a dedicated index", async () => {
     const steps = await plan((kysely) => selectParentsWithNotices(kysely).compile());
     expect(steps).toContain("USING COVERING INDEX notices_open");
   });
@@ -125,7 +125,7 @@ describe("how SQLite reads", () => {
     for (const steps of [started, durations, runs]) expect(steps).not.toMatch(ALL_OF_A_TABLE);
   });
 
-  test("the board's lists are read in an index's order, and what is said beside each row is found by keys", async () => {
+  test("the board's lists are read in index order, and the details of each row are found by key", async () => {
     const first = { limit: 50, after: null };
     const next = { limit: 50, after: { createdAt: 5, id: "x" } };
     for (const page of [first, next]) {

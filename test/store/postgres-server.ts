@@ -1,4 +1,6 @@
-/** A real PostgreSQL server for a test file: own folder, own port, ended with the file. Works as root too. */
+/**
+ * A real PostgreSQL server for a test file: own folder, own port, ended with the file. Also works as root.
+ */
 import { afterAll } from "bun:test";
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +10,7 @@ import { temporaryFolders } from "./temporary-folder.ts";
 
 export async function startPostgres(): Promise<string> {
   const folder = temporaryFolders()();
-  // As root the server runs as another user, who must be able to reach its folder.
+  // As root, the server runs as another user, which must be able to reach its folder.
   chmodSync(folder, 0o755);
   const port = await freePort();
   const server = new EmbeddedPostgres({

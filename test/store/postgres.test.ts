@@ -51,7 +51,7 @@ describe("postgres driver", () => {
     await expectMergesAdded(third, () => postgresStore({ connectionString, schema }));
   });
 
-  test("many may open and make a new store at once", async () => {
+  test("many processes can open and create a new store at once", async () => {
     const open = freshSchema();
     const stores = await Promise.all(Array.from({ length: 4 }, open));
     await Promise.all(stores.map((store, index) => create(store, `t${index}`)));
@@ -59,10 +59,10 @@ describe("postgres driver", () => {
     await Promise.all(stores.map((store) => store.close()));
   });
 
-  test("a listening connection that is lost comes back, and what changed meanwhile is heard", async () => {
+  test("a lost listening connection comes back, and changes made meanwhile are noticed", async () => {
     const open = freshSchema();
     const [listener, writer] = (await Promise.all([open(), open()])) as [Store, Store];
-    // The first call says that it listens now.
+    // The first call shows that it is listening.
     await new Promise<void>((resolve) => listener.onChange(resolve));
     const afterLoss = eventually(listener, () => listener.task("after"));
     const ended = await asAdministrator(
@@ -74,7 +74,7 @@ describe("postgres driver", () => {
     await Promise.all([listener.close(), writer.close()]);
   });
 
-  test("a write inside a transaction that the server broke off is not there, and the next one works", async () => {
+  test("a write inside a transaction that the server aborted is not stored, and the next one works", async () => {
     const store = await freshSchema()();
     const broken = store.write(async (transaction) => {
       await transaction.apply("a", { type: "task.created", at: 1, task: newTask("a") });
@@ -89,7 +89,7 @@ describe("postgres driver", () => {
     await store.close();
   });
 
-  test("a server that is not there is store_unavailable and says what to do, without the password", async () => {
+  test("an unreachable server is store_unavailable and says what to do, without the password", async () => {
     const nowhere = `postgres://someone:secret-word@127.0.0.1:${await freePort()}/none`;
     const refused = await postgresStore({ connectionString: nowhere }).catch((thrown) => thrown);
     expect(refused).toMatchObject({ code: "store_unavailable" });

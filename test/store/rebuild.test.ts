@@ -46,7 +46,7 @@ async function projects(store: Store): Promise<string[]> {
   return found.map(({ id }) => id).sort();
 }
 
-/** The page that a table begins on. */
+/** The first page of a table. */
 function rootPage(file: string, table: string): number {
   const database = new Database(file, { readonly: true });
   try {
@@ -63,7 +63,7 @@ function destroyPage(file: string, page: number): void {
   closeSync(handle);
 }
 
-test("a table that is damaged costs only that table: tasks and board are recovered from the rest, and people are told", async () => {
+test("a damaged table costs only that table: tasks and board are recovered from the rest, and a report is written", async () => {
   const directory = temporaryFolder();
   await withStore(directory, async (store) => {
     await create(store, "t1");
@@ -88,7 +88,7 @@ test("a table that is damaged costs only that table: tasks and board are recover
   expect(readDamageReport(directory)).toBeNull();
 });
 
-test("a file that is destroyed comes back from the newest backup, and newer tasks from tasks.json", async () => {
+test("a destroyed file comes back from the newest backup, and newer tasks from tasks.json", async () => {
   const directory = temporaryFolder();
   await withStore(directory, async (store) => {
     await addProject(store, "p1");
@@ -106,7 +106,7 @@ test("a file that is destroyed comes back from the newest backup, and newer task
     expect(await projects(store)).toEqual(["p1"]);
     expect((await store.task("old"))?.status).toBe("completed");
     expect((await store.task("new"))?.run.error).toBe("interrupted");
-    // It may have been delivered since the backup was made: nobody is told twice.
+    // They may have been delivered since the backup was made: no notice is sent twice.
     expect(await store.notices("parent", "pending")).toEqual([]);
   });
   expect(readDamageReport(directory)).toMatchObject({ backup: backup.name, complete: false });
@@ -114,7 +114,7 @@ test("a file that is destroyed comes back from the newest backup, and newer task
   await withStore(directory, async (store) => expect((await store.tasks({})).total).toBe(2));
 });
 
-test("who is killed while it recovers a damaged store loses nothing: the next start does it", async () => {
+test("a process killed while it recovers a damaged store loses nothing: the next start does it", async () => {
   const directory = temporaryFolder();
   await withStore(directory, async (store) => {
     await addProject(store, "p1");
@@ -138,7 +138,7 @@ test("who is killed while it recovers a damaged store loses nothing: the next st
 });
 
 for (const killed of ["before the old store was set aside", "before the new one was in its place"]) {
-  test(`who is killed while it replaces a store, ${killed}, leaves one of the two`, async () => {
+  test(`a process killed while it replaces a store, ${killed}, leaves one of the two`, async () => {
     const directory = temporaryFolder();
     await withStore(directory, (store) => addProject(store, "p1"));
     const file = storeFileOf(directory);
@@ -151,7 +151,7 @@ for (const killed of ["before the old store was set aside", "before the new one 
   });
 }
 
-test("a damaged index costs nothing", async () => {
+test("a damaged index loses nothing", async () => {
   const directory = temporaryFolder();
   await withStore(directory, async (store) => {
     for (let index = 0; index < 50; index++) await create(store, `t${index}`);
@@ -163,7 +163,7 @@ test("a damaged index costs nothing", async () => {
   expect(readDamageReport(directory)).toMatchObject({ complete: true, recovered: { tasks: 50, events: 50 } });
 });
 
-test("backups are complete, private, and bounded in number; what is damaged makes none", async () => {
+test("backups are complete, private, and limited in number; a damaged store makes none", async () => {
   const directory = temporaryFolder();
   await withStore(directory, (store) => create(store, "t1"));
   for (let day = 1; day <= 9; day++) makeBackup(directory, Date.parse(`2026-11-0${day}T00:00:00Z`));
@@ -181,13 +181,13 @@ test("backups are complete, private, and bounded in number; what is damaged make
   expect(readdirSync(join(directory, "backups")).filter((name) => name.endsWith(".part"))).toEqual([]);
 });
 
-test("a backup that the disk has no room for is not begun", async () => {
+test("a backup that does not fit on the disk is not started", async () => {
   for (const large of ["", "-wal"]) {
     const directory = temporaryFolder();
     await withStore(directory, (store) => create(store, "t1"));
     const file = `${storeFileOf(directory)}${large}`;
     writeFileSync(file, "", { flag: "a" });
-    // Sparse: it takes no room itself.
+    // Sparse: it takes no space itself.
     truncateSync(file, 8 * 1024 ** 4);
     let thrown: unknown;
     try {
@@ -200,7 +200,7 @@ test("a backup that the disk has no room for is not begun", async () => {
   }
 });
 
-test("a backup is restored only while nobody uses the store, and what was there is kept", async () => {
+test("a backup is restored only while no process uses the store, and the old store is kept", async () => {
   const directory = temporaryFolder();
   await withStore(directory, (store) => create(store, "t1"));
   const backup = makeBackup(directory, Date.now());

@@ -1,4 +1,6 @@
-/** A store as the first release made it: only migration 1, with tasks of several runs in it; and what opening makes of it. */
+/**
+ * A store of the first release: only migration 1, with tasks of several runs; and what opening it should give.
+ */
 import { expect } from "bun:test";
 import type { TaskEvent } from "../../src/model/events.ts";
 import { noProgress } from "../../src/model/progress.ts";
@@ -39,13 +41,23 @@ const TOTALS = [
   {
     agent: "build",
     byStatus: { ...none, error: 1, cancelled: 1, resumed: 1 },
-    ...{ endedRuns: 4, durationSum: 600, durationMin: 0, durationMax: 400, toolCalls: 7, cost: 1.5 },
+    endedRuns: 4,
+    durationSum: 600,
+    durationMin: 0,
+    durationMax: 400,
+    toolCalls: 7,
+    cost: 1.5,
     tokens: progress.tokens,
   },
   {
     agent: "plan",
     byStatus: { ...none, running: 1 },
-    ...{ endedRuns: 0, durationSum: 0, durationMin: 0, durationMax: 0, toolCalls: 2, cost: 0.25 },
+    endedRuns: 0,
+    durationSum: 0,
+    durationMin: 0,
+    durationMax: 0,
+    toolCalls: 2,
+    cost: 0.25,
     tokens: progress.tokens,
   },
 ];
@@ -64,13 +76,17 @@ export async function expectMigrated(first: Database, open: () => Promise<Store>
   expect(await found("nowhere")).toEqual([]);
   expect(await found("ärger FOUR")).toEqual(["four"]);
 
-  // What is written afterwards goes on from there.
+  // Later writes continue from there.
   await store.apply("three", completed(1_900));
   await create(store, "five", { agent: "plan", description: "another ärger" }, 3_000);
   expect(await found("ÄRGER")).toEqual(["five", "four", "three", "two", "one"]);
   expect((await store.agentTotals())[1]).toMatchObject({
     byStatus: { ...none, running: 1, completed: 1 },
-    ...{ endedRuns: 1, durationSum: 900, durationMin: 900, durationMax: 900, toolCalls: 2 },
+    endedRuns: 1,
+    durationSum: 900,
+    durationMin: 900,
+    durationMax: 900,
+    toolCalls: 2,
   });
   const { buckets, durations } = await store.history({
     from: 0,
@@ -83,7 +99,7 @@ export async function expectMigrated(first: Database, open: () => Promise<Store>
   await Promise.all(stores.map((each) => each.close()));
 }
 
-/** `lives` are the events of each task; returns the tasks as they ended up. */
+/** `lives` are the events of each task; returns the resulting tasks. */
 async function makeSchema1(database: Database, lives: readonly (readonly TaskEvent[])[]): Promise<Task[]> {
   await migrate(database, 1);
   return database.write(async (kysely) => {

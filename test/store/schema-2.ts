@@ -1,4 +1,6 @@
-/** A store as it was before the board: migrations 1 and 2, with a live task in it; and what opening makes of it. */
+/**
+ * A store from before the board: migrations 1 and 2, with a live task; and what opening it should give.
+ */
 import { expect } from "bun:test";
 import { transition } from "../../src/model/transition.ts";
 import type { Database } from "../../src/store/database.ts";
@@ -24,7 +26,7 @@ export async function expectBoardAdded(second: Database, open: () => Promise<Sto
   await Promise.all(stores.map((each) => each.close()));
 }
 
-/** The task's batch has the name of the attempt that comes later. */
+/** The task's batch has the id of the attempt that is added later. */
 async function makeSchema2(database: Database): Promise<void> {
   await migrate(database, 2);
   return database.write(async (kysely) => {

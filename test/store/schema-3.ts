@@ -1,4 +1,6 @@
-/** A store as it was before merges were kept: migrations 1 to 3, with an attempt in it; and what opening makes of it. */
+/**
+ * A store from before merges were stored: migrations 1 to 3, with an attempt; and what opening it should give.
+ */
 import { expect } from "bun:test";
 import type { Database } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrations/migrations.ts";

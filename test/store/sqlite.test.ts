@@ -23,7 +23,7 @@ storeConformance("sqlite", async () => {
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("sqlite files", () => {
-  test("the folder is made, and nobody else can read what is in it", async () => {
+  test("the folder is created, and only its owner can read it", async () => {
     const directory = join(temporaryFolder(), "deep", "home");
     const store = await sqliteStore({ directory });
     await create(store, "a");
@@ -39,7 +39,7 @@ describe("sqlite files", () => {
     expect(readdirSync(directory).sort()).toEqual(["asyncagents.db", "asyncagents.lock", "tasks.json"]);
   });
 
-  test("a place that cannot hold a store gives an error that names the folder and what to do", async () => {
+  test("a path that cannot hold a store gives an error that names the folder and what to do", async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, "file"), "");
     mkdirSync(join(folder, "taken", "asyncagents.db"), { recursive: true });
@@ -62,7 +62,7 @@ describe("sqlite files", () => {
 });
 
 describe("sqlite locks", () => {
-  test("a lock that another holds is waited for without blocking the thread, and given up with what to do", async () => {
+  test("waiting for a lock does not block the thread, and gives up with what to do", async () => {
     const file = join(temporaryFolder(), "asyncagents.db");
     const database = await sqliteDatabase({ file, patience: 600 });
     const other = new Sqlite(file);
@@ -93,7 +93,7 @@ describe("sqlite locks", () => {
     await store.close();
   });
 
-  test("a write that changes nothing is no change", async () => {
+  test("a write that changes nothing causes no change signal", async () => {
     const store = await sqliteStore({ directory: temporaryFolder() });
     let changes = 0;
     store.onChange(() => changes++);
@@ -109,7 +109,7 @@ describe("sqlite locks", () => {
 });
 
 describe("sqlite schema", () => {
-  test("a process that is older than the store reads, and refuses to write with a word about upgrading", async () => {
+  test("a process that is older than the store can read, and refuses to write with advice to upgrade", async () => {
     const directory = temporaryFolder();
     const store = await sqliteStore({ directory });
     await create(store, "a");
@@ -146,7 +146,7 @@ describe("sqlite schema", () => {
     await expectMergesAdded(third, () => sqliteStore({ directory }));
   });
 
-  test("the search forgets a task that somebody removed from the file, and the file stays sound", async () => {
+  test("the search forgets a task that was removed from the file, and the file stays intact", async () => {
     const directory = temporaryFolder();
     const store = await sqliteStore({ directory });
     for (const id of ["one", "two"]) await create(store, id, { description: "wanted" });

@@ -1,6 +1,6 @@
 /**
- * A process of its own for tests: `bun store-process.ts <work> <folder> <name>`. Says on stdout what a test waits for.
- * It ends by itself when its work is done, or is killed by the test.
+ * A separate process for tests: `bun store-process.ts <work> <folder> <name>`. Prints what a test waits for. Exits when
+ * its work is done, or is killed by the test.
  */
 import { noProgress } from "../../src/model/progress.ts";
 import { sqliteStore } from "../../src/store/open.ts";
@@ -12,7 +12,7 @@ export type Work = "write" | "mirror" | "hold" | "die";
 const [work, directory = "", name = ""] = process.argv.slice(2);
 const MIRRORED = 300;
 
-/** Half of the writes make tasks of its own, half add one to the task that all share. */
+/** Half of the writes create tasks of its own, half add to the task that all share. */
 async function write(store: Store): Promise<void> {
   for (let index = 0; index < 125; index++) {
     await create(store, `${name}-${index}`);
@@ -24,7 +24,7 @@ async function write(store: Store): Promise<void> {
   }
 }
 
-/** Writes the mirror again and again; all tasks in it carry the number of the round. */
+/** Writes the mirror repeatedly; all tasks in it carry the number of the round. */
 async function mirror(first: Store): Promise<never> {
   let store = first;
   const progress = (toolCalls: number) => ({ ...noProgress(0), toolCalls });
@@ -37,7 +37,7 @@ async function mirror(first: Store): Promise<never> {
         await transaction.apply(id, { type: "run.progressed", at: 0, run: 0, progress: progress(round) });
       }
     });
-    // Closing writes what is owed, at once.
+    // Closing writes what is pending, at once.
     await store.close();
     console.log(round);
     store = await sqliteStore({ directory });
@@ -49,7 +49,7 @@ async function hold(): Promise<never> {
   return new Promise(() => {});
 }
 
-/** Ends as a killed process does, right after a commit. */
+/** Ends like a killed process, right after a commit. */
 async function die(store: Store): Promise<void> {
   await create(store, name);
   process.kill(process.pid, "SIGKILL");

@@ -22,7 +22,7 @@ function mirrorIn(directory: string): TasksJson {
   return JSON.parse(readFileSync(join(directory, "tasks.json"), "utf8"));
 }
 
-/** Resolves with the mirror once it is as wanted, looked at whenever something happens in the folder. */
+/** Resolves with the mirror once it is as wanted, checked whenever something changes in the folder. */
 function mirrored(directory: string, wanted: (tasks: TasksJson) => boolean): Promise<TasksJson> {
   return new Promise((resolve) => {
     const look = () => {
@@ -47,7 +47,7 @@ async function storeFrom(text: string) {
 }
 
 describe("the mirror", () => {
-  test("maps each session to its task in the documented shape, without prompts and results [PD-02]", async () => {
+  test("maps each session to its task in the documented format, without prompts and results [PD-02]", async () => {
     const directory = temporaryFolder();
     const store = await sqliteStore({ directory });
     await create(store, "ses_a", { description: "Research", agent: "explore", parentSessionId: "ses_p" }, 1_000);
@@ -97,7 +97,7 @@ describe("the mirror", () => {
     expect(statSync(join(directory, "tasks.json")).mode & 0o777).toBe(0o600);
   });
 
-  test("follows the changes by itself, and holds the newest of very many", async () => {
+  test("follows changes by itself, and holds the newest of very many", async () => {
     const directory = temporaryFolder();
     const store = await sqliteStore({ directory });
     await store.write(async (transaction) => {
@@ -113,7 +113,7 @@ describe("the mirror", () => {
     await store.close();
   }, 60_000);
 
-  test("two processes' last changes both get into the file", async () => {
+  test("the last changes of two processes both reach the file", async () => {
     const directory = temporaryFolder();
     const children = ["a", "b"].map((name) => startChild("write", directory, name));
     const [store] = await Promise.all([sqliteStore({ directory }), ...children.map((child) => child.exited)]);
@@ -124,7 +124,7 @@ describe("the mirror", () => {
     await store.close();
   }, 60_000);
 
-  test("a writer killed at any moment leaves the file before or the new one, whole [PD-06]", async () => {
+  test("a writer killed at any moment leaves the old or the new file, complete [PD-06]", async () => {
     const directory = temporaryFolder();
     const seen: number[] = [];
     const look = () => {
@@ -137,7 +137,7 @@ describe("the mirror", () => {
     for (let kill = 0; kill < 12; kill++) {
       const child = startChild("mirror", directory, "m");
       await child.said();
-      // Killed at the n-th thing that happens to a file, which is mostly in the middle of a write.
+      // Kills at the n-th change of a file, which is mostly in the middle of a write.
       await happenings(directory, 1 + Math.floor(Math.random() * 12), look);
       await child.kill();
       look();
@@ -152,7 +152,7 @@ describe("the mirror", () => {
     expect(readdirSync(directory).filter((name) => name.endsWith(".tmp"))).toEqual([]);
   }, 120_000);
 
-  test("what a killed process still owed is written by the next one that opens the store", async () => {
+  test("what a killed process had not written is written by the next one that opens the store", async () => {
     const directory = temporaryFolder();
     await startChild("die", directory, "a").exited;
     expect(existsSync(join(directory, "tasks.json"))).toBe(false);
@@ -184,7 +184,7 @@ function happenings(directory: string, count: number, each: () => void): Promise
 describe("the import", () => {
   const seed = { description: "Research task", agent: "explore", parentSessionID: "ses_p", createdAt: at(5_000) };
 
-  test("brings in the minimal shape; what ran is interrupted; nobody is told; replay holds [PD-02]", async () => {
+  test("reads the minimal format; running tasks are interrupted; no notices are sent; replay is correct [PD-02]", async () => {
     const { store, aside } = await storeFrom(
       JSON.stringify({
         ses_done: { ...seed, status: "completed", resumeCount: 2 },
@@ -218,7 +218,7 @@ describe("the import", () => {
     await store.close();
   });
 
-  test("brings back all that the mirror itself wrote", async () => {
+  test("restores everything that the mirror wrote", async () => {
     const directory = temporaryFolder();
     const store = await sqliteStore({ directory });
     await create(store, "ses_a", { isForked: true, model: "p/m", batchId: "b7" }, 1_000);
@@ -238,7 +238,7 @@ describe("the import", () => {
     await copy.store.close();
   });
 
-  test("happens once, and never where the store has tasks", async () => {
+  test("happens once, and never if the store has tasks", async () => {
     const { directory, store } = await storeFrom(JSON.stringify({ ses_a: { ...seed, status: "completed" } }));
     await store.close();
     writeFileSync(join(directory, "tasks.json"), JSON.stringify({ ses_b: { ...seed, status: "completed" } }));
@@ -252,7 +252,7 @@ describe("the import", () => {
     ["empty", ""],
     ["a list", "[]"],
     ["null", "null"],
-  ])("a file that is damaged (%s) is set aside as it was, with a log line", async (_what, text) => {
+  ])("a damaged file (%s) is set aside unchanged, with a log line", async (_what, text) => {
     const { directory, store, lines, aside } = await storeFrom(text);
     expect((await store.tasks({})).total).toBe(0);
     expect(aside().length).toBe(1);
@@ -262,7 +262,7 @@ describe("the import", () => {
     await store.close();
   });
 
-  test("entries that are wrong are left out and the file is kept aside; the sound ones come in", async () => {
+  test("wrong entries are skipped and the file is set aside; the valid ones are imported", async () => {
     const { store, lines, aside } = await storeFrom(
       JSON.stringify({
         ses_good: { ...seed, status: "cancelled" },

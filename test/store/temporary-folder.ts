@@ -1,4 +1,6 @@
-/** Folders of a test file's own, removed when it is done: `const temporaryFolder = temporaryFolders()` at its top. */
+/**
+ * Temporary folders of a test file, removed when it is done: `const temporaryFolder = temporaryFolders()` at its top.
+ */
 import { afterAll } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -49,10 +49,10 @@ export async function putApproval(kysely: Kysely<Schema>, approval: Approval): P
     return approval;
   }
   if (approval.state === "requested" || approval.state === known.state) return known;
-  return (await decideApproval(kysely, known.id, approval.state, approval.decidedAt ?? 0)) ?? known;
+  return (await writeDecision(kysely, known.id, approval.state, approval.decidedAt ?? 0)) ?? known;
 }
 
-export async function decideApproval(
+export async function writeDecision(
   kysely: Kysely<Schema>,
   id: string,
   state: Approval["state"],

@@ -62,7 +62,7 @@ export async function changeAttempt(
   }
 }
 
-export async function removeAttempt(kysely: Kysely<Schema>, id: string): Promise<void> {
+export async function deleteAttempt(kysely: Kysely<Schema>, id: string): Promise<void> {
   await removeAttemptsOf(kysely, kysely.selectFrom("attempts").select("id").where("id", "=", id));
 }
 

@@ -4,7 +4,7 @@
  */
 import { type Kysely, type Selectable, sql } from "kysely";
 import type { FollowUp } from "../../model/board.ts";
-import { bounded } from "../bounds.ts";
+import { clamp } from "../clamp.ts";
 import type { Schema } from "../schema.ts";
 import type { FollowUpQueue } from "./records.ts";
 import type { FollowUpsTable } from "./schema.ts";
@@ -50,13 +50,13 @@ export function selectHead(kysely: Kysely<Schema>, sessionId: string) {
 
 export async function readFollowUps(kysely: Kysely<Schema>, sessionId: string, limit: number): Promise<FollowUp[]> {
   const rows = await selectHead(kysely, sessionId)
-    .limit(bounded(limit, 50, MOST_SHOWN))
+    .limit(clamp(limit, 50, MOST_SHOWN))
     .execute();
   return rows.map(followUpOf);
 }
 
 /** Returns whether it was in the queue. */
-export async function takeFollowUp(kysely: Kysely<Schema>, id: string): Promise<boolean> {
+export async function dequeueFollowUp(kysely: Kysely<Schema>, id: string): Promise<boolean> {
   const taken = await kysely.deleteFrom("follow_ups").where("id", "=", id).returning("id").executeTakeFirst();
   return taken !== undefined;
 }

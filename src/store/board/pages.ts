@@ -2,13 +2,13 @@
  * Pages of the board's lists: after a key, in a stable order. Bounded; counts and skips nothing.
  */
 import { type Expression, type SqlBool, sql } from "kysely";
-import { bounded } from "../bounds.ts";
+import { clamp } from "../clamp.ts";
 import type { BoardPage } from "./records.ts";
 
 const MOST = 201;
 
 export function pageLimit({ limit }: BoardPage): number {
-  return bounded(limit, 50, MOST);
+  return clamp(limit, 50, MOST);
 }
 
 /**

@@ -14,7 +14,7 @@ const PROJECT = ["id", "name", "created_at", "updated_at"] as const;
 const REPO = ["id", "project_id", "name", "path", "copy", "setup", "created_at"] as const;
 const MOST_IDS = 50;
 
-export async function addProject(
+export async function insertProject(
   kysely: Kysely<Schema>,
   project: Project,
   repos: readonly BoardRepo[] = [],
@@ -27,7 +27,7 @@ export async function addProject(
     .returning("id")
     .executeTakeFirst();
   if (added === undefined) return false;
-  for (const repo of repos) if (!(await addRepo(kysely, repo))) throw new RolledBack(false);
+  for (const repo of repos) if (!(await insertRepo(kysely, repo))) throw new RolledBack(false);
   return true;
 }
 
@@ -42,7 +42,7 @@ export async function readProjects(kysely: Kysely<Schema>, page: BoardPage): Pro
   return (await rows.orderBy("created_at").orderBy("id").limit(pageLimit(page)).execute()).map(projectOf);
 }
 
-export async function removeProject(kysely: Kysely<Schema>, id: string): Promise<boolean> {
+export async function deleteProject(kysely: Kysely<Schema>, id: string): Promise<boolean> {
   const item = await kysely
     .selectFrom("work_items")
     .select("id")
@@ -55,7 +55,7 @@ export async function removeProject(kysely: Kysely<Schema>, id: string): Promise
   return true;
 }
 
-export async function addRepo(kysely: Kysely<Schema>, repo: BoardRepo): Promise<boolean> {
+export async function insertRepo(kysely: Kysely<Schema>, repo: BoardRepo): Promise<boolean> {
   const added = await kysely
     .insertInto("repos")
     .values({
@@ -94,7 +94,7 @@ export async function changeRepo(
   return "done";
 }
 
-export async function removeRepo(kysely: Kysely<Schema>, id: string): ReturnType<BoardRecords["removeRepo"]> {
+export async function deleteRepo(kysely: Kysely<Schema>, id: string): ReturnType<BoardRecords["removeRepo"]> {
   const used = await kysely
     .selectFrom("attempt_repos")
     .select("attempt_id")

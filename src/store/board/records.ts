@@ -16,7 +16,7 @@ import type {
 } from "../../model/board.ts";
 import type { Phase, Status } from "../../model/task.ts";
 
-/** Where a page begins: after this entry. */
+/** A page begins after this entry. */
 export interface PageStart {
   createdAt: number;
   id: string;
@@ -164,7 +164,7 @@ export interface BoardRecords {
   /** Appends it to the queue, with the run that had ended by then, and forgets earlier refusals. */
   queueFollowUp(followUp: Omit<FollowUp, "afterRun" | "error">): Promise<void>;
   queue(sessionId: string): Promise<FollowUpQueue>;
-  /** The first of the queue, in order; at most 200. */
+  /** The first entries of the queue, in order; at most 200. */
   followUps(sessionId: string, limit: number): Promise<FollowUp[]>;
   /** Empties the queue; returns how many there were. */
   cancelFollowUps(sessionId: string): Promise<number>;

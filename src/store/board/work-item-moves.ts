@@ -43,7 +43,7 @@ const selectItemOf = preparedQuery<{ attemptId: string }, { id: string; status: 
       .where("attempts.id", "=", attemptId),
 );
 
-export async function mergeAttempt(
+export async function markMerged(
   kysely: Kysely<Schema>,
   id: string,
   commits: Record<string, string>,

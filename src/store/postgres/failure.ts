@@ -21,7 +21,8 @@ export function postgresFailure(thrown: unknown): unknown {
 function adviceFor(code: string, message: string): string | null {
   if (/^(28|3D|42501)/.test(code)) return "Check the user, password, database and rights in the connection string.";
   if (/^(53|58|25006)/.test(code)) return "Check the server's disk space, connection limit and that it accepts writes.";
-  if (/^(55P03|25P03|40)/.test(code)) return "Another process has locked the store for too long: look for one that hangs.";
+  if (/^(55P03|25P03|40)/.test(code))
+    return "Another process has locked the store for too long: look for one that hangs.";
   if (/^(08|57)/.test(code) || /^E[A-Z_]+$/.test(code) || /terminated|timeout|not queryable/i.test(message)) {
     return "Check that the server runs and can be reached, then try again.";
   }

@@ -8,7 +8,7 @@ import { AsyncAgentsError } from "../../model/errors.ts";
 import { SerialQueue } from "../../process/serial-queue.ts";
 import type { Database } from "../database.ts";
 import type { PostgresOptions } from "../open.ts";
-import { patiently } from "../patience.ts";
+import { retryWhileBusy } from "../retry-while-busy.ts";
 import type { Schema } from "../schema.ts";
 import { changeSignal } from "../sqlite/change-signal.ts";
 import { codeOf } from "../sqlite/failure.ts";
@@ -68,7 +68,9 @@ export async function postgresDatabase(options: PostgresOptions): Promise<Databa
     async write(work) {
       ensureOpen();
       return queue.run(async () => {
-        const { result, changed } = await patiently(() => writeOnce(work), { again: isContention }).catch(fail);
+        const { result, changed } = await retryWhileBusy(() => writeOnce(work), { shouldRetry: isContention }).catch(
+          fail,
+        );
         if (changed) signal.raise();
         return result;
       });
@@ -83,7 +85,7 @@ export async function postgresDatabase(options: PostgresOptions): Promise<Databa
     },
   };
   try {
-    await patiently(() => makeSchema(kysely, schema), { again: madeByAnother });
+    await retryWhileBusy(() => makeSchema(kysely, schema), { shouldRetry: madeByAnother });
   } catch (thrown) {
     await database.close();
     throw postgresFailure(thrown);

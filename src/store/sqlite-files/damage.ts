@@ -9,7 +9,7 @@ import { dirname } from "node:path";
 import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
 import type { LineLog } from "../../process/log.ts";
 import { isDamage } from "../sqlite/failure.ts";
-import { takeLock } from "../sqlite/presence.ts";
+import { tryLock } from "../sqlite/file-lock.ts";
 import { backupsIn } from "./backups.ts";
 import { writeDamageReport } from "./damage-report.ts";
 import { type Rebuilt, rebuild } from "./rebuild.ts";
@@ -38,7 +38,7 @@ export function isSuspect(file: string): boolean {
 
 /** Checks the file and sets it aside if it is damaged. False, with nothing done, when another process is in. */
 export function checkForDamage(file: string, log: LineLog): boolean {
-  const lock = takeLock(lockFileOf(file), "alone");
+  const lock = tryLock(lockFileOf(file), "alone");
   if (lock === null) return false;
   try {
     finishReplacing(file);

@@ -5,12 +5,12 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import type { LineLog } from "../../process/log.ts";
-import { patiently } from "../patience.ts";
+import { retryWhileBusy } from "../retry-while-busy.ts";
 import { checkForDamage, damagedAndInUse, isSuspect, lockFileOf } from "../sqlite-files/damage.ts";
 import { isHalfReplaced } from "../sqlite-files/replace.ts";
 import { makePrivateFile, type SqliteConnection, sqliteConnection } from "./connection.ts";
 import { isBusy, isDamage } from "./failure.ts";
-import { type Lock, takeLock } from "./presence.ts";
+import { type Lock, tryLock } from "./file-lock.ts";
 
 export interface SqliteConnections {
   writer: SqliteConnection;
@@ -33,7 +33,7 @@ export async function openSqlite(file: string, log: LineLog): Promise<SqliteConn
       continue;
     }
     try {
-      return await patiently(() => connect(file, presence), { again: isBusy });
+      return await retryWhileBusy(() => connect(file, presence), { shouldRetry: isBusy });
     } catch (thrown) {
       presence.release();
       if (!isDamage(thrown)) throw thrown;
@@ -46,13 +46,13 @@ export async function openSqlite(file: string, log: LineLog): Promise<SqliteConn
 
 async function enter(file: string): Promise<Lock> {
   const busy = Object.assign(new Error("the store is being checked by another process"), { code: "SQLITE_BUSY" });
-  return patiently(
+  return retryWhileBusy(
     () => {
-      const lock = takeLock(lockFileOf(file), "present");
+      const lock = tryLock(lockFileOf(file), "present");
       if (lock === null) throw busy;
       return lock;
     },
-    { again: isBusy },
+    { shouldRetry: isBusy },
   );
 }
 

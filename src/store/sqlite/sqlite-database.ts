@@ -7,7 +7,7 @@ import { AsyncAgentsError } from "../../model/errors.ts";
 import type { LineLog } from "../../process/log.ts";
 import { SerialQueue } from "../../process/serial-queue.ts";
 import type { Database } from "../database.ts";
-import { patiently } from "../patience.ts";
+import { retryWhileBusy } from "../retry-while-busy.ts";
 import { suspectDamage } from "../sqlite-files/damage.ts";
 import { changeSignal } from "./change-signal.ts";
 import { codeOf, isBusy, isDamage, storeFailure } from "./failure.ts";
@@ -47,12 +47,12 @@ export async function sqliteDatabase(options: SqliteDatabaseOptions): Promise<Da
     dialect: "sqlite",
     async read(work) {
       ensureOpen();
-      return patiently(() => work(reader.kysely), { again: isBusy, limit }).catch(fail);
+      return retryWhileBusy(() => work(reader.kysely), { shouldRetry: isBusy, limit }).catch(fail);
     },
     async write(work) {
       ensureOpen();
       return queue.run(async () => {
-        await patiently(() => writer.handle.run("begin immediate"), { again: isBusy, limit }).catch(fail);
+        await retryWhileBusy(() => writer.handle.run("begin immediate"), { shouldRetry: isBusy, limit }).catch(fail);
         const before = changes();
         try {
           const result = await work(writer.kysely);

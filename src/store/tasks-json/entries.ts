@@ -142,19 +142,19 @@ class Fields {
   }
 
   text(name: string): string | null {
-    return this.#take(name, (value): value is string => typeof value === "string");
+    return this.#field(name, (value): value is string => typeof value === "string");
   }
 
   truth(name: string): boolean {
-    return this.#take(name, (value): value is boolean => typeof value === "boolean") ?? false;
+    return this.#field(name, (value): value is boolean => typeof value === "boolean") ?? false;
   }
 
   count(name: string): number {
-    return this.#take(name, (value): value is number => Number.isSafeInteger(value) && (value as number) >= 0) ?? 0;
+    return this.#field(name, (value): value is number => Number.isSafeInteger(value) && (value as number) >= 0) ?? 0;
   }
 
   time(name: string): number | null {
-    const text = this.#take(
+    const text = this.#field(
       name,
       (value): value is string => typeof value === "string" && !Number.isNaN(Date.parse(value)),
     );
@@ -162,10 +162,10 @@ class Fields {
   }
 
   progress(name: string): Progress | null {
-    return this.#take(name, isProgress);
+    return this.#field(name, isProgress);
   }
 
-  #take<T>(name: string, is: (value: unknown) => value is T): T | null {
+  #field<T>(name: string, is: (value: unknown) => value is T): T | null {
     const value = Object.hasOwn(this.#entry, name) ? this.#entry[name] : undefined;
     if (value === undefined || value === null) return null;
     if (is(value)) return value;

@@ -8,7 +8,7 @@ import { dirname } from "node:path";
 import { type Kysely, sql } from "kysely";
 import type { Database } from "../database.ts";
 import type { Schema, TasksTable } from "../schema.ts";
-import { HEAD_COLUMNS, headOf, withNewestRun } from "../tasks/rows.ts";
+import { HEAD_COLUMNS, taskHeadOf, withNewestRun } from "../tasks/rows.ts";
 import { entryOf, type MirroredTask } from "./entries.ts";
 
 /** The file holds the newest tasks; older ones are only in the store. */
@@ -75,7 +75,7 @@ function page(kysely: Kysely<Schema>, after: Position | null) {
 }
 
 function taskOf(row: Row): MirroredTask {
-  return { ...headOf(row), run: { number: row.run, error: row.error } };
+  return { ...taskHeadOf(row), run: { number: row.run, error: row.error } };
 }
 
 /** Makes the rename durable. Some file systems cannot; the file is complete all the same. */

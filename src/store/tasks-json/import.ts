@@ -10,7 +10,7 @@ import type { Task } from "../../model/task.ts";
 import type { LineLog } from "../../process/log.ts";
 import type { Database } from "../database.ts";
 import { readLastSeq } from "../feed.ts";
-import { readMeta, takeMeta } from "../meta.ts";
+import { readMeta, removeMeta } from "../meta.ts";
 import { recountTotals } from "../migrations/2-status.ts";
 import type { Schema } from "../schema.ts";
 import { REBUILT } from "../sqlite-files/rebuild.ts";
@@ -23,7 +23,7 @@ export async function importTasksJson(database: Database, file: string, log: Lin
   const { tasks, sound } = existsSync(file) ? readTasks(file, now) : { tasks: [], sound: true };
   const first = await database.write(async (kysely) => {
     if (!(await wantsImport(kysely))) return false;
-    if (await takeMeta(kysely, REBUILT)) await recountTotals(kysely, database.dialect);
+    if (await removeMeta(kysely, REBUILT)) await recountTotals(kysely, database.dialect);
     // An existing task is unchanged: `transition` refuses to import it again.
     for (const task of tasks) await applyEvent(kysely, task.id, { type: "task.imported", at: now, task });
     // Copied before the commit and removed after it: a crash in between loses neither the file nor the tasks.

@@ -10,7 +10,7 @@ import type { Database } from "../database.ts";
 import { readLastSeq } from "../feed.ts";
 import { putMeta, readMeta } from "../meta.ts";
 import { refuseIfNewer } from "../migrations/migrations.ts";
-import { takeLock } from "../sqlite/presence.ts";
+import { tryLock } from "../sqlite/file-lock.ts";
 import { writeTasksJson } from "./file.ts";
 
 export interface Mirror {
@@ -114,7 +114,7 @@ function gapAfter(duration: number): number {
 
 async function mirrorOnce({ database, file, lockFile }: MirrorOptions): Promise<"current" | "locked" | "written"> {
   if (await isCurrent(database, file)) return "current";
-  const lock = takeLock(lockFile, "mirroring");
+  const lock = tryLock(lockFile, "mirroring");
   if (lock === null) return "locked";
   try {
     if (await isCurrent(database, file)) return "current";

@@ -4,7 +4,7 @@
  */
 import { type Kysely, sql } from "kysely";
 import { type Run, STATUSES, type Status } from "../../model/task.ts";
-import { bounded } from "../bounds.ts";
+import { clamp } from "../clamp.ts";
 import type { Schema } from "../schema.ts";
 import type { RunSpan } from "../store.ts";
 
@@ -74,5 +74,5 @@ export function selectBatchRuns(kysely: Kysely<Schema>, batchId: string, limit?:
     .orderBy("runs.started_at")
     .orderBy("tasks.created_seq")
     .orderBy("runs.number")
-    .limit(bounded(limit, MOST_SPANS, MOST_SPANS));
+    .limit(clamp(limit, MOST_SPANS, MOST_SPANS));
 }

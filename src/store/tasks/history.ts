@@ -6,14 +6,14 @@ import { type Kysely, sql } from "kysely";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import { STATUSES } from "../../model/task.ts";
 import type { Schema } from "../schema.ts";
-import type { History, HistoryQuery } from "../store.ts";
+import type { HistoryCounts, HistoryQuery } from "../store.ts";
 
 const MOST_BUCKETS = 500;
 const MOST_BOUNDS = 100;
 /** A clock that was set back must not make a duration negative. */
 const DURATION = sql<number>`case when ended_at > started_at then ended_at - started_at else 0 end`;
 
-export async function readHistory(kysely: Kysely<Schema>, query: HistoryQuery): Promise<History> {
+export async function readHistory(kysely: Kysely<Schema>, query: HistoryQuery): Promise<HistoryCounts> {
   const buckets = bucketsOf(query);
   const started = buckets === 0 ? [] : await selectStarted(kysely, query, buckets).execute();
   const ended = await selectDurations(kysely, query).execute();

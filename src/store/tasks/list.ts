@@ -4,7 +4,7 @@
  */
 import { type Compilable, type Kysely, sql } from "kysely";
 import type { Task } from "../../model/task.ts";
-import { bounded } from "../bounds.ts";
+import { clamp } from "../clamp.ts";
 import { compiledOnce, given } from "../compiled-query.ts";
 import type { Dialect } from "../database.ts";
 import type { Schema } from "../schema.ts";
@@ -22,7 +22,7 @@ import {
   type TaskShape,
   type Tasks,
 } from "./filters.ts";
-import { type TaskRow, taskColumns, taskOf, withNewestRun } from "./rows.ts";
+import { type TaskRow, taskOf, taskRowColumns, withNewestRun } from "./rows.ts";
 
 /** The maximum for PostgreSQL's substr. */
 const MOST_CHARACTERS = 2 ** 31 - 1;
@@ -102,8 +102,8 @@ function selectKeys(kysely: Kysely<Schema>, shape: TaskShape): Tasks {
 }
 
 function selectRows(tasks: Tasks, shape: PageShape) {
-  const characters = shape.cut ? given((query: TaskQuery) => bounded(query.textChars, 0, MOST_CHARACTERS)) : null;
-  return ordered(withNewestRun(tasks).select(taskColumns(characters)), shape, "tasks.");
+  const characters = shape.cut ? given((query: TaskQuery) => clamp(query.textChars, 0, MOST_CHARACTERS)) : null;
+  return ordered(withNewestRun(tasks).select(taskRowColumns(characters)), shape, "tasks.");
 }
 
 /** By start. Search results are ordered by creation: the order of their index, at most milliseconds off. */
@@ -121,9 +121,9 @@ function ordered<Rows extends { orderBy(column: never, direction: "asc" | "desc"
 }
 
 function limitOf({ limit }: TaskQuery): number {
-  return bounded(limit, 50, 200);
+  return clamp(limit, 50, 200);
 }
 
 function offsetOf({ offset }: TaskQuery): number {
-  return bounded(offset, 0, Number.MAX_SAFE_INTEGER);
+  return clamp(offset, 0, Number.MAX_SAFE_INTEGER);
 }

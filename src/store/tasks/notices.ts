@@ -5,7 +5,7 @@
 import { type Insertable, type Kysely, sql } from "kysely";
 import type { Task } from "../../model/task.ts";
 import type { NoticeIntent } from "../../model/transition.ts";
-import { bounded } from "../bounds.ts";
+import { clamp } from "../clamp.ts";
 import { preparedQuery } from "../compiled-query.ts";
 import type { NoticeRow, NoticesTable, Schema } from "../schema.ts";
 import type { Notice, NoticeClaim, NoticeState, Store } from "../store.ts";
@@ -80,7 +80,7 @@ export async function readNotices(
   state: NoticeState,
   limit?: number,
 ): Promise<Notice[]> {
-  const rows = await selectNotices(kysely, { parentSessionId, state, limit: bounded(limit, 100, 1_000) });
+  const rows = await selectNotices(kysely, { parentSessionId, state, limit: clamp(limit, 100, 1_000) });
   return rows.map(noticeOf);
 }
 

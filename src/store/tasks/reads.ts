@@ -3,10 +3,10 @@
  */
 import type { Kysely } from "kysely";
 import type { Run, Task } from "../../model/task.ts";
-import { bounded } from "../bounds.ts";
+import { clamp } from "../clamp.ts";
 import { preparedQuery } from "../compiled-query.ts";
 import type { Schema } from "../schema.ts";
-import { RUN_COLUMNS, runOf, type TaskRow, taskColumns, taskOf, withNewestRun } from "./rows.ts";
+import { RUN_COLUMNS, runOf, type TaskRow, taskOf, taskRowColumns, withNewestRun } from "./rows.ts";
 
 export async function readTask(kysely: Kysely<Schema>, id: string): Promise<Task | null> {
   const [row] = await selectTask(kysely, { id });
@@ -14,7 +14,7 @@ export async function readTask(kysely: Kysely<Schema>, id: string): Promise<Task
 }
 
 const selectTask = preparedQuery<{ id: string }, TaskRow>((kysely, { id }) =>
-  withNewestRun(kysely.selectFrom("tasks")).select(taskColumns(null)).where("tasks.id", "=", id),
+  withNewestRun(kysely.selectFrom("tasks")).select(taskRowColumns(null)).where("tasks.id", "=", id),
 );
 
 export async function readRuns(kysely: Kysely<Schema>, taskId: string, limit?: number): Promise<Run[]> {
@@ -23,7 +23,7 @@ export async function readRuns(kysely: Kysely<Schema>, taskId: string, limit?: n
     .select(RUN_COLUMNS)
     .where("task_id", "=", taskId)
     .orderBy("number", "desc")
-    .limit(bounded(limit, 20, 200))
+    .limit(clamp(limit, 20, 200))
     .execute();
   return rows.map(runOf);
 }

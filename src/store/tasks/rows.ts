@@ -74,7 +74,7 @@ export function withNewestRun(tasks: SelectQueryBuilder<Schema, "tasks", object>
 /**
  * All columns of a task and its newest run; the texts of the run are shortened to that many characters, unless null.
  */
-export function taskColumns(characters: number | null) {
+export function taskRowColumns(characters: number | null) {
   const text = <Value>(column: "prompt" | "result" | "error") => {
     const whole = sql.ref<Value>(`runs.${column}`);
     return (characters === null ? whole : sql<Value>`substr(${whole}, 1, ${characters})`).as(column);
@@ -88,7 +88,7 @@ export function taskColumns(characters: number | null) {
 }
 
 /** The fields that do not depend on the run. */
-export function headOf(row: Pick<TaskRow, (typeof HEAD)[number]>) {
+export function taskHeadOf(row: Pick<TaskRow, (typeof HEAD)[number]>) {
   return {
     id: row.id,
     sessionId: row.session_id,
@@ -111,7 +111,7 @@ export function headOf(row: Pick<TaskRow, (typeof HEAD)[number]>) {
 
 export function taskOf(row: TaskRow): Task {
   return {
-    ...headOf(row),
+    ...taskHeadOf(row),
     phase: row.phase as Task["phase"],
     phaseDetail: row.phase_detail === null ? null : JSON.parse(row.phase_detail),
     run: {

@@ -328,11 +328,11 @@ export function boardFlowSuite(bed: StoreBed): void {
     await add("n");
     expect(await board.queue("s")).toMatchObject({ head: { id: "z", error: null }, count: 4, afterRun: 0 });
     const takes = stores.flatMap((each) =>
-      [1, 2].map(() => each.write((transaction) => transaction.takeFollowUp("z"))),
+      [1, 2].map(() => each.write((transaction) => transaction.dequeueFollowUp("z"))),
     );
     expect((await Promise.all(takes)).filter((taken) => taken)).toHaveLength(1);
     const broken = store.write(async (transaction) => {
-      expect(await transaction.takeFollowUp("a")).toBe(true);
+      expect(await transaction.dequeueFollowUp("a")).toBe(true);
       throw new Error("enough");
     });
     await expect(broken).rejects.toThrow("enough");
@@ -353,7 +353,7 @@ export function boardFlowSuite(bed: StoreBed): void {
     await board.queueFollowUp({ id: "f", sessionId: "s", prompt: "x", variant: null, queuedAt: 1 });
     const before = [await store.lastSeq(), await board.version()];
     const refused = await store.write(async (transaction) => {
-      expect(await transaction.takeFollowUp("f")).toBe(true);
+      expect(await transaction.dequeueFollowUp("f")).toBe(true);
       const applied = await transaction.apply("t", resumed(9));
       await transaction.closeLaunch("never reached");
       return applied;

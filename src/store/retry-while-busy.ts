@@ -4,9 +4,9 @@
  */
 import { pause } from "../process/deadline.ts";
 
-export interface Patience {
+export interface RetryOptions {
   /** Whether to retry after this error. */
-  again: (thrown: unknown) => boolean;
+  shouldRetry: (thrown: unknown) => boolean;
   /** How long to retry, in ms. */
   limit?: number;
 }
@@ -14,13 +14,16 @@ export interface Patience {
 const LIMIT = 15_000;
 const LONGEST_SLEEP = 250;
 
-export async function patiently<T>(attempt: () => T | Promise<T>, { again, limit = LIMIT }: Patience): Promise<T> {
+export async function retryWhileBusy<T>(
+  attempt: () => T | Promise<T>,
+  { shouldRetry, limit = LIMIT }: RetryOptions,
+): Promise<T> {
   const deadline = performance.now() + limit;
   for (let wait = 2; ; wait = Math.min(wait * 2, LONGEST_SLEEP)) {
     try {
       return await attempt();
     } catch (thrown) {
-      if (!again(thrown) || performance.now() >= deadline) throw thrown;
+      if (!shouldRetry(thrown) || performance.now() >= deadline) throw thrown;
       await pause(wait * (0.5 + Math.random()));
     }
   }

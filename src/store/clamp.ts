@@ -3,7 +3,7 @@
  * it.
  */
 
-export function bounded(value: number | undefined, otherwise: number, most: number): number {
+export function clamp(value: number | undefined, otherwise: number, most: number): number {
   if (value === undefined || Number.isNaN(value)) return otherwise;
   return Math.min(Math.max(Math.floor(value), 0), most);
 }

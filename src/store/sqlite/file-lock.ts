@@ -18,7 +18,7 @@ const BEGIN = {
 } as const;
 
 /** Acquires a lock at once, or returns null if another process holds a conflicting one. */
-export function takeLock(file: string, level: keyof typeof BEGIN): Lock | null {
+export function tryLock(file: string, level: keyof typeof BEGIN): Lock | null {
   makePrivateFile(file);
   const handle = new Sqlite(file, { readwrite: true, create: true });
   try {

@@ -6,13 +6,13 @@ import type { Kysely } from "kysely";
 import type { Schema } from "../schema.ts";
 import {
   countRequested,
-  decideApproval,
   hasKnownDirectory,
   putApproval,
   readApproval,
   readApprovals,
+  writeDecision,
 } from "./approvals.ts";
-import { addAttempt, addSession, changeAttempt, removeAttempt } from "./attempt-writes.ts";
+import { addAttempt, addSession, changeAttempt, deleteAttempt } from "./attempt-writes.ts";
 import {
   readAllAttempts,
   readAttempt,
@@ -31,26 +31,26 @@ import {
   refuseFollowUp,
 } from "./follow-ups.ts";
 import {
-  addProject,
-  addRepo,
   changeRepo,
+  deleteProject,
+  deleteRepo,
+  insertProject,
+  insertRepo,
   readProject,
   readProjects,
   readRepoAt,
   readRepos,
   readReposOf,
-  removeProject,
-  removeRepo,
 } from "./projects.ts";
 import type { BoardRecords } from "./records.ts";
 import { answerRequest, claimRequest, dropRequest, pruneRequests } from "./requests.ts";
 import { raiseBoardVersion, readBoardVersion } from "./version.ts";
-import { mergeAttempt } from "./work-item-moves.ts";
+import { markMerged } from "./work-item-moves.ts";
 import { addWorkItem, changeWorkItem, readWorkItem, readWorkItems, removeWorkItem } from "./work-items.ts";
 
 type Run = <T>(work: (kysely: Kysely<Schema>) => Promise<T>) => Promise<T>;
 
-export function boardRecords({ read, write }: { read: Run; write: Run }): BoardRecords {
+export function kyselyBoard({ read, write }: { read: Run; write: Run }): BoardRecords {
   const change: Run = (work) =>
     write(async (kysely) => {
       const result = await work(kysely);
@@ -59,13 +59,13 @@ export function boardRecords({ read, write }: { read: Run; write: Run }): BoardR
     });
   return {
     version: () => read(readBoardVersion),
-    addProject: (project, repos) => change((kysely) => addProject(kysely, project, repos)),
+    addProject: (project, repos) => change((kysely) => insertProject(kysely, project, repos)),
     project: (id) => read((kysely) => readProject(kysely, id)),
     projects: (page) => read((kysely) => readProjects(kysely, page)),
-    removeProject: (id) => change((kysely) => removeProject(kysely, id)),
-    addRepo: (repo) => change((kysely) => addRepo(kysely, repo)),
+    removeProject: (id) => change((kysely) => deleteProject(kysely, id)),
+    addRepo: (repo) => change((kysely) => insertRepo(kysely, repo)),
     changeRepo: (id, fields) => change((kysely) => changeRepo(kysely, id, fields)),
-    removeRepo: (id) => change((kysely) => removeRepo(kysely, id)),
+    removeRepo: (id) => change((kysely) => deleteRepo(kysely, id)),
     repos: (ids) => read((kysely) => readRepos(kysely, ids)),
     repoAt: (path) => read((kysely) => readRepoAt(kysely, path)),
     reposOf: (projectId, page) => read((kysely) => readReposOf(kysely, projectId, page)),
@@ -82,8 +82,8 @@ export function boardRecords({ read, write }: { read: Run; write: Run }): BoardR
     allAttempts: (projectId, page) => read((kysely) => readAllAttempts(kysely, projectId, page)),
     startingAttempts: () => read(readStartingAttempts),
     changeAttempt: (id, fields, at) => change((kysely) => changeAttempt(kysely, id, fields, at)),
-    mergeAttempt: (id, commits, at) => change((kysely) => mergeAttempt(kysely, id, commits, at)),
-    removeAttempt: (id) => change((kysely) => removeAttempt(kysely, id)),
+    mergeAttempt: (id, commits, at) => change((kysely) => markMerged(kysely, id, commits, at)),
+    removeAttempt: (id) => change((kysely) => deleteAttempt(kysely, id)),
     attemptAt: (paths) => read((kysely) => readAttemptAt(kysely, paths)),
     addSession: (session) => change((kysely) => addSession(kysely, session)),
     session: (id) => read((kysely) => readSession(kysely, id)),
@@ -100,7 +100,7 @@ export function boardRecords({ read, write }: { read: Run; write: Run }): BoardR
     approvals: (state, page) => read((kysely) => readApprovals(kysely, state, page)),
     countRequested: () => read(countRequested),
     putApproval: (approval) => change((kysely) => putApproval(kysely, approval)),
-    decideApproval: (id, state, at) => change((kysely) => decideApproval(kysely, id, state, at)),
+    decideApproval: (id, state, at) => change((kysely) => writeDecision(kysely, id, state, at)),
     hasKnownDirectory: (paths) => read((kysely) => hasKnownDirectory(kysely, paths)),
 
     claimRequest: (operation, requestId, inputHash, at) =>
