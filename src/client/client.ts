@@ -1,7 +1,7 @@
 /**
- * The status API's typed client, for Node 20, Bun and browsers: no dependency, nothing of Bun or Node. Its methods are
- * derived from the table of operations; only those that answer with more than JSON are written here. Failures are
- * AsyncAgentsError with the server's code. `events` reconnects by itself and says so.
+ * The status API's typed client, for Node 20, Bun and browsers, without dependencies. Its methods are derived from
+ * the table of operations; only irregular ones are written out. Failures are AsyncAgentsError with the server's code.
+ * `events` reconnects by itself and reports it.
  */
 import { AsyncAgentsError } from "../model/errors.ts";
 import { type Address, addressOf, STATUS_ADDRESSES, type StatusOperationName } from "../protocol/addresses.ts";
@@ -14,14 +14,14 @@ import { streamEvents } from "./event-stream.ts";
 import { failureOf } from "./failure.ts";
 
 export interface ClientOptions {
-  /** Where the server is, as in server.json; in a page: its own origin. */
+  /** The server's address, as in server.json; in a page, its own origin. */
   url: string;
   /**
-   * The token in server.json. Changing things needs it; so does reading, unless the server can tell that the caller is
-   * its user.
+   * The token in server.json. Changes always need it; reading needs it unless the server can tell that the caller is
+   * the same user.
    */
   token?: string;
-  /** Who calls, where that is not a person. */
+  /** Who makes the calls, if it is not a person. */
   origin?: CallOrigin;
   fetch?: Fetch;
 }
@@ -36,7 +36,7 @@ export interface LogPage {
   before: string | null;
 }
 
-/** Those whose methods do not follow from the table. */
+/** The operations whose methods are irregular, and written out. */
 type OwnMethod = "logs" | "resume" | "events" | "pageToken";
 type DerivedAddresses = Pick<typeof STATUS_ADDRESSES, Exclude<StatusOperationName, OwnMethod>>;
 
@@ -48,7 +48,7 @@ type InputArgument<Name extends StatusOperationName> = {
 }[Sends<(typeof STATUS_ADDRESSES)[Name]>];
 type Sends<At extends Address> = At["sends"] extends string ? At["sends"] : "none";
 
-/** One method per operation: the id, then what it sends, then a signal that gives it up. */
+/** One method per operation. Its arguments: the id, then the input, then a signal that aborts it. */
 type DerivedMethods = {
   [Name in keyof DerivedAddresses]: (
     ...given: [...IdArgument<DerivedAddresses[Name]>, ...InputArgument<Name>, signal?: AbortSignal]
@@ -56,13 +56,13 @@ type DerivedMethods = {
 };
 
 export interface Client extends DerivedMethods {
-  /** All messages, or one page of them where `limit` is given. */
+  /** All messages, or one page of them if `limit` is given. */
   logs(id: string, page?: OperationInput<"logs">, signal?: AbortSignal): Promise<LogPage>;
   /** Continues a completed task with a new prompt. */
   resume(id: string, prompt: string, signal?: AbortSignal): Promise<BackgroundTask>;
-  /** A snapshot, then every change, for as long as it is read; reconnects by itself. */
+  /** A snapshot, then every change, as long as it is read. Reconnects by itself. */
   events(options?: StreamOptions): AsyncGenerator<StreamEvent, void>;
-  /** Only for the server's own page, which has no other way to it. */
+  /** For the server's own page only, which cannot get the token otherwise. */
   pageToken(): Promise<string>;
   /** Performs an operation of the board, in the daemon. */
   operate: CallOperation;
@@ -103,7 +103,7 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-/** The arguments of a derived method, by what its address has. */
+/** Sorts the arguments of a derived method by what its address needs. */
 function sentBy(given: unknown[], { hasId, sends }: { hasId: boolean; sends: Address["sends"] }): Sent {
   const rest = [...given];
   const id = hasId ? (rest.shift() as string) : undefined;
@@ -144,7 +144,7 @@ async function send(
   }
 }
 
-/** Lists are written with commas; what is absent or empty is left out. */
+/** Lists are joined with commas; absent and empty values are left out. */
 function searchOf(query: unknown): string {
   const given = new URLSearchParams();
   for (const [name, value] of Object.entries(query ?? {}).sort()) {

@@ -1,6 +1,6 @@
 /**
- * The event stream as an async iterable: parses server-sent events from a fetch, connects again with growing pauses, and
- * takes a silence of more than two heartbeats for a lost connection. Each connection begins with a fresh snapshot.
+ * The event stream as an async iterable: parses server-sent events from a fetch, reconnects with growing pauses, and
+ * treats more than two missed heartbeats as a lost connection. Each connection starts with a fresh snapshot.
  */
 import { AsyncAgentsError, type ErrorCode, messageOf } from "../model/errors.ts";
 import type { TaskSnapshot } from "../protocol/events.ts";
@@ -16,21 +16,21 @@ export type StreamEvent =
   | { type: "snapshot"; id: string; snapshot: TaskSnapshot }
   | { type: TaskEventName; id: string; task: BackgroundTask }
   | { type: "heartbeat"; ts: string }
-  /** Something on the board changed; what, is to be read. */
+  /** Something on the board changed: read again what you show. */
   | { type: "board.changed"; ts: string }
-  /** Made by the client: there is no connection, for this reason, and it will try again after `waitMs`. */
+  /** Made by the client: the connection was lost for this reason, and the next attempt is after `waitMs`. */
   | { type: "reconnecting"; attempt: number; waitMs: number; reason: string; code: ErrorCode | null };
 
 export interface StreamOptions {
   signal?: AbortSignal;
-  /** The longest pause before the next try; 3 s when absent. */
+  /** The longest pause before a reconnection attempt; 3 s by default. */
   maxWaitMs?: number;
-  /** Without a byte for this long the connection counts as lost; 75 s when absent. */
+  /** Without a byte for this long, the connection counts as lost; 75 s by default. */
   silenceMs?: number;
 }
 
 const FIRST_WAIT_MS = 250;
-/** Far above the largest snapshot; a server that sends more without a line's end is none of ours. */
+/** Far more than the largest snapshot: a server that sends more without the end of an event is not ours. */
 const MAX_BUFFER = 16 * 1024 * 1024;
 
 export async function* streamEvents(
@@ -78,7 +78,7 @@ async function* connection(
       if (done) return;
       clearTimeout(timer);
       timer = setTimeout(hangUp, silenceMs);
-      yield* parser.take(value);
+      yield* parser.parse(value);
     }
   } finally {
     clearTimeout(timer);
@@ -87,12 +87,12 @@ async function* connection(
   }
 }
 
-/** Cuts bytes into events; an event that is not ours is left out. */
+/** Splits bytes into events; unknown events are skipped. */
 export class EventParser {
   readonly #decoder = new TextDecoder();
   #rest = "";
 
-  *take(bytes: Uint8Array): Generator<StreamEvent, void> {
+  *parse(bytes: Uint8Array): Generator<StreamEvent, void> {
     const blocks = (this.#rest + this.#decoder.decode(bytes, { stream: true })).split("\n\n");
     this.#rest = blocks.pop() ?? "";
     if (this.#rest.length > MAX_BUFFER) throw new Error("An event of the stream has no end.");

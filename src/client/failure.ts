@@ -1,5 +1,6 @@
 /**
- * An answer of the server that is a failure, as the error that it tells. Says what it can where the answer is none of ours.
+ * Turns an error response of the server into an AsyncAgentsError. A response that is not ours becomes `internal`,
+ * with its HTTP status.
  */
 import { AsyncAgentsError, ERROR_CODES, type ErrorCode } from "../model/errors.ts";
 import type { ErrorBody } from "../protocol/server.ts";

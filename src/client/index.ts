@@ -1,6 +1,6 @@
 /**
- * The package entry `asyncagents/client`: the typed client of the status API, its events and its errors, with every type
- * that they use. For Node 20, Bun and browsers; it has no dependency.
+ * The package entry `asyncagents/client`: the typed client of the status API, its events and its errors, with every
+ * type that they use. For Node 20, Bun and browsers; it has no dependency.
  */
 export { AsyncAgentsError, ERROR_CODES, type ErrorCode } from "../model/errors.ts";
 export type { CallOrigin } from "../protocol/call-origin.ts";

@@ -1,4 +1,4 @@
-/** What the handlers of the status API are given: the rules of this process, the other servers, the clock, the log. */
+/** What the handlers of the status API get: the rules of this process, the other servers, the clock, and the log. */
 import type { Desk } from "../engine/desk.ts";
 import type { Overview } from "../engine/watching/overview.ts";
 import type { Trouble } from "../engine/watching/troubles.ts";
@@ -17,13 +17,13 @@ export interface ApiContext {
   version: string;
   startedAt: number;
   now(): number;
-  /** Performs the board's operations; null where this process has no board. */
+  /** Performs the board's operations; null if this process has no board. */
   board: CallOperation | null;
-  /** Answers at /mcp; null where nothing is there. */
+  /** Answers requests to /mcp; null if this process serves no MCP. */
   mcp: ((request: Request) => Promise<Response>) | null;
-  /** How deep agents may launch agents; undefined for the default. */
+  /** How deeply agents may launch agents; undefined for the default. */
   maxDepth: number | undefined;
-  /** What keeps the data folder from working. */
+  /** Problems with the data folder, such as a full disk. */
   troubles(): Trouble[];
   /** Opens the event stream. */
   stream(request: Request): Promise<Response>;

@@ -1,6 +1,6 @@
 /**
- * The routes on Hono: first the table, then MCP, then the page. Every path answers, every answer has the CORS headers,
- * every failure is JSON. Holds no state.
+ * Mounts the routes on Hono: the table first, then MCP, then the dashboard. Every path answers, every response has
+ * the CORS headers, and every failure is JSON. Holds no state.
  */
 import { Hono } from "hono";
 import { AsyncAgentsError } from "../model/errors.ts";

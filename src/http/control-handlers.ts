@@ -1,6 +1,6 @@
 /**
- * The handlers that change something about a task: each finds the process that can, calls its engine there, or forwards
- * the request to it. Rules live in the engine and the board.
+ * The handlers that change a task. Each one finds the process that can do it, and calls its engine or forwards the
+ * request to it. The rules are in the engine and the board.
  */
 import { answerTask } from "../board/answer-task.ts";
 import { launchTask } from "../board/launch-task.ts";

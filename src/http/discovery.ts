@@ -1,7 +1,8 @@
 /**
- * How others find a server: `servers/<pid>.json` for each process and `server.json` for the newest that lives, in the
- * data folder, readable by their owner only (they hold the token). Whoever ends removes its own and hands `server.json`
- * on. Everything here is synchronous: it must also work while the process exits.
+ * How clients find a server: `servers/<pid>.json` for each process, and `server.json` for the newest running one, in
+ * the data folder. Only their owner can read them, since they contain the token. A process that exits removes its own
+ * file and points `server.json` to another server. Everything is synchronous, because it must also work while the
+ * process exits.
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +20,7 @@ const recordSchema = z.object({
   bootId: z.string(),
   /** Absent in records of earlier versions. */
   pidNamespace: z.string().default(""),
-  /** The daemon has a board and starts hosts itself; a plugin's server shows what its OpenCode runs, and everything in the store. */
+  /** The daemon has the board and starts hosts itself. A plugin's server can act only through its own OpenCode. */
   kind: z.enum(["plugin", "daemon"]).default("plugin"),
 });
 
@@ -28,7 +29,7 @@ export type ServerRecord = z.infer<typeof recordSchema>;
 const FOLDER = "servers";
 const MAIN = "server.json";
 
-/** Writes this process's files; gives the way to remove them, which may be called twice. */
+/** Writes this process's files, and returns the function that removes them; calling it twice is safe. */
 export function announce(directory: string, server: Omit<ServerRecord, keyof ProcessIdentity>): { withdraw(): void } {
   const record: ServerRecord = { ...server, ...ownIdentity() };
   mkdirSync(join(directory, FOLDER), { recursive: true, mode: 0o700 });
@@ -38,7 +39,7 @@ export function announce(directory: string, server: Omit<ServerRecord, keyof Pro
   return { withdraw: () => withdraw(directory, record) };
 }
 
-/** The servers whose processes live, newest first. */
+/** The servers whose processes are alive, newest first. */
 export function livingServers(directory: string): ServerRecord[] {
   return recordFiles(directory)
     .flatMap((file) => read(file) ?? [])
@@ -49,7 +50,7 @@ export function livingServers(directory: string): ServerRecord[] {
 function withdraw(directory: string, record: ServerRecord): void {
   rmSync(ownFile(directory, record), { force: true });
   const main = join(directory, MAIN);
-  // Another process may end at the same time: who was chosen must still be there afterwards.
+  // Another process may exit at the same time: check afterwards that the chosen one is still there.
   while (read(main)?.pid === record.pid) {
     const next = livingServers(directory).find(({ pid }) => pid !== record.pid);
     if (!next) {
@@ -61,7 +62,7 @@ function withdraw(directory: string, record: ServerRecord): void {
   }
 }
 
-/** Removes what dead processes left. One in another container may live: what it wrote is its own. */
+/** Removes the files of dead processes. A process in another container may be alive, so its file stays. */
 function sweep(directory: string): void {
   for (const file of recordFiles(directory)) {
     const record = read(file);
@@ -91,7 +92,7 @@ function read(file: string): ServerRecord | null {
   }
 }
 
-/** Never half a file, and never one that others can read. */
+/** Atomic, and readable by the owner only. */
 function write(file: string, record: ServerRecord): void {
   const temporary = `${file}.${process.pid}.tmp`;
   rmSync(temporary, { force: true });

@@ -1,7 +1,8 @@
 /**
- * The live streams: each begins with a snapshot, then gets every later change once and in order, and a heartbeat on a
- * fixed timer. An event is put into bytes once for all. Who reads too slowly is let go and begins anew with a fresh
- * snapshot: nobody else waits, and no buffer grows. Nothing runs while nobody watches.
+ * The live event streams. Each one starts with a snapshot, then gets every later change once and in order, and a
+ * heartbeat on a fixed timer. An event is encoded once for all readers. A reader that is too slow is disconnected and
+ * reconnects with a fresh snapshot, so nobody else waits and no buffer grows. Nothing runs while there are no
+ * readers.
  */
 import type { Server } from "bun";
 import type { BoardChanges } from "../engine/watching/board-changes.ts";
@@ -12,19 +13,19 @@ import type { TaskEventType } from "../model/events.ts";
 import type { Log } from "../process/log.ts";
 import type { TaskEventName } from "../protocol/task-event-names.ts";
 import { CORS } from "./reply.ts";
-import { Snapshots } from "./snapshot.ts";
+import { Snapshots } from "./snapshots.ts";
 import { TEXT_CHARS, wireTask } from "./wire.ts";
 
 export const HEARTBEAT_MS = 30_000;
-/** What may wait for one reader; above it, it is let go. */
+/** How much may be buffered for one reader before it is disconnected. */
 const BUFFER_BYTES = 1024 * 1024;
-/** What is said in one go; a fraction of the buffer. */
+/** How much is sent at once; a fraction of the buffer. */
 const BURST_BYTES = BUFFER_BYTES / 8;
 const MAX_READERS = 5000;
-/** How long a reader that was let go may take for what is on its way, in seconds. */
+/** How long a disconnected reader may take to read what was already sent, in seconds. */
 const LAST_WORDS_S = 10;
 
-/** What each fact about a task is called on the wire; all others are `task.updated`. */
+/** The name of each task event on the wire; all others are `task.updated`. */
 const NAMES: Partial<Record<TaskEventType, TaskEventName>> = {
   "task.created": "task.created",
   "task.imported": "task.created",
@@ -48,11 +49,11 @@ interface Chunk {
 interface Reader {
   controller: ReadableStreamDefaultController<Uint8Array>;
   request: Request;
-  /** What it was told last. */
+  /** The last change that was sent. */
   seq: number;
-  /** Bytes of its snapshot: a large one is no sign of a slow reader. */
+  /** The size of its snapshot in bytes: a large snapshot does not mean a slow reader. */
   allowance: number;
-  /** Changes that came while its snapshot was being made; null once it follows live. */
+  /** Changes that arrived while its snapshot was being made; null once the reader is live. */
   waiting: Chunk[] | null;
 }
 
@@ -79,7 +80,7 @@ export class EventStreams {
     return this.#readers.size;
   }
 
-  /** The server whose requests these are: it must not cut a quiet stream. */
+  /** Sets the server of these requests, so that it does not time out a quiet stream. */
   attach(server: Server<unknown>): void {
     this.#server = server;
   }
@@ -88,7 +89,7 @@ export class EventStreams {
     if (this.#closed || this.#readers.size >= MAX_READERS) {
       throw new AsyncAgentsError(
         "host_unavailable",
-        "This server takes no more event streams. Close some, then retry.",
+        "This server accepts no more event streams. Close some, then retry.",
       );
     }
     if (request.method === "HEAD") return new Response(null, { headers: HEADERS });
@@ -107,13 +108,13 @@ export class EventStreams {
       new ByteLengthQueuingStrategy({ highWaterMark: BUFFER_BYTES }),
     );
     const opened = reader as Reader | null;
-    // Who leaves before the answer begins cancels no stream.
+    // A reader that leaves before the response starts does not cancel the stream.
     if (opened) request.signal.addEventListener("abort", () => this.#drop(opened), { once: true });
     if (opened) await this.#begin(opened);
     return new Response(body, { headers: HEADERS });
   }
 
-  /** Ends all streams; further ones are refused. */
+  /** Ends all streams and rejects new ones. */
   close(): void {
     this.#closed = true;
     for (const reader of [...this.#readers]) this.#letGo(reader);
@@ -143,7 +144,7 @@ export class EventStreams {
       await this.#board.start();
       this.#heartbeat = setInterval(() => this.#announce("heartbeat"), this.#heartbeatMs);
       this.#heartbeat.unref();
-      // All may have left meanwhile.
+      // All readers may have left meanwhile.
       if (this.#readers.size === 0) this.#rest();
     } catch (thrown) {
       this.#rest();
@@ -169,13 +170,13 @@ export class EventStreams {
       }
       told += bytes.byteLength;
       if (told < BURST_BYTES) continue;
-      // Many changes at once must not look like a slow reader: what was said gets its chance to leave.
+      // A burst of changes must not look like a slow reader: give the data a chance to be sent.
       told = 0;
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
 
-  /** What belongs to no task has no place in the feed, and no id. */
+  /** Sends an event that is not about a task; it has no position in the feed and no id. */
   #announce(name: "heartbeat" | "board.changed"): void {
     const data = JSON.stringify({ ts: new Date().toISOString() });
     const bytes = this.#encoder.encode(`event: ${name}\ndata: ${data}\n\n`);
@@ -186,7 +187,7 @@ export class EventStreams {
     return this.#encoder.encode(`id: ${seq}\nevent: ${name}\ndata: ${json}\n\n`);
   }
 
-  /** Nothing that its snapshot holds already, and nothing again when the feed was begun anew. */
+  /** Skips what the snapshot contains already, and what was sent before the feed was restarted. */
   #sendOnce(reader: Reader, { seq, bytes }: Chunk): void {
     if (seq <= reader.seq) return;
     reader.seq = seq;
@@ -203,21 +204,21 @@ export class EventStreams {
     }
   }
 
-  /** What is on its way still arrives, for a while; then the reader connects again. */
+  /** Disconnects a reader; what was already sent may still arrive. */
   #letGo(reader: Reader): void {
     this.#drop(reader);
     try {
       this.#server?.timeout(reader.request, LAST_WORDS_S);
       reader.controller.close();
     } catch {
-      // It left by itself in the same moment.
+      // The reader left at the same moment.
     }
   }
 
   #drop(reader: Reader): void {
     this.#readers.delete(reader);
     reader.waiting = null;
-    // While it begins to listen there is nothing to stop yet; it looks again when it has.
+    // While `#listen` is starting there is nothing to stop yet; it checks again when it has started.
     if (this.#readers.size === 0 && this.#heartbeat) this.#rest();
   }
 }

@@ -1,20 +1,21 @@
 /**
- * Who may ask: programs of the same user, and whoever holds the token. Pages are held to more: one from elsewhere must not read
- * transcripts, whatever name it gave this address (DNS rebinding), and only the token changes things. Invariant: a caller of whom
- * nothing is known is refused. A program of the same user is not a boundary: it can read the token.
+ * Decides who may call: programs of the same user, and whoever has the token. Web pages are restricted further: a
+ * page from elsewhere must not read transcripts, under whatever host name it reaches this address (DNS rebinding),
+ * and changes always need the token. Invariant: an unidentified caller is rejected. This does not protect against
+ * programs of the same user: they can read the token.
  */
 import { timingSafeEqual } from "node:crypto";
 import { AsyncAgentsError } from "../model/errors.ts";
 
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
-/** What a browser says of a request that another page caused; one that it made as `none` was typed or bookmarked. */
+/** How browsers mark requests that another page caused. `none` means typed or bookmarked. */
 const OTHER_SITES = new Set(["cross-site", "same-site"]);
 
 export interface GuardOptions {
   token: string;
-  /** Origins besides those of this machine whose pages may read; from ASYNCAGENTS_API_ORIGINS. */
+  /** Further origins whose pages may read, besides those of this machine; from ASYNCAGENTS_API_ORIGINS. */
   origins: readonly string[];
-  /** Whether the request is known to come from a program of the user of this process. */
+  /** True if the request certainly comes from a program of this process's user. */
   isOwnUser(request: Request): boolean;
 }
 
@@ -29,7 +30,7 @@ export class Guard {
     this.#origins = new Set(origins);
   }
 
-  /** Throws where a page from elsewhere asks. All that the dashboard's own files need: they hold no data. */
+  /** Rejects pages from elsewhere. Enough for the dashboard's own files, which contain no data. */
   admitOrigin(request: Request): void {
     const host = request.headers.get("host") ?? "";
     if (!isLoopback(`http://${host}`)) {
@@ -41,7 +42,7 @@ export class Guard {
     throw refusal(`Pages from ${origin.slice(0, 200)} may not read this server. ${remedy}`);
   }
 
-  /** Throws where the caller may not read. */
+  /** Rejects callers that may not read. */
   admit(request: Request): void {
     this.admitOrigin(request);
     const site = request.headers.get("sec-fetch-site") ?? "";
@@ -55,7 +56,7 @@ export class Guard {
     );
   }
 
-  /** Throws where a page asks that is not this server's own (programs send no origin), or the caller may not read. */
+  /** Rejects pages other than this server's own (programs send no origin), and callers that may not read. */
   admitProgram(request: Request): void {
     this.admitOrigin(request);
     const origin = request.headers.get("origin");
@@ -65,7 +66,7 @@ export class Guard {
     this.admit(request);
   }
 
-  /** Throws where the caller may not change things. */
+  /** Rejects callers that may not change anything. */
   authorize(request: Request): void {
     this.admitOrigin(request);
     const origin = request.headers.get("origin");
@@ -77,7 +78,7 @@ export class Guard {
     throw new AsyncAgentsError("not_authorized", `Changing things needs the token. ${where}`);
   }
 
-  /** Throws where the caller is not this server's own page in a browser of its own user. */
+  /** Rejects everyone but this server's own page in a browser of its own user. */
   admitOwnPage(request: Request): void {
     this.admit(request);
     if (request.headers.get("sec-fetch-site") === "same-origin") return;

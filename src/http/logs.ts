@@ -1,6 +1,6 @@
 /**
- * A task's conversation: read here where this process can, else fetched from the process that can. All of it by default,
- * up to a bound; what is before that, and before any page, is behind the cursor.
+ * A task's conversation: read by this process if it can, otherwise fetched from the process that can. All of it by
+ * default, up to a limit; earlier messages are reached through the cursor.
  */
 import type { Engine } from "../engine/engine.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
@@ -11,7 +11,7 @@ import type { StatusCall } from "./status-handler.ts";
 import { wireMessage } from "./wire.ts";
 
 const PAGE = 100;
-/** Far above what a session holds before it is compacted. */
+/** Far more than a session has before it is compacted. */
 const MAX_MESSAGES = 10_000;
 
 type LogsQuery = StatusCall<"logs">["input"];
@@ -27,7 +27,7 @@ export async function readLogs(
       if ("engine" in place) return await replyLogs(place.engine, task.sessionId, input);
       return await peers.forward(place.pid, request);
     } catch (thrown) {
-      // Somebody else may still be able to; a session that is gone is gone for all.
+      // Another process may still be able to; a session that is gone is gone for all of them.
       if (!AsyncAgentsError.isInstance(thrown) || thrown.code === "session_gone") throw thrown;
       failure ??= thrown;
     }

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI 3.1 document, made from the same table and schemas that the server runs on, so that it cannot say anything
- * else. Made when somebody asks for it.
+ * The OpenAPI 3.1 document, generated from the table of operations and its schemas, so that the two cannot disagree.
+ * Generated on request.
  */
 import { z } from "zod";
 import { ERROR_CODES, type ErrorCode } from "../model/errors.ts";
@@ -24,7 +24,7 @@ import {
 type Json = Record<string, unknown>;
 type DocumentedOperation = Operation & Pick<StatusOperation, "status" | "isStream">;
 
-/** Those that the document refers to by name. */
+/** The schemas that the document refers to by name. */
 const NAMED_SCHEMAS = {
   BackgroundTask: taskSchema,
   Run: runSchema,
@@ -129,7 +129,7 @@ function failures({ access, errors }: Operation): Json {
   );
 }
 
-/** JSON Schema with references to the named ones; `root` itself is written out. */
+/** The JSON Schema, with references to the named schemas; `root` itself is written out. */
 function schemaOf(schema: z.ZodType, io: "input" | "output", root?: z.ZodType): Json {
   const { $schema: _dialect, ...json } = z.toJSONSchema(schema, {
     io,

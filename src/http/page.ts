@@ -1,7 +1,7 @@
 /**
- * The dashboard's files, read once from its build and kept in memory: a request chooses among them by name and never makes
- * a path. The build holds them compressed, too. Strict content policy: nothing but this server's own scripts and styles, and no
- * page around it.
+ * Serves the dashboard's files: read once from its build, also in compressed form, and kept in memory. A request
+ * selects one of them by name and never becomes a path. Strict content policy: only this server's own scripts and
+ * styles, and no embedding in other pages.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -30,10 +30,10 @@ const TYPES: Record<string, string> = {
   woff2: "font/woff2",
 };
 
-/** Paths that the page itself tells apart. */
+/** The paths that the dashboard routes itself. */
 const PAGES = /^\/(tasks\/[^/]+|batches\/[^/]+|stats|board(\/[^/]+)?|items\/[^/]+|attempts\/[^/]+)?$/;
 
-/** The best first: its name, and the ending of such files. */
+/** Best first: the encoding's name, and the suffix of files in it. */
 const ENCODINGS = [
   { name: "br", ending: ".br" },
   { name: "gzip", ending: ".gz" },
@@ -42,14 +42,14 @@ const ENCODINGS = [
 export class Page {
   #files: Map<string, Uint8Array<ArrayBuffer>> | null = null;
 
-  /** The file for a path; null where there is none, and nobody who reads pages asks. */
+  /** The file for a path; null if there is none and the client does not accept HTML. */
   answer(path: string, headers: Headers): Response | null {
     const name = PAGES.test(path) ? "index.html" : path.slice(1);
     const found = this.#response(name, 200, headers);
     if (found) return found;
     if (name === "index.html") return notBuilt();
     const asksForPage = headers.get("accept")?.includes("text/html") ?? false;
-    // The page itself says that there is nothing at this address.
+    // The page itself says that there is nothing here.
     return asksForPage && !path.startsWith("/v1/") ? this.#response("index.html", 404, headers) : null;
   }
 
@@ -91,7 +91,7 @@ function readBuild(): Map<string, Uint8Array<ArrayBuffer>> {
       files.set(file.slice(fileURLToPath(BUILD).length).replace(/^\//, ""), new Uint8Array(readFileSync(file)));
     }
   } catch {
-    // Not built: said to whoever asks for the page.
+    // Not built: whoever asks for the page is told so.
   }
   return files;
 }

@@ -1,18 +1,18 @@
 /**
- * Which user of this machine has the other end of a connection, as the kernel's table of connections says. Known on Linux only.
- * Invariant: an answer means that exactly this connection is open and that its socket belongs to that user; whatever cannot be told
- * is null. A closed or orphaned connection is listed as root's, so only open ones with a socket count.
+ * Which user owns the other end of a connection, according to the kernel's connection table. Linux only. Invariant:
+ * an answer means that exactly this connection is open and its socket belongs to that user; anything uncertain is
+ * null. Closed and orphaned connections are listed as root's, so only open ones with a socket count.
  */
 import { readFileSync } from "node:fs";
 import { endianness } from "node:os";
 
 export interface Endpoint {
-  /** IPv4, which is all that the server listens on. */
+  /** IPv4: the server listens on nothing else. */
   address: string;
   port: number;
 }
 
-/** The second: a program may have an IPv6 socket for an IPv4 address, which then has this before it. */
+/** The prefix of an IPv4 address in the second table: a program may use an IPv6 socket for it. */
 const TABLES = [
   { file: "/proc/net/tcp", prefix: "" },
   {
@@ -21,13 +21,13 @@ const TABLES = [
   },
 ];
 const ESTABLISHED = "01";
-/** The kernel hands the table out in pieces, so a row may be missing when others come and go meanwhile. */
+/** The kernel delivers the table in pieces, so a row can be missing while other rows come and go. */
 const READS = 2;
 
-/** Null where it cannot be told. */
+/** Null if it is not certain. */
 export function userOfPeer(peer: Endpoint, own: Endpoint): number | null {
   for (let read = 0; read < READS; read++) {
-    // Each read walks over all of the kernel's connections; the second table is seldom needed.
+    // Each read walks over all connections of the kernel, and the second table is rarely needed.
     for (const { file, prefix } of TABLES) {
       const found = userIn(readTable(file), peer, own, prefix);
       if (found !== "absent") return found;
@@ -36,7 +36,7 @@ export function userOfPeer(peer: Endpoint, own: Endpoint): number | null {
   return null;
 }
 
-/** Who has the row whose local end is the peer's and whose remote end is ours; null where that is not certain. */
+/** The owner of the row whose local end is the peer's and whose remote end is ours; null if it is not certain. */
 export function userIn(table: string, peer: Endpoint, own: Endpoint, prefix = ""): number | null | "absent" {
   const [local, remote] = [entryOf(peer), entryOf(own)];
   if (local === null || remote === null) return null;
@@ -47,16 +47,13 @@ export function userIn(table: string, peer: Endpoint, own: Endpoint, prefix = ""
   return certain ? Number(user) : null;
 }
 
-/**
- * The user id that the kernel shows for users who do not exist in this process's user namespace: it stands for many. Null where
- * there is none.
- */
+/** The id that the kernel shows for all users outside of this process's user namespace; null if there is none. */
 export function unknownUser(): number | null {
   const text = readTable("/proc/sys/kernel/overflowuid").trim();
   return /^\d+$/.test(text) ? Number(text) : null;
 }
 
-/** State, user and inode of each row with these two ends. */
+/** The state, user and inode of each row with these two ends. */
 function* ownersOf(table: string, ends: string): Generator<string> {
   for (let at = table.indexOf(ends); at >= 0; at = table.indexOf(ends, at + 1)) {
     const rest = table.slice(at + ends.length, table.indexOf("\n", at) >>> 0);
@@ -65,7 +62,7 @@ function* ownersOf(table: string, ends: string): Generator<string> {
   }
 }
 
-/** As the table writes it: the address as one number in the machine's own byte order. */
+/** An address in the table's format: one number in the machine's byte order. */
 function entryOf({ address, port }: Endpoint): string | null {
   const bytes = address.split(".").map(Number);
   if (bytes.length !== 4 || !bytes.every((byte) => Number.isInteger(byte) && byte >= 0 && byte <= 255)) return null;

@@ -1,6 +1,6 @@
 /**
- * The other servers on this store: a request that only another process can answer is sent on to it, once. Knows them by
- * their files (`discovery.ts`), never by a name that came with a request.
+ * The other servers that share this store. A request that only another process can answer is forwarded to it, once.
+ * Servers are found by their files (`discovery.ts`), never by a name that came with a request.
  */
 
 import { AsyncAgentsError } from "../model/errors.ts";
@@ -9,7 +9,7 @@ import type { ServerRecord } from "./discovery.ts";
 import { CORS } from "./reply.ts";
 
 const FORWARDED = "x-asyncagents-forwarded";
-/** Longer than the longest wait that may be asked for. */
+/** Longer than the longest wait that a request may ask for. */
 const PATIENCE_MS = 60_000;
 
 function isForwarded(request: Request): boolean {
@@ -23,19 +23,21 @@ export class Peers {
     this.#servers = servers;
   }
 
-  /** The process that has the board, where one lives. */
+  /** The process that has the board; null if none is running. */
   daemon(): number | null {
     return this.#servers().find((server) => server.kind === "daemon")?.pid ?? null;
   }
 
-  /** Sends the request to the server of that process, with `body` in place of what was read; gives its answer. */
+  /**
+   * Forwards the request to the server of that process, with `body` if it was read already, and returns its response.
+   */
   async forward(pid: number, request: Request, body?: unknown): Promise<Response> {
     const peer = this.#servers().find((server) => server.pid === pid);
     if (!peer || isForwarded(request)) throw unavailable(pid);
     const { pathname, search } = new URL(request.url);
     const headers: Record<string, string> = { [FORWARDED]: "1", authorization: `Bearer ${peer.token}` };
     if (body !== undefined) headers["content-type"] = "application/json";
-    // Who made the call: whoever passes it on is not the caller.
+    // The original caller: a server that forwards a request is not its caller.
     for (const name of [DOOR_HEADER, DEPTH_HEADER]) {
       const value = request.headers.get(name);
       if (value !== null) headers[name] = value;

@@ -1,6 +1,6 @@
 /**
- * The handlers that read: each asks the overview or the desk, and puts the answer into the wire's words. Rules live in
- * the engine.
+ * The handlers that read. Each one asks the overview or the desk and converts the answer to the wire format. The
+ * rules are in the engine.
  */
 
 import { STATUSES } from "../model/task.ts";

@@ -1,12 +1,12 @@
 /**
- * How an answer is made: JSON with the CORS headers that every response carries, and errors as one shape without stack
+ * Builds responses: JSON with the CORS headers that every response has, and errors in one format without stack
  * traces. Does not know the routes.
  */
 
 import { AsyncAgentsError, ERROR_CODES, type ErrorCode, messageOf } from "../model/errors.ts";
 import type { Log } from "../process/log.ts";
 
-/** Exactly what was promised, on every response; who may read what is the guard's matter. */
+/** The documented headers, on every response. The guard decides who may read what. */
 export const CORS = {
   "access-control-allow-origin": "*",
   "access-control-allow-methods": "GET, OPTIONS",
@@ -15,9 +15,13 @@ export const CORS = {
 
 const JSON_HEADERS = { ...CORS, "content-type": "application/json; charset=utf-8", "cache-control": "no-store" };
 
-/** Refused before the body was read: its connection is good for nothing more, and would hold up the server's end. */
+/** Sent before the body was read: the connection cannot be reused, and would delay the server's shutdown. */
 const UNREAD: ReadonlySet<ErrorCode> = new Set([
-  ...(["too_large", "request_timeout", "too_many_requests", "not_authorized", "not_allowed"] as const),
+  "too_large",
+  "request_timeout",
+  "too_many_requests",
+  "not_authorized",
+  "not_allowed",
 ]);
 
 export function replyJson(body: unknown, status = 200, headers?: Record<string, string>): Response {
@@ -27,7 +31,7 @@ export function replyJson(body: unknown, status = 200, headers?: Record<string, 
   });
 }
 
-/** What went wrong, for the caller. What nobody foresaw goes to the log; the caller learns only that it did. */
+/** The error for the caller. Unexpected errors are logged in full, and the caller is only told that there was one. */
 export function replyError(thrown: unknown, log: Log, headers?: Record<string, string>): Response {
   if (!AsyncAgentsError.isInstance(thrown)) {
     log.error("a request failed", { error: thrown instanceof Error ? (thrown.stack ?? "") : messageOf(thrown) });

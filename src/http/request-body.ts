@@ -1,6 +1,7 @@
 /**
- * Request bodies, whole or refused: no larger than allowed, arrived within a time, and all unfinished ones of this process together
- * within a bound. Whoever sends half of a body can hold neither memory nor a connection for long. Knows nothing of their content.
+ * Reads request bodies in full or rejects them: each has a maximum size and must arrive in time, and all unfinished
+ * bodies of this process share a limit. A client that sends half of a body cannot hold memory or a connection for
+ * long. Does not look at the content.
  */
 import { AsyncAgentsError } from "../model/errors.ts";
 import { within } from "../process/deadline.ts";
@@ -8,7 +9,7 @@ import { within } from "../process/deadline.ts";
 const ARRIVAL_MS = 30_000;
 const ALL_BYTES = 16 * 1024 * 1024;
 
-/** What unfinished bodies hold now. One process has one memory, however many servers it has. */
+/** The bytes that unfinished bodies hold now: one limit per process, however many servers it has. */
 let held = 0;
 
 /** The body's bytes. Throws `too_large`, `request_timeout` or `too_many_requests`. */
@@ -22,7 +23,7 @@ export async function wholeBody(
   if (request.body === null) return new Uint8Array();
   const share = new Share();
   try {
-    // What is announced counts from the start, so that a body which cannot be held is not read at all.
+    // The announced size counts from the start, so that a body that does not fit is not read at all.
     share.grow(declared);
     return await read(request.body, arrivalMs, (size) => {
       if (size > maxBytes) throw tooLarge(maxBytes);
@@ -33,7 +34,7 @@ export async function wholeBody(
   }
 }
 
-/** What one unfinished body takes of the bound. */
+/** The part of the limit that one unfinished body holds. */
 class Share {
   #bytes = 0;
 

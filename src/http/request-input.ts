@@ -1,6 +1,6 @@
 /**
- * The input of a request, by its schema: query parameters or a JSON body. Unknown fields are ignored, wrong ones are
- * refused with their names. A parameter that is given several times counts as one list.
+ * Reads a request's input by its schema: query parameters or a JSON body. Unknown fields are ignored, and invalid
+ * ones are rejected by name. A parameter that is given several times counts as one list.
  */
 import type { z } from "zod";
 import { AsyncAgentsError } from "../model/errors.ts";
@@ -8,14 +8,14 @@ import { wholeBody } from "./request-body.ts";
 
 const MAX_BODY = 1024 * 1024;
 
-/** What the parameters mean. Throws `invalid_input` with the name of each wrong one. */
+/** The parsed query parameters. Throws `invalid_input` with the name of each invalid one. */
 export function readQuery<Schema extends z.ZodType>(schema: Schema, parameters: URLSearchParams): z.output<Schema> {
   const given = new Map<string, string>();
   for (const [name, value] of parameters) given.set(name, given.has(name) ? `${given.get(name)},${value}` : value);
   return checked(schema, Object.fromEntries(given));
 }
 
-/** The JSON body. Throws `invalid_input`, and what `wholeBody` throws. */
+/** The parsed JSON body. Throws `invalid_input`, and what `wholeBody` throws. */
 export async function readBody<Schema extends z.ZodType>(schema: Schema, request: Request): Promise<z.output<Schema>> {
   const body = new TextDecoder().decode(await wholeBody(request, MAX_BODY));
   try {

@@ -1,6 +1,7 @@
 /**
- * The table of operations as HTTP routes. A route checks who calls, reads the input by the table's schema, and lets the
- * operation's handler perform it: of the status API here, of the board in the daemon. Knows no operation by its name.
+ * Turns the table of operations into HTTP routes. A route checks the caller, parses the input with the table's
+ * schema, and calls the operation's handler: here for the status API, in the daemon for the board. Knows no operation
+ * by name.
  */
 import { z } from "zod";
 import { assertDepth } from "../board/launch-depth.ts";
@@ -18,12 +19,12 @@ import type { StatusCall, StatusHandlers } from "./status-handler.ts";
 
 export interface Route extends Address {
   operation: Operation;
-  /** `id` is the one in the path; empty where it has none. */
+  /** `id` is the one in the path; empty if there is none. */
   handle(context: ApiContext, request: Request, id: string): Promise<Response>;
 }
 
 const HANDLERS: StatusHandlers<StatusOperationName> = { ...readHandlers, ...controlHandlers };
-/** The board checks its input itself, for all doors. */
+/** The board validates its input itself, for all doors. */
 const anyObject = z.looseObject({});
 
 export const ROUTES: readonly Route[] = (Object.keys(OPERATIONS) as OperationName[]).map((name) => ({

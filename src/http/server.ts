@@ -1,6 +1,6 @@
 /**
- * The status API's server: binds to this machine only, on the wanted port or one of the next, else on any; announces
- * itself; and stops without cutting off answers that are on their way. One per process; composition roots start it.
+ * The status API's server. Binds to this machine only, on the wanted port, one of the next ones, or any; announces
+ * itself; and stops without cutting off responses in progress. One per process; composition roots start it.
  */
 import type { Server } from "bun";
 import manifest from "../../package.json" with { type: "json" };
@@ -24,11 +24,11 @@ import { folderToken } from "./token-file.ts";
 
 const ADDRESS = "127.0.0.1";
 const PORTS = 10;
-/** How long answers on their way may take when the server stops. */
+/** How long responses in progress may take when the server stops. */
 const LAST_ANSWERS_MS = 2000;
-/** A conversation of another process may take its time. */
+/** Reading a conversation from another process can be slow. */
 const IDLE_SECONDS = 60;
-/** Above the longest prompt that the board takes, in bytes. */
+/** More than the longest prompt that the board accepts, in bytes. */
 const MAX_MCP_BYTES = 2_000_000;
 
 export interface ApiServerOptions {
@@ -41,14 +41,14 @@ export interface ApiServerOptions {
   port: number;
   origins: readonly string[];
   heartbeatMs?: number;
-  /** What only the daemon has: the board's operations, and the MCP server. */
+  /** Only the daemon has these: the board's operations, and the MCP server. */
   daemon?: { board: CallOperation; mcp(request: Request): Promise<Response>; maxDepth?: number };
 }
 
 export interface ApiServer {
   readonly url: string;
   readonly port: number;
-  /** Takes back the announcement, at once; for a process that is about to end. */
+  /** Withdraws the announcement at once, for a process that is about to exit. */
   withdraw(): void;
   stop(): Promise<void>;
 }
@@ -58,7 +58,7 @@ export function startApiServer(options: ApiServerOptions): ApiServer {
   const streams = new EventStreams({ overview, log, heartbeatMs });
   const token = folderToken(directory);
   const startedAt = Date.now();
-  /** With its body read. Only then may it be quiet for long: a client keeps a stream open for as long as it lives. */
+  /** The request with its body read. Only then is its timeout removed: clients keep MCP streams open all the time. */
   const whole = async (request: Request): Promise<Request> => {
     const { url, method, headers, signal } = request;
     const body = method === "POST" ? await wholeBody(request, MAX_MCP_BYTES) : null;
@@ -72,7 +72,11 @@ export function startApiServer(options: ApiServerOptions): ApiServer {
       desk,
       peers: new Peers(() => livingServers(directory)),
       guard: new Guard({ token, origins: options.origins, isOwnUser }),
-      ...{ log, token, startedAt, version: manifest.version, now: Date.now },
+      log,
+      token,
+      startedAt,
+      version: manifest.version,
+      now: Date.now,
       board: daemon?.board ?? null,
       maxDepth: daemon?.maxDepth,
       mcp: daemon ? async (request) => daemon.mcp(await whole(request)) : null,
@@ -95,14 +99,14 @@ export function startApiServer(options: ApiServerOptions): ApiServer {
     async stop() {
       withdraw();
       streams.close();
-      // Without force it waits for answers on their way; a reader that stands still must not hold up the end.
+      // Without force, stopping waits for responses in progress; a stuck reader must not block it forever.
       await settlesWithin(server.stop(), { timeout: LAST_ANSWERS_MS });
       await server.stop(true);
     },
   };
 }
 
-/** A server that nobody can find is not left behind. */
+/** Stops the server if it cannot be announced, since nobody could find it. */
 function announceOrStop(directory: string, record: Parameters<typeof announce>[1], server: Server<unknown>) {
   try {
     return announce(directory, record);
@@ -113,8 +117,8 @@ function announceOrStop(directory: string, record: Parameters<typeof announce>[1
 }
 
 /**
- * Whether the caller is known to be the user of this process. The connection must stand before and after the kernel's table is
- * read: only then nobody else can have had its port in between.
+ * True if the caller is certainly the user of this process. The connection must be open before and after the kernel's
+ * table is read: only then can nobody else have used its port in between.
  */
 function isOfOwnUser(server: Server<unknown>, request: Request): boolean {
   const self = process.geteuid?.();
@@ -134,11 +138,11 @@ function bind(first: number, fetch: (request: Request) => Response | Promise<Res
         hostname: ADDRESS,
         port,
         idleTimeout: IDLE_SECONDS,
-        // What is too large is refused in our own words (`request-body.ts`): Bun's answer would have none of our headers.
+        // `request-body.ts` rejects large bodies: Bun's own response would not have our headers.
         maxRequestBodySize: Number.MAX_SAFE_INTEGER,
         development: false,
-        // Without it, Bun lets a second server have the same port (in a Worker, and where `development` is off), and the kernel
-        // deals requests out to either.
+        // Otherwise Bun lets a second server share the port (in a Worker, and if `development` is off), and the
+        // kernel distributes requests among both.
         reusePort: false,
         fetch,
         error: (thrown) => replyError(thrown, log),

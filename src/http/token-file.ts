@@ -1,7 +1,7 @@
 /**
- * The token of a data folder: one file that only its owner can read, made by the first process that needs it and shared by all,
- * also after restarts, so that other programs can keep it in their configuration. Invariant: a token that somebody else may have read
- * or written is never used.
+ * The token of a data folder: one file that only its owner can read, created by the first process that needs it and
+ * shared by all. It survives restarts, so other programs can keep it in their configuration. Invariant: a token that
+ * somebody else may have read or written is never used.
  */
 import {
   closeSync,
@@ -21,7 +21,7 @@ import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 const FILE = "token";
 const TOKEN = /^[\w-]{43}$/;
 
-/** Reads the token, or makes one. Throws where the file cannot be trusted. */
+/** Reads the token, or creates one. Throws if the file cannot be trusted. */
 export function folderToken(directory: string): string {
   const file = join(directory, FILE);
   try {
@@ -58,7 +58,7 @@ function readToken(file: string): string | null {
   }
 }
 
-/** Whole before it has its name; where several make one at once, the first one counts for all. */
+/** Written in full before it gets its name; if several processes create one at once, the first one wins. */
 function makeToken(file: string): string {
   const temporary = `${file}.${process.pid}.${crypto.randomUUID()}`;
   try {

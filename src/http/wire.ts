@@ -1,6 +1,6 @@
 /**
- * From the model's words to the wire's (`src/protocol`): ISO times, the documented field names, texts cut where
- * a list or an event carries them. Pure; decides nothing.
+ * Converts the model's records to the wire format (`src/protocol`): ISO times, the documented field names, and
+ * shortened texts in lists and events. Pure.
  */
 
 import type { Figures, Group, Overview } from "../engine/watching/overview.ts";
@@ -11,12 +11,12 @@ import type { TaskSnapshot } from "../protocol/events.ts";
 import type { TaskGroup } from "../protocol/statistics.ts";
 import type { BackgroundTask, BackgroundTaskRun } from "../protocol/tasks.ts";
 
-/** Characters of a prompt, a result or an error in lists and events. */
+/** The most characters of a prompt, a result or an error in lists and events. */
 export const TEXT_CHARS = 8192;
-/** What a list asks the store for: one more, to know that there is more. */
+/** What a list reads from the store: one more, to know whether the text is longer. */
 export const READ_CHARS = TEXT_CHARS + 1;
 const RUN_CHARS = 2048;
-/** The years 0 to 9999: what ISO 8601 writes with four digits, and every reader takes. */
+/** The years 0 to 9999, which ISO 8601 writes with four digits and every reader accepts. */
 const FIRST_TIME = -62_167_219_200_000;
 const LAST_TIME = 253_402_300_799_999;
 
@@ -66,7 +66,7 @@ export function wireTask(task: Task, textChars = Number.POSITIVE_INFINITY): Back
   };
 }
 
-/** A task in full, with what its parent was last told. */
+/** A task in full, with the newest notice to its parent. */
 export function wireDetail(task: Task, notice: Awaited<ReturnType<Overview["notice"]>>): BackgroundTask {
   if (notice === null) return { ...wireTask(task), notice };
   const { kind, state, attempts, reason, nextTryAt } = notice;
@@ -132,13 +132,13 @@ function wirePart(part: MessagePart): LogPart {
   return { ...part, startedAt: isoOrNull(part.startedAt), endedAt: isoOrNull(part.endedAt) };
 }
 
-/** At most so many characters, without half of one. */
+/** The first characters of a text, without splitting a surrogate pair. */
 function beginning(text: string, chars: number): string {
   const cut = text.slice(0, chars);
   return cut.isWellFormed() ? cut : cut.slice(0, -1);
 }
 
-/** A time that no calendar has must not make a whole list unreadable. */
+/** Clamped: an impossible time must not make a whole list unreadable. */
 export function iso(time: number): string {
   return new Date(Math.min(Math.max(time, FIRST_TIME), LAST_TIME)).toISOString();
 }

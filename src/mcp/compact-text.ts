@@ -1,7 +1,7 @@
 /**
- * An answer as text for models: one line for a field or a row, no braces and no quotes, in a fraction of the JSON's tokens. Says
- * all that the structured answer says, for clients that hand only the text on. Knows no tool: it follows the data. A value
- * cannot begin a line or a column of its own: it is one line, or framed.
+ * An answer as text for models: one line per field or row, without braces and quotes, in a fraction of the JSON's
+ * tokens. It contains everything that the structured answer does, for clients that pass on only the text. Knows no
+ * tool: it follows the data. A value cannot start a line or a column of its own: it is one line, or framed.
  */
 import { asLine, framed, type NewMark } from "../model/foreign-text.ts";
 
@@ -9,7 +9,7 @@ type Fields = Record<string, unknown>;
 
 const LINE = 20_000;
 
-/** Fields in their order; texts of several lines last, framed as they are. */
+/** Fields in their order; multi-line texts last, framed and otherwise unchanged. */
 export function compactText(answer: Fields, newMark: NewMark): string {
   return lines(answer, newMark).join("\n");
 }
@@ -69,7 +69,7 @@ function word(value: unknown): string {
   return value === null || value === undefined || value === "" ? "-" : asLine(String(value), LINE);
 }
 
-/** Long texts stay at the margin: a patch must be usable as it is. */
+/** Multi-line texts are not indented: a patch must be usable as it is. */
 function indented(text: readonly string[]): string[] {
   return text.map((line) => (line.includes("\n") ? line : `  ${line}`));
 }

@@ -1,6 +1,7 @@
 /**
- * The MCP server over whatever does the operations: lists the tools and calls them, for old and new protocol versions alike. Keeps
- * nothing between two calls, so that a new context or a daemon that came back is seen at once. Has no transport of its own.
+ * The MCP server on top of anything that performs the operations: lists the tools and calls them, for old and new
+ * protocol versions. Keeps nothing between two calls, so that a new context or a restarted daemon is noticed at once.
+ * Has no transport of its own.
  */
 import {
   type ListToolsResult,
@@ -17,18 +18,18 @@ import { errorResult } from "./tool-error.ts";
 import { toolNamed, toolsOf } from "./tools.ts";
 
 export interface McpOptions {
-  /** Does the operations, here or in the daemon. */
+  /** Performs the operations, here or in the daemon. */
   call: CallOperation;
-  /** Where the client works, an absolute path; null when nobody knows. */
+  /** The client's directory, an absolute path; null if it is not known. */
   directory: string | null;
-  /** `extended` offers the core toolset too. */
+  /** `extended` includes the core toolset. */
   toolset: Toolset;
-  /** The scripted agent is offered too. */
+  /** Whether the scripted agent is offered. */
   scripted: boolean;
   version: string;
 }
 
-/** A list must not wait for a daemon that is slow to start: some clients give up after five seconds. */
+/** A list must not wait for a slow daemon: some clients give up after five seconds. */
 const CONTEXT_LIMIT_MS = 3_000;
 
 const INSTRUCTIONS = {
@@ -63,7 +64,7 @@ export function createServer(options: McpOptions): Server {
   return server;
 }
 
-/** True when the directory belongs to an attempt. Without an answer it is not known to. */
+/** True if the directory belongs to an attempt; false if nobody answers in time. */
 async function hasContext(call: CallOperation, directory: string, signal: AbortSignal): Promise<boolean> {
   const limited = AbortSignal.any([signal, AbortSignal.timeout(CONTEXT_LIMIT_MS)]);
   const asked = call("get_context", { directory }, { signal: limited }).then(

@@ -1,11 +1,11 @@
 /**
- * The MCP server on the standard streams of this process: nothing but the protocol is written there. Ends with its client, and
- * not with the daemon: whoever gives `call` finds the daemon again.
+ * The MCP server on stdin and stdout of this process; nothing else is written there. It ends with its client, not
+ * with the daemon: `call` finds a restarted daemon again.
  */
 import { StdioServerTransport, serveStdio as serve } from "@modelcontextprotocol/server/stdio";
 import { createServer, type McpOptions } from "./server.ts";
 
-/** Resolves when the client is gone. */
+/** Resolves when the client disconnects. */
 export function serveStdio(options: McpOptions): Promise<void> {
   const transport = new StdioServerTransport();
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,6 +1,7 @@
 /**
- * One call of a tool: fills in the server's own directory, does the operation, and words the answer. A long wait is done in
- * slices, so that the client hears that it goes on. Checks no input: the board does, for all doors.
+ * One tool call: fills in the server's directory, performs the operation, and formats the answer. A long wait is
+ * split into slices, so that the client gets progress reports. Does not validate input: the board does, for all
+ * doors.
  */
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { z } from "zod";
@@ -9,11 +10,11 @@ import { asLine } from "../model/foreign-text.ts";
 import { BOARD_OPERATIONS, type BoardOperationName, type CallOperation } from "../protocol/operations.ts";
 import { compactText } from "./compact-text.ts";
 
-/** How often a client that waits is told. */
+/** How often a waiting client gets a progress report. */
 export const SLICE_MS = 5_000;
 
 export interface WaitProgress {
-  /** Milliseconds waited so far, and the most that will be. */
+  /** Milliseconds waited so far, and the maximum. */
   progress: number;
   total: number;
   message: string;
@@ -23,10 +24,10 @@ export interface ToolCall {
   call: CallOperation;
   name: BoardOperationName;
   input: Record<string, unknown>;
-  /** Where the client works; null when it did not say. */
+  /** The client's directory; null if it is not known. */
   directory: string | null;
   signal: AbortSignal;
-  /** Tells the client how the wait goes; null when it did not ask for that. */
+  /** Reports progress to the client; null if it did not ask for that. */
   progress: ((progress: WaitProgress) => Promise<void>) | null;
 }
 
@@ -54,7 +55,7 @@ function withDirectory({ name, input, directory }: ToolCall): Record<string, unk
   return takesIt && directory !== null && !isGiven(input.directory) ? { ...input, directory } : input;
 }
 
-/** Some clients send null for what they do not give. */
+/** Some clients send null for absent fields. */
 function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
@@ -63,7 +64,7 @@ const NO_DIRECTORY =
   "There is no context: this server does not know your directory. Send it as the header x-asyncagents-directory.";
 
 async function operate({ call, name, input, signal, progress }: ToolCall): Promise<unknown> {
-  // The board parses it; the table's types are for callers that know what they give.
+  // The board parses the input; the table's types are for callers whose input is known.
   const once = (given: object) => call(name, given as never, { signal });
   const total = longWait(name, input);
   if (progress === null || total === null) return once(input);
@@ -75,7 +76,7 @@ async function operate({ call, name, input, signal, progress }: ToolCall): Promi
   }
 }
 
-/** A wait that is worth slices; null also for one that the board must refuse. */
+/** The length of a wait that is worth splitting; null otherwise, also for one that the board will reject. */
 function longWait(name: BoardOperationName, { wait_ms }: Record<string, unknown>): number | null {
   const schema = (BOARD_OPERATIONS[name].input as z.ZodObject).shape.wait_ms;
   if (schema === undefined || typeof wait_ms !== "number" || wait_ms <= SLICE_MS) return null;

@@ -1,13 +1,13 @@
 /**
- * What a client is told when a tool fails: code, message, and which tool to call next. Codes follow from the closed table. It is
- * text only: clients check structured content against the schema of the answer, also in a failure.
+ * What a client gets when a tool fails: the code, the message, and which tool to call next. Codes follow from the
+ * closed table. Text only, because clients validate structured content against the output schema even for failures.
  */
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { AsyncAgentsError, ERROR_CODES, type ErrorCode, messageOf } from "../model/errors.ts";
 import type { Toolset } from "../protocol/operation.ts";
 import { toolNamed } from "./tools.ts";
 
-/** A remedy; only one whose tools are offered is given. */
+/** Advice on what to do next; given only if its tools are offered. */
 interface Hint {
   tools: readonly string[];
   text: string;
@@ -52,8 +52,16 @@ const HINTS: Partial<Record<ErrorCode, Hint[]>> = {
 };
 
 const RETRYABLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  ...(["session_busy", "session_missing", "attempt_running", "task_resuming", "worktree_busy"] as const),
-  ...(["daemon_unavailable", "store_unavailable", "host_unavailable", "host_failed", "task_timeout"] as const),
+  "session_busy",
+  "session_missing",
+  "attempt_running",
+  "task_resuming",
+  "worktree_busy",
+  "daemon_unavailable",
+  "store_unavailable",
+  "host_unavailable",
+  "host_failed",
+  "task_timeout",
 ]);
 
 /** The answer to a call that failed. */

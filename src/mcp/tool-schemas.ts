@@ -1,6 +1,7 @@
 /**
- * The JSON schemas of the tools, made from the table of operations. Every field has its description where clients look for it,
- * and nothing is said twice: each byte is sent with every request to a model. Holds no text of its own.
+ * Generates the JSON schemas of the tools from the table of operations. Every field has its description where clients
+ * look for it, and nothing is repeated, since each byte is sent with every request to a model. Contains no text of
+ * its own.
  */
 import { z } from "zod";
 
@@ -18,30 +19,32 @@ export interface JsonSchema {
 /** The root of a tool's schema. */
 export type ObjectSchema = JsonSchema & { type: "object"; properties: Record<string, JsonSchema> };
 
-/** What a client may give. Unknown fields are refused but where the operation takes any. */
+/** The input schema. Unknown fields are rejected, unless the operation accepts any. */
 export function inputSchema(schema: z.ZodObject): ObjectSchema {
   const { additionalProperties, ...rest } = made(schema, "input");
   return additionalProperties === undefined ? { ...rest, additionalProperties: false } : rest;
 }
 
-/** What a client gets. Fields may be added one day, so none are excluded. */
+/** The output schema. It excludes no fields, since some may be added later. */
 export function outputSchema(schema: z.ZodObject): ObjectSchema {
   return open(made(schema, "output")) as ObjectSchema;
 }
 
 function made(schema: z.ZodObject, io: "input" | "output"): ObjectSchema {
-  // Without the dialect's name: older clients know only their own, and refuse to read on.
+  // Without the dialect's name: older clients reject dialects that they do not know.
   const { $schema, ...rest } = z.toJSONSchema(schema, { io, override: withoutSafeLimit }) as JsonSchema;
   const plain = portable(rest);
   return { ...plain, type: "object", properties: plain.properties ?? {} };
 }
 
-/** Every whole number has that limit: it tells nothing. */
+/** Drops the limit that every integer has: it says nothing. */
 function withoutSafeLimit({ jsonSchema }: { jsonSchema: { maximum?: number } }): void {
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
 }
 
-/** `X or null` as two branches of one type each, which all clients can read, with the description at the field itself. */
+/**
+ * Writes `X or null` as two branches of one type each, which all clients can read, with the description on the field.
+ */
 function portable(schema: JsonSchema): JsonSchema {
   const { type, description, anyOf, ...rest } = schema;
   if (Array.isArray(type)) {
@@ -58,7 +61,7 @@ function open({ additionalProperties, ...schema }: JsonSchema): JsonSchema {
   return within(schema, open);
 }
 
-/** The schema with each schema in it changed. */
+/** Applies a change to every schema inside of a schema. */
 function within(schema: JsonSchema, change: (schema: JsonSchema) => JsonSchema): JsonSchema {
   const { properties, items, anyOf } = schema;
   return {

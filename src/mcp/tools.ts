@@ -1,6 +1,6 @@
 /**
- * Which operations are tools, and how a client sees them. The table of operations is the only source; operations for people are
- * never here. Whether there is a context for `get_context` is asked by the server, each time.
+ * Which operations are tools, and how clients see them. Everything comes from the table of operations; operations for
+ * people are never tools. The server checks at every call whether `get_context` has a context.
  */
 import type { Tool } from "@modelcontextprotocol/server";
 import { z } from "zod";
@@ -10,10 +10,10 @@ import type { Toolset } from "../protocol/operation.ts";
 import { BOARD_OPERATIONS, type BoardOperationName, isBoardOperation } from "../protocol/operations.ts";
 import { inputSchema, outputSchema } from "./tool-schemas.ts";
 
-/** Older names of the toolsets, which clients have in their configurations. */
+/** Earlier names of the toolsets, which are still in clients' configurations. */
 const FORMER_NAMES: Readonly<Record<string, Toolset>> = { seed: "core", more: "extended" };
 
-/** Reads what a person wrote for `--tools` or ASYNCAGENTS_MCP_TOOLS. */
+/** Parses the value of `--tools` or ASYNCAGENTS_MCP_TOOLS. */
 export function readToolset(given: string | undefined): Toolset {
   if (given === undefined || given === "") return "extended";
   if (given === "core" || given === "extended") return given;
@@ -23,19 +23,19 @@ export function readToolset(given: string | undefined): Toolset {
   throw new AsyncAgentsError("invalid_input", message);
 }
 
-/** The operation of that name, if it is a tool here. */
+/** The operation with this name; null if it is not an offered tool. */
 export function toolNamed(name: string, offered: Toolset): BoardOperationName | null {
   return isBoardOperation(name) && isOffered(name, offered) ? name : null;
 }
 
-/** All tools but `get_context`, which is listed only where there is a context. */
+/** The offered tools; `get_context` is one of them only if there is a context. */
 export function toolsOf(offered: Toolset, options: { context: boolean; scripted: boolean }): Tool[] {
   const names = (Object.keys(BOARD_OPERATIONS) as BoardOperationName[]).filter((name) => isOffered(name, offered));
   const tools = names.filter((name) => name !== "get_context" || options.context).map(toolOf);
   return options.scripted ? tools : tools.map(withoutScripted);
 }
 
-/** Nothing that a model reads names the executor that it is not offered. */
+/** Removes the name of the scripted executor from all texts, for models that may not use it. */
 function withoutScripted(tool: Tool): Tool {
   return JSON.parse(JSON.stringify(tool).replaceAll(EXECUTOR_NAMES, EXECUTOR_NAMES_FOR_MODELS));
 }
@@ -64,7 +64,7 @@ function toolOf(name: BoardOperationName): Tool {
     name,
     title,
     description,
-    // The server knows its directory; a client has nothing to give.
+    // The server knows the directory, so clients give no input.
     inputSchema: inputSchema(name === "get_context" ? z.object({}) : input),
     outputSchema: outputSchema(output),
     annotations: {

@@ -6,8 +6,8 @@
 
 import type { Engine } from "../engine/engine.ts";
 import { Slots } from "../engine/runs/slots.ts";
+import { apiSettings } from "../http/api-settings.ts";
 import type { ApiServer } from "../http/server.ts";
-import { apiSettings } from "../http/settings.ts";
 import { messageOf } from "../model/errors.ts";
 import type { Log } from "../process/log.ts";
 import type { Store } from "../store/store.ts";

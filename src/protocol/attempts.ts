@@ -1,6 +1,6 @@
 /**
- * Attempts on the wire: the operations that start, follow, stop, compare, merge and remove them. On the wire, an
- * attempt's workspace is known by its `attempt_id`. No behaviour.
+ * Attempts on the wire: the operations that list, start, read, stop, compare, merge and remove them. On the wire, an
+ * attempt's workspace is identified by its `attempt_id`. No behaviour.
  */
 import { z } from "zod";
 import {

@@ -1,21 +1,22 @@
 /**
- * Who makes a call: a person at the command line or the dashboard, or a model over MCP; and how deep in agents that we started.
- * It travels in two headers beside the token. Honest limit: a program of the same user that has the token can write any header.
+ * Who makes a call (a person at the command line or the dashboard, or a model over MCP), and how deeply nested in
+ * agents that we started. Sent in two headers beside the token. A program of the same user that has the token can
+ * send any header.
  */
 
 export interface CallOrigin {
   door: "person" | "model";
-  /** 0 outside of our agents, 1 in an agent that we started, and so on; null where nobody said. */
+  /** 0 outside of our agents, 1 in an agent that we started, and so on; null if it is not known. */
   depth: number | null;
 }
 
 export const FROM_PERSON: CallOrigin = { door: "person", depth: 0 };
 export const DOOR_HEADER = "x-asyncagents-door";
 export const DEPTH_HEADER = "x-asyncagents-depth";
-/** In the environment of every agent that we start. */
+/** Set in the environment of every agent that we start. */
 export const DEPTH_VARIABLE = "ASYNCAGENTS_DEPTH";
 
-/** A person, and not a command that an agent runs. */
+/** True for a person, false for a command that an agent runs. */
 export function isPerson({ door, depth }: CallOrigin): boolean {
   return door === "person" && depth === 0;
 }
@@ -24,14 +25,14 @@ export function originHeaders({ door, depth }: CallOrigin): Record<string, strin
   return { [DOOR_HEADER]: door, ...(depth !== null && { [DEPTH_HEADER]: String(depth) }) };
 }
 
-/** The caller of a request that carries the token: a person, unless it says something else. */
+/** The caller of a request that has the token: a person, unless its headers say otherwise. */
 export function originOf(headers: Headers): CallOrigin {
   const given = headers.get(DEPTH_HEADER);
   const door = headers.get(DOOR_HEADER) === "model" ? "model" : "person";
   return { door, depth: given === null && door === "person" ? 0 : readDepth(given) };
 }
 
-/** Empty where a client's configuration names the variable and it is not set: then no agent of ours is around. */
+/** Empty if a client's configuration refers to the variable and it is not set: then there is no agent around it. */
 export function readDepth(given: string | null | undefined): number | null {
   const text = given?.trim();
   if (text === "") return 0;

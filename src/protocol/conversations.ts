@@ -1,6 +1,5 @@
 /**
- * The conversation of a task on the wire: its messages, their parts, and the operation that reads
- * them. No behaviour.
+ * The conversation of a task on the wire: its messages, their parts, and the operation that reads them. No behaviour.
  */
 import { z } from "zod";
 import { TOOL_STATES } from "../model/message.ts";

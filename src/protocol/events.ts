@@ -1,6 +1,6 @@
 /**
- * The event stream on the wire: the snapshot that it begins with. `task-event-names.ts` names what follows.
- * No behaviour.
+ * The event stream on the wire: the snapshot that it starts with. `task-event-names.ts` names the events after it. No
+ * behaviour.
  */
 import { z } from "zod";
 import { wholeCount } from "./fields.ts";

@@ -1,6 +1,6 @@
 /**
- * Fields that several nouns of the wire share. Every field of an operation that models may call carries a description:
- * MCP clients show it to their models, and it is the only documentation that those read. No behaviour.
+ * Fields that several nouns share. Every field of an operation that models may call has a description: MCP clients
+ * show it to their models, and it is the only documentation that these read. No behaviour.
  */
 import { z } from "zod";
 import { STATUSES } from "../model/task.ts";
@@ -12,10 +12,10 @@ export const PROMPT_CHARS = 200_000;
 export const WORK_ITEM_STATUSES = ["todo", "inprogress", "inreview", "done", "cancelled"] as const;
 export const ATTEMPT_STATES = ["starting", "running", "waiting", "completed", "failed", "stopped", "merged"] as const;
 export const EXECUTORS = ["OPENCODE", "CLAUDE_CODE", "SCRIPTED"] as const;
-/** The longest that one call waits; clients give up after a minute. */
+/** The longest time that one call waits; clients give up after a minute. */
 export const MAX_WAIT_MS = 50_000;
 
-/** Only its form is said in the schema: zod's own pattern would cost 179 bytes for each field. `uuid.ts` checks it. */
+/** The schema has only the format: zod's own pattern would cost 179 bytes per field. The board checks the value. */
 export const uuid = (meaning: string) => z.string().meta({ format: "uuid" }).describe(`${meaning} (UUID)`);
 export const time = (meaning: string) => z.string().meta({ format: "date-time" }).describe(`${meaning} (RFC3339)`);
 export const text = (meaning: string, limit: number) => z.string().max(limit).describe(meaning);
@@ -23,7 +23,7 @@ export const count = (meaning: string) => z.number().int().min(0).describe(meani
 
 export const status = (meaning: string) => z.enum(WORK_ITEM_STATUSES).describe(meaning);
 export const attemptState = (meaning: string) => z.enum(ATTEMPT_STATES).describe(meaning);
-/** All of them, and those that models are offered where the daemon was not started with the scripted one. */
+/** All executors, and those that models are offered unless the daemon was started with the scripted one. */
 export const EXECUTOR_NAMES = "OPENCODE, CLAUDE_CODE or SCRIPTED";
 export const EXECUTOR_NAMES_FOR_MODELS = "OPENCODE or CLAUDE_CODE";
 export const executor = (meaning: string) => z.string().max(40).describe(`${meaning} (${EXECUTOR_NAMES})`);
@@ -50,7 +50,7 @@ export const waitMs = z
   .max(MAX_WAIT_MS)
   .optional()
   .describe(`Wait up to so many milliseconds (0 to ${MAX_WAIT_MS}) until it ends or asks something; 0 when absent`);
-/** What a launch may choose for its run beside the agent. */
+/** What a launch can choose for its run besides the agent. */
 export const runChoices = {
   model: z
     .string()
@@ -82,7 +82,7 @@ export const asked = z
   .nullable()
   .describe("What it waits for; null when it waits for nothing");
 
-// The status API's own: times are ISO 8601, durations are milliseconds.
+// Fields of the status API: times are ISO 8601, durations are milliseconds.
 export const statusSchema = z.enum(STATUSES);
 export const isoTime = z.iso.datetime().describe("ISO 8601, UTC");
 export const wholeCount = z.number().int().min(0);

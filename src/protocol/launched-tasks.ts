@@ -1,6 +1,6 @@
 /**
- * Tasks without a project, launched in a folder: their operations. Such a task is known by its handle, which is the
- * task's id and not a UUID. No behaviour.
+ * Tasks without a project, launched in a folder: their operations. Such a task is identified by its handle, which is
+ * its task id and not a UUID. No behaviour.
  */
 import { z } from "zod";
 import {

@@ -1,5 +1,5 @@
 /**
- * What an operation is: one entry of the table in `operations.ts`. How it is reached over HTTP follows from its name
+ * What an operation is: one entry of the table in `operations.ts`. Its HTTP address follows from its name
  * (`addresses.ts`). No behaviour.
  */
 import type { z } from "zod";
@@ -8,21 +8,21 @@ import type { ErrorCode } from "../model/errors.ts";
 /** `core`: offered to every MCP client. `extended`: offered unless the client asks for the core toolset only. */
 export type Toolset = "core" | "extended";
 
-/** What every operation says, whoever performs it. */
+/** What every operation has, whoever performs it. */
 export interface Operation<
   In extends z.ZodType | undefined = z.ZodType | undefined,
   Out extends z.ZodType = z.ZodType,
 > {
-  /** What it does, or gives, in a few words. */
+  /** What it does or returns, in a few words. */
   title: string;
-  /** What a caller gives besides the id in the path: the query of a GET, the body of a POST. */
+  /** What a caller sends besides the id in the path: the query of a GET, the body of a POST. */
   input: In;
   output: Out;
-  /** The codes that it fails with, besides those of a caller who may not call it. */
+  /** The codes that it fails with, besides those for a caller that is not allowed. */
   errors: readonly ErrorCode[];
-  /** `open` to every caller, or only with the `token`; when absent, with the token or as the same user. */
+  /** `open` to everyone, or only with the `token`; if absent, with the token or as the same user. */
   access?: "open" | "token";
-  /** It sets an agent to work, so it is refused to agents that may not start others. */
+  /** It starts an agent, so it is rejected for agents that may not start others. */
   startsAgent?: true;
 }
 
@@ -31,32 +31,32 @@ export interface StatusOperation<
   In extends z.ZodType | undefined = z.ZodType | undefined,
   Out extends z.ZodType = z.ZodType,
 > extends Operation<In, Out> {
-  /** The HTTP status of success; 200 when absent. */
+  /** The HTTP status of a success; 200 by default. */
   status?: 201;
-  /** The answer is a stream of server-sent events that begins with the output. */
+  /** The response is a stream of server-sent events that starts with the output. */
   isStream?: true;
 }
 
 /** An operation of the board: the daemon performs it. Those in a toolset are MCP tools. */
 export interface BoardOperation<In extends z.ZodObject = z.ZodObject, Out extends z.ZodObject = z.ZodObject>
   extends Operation<In, Out> {
-  /** For a model: what it does, when to use it, and what to call next. */
+  /** For models: what it does, when to use it, and what to call next. */
   description: string;
-  /** The MCP toolset that it is in; absent where it is not a tool. */
+  /** The MCP toolset that it belongs to; absent if it is not a tool. */
   toolset?: Toolset;
-  /** Not for models: the command line and the dashboard offer it. */
+  /** Not for models: only the command line and the dashboard offer it. */
   peopleOnly?: true;
   /** It changes nothing. */
   readOnly?: boolean;
-  /** It may change or remove something that was there, itself or through the agent that it sets to work. */
+  /** It may change or remove something that exists, itself or through the agent that it starts. */
   destructive?: boolean;
-  /** The agent that it sets to work, or lets go on, may reach anything that its tools reach. */
+  /** The agent that it starts or continues may reach anything that its tools reach. */
   openWorld?: boolean;
   /** A second call with the same input changes nothing more. */
   idempotent?: boolean;
 }
 
-/** What any operation of the board may fail with; rarer codes are those of its noun. */
+/** What any operation of the board may fail with; rarer codes depend on the operation. */
 const BOARD_ERRORS: readonly ErrorCode[] = [
   "invalid_input",
   "missing_required",

@@ -1,6 +1,6 @@
 /**
- * All operations as one table: HTTP routes, the OpenAPI document, the client's methods, MCP tools, commands and the
- * dashboard are bound to it, so that none of them can disagree. MCP clients get the tools in this order. No behaviour.
+ * All operations as one table. HTTP routes, the OpenAPI document, the client's methods, MCP tools, commands and the
+ * dashboard are bound to it, so they cannot disagree. MCP clients see the tools in this order. No behaviour.
  */
 import type { z } from "zod";
 import type { StatusOperationName } from "./addresses.ts";
@@ -30,7 +30,7 @@ const { launch_task, wait_tasks, answer_question } = launchedTaskOperations;
 const { list_executors } = executorOperations;
 const { list_approvals, decide_approval, allow_directory } = approvalOperations;
 
-// The types hold that no operation of a noun is left out.
+// With these types, the compiler rejects a table that leaves out an operation of a noun.
 type StatusOperations = typeof taskOperations &
   typeof conversationOperations &
   typeof statisticsOperations &
@@ -46,7 +46,7 @@ type BoardOperations = typeof projectOperations &
   typeof executorOperations &
   typeof approvalOperations;
 
-/** Any server performs them, or forwards them to the process that can. */
+/** Performed by any server, or forwarded to the process that can. */
 const STATUS_OPERATIONS: StatusOperations & Record<StatusOperationName, Operation> = {
   tasks: taskOperations.tasks,
   task: taskOperations.task,
@@ -69,7 +69,7 @@ const STATUS_OPERATIONS: StatusOperations & Record<StatusOperationName, Operatio
   answer: taskOperations.answer,
 };
 
-/** The daemon performs them. */
+/** Performed by the daemon. */
 export const BOARD_OPERATIONS: BoardOperations = {
   // The core toolset.
   list_projects,
@@ -112,7 +112,7 @@ export const OPERATIONS: StatusOperations & BoardOperations = { ...STATUS_OPERAT
 
 export type OperationName = keyof typeof OPERATIONS;
 export type BoardOperationName = keyof typeof BOARD_OPERATIONS;
-/** What a caller gives. */
+/** What a caller sends. */
 export type OperationInput<Name extends OperationName> = z.input<NonNullable<(typeof OPERATIONS)[Name]["input"]>>;
 export type OperationOutput<Name extends OperationName> = z.infer<(typeof OPERATIONS)[Name]["output"]>;
 

@@ -1,6 +1,6 @@
 /**
- * Fields of query strings: everything arrives as text. The input types are what a caller in TypeScript gives: the client
- * writes numbers as digits and lists with commas. No behaviour.
+ * Fields of query strings, where everything arrives as text. Their input types are what a TypeScript caller passes:
+ * the client writes numbers as digits and joins lists with commas. No behaviour.
  */
 import { z } from "zod";
 import { STATUSES, type Status } from "../model/task.ts";
@@ -15,7 +15,7 @@ export const wholeNumber = z
   .transform((digits) => Math.min(Number(digits), Number.MAX_SAFE_INTEGER)) as z.ZodType as z.ZodType<number, number>;
 
 const filterText = z.string().max(MAX_TEXT, `must have at most ${MAX_TEXT} characters`);
-/** Forms send what was left empty. */
+/** Forms send empty fields, too. */
 export const filter = filterText.transform((value) => (value === "" ? undefined : value)).optional();
 
 export const statuses = z
@@ -37,7 +37,7 @@ export const listLimit = cappedNumber
   .default(DEFAULT_LIMIT)
   .describe(`how many; ${DEFAULT_LIMIT} when absent, more than ${MAX_LIMIT} is taken as that`);
 
-/** At least one; without one, everything. */
+/** At least 1; absent for everything. */
 export const messageLimit = cappedNumber.refine((value) => value > 0, "must be at least 1").optional();
 
 export const instant = z.iso.datetime({ offset: true }).transform((value) => Date.parse(value));

@@ -1,6 +1,6 @@
 /**
- * A server of the status API on the wire: its health, what keeps it from working, where it can launch, and how it
- * reports a failure. No behaviour.
+ * A server of the status API on the wire: its health, its problems, where it can launch, and its errors. No
+ * behaviour.
  */
 import { z } from "zod";
 import { wholeCount } from "./fields.ts";

@@ -1,7 +1,4 @@
-/**
- * Figures of the status API on the wire: the totals of all tasks, their history, and the totals of one task group.
- * No behaviour.
- */
+/** Statistics on the wire: the totals of all tasks, their history, and the totals of one task group. No behaviour. */
 import { z } from "zod";
 import { isoTime, milliseconds, statusSchema, wholeCount } from "./fields.ts";
 import { statusOperation } from "./operation.ts";

@@ -1,4 +1,4 @@
-/** What can happen to a task, as the event stream names it. Without zod, since the client runs on it. */
+/** The names of task events in the event stream. Without zod, because the client needs them at run time. */
 export const TASK_EVENT_NAMES = [
   "task.created",
   "task.updated",

@@ -1,5 +1,5 @@
 /**
- * Work items on the wire, where they are called tasks: their operations. Names and shapes are a contract: they only
+ * Work items on the wire, where they are called tasks: their operations. Names and fields are a contract: they only
  * grow. No behaviour.
  */
 import { z } from "zod";
@@ -131,7 +131,7 @@ export const workItemOperations = {
     description: "Says which project, task and attempt the current directory belongs to.",
     toolset: "core",
     readOnly: true,
-    /** MCP clients give nothing: their server knows the directory. */
+    /** MCP clients send nothing: their server knows the directory. */
     input: z.object({ directory: text("An absolute path in an attempt's workspace", 4096).optional() }),
     output: z.object({
       project_id: uuid("The project"),

@@ -29,7 +29,7 @@ test("the same events come out however the bytes are split, even within a charac
       const bytes = new TextEncoder().encode(events.map(written).join(""));
       const places = [...new Set([0, ...cuts.filter((cut) => cut < bytes.length), bytes.length])].sort((a, b) => a - b);
       const parser = new EventParser();
-      const out = places.slice(1).flatMap((end, index) => [...parser.take(bytes.subarray(places[index], end))]);
+      const out = places.slice(1).flatMap((end, index) => [...parser.parse(bytes.subarray(places[index], end))]);
       const told = events.filter(({ type }) => type !== "reconnecting");
       expect(out).toEqual(JSON.parse(JSON.stringify(told)));
     }),
@@ -41,13 +41,13 @@ test("byte by byte, with characters of every length", () => {
   const task = { text: "aä€🚀\u0000\n\r\n" } as never;
   const parser = new EventParser();
   const bytes = new TextEncoder().encode(written({ type: "task.updated", id: "7", task }));
-  const out = [...bytes].flatMap((byte) => [...parser.take(new Uint8Array([byte]))]);
+  const out = [...bytes].flatMap((byte) => [...parser.parse(new Uint8Array([byte]))]);
   expect(out).toEqual([{ type: "task.updated", id: "7", task }]);
 });
 
 test("unknown events are skipped, and an event without an end is an error", () => {
   const parser = new EventParser();
-  const take = (words: string) => [...parser.take(new TextEncoder().encode(words))];
+  const take = (words: string) => [...parser.parse(new TextEncoder().encode(words))];
   expect(take("event: task.exploded\ndata: {}\n\n:ping\n\nevent: snapshot\n\ndata: {}\n\n\n\n")).toEqual([]);
   expect(take('event:heartbeat\ndata:{"ts":"x"}\n\n')).toEqual([{ type: "heartbeat", ts: "x" }]);
   expect(() => {

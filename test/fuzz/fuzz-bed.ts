@@ -10,7 +10,7 @@ import { Desk } from "../../src/engine/desk.ts";
 import { Overview } from "../../src/engine/watching/overview.ts";
 import { startApiServer } from "../../src/http/server.ts";
 import { folderToken } from "../../src/http/token-file.ts";
-import { mcpHandler } from "../../src/mcp/http.ts";
+import { mcpHandler } from "../../src/mcp/mcp-handler.ts";
 import { isInstanceAlive } from "../../src/process/liveness.ts";
 import { openSide } from "../board/board-side.ts";
 import type { GitBed } from "../worktree/git-bed.ts";

@@ -11,7 +11,7 @@ import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { userIn } from "../../src/http/peer-user.ts";
 import { ROUTES } from "../../src/http/routes.ts";
-import { mcpHandler } from "../../src/mcp/http.ts";
+import { mcpHandler } from "../../src/mcp/mcp-handler.ts";
 import type { CallOperation } from "../../src/protocol/operations.ts";
 import { create } from "../../src/testing/sample-task.ts";
 import { newWorld } from "../engine/engine-bed.ts";

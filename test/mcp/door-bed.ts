@@ -5,7 +5,7 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { mcpHandler } from "../../src/mcp/http.ts";
+import { mcpHandler } from "../../src/mcp/mcp-handler.ts";
 import { AsyncAgentsError } from "../../src/model/errors.ts";
 import type { Toolset } from "../../src/protocol/operation.ts";
 import type { CallOperation } from "../../src/protocol/operations.ts";

@@ -1,6 +1,6 @@
 /**
- * What a stream begins with: the tasks and the figures as of one point in the feed. All tasks while they fit; beyond that
- * the live ones and the newest. Made once per state of the store, however many connect.
+ * The start of an event stream: the tasks and the statistics at one position of the feed. All tasks if they fit,
+ * otherwise the live and the newest ones. Made once per state of the store, however many clients connect.
  */
 
 import type { Overview } from "../engine/watching/overview.ts";
@@ -11,7 +11,7 @@ import { READ_CHARS, TEXT_CHARS, wireSnapshot, wireTask } from "./wire.ts";
 const BUDGET_BYTES = 300 * 1024;
 const PAGE = 200;
 const MAX_LIVE = 1000;
-/** A store that changes at every look is read like this: what was changed meanwhile comes again as an event. */
+/** How often a changing store is read again. After that, what changed meanwhile is sent again as an event. */
 const TRIES = 5;
 
 export interface SnapshotBytes {
@@ -28,7 +28,7 @@ export class Snapshots {
     this.#overview = overview;
   }
 
-  /** As of now or later. */
+  /** A snapshot as of now or later. */
   async read(): Promise<SnapshotBytes> {
     const seq = await this.#overview.lastSeq();
     if (this.#made?.seq === seq) return this.#made;
@@ -36,7 +36,7 @@ export class Snapshots {
       this.#making = null;
     });
     const made = await this.#making;
-    // What was in the making when we asked may be older than what we asked for.
+    // A snapshot that was already being made may be older than what we asked for.
     return made.seq >= seq ? made : this.read();
   }
 
@@ -53,7 +53,7 @@ export class Snapshots {
   async #collect() {
     const chosen = new Map<string, BackgroundTask>();
     let bytes = 0;
-    const take = (task: Task) => {
+    const include = (task: Task) => {
       if (chosen.has(task.id)) return;
       const wire = wireTask(task, TEXT_CHARS);
       chosen.set(task.id, wire);
@@ -62,13 +62,13 @@ export class Snapshots {
     const live = { status: ["running", "resumed"] as const, limit: PAGE, textChars: READ_CHARS };
     for (let read = PAGE; read === PAGE && chosen.size < MAX_LIVE; ) {
       const page = await this.#overview.tasks({ ...live, offset: chosen.size });
-      page.tasks.forEach(take);
+      page.tasks.forEach(include);
       read = page.tasks.length;
     }
     let total = 0;
     for (let offset = 0, read = PAGE; read === PAGE && bytes < BUDGET_BYTES; offset += PAGE) {
       const page = await this.#overview.tasks({ limit: PAGE, offset, textChars: READ_CHARS });
-      for (const task of page.tasks) if (bytes < BUDGET_BYTES) take(task);
+      for (const task of page.tasks) if (bytes < BUDGET_BYTES) include(task);
       total = page.total;
       read = page.tasks.length;
     }

@@ -1,6 +1,6 @@
 /**
- * The MCP server over Streamable HTTP, without sessions: each request stands for itself, so a daemon that restarts loses nobody.
- * Does not decide who may ask: the status API's guard stands before it.
+ * The MCP server over Streamable HTTP, without sessions: each request is independent, so a restart of the daemon
+ * loses no client. The status API's guard checks the callers before this.
  */
 import { createMcpHandler, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
@@ -11,19 +11,19 @@ import type { CallOperation } from "../protocol/operations.ts";
 import { createServer, type McpOptions } from "./server.ts";
 import { readToolset } from "./tools.ts";
 
-/** Where the client works: the absolute path, percent-encoded where it is not plain ASCII. */
+/** The client's directory: an absolute path, percent-encoded unless it is plain ASCII. */
 export const DIRECTORY_HEADER = "x-asyncagents-directory";
-/** Above the longest prompt that the board takes, in bytes. */
+/** More than the longest prompt that the board accepts, in bytes. */
 const MAX_BODY_BYTES = 2_000_000;
 
 export interface McpHttpOptions extends Omit<McpOptions, "directory"> {
   log: Log;
 }
 
-/** Answers a request to `/mcp`. `?tools=core` offers fewer tools than the server would. */
+/** Answers a request to `/mcp`. `?tools=core` offers the core toolset only. */
 export function mcpHandler({ log, ...options }: McpHttpOptions): (request: Request) => Promise<Response> {
   const scopeOf = (request: Request | undefined) => {
-    // Whatever comes in here is a model's doing, also what a person has typed into its client.
+    // Every call over MCP counts as a model's, even if a person typed it into the client.
     const origin: CallOrigin = { door: "model", depth: readDepth(request?.headers.get(DEPTH_HEADER)) };
     const call: CallOperation = (name, input, given) => options.call(name, input, { ...given, origin });
     return { toolset: toolsetOf(request, options.toolset), directory: directoryOf(request), call };

@@ -1,6 +1,6 @@
 /**
- * The status API's settings from the environment. A wrong one is logged and the default holds: it must not keep the program
- * around it from starting.
+ * The status API's settings from the environment. An invalid value is logged and the default is used: it must not
+ * keep the surrounding program from starting.
  */
 import type { Log } from "../process/log.ts";
 
