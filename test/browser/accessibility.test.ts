@@ -2,31 +2,26 @@
  * The page without a mouse and without sight: axe finds no problem in any state in either theme, keys move the focus,
  * and a task's request is announced.
  */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 import { createClient } from "../../src/client/client.ts";
 import type { BackgroundTask } from "../../src/protocol/tasks.ts";
-import { type BoardBed, startBoardBed } from "./board-bed.ts";
-import { Chromium, type View } from "./page-bed.ts";
+import { boardBed } from "./board-bed.ts";
+import { chromiumBed, type View } from "./page-bed.ts";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const WIDTH_PX = { wide: 1280, phone: 390 } as const;
 
-let bed: BoardBed;
-let chromium: Chromium;
+const chromium = chromiumBed({ keepsPages: true });
+const bed = boardBed({ "src/cart.ts": "export const a = 1;\n" });
 let view: View;
 let page: Page;
 
 beforeAll(async () => {
-  [bed, chromium] = await Promise.all([startBoardBed({ "src/cart.ts": "export const a = 1;\n" }), Chromium.start()]);
   view = await chromium.open(`${bed.url}/`);
   ({ page } = view);
-}, 60_000);
-afterAll(async () => {
-  await chromium?.close();
-  await bed?.stop();
 });
 
 interface Finding {
@@ -86,11 +81,12 @@ async function asksForApproval(): Promise<void> {
 }
 
 async function waitingTask(): Promise<BackgroundTask> {
-  for (;;) {
-    const task = (await bed.client.tasks({})).tasks.find(({ phase }) => phase === "waiting");
+  for await (const event of bed.client.events()) {
+    const tasks = "snapshot" in event ? event.snapshot.tasks : "task" in event ? [event.task] : [];
+    const task = tasks.find(({ phase }) => phase === "waiting");
     if (task) return task;
-    await Bun.sleep(50);
   }
+  throw new Error("The stream ended before a task was waiting.");
 }
 
 test("axe finds no problem in any state, in both themes", async () => {

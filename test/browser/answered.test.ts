@@ -2,20 +2,12 @@
  * One request, several people who answer it: two tabs of the real daemon in a real Chromium, and the command line.
  * Whoever is second reads what was answered, and from where.
  */
-import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
-import { type BoardBed, startBoardBed } from "./board-bed.ts";
-import { Chromium, type View } from "./page-bed.ts";
+import { expect, test } from "bun:test";
+import { boardBed } from "./board-bed.ts";
+import { chromiumBed, type View } from "./page-bed.ts";
 
-let bed: BoardBed;
-let chromium: Chromium;
-beforeAll(async () => {
-  [bed, chromium] = await Promise.all([startBoardBed({ "readme.txt": "hello\n" }), Chromium.start()]);
-}, 60_000);
-afterEach(() => chromium.closePages());
-afterAll(async () => {
-  await chromium?.close();
-  await bed?.stop();
-});
+const chromium = chromiumBed();
+const bed = boardBed({ "readme.txt": "hello\n" });
 
 const launch = async (prompt: string) =>
   (await bed.client.operate("launch_task", { prompt, directory: bed.repo, executor: "SCRIPTED" })).handle;

@@ -2,26 +2,20 @@
  * The state of attempts, in a real Chromium on the real daemon: on the cards of the board, with the server's
  * warnings, and with queued follow-ups.
  */
-import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { chmod, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type BoardBed, startBoardBed } from "./board-bed.ts";
-import { Chromium, type View } from "./page-bed.ts";
+import { boardBed } from "./board-bed.ts";
+import { chromiumBed, type View } from "./page-bed.ts";
 
-let bed: BoardBed;
-let chromium: Chromium;
+const chromium = chromiumBed();
+const bed = boardBed({ "price.txt": "3\n" });
 let project_id: string;
 let repo_id: string;
 
 beforeAll(async () => {
-  [bed, chromium] = await Promise.all([startBoardBed({ "price.txt": "3\n" }), Chromium.start()]);
   ({ project_id } = await bed.client.operate("add_project", { name: "Greengrocer" }));
   ({ repo_id } = await bed.client.operate("add_repo", { project_id, path: bed.repo }));
-}, 60_000);
-afterEach(() => chromium.closePages());
-afterAll(async () => {
-  await chromium?.close();
-  await bed?.stop();
 });
 
 const open = (path: string, options = {}) => chromium.open(`${bed.url}${path}`, options);

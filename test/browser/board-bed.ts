@@ -1,4 +1,5 @@
 /** A real daemon with its own folders, and a real git repository for its board. */
+import { afterAll, beforeAll } from "bun:test";
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,6 +10,7 @@ import { findDaemon } from "../../src/daemon/find-daemon.ts";
 
 const main = join(import.meta.dir, "../../src/cli/main.ts");
 const START_MS = 20_000;
+const HOOK_MS = 60_000;
 
 export interface BoardBed {
   url: string;
@@ -20,6 +22,19 @@ export interface BoardBed {
   /** Runs a command of the command line and returns its output. */
   cli(...args: string[]): Promise<{ code: number; out: string; err: string }>;
   stop(): Promise<void>;
+}
+
+/** A bed for a test file, to be called at its top, below `chromiumBed()`; usable from the first `beforeAll` after it. */
+export function boardBed(files: Record<string, string>): BoardBed {
+  const bed = {} as BoardBed;
+  let stop: BoardBed["stop"] | undefined;
+  beforeAll(async () => {
+    const started = await startBoardBed(files);
+    stop = started.stop;
+    Object.assign(bed, started);
+  }, HOOK_MS);
+  afterAll(() => stop?.());
+  return bed;
 }
 
 export async function startBoardBed(files: Record<string, string>): Promise<BoardBed> {

@@ -2,31 +2,25 @@
  * The board in a real Chromium on the real daemon, with scripted agents and real git: from an empty board to a merged
  * attempt, and what a person encounters on the way.
  */
-import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "bun:test";
+import { beforeAll, expect, onTestFinished, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startApi } from "../http/bed/api-bed.ts";
-import { type BoardBed, startBoardBed } from "./board-bed.ts";
-import { Chromium, type View } from "./page-bed.ts";
+import { boardBed, startBoardBed } from "./board-bed.ts";
+import { chromiumBed, type View } from "./page-bed.ts";
 
 const CART = "export function total(count: number): number {\n  return count * 3;\n}\n";
 const FIXED = 'export const total = (count: number) => Math.max(0, count); // <b>"safe"</b>';
 const HOSTILE = "<img src=x onerror=alert(1)> **stars**";
 
-let bed: BoardBed;
-let chromium: Chromium;
+const chromium = chromiumBed();
+const bed = boardBed({ "src/cart.ts": CART, "price.txt": "3\n" });
 let projectId: string;
 let repoId: string;
 
 beforeAll(async () => {
-  [bed, chromium] = await Promise.all([startBoardBed({ "src/cart.ts": CART, "price.txt": "3\n" }), Chromium.start()]);
   projectId = (await bed.client.operate("add_project", { name: "Greengrocer" })).project_id;
   repoId = (await bed.client.operate("add_repo", { project_id: projectId, path: bed.repo })).repo_id;
-}, 60_000);
-afterEach(() => chromium.closePages());
-afterAll(async () => {
-  await chromium?.close();
-  await bed?.stop();
 });
 
 const open = (path: string, options = {}) => chromium.open(`${bed.url}${path}`, options);

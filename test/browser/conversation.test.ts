@@ -2,33 +2,28 @@
  * A task's conversation in a real Chromium: a long one is drawn in part with every place one jump away; the reader's
  * position is kept, whatever appears on the page.
  */
-import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { ask, call, gate, say } from "../../src/hosts/scripted/script.ts";
 import type { Message } from "../../src/model/message.ts";
 import { ended, launch, World } from "../engine/engine-bed.ts";
 import { type Api, startApi } from "../http/bed/api-bed.ts";
-import { Chromium } from "./page-bed.ts";
+import { chromiumBed } from "./page-bed.ts";
 
 const MANY = 2000;
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
+const chromium = chromiumBed();
 let world: World;
 let api: Api;
-let chromium: Chromium;
 /** By session: messages that its host returns instead of its own. */
 const shown = new Map<string, Message[]>();
 
 beforeAll(async () => {
   world = new World();
   api = await startApi({ world, side: { host: (host) => ({ messages: pagesOf(host.messages.bind(host)) }) } });
-  chromium = await Chromium.start();
-}, 60_000);
-afterEach(() => chromium.closePages());
-afterAll(async () => {
-  await chromium?.close();
-  await world?.close();
 });
+afterAll(() => world?.close());
 
 type Messages = Api["side"]["host"]["messages"];
 
@@ -66,11 +61,10 @@ const SEEN_FROM = 52;
 
 async function isInView(page: Page, index: number): Promise<void> {
   await place(page, index).waitFor();
-  for (const deadline = Date.now() + 20_000; Date.now() < deadline; await Bun.sleep(20)) {
-    const box = await place(page, index).boundingBox();
-    if (box && box.y + box.height > SEEN_FROM && box.y < 800) return;
-  }
-  throw new Error(`Message ${index} is not in view.`);
+  const box = `document.querySelector('[data-place="${numbered(index).id}"]')?.getBoundingClientRect()`;
+  await page.waitForFunction(
+    `(() => { const box = ${box}; return box && box.bottom > ${SEEN_FROM} && box.top < 800; })()`,
+  );
 }
 
 /** What a frame corrects before it is painted is invisible. */

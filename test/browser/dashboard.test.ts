@@ -3,7 +3,7 @@
  * actions on the page take effect there.
  */
 
-import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { freePort } from "../../src/process/free-port.ts";
@@ -11,29 +11,22 @@ import { eventually } from "../../src/testing/eventually.ts";
 import { call, fail, gate, say } from "../../src/testing/models/script.ts";
 import { startApi } from "../http/bed/api-bed.ts";
 import { type Api, type Parent, World } from "../scenarios/world.ts";
-import { Chromium, type View } from "./page-bed.ts";
+import { chromiumBed, type View } from "./page-bed.ts";
 
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const HOSTILE = '<script>alert("x")</script><img src=x onerror=alert(1)> **bold**';
 
+const chromium = chromiumBed();
 let world: World;
 let api: Api;
 let parent: Parent;
-let chromium: Chromium;
 
 beforeAll(async () => {
-  [world, chromium] = await Promise.all([
-    World.start({ env: { ASYNCAGENTS_API_PORT: String(await freePort()) } }),
-    Chromium.start(),
-  ]);
+  world = await World.start({ env: { ASYNCAGENTS_API_PORT: String(await freePort()) } });
   api = await world.api();
   parent = await world.parent();
 }, 60_000);
-afterEach(() => chromium.closePages());
-afterAll(async () => {
-  await chromium?.close();
-  await world?.stop();
-});
+afterAll(() => world?.stop());
 
 const open = (path = "/", options = {}) => chromium.open(`${api.url}${path}`, options);
 

@@ -1,19 +1,11 @@
 /** A newcomer's first run, and what can be done with a failed task, on a real daemon. */
-import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { type BoardBed, startBoardBed } from "./board-bed.ts";
-import { Chromium, type View } from "./page-bed.ts";
+import { boardBed } from "./board-bed.ts";
+import { chromiumBed, type View } from "./page-bed.ts";
 
-let bed: BoardBed;
-let chromium: Chromium;
-beforeAll(async () => {
-  [bed, chromium] = await Promise.all([startBoardBed({ "readme.txt": "hello\n" }), Chromium.start()]);
-});
-afterEach(() => chromium.closePages());
-afterAll(async () => {
-  await chromium?.close();
-  await bed?.stop();
-});
+const chromium = chromiumBed();
+const bed = boardBed({ "readme.txt": "hello\n" });
 
 const open = (path: string): Promise<View> => chromium.open(`${bed.url}${path}`);
 

@@ -2,22 +2,17 @@
  * The dashboard in a browser that the server cannot recognize as its user's: the link of `asyncagents link` grants
  * access.
  */
-import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { afterEach, expect, test } from "bun:test";
 import { gate } from "../../src/hosts/scripted/script.ts";
 import { startApi } from "../http/bed/api-bed.ts";
-import { Chromium } from "./page-bed.ts";
+import { chromiumBed } from "./page-bed.ts";
 
-let chromium: Chromium;
+const chromium = chromiumBed();
 const geteuid = process.geteuid;
 
-beforeAll(async () => {
-  chromium = await Chromium.start();
-}, 60_000);
-afterEach(async () => {
-  await chromium.closePages();
+afterEach(() => {
   if (geteuid) process.geteuid = geteuid;
 });
-afterAll(() => chromium?.close());
 
 test("without it the page shows nothing and says what to do; with it everything works, and the token leaves the address", async () => {
   const api = await startApi();

@@ -2,7 +2,7 @@
  * The list with 100,000 tasks in a real Chromium: only visible rows exist on the page, and every row can be reached.
  */
 import { Database } from "bun:sqlite";
-import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,14 +12,14 @@ import { type ApiServer, startApiServer } from "../../src/http/server.ts";
 import { sqliteStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { completed, create } from "../../src/testing/sample-task.ts";
-import { Chromium } from "./page-bed.ts";
+import { chromiumBed } from "./page-bed.ts";
 
 const MANY = 100_000;
 
 const directory = mkdtempSync(join(tmpdir(), "asyncagents-page-"));
+const chromium = chromiumBed();
 let store: Store;
 let server: ApiServer;
-let chromium: Chromium;
 let url: string;
 
 beforeAll(async () => {
@@ -31,11 +31,8 @@ beforeAll(async () => {
   const log = { info() {}, error() {} };
   server = startApiServer({ overview: new Overview(store), desk, directory, log, port: 0, origins: [] });
   ({ url } = server);
-  chromium = await Chromium.start();
 }, 60_000);
-afterEach(() => chromium.closePages());
 afterAll(async () => {
-  await chromium?.close();
   await server?.stop();
   await store?.close();
   rmSync(directory, { recursive: true, force: true });

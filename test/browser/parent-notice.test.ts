@@ -4,7 +4,9 @@ import { say } from "../../src/hosts/scripted/script.ts";
 import { AsyncAgentsError } from "../../src/model/errors.ts";
 import { ended, launch, notices, World } from "../engine/engine-bed.ts";
 import { startApi } from "../http/bed/api-bed.ts";
-import { Chromium } from "./page-bed.ts";
+import { chromiumBed } from "./page-bed.ts";
+
+const chromium = chromiumBed();
 
 test("a parent that was not notified yet is shown with the reason, and notified again from there", async () => {
   const world = new World();
@@ -21,9 +23,8 @@ test("a parent that was not notified yet is shown with the reason, and notified 
       settings: { noticeRetryMs: 3_600_000 },
     },
   });
-  const chromium = await Chromium.start();
   onTestFinished(async () => {
-    await chromium.close();
+    await chromium.closePages();
     await world.close();
   });
   const parent = world.parent();

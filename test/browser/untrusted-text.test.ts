@@ -2,9 +2,9 @@
  * Foreign text, on the real daemon in a real Chromium: no invisible character reaches the page in any view, neither
  * as text nor in a title or a label.
  */
-import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
-import { type BoardBed, startBoardBed } from "./board-bed.ts";
-import { Chromium, type View } from "./page-bed.ts";
+import { beforeAll, expect, test } from "bun:test";
+import { boardBed } from "./board-bed.ts";
+import { chromiumBed, type View } from "./page-bed.ts";
 
 const RLO = "\u202E";
 const TITLE = `Tidy ${RLO}nimda\u202C up\u200B`;
@@ -13,18 +13,12 @@ const TROJAN = `let level = 1; /*${RLO} } \u2066if (isAdmin)\u2069 \u2066 begin 
 const FILE = `evil${RLO}txt.ts`;
 const PERMISSION = `rm -rf ./build${RLO}gpj.elif`;
 
-let bed: BoardBed;
-let chromium: Chromium;
+const chromium = chromiumBed();
+const bed = boardBed({ "readme.txt": "hello\n" });
 let projectId: string;
 
 beforeAll(async () => {
-  [bed, chromium] = await Promise.all([startBoardBed({ "readme.txt": "hello\n" }), Chromium.start()]);
   projectId = (await bed.client.operate("add_project", { name: `Shop${RLO}pohs` })).project_id;
-}, 60_000);
-afterEach(() => chromium.closePages());
-afterAll(async () => {
-  await chromium?.close();
-  await bed?.stop();
 });
 
 /** Runs on the page: finds hidden characters in what a person reads or hears. */
