@@ -15,11 +15,11 @@ const PAGE = 200;
 const MAX_PAGES = 25;
 const SHOWN = 5;
 
-export type ProjectSummary = OperationOutput<"list_projects">["projects"][number];
-export type ItemSummary = OperationOutput<"list_tasks">["tasks"][number];
-export type RepoSummary = OperationOutput<"list_repos">["repos"][number];
+export type ProjectEntry = OperationOutput<"list_projects">["projects"][number];
+export type ItemEntry = OperationOutput<"list_tasks">["tasks"][number];
+export type RepoEntry = OperationOutput<"list_repos">["repos"][number];
 
-export type AttemptSummary = OperationOutput<"list_attempts">["attempts"][number];
+export type AttemptEntry = OperationOutput<"list_attempts">["attempts"][number];
 
 interface Candidate {
   id: string;
@@ -54,15 +54,15 @@ function uniqueTasks(tasks: readonly BackgroundTask[]): BackgroundTask[] {
   return [...new Map(tasks.map((task) => [task.id, task])).values()];
 }
 
-export async function resolveProject(client: Client, given: string): Promise<ProjectSummary> {
+export async function resolveProject(client: Client, given: string): Promise<ProjectEntry> {
   const projects = await allProjects(client);
   const named = projects.find(({ id, name }) => id === given || name === given);
   if (named) return named;
   const id = oneOf("project", given, projects.filter(begins(given)), "asyncagents project ls");
-  return projects.find((project) => project.id === id) as ProjectSummary;
+  return projects.find((project) => project.id === id) as ProjectEntry;
 }
 
-export async function resolveRepo(client: Client, projectId: string, given: string): Promise<RepoSummary> {
+export async function resolveRepo(client: Client, projectId: string, given: string): Promise<RepoEntry> {
   const repos = await allRepos(client, projectId);
   const named = repos.find(({ id, name }) => id === given || name === given);
   if (named) return named;
@@ -72,7 +72,7 @@ export async function resolveRepo(client: Client, projectId: string, given: stri
     repos.filter(begins(given)),
     `asyncagents project repo ls ${shortId(projectId)}`,
   );
-  return repos.find((repo) => repo.id === id) as RepoSummary;
+  return repos.find((repo) => repo.id === id) as RepoEntry;
 }
 
 export async function resolveItem(client: Client, given: string): Promise<string> {
@@ -87,7 +87,7 @@ export async function resolveAttempt(client: Client, given: string): Promise<str
   return oneOf("attempt", given, attempts.filter(begins(given)), "asyncagents attempt ls");
 }
 
-export async function allAttempts(client: Client, projectId?: string): Promise<AttemptSummary[]> {
+export async function allAttempts(client: Client, projectId?: string): Promise<AttemptEntry[]> {
   return allPages(async (cursor) => {
     const input = { limit: PAGE, ...(projectId === undefined ? {} : { project_id: projectId }), ...cursor };
     const { attempts, next_cursor } = await client.operate("list_attempts", input);
@@ -95,14 +95,14 @@ export async function allAttempts(client: Client, projectId?: string): Promise<A
   });
 }
 
-export async function allProjects(client: Client): Promise<ProjectSummary[]> {
+export async function allProjects(client: Client): Promise<ProjectEntry[]> {
   return allPages(async (cursor) => {
     const { projects, next_cursor } = await client.operate("list_projects", { limit: PAGE, ...cursor });
     return { rows: projects, next_cursor };
   });
 }
 
-export async function allRepos(client: Client, projectId: string): Promise<RepoSummary[]> {
+export async function allRepos(client: Client, projectId: string): Promise<RepoEntry[]> {
   return allPages(async (cursor) => {
     const input = { project_id: projectId, limit: PAGE, ...cursor };
     const { repos, next_cursor } = await client.operate("list_repos", input);
@@ -113,8 +113,8 @@ export async function allRepos(client: Client, projectId: string): Promise<RepoS
 export async function projectItems(
   client: Client,
   projectId: string,
-  status?: ItemSummary["status"],
-): Promise<ItemSummary[]> {
+  status?: ItemEntry["status"],
+): Promise<ItemEntry[]> {
   return allPages(async (cursor) => {
     const input = { project_id: projectId, limit: PAGE, ...(status ? { status } : {}), ...cursor };
     const { tasks, next_cursor } = await client.operate("list_tasks", input);
@@ -122,7 +122,7 @@ export async function projectItems(
   });
 }
 
-async function allItems(client: Client): Promise<ItemSummary[]> {
+async function allItems(client: Client): Promise<ItemEntry[]> {
   const projects = await allProjects(client);
   return (await Promise.all(projects.map(({ id }) => projectItems(client, id)))).flat();
 }
@@ -148,7 +148,7 @@ function begins(given: string): (candidate: { id: string }) => boolean {
   return ({ id }) => typed !== "" && id.startsWith(typed);
 }
 
-function titled({ id, title }: ItemSummary): Candidate {
+function titled({ id, title }: ItemEntry): Candidate {
   return { id, name: title };
 }
 

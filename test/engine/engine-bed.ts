@@ -253,3 +253,25 @@ export function heard() {
     },
   };
 }
+
+/** Resolves after this many more polls of the host's statuses. */
+export function polls(side: Side, count: number): Promise<void> {
+  const { statuses } = side.host;
+  let left = count;
+  return new Promise((resolve) => {
+    side.host.statuses = () => {
+      if (--left === 0) resolve();
+      return statuses();
+    };
+  });
+}
+
+/** Hides events of these types from the engine, as if they were lost. */
+export function without(...types: HostEvent["type"][]) {
+  return (host: ScriptedHost) => ({
+    onEvent: (listener: (event: HostEvent) => void) =>
+      host.onEvent((event) => {
+        if (!types.includes(event.type)) listener(event);
+      }),
+  });
+}

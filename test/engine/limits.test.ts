@@ -3,21 +3,9 @@ import type { HostEvent, HostStatus, PromptInput } from "../../src/hosts/host.ts
 import { ask, call, gate, say } from "../../src/hosts/scripted/script.ts";
 import type { ScriptedHost } from "../../src/hosts/scripted/scripted-host.ts";
 import { DEFAULT_LIMITS } from "../../src/model/limits.ts";
-import { ended, heard, launch, newWorld, notices, type Side, when } from "./engine-bed.ts";
+import { ended, heard, launch, newWorld, notices, polls, when } from "./engine-bed.ts";
 
 const MINUTE = 60_000;
-
-/** Resolves after this many more polls of the host's statuses. */
-function polls(side: Side, count: number): Promise<void> {
-  const { statuses } = side.host;
-  let left = count;
-  return new Promise((resolve) => {
-    side.host.statuses = () => {
-      if (--left === 0) resolve();
-      return statuses();
-    };
-  });
-}
 
 describe("a run without any activity", () => {
   test("is marked as stalled, its parent is told once, and it works again at the next sign of life", async () => {

@@ -3,31 +3,8 @@ import { expect, test } from "bun:test";
 import type { JsonSchema } from "../../src/mcp/tool-schemas.ts";
 import { readToolset } from "../../src/mcp/tools.ts";
 import { door, newClient } from "./door-bed.ts";
+import { CORE_TOOLS, EXTENDED_TOOLS } from "./tool-names.ts";
 
-const CORE = [
-  "list_projects",
-  "list_repos",
-  "list_tasks",
-  "list_task_attempts",
-  "get_task",
-  "create_task",
-  "update_task",
-  "delete_task",
-  "start_task_attempt",
-  "follow_up",
-];
-const EXTENDED = [
-  "get_attempt",
-  "stop_attempt",
-  "get_attempt_diff",
-  "merge_attempt",
-  "answer_question",
-  "add_project",
-  "add_repo",
-  "list_executors",
-  "launch_task",
-  "wait_tasks",
-];
 const nothing = door({});
 
 /** Every field of a schema, with its path. */
@@ -42,7 +19,7 @@ function fields(schema: JsonSchema, path: string): { path: string; name: string;
 
 async function allFields() {
   const { tools } = await (await newClient(door({ get_context: () => ({}) }).call, directory("/x"))).listTools();
-  expect(tools).toHaveLength(CORE.length + EXTENDED.length + 1);
+  expect(tools).toHaveLength(CORE_TOOLS.length + EXTENDED_TOOLS.length + 1);
   return tools.flatMap(({ name, inputSchema, outputSchema }) => [
     ...fields(inputSchema as JsonSchema, `${name} input`),
     ...fields(outputSchema as JsonSchema, `${name} output`),
@@ -94,12 +71,12 @@ test("nothing names the scripted agent if it is not offered", async () => {
 test("the toolset decides what is listed and what can be called", async () => {
   const names = async (options: Parameters<typeof newClient>[1]) =>
     (await (await newClient(nothing.call, options)).listTools()).tools.map(({ name }) => name);
-  expect(await names({})).toEqual([...CORE, ...EXTENDED]);
-  expect(await names({ toolset: "core" })).toEqual(CORE);
-  expect(await names({ query: "?tools=core" })).toEqual(CORE);
-  expect(await names({ query: "?tools=seed" })).toEqual(CORE);
-  expect(await names({ toolset: "core", query: "?tools=extended" })).toEqual(CORE);
-  expect(await names({ toolset: "core", query: "?tools=more" })).toEqual(CORE);
+  expect(await names({})).toEqual([...CORE_TOOLS, ...EXTENDED_TOOLS]);
+  expect(await names({ toolset: "core" })).toEqual(CORE_TOOLS);
+  expect(await names({ query: "?tools=core" })).toEqual(CORE_TOOLS);
+  expect(await names({ query: "?tools=seed" })).toEqual(CORE_TOOLS);
+  expect(await names({ toolset: "core", query: "?tools=extended" })).toEqual(CORE_TOOLS);
+  expect(await names({ toolset: "core", query: "?tools=more" })).toEqual(CORE_TOOLS);
   const few = await newClient(nothing.call, { toolset: "core" });
   for (const name of ["get_attempt", "remove_project", "no_such_tool", "toString"]) {
     await expect(few.callTool({ name, arguments: {} })).rejects.toThrow(`Unknown tool: ${name}`);

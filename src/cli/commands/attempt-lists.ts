@@ -4,7 +4,7 @@ import type { Command, Invocation } from "../command.ts";
 import { PROJECT_OPTION } from "../current-project.ts";
 import { EXIT } from "../exit-codes.ts";
 import { hostOf } from "../host-names.ts";
-import { type AttemptSummary, allAttempts, resolveAttempt, resolveItem, resolveProject } from "../identifiers.ts";
+import { type AttemptEntry, allAttempts, resolveAttempt, resolveItem, resolveProject } from "../identifiers.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { formatted } from "../terminal/row-format.ts";
 import { type Column, tableLines } from "../terminal/table.ts";
@@ -49,7 +49,7 @@ export const attemptListCommand: Command = {
   },
 };
 
-async function chosenAttempts({ arguments: given, connection }: Invocation): Promise<AttemptSummary[]> {
+async function chosenAttempts({ arguments: given, connection }: Invocation): Promise<AttemptEntry[]> {
   const client = await connection.client();
   const [item, project] = [given.operands[0], given.text("project")];
   const projectId = project === undefined ? undefined : (await resolveProject(client, project)).id;
@@ -59,10 +59,10 @@ async function chosenAttempts({ arguments: given, connection }: Invocation): Pro
   return all.filter(({ task_id }) => task_id === itemId);
 }
 
-function attemptColumns(paint: Paint, rows: readonly AttemptSummary[], width: number): Column<AttemptSummary>[] {
+function attemptColumns(paint: Paint, rows: readonly AttemptEntry[], width: number): Column<AttemptEntry>[] {
   const isWide = width >= WIDE;
   const isQueued = rows.some(({ queued_count }) => queued_count > 0);
-  const columns: (Column<AttemptSummary> | null)[] = [
+  const columns: (Column<AttemptEntry> | null)[] = [
     { title: "ID", cell: ({ attempt_id }) => shortId(attempt_id) },
     { title: "STATE", cell: ({ state }) => state, paint: (text, { state }) => paintedState(text, state, paint) },
     isWide ? { title: "HOST", cell: ({ executor }) => hostOf(executor), least: 6 } : null,

@@ -7,7 +7,7 @@ import type { Command } from "../command.ts";
 import { currentProject, PROJECT_OPTION } from "../current-project.ts";
 import { documentOf, eachOf } from "../each-of.ts";
 import { EXIT } from "../exit-codes.ts";
-import { type ItemSummary, projectItems, resolveItem } from "../identifiers.ts";
+import { type ItemEntry, projectItems, resolveItem } from "../identifiers.ts";
 import { promptText } from "../prompt-text.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { type Column, fieldLines, tableLines } from "../terminal/table.ts";
@@ -62,7 +62,7 @@ const list: Command = {
   },
 };
 
-function itemColumns(paint: Paint): Column<ItemSummary>[] {
+function itemColumns(paint: Paint): Column<ItemEntry>[] {
   return [
     { title: "ID", cell: ({ id }) => shortId(id) },
     { title: "STATUS", cell: ({ status }) => status, paint: (text, item) => paintedStatus(text, item.status, paint) },
@@ -76,7 +76,7 @@ function itemColumns(paint: Paint): Column<ItemSummary>[] {
   ];
 }
 
-function attemptWord({ latest_attempt_id, latest_attempt_state }: ItemSummary): string {
+function attemptWord({ latest_attempt_id, latest_attempt_state }: ItemEntry): string {
   return latest_attempt_id === null ? "-" : `${shortId(latest_attempt_id)} ${latest_attempt_state}`;
 }
 

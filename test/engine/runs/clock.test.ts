@@ -1,32 +1,11 @@
 /** Durations do not depend on the wall clock: it may be set, and the machine may sleep. */
 import { expect, test } from "bun:test";
-import type { HostEvent } from "../../../src/hosts/host.ts";
 import { gate, say } from "../../../src/hosts/scripted/script.ts";
-import type { ScriptedHost } from "../../../src/hosts/scripted/scripted-host.ts";
 import { DEFAULT_LIMITS } from "../../../src/model/limits.ts";
 import { awakeClock } from "../../../src/process/awake-clock.ts";
-import { ended, heard, launch, newWorld, type Side, when } from "../engine-bed.ts";
+import { ended, heard, launch, newWorld, polls, when, without } from "../engine-bed.ts";
 
 const HOUR = 3_600_000;
-
-const withoutIdle = (host: ScriptedHost) => ({
-  onEvent: (listener: (event: HostEvent) => void) =>
-    host.onEvent((event) => {
-      if (event.type !== "session.idle") listener(event);
-    }),
-});
-
-/** Resolves after this many more status calls. */
-function polls(side: Side, count: number): Promise<void> {
-  const { statuses } = side.host;
-  let left = count;
-  return new Promise((resolve) => {
-    side.host.statuses = () => {
-      if (--left === 0) resolve();
-      return statuses();
-    };
-  });
-}
 
 test("eight hours of sleep neither use up a run's time limit nor make it stalled", async () => {
   const world = newWorld();
@@ -44,7 +23,7 @@ test("eight hours of sleep neither use up a run's time limit nor make it stalled
 
 test("a clock that is set back does not stop the polling", async () => {
   const world = newWorld();
-  const side = await world.side({ host: withoutIdle, settings: { pollMs: 5 } });
+  const side = await world.side({ host: without("session.idle"), settings: { pollMs: 5 } });
   const task = await launch(side, world.parent(), world.script(gate("held"), say("found")));
   await side.host.gate("held").reachedBy(1);
   await polls(side, 2);

@@ -4,18 +4,10 @@ import { ask, call, gate, retry, say } from "../../../src/hosts/scripted/script.
 import type { ScriptedHost } from "../../../src/hosts/scripted/scripted-host.ts";
 import { AsyncAgentsError } from "../../../src/model/errors.ts";
 import { NO_OUTPUT } from "../../../src/model/evidence.ts";
-import { callerOf, ended, heard, idle, launch, newWorld, notices, when } from "../engine-bed.ts";
+import { callerOf, ended, heard, idle, launch, newWorld, notices, when, without } from "../engine-bed.ts";
 
 const GRANTED = { kind: "permission", decision: "once", message: null } as const;
 const REFUSED = { kind: "permission", decision: "reject", message: null } as const;
-
-/** Hides events of one type from the engine. */
-const without = (type: HostEvent["type"]) => (host: ScriptedHost) => ({
-  onEvent: (listener: (event: HostEvent) => void) =>
-    host.onEvent((event) => {
-      if (event.type !== type) listener(event);
-    }),
-});
 
 /** Counts status calls, with their times, and lets a test wait for them. */
 function counted() {

@@ -1,32 +1,9 @@
 /** Agents' requests and their ends are noticed even if their events are lost. */
 import { expect, test } from "bun:test";
-import type { HostEvent } from "../../../src/hosts/host.ts";
 import { ask, delegate, gate, say } from "../../../src/hosts/scripted/script.ts";
-import type { ScriptedHost } from "../../../src/hosts/scripted/scripted-host.ts";
-import { ended, heard, launch, newWorld, notices, type Side, when } from "../engine-bed.ts";
+import { ended, heard, launch, newWorld, notices, polls, when, without } from "../engine-bed.ts";
 
 const YES = { kind: "permission", decision: "once", message: null } as const;
-
-const without =
-  (...types: HostEvent["type"][]) =>
-  (host: ScriptedHost) => ({
-    onEvent: (listener: (event: HostEvent) => void) =>
-      host.onEvent((event) => {
-        if (!types.includes(event.type)) listener(event);
-      }),
-  });
-
-/** Resolves after this many more polls. */
-function polls(side: Side, count: number): Promise<void> {
-  const { statuses } = side.host;
-  let left = count;
-  return new Promise((resolve) => {
-    side.host.statuses = () => {
-      if (--left === 0) resolve();
-      return statuses();
-    };
-  });
-}
 
 test("a request whose event was lost is found by the poll, announced once, and can be answered", async () => {
   const world = newWorld();
