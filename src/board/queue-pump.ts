@@ -51,7 +51,7 @@ export class QueuePump {
 
   /** Checks whether the session has something to dispatch; returns immediately. */
   wake(sessionId: string): void {
-    this.#do(sessionId, () => this.#look(sessionId));
+    this.#do(sessionId, () => this.#check(sessionId));
   }
 
   /** A failure is retried: nothing else may check this queue again. */
@@ -59,7 +59,7 @@ export class QueuePump {
     const look = work()
       .catch((thrown: unknown) => {
         this.#parts.log.error("a queue could not be looked at; it is tried again", { error: messageOf(thrown) });
-        this.#later(key, work);
+        this.#retryLater(key, work);
       })
       .finally(() => this.#looks.delete(look));
     this.#looks.add(look);
@@ -71,7 +71,7 @@ export class QueuePump {
     if (session !== null) this.wake(session.id);
   }
 
-  async #look(sessionId: string): Promise<void> {
+  async #check(sessionId: string): Promise<void> {
     const session = await this.#parts.store.board.session(sessionId);
     if (session !== null) await this.#parts.oneAtATime.run(session.attemptId, () => this.#next(session));
   }
@@ -106,10 +106,10 @@ export class QueuePump {
       error: messageOf(thrown),
     });
     await store.board.refuseFollowUp(sessionId, followUpId, messageOf(thrown));
-    if (TRANSIENT.has(code)) this.#later(sessionId, () => this.#look(sessionId));
+    if (TRANSIENT.has(code)) this.#retryLater(sessionId, () => this.#check(sessionId));
   }
 
-  #later(key: string, work: () => Promise<void>): void {
+  #retryLater(key: string, work: () => Promise<void>): void {
     if (this.#stopped) return;
     const before = this.#retries.get(key);
     clearTimeout(before?.timer);

@@ -53,7 +53,7 @@ export class RequestLedger {
         hasEffects = true;
       };
       const answer = await work(hadEffects).catch(async (thrown: unknown) => {
-        if (!hasEffects) await this.#giveBack(operation, requestId);
+        if (!hasEffects) await this.#release(operation, requestId);
         throw thrown;
       });
       await store.board.answerRequest(operation, requestId, JSON.stringify(answer));
@@ -69,7 +69,7 @@ export class RequestLedger {
   }
 
   /** A claim that remains is reported as interrupted, which is the safe error. */
-  async #giveBack(operation: string, requestId: string): Promise<void> {
+  async #release(operation: string, requestId: string): Promise<void> {
     const { store, log } = this.#context;
     await store.board.dropRequest(operation, requestId).catch((failure: unknown) => {
       log.error("a request_id could not be given back", { operation, error: messageOf(failure) });

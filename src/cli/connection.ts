@@ -56,7 +56,7 @@ export class Connection {
   }
 
   async #open(): Promise<DaemonRecord> {
-    this.#tellTroubles();
+    this.#reportTroubles();
     const { daemon, started } = await this.#screen.during(
       "starting the daemon",
       ensureDaemon(this.#directory, { signal: this.#signal }),
@@ -71,7 +71,7 @@ export class Connection {
   }
 
   /** Reports once what keeps the data folder from working, even if it happens while the command waits. */
-  #tellTroubles(): void {
+  #reportTroubles(): void {
     clearInterval(this.#looking);
     const look = () => {
       for (const { kind, message } of troublesIn(this.#directory)) {

@@ -1,14 +1,14 @@
 /** `attempt ls` and `attempt queued`: attempts as a table, and the prompts queued for one. Read-only. */
-import type { OperationOutput } from "../../protocol/operations.ts";
-import type { Command, Invocation } from "../command.ts";
-import { PROJECT_OPTION } from "../current-project.ts";
-import { EXIT } from "../exit-codes.ts";
-import { hostOf } from "../host-names.ts";
-import { type AttemptEntry, allAttempts, resolveAttempt, resolveItem, resolveProject } from "../identifiers.ts";
-import type { Paint } from "../terminal/paint.ts";
-import { formatted } from "../terminal/row-format.ts";
-import { type Column, tableLines } from "../terminal/table.ts";
-import { ago, counted, oneLine, shortId } from "../terminal/text.ts";
+import type { OperationOutput } from "../../../protocol/operations.ts";
+import type { Command, Invocation } from "../../command.ts";
+import { PROJECT_OPTION } from "../../current-project.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { hostOf } from "../../host-names.ts";
+import { type AttemptEntry, allAttempts, resolveAttempt, resolveItem, resolveProject } from "../../identifiers.ts";
+import type { Paint } from "../../terminal/paint.ts";
+import { formatted } from "../../terminal/row-format.ts";
+import { type Column, tableLines } from "../../terminal/table.ts";
+import { ago, counted, oneLine, shortId } from "../../terminal/text.ts";
 
 type State = OperationOutput<"get_attempt">["state"];
 

@@ -1,17 +1,17 @@
 /** `item …`: the board's work items. Each command is one operation, displayed for people. */
 
-import { AsyncAgentsError } from "../../model/errors.ts";
-import { WORK_ITEM_STATUSES } from "../../protocol/fields.ts";
-import type { OperationInput } from "../../protocol/operations.ts";
-import type { Command } from "../command.ts";
-import { currentProject, PROJECT_OPTION } from "../current-project.ts";
-import { documentOf, eachOf } from "../each-of.ts";
-import { EXIT } from "../exit-codes.ts";
-import { type ItemEntry, projectItems, resolveItem } from "../identifiers.ts";
-import { promptText } from "../prompt-text.ts";
-import type { Paint } from "../terminal/paint.ts";
-import { type Column, fieldLines, tableLines } from "../terminal/table.ts";
-import { ago, oneLine, shortId } from "../terminal/text.ts";
+import { AsyncAgentsError } from "../../../model/errors.ts";
+import { WORK_ITEM_STATUSES } from "../../../protocol/fields.ts";
+import type { OperationInput } from "../../../protocol/operations.ts";
+import type { Command } from "../../command.ts";
+import { currentProject, PROJECT_OPTION } from "../../current-project.ts";
+import { documentOf, eachOf } from "../../each-of.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { type ItemEntry, projectItems, resolveItem } from "../../identifiers.ts";
+import { promptText } from "../../prompt-text.ts";
+import type { Paint } from "../../terminal/paint.ts";
+import { type Column, fieldLines, tableLines } from "../../terminal/table.ts";
+import { ago, oneLine, shortId } from "../../terminal/text.ts";
 
 const ITEM = { name: "item", completes: "item" } as const;
 type ItemStatus = (typeof WORK_ITEM_STATUSES)[number];

@@ -2,17 +2,17 @@
  * `attempt follow|queue|cancel-queue|diff|merge`: continues an attempt, and reviews and merges its work. The board
  * enforces the rules.
  */
-import type { OperationInput, OperationOutput } from "../../protocol/operations.ts";
-import { waitForAttempt } from "../attempt-waiting.ts";
-import type { Command, Invocation } from "../command.ts";
-import { EXIT } from "../exit-codes.ts";
-import { resolveAttempt } from "../identifiers.ts";
-import { promptText } from "../prompt-text.ts";
-import { ownWords } from "../terminal/own-words.ts";
-import type { Paint } from "../terminal/paint.ts";
-import type { Screen } from "../terminal/screen.ts";
-import { type Column, tableLines } from "../terminal/table.ts";
-import { counted, oneLine, shortId } from "../terminal/text.ts";
+import type { OperationInput, OperationOutput } from "../../../protocol/operations.ts";
+import { waitForAttempt } from "../../attempt-waiting.ts";
+import type { Command, Invocation } from "../../command.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { resolveAttempt } from "../../identifiers.ts";
+import { promptText } from "../../prompt-text.ts";
+import { ownWords } from "../../terminal/own-words.ts";
+import type { Paint } from "../../terminal/paint.ts";
+import type { Screen } from "../../terminal/screen.ts";
+import { type Column, tableLines } from "../../terminal/table.ts";
+import { counted, oneLine, shortId } from "../../terminal/text.ts";
 import { ATTEMPT } from "./attempt.ts";
 
 const PROMPT = { name: "prompt", shown: '"prompt"' };

@@ -1,10 +1,10 @@
 /** `project …`: projects on the board. Each command is one operation, displayed for people. */
 import { resolve } from "node:path";
-import type { Command } from "../command.ts";
-import { EXIT } from "../exit-codes.ts";
-import { allProjects, resolveProject } from "../identifiers.ts";
-import { tableLines } from "../terminal/table.ts";
-import { ago, oneLine } from "../terminal/text.ts";
+import type { Command } from "../../command.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { allProjects, resolveProject } from "../../identifiers.ts";
+import { tableLines } from "../../terminal/table.ts";
+import { ago, oneLine } from "../../terminal/text.ts";
 
 const PROJECT = { name: "project", completes: "project" } as const;
 

@@ -2,14 +2,14 @@
  * `approvals`, `approve`, `deny`: requests by models that only a person may approve. The whole script is shown before
  * it is approved.
  */
-import type { Client } from "../../client/client.ts";
-import { AsyncAgentsError } from "../../model/errors.ts";
-import type { OperationOutput } from "../../protocol/operations.ts";
-import type { Command, Invocation } from "../command.ts";
-import { eachOf } from "../each-of.ts";
-import { EXIT } from "../exit-codes.ts";
-import type { Screen } from "../terminal/screen.ts";
-import { ago, oneLine, shortId } from "../terminal/text.ts";
+import type { Client } from "../../../client/client.ts";
+import { AsyncAgentsError } from "../../../model/errors.ts";
+import type { OperationOutput } from "../../../protocol/operations.ts";
+import type { Command, Invocation } from "../../command.ts";
+import { eachOf } from "../../each-of.ts";
+import { EXIT } from "../../exit-codes.ts";
+import type { Screen } from "../../terminal/screen.ts";
+import { ago, oneLine, shortId } from "../../terminal/text.ts";
 
 type Approval = OperationOutput<"decide_approval">["approval"];
 

@@ -2,23 +2,23 @@
  * `attempt start|show|logs|wait|stop|rm`: starts attempts and shows their state. Each command is one operation,
  * displayed for people.
  */
-import type { Client } from "../../client/client.ts";
-import { AsyncAgentsError } from "../../model/errors.ts";
-import type { OperationOutput } from "../../protocol/operations.ts";
-import { taskOfAttempt, waitForAttempt } from "../attempt-waiting.ts";
-import type { Command, Invocation } from "../command.ts";
-import { documentOf, eachOf } from "../each-of.ts";
-import { EXIT } from "../exit-codes.ts";
-import { executorNamed, HOSTS, hostOf } from "../host-names.ts";
-import { allRepos, resolveAttempt, resolveItem, resolveRepo } from "../identifiers.ts";
-import { RUN_OPTIONS, readRunChoices } from "../run-choices.ts";
-import { ownWords } from "../terminal/own-words.ts";
-import type { Paint } from "../terminal/paint.ts";
-import { fieldLines } from "../terminal/table.ts";
-import { askedHint } from "../terminal/task-table.ts";
-import { ago, counted, oneLine, shortId } from "../terminal/text.ts";
+import type { Client } from "../../../client/client.ts";
+import { AsyncAgentsError } from "../../../model/errors.ts";
+import type { OperationOutput } from "../../../protocol/operations.ts";
+import { taskOfAttempt, waitForAttempt } from "../../attempt-waiting.ts";
+import type { Command, Invocation } from "../../command.ts";
+import { documentOf, eachOf } from "../../each-of.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { executorNamed, HOSTS, hostOf } from "../../host-names.ts";
+import { allRepos, resolveAttempt, resolveItem, resolveRepo } from "../../identifiers.ts";
+import { RUN_OPTIONS, readRunChoices } from "../../run-choices.ts";
+import { ownWords } from "../../terminal/own-words.ts";
+import type { Paint } from "../../terminal/paint.ts";
+import { fieldLines } from "../../terminal/table.ts";
+import { askedHint } from "../../terminal/task-table.ts";
+import { ago, counted, oneLine, shortId } from "../../terminal/text.ts";
+import { logsCommand, showLogs } from "../logs.ts";
 import { attemptListCommand, paintedState, queuedCommand } from "./attempt-lists.ts";
-import { logsCommand, showLogs } from "./logs.ts";
 
 export const ATTEMPT = { name: "attempt", completes: "attempt" } as const;
 export type AttemptDetails = OperationOutput<"get_attempt">;

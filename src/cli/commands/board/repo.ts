@@ -3,12 +3,12 @@
  * operation, displayed for people.
  */
 import { resolve } from "node:path";
-import { AsyncAgentsError } from "../../model/errors.ts";
-import type { Command } from "../command.ts";
-import { EXIT } from "../exit-codes.ts";
-import { allRepos, resolveProject, resolveRepo } from "../identifiers.ts";
-import { type Column, tableLines } from "../terminal/table.ts";
-import { oneLine, shortId } from "../terminal/text.ts";
+import { AsyncAgentsError } from "../../../model/errors.ts";
+import type { Command } from "../../command.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { allRepos, resolveProject, resolveRepo } from "../../identifiers.ts";
+import { type Column, tableLines } from "../../terminal/table.ts";
+import { oneLine, shortId } from "../../terminal/text.ts";
 
 const PROJECT = { name: "project", completes: "project" } as const;
 const REPO = { name: "repository" } as const;
