@@ -1,6 +1,6 @@
 /**
- * `npm run api`: writes the public surface of each entry to docs/api, from the emitted type declarations. The tests compare
- * the files with what the sources give, so that the surface does not change unnoticed.
+ * `npm run api`: writes the public surface of each entry to docs/api, from the emitted type declarations. The tests
+ * compare the files with what the sources give, so that the surface does not change unnoticed.
  */
 import { readFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";

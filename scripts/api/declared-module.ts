@@ -1,6 +1,6 @@
 /**
- * One declaration file as data: what it declares, imports and exports. Reads the syntax only, and looks at no other file;
- * `surface.ts` follows names from file to file.
+ * One declaration file as data: what it declares, imports and exports. Reads the syntax only, and looks at no other
+ * file; `surface.ts` follows names from file to file.
  */
 import { posix } from "node:path";
 import {

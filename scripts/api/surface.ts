@@ -1,6 +1,6 @@
 /**
- * What a package entry shows to its consumers: each exported name with its declaration, and what those declarations refer
- * to without exporting it. Made from the emitted declarations, so it is what a consumer's compiler sees.
+ * What a package entry shows to its consumers: each exported name with its declaration, and what those declarations
+ * refer to without exporting it. Made from the emitted declarations, so it is what a consumer's compiler sees.
  */
 import {
   descendants,

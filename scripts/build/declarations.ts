@@ -1,6 +1,6 @@
 /**
- * The type declarations of all entries: one run of tsc over src, of which only the files stay that an entry refers to. What
- * the others hold is private. Knows nothing of packages.
+ * The type declarations of all entries: one run of tsc over src, of which only the files stay that an entry refers
+ * to. What the others hold is private. Knows nothing of packages.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { rm, utimes } from "node:fs/promises";

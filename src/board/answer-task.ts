@@ -17,7 +17,10 @@ export interface TaskAnswer {
   via: Answerer | undefined;
 }
 
-/** Null once it is answered, or the process that has to be asked instead. The task is found after the caller is checked. */
+/**
+ * Returns null once it is answered, or the process that has to be asked instead. The task is looked up after the caller
+ * is checked.
+ */
 export async function answerTask(
   desk: Desk,
   find: () => Promise<Task>,

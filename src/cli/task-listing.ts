@@ -23,7 +23,7 @@ export interface ListFilter {
 
 export interface Listing {
   tasks: BackgroundTask[];
-  /** The total number; null if it was not counted. */
+  /** The total number; null if it was not quantity. */
   total: number | null;
 }
 

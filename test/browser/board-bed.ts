@@ -24,7 +24,7 @@ export interface BoardBed {
   stop(): Promise<void>;
 }
 
-/** A bed for a test file, to be called at its top, below `chromiumBed()`; usable from the first `beforeAll` after it. */
+/** A bed for a test file, to be called at its top, below `chromiumBed()`; ready in every later `beforeAll`. */
 export function boardBed(files: Record<string, string>): BoardBed {
   const bed = {} as BoardBed;
   let stop: BoardBed["stop"] | undefined;

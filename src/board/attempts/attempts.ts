@@ -84,7 +84,7 @@ export async function stopAttempt(
       throw new AsyncAgentsError("attempt_running", message, { details: { attempt_id } });
     }
     await holdQueue(parts, attempt);
-    return { attempt_id, state: stateOf(attempt, task === null ? null : await stopped(parts, task)) };
+    return { attempt_id, state: stateOf(attempt, task === null ? null : await untilStopped(parts, task)) };
   });
 }
 
@@ -96,7 +96,7 @@ async function holdQueue({ store }: BoardParts, { latestSession }: AttemptRecord
 }
 
 /** The task once it is no longer running. */
-export async function stopped({ desk, store }: BoardParts, task: Task): Promise<Task> {
+export async function untilStopped({ desk, store }: BoardParts, task: Task): Promise<Task> {
   if (!isLive(task.status)) return task;
   try {
     return await desk.cancel(task);

@@ -13,7 +13,7 @@ import type { BoardParts } from "../board-context.ts";
 import type { Input } from "../input.ts";
 import { notFound } from "../not-found.ts";
 import type { AttemptStart } from "./attempt-start.ts";
-import { assertIdle, findAttempt, stopped } from "./attempts.ts";
+import { assertIdle, findAttempt, untilStopped } from "./attempts.ts";
 
 const PAGE = 200;
 
@@ -79,7 +79,7 @@ async function removeOne(parts: BoardParts, id: string, force: boolean): Promise
   const { attempt, task } = await findAttempt(parts, id);
   const session = attempt.latestSession;
   if (force && session !== null) await store.board.cancelFollowUps(session.id);
-  const ended = task === null ? null : force ? await stopped(parts, task) : task;
+  const ended = task === null ? null : force ? await untilStopped(parts, task) : task;
   if (ended !== null && isLive(ended.status)) {
     const message = `Attempt ${id} could not be stopped yet. Try again in a moment.`;
     throw new AsyncAgentsError("attempt_running", message, { details: { attempt_id: id } });

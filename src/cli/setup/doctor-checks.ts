@@ -17,7 +17,7 @@ import { messageOf } from "../../model/errors.ts";
 import { worktreesDirectory } from "../../process/data-folder.ts";
 import { SCHEMA_VERSION } from "../../store/migrations/migrations.ts";
 import { isDamage } from "../../store/sqlite/failure.ts";
-import { ago, counted } from "../terminal/text.ts";
+import { ago, quantity } from "../terminal/text.ts";
 import { programOutput } from "./programs.ts";
 
 export interface Finding {
@@ -154,7 +154,7 @@ async function checkStore({ directory }: CheckContext): Promise<Finding> {
       } | null;
       const version = Number(row?.value ?? 0);
       const tasks = (database.query("select count(*) as count from tasks").get() as { count: number }).count;
-      const says = `schema ${version}, ${counted(tasks, "task")}`;
+      const says = `schema ${version}, ${quantity(tasks, "task")}`;
       if (version > SCHEMA_VERSION)
         return problem("store", `${says}; this version supports ${SCHEMA_VERSION}`, "Upgrade asyncagents.");
       return ok("store", version < SCHEMA_VERSION ? `${says}; upgraded to ${SCHEMA_VERSION} at the next start` : says);

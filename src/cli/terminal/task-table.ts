@@ -4,7 +4,7 @@ import { isLive } from "../../model/task.ts";
 import type { BackgroundTask } from "../../protocol/tasks.ts";
 import type { Paint } from "./paint.ts";
 import type { Column } from "./table.ts";
-import { counted, longDuration, oneLine, shortDuration, shortId } from "./text.ts";
+import { longDuration, oneLine, quantity, shortDuration, shortId } from "./text.ts";
 
 const MARKS: Record<BackgroundTask["status"], string> = {
   running: "●",
@@ -52,7 +52,7 @@ export function taskState({ status, phase, phaseDetail }: BackgroundTask): strin
 export function reasonOf({ status, phaseDetail, error }: BackgroundTask): string | null {
   if (isLive(status)) {
     if (phaseDetail?.kind !== "retrying") return null;
-    return `${phaseDetail.reason} (${counted(phaseDetail.count, "try")})`.replace("trys", "tries");
+    return `${phaseDetail.reason} (${quantity(phaseDetail.count, "try")})`.replace("trys", "tries");
   }
   return status === "completed" ? null : (error?.trim() ?? null);
 }
@@ -93,7 +93,7 @@ function toldText({ notice }: BackgroundTask): string | null {
   const why = notice.reason === null ? "" : `: ${oneLine(notice.reason)}`;
   if (notice.state === "dropped") return `no, dropped${why}`;
   const next = notice.nextTryAt === null ? "" : `; next try ${notice.nextTryAt}`;
-  return `not yet, ${counted(notice.attempts, "attempt")}${why}${next}`;
+  return `not yet, ${quantity(notice.attempts, "attempt")}${why}${next}`;
 }
 
 /** What a person can do about a parent that was not notified; null if it was. */
@@ -125,7 +125,7 @@ export function taskFields(task: BackgroundTask, paint: Paint, now: number): (re
   if (task.parentSessionID) fields.push(["parent", task.parentSessionID]);
   const told = toldText(task);
   if (told) fields.push(["told", told]);
-  if (task.resumeCount > 0) fields.push(["resumed", counted(task.resumeCount, "time")]);
+  if (task.resumeCount > 0) fields.push(["resumed", quantity(task.resumeCount, "time")]);
   if (task.isForked) fields.push(["forked", "yes"]);
   fields.push(["prompt", task.prompt.trim()]);
   if (task.error) fields.push(["error", paint.red(task.error.trim())]);

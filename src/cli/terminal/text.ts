@@ -59,7 +59,7 @@ export function shortId(id: string): string {
 }
 
 /** `1 file`, `2 files`. */
-export function counted(count: number, one: string): string {
+export function quantity(count: number, one: string): string {
   return `${count} ${one}${count === 1 ? "" : "s"}`;
 }
 

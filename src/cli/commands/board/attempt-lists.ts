@@ -8,7 +8,7 @@ import { type AttemptEntry, allAttempts, resolveAttempt, resolveItem, resolvePro
 import type { Paint } from "../../terminal/paint.ts";
 import { formatted } from "../../terminal/row-format.ts";
 import { type Column, tableLines } from "../../terminal/table.ts";
-import { ago, counted, oneLine, shortId } from "../../terminal/text.ts";
+import { ago, oneLine, quantity, shortId } from "../../terminal/text.ts";
 
 type State = OperationOutput<"get_attempt">["state"];
 
@@ -99,7 +99,7 @@ export const queuedCommand: Command = {
         if (error !== null) screen.line(screen.paint.red(`  could not start: ${oneLine(error)}`));
       }
       const left = queue.queued_count - queue.follow_ups.length;
-      if (left > 0) screen.hint(`${counted(left, "more prompt")} after these.`);
+      if (left > 0) screen.hint(`${quantity(left, "more prompt")} after these.`);
       if (queue.queue_held !== null) screen.hint(`The queue is held. ${queue.queue_held}`);
     });
     return EXIT.ok;

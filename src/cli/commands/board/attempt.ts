@@ -16,7 +16,7 @@ import { ownWords } from "../../terminal/own-words.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import { fieldLines } from "../../terminal/table.ts";
 import { askedHint } from "../../terminal/task-table.ts";
-import { ago, counted, oneLine, shortId } from "../../terminal/text.ts";
+import { ago, oneLine, quantity, shortId } from "../../terminal/text.ts";
 import { logsCommand, showLogs } from "../logs.ts";
 import { attemptListCommand, paintedState, queuedCommand } from "./attempt-lists.ts";
 
@@ -130,13 +130,13 @@ export function attemptFields(attempt: AttemptDetails, paint: Paint): (readonly 
   ];
   const noWorktree = attempt.state === "starting" ? "its worktree is being created" : "its worktree is gone";
   for (const repo of attempt.repos) {
-    const changed = `${counted(repo.files, "file")}, ${paint.green(`+${repo.insertions}`)} ${paint.red(`-${repo.deletions}`)} since ${repo.target_branch}`;
+    const changed = `${quantity(repo.files, "file")}, ${paint.green(`+${repo.insertions}`)} ${paint.red(`-${repo.deletions}`)} since ${repo.target_branch}`;
     const open = repo.uncommitted > 0 ? `, ${repo.uncommitted} uncommitted` : "";
     fields.push([repo.repo_name, `${changed}${open}\n${repo.path ?? noWorktree}`]);
   }
   if (attempt.queued_count > 0) {
     const held = attempt.queue_held === null ? "" : `\n${paint.yellow(`held: ${attempt.queue_held}`)}`;
-    fields.push(["queued", `${counted(attempt.queued_count, "follow-up")}${held}`]);
+    fields.push(["queued", `${quantity(attempt.queued_count, "follow-up")}${held}`]);
   }
   if (attempt.asked) fields.push(["asks", paint.yellow(`${attempt.asked.kind}: ${attempt.asked.text}`)]);
   if (attempt.error) fields.push(["error", paint.red(ownWords(attempt.error))]);

@@ -12,7 +12,7 @@ import { ownWords } from "../../terminal/own-words.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import type { Screen } from "../../terminal/screen.ts";
 import { type Column, tableLines } from "../../terminal/table.ts";
-import { counted, oneLine, shortId } from "../../terminal/text.ts";
+import { oneLine, quantity, shortId } from "../../terminal/text.ts";
 import { ATTEMPT } from "./attempt.ts";
 
 const PROMPT = { name: "prompt", shown: '"prompt"' };
@@ -110,7 +110,7 @@ function incompleteHints({ repo_name, truncated, unread, changed_files }: RepoDi
   const cut = changed_files.filter(({ shown }) => shown !== "whole");
   return [
     ...(truncated
-      ? [`The diff of ${name} is cut after ${MAX_DIFF} bytes; ${counted(cut.length, "file")} incomplete.`]
+      ? [`The diff of ${name} is cut after ${MAX_DIFF} bytes; ${quantity(cut.length, "file")} incomplete.`]
       : []),
     ...(unread === null ? [] : [`Git could not read all of ${name}: ${oneLine(unread)}`]),
   ];
@@ -136,9 +136,9 @@ function showStat(repo: RepoDiff, screen: Screen): void {
     },
   ];
   for (const line of tableLines(columns, repo.changed_files, { width, paint }).slice(1)) screen.line(line);
-  if (repo.files_left_out > 0) screen.line(paint.dim(`and ${counted(repo.files_left_out, "more file")}`));
+  if (repo.files_left_out > 0) screen.line(paint.dim(`and ${quantity(repo.files_left_out, "more file")}`));
   const changed = `${paint.green(`+${repo.insertions}`)} ${paint.red(`-${repo.deletions}`)}`;
-  screen.line(`${counted(repo.files, "file")}, ${changed}`);
+  screen.line(`${quantity(repo.files, "file")}, ${changed}`);
 }
 
 function paintedDiff(line: string, paint: Paint): string {
