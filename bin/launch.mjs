@@ -23,6 +23,7 @@ const scripts = {
   screenshots: "scripts/screenshots.ts",
   cli: "src/cli/main.ts",
   api: "scripts/api-report.ts",
+  packages: "scripts/packages.ts",
 };
 
 async function launch([name, ...args]) {

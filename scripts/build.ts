@@ -1,13 +1,13 @@
 /**
- * `npm run build`: what the package holds besides its sources: the dashboard (dashboard/dist), and the entries as
- * JavaScript with type declarations (dist). Tests and the demo build what is missing or older than its sources, and
+ * `npm run build`: what the packages hold besides their sources: the dashboard (dashboard/dist), the entries as
+ * JavaScript with type declarations (dist), and the packages that hold one entry each (packages). Tests and the demo build what is missing or older than its sources, and
  * nothing else.
  */
-import { rm, stat } from "node:fs/promises";
+import { cp, rm, stat } from "node:fs/promises";
 import { dirname, join, posix } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { Glob } from "bun";
-import { DECLARATIONS, makeDeclarations } from "./build/declarations.ts";
+import { DECLARATIONS, makeDeclarations, referredFrom } from "./build/declarations.ts";
 import { type Entry, entries } from "./build/entries.ts";
 import { run } from "./build/run.ts";
 
@@ -52,6 +52,7 @@ const products: Product[] = [
     sources: ["src/**/*.ts", "package.json"],
     make: () => bundle(entry),
   })),
+  ...entries.flatMap((entry) => (entry.folder === undefined ? [] : [packageOf(entry, entry.folder)])),
 ];
 
 /** Builds what is out of date, or everything with `always`. Throws if something cannot be built. */
@@ -80,6 +81,23 @@ async function compressFiles(folder: string): Promise<void> {
     await Bun.write(`${file}.br`, brotliCompressSync(content));
     await Bun.write(`${file}.gz`, gzipSync(content, { level: 9 }));
   }
+}
+
+/** The package of a single entry: copies of its JavaScript and of the declarations that it refers to. */
+function packageOf({ path }: Entry, folder: string): Product {
+  const result = `${folder}/dist/${path}.js`;
+  return {
+    name: folder,
+    result,
+    sources: [`dist/${path}.js`, DECLARATIONS, "LICENSE"],
+    async make() {
+      await rm(join(root, folder, "dist"), { recursive: true, force: true });
+      await cp(join(root, "LICENSE"), join(root, folder, "LICENSE"));
+      for (const file of [...referredFrom(path), `${path}.js`]) {
+        await cp(join(root, "dist", file), join(root, folder, "dist", file));
+      }
+    },
+  };
 }
 
 /** One file of JavaScript, and beside it the parts that are loaded only when they are needed. */

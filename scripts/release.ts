@@ -4,7 +4,7 @@
  * and never pushes or publishes: that is left to a person.
  */
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { semver } from "bun";
@@ -35,7 +35,7 @@ export function release({ tree, version, date, dryRun }: Release): string[] {
   const files = releasedFiles(tree, version, date);
   const summary = [
     `${CHANGELOG}: "Unreleased" becomes "${version}", ${date}`,
-    `${PACKAGE}, ${LOCK}: version ${version}`,
+    `${PACKAGE} (also in packages), ${LOCK}: version ${version}`,
     `commit "chore(release): ${version}" and tag ${tag} on ${BRANCH}`,
   ];
   if (dryRun) return ["Dry run, nothing was changed. A release would do this:", ...summary.map((line) => `  ${line}`)];
@@ -66,11 +66,23 @@ function releasedFiles(tree: string, version: string, date: string): Map<string,
   const lock = JSON.parse(read(LOCK));
   lock.version = version;
   lock.packages[""].version = version;
+  const others = workspaces(tree).map((folder) => {
+    lock.packages[folder].version = version;
+    const file = `${folder}/${PACKAGE}`;
+    return [file, json({ ...JSON.parse(read(file)), version })] as const;
+  });
   return new Map([
+    ...others,
     [CHANGELOG, releasedChangelog(read(CHANGELOG), version, date)],
     [PACKAGE, json({ ...manifest, version })],
     [LOCK, json(lock)],
   ]);
+}
+
+/** The folders of the packages beside the main one; all have its version. */
+function workspaces(tree: string): string[] {
+  const folder = join(tree, "packages");
+  return existsSync(folder) ? readdirSync(folder).map((name) => `packages/${name}`) : [];
 }
 
 /** The changelog with what was unreleased under a version of its own, and an empty "Unreleased" above it. */

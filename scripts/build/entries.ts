@@ -11,11 +11,13 @@ export interface Entry {
   target: "browser" | "node" | "bun";
   /** True where its dependencies become part of the file. */
   isBundled?: boolean;
+  /** The folder of the package that holds this entry alone. */
+  folder?: string;
 }
 
 export const entries: readonly Entry[] = [
   { name: "asyncagents", path: "index", target: "node" },
-  { name: "asyncagents/client", path: "client/index", target: "browser", isBundled: true },
-  { name: "asyncagents/claude", path: "claude/index", target: "node" },
-  { name: "asyncagents/testing", path: "testing/index", target: "bun" },
+  { name: "asyncagents/client", path: "client/index", target: "browser", isBundled: true, folder: "packages/client" },
+  { name: "asyncagents/claude", path: "claude/index", target: "node", folder: "packages/claude" },
+  { name: "asyncagents/testing", path: "testing/index", target: "bun", folder: "packages/testing" },
 ];

@@ -40,6 +40,7 @@ export const weights: { folder: string; weight: number }[] = [
   { folder: "test/testing/opencode-harness", weight: 22 },
   { folder: "test/testing/", weight: 2 },
   { folder: "test/examples/", weight: 15 },
+  { folder: "test/packages/", weight: 5 },
   { folder: "test/api/entries", weight: 12 },
   { folder: "test/api/", weight: 3 },
   { folder: "test/claude/tasks/many", weight: 20 },

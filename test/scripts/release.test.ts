@@ -25,10 +25,15 @@ const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
 /** A repository with all that a release touches, on main. */
 function project(changelog = CHANGELOG): string {
   const tree = bed.repo();
+  write(tree, "packages/part/package.json", json({ name: "part", version: "0.1.0" }));
   write(tree, "CHANGELOG.md", changelog);
   write(tree, "package.json", json({ name: "sample", version: "0.1.0", type: "module" }));
   const dependency = { version: "0.1.0" };
-  const packages = { "": { name: "sample", version: "0.1.0" }, "node_modules/a": dependency };
+  const packages = {
+    "": { name: "sample", version: "0.1.0" },
+    "node_modules/a": dependency,
+    "packages/part": { version: "0.1.0" },
+  };
   write(tree, "package-lock.json", json({ name: "sample", version: "0.1.0", lockfileVersion: 3, packages }));
   commit(tree, "the beginning");
   return tree;
@@ -51,13 +56,19 @@ describe("a release", () => {
       name: "sample",
       version: "0.2.0",
       lockfileVersion: 3,
-      packages: { "": { name: "sample", version: "0.2.0" }, "node_modules/a": { version: "0.1.0" } },
+      packages: {
+        "": { name: "sample", version: "0.2.0" },
+        "node_modules/a": { version: "0.1.0" },
+        "packages/part": { version: "0.2.0" },
+      },
     });
+    expect(text(tree, "packages/part/package.json")).toBe(json({ name: "part", version: "0.2.0" }));
     expect(sh(tree, "log", "-1", "--format=%s %P")).toBe(`chore(release): 0.2.0 ${before}`);
     expect(sh(tree, "diff", "--name-only", "HEAD~1").split("\n")).toEqual([
       "CHANGELOG.md",
       "package-lock.json",
       "package.json",
+      "packages/part/package.json",
     ]);
     expect(sh(tree, "rev-parse", "v0.2.0^{commit}")).toBe(sh(tree, "rev-parse", "HEAD"));
     expect(sh(tree, "cat-file", "-t", "v0.2.0")).toBe("tag");
