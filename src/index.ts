@@ -18,6 +18,7 @@ export { createEngine, type EngineOptions } from "./engine/create-engine.ts";
 export { Engine } from "./engine/engine.ts";
 export { type Caller, type LaunchRequest, PERSON, type ResumeRequest } from "./engine/launch.ts";
 export { type Place, Slots } from "./engine/runs/slots.ts";
+export { Supervisor, type SupervisorContext } from "./engine/supervisor.ts";
 export type { Changes, FeedListener } from "./engine/watching/changes.ts";
 export type { WaitOptions } from "./engine/watching/waiter.ts";
 export {

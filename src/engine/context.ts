@@ -11,7 +11,7 @@ import type { Run, Task } from "../model/task.ts";
 import type { Log } from "../process/log.ts";
 import type { Instance, Notice, Store } from "../store/store.ts";
 import type { Slots } from "./runs/slots.ts";
-import type { Changes } from "./watching/changes.ts";
+import type { Supervisor } from "./supervisor.ts";
 
 /** A place where a crash must lose nothing; tests kill the process there. */
 export type CrashPoint = "session-made" | "row-written" | "prompt-sent" | "outbox-written" | "notice-sent";
@@ -28,8 +28,6 @@ export interface Settings {
   fork: CondenseLimits;
   /** The least time between two status calls, and the longest that a missed event goes unnoticed. */
   pollMs: number;
-  /** How often an instance says that it lives. */
-  beatMs: number;
   /** How long prompts wait after a launch for the next one: where agents share the parent's process they slow it down. */
   launchPauseMs: number;
   /** What a run may take. */
@@ -50,7 +48,6 @@ export const DEFAULT_SETTINGS: Settings = {
   noticeRetryMs: 2000,
   fork: { tokens: 100_000, wholeOutputs: 5, recentOutputs: 15, recentChars: 3000, olderChars: 500 },
   pollMs: 5000,
-  beatMs: 10_000,
   launchPauseMs: 0,
   limits: DEFAULT_LIMITS,
   cancelOnAbort: false,
@@ -87,8 +84,8 @@ export interface EngineContext {
   /** Puts notices into words; they all go to one parent in one message. */
   wordNotices(views: readonly NoticeView[]): NoticeText;
   reach(point: CrashPoint): void;
-  /** Where one process has many engines: their common feed, started. Whoever runs them sees to what dead processes left. */
-  changes?: Changes;
+  /** That of the process, which all its engines share: the engine is a member from its start to its stop. */
+  supervisor: Supervisor;
   /** How many runs are at work at once, over all engines of the process; any number when absent. */
   slots?: Slots;
 }

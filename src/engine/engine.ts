@@ -14,91 +14,64 @@ import { overAlready } from "./answers.ts";
 import { Canceller, type CancelResult } from "./cancel.ts";
 import type { EngineContext } from "./context.ts";
 import { batchIdOf, type Caller, Launcher, type LaunchRequest, PERSON, type ResumeRequest } from "./launch.ts";
+import type { Member } from "./member.ts";
 import { Outbox } from "./notices/outbox.ts";
-import { Heartbeat } from "./recovery/heartbeat.ts";
 import { Recovery } from "./recovery/recovery.ts";
 import { Driver } from "./runs/driver.ts";
 import { allTasks } from "./watching/all-tasks.ts";
-import { Changes } from "./watching/changes.ts";
 import { Waiter, type WaitOptions } from "./watching/waiter.ts";
 
-/** Events that may have left a notice. */
-const TELLING: ReadonlySet<TaskEventType> = new Set(["run.completed", "run.failed", "run.cancelled", "run.phased"]);
-/** Events by which another process may have taken a run of ours. */
-const TAKING: ReadonlySet<TaskEventType> = new Set([
-  ...["task.adopted", "task.resumed"],
-  ...["run.completed", "run.failed", "run.cancelled"],
-] as const);
+/** Events after which a run of ours may be another instance's, or over. */
+const OWNERSHIP_EVENTS: ReadonlySet<TaskEventType> = new Set([
+  "task.adopted",
+  "task.resumed",
+  "run.completed",
+  "run.failed",
+  "run.cancelled",
+]);
 /** What a list shows of an error; results are read one by one. */
 const LIST_CHARS = 1000;
-const KICK_MS = 100;
 const PARENT_DELETED = "the parent session was deleted";
 
 export class Engine {
   readonly #context: EngineContext;
-  readonly #changes: Changes;
   readonly #waiter: Waiter;
   readonly #driver: Driver;
   readonly #outbox: Outbox;
   readonly #launcher: Launcher;
   readonly #canceller: Canceller;
   readonly #recovery: Recovery;
-  readonly #heartbeat: Heartbeat;
+  readonly #member: Member;
   readonly #endListeners = new Set<(task: Task) => void>();
   #stopEvents: (() => void) | null = null;
   #usedAt: number;
-  #sweep: ReturnType<typeof setTimeout> | null = null;
-  #kick: ReturnType<typeof setTimeout> | null = null;
-  #stopped = false;
 
   constructor(context: EngineContext) {
     const onEnded = (task: Task) => this.#told(task);
     this.#context = context;
     this.#usedAt = context.monotonic();
-    this.#changes = context.changes ?? new Changes(context.store, context.log);
-    this.#waiter = new Waiter(context.store, this.#changes);
+    this.#waiter = new Waiter(context.store, context.supervisor.changes);
     this.#driver = new Driver(context, onEnded);
-    this.#outbox = new Outbox(context, () => this.#sweepLater());
+    this.#outbox = new Outbox(context, () => context.supervisor.recoverLater());
     this.#launcher = new Launcher(context, this.#driver);
     this.#canceller = new Canceller(context, this.#driver, this.#waiter, onEnded);
     this.#recovery = new Recovery(context, this.#driver, onEnded);
-    this.#heartbeat = new Heartbeat(context, () => this.#driver.verify());
-  }
-
-  /** Registers the instance and begins to listen. `recover` is separate: it needs a host that answers. */
-  async start(): Promise<void> {
-    const { store, host, instance } = this.#context;
-    if (!this.#isAttended) await this.#changes.start();
-    try {
-      await store.addInstance(instance);
-    } catch (thrown) {
-      if (!this.#isAttended) this.#changes.stop();
-      throw thrown;
-    }
-    this.#heartbeat.start();
-    const stopEntries = this.#changes.onEntries((entries) => {
-      for (const entry of entries) this.#heed(entry);
-    });
-    const stopEvents = host.onEvent((event) => this.#take(event));
-    this.#stopEvents = () => {
-      stopEntries();
-      stopEvents();
+    this.#member = {
+      instance: context.instance,
+      drives: (task) => this.#driver.drives(task),
+      heed: (entry) => this.#heed(entry),
+      tell: (parentSessionId) => this.#outbox.kick(parentSessionId),
+      verify: () => this.#driver.verify(),
+      recoverTasks: (tasks) => this.#recovery.recoverTasks(tasks),
+      recoverLaunch: (launch) => this.#recovery.recoverLaunch(launch),
     };
   }
 
-  /** Puts right what a crash left, now and whenever another instance dies. False where that failed for now. */
-  async recover(): Promise<boolean> {
-    if (this.#stopped) return true;
-    try {
-      const { foreign, failed } = await this.#recovery.run();
-      await this.#outbox.kickAll();
-      if (foreign || failed) this.#sweepLater();
-      return !failed;
-    } catch (thrown) {
-      this.#context.log.error("recovery failed; it is tried again", { error: messageOf(thrown) });
-      this.#sweepLater();
-      return false;
-    }
+  /** Registers the instance and begins to listen. What a crash left is for the supervisor to recover, not for this. */
+  async start(): Promise<void> {
+    const { host, supervisor } = this.#context;
+    await supervisor.add(this.#member);
+    this.#stopEvents = host.onEvent((event) => this.#hear(event));
   }
 
   /** Ends the live runs of this instance with the truth, before its process ends. */
@@ -108,15 +81,10 @@ export class Engine {
 
   /** Lets go of everything; live tasks of this instance are then for another one to recover. */
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#heartbeat.stop();
-    if (this.#sweep) clearTimeout(this.#sweep);
-    if (this.#kick) clearTimeout(this.#kick);
     this.#stopEvents?.();
-    if (!this.#isAttended) this.#changes.stop();
     this.#driver.stop();
     this.#outbox.stop();
-    await this.#context.store.endInstance(this.#context.instance.id);
+    await this.#context.supervisor.remove(this.#member);
   }
 
   /** Called for each task whose run ended, or that needs its parent's attention, in this instance. */
@@ -137,11 +105,6 @@ export class Engine {
   /** When somebody last asked it for something, or a run of it ended, by the clock for durations. */
   get usedAt(): number {
     return this.#usedAt;
-  }
-
-  /** Whoever runs many engines looks after what concerns no single one of them. */
-  get #isAttended(): boolean {
-    return this.#context.changes !== undefined;
   }
 
   /** The agent that works where none is named. */
@@ -333,17 +296,13 @@ export class Engine {
     this.#usedAt = this.#context.monotonic();
   }
 
-  /** What another process may have written that is for this one to act on. */
+  /** What another process may have written that this engine has to act on. */
   #heed({ taskId, event }: FeedEntry): void {
-    const { id } = this.#context.instance;
-    if ("owner" in event && event.owner !== id) this.#sweepLater();
-    if (TAKING.has(event.type)) this.#try(this.#driver.verify(taskId), "a task could not be read");
-    if (event.type === "task.created" && event.task.owner !== id) this.#sweepLater();
+    if (OWNERSHIP_EVENTS.has(event.type)) this.#try(this.#driver.verify(taskId), "a task could not be read");
     if (event.type === "cancel.requested") this.#try(this.#canceller.obey(taskId), "a cancel failed");
-    else if (TELLING.has(event.type)) this.#kickLater();
   }
 
-  #take(event: HostEvent): void {
+  #hear(event: HostEvent): void {
     this.#driver.take(event);
     this.#outbox.take(event);
     if (event.type === "session.deleted") {
@@ -365,23 +324,6 @@ export class Engine {
     this.#use();
     this.#outbox.kick(task.parentSessionId);
     for (const listener of this.#endListeners) listener(task);
-  }
-
-  /** What this instance ended itself is on its way already; this is for what others wrote. */
-  #kickLater(): void {
-    if (this.#kick || this.#stopped || this.#isAttended) return;
-    this.#kick = setTimeout(() => {
-      this.#kick = null;
-      this.#try(this.#outbox.kickAll(), "the outbox could not be read");
-    }, KICK_MS);
-  }
-
-  #sweepLater(): void {
-    if (this.#sweep || this.#stopped || this.#isAttended) return;
-    this.#sweep = setTimeout(() => {
-      this.#sweep = null;
-      void this.recover();
-    }, this.#context.settings.pollMs);
   }
 
   #try(work: Promise<unknown>, message: string): void {

@@ -1,27 +1,24 @@
 /**
- * The engines of a process that starts its hosts itself: one for each host and directory, made when asked for and let go
- * when it has had nothing to do for a while. Sees to what dead processes left, once for all of them. What a task is and
- * how it ends is the engine's matter; which programs stand behind a host is the maker's.
+ * The engines of a process that starts its hosts itself: one for each host and directory, opened when it is needed and
+ * closed when it has had nothing to do for a while. Its supervisor has a host opened here for tasks of dead processes.
+ * The engine decides what happens to a task; the maker of a host owns the programs behind it.
  */
 import { statSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import type { HostMaker, OpenedHost } from "../hosts/host-maker.ts";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
-import { INTERRUPTED } from "../model/evidence.ts";
 import { folderProblem } from "../model/folder-problem.ts";
 import { asLine } from "../model/foreign-text.ts";
 import { DEFAULT_LIMITS, type Limits } from "../model/limits.ts";
-import type { Task } from "../model/task.ts";
 import { awakeNow } from "../process/awake-clock.ts";
 import { isInstanceAlive, ownIdentity } from "../process/liveness.ts";
 import type { Log } from "../process/log.ts";
 import { makeId } from "../process/make-id.ts";
-import type { FeedEntry, Instance, Store } from "../store/store.ts";
+import type { Instance, Store } from "../store/store.ts";
 import { DEFAULT_SETTINGS, type EngineContext, type NoticeText, type NoticeView } from "./context.ts";
 import { Engine } from "./engine.ts";
-import { findOrphans } from "./recovery/orphans.ts";
 import { Slots } from "./runs/slots.ts";
-import { Changes } from "./watching/changes.ts";
+import { Supervisor } from "./supervisor.ts";
 
 const IDLE_MS = 5 * 60_000;
 const POLL_MS = DEFAULT_SETTINGS.pollMs;
@@ -54,15 +51,12 @@ interface Opened {
 
 export class Runner {
   readonly #context: Required<RunnerContext>;
-  readonly #changes: Changes;
+  readonly #supervisor: Supervisor;
   readonly #opened = new Map<string, Opened>();
   readonly #slots: Slots;
   readonly #opening = new Map<string, Promise<Engine>>();
   readonly #closing = new Map<string, Promise<void>>();
-  #started: Promise<void> | null = null;
-  #recovering: Promise<void> | null = null;
   #idle: ReturnType<typeof setTimeout> | null = null;
-  #sweep: ReturnType<typeof setTimeout> | null = null;
   #stopped = false;
 
   constructor(context: RunnerContext) {
@@ -78,8 +72,12 @@ export class Runner {
       ...context,
     };
     this.#slots = new Slots(this.#context.maxConcurrent, this.#context.maxQueued);
-    this.#changes = new Changes(context.store, context.log);
-    this.#changes.onEntries((entries) => this.#heed(entries));
+    const { store, log, now, isAlive, pollMs, makers } = this.#context;
+    const opener = {
+      has: (host: string) => makers.some(({ kind }) => kind === host),
+      open: (host: string, directory: string) => this.open(host, directory),
+    };
+    this.#supervisor = new Supervisor({ store, log, now, isAlive, pollMs, retryMs: RETRY_MS, opener });
   }
 
   engines(): readonly Engine[] {
@@ -100,15 +98,9 @@ export class Runner {
     return opening;
   }
 
-  /**
-   * Puts right what dead processes left: a task is seen to by an engine of its host in any directory, a launch by the one
-   * of its own. What cannot be opened now is tried again later.
-   */
-  recover(): Promise<void> {
-    this.#recovering ??= this.#recover().finally(() => {
-      this.#recovering = null;
-    });
-    return this.#recovering;
+  /** Puts right what dead processes left; what cannot be opened now is tried again later. */
+  recover(): Promise<boolean> {
+    return this.#supervisor.recover();
   }
 
   /** Lets go of a directory that is about to go, whatever runs there. */
@@ -122,11 +114,10 @@ export class Runner {
   async stop(): Promise<void> {
     this.#stopped = true;
     if (this.#idle) clearTimeout(this.#idle);
-    if (this.#sweep) clearTimeout(this.#sweep);
-    await Promise.allSettled([...this.#opening.values(), this.#recovering]);
+    this.#supervisor.stop();
+    await Promise.allSettled([...this.#opening.values(), this.#supervisor.idle()]);
     await Promise.allSettled([...[...this.#opened.keys()].map((key) => this.#close(key)), ...this.#closing.values()]);
     await Promise.allSettled(this.#context.makers.map((maker) => maker.stop()));
-    this.#changes.stop();
   }
 
   async #open(maker: HostMaker, directory: string, key: string): Promise<Engine> {
@@ -135,7 +126,6 @@ export class Runner {
     if (known) return known.engine;
     const problem = await maker.problem();
     if (problem !== null) throw unavailable(problem);
-    await this.#follow();
     const opened = await maker.open(directory);
     const engine = new Engine(this.#engineContext(opened, directory));
     try {
@@ -149,15 +139,6 @@ export class Runner {
     return engine;
   }
 
-  /** Reads the feed from now on; a failure is tried again at the next call. */
-  async #follow(): Promise<void> {
-    this.#started ??= this.#changes.start().catch((thrown: unknown) => {
-      this.#started = null;
-      throw thrown;
-    });
-    await this.#started;
-  }
-
   #engineContext({ host }: OpenedHost, directory: string): EngineContext {
     const { store, log, now, monotonic, newId, isAlive, pollMs, limits } = this.#context;
     const identity = { id: newId("ins"), ...ownIdentity(), beat: 0, host: host.kind, directory, startedAt: now() };
@@ -166,7 +147,7 @@ export class Runner {
       instance: identity,
       settings: { ...DEFAULT_SETTINGS, pollMs, limits, resumable: ["error", "cancelled"] },
       reach: () => {},
-      changes: this.#changes,
+      supervisor: this.#supervisor,
       slots: this.#slots,
     };
   }
@@ -191,75 +172,6 @@ export class Runner {
     } catch (thrown) {
       log.error("a host was not closed as it should be", { host, directory, error: messageOf(thrown) });
     }
-  }
-
-  async #recover(): Promise<void> {
-    const { store, isAlive, log, makers } = this.#context;
-    let isDone = true;
-    try {
-      await this.#follow();
-      const found = await findOrphans(store, isAlive);
-      const isOurs = ({ host }: { host: string }) => makers.some(({ kind }) => kind === host);
-      const byHost = Map.groupBy(found.tasks.filter(isOurs), ({ host }) => host);
-      for (const [host, tasks] of byHost) isDone = (await this.#recoverTasks(host, tasks)) && isDone;
-      for (const { host, directory } of found.launches.filter(isOurs)) {
-        isDone = (await (await this.#tryOpen(host, directory))?.recover()) === true && isDone;
-      }
-      for (const instance of found.dead) await store.endInstance(instance.id);
-      const own = new Set(this.engines().map(({ instance }) => instance.id));
-      if (found.living.some(({ id }) => !own.has(id))) this.#sweepLater(this.#context.pollMs);
-    } catch (thrown) {
-      log.error("what dead processes left could not be put right; it is tried again", { error: messageOf(thrown) });
-      isDone = false;
-    }
-    if (!isDone) this.#sweepLater(RETRY_MS);
-  }
-
-  /** Says whether it could be done. */
-  async #recoverTasks(host: string, tasks: readonly Task[]): Promise<boolean> {
-    const { store, now } = this.#context;
-    const directories = [...new Set(tasks.map((task) => task.directory))];
-    let engine = this.engines().find(({ instance }) => instance.host === host) ?? null;
-    for (const directory of directories) engine ??= await this.#tryOpen(host, directory);
-    if (engine) return engine.recover();
-    const there = await Promise.all(directories.map((directory) => realOf(directory).catch(() => null)));
-    if (there.some((directory) => directory !== null)) return false;
-    // Where they worked is gone, so nothing can be asked about them any more.
-    for (const { id, run, owner } of tasks) {
-      const event = { type: "run.failed", at: now(), run: run.number, error: INTERRUPTED, progress: null } as const;
-      await store.apply(id, event, { owner });
-    }
-    return true;
-  }
-
-  async #tryOpen(host: string, directory: string): Promise<Engine | null> {
-    try {
-      return await this.open(host, directory);
-    } catch (thrown) {
-      this.#context.log.error("a host for what a dead process left could not be opened", {
-        ...{ host, directory, error: messageOf(thrown) },
-      });
-      return null;
-    }
-  }
-
-  /** Another process has tasks: should it die, they are for us. */
-  #heed(entries: readonly FeedEntry[]): void {
-    const own = new Set(this.engines().map(({ instance }) => instance.id));
-    const isForeign = ({ event }: FeedEntry) => {
-      const owner = event.type === "task.created" ? event.task.owner : "owner" in event ? event.owner : null;
-      return owner !== null && !own.has(owner);
-    };
-    if (entries.some(isForeign)) this.#sweepLater(this.#context.pollMs);
-  }
-
-  #sweepLater(delay: number): void {
-    if (this.#sweep || this.#stopped) return;
-    this.#sweep = setTimeout(() => {
-      this.#sweep = null;
-      void this.recover();
-    }, delay);
-    this.#sweep.unref();
   }
 
   #checkIdleLater(): void {

@@ -37,10 +37,15 @@ export async function startInstance(input: {
   onEnded(task: Task): void;
 }): Promise<PluginInstance> {
   const { log, options, host } = input;
-  const { store, slots, add, release } = await holdStorage(input.storage, log, options.maxConcurrent ?? null);
+  const { store, supervisor, slots, add, release } = await holdStorage(
+    input.storage,
+    log,
+    options.maxConcurrent ?? null,
+  );
   const ownTools = [...TOOL_NAMES.map((name) => `${options.toolPrefix}_${name}`), ...STARTING_MCP_TOOLS];
   const context: EngineContext = {
     store,
+    supervisor,
     slots,
     host,
     log,
@@ -76,7 +81,7 @@ export async function startInstance(input: {
     throw thrown;
   }
   add(engine);
-  void engine.recover();
+  void supervisor.recover();
   return {
     engine,
     async stop() {

@@ -60,7 +60,6 @@ export function settingsOf(options: PluginOptions, ownTools: readonly string[]):
       olderChars: options.forkOlderChars,
     },
     pollMs: DEFAULT_SETTINGS.pollMs,
-    beatMs: DEFAULT_SETTINGS.beatMs,
     launchPauseMs: LAUNCH_PAUSE_MS,
     limits: {
       stallMs: options.stallMinutes * 60_000,

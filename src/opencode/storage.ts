@@ -1,19 +1,21 @@
 /**
- * What exists once per process: the storage folder's store, its log and the status API. OpenCode runs the plugin once
+ * What exists once per process: the store of the data folder, the supervisor and the status API. OpenCode runs the plugin once
  * per directory and may hold two copies of this module, so it is kept on `globalThis`. Closed when the last instance
  * releases it.
  */
 
 import type { Engine } from "../engine/engine.ts";
 import { Slots } from "../engine/runs/slots.ts";
+import { Supervisor } from "../engine/supervisor.ts";
 import { apiSettings } from "../http/api-settings.ts";
 import type { ApiServer } from "../http/server.ts";
 import { messageOf } from "../model/errors.ts";
+import { isInstanceAlive } from "../process/liveness.ts";
 import type { Log } from "../process/log.ts";
 import type { Store } from "../store/store.ts";
 import { atProcessEnd } from "./process-end.ts";
 
-const SHARED = Symbol.for("asyncagents.storage.1");
+const SHARED = Symbol.for("asyncagents.storage.2");
 
 interface Shared {
   opened: Promise<Opened>;
@@ -26,6 +28,7 @@ interface Shared {
 
 interface Opened {
   store: Store;
+  supervisor: Supervisor;
   close(): Promise<void>;
 }
 
@@ -33,6 +36,7 @@ type Registry = Map<string, Shared>;
 
 export interface HeldStorage {
   store: Store;
+  supervisor: Supervisor;
   slots: Slots;
   add(engine: Engine): void;
   release(engine: Engine | null): Promise<void>;
@@ -54,8 +58,8 @@ export async function holdStorage(directory: string, log: Log, maxConcurrent: nu
     await (await shared.opened).close();
   };
   try {
-    const { store } = await shared.opened;
-    return { store, slots: shared.slots, release, add: (engine) => shared.engines.add(engine) };
+    const { store, supervisor } = await shared.opened;
+    return { store, supervisor, slots: shared.slots, release, add: (engine) => shared.engines.add(engine) };
   } catch (thrown) {
     if (registry.get(directory) === shared) registry.delete(directory);
     throw thrown;
@@ -67,10 +71,13 @@ function openShared(directory: string, log: Log, maxConcurrent: number | null): 
   const open = async (): Promise<Opened> => {
     const { sqliteStore } = await import("../store/open.ts");
     const store = await sqliteStore({ directory, log: (line) => log.info(line) });
+    const supervisor = new Supervisor({ store, log, now: Date.now, isAlive: isInstanceAlive });
     const server = await startApi(store, directory, engines, log);
     return {
       store,
+      supervisor,
       async close() {
+        supervisor.stop();
         await server?.stop();
         await store.close();
       },
@@ -89,11 +96,10 @@ async function startApi(
   const settings = apiSettings(process.env, log);
   if (!settings.enabled) return null;
   try {
-    const [{ startApiServer }, { Overview }, { Desk }, { isInstanceAlive }] = await Promise.all([
+    const [{ startApiServer }, { Overview }, { Desk }] = await Promise.all([
       import("../http/server.ts"),
       import("../engine/watching/overview.ts"),
       import("../engine/desk.ts"),
-      import("../process/liveness.ts"),
     ]);
     const desk = new Desk({ store, isAlive: isInstanceAlive, engines: () => [...engines] });
     const server = startApiServer({ overview: new Overview(store), desk, directory, log, ...settings });

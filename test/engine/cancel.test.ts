@@ -132,7 +132,7 @@ describe("cancel", () => {
       }),
       settings: { pollMs: 10 },
     });
-    await two.engine.recover();
+    await two.supervisor.recover();
     for (const task of [held, adopted]) {
       expect(await ended(two, task)).toMatchObject({ status: "cancelled", run: { error: CANCELLED } });
     }

@@ -10,13 +10,15 @@ import { DEFAULT_SETTINGS, type EngineContext, type Settings } from "../../src/e
 import { Engine } from "../../src/engine/engine.ts";
 import type { Caller, LaunchRequest } from "../../src/engine/launch.ts";
 import type { Slots } from "../../src/engine/runs/slots.ts";
+import { Supervisor } from "../../src/engine/supervisor.ts";
 import type { Host, HostEvent } from "../../src/hosts/host.ts";
 import { markerOf, type ScriptedScript } from "../../src/hosts/scripted/script.ts";
 import { type ScriptedHost, scriptedHost } from "../../src/hosts/scripted/scripted-host.ts";
 import { type ScriptedMessage, ScriptedSessions } from "../../src/hosts/scripted/sessions.ts";
 import { isLive, type Task } from "../../src/model/task.ts";
+import type { Log } from "../../src/process/log.ts";
 import { sqliteStore } from "../../src/store/open.ts";
-import type { Notice, NoticeState, Store } from "../../src/store/store.ts";
+import type { Instance, Notice, NoticeState, Store } from "../../src/store/store.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 
 export const NEVER = 3_600_000;
@@ -27,6 +29,11 @@ export interface SideOptions {
   host?(host: ScriptedHost): Partial<Host>;
   reach?: EngineContext["reach"];
   slots?: Slots;
+  /** That of another side, whose process this engine is in as well; one of its own when absent. */
+  supervisor?: Supervisor;
+  directory?: string;
+  /** How often the instance says that it lives; never when absent. */
+  beatMs?: number;
   /** False leaves the start (and the recovery) to the test. */
   started?: boolean;
 }
@@ -35,6 +42,7 @@ export interface SideOptions {
 export interface Side {
   id: string;
   engine: Engine;
+  supervisor: Supervisor;
   host: ScriptedHost;
   store: Store;
   logged: string[];
@@ -85,16 +93,20 @@ export class World {
       },
     };
     const logged: string[] = [];
-    const engine = new Engine(this.#context(id, store, host, logged, options));
+    const context = this.#context(id, store, host, logged, options);
+    const { supervisor } = context;
+    const engine = new Engine(context);
     const side: Side = {
       id,
       engine,
+      supervisor,
       host,
       store,
       logged,
       kill: async () => {
         this.#dead.add(id);
         scripted.crash();
+        supervisor.stop();
         await engine.stop();
       },
     };
@@ -105,6 +117,7 @@ export class World {
 
   async close(): Promise<void> {
     for (const side of this.sides) {
+      side.supervisor.stop();
       await side.engine.stop();
       side.host.crash();
     }
@@ -140,9 +153,18 @@ export class World {
 
   #context(id: string, store: Store, host: Host, logged: string[], options: SideOptions): EngineContext {
     let ids = 0;
+    const settings = { ...DEFAULT_SETTINGS, pollMs: NEVER, ...options.settings };
+    const log: Log = {
+      info: (message, details) => logged.push(`${message} ${JSON.stringify(details ?? {})}`),
+      error: (message, details) => logged.push(`${message} ${JSON.stringify(details ?? {})}`),
+    };
+    const isAlive = ({ id: other }: Instance) => !this.#dead.has(other) && !this.#heldForDead.has(other);
+    const { pollMs } = settings;
+    const { beatMs = NEVER } = options;
     return {
       store,
       host,
+      supervisor: options.supervisor ?? new Supervisor({ store, log, now: this.now, isAlive, pollMs, beatMs }),
       instance: {
         id,
         pid: this.sides.length,
@@ -151,18 +173,15 @@ export class World {
         pidNamespace: "",
         beat: 0,
         host: host.kind,
-        directory: "/work",
+        directory: options.directory ?? "/work",
         startedAt: this.now(),
       },
-      settings: { ...DEFAULT_SETTINGS, pollMs: NEVER, ...options.settings },
-      log: {
-        info: (message, details) => logged.push(`${message} ${JSON.stringify(details ?? {})}`),
-        error: (message, details) => logged.push(`${message} ${JSON.stringify(details ?? {})}`),
-      },
+      settings,
+      log,
       now: this.now,
       monotonic: this.monotonic,
       newId: (prefix) => `${prefix}_${id}_${++ids}`,
-      isAlive: ({ id: other }) => !this.#dead.has(other) && !this.#heldForDead.has(other),
+      isAlive,
       wordNotices: (views) => ({
         visible: `told ${views.map(({ notice, task, run }) => `${task.description}#${run.number} ${notice.kind}`).join(", ")}`,
         hidden: "hint",

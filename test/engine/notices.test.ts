@@ -215,9 +215,9 @@ describe("notices", () => {
     const stranger = await world.side({ host: () => ({ notify: () => gone(++strange), kind: "another" }) as never });
     const elsewhere = await world.side({ host: () => ({ notify: () => gone(++calls) }) });
     await one.kill();
-    await stranger.engine.recover();
-    await elsewhere.engine.recover();
-    await stranger.engine.recover();
+    await stranger.supervisor.recover();
+    await elsewhere.supervisor.recover();
+    await stranger.supervisor.recover();
     const [kept] = await eventually(one.store, async () => {
       const found = await one.store.notices(parent, "pending");
       return found[0]?.reason ? found : null;
@@ -225,7 +225,7 @@ describe("notices", () => {
     expect(kept).toMatchObject({ reason: "this scripted does not know the parent session", attempts: 1 });
     expect([calls, strange, await one.store.notices(parent, "dropped")]).toEqual([1, 0, []]);
     const back = await world.side();
-    await back.engine.recover();
+    await back.supervisor.recover();
     await notices(back, parent, "delivered", 1);
     expect(world.told(parent)).toEqual(["told task#0 ended"]);
     expect(strange).toBe(0);
@@ -259,7 +259,7 @@ describe("notices", () => {
     await launch(one, parent, world.script(gate("held"), say("x")));
     await one.host.gate("held").reachedBy(1);
     await one.kill();
-    await two.engine.recover();
+    await two.supervisor.recover();
     await notices(two, parent, "delivered", 1);
     expect([world.told(parent), world.turns(parent)]).toEqual([["told task#0 ended"], 0]);
     expect(await two.host.statuses()).toEqual(new Map());
@@ -302,7 +302,7 @@ describe("notices", () => {
       await sent.promise;
       await one.kill();
       const two = await world.side();
-      await two.engine.recover();
+      await two.supervisor.recover();
       const [delivered] = await notices(two, parent, "delivered", 1);
       expect(delivered?.attempts).toBe(arrives ? 1 : 2);
       expect(world.told(parent)).toEqual(["told task#0 ended"]);
@@ -342,7 +342,7 @@ describe("notices", () => {
     await launch(one, parent, world.script(say("x")));
     await failed.promise;
     await handles(two, parent);
-    await two.engine.recover();
+    await two.supervisor.recover();
     moved.resolve();
     await notices(two, parent, "delivered", 1);
     expect(world.told(parent)).toEqual(["told task#0 ended"]);
@@ -370,7 +370,7 @@ describe("notices", () => {
     const two = await world.side();
     const { parentsWithNotices } = two.store;
     two.store.parentsWithNotices = async (after) => (await parentsWithNotices(after)).slice(0, 2);
-    await two.engine.recover();
+    await two.supervisor.recover();
     for (const parent of parents) await notices(two, parent, "delivered", 1);
   });
 

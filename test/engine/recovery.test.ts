@@ -17,7 +17,7 @@ describe("recovery after a dead process", () => {
     while (!(await answered())) await new Promise((resolve) => setImmediate(resolve));
     await one.kill();
     const two = await world.side();
-    await two.engine.recover();
+    await two.supervisor.recover();
     expect(await two.store.task(task.id)).toMatchObject({ status: "completed", run: { result: "found it" } });
     expect((await two.store.task(task.id))?.progress.toolCalls).toBe(1);
     await notices(two, parent, "delivered", 1);
@@ -32,7 +32,7 @@ describe("recovery after a dead process", () => {
     await one.host.gate("held").reachedBy(1);
     await one.kill();
     const two = await world.side();
-    await two.engine.recover();
+    await two.supervisor.recover();
     expect(await two.store.task(task.id)).toMatchObject({ status: "error", owner: null, run: { error: INTERRUPTED } });
     await notices(two, parent, "delivered", 1);
     expect(world.messages(task.sessionId).filter((message) => message.role === "user")).toHaveLength(1);
@@ -47,7 +47,7 @@ describe("recovery after a dead process", () => {
     await one.kill();
     world.sessions.remove(task.sessionId);
     const two = await world.side();
-    await two.engine.recover();
+    await two.supervisor.recover();
     expect((await two.store.task(task.id))?.run.error).toBe(SESSION_DELETED);
   });
 
@@ -61,7 +61,7 @@ describe("recovery after a dead process", () => {
     const { messageId, prompt: text } = task.run;
     await two.host.prompt(task.sessionId, { messageId, text, agent: task.agent, model: null });
     await two.host.gate("held").reachedBy(1);
-    await two.engine.recover();
+    await two.supervisor.recover();
     expect(await two.store.task(task.id)).toMatchObject({ status: "running", owner: two.id });
     two.host.gate("held").open();
     expect(await ended(two, task)).toMatchObject({ status: "completed", run: { result: "after all" } });
@@ -73,7 +73,7 @@ describe("recovery after a dead process", () => {
     const two = await world.side({ settings: { pollMs: 10 } });
     const task = await launch(one, world.parent(), world.script(gate("held"), say("x")));
     await one.host.gate("held").reachedBy(1);
-    await two.engine.recover();
+    await two.supervisor.recover();
     expect(await two.store.task(task.id)).toMatchObject({ status: "running", owner: one.id });
     await one.kill();
     expect((await ended(two, task)).run.error).toBe(INTERRUPTED);
@@ -87,7 +87,7 @@ describe("recovery after a dead process", () => {
     await one.host.gate("held").reachedBy(1);
     await one.kill();
     const others = [await world.side(), await world.side(), await world.side()];
-    await Promise.all(others.map((side) => side.engine.recover()));
+    await Promise.all(others.map((side) => side.supervisor.recover()));
     const [first] = others;
     if (!first) throw new Error("no side");
     await notices(first, parent, "delivered", 1);
@@ -114,7 +114,7 @@ describe("what cannot be repaired immediately", () => {
       settings: { pollMs: 10 },
       host: ({ inspect }) => ({ inspect: failingOnce(inspect) }),
     });
-    expect(await two.engine.recover()).toBe(false);
+    expect(await two.supervisor.recover()).toBe(false);
     expect((await ended(two, task)).run.error).toBe(INTERRUPTED);
     await notices(two, parent, "delivered", 1);
   });
@@ -134,7 +134,7 @@ describe("what cannot be repaired immediately", () => {
       settings: { pollMs: 10 },
       host: ({ findLaunched }) => ({ findLaunched: failingOnce(findLaunched) }),
     });
-    expect(await two.engine.recover()).toBe(false);
+    expect(await two.supervisor.recover()).toBe(false);
     const [task] = await eventually(two.store, async () => {
       const { tasks } = await two.store.tasks({ status: ["error"] });
       return tasks.length > 0 ? tasks : null;
@@ -157,7 +157,7 @@ describe("recovery while other processes work", () => {
       await two.host.gate("held").reachedBy(1);
       return tasks(query);
     };
-    await one.engine.recover();
+    await one.supervisor.recover();
     if (!launched) throw new Error("nothing was launched");
     expect(await one.store.task(launched.id)).toMatchObject({ status: "running", owner: "ins_2" });
   });
@@ -184,7 +184,7 @@ describe("recovery while other processes work", () => {
       await asked.promise;
       return launches();
     };
-    await one.engine.recover();
+    await one.supervisor.recover();
     door.resolve();
     expect(await launching).toMatchObject({ status: "running", owner: "ins_2" });
   });
@@ -202,12 +202,12 @@ describe("recovery while other processes work", () => {
           const { prompt: text } = task.run;
           await two.host.prompt(sessionId, { messageId, text, agent: task.agent, model: null });
           await two.host.gate("held").reachedBy(1);
-          await two.engine.recover();
+          await two.supervisor.recover();
           return shown;
         },
       }),
     });
-    await late.engine.recover();
+    await late.supervisor.recover();
     expect(await late.store.task(task.id)).toMatchObject({ status: "running", owner: two.id });
     two.host.gate("held").open();
     expect(await ended(two, task)).toMatchObject({ status: "completed", run: { result: "after all" } });
@@ -220,7 +220,7 @@ describe("recovery while other processes work", () => {
     await dead.kill();
     const busy = () => ({ statuses: async () => new Map([[task.sessionId, { state: "busy" } as const]]) });
     const sides = [await world.side({ host: busy }), await world.side({ host: busy })];
-    await Promise.all(sides.map(({ engine }) => engine.recover()));
+    await Promise.all(sides.map(({ supervisor }) => supervisor.recover()));
     expect(sides.map(({ engine }) => engine.liveRuns).toSorted()).toEqual([0, 1]);
     const adopted = (await dead.store.feed(0)).filter(({ event }) => event.type === "task.adopted");
     expect(adopted).toHaveLength(1);
@@ -252,7 +252,7 @@ describe("recovery of a launch that has no task", () => {
     await expect(refused).rejects.toThrow("killed here");
     await one.kill();
     const two = await world.side();
-    await two.engine.recover();
+    await two.supervisor.recover();
     const { tasks } = await two.engine.list(parent, { limit: 10, offset: 0 });
     expect(tasks).toMatchObject([{ description: "lost", status: "error", run: { error: INTERRUPTED } }]);
     expect(world.sessions.get(tasks[0]?.sessionId ?? "").messages).toEqual([]);
@@ -276,7 +276,7 @@ describe("recovery of a launch that has no task", () => {
     await one.kill();
     const two = await world.side();
     expect(await two.store.launches()).toHaveLength(1);
-    await two.engine.recover();
+    await two.supervisor.recover();
     expect([(await two.store.launches()).length, (await two.store.tasks({})).total]).toEqual([0, 0]);
   });
 
@@ -296,6 +296,6 @@ test("an engine that stops leaves its tasks to the next one", async () => {
   await one.engine.stop();
   one.host.crash();
   const two = await world.side();
-  await two.engine.recover();
+  await two.supervisor.recover();
   expect((await two.store.task(task.id))?.run.error).toBe(INTERRUPTED);
 });

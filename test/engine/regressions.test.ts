@@ -8,9 +8,9 @@ import { ended, launch, newWorld, notices, when } from "./engine-bed.ts";
 test("an engine that was alone when it recovered notices that a later one died", async () => {
   const world = newWorld();
   const first = await world.side({ settings: { pollMs: 10 } });
-  await first.engine.recover();
+  await first.supervisor.recover();
   const second = await world.side({ settings: { pollMs: 10 } });
-  await second.engine.recover();
+  await second.supervisor.recover();
   const task = await launch(second, world.parent(), world.script(gate("held"), say("x")));
   await second.host.gate("held").reachedBy(1);
   await second.kill();
@@ -20,7 +20,7 @@ test("an engine that was alone when it recovered notices that a later one died",
 test("the same for a notice that the dead engine was delivering", async () => {
   const world = newWorld();
   const one = await world.side({ settings: { pollMs: 10 } });
-  await one.engine.recover();
+  await one.supervisor.recover();
   const two = await world.side({ host: () => ({ notify: () => new Promise<void>(() => undefined) }) });
   const parent = world.parent();
   const task = await launch(one, parent, world.script(gate("held"), say("x")));

@@ -7,6 +7,7 @@
 import { DEFAULT_SETTINGS } from "../../src/engine/context.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import { PERSON } from "../../src/engine/launch.ts";
+import { Supervisor } from "../../src/engine/supervisor.ts";
 import { gate, markerOf, say } from "../../src/hosts/scripted/script.ts";
 import { scriptedHost } from "../../src/hosts/scripted/scripted-host.ts";
 import { awakeNow } from "../../src/process/awake-clock.ts";
@@ -20,16 +21,20 @@ for (let index = 0; index < 1_000; index++) host.sessions.newId("ses");
 host.script("held", [gate("door"), say("let through")]);
 const identity = { ...ownIdentity(), ...(namespace && { pidNamespace: namespace }) };
 let ids = 0;
+const log = { info: () => {}, error: () => {} };
+const isAlive = instanceJudge();
+const supervisor = new Supervisor({ store, log, now: Date.now, isAlive, pollMs: 20, beatMs: 20 });
 const engine = new Engine({
   store,
+  supervisor,
   host,
   instance: { id: "ins_contained", ...identity, beat: 0, host: host.kind, directory: "/inside", startedAt: Date.now() },
-  settings: { ...DEFAULT_SETTINGS, pollMs: 20, beatMs: 20 },
-  log: { info: () => {}, error: () => {} },
+  settings: { ...DEFAULT_SETTINGS, pollMs: 20 },
+  log,
   now: Date.now,
   monotonic: awakeNow,
   newId: (prefix) => `${prefix}_contained_${++ids}`,
-  isAlive: instanceJudge(),
+  isAlive,
   wordNotices: () => ({ visible: "told", hidden: "" }),
   reach: () => {},
 });
@@ -37,7 +42,7 @@ await engine.start();
 const request = { description: "inside", prompt: markerOf("held"), agent: "general", fork: false, batch: null };
 const task = await engine.launch(PERSON, request, await engine.checkLaunch(PERSON, request));
 await host.gate("door").reachedBy(1);
-await engine.recover();
+await supervisor.recover();
 process.stdout.write(`${task.id}\n`);
 for await (const _ of process.stdin) {
   // Only its end counts.

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { DEFAULT_SETTINGS } from "../../src/engine/context.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import { PERSON } from "../../src/engine/launch.ts";
+import { Supervisor } from "../../src/engine/supervisor.ts";
 import { gate, markerOf, say } from "../../src/hosts/scripted/script.ts";
 import { scriptedHost } from "../../src/hosts/scripted/scripted-host.ts";
 import { INTERRUPTED } from "../../src/model/evidence.ts";
@@ -76,14 +77,14 @@ test("the start time of a process reads the same in every time zone and language
 
 test("an instance that was considered dead registers again, and stops the tasks that were taken over", async () => {
   const world = newWorld();
-  const one = await world.side({ settings: { beatMs: 10 } });
+  const one = await world.side({ beatMs: 10 });
   const parent = world.parent();
   const task = await launch(one, parent, world.script(gate("held"), say("unheard")));
   await one.host.gate("held").reachedBy(1);
   const stopped = idle(one, task.sessionId);
   const two = await world.side();
   world.holdForDead(one.id);
-  await two.engine.recover();
+  await two.supervisor.recover();
   expect(await two.store.task(task.id)).toMatchObject({ status: "error", run: { error: INTERRUPTED } });
   await stopped;
   expect([one.engine.liveRuns, (await one.host.statuses()).has(task.sessionId)]).toEqual([0, false]);
@@ -95,7 +96,7 @@ test("an instance that was considered dead registers again, and stops the tasks 
 
 test("an instance that was considered dead keeps the tasks that were not taken over", async () => {
   const world = newWorld();
-  const one = await world.side({ settings: { beatMs: 10 } });
+  const one = await world.side({ beatMs: 10 });
   const task = await launch(one, world.parent(), world.script(gate("held"), say("kept")));
   await one.host.gate("held").reachedBy(1);
   await one.store.endInstance(one.id);
@@ -121,28 +122,34 @@ test("processes in two containers on one data folder leave each other's tasks al
   host.script("held", [gate("door"), say("outside")]);
   let sweeps = 0;
   const swept = new Map<number, () => void>();
-  const engine = new Engine({
-    store: {
-      ...store,
-      instances: () => {
-        swept.get(++sweeps)?.();
-        return store.instances();
-      },
+  const watched = {
+    ...store,
+    instances: () => {
+      swept.get(++sweeps)?.();
+      return store.instances();
     },
+  };
+  const log = { info: () => {}, error: () => {} };
+  // Checks are 20 ms apart here: the child's heartbeat may be a second late before it counts as stopped.
+  const isAlive = instanceJudge(() => performance.now(), 1_500);
+  const supervisor = new Supervisor({ store: watched, log, now: Date.now, isAlive, pollMs: 20, beatMs: 20 });
+  const engine = new Engine({
+    store: watched,
+    supervisor,
     host,
     instance: { ...own, id: "ins_outside", host: host.kind },
-    settings: { ...DEFAULT_SETTINGS, pollMs: 20, beatMs: 20 },
-    log: { info: () => {}, error: () => {} },
+    settings: { ...DEFAULT_SETTINGS, pollMs: 20 },
+    log,
     now: Date.now,
     monotonic: awakeNow,
     newId: (prefix) => `${prefix}_outside`,
-    // Checks are 20 ms apart here: the child's heartbeat may be a second late before it counts as stopped.
-    isAlive: instanceJudge(() => performance.now(), 1_500),
+    isAlive,
     wordNotices: () => ({ visible: "told", hidden: "" }),
     reach: () => {},
   });
   onTestFinished(async () => {
     child.kill("SIGKILL");
+    supervisor.stop();
     await engine.stop();
     host.crash();
     await store.close();
@@ -154,7 +161,7 @@ test("processes in two containers on one data folder leave each other's tasks al
   const request = { description: "outside", prompt: markerOf("held"), agent: "general", fork: false, batch: null };
   const outside = await engine.launch(PERSON, request, await engine.checkLaunch(PERSON, request));
   const many = new Promise<void>((resolve) => swept.set(sweeps + 15, resolve));
-  await engine.recover();
+  await supervisor.recover();
   await many;
   expect(await store.task(inside)).toMatchObject({ status: "running", owner: "ins_contained" });
   expect(await store.task(outside.id)).toMatchObject({ status: "running", owner: "ins_outside" });

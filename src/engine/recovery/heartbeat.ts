@@ -1,27 +1,38 @@
 /**
- * Says to the store, again and again, that this instance lives: for those who cannot see its process. Where the store has
- * forgotten the instance, because somebody held it for dead, it registers again and says so. Judges nobody.
+ * Says to the store, again and again, that the instances of this process live: for those who cannot see the process. An
+ * instance that the store has forgotten, because somebody thought it dead, is registered again, and its engine checks
+ * which tasks are still its own. Judges nobody.
  */
 import { messageOf } from "../../model/errors.ts";
-import type { EngineContext } from "../context.ts";
+import type { Log } from "../../process/log.ts";
+import type { Store } from "../../store/store.ts";
+import type { Member } from "../member.ts";
+
+interface HeartbeatContext {
+  store: Store;
+  log: Log;
+  beatMs: number;
+}
 
 export class Heartbeat {
-  readonly #context: EngineContext;
-  readonly #onForgotten: () => Promise<void>;
+  readonly #context: HeartbeatContext;
+  readonly #members: ReadonlyMap<string, Member>;
   #timer: ReturnType<typeof setTimeout> | null = null;
   #stopped = false;
 
-  constructor(context: EngineContext, onForgotten: () => Promise<void>) {
+  constructor(context: HeartbeatContext, members: ReadonlyMap<string, Member>) {
     this.#context = context;
-    this.#onForgotten = onForgotten;
+    this.#members = members;
   }
 
+  /** Does nothing if it beats already. */
   start(): void {
     if (this.#stopped) return;
-    this.#timer = setTimeout(async () => {
-      await this.#beat();
+    this.#timer ??= setTimeout(async () => {
+      for (const member of [...this.#members.values()]) await this.#beat(member);
+      this.#timer = null;
       this.start();
-    }, this.#context.settings.beatMs);
+    }, this.#context.beatMs);
     this.#timer.unref();
   }
 
@@ -30,13 +41,16 @@ export class Heartbeat {
     if (this.#timer) clearTimeout(this.#timer);
   }
 
-  async #beat(): Promise<void> {
-    const { store, instance, log } = this.#context;
+  async #beat(member: Member): Promise<void> {
+    const { store, log } = this.#context;
+    const { instance } = member;
     try {
-      if ((await store.beat(instance.id)) || this.#stopped) return;
-      log.error("another process held this one for dead; it registers again", { instance: instance.id });
+      if ((await store.beat(instance.id)) || this.#stopped || !this.#members.has(instance.id)) return;
+      log.error("another process thought this one dead; it registers again", { instance: instance.id });
       await store.addInstance(instance);
-      await this.#onForgotten();
+      // It was removed meanwhile.
+      if (!this.#members.has(instance.id)) await store.endInstance(instance.id);
+      else await member.verify();
     } catch (thrown) {
       log.error("the heartbeat could not be written; the next one tries again", { error: messageOf(thrown) });
     }

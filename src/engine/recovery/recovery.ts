@@ -1,7 +1,8 @@
 /**
- * What a crash left behind, put right: live tasks whose instance is gone, launches whose session has no task, notices
- * that were on their way. Runs at start and whenever a foreign instance may have died. Never prompts: a prompt may
- * have had effects, so an interrupted run ends as such. Two processes may do this at once; the store lets one win.
+ * What one engine does about what a crash left: live tasks whose instance is gone are adopted if their session still
+ * works, else ended by what the session shows; a launch without a task gets one. Never prompts: a prompt may have had
+ * effects, so an interrupted run ends as such. Two processes may do this at once; the store lets one win. Which tasks
+ * these are is found by `orphan-sweep.ts`.
  */
 import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
 import type { TaskEvent } from "../../model/events.ts";
@@ -11,7 +12,6 @@ import type { Task } from "../../model/task.ts";
 import type { Launch } from "../../store/store.ts";
 import type { EngineContext } from "../context.ts";
 import type { Driver } from "../runs/driver.ts";
-import { findOrphans } from "./orphans.ts";
 
 export class Recovery {
   readonly #context: EngineContext;
@@ -24,28 +24,8 @@ export class Recovery {
     this.#onEnded = onEnded;
   }
 
-  /**
-   * Puts right what dead instances left. Says whether other living instances remain to be watched, and whether something could
-   * not be put right now.
-   */
-  async run(): Promise<{ foreign: boolean; failed: boolean }> {
-    const { store, host, instance, isAlive, log } = this.#context;
-    const found = await findOrphans(store, (known) => known.id === instance.id || isAlive(known));
-    const isOurs = (task: Task) => task.owner === instance.id || this.#driver.drives(task);
-    const orphans = found.tasks.filter((task) => task.host === host.kind && !isOurs(task));
-    let failed = orphans.length > 0 && !(await this.#recoverAll(orphans));
-    for (const launch of found.launches) {
-      if (launch.owner !== instance.id && !(await this.#recoverLaunch(launch))) failed = true;
-    }
-    for (const known of found.dead) {
-      await store.endInstance(known.id);
-      log.info("an instance is gone; what it left was put right", { instance: known.id, pid: known.pid });
-    }
-    return { foreign: found.living.some(({ id }) => id !== instance.id), failed };
-  }
-
-  /** Says whether all could be done. */
-  async #recoverAll(tasks: readonly Task[]): Promise<boolean> {
+  /** False if some could not be done now. */
+  async recoverTasks(tasks: readonly Task[]): Promise<boolean> {
     const { store, host, log } = this.#context;
     let isDone = true;
     const busy = await host.statuses();
@@ -55,7 +35,7 @@ export class Recovery {
           await this.#driver.adopt(task);
           continue;
         }
-        // Somebody else may have taken it over since it was read: then it is theirs.
+        // Another process may have taken it over since it was read: then it is theirs.
         const applied = await store.apply(task.id, await this.#endOf(task), { owner: task.owner });
         if (applied.changed) this.#onEnded(applied.task);
       } catch (thrown) {
@@ -79,11 +59,11 @@ export class Recovery {
     }
   }
 
-  /** False where it could not be done now. */
-  async #recoverLaunch(launch: Launch): Promise<boolean> {
+  /** For a launch of this host in this directory. False if it could not be done now. */
+  async recoverLaunch(launch: Launch): Promise<boolean> {
     const { store, host, now, log, instance } = this.#context;
-    // A host finds sessions of its own directory only.
-    if (launch.host !== host.kind || launch.directory !== instance.directory) return true;
+    // The directory was moved: no host finds its session any more.
+    if (launch.directory !== instance.directory) return true;
     const { id: launchId, owner, at, ...task } = launch;
     try {
       const sessionId = (await host.findLaunched?.({ launchId, parentSessionId: launch.parentSessionId, at })) ?? null;

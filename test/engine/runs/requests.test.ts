@@ -140,7 +140,7 @@ test("a process that takes over a waiting run knows what it waits for", async ()
   const two = await world.side({ host: without("session.asked"), settings: { pollMs: 5 } });
   const { messageId, prompt: text } = task.run;
   await two.host.prompt(task.sessionId, { messageId, text, agent: task.agent, model: null });
-  await two.engine.recover();
+  await two.supervisor.recover();
   await two.engine.answerTask(await when(two, task, ({ phase }) => phase === "waiting"), YES);
   expect(await ended(two, task)).toMatchObject({ status: "completed", run: { result: "thanks" } });
 });

@@ -94,7 +94,7 @@ describe("more runs than the concurrency limit", () => {
     const busy = () => Promise.resolve(new Map([[orphan.sessionId, { state: "busy" } as const]]));
     const two = await world.side({ host: () => ({ statuses: busy }), slots: new Slots(1) });
     await one.kill();
-    await two.engine.recover();
+    await two.supervisor.recover();
     const next = await launch(two, world.parent(), world.script(say("later")));
     await when(two, next, ({ phase }) => phase === "queued");
   });

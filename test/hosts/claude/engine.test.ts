@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { DEFAULT_SETTINGS, type Settings } from "../../../src/engine/context.ts";
 import { Engine } from "../../../src/engine/engine.ts";
+import { Supervisor } from "../../../src/engine/supervisor.ts";
 import type { ClaudeHost } from "../../../src/hosts/claude/claude-host.ts";
 import { DEFAULT_LIMITS } from "../../../src/model/limits.ts";
 import { isLive, type Task } from "../../../src/model/task.ts";
@@ -20,15 +21,15 @@ const dead = new Set<string>();
 let bed: ClaudeBed;
 let engine: Engine;
 let store: Store;
+let stopEngine: () => Promise<void>;
 
 beforeAll(async () => {
   bed = await claudeBed();
-  ({ engine, store } = await newEngine("ins_1", bed.host));
+  ({ engine, store, stop: stopEngine } = await newEngine("ins_1", bed.host));
   await engine.start();
 });
 afterAll(async () => {
-  await engine.stop();
-  await store.close();
+  await stopEngine();
   await bed.close();
 });
 
@@ -45,20 +46,29 @@ async function newEngine(id: string, host: ClaudeHost, settings: Partial<Setting
     host: host.kind,
     directory,
   };
+  const log = { info: () => {}, error: () => {} };
+  const isAlive = (instance: { id: string }) => !dead.has(instance.id);
+  const supervisor = new Supervisor({ store: opened, log, now: Date.now, isAlive, pollMs: 1000 });
   const made = new Engine({
     store: opened,
+    supervisor,
     host,
     instance: { ...identity, startedAt: Date.now() },
     settings: { ...DEFAULT_SETTINGS, pollMs: 1000, ...settings },
-    log: { info: () => {}, error: () => {} },
+    log,
     now: Date.now,
     newId: (prefix) => `${prefix}_${crypto.randomUUID()}`,
-    isAlive: (instance) => !dead.has(instance.id),
+    isAlive,
     wordNotices: () => ({ visible: "told", hidden: "" }),
     monotonic: awakeNow,
     reach: () => {},
   });
-  return { engine: made, store: opened };
+  const stop = async () => {
+    supervisor.stop();
+    await made.stop();
+    await opened.close();
+  };
+  return { engine: made, store: opened, stop };
 }
 
 let scripts = 0;
@@ -144,15 +154,13 @@ test(
     expect(done).toMatchObject({ status: "error", run: { error: expect.stringContaining("and the limit is $0.00") } });
     expect(done.progress.cost).toBeGreaterThan(0);
     expect(bed.model.requests.length - before).toBeLessThan(4);
-    await limited.engine.stop();
-    await limited.store.close();
+    await limited.stop();
     await host.close();
     const patient = await newEngine("ins_patient", bed.another(), { limits: { ...DEFAULT_LIMITS, cost: 100 } });
     await patient.engine.start();
     const resumed = await patient.engine.resumeTask(done, { prompt: script(model.say("went on")), allow: ["error"] });
     expect(await ended(resumed)).toMatchObject({ status: "completed", run: { result: "went on" } });
-    await patient.engine.stop();
-    await patient.store.close();
+    await patient.stop();
   },
   PATIENCE,
 );
@@ -166,15 +174,13 @@ test(
     const task = await launch(other.engine, script(model.gate("dying"), model.say("unheard")));
     await bed.gate("dying").reachedBy(1);
     await host.close();
-    await other.engine.stop();
+    await other.stop();
     dead.add("ins_2");
-    await other.store.close();
     const third = await newEngine("ins_3", bed.another());
     await third.engine.start();
     const found = await ended(task);
     expect([found.status, found.run.error]).toEqual(["error", expect.stringContaining("interrupted")]);
-    await third.engine.stop();
-    await third.store.close();
+    await third.stop();
   },
   PATIENCE,
 );

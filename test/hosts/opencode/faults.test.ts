@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { DEFAULT_SETTINGS } from "../../../src/engine/context.ts";
 import { Engine } from "../../../src/engine/engine.ts";
 import { PERSON } from "../../../src/engine/launch.ts";
+import { Supervisor } from "../../../src/engine/supervisor.ts";
 import { ask, delegate, gate, markerOf, type ScriptedScript, say } from "../../../src/hosts/scripted/script.ts";
 import { isLive, type Task } from "../../../src/model/task.ts";
 import { awakeNow } from "../../../src/process/awake-clock.ts";
@@ -21,6 +22,7 @@ const folder = mkdtempSync(join(tmpdir(), "asyncagents-faults-"));
 let bed: OpenCodeBed;
 let store: Store;
 let engine: Engine;
+let supervisor: Supervisor;
 let isAnswerLost = false;
 let lostEvents: string[] = [];
 
@@ -34,8 +36,11 @@ beforeAll(async () => {
     delivers: (event) => !lostEvents.includes((event as { type: string }).type),
   });
   store = await sqliteStore({ directory: folder });
+  const log = { info: () => {}, error: () => {} };
+  supervisor = new Supervisor({ store, log, now: Date.now, isAlive: () => true, pollMs: 200 });
   engine = new Engine({
     store,
+    supervisor,
     host: bed.host,
     instance: {
       id: "ins_faults",
@@ -49,7 +54,7 @@ beforeAll(async () => {
       startedAt: Date.now(),
     },
     settings: { ...DEFAULT_SETTINGS, pollMs: 200 },
-    log: { info: () => {}, error: () => {} },
+    log,
     now: Date.now,
     monotonic: awakeNow,
     newId: (prefix) => `${prefix}_${crypto.randomUUID()}`,
@@ -60,6 +65,7 @@ beforeAll(async () => {
   await engine.start();
 }, PATIENCE);
 afterAll(async () => {
+  supervisor.stop();
   await engine.stop();
   await store.close();
   await bed.close();

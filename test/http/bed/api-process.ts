@@ -8,6 +8,7 @@ import { createInterface } from "node:readline";
 import { DEFAULT_SETTINGS } from "../../../src/engine/context.ts";
 import { Desk } from "../../../src/engine/desk.ts";
 import { Engine } from "../../../src/engine/engine.ts";
+import { Supervisor } from "../../../src/engine/supervisor.ts";
 import { Overview } from "../../../src/engine/watching/overview.ts";
 import { ask, call, gate, say } from "../../../src/hosts/scripted/script.ts";
 import { scriptedHost } from "../../../src/hosts/scripted/scripted-host.ts";
@@ -28,8 +29,10 @@ host.script("held", [call("bash", { output: "sk-secret" }), gate("door"), say("l
 host.script("asking", [ask("permission", "May I?"), say("thanks")]);
 const identity = ownIdentity();
 let ids = 0;
+const supervisor = new Supervisor({ store, log, now: Date.now, isAlive: isInstanceAlive });
 const engine = new Engine({
   store,
+  supervisor,
   host,
   log,
   instance: { id: `ins_of_${process.pid}`, ...identity, beat: 0, host: "scripted", directory, startedAt: Date.now() },
@@ -57,6 +60,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   }
 }
 await server.stop();
+supervisor.stop();
 await engine.stop();
 await store.close();
 process.exit(0);

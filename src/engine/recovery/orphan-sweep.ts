@@ -1,0 +1,129 @@
+/**
+ * One look for what dead processes left, and who puts it right: a task goes to an engine of its host, best in its own
+ * directory; a launch only to one in its own directory, because a host finds no other sessions. Opens a host where this
+ * process can. What belongs to hosts that this process does not have is left to others.
+ */
+import { statSync } from "node:fs";
+import { messageOf } from "../../model/errors.ts";
+import { INTERRUPTED } from "../../model/evidence.ts";
+import { folderProblem } from "../../model/folder-problem.ts";
+import type { Task } from "../../model/task.ts";
+import type { Log } from "../../process/log.ts";
+import type { Instance, Launch, Store } from "../../store/store.ts";
+import type { Member } from "../member.ts";
+import { findOrphans } from "./orphans.ts";
+
+/** Opens hosts in directories. The engines that it makes are members by the time `open` resolves. */
+export interface HostOpener {
+  /** Whether it has that kind of host at all. */
+  has(host: string): boolean;
+  open(host: string, directory: string): Promise<{ readonly instance: Instance }>;
+}
+
+interface SweepContext {
+  store: Store;
+  log: Log;
+  now(): number;
+  isAlive(instance: Instance): boolean;
+  opener?: HostOpener;
+}
+
+export class OrphanSweep {
+  readonly #context: SweepContext;
+  readonly #members: ReadonlyMap<string, Member>;
+
+  constructor(context: SweepContext, members: ReadonlyMap<string, Member>) {
+    this.#context = context;
+    this.#members = members;
+  }
+
+  /** Says whether everything could be done now, and whether there are other living instances to watch. */
+  async run(): Promise<{ isDone: boolean; hasOthers: boolean }> {
+    const { store, log, isAlive } = this.#context;
+    const found = await findOrphans(store, (instance) => this.#members.has(instance.id) || isAlive(instance));
+    const results: boolean[] = [];
+    const byHost = Map.groupBy(
+      found.tasks.filter((task) => !this.#isOwn(task)),
+      ({ host }) => host,
+    );
+    for (const [host, tasks] of byHost) results.push(await this.#recoverTasks(host, tasks));
+    for (const launch of found.launches) {
+      if (!this.#isMember(launch.owner)) results.push(await this.#recoverLaunch(launch));
+    }
+    for (const { id, pid } of found.dead) {
+      await store.endInstance(id);
+      log.info("an instance is gone; what it left was put right", { instance: id, pid });
+    }
+    return { isDone: !results.includes(false), hasOthers: found.living.some(({ id }) => !this.#members.has(id)) };
+  }
+
+  /** Also when its instance is not registered any more, because others thought it dead. */
+  #isOwn(task: Task): boolean {
+    return this.#isMember(task.owner) || [...this.#members.values()].some((member) => member.drives(task));
+  }
+
+  #isMember(owner: string | null): boolean {
+    return owner !== null && this.#members.has(owner);
+  }
+
+  async #recoverTasks(host: string, tasks: readonly Task[]): Promise<boolean> {
+    const { opener, log } = this.#context;
+    const members = [...this.#members.values()].filter(({ instance }) => instance.host === host);
+    if (members.length === 0 && !opener?.has(host)) return true;
+    const first = members[0] ?? (await this.#openAny(host, tasks));
+    if (first === null) return this.#endWhereGone(tasks);
+    const byMember = Map.groupBy(
+      tasks,
+      (task) => members.find(({ instance }) => instance.directory === task.directory) ?? first,
+    );
+    let isDone = true;
+    for (const [member, its] of byMember) {
+      try {
+        isDone = (await member.recoverTasks(its)) && isDone;
+      } catch (thrown) {
+        log.error("tasks of dead processes could not be put right; it is tried again", { error: messageOf(thrown) });
+        isDone = false;
+      }
+    }
+    return isDone;
+  }
+
+  async #recoverLaunch(launch: Launch): Promise<boolean> {
+    const { host, directory } = launch;
+    const isIn = ({ instance }: Member) => instance.host === host && instance.directory === directory;
+    const member = [...this.#members.values()].find(isIn);
+    if (member) return member.recoverLaunch(launch);
+    if (!this.#context.opener?.has(host)) return true;
+    return (await this.#open(host, directory))?.recoverLaunch(launch) ?? false;
+  }
+
+  async #openAny(host: string, tasks: readonly Task[]): Promise<Member | null> {
+    for (const directory of new Set(tasks.map((task) => task.directory))) {
+      const opened = await this.#open(host, directory);
+      if (opened) return opened;
+    }
+    return null;
+  }
+
+  async #open(host: string, directory: string): Promise<Member | null> {
+    try {
+      const opened = await this.#context.opener?.open(host, directory);
+      return this.#members.get(opened?.instance.id ?? "") ?? null;
+    } catch (thrown) {
+      const error = messageOf(thrown);
+      this.#context.log.error("a host for what a dead process left could not be opened", { host, directory, error });
+      return null;
+    }
+  }
+
+  /** Where a task worked is gone, so nothing can be asked about it any more. False if one of the directories is there. */
+  async #endWhereGone(tasks: readonly Task[]): Promise<boolean> {
+    const { store, now } = this.#context;
+    if (tasks.some(({ directory }) => folderProblem(directory, statSync) === null)) return false;
+    for (const { id, run, owner } of tasks) {
+      const event = { type: "run.failed", at: now(), run: run.number, error: INTERRUPTED, progress: null } as const;
+      await store.apply(id, event, { owner });
+    }
+    return true;
+  }
+}

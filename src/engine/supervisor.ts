@@ -1,0 +1,187 @@
+/**
+ * Owns what a process does once, however many engines it has: it reads the feed, sends the heartbeats, finds what dead
+ * processes left, and wakes the outboxes. Engines are its members from their start to their stop. It decides when
+ * something is due; what is done about a task is decided by the engine of its host.
+ */
+import { messageOf } from "../model/errors.ts";
+import type { TaskEventType } from "../model/events.ts";
+import type { Log } from "../process/log.ts";
+import { SerialQueue } from "../process/serial-queue.ts";
+import type { FeedEntry, Instance, Store } from "../store/store.ts";
+import type { Member } from "./member.ts";
+import { Heartbeat } from "./recovery/heartbeat.ts";
+import { type HostOpener, OrphanSweep } from "./recovery/orphan-sweep.ts";
+import { Changes } from "./watching/changes.ts";
+
+/** Events that may have left a notice. */
+const NOTICE_EVENTS: ReadonlySet<TaskEventType> = new Set([
+  "run.completed",
+  "run.failed",
+  "run.cancelled",
+  "run.phased",
+]);
+const POLL_MS = 5000;
+const BEAT_MS = 10_000;
+const TELL_MS = 100;
+
+export interface SupervisorContext {
+  store: Store;
+  log: Log;
+  now(): number;
+  /** Whether the process of an instance still runs. */
+  isAlive(instance: Instance): boolean;
+  /** How long the death of another process may go unnoticed; 5 s when absent. */
+  pollMs?: number;
+  /** How often each instance says that it lives; every 10 s when absent. */
+  beatMs?: number;
+  /** The pause after a recovery that could not do everything; `pollMs` when absent. */
+  retryMs?: number;
+  /** For a process that opens hosts itself: opens one for what it has no engine for. */
+  opener?: HostOpener;
+}
+
+export class Supervisor {
+  /** The feed, read once for everybody in this process. */
+  readonly changes: Changes;
+  readonly #context: SupervisorContext;
+  readonly #pollMs: number;
+  readonly #members = new Map<string, Member>();
+  readonly #heartbeat: Heartbeat;
+  readonly #orphans: OrphanSweep;
+  readonly #recoveries = new SerialQueue();
+  /** The recovery that is due and has not begun yet. */
+  #due: Promise<boolean> | null = null;
+  #following: Promise<void> | null = null;
+  #sweep: ReturnType<typeof setTimeout> | null = null;
+  #telling: ReturnType<typeof setTimeout> | null = null;
+  #stopped = false;
+
+  constructor(context: SupervisorContext) {
+    const { store, log, pollMs = POLL_MS, beatMs = BEAT_MS } = context;
+    this.#context = context;
+    this.#pollMs = pollMs;
+    this.changes = new Changes(store, log);
+    this.changes.onEntries((entries) => this.#heed(entries));
+    this.#heartbeat = new Heartbeat({ store, log, beatMs }, this.#members);
+    this.#orphans = new OrphanSweep(context, this.#members);
+  }
+
+  /** Registers an engine's instance. From now on the engine hears of what others write. */
+  async add(member: Member): Promise<void> {
+    const { store } = this.#context;
+    await store.addInstance(member.instance);
+    try {
+      await this.#follow();
+    } catch (thrown) {
+      await store.endInstance(member.instance.id);
+      throw thrown;
+    }
+    this.#members.set(member.instance.id, member);
+    this.#heartbeat.start();
+  }
+
+  /** The engine's live tasks, if it has any, are from now on for others to recover. */
+  async remove(member: Member): Promise<void> {
+    this.#members.delete(member.instance.id);
+    await this.#context.store.endInstance(member.instance.id);
+  }
+
+  /**
+   * Puts right what dead processes left, then delivers what waits for a parent. Called at the start; repeats itself while
+   * there are other processes, and after a failure. Resolves with false if something could not be done now.
+   */
+  recover(): Promise<boolean> {
+    this.#due ??= this.#recoveries.run(() => {
+      this.#due = null;
+      return this.#recover();
+    });
+    return this.#due;
+  }
+
+  /** Recovers after a while: something depends on another process, which may die before it is done. */
+  recoverLater(ms = this.#pollMs): void {
+    if (this.#sweep || this.#stopped) return;
+    this.#sweep = setTimeout(() => {
+      this.#sweep = null;
+      void this.recover();
+    }, ms);
+    this.#sweep.unref();
+  }
+
+  /** Begins nothing more. Members may still be removed. */
+  stop(): void {
+    this.#stopped = true;
+    if (this.#sweep) clearTimeout(this.#sweep);
+    if (this.#telling) clearTimeout(this.#telling);
+    this.#heartbeat.stop();
+    this.changes.stop();
+  }
+
+  /** Resolves once no recovery is under way. */
+  idle(): Promise<void> {
+    return this.#recoveries.idle();
+  }
+
+  async #recover(): Promise<boolean> {
+    if (this.#stopped) return true;
+    const { log, retryMs = this.#pollMs } = this.#context;
+    try {
+      await this.#follow();
+      const { isDone, hasOthers } = await this.#orphans.run();
+      await this.#tellParents();
+      if (hasOthers) this.recoverLater();
+      else if (!isDone) this.recoverLater(retryMs);
+      return isDone;
+    } catch (thrown) {
+      log.error("what dead processes left could not be put right; it is tried again", { error: messageOf(thrown) });
+      this.recoverLater(retryMs);
+      return false;
+    }
+  }
+
+  /** Reads the feed from now on. A failure is tried again at the next call. */
+  async #follow(): Promise<void> {
+    this.#following ??= this.changes.start().catch((thrown: unknown) => {
+      this.#following = null;
+      throw thrown;
+    });
+    await this.#following;
+    // It was stopped while the feed was being opened.
+    if (this.#stopped) this.changes.stop();
+  }
+
+  #heed(entries: readonly FeedEntry[]): void {
+    for (const entry of entries) {
+      if (this.#isForeign(entry)) this.recoverLater();
+      if (NOTICE_EVENTS.has(entry.event.type)) this.#tellLater();
+      for (const member of this.#members.values()) member.heed(entry);
+    }
+  }
+
+  /** Whether it gives a task to another process: should that die, the task is for us. */
+  #isForeign({ event }: FeedEntry): boolean {
+    const given = event.type === "task.created" ? event.task : event;
+    return "owner" in given && (given.owner === null || !this.#members.has(given.owner));
+  }
+
+  /** What an engine ended itself is on its way already; this is for what others wrote. */
+  #tellLater(): void {
+    if (this.#telling || this.#stopped) return;
+    this.#telling = setTimeout(() => {
+      this.#telling = null;
+      this.#tellParents().catch((thrown: unknown) => {
+        this.#context.log.error("the outbox could not be read", { error: messageOf(thrown) });
+      });
+    }, TELL_MS);
+  }
+
+  async #tellParents(): Promise<void> {
+    const { store } = this.#context;
+    if (this.#members.size === 0) return;
+    let page = await store.parentsWithNotices();
+    while (page.length > 0) {
+      for (const parent of page) for (const member of this.#members.values()) member.tell(parent);
+      page = await store.parentsWithNotices(page.at(-1));
+    }
+  }
+}

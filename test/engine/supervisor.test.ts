@@ -1,0 +1,149 @@
+/** Several engines in one process: the feed, the heartbeats and the recovery are theirs together. */
+import { describe, expect, test } from "bun:test";
+import { gate, say } from "../../src/hosts/scripted/script.ts";
+import { INTERRUPTED } from "../../src/model/evidence.ts";
+import type { Store } from "../../src/store/store.ts";
+import { eventually } from "../../src/testing/eventually.ts";
+import { launch, newWorld, notices, type Side, type World } from "./engine-bed.ts";
+
+/** Two engines of one process, in two directories. */
+async function twoEngines(world: World, options: { pollMs?: number; beatMs?: number } = {}): Promise<[Side, Side]> {
+  const { pollMs, beatMs } = options;
+  const settings = pollMs === undefined ? {} : { pollMs };
+  const one = await world.side({ directory: "/one", settings, ...(beatMs !== undefined && { beatMs }) });
+  return [one, await world.side({ directory: "/two", supervisor: one.supervisor })];
+}
+
+/** Counts the looks for what dead processes left: nothing else reads all launches. */
+function looksOf(store: Store): () => number {
+  let looks = 0;
+  const { launches } = store;
+  store.launches = (...given) => {
+    looks++;
+    return launches(...given);
+  };
+  return () => looks;
+}
+
+test("the engines of a process are not others to each other: nobody has to be watched", async () => {
+  const world = newWorld();
+  const [one, two] = await twoEngines(world, { pollMs: 1 });
+  const looks = looksOf(one.store);
+  await launch(two, world.parent(), world.script(gate("held"), say("x")));
+  await two.host.gate("held").reachedBy(1);
+  expect(await one.supervisor.recover()).toBe(true);
+  const after = looks();
+  const entries = Promise.withResolvers<void>();
+  one.supervisor.changes.onEntries(() => entries.resolve());
+  await launch(two, world.parent(), world.script(say("y")));
+  await entries.promise;
+  await one.supervisor.recover();
+  expect(looks() - after).toBe(1);
+});
+
+test("what is written is read once for all engines, and each acts on what is its own", async () => {
+  const world = newWorld();
+  const [one, two] = await twoEngines(world);
+  const other = await world.side();
+  two.store.feed = () => Promise.reject(new Error("the feed was read a second time"));
+  const tasks = await Promise.all(
+    [one, two].map((side) => launch(side, world.parent(), world.script(gate(`held ${side.id}`), say("unheard")))),
+  );
+  for (const side of [one, two]) await side.host.gate(`held ${side.id}`).reachedBy(1);
+  for (const task of tasks) {
+    expect((await other.engine.cancelTask(task, "no longer needed")).task).toMatchObject({ status: "cancelled" });
+  }
+  expect([one.engine.liveRuns, two.engine.liveRuns, two.logged.filter((line) => line.includes("feed"))]).toEqual([
+    0,
+    0,
+    [],
+  ]);
+});
+
+describe("what a dead process left", () => {
+  test("is put right by the engine of its own directory, and its parent is told once", async () => {
+    const world = newWorld();
+    const dead = await world.side({ directory: "/two" });
+    const parent = world.parent();
+    const task = await launch(dead, parent, world.script(gate("held"), say("x")));
+    await dead.host.gate("held").reachedBy(1);
+    await dead.kill();
+    const one = await world.side({ directory: "/one" });
+    const two = await world.side({ directory: "/two", supervisor: one.supervisor });
+    const asked: string[] = [];
+    for (const side of [one, two]) {
+      const { inspect } = side.host;
+      side.host.inspect = (...given) => {
+        asked.push(side.id);
+        return inspect(...given);
+      };
+    }
+    expect(await one.supervisor.recover()).toBe(true);
+    expect(asked).toEqual([two.id]);
+    expect(await one.store.task(task.id)).toMatchObject({ status: "error", run: { error: INTERRUPTED } });
+    await notices(one, parent, "delivered", 1);
+    expect(world.told(parent)).toHaveLength(1);
+  });
+
+  test("an engine that comes while a recovery is under way has its own launches recovered as well", async () => {
+    const world = newWorld();
+    const dead = await world.side({
+      directory: "/two",
+      reach: (point) => {
+        if (point === "session-made") throw new Error("killed here");
+      },
+    });
+    await expect(launch(dead, world.parent(), world.script(say("never")))).rejects.toThrow("killed here");
+    await dead.kill();
+    const one = await world.side({ directory: "/one" });
+    const { endInstance } = one.store;
+    const [ending, door] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    one.store.endInstance = async (id) => {
+      ending.resolve();
+      await door.promise;
+      await endInstance(id);
+    };
+    const first = one.supervisor.recover();
+    await ending.promise;
+    expect(await one.store.launches()).toHaveLength(1);
+    await world.side({ directory: "/two", supervisor: one.supervisor });
+    const second = one.supervisor.recover();
+    door.resolve();
+    expect([await first, await second]).toEqual([true, true]);
+    expect(await one.store.launches()).toEqual([]);
+    expect((await one.store.tasks({})).tasks).toMatchObject([{ status: "error", run: { error: INTERRUPTED } }]);
+  });
+});
+
+test("an engine whose instance others removed keeps its tasks: its own process does not recover them", async () => {
+  const world = newWorld();
+  const [one, two] = await twoEngines(world);
+  const task = await launch(two, world.parent(), world.script(gate("held"), say("kept")));
+  await two.host.gate("held").reachedBy(1);
+  await one.store.endInstance(two.id);
+  expect(await one.supervisor.recover()).toBe(true);
+  expect(await one.store.task(task.id)).toMatchObject({ status: "running", owner: two.id });
+});
+
+test("each engine has its heartbeat, and one that has stopped has none", async () => {
+  const world = newWorld();
+  const [one, two] = await twoEngines(world, { beatMs: 5 });
+  const beats = async () => new Map((await one.store.instances()).map(({ id, beat }) => [id, beat]));
+  const both = async () => [...(await beats()).values()].every((beat) => beat > 1) || null;
+  await eventually(one.store, both);
+  await two.engine.stop();
+  const before = (await beats()).get(one.id) ?? 0;
+  await eventually(one.store, async () => ((await beats()).get(one.id) ?? 0) > before + 2 || null);
+  expect([...(await beats()).keys()]).toEqual([one.id]);
+});
+
+test("a process that has stopped recovers nothing more", async () => {
+  const world = newWorld();
+  const one = await world.side({ settings: { pollMs: 1 } });
+  one.supervisor.stop();
+  const looks = looksOf(one.store);
+  one.supervisor.recoverLater();
+  expect(await one.supervisor.recover()).toBe(true);
+  await one.supervisor.idle();
+  expect(looks()).toBe(0);
+});
