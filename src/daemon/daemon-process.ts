@@ -1,19 +1,20 @@
 /**
- * The life of the daemon's process: takes the lock, starts the daemon, and ends it on a signal. Who comes second leaves quietly
- * once the first one listens, and takes over if the first one dies before. What the daemon does is in `daemon.ts`.
+ * The daemon's process: acquires the lock, starts the daemon, and ends it on a signal. If another process holds the
+ * lock, this one exits as soon as the other listens, or continues if the other dies first. What the daemon does is in
+ * `daemon.ts`.
  */
 import { AsyncAgentsError } from "../model/errors.ts";
 import { openLog, worktreesDirectory } from "../process/data-folder.ts";
 import { pause, settlesWithin } from "../process/deadline.ts";
+import { acquireDaemonLock, type DaemonLock } from "./daemon-lock.ts";
 import { type DaemonRecord, findDaemon } from "./find-daemon.ts";
-import { type DaemonLock, takeDaemonLock } from "./lock.ts";
 
 const LOCK_MS = 20_000;
 const LOOK_MS = 50;
-/** A host that does not end must not keep the daemon from ending. */
+/** A host that does not stop must not keep the daemon from exiting. */
 const STOP_MS = 15_000;
 
-/** Resolves when the daemon has ended; with the record of the other one where there is one already. */
+/** Resolves when the daemon has ended. Resolves with the record of the other daemon if one is running. */
 export async function runDaemonProcess(
   directory: string,
   options: { onReady?(url: string): void } = {},
@@ -43,10 +44,10 @@ export async function runDaemonProcess(
   }
 }
 
-/** One that is ending holds the lock for a while without a record. */
+/** A daemon that is shutting down holds the lock for a while after its record is gone. */
 async function lockOrOther(directory: string): Promise<DaemonLock | DaemonRecord> {
   for (const deadline = performance.now() + LOCK_MS; performance.now() < deadline; await pause(LOOK_MS)) {
-    const found = takeDaemonLock(directory) ?? findDaemon(directory);
+    const found = acquireDaemonLock(directory) ?? findDaemon(directory);
     if (found) return found;
   }
   const message =

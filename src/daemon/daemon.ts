@@ -1,7 +1,7 @@
 /**
- * The daemon: one process that has the board, runs attempts and tasks on hosts that it starts itself, and serves the status
- * API, the dashboard and MCP. The composition root of the command line: here store, hosts, rules and doors meet. That there is
- * only one for a data folder is the lock's matter (`lock.ts`).
+ * The daemon: the process that runs the board, runs attempts and tasks on hosts that it starts itself, and serves the
+ * status API, the dashboard and MCP. A composition root: it connects the store, the hosts, the rules and the doors.
+ * `daemon-lock.ts` ensures that there is one per data folder.
  */
 import manifest from "../../package.json" with { type: "json" };
 import { Board } from "../board/board.ts";
@@ -16,7 +16,7 @@ import type { Log } from "../process/log.ts";
 import { DEPTH_VARIABLE } from "../protocol/call-origin.ts";
 import { sqliteStore } from "../store/open.ts";
 import { DailyBackup } from "./daily-backup.ts";
-import { executorsOf, hostMakers } from "./hosts.ts";
+import { executorsOf, hostMakers } from "./host-makers.ts";
 import { limitSettings, offersScripted } from "./limit-settings.ts";
 
 export interface DaemonOptions {
@@ -30,14 +30,14 @@ export interface DaemonOptions {
 
 export interface Daemon {
   readonly url: string;
-  /** Ends what runs as interrupted, stops the hosts, and lets go of everything. */
+  /** Marks what runs as interrupted, stops the hosts, and closes everything. */
   stop(): Promise<void>;
 }
 
 export async function startDaemon({ directory, worktrees, environment, log }: DaemonOptions): Promise<Daemon> {
   const store = await sqliteStore({ directory, log: (line) => log.info(line) });
   const { maxDepth, ...limits } = limitSettings(environment, log);
-  // What these hosts run is one deeper than who asks for it from outside of our agents.
+  // Agents on these hosts are one level deeper than whoever asks for them.
   const makers = hostMakers({ directory, environment: { ...environment, [DEPTH_VARIABLE]: "1" }, log });
   const runner = new Runner({ store, log, makers, ...limits });
   const desk = new Desk({
@@ -48,7 +48,12 @@ export async function startDaemon({ directory, worktrees, environment, log }: Da
   });
   const scripted = offersScripted(environment);
   const board = new Board({
-    ...{ store, desk, worktrees, log, now: Date.now, newId: () => crypto.randomUUID() },
+    store,
+    desk,
+    worktrees,
+    log,
+    now: Date.now,
+    newId: () => crypto.randomUUID(),
     executors: (folder) => executorsOf(makers, runner, folder),
     released: (folder) => runner.release(folder),
     scriptedForModels: scripted,
@@ -69,10 +74,15 @@ export async function startDaemon({ directory, worktrees, environment, log }: Da
     const mcp = mcpHandler({ call: board.call, version: manifest.version, toolset: "extended", scripted, log });
     await board.start();
     server = startApiServer({
-      ...{ overview: new Overview(store), desk, directory, log, port, origins },
+      overview: new Overview(store),
+      desk,
+      directory,
+      log,
+      port,
+      origins,
       daemon: { board: board.call, mcp, maxDepth },
     });
-    // Nothing waits for it: hosts take seconds to start, and every operation opens what it needs.
+    // Not awaited: hosts take seconds to start, and every operation opens what it needs.
     void runner.recover();
     return { url: server.url, stop };
   } catch (thrown) {

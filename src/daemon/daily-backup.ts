@@ -1,6 +1,6 @@
 /**
- * A backup of the store a day, for as long as the daemon lives. Made by a process of its own, since copying a large store takes
- * seconds. A backup that fails is logged and tried again an hour later; nothing else depends on it.
+ * A daily backup of the store while the daemon runs. Made in a process of its own, because copying a large store takes
+ * seconds. A failed backup is logged and retried an hour later; nothing else depends on it.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
@@ -8,10 +8,10 @@ import type { Log } from "../process/log.ts";
 import { backupsIn } from "../store/sqlite-files/backups.ts";
 
 export interface BackupTimes {
-  /** From the start to the first look: a daemon that lives for seconds makes none. */
+  /** The delay before the first check: a daemon that runs for seconds makes no backup. */
   firstMs: number;
   everyMs: number;
-  /** How old the newest backup may become. */
+  /** The maximum age of the newest backup. */
   ageMs: number;
 }
 
@@ -45,7 +45,7 @@ export class DailyBackup {
     const newest = backupsIn(this.#directory)[0]?.at ?? 0;
     if (this.#child !== null || Date.now() < newest + this.#times.ageMs) return;
     const child = spawn(process.execPath, [join(import.meta.dir, "../cli/main.ts"), "store", "backup"], {
-      // Bun reads settings from the folder that it starts in, so that must be the person's own.
+      // Bun reads settings from its working directory, so that must be a folder of the user.
       cwd: this.#directory,
       env: { ...process.env, ASYNCAGENTS_HOME: this.#directory },
       stdio: "ignore",

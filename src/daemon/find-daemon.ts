@@ -1,6 +1,7 @@
 /**
- * The daemon as others see it: find it, start it when there is none, stop it. Any number of commands may start one at the same
- * time; the lock lets one of them live, and all of them wait for its record. Nothing here talks to it but for signals.
+ * The daemon as other processes see it: find it, start it if there is none, stop it. Any number of commands may start
+ * one at the same time; the lock lets one of them live, and all of them wait for its record. Communicates with it only
+ * by signals.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
@@ -16,28 +17,35 @@ const START_MS = 20_000;
 const LOOK_MS = 40;
 const LOG_LINES = 8;
 const LOG_TAIL_BYTES = 8000;
-/** What tells a program that it runs inside an agent's session: the daemon and its hosts do not. */
+/** Variables that tell a program that it runs inside an agent's session. The daemon and its hosts do not. */
 const SESSION_MARKS = [
-  ...["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "OPENCODE", "OPENCODE_PID"],
+  "CLAUDECODE",
+  "CLAUDE_CODE_ENTRYPOINT",
+  "OPENCODE",
+  "OPENCODE_PID",
   // With the marks of our own guards, the daemon would be ended together with the agent that started it.
-  ...["ASYNCAGENTS_CLAUDE_PROCESS", "ASYNCAGENTS_OPENCODE_PROCESS", "ASYNCAGENTS_API_ENABLED", DEPTH_VARIABLE],
-  ...["OPENCODE_SERVER_USERNAME", "OPENCODE_SERVER_PASSWORD"],
+  "ASYNCAGENTS_CLAUDE_PROCESS",
+  "ASYNCAGENTS_OPENCODE_PROCESS",
+  "ASYNCAGENTS_API_ENABLED",
+  DEPTH_VARIABLE,
+  "OPENCODE_SERVER_USERNAME",
+  "OPENCODE_SERVER_PASSWORD",
 ];
 
 export type DaemonRecord = ServerRecord;
 
 export interface Ensured {
   daemon: DaemonRecord;
-  /** True when this call had to start one. */
+  /** Whether this call started it. */
   started: boolean;
 }
 
-/** The living daemon of a data folder; null where there is none, or it does not listen yet. */
+/** The running daemon of a data folder. Null if there is none, or it does not listen yet. */
 export function findDaemon(directory: string): DaemonRecord | null {
   return livingServers(directory).find(({ kind }) => kind === "daemon") ?? null;
 }
 
-/** Finds the daemon or starts one; rejects with `daemon_unavailable` and the log's last lines. */
+/** Finds the daemon or starts one. Rejects with `daemon_unavailable` and the last lines of its log. */
 export async function ensureDaemon(
   directory: string,
   options: { signal?: AbortSignal | undefined; onStart?(): void } = {},
@@ -53,7 +61,7 @@ export async function ensureDaemon(
       if (daemon) return { daemon, started: daemon.pid === child.pid };
       options.signal?.throwIfAborted();
       if (child.signalCode !== null || (child.exitCode ?? 0) !== 0) throw didNotStart(directory, "ended at once");
-      // It made way for another that is gone already.
+      // It exited because of another daemon, which is gone already.
       if (child.exitCode === 0 && !findDaemon(directory)) child = startProcess(directory);
       if (performance.now() > deadline) throw didNotStart(directory, `did not answer within ${START_MS / 1000} s`);
       await pause(LOOK_MS);
@@ -63,7 +71,7 @@ export async function ensureDaemon(
   }
 }
 
-/** Asks the daemon to end and waits until its process is gone; false when it still lives after that time. */
+/** Asks the daemon to end and waits until its process is gone. False if it is still alive after that time. */
 export async function stopDaemon(daemon: DaemonRecord, waitMs: number): Promise<boolean> {
   if (!isAlive(daemon)) return true;
   process.kill(daemon.pid, "SIGTERM");
@@ -74,7 +82,7 @@ export async function stopDaemon(daemon: DaemonRecord, waitMs: number): Promise<
   return true;
 }
 
-/** In a session and folder of its own, so that neither a closed terminal nor a removed folder can reach it. */
+/** In a session and a folder of its own, so that it survives a closed terminal and a removed folder. */
 function startProcess(directory: string): ChildProcess {
   const log = openLogFile(directory);
   const environment: Record<string, string | undefined> = { ...process.env, ASYNCAGENTS_HOME: directory };
@@ -95,7 +103,7 @@ function openLogFile(directory: string): number {
   const file = join(directory, LOG);
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    // Two starts at once must not rotate each other's first lines away.
+    // Two starts at the same time must not rotate each other's first lines away.
     if (sizeOf(file) > 0 && Date.now() - statSync(file).mtimeMs > START_MS) renameSync(file, `${file}.1`);
     return openSync(file, "a", 0o600);
   } catch (cause) {

@@ -1,6 +1,7 @@
 /**
- * What a run of the daemon may take, how many are at work and in line, how deep agents may launch agents, and what models are
- * offered, from the environment. A wrong one is logged and does not count: it must not keep the daemon from starting.
+ * The daemon's limits, from environment variables: for each run, for how many run and wait, for how deep agents may
+ * launch agents; and whether models are offered the scripted agent. An invalid value is logged and ignored: it must not
+ * keep the daemon from starting.
  */
 
 import { DEFAULT_LIMITS, type Limits } from "../model/limits.ts";
@@ -14,13 +15,13 @@ const MAX_DEPTH = 1;
 export interface LimitSettings {
   limits: Limits;
   maxConcurrent: number;
-  /** How many runs may wait in line when all places are taken. */
+  /** How many runs may be queued when all slots are in use. */
   maxQueued: number;
   /** 1: an agent that we started launches none. */
   maxDepth: number;
 }
 
-/** Whether models are offered the scripted agent; people can always use it. */
+/** Whether models are offered the scripted agent. People can always use it. */
 export function offersScripted(environment: Readonly<Record<string, string | undefined>>): boolean {
   return environment.ASYNCAGENTS_SCRIPTED === "1";
 }
@@ -30,8 +31,7 @@ export function limitSettings(environment: Readonly<Record<string, string | unde
     const text = environment[name]?.trim() ?? "";
     const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : 0;
     if (value > 0 && fits(value)) return value;
-    if (text !== "")
-      log.error(`${name} is not a number that can be used; it does not count`, { given: text.slice(0, 50) });
+    if (text !== "") log.error(`${name} is not a usable number; it is ignored`, { given: text.slice(0, 50) });
     return null;
   };
   const minutes = (name: string) => {

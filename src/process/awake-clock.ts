@@ -1,12 +1,12 @@
 /**
- * The clock for durations: how long this process has been awake, in milliseconds. Setting the wall clock does not move it,
- * and neither does a machine that sleeps: the clocks of some runtimes go on during sleep (Bun 1.3 on Linux), so no single
- * step counts for more than a minute. Whoever measures with it looks at it more often than that.
+ * The clock for durations: how long this process has been awake, in milliseconds. Setting the wall clock does not move
+ * it, and neither does a machine that sleeps. The clocks of some runtimes continue during sleep (Bun 1.3 on Linux), so
+ * a single step counts for a minute at most; read the clock more often than that.
  */
 
 const LONGEST_STEP_MS = 60_000;
 
-/** A clock of its own over any that never goes back. */
+/** Makes such a clock from any clock that never goes back. */
 export function awakeClock(read: () => number): () => number {
   let last = read();
   let awake = 0;
@@ -18,5 +18,5 @@ export function awakeClock(read: () => number): () => number {
   };
 }
 
-/** The one of this process. */
+/** The clock of this process. */
 export const awakeNow = awakeClock(() => performance.now());

@@ -1,22 +1,22 @@
 /**
- * Waiting with a limit: for as long as a timeout and a signal allow. However a wait ends, it leaves no timer and no
- * listener behind; the work itself is not cancelled. Also runs on Node 20, for the Claude library.
- * Invariant: limits that are wrong, or a signal that has aborted, are found before anything is begun.
+ * Waiting with a limit: a timeout, a signal, or both. However a wait ends, it leaves no timer and no listener behind.
+ * The work itself is not cancelled. Also runs on Node 20, for the Claude library.
+ * Invariant: invalid limits, or a signal that has already aborted, are reported before anything starts.
  */
 import { AsyncAgentsError } from "../model/errors.ts";
 
-/** The longest time that a timer can hold. */
+/** The longest delay that a timer supports. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 /** How long to wait. */
 export interface WaitOptions {
-  /** In milliseconds; without it, as long as it takes. */
+  /** In milliseconds. No limit when absent. */
   timeout?: number;
-  /** Ends the wait, and nothing else. */
+  /** Ends the wait, but not the work. */
   signal?: AbortSignal;
 }
 
-/** The limits of a call, with its default timeout where none is given. Throws where they are wrong or already over. */
+/** The limits of a call, with a default timeout. Throws if they are invalid or the signal has aborted. */
 export function limitsOf({ timeout, signal }: WaitOptions, defaultTimeout?: number): WaitOptions {
   if (timeout !== undefined && !(timeout >= 0)) {
     const message = `timeout must be a number of milliseconds, 0 or more; it is ${timeout}.`;
@@ -27,13 +27,13 @@ export function limitsOf({ timeout, signal }: WaitOptions, defaultTimeout?: numb
   return { ...(limit !== undefined && { timeout: limit }), ...(signal && { signal }) };
 }
 
-/** Settles as `work` does, unless time runs out or the signal aborts before: then it rejects. */
+/** Settles as `work` does. Rejects if time runs out or the signal aborts first. */
 export async function within<Value>(
   work: Promise<Value>,
   options: WaitOptions,
   timedOut: (timeout: number) => Error,
 ): Promise<Value> {
-  // A failure after the limit has nobody to report to, and must not end the program.
+  // A failure after the limit has no one to report to, and must not end the program.
   work.catch(() => {});
   const { timeout, signal } = limitsOf(options);
   const end = await firstOf(work, { timeout, signal });
@@ -47,7 +47,7 @@ export async function settlesWithin(work: Promise<unknown>, { timeout, signal }:
   return (await firstOf(work, { timeout, signal })) === "settled";
 }
 
-/** Resolves after that time, or at once when the signal aborts: it never rejects. */
+/** Resolves after that time, or as soon as the signal aborts. Never rejects. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   await firstOf(new Promise(() => {}), { timeout: ms, signal });
 }

@@ -1,7 +1,7 @@
-/** Finds a port for programs that cannot be told to choose one themselves. Another program may bind it first. */
+/** Finds a port for programs that cannot choose one themselves. Another program may bind it first. */
 import { createServer } from "node:net";
 
-/** A port of loopback that nobody listened on a moment ago. */
+/** A loopback port that nobody listened on a moment ago. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();

@@ -1,4 +1,4 @@
-/** A serial queue for each key, kept only while it has work. Calls for different keys do not wait for each other. */
+/** One serial queue per key, kept only while it has work. Calls with different keys do not wait for each other. */
 import { SerialQueue } from "./serial-queue.ts";
 
 export class KeyedQueue {

@@ -1,13 +1,13 @@
 /**
- * Whether a process lives. One that this process can see is asked for by its pid: pid, start time, boot and pid namespace
- * must all match, so that a pid that was given out again, or a container's, is not taken for it. One in another namespace, or
- * on another boot or machine, is judged by its heartbeat in the store alone.
+ * Whether a process is alive. A process that can be seen from here is identified by pid, start time, boot and pid
+ * namespace: all must match, so that a reused pid, or one of a container, is not mistaken for it. A process in another
+ * namespace, on another boot or on another machine is judged by its heartbeat in the store alone.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 
-/** Which process it is, and where its pid means something. An empty text is not known: an earlier version wrote less. */
+/** Identifies a process. Fields that an earlier version did not write are empty, and are not compared. */
 export interface ProcessIdentity {
   pid: number;
   processStart: string;
@@ -15,15 +15,15 @@ export interface ProcessIdentity {
   pidNamespace: string;
 }
 
-/** A process with its heartbeat: another number each time, for those who cannot see the process. */
+/** A process with its heartbeat, a number that changes, for those who cannot see the process. */
 export interface BeatingProcess extends ProcessIdentity {
   id: string;
   beat: number;
 }
 
-/** A heartbeat that stands still for so long, while this process looks, has stopped. */
+/** A heartbeat that did not change for this long, while this process was checking, has stopped. */
 const STALE_MS = 60_000;
-/** What a single look counts for at the most: whoever slept, or has not looked, has not seen anything stand still. */
+/** How much time one check can add: a process that slept has not seen a heartbeat stand still. */
 const LONGEST_LOOK_MS = 15_000;
 const MAX_KNOWN = 1_000;
 
@@ -36,26 +36,26 @@ export function ownIdentity(): ProcessIdentity {
   };
 }
 
-/** Whether that process runs, among those that this process can see. */
+/** Whether the process is alive. False for one that cannot be seen from here. */
 export function isAlive(identity: ProcessIdentity): boolean {
   const { pid, processStart } = identity;
   const start = isVisible(identity) ? startOf(pid) : null;
   return start !== null && (processStart === "" || processStart === start);
 }
 
-/** Whether pids of that process mean the same here. */
+/** Whether the pid of that process means the same here. */
 export function isVisible({ bootId: boot, pidNamespace: namespace }: ProcessIdentity): boolean {
   return (boot === "" || boot === bootId()) && (namespace === "" || namespace === pidNamespace());
 }
 
-/** Whether it is, or was, in another pid namespace of this very machine: a container beside this one. */
+/** Whether it runs, or ran, in another pid namespace of this machine, for example in a container. */
 export function isElsewhere(identity: ProcessIdentity): boolean {
   return identity.bootId === bootId() && !isVisible(identity);
 }
 
 /**
- * Judges instances, and remembers their heartbeats for that. What cannot be seen counts as living until its heartbeat was
- * found unchanged, look after look, for so long by this process's own clock: nobody's wall clock matters.
+ * Makes a judge of instances that remembers their heartbeats. An instance that cannot be seen counts as alive until
+ * repeated checks found its heartbeat unchanged for `staleMs`, by this process's own clock. No wall clock matters.
  */
 export function instanceJudge(
   read: () => number = () => performance.now(),
@@ -76,10 +76,10 @@ export function instanceJudge(
   };
 }
 
-/** The judge of this process. */
+/** The judge that this process uses. */
 export const isInstanceAlive = instanceJudge();
 
-/** When a process started, in a form that only has to be equal to itself; null when there is no such process. */
+/** When a process started, as a text that is only compared with itself. Null if there is no such process. */
 function startOf(pid: number): string | null {
   return process.platform === "linux" ? startInProc(pid) : startByPs(pid);
 }
@@ -94,7 +94,7 @@ function startInProc(pid: number): string | null {
   }
 }
 
-/** Where there is no /proc. Language and time zone are fixed: those of this process may change, or differ from another's. */
+/** For systems without /proc. Language and time zone are fixed, because they may differ between processes. */
 export function startByPs(pid: number): string | null {
   try {
     const env = { ...process.env, LC_ALL: "C", TZ: "UTC" };
@@ -112,7 +112,7 @@ function bootId(): string {
   return knownBoot;
 }
 
-/** Not the time of the boot: macOS moves it when the clock is set. */
+/** Not the time of the boot: on macOS it changes when the clock is set. */
 function readBootId(): string {
   try {
     if (process.platform === "linux") return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
@@ -124,7 +124,7 @@ function readBootId(): string {
 
 let knownNamespace: string | null = null;
 
-/** One for the whole machine where there are no namespaces. */
+/** The same for the whole machine if the system has no namespaces. */
 function pidNamespace(): string {
   knownNamespace ??= readNamespace();
   return knownNamespace;

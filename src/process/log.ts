@@ -1,4 +1,6 @@
-/** Where every part of a process reports what it does: a line of text with details. Where the lines go is the caller's choice. */
+/**
+ * Where every part of a process reports what it does: a message with details. The process decides where the lines go.
+ */
 export interface Log {
   info(message: string, details?: Record<string, unknown>): void;
   error(message: string, details?: Record<string, unknown>): void;

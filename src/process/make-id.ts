@@ -1,4 +1,4 @@
-/** Makes ids that no other process makes: `ins_6f1c…`. The prefix says what it is the id of. */
+/** Makes an id that is unique across processes: `ins_6f1c…`. The prefix says what it identifies. */
 export function makeId(prefix: string): string {
   return `${prefix}_${crypto.randomUUID().replaceAll("-", "")}`;
 }

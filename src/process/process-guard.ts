@@ -1,18 +1,20 @@
 /**
- * Ends a program with everything that it started, also when this process dies first, in whatever way. What a program starts may
- * be in a session of its own, where a signal to its process group does not reach: so all carry a mark in their environment.
- * Invariant: when the watcher has acted, none of them is left (Linux; elsewhere: the process group; on Windows it does nothing).
+ * Ends a program and everything that it started, even if this process dies first, in whatever way. A program may start
+ * others in a session of their own, which a signal to its process group does not reach; therefore all of them carry a
+ * mark in their environment.
+ * Invariant: after the watcher has acted, none of them is left (on Linux; elsewhere the process group; on Windows it
+ * does nothing).
  */
 import { spawn } from "node:child_process";
 
 export interface ProcessMark {
-  /** The name of a variable in the environment of the program. */
+  /** The name of an environment variable of the program. */
   name: string;
   value: string;
 }
 
-// Standard input closes when we let go, or when this process has died: both mean that all must end. Some may be about to start
-// another, so it looks until there are none.
+// Standard input closes when the guard is told to act, or when this process has died. In both cases everything must
+// end. One of the programs may be starting another, so the search is repeated until none is found.
 const GUARD = `
 read -r _
 kill -9 -- "-$1" 2>/dev/null
@@ -23,12 +25,15 @@ for round in 1 2 3 4 5; do
 done
 `;
 
-/** Starts the watcher over the leader of a process group. Its result makes it act now, and resolves when it has. */
+/**
+ * Starts a watcher for the leader of a process group. The function that it returns makes the watcher act now, and
+ * resolves when it is done.
+ */
 export function guardProcess(pid: number, { name, value }: ProcessMark): () => Promise<void> {
   if (process.platform === "win32") return async () => {};
   const watcher = spawn("sh", ["-c", GUARD, "asyncagents-guard", String(pid), name, value], {
     stdio: ["pipe", "ignore", "ignore"],
-    // Of a session of its own, or a Ctrl-C in the terminal would end it together with this process.
+    // In a session of its own: otherwise Ctrl-C in the terminal would end it together with this process.
     detached: true,
   });
   watcher.unref();

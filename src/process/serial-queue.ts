@@ -1,17 +1,17 @@
 /**
- * Runs pieces of work one at a time, in the order of the calls. Work that fails does not hold up the next. After some
- * time of back-to-back work the event loop gets a turn: bun:sqlite, for one, never gives the thread back by itself.
- * Orders the calls of this process only.
+ * Runs pieces of work one at a time, in the order of the calls. A failure does not affect the next piece. After some
+ * time of continuous work the event loop gets a turn: bun:sqlite, for example, never yields the thread. Orders only the
+ * calls of this process.
  */
 
-/** How long work may follow work before timers and sockets get a turn, in milliseconds. */
+/** How long work may run without a break before timers and sockets get a turn, in milliseconds. */
 const LONGEST_STREAK_MS = 10;
 
 export class SerialQueue {
   #last: Promise<unknown> = Promise.resolve();
   /** How many calls have not settled yet. */
   #size = 0;
-  /** When back-to-back work began; null once the event loop has had a turn. */
+  /** When continuous work began. Null once the event loop has had a turn. */
   #streakBegan: number | null = null;
 
   get isEmpty(): boolean {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { acquireDaemonLock } from "../../src/daemon/daemon-lock.ts";
 import { findDaemon } from "../../src/daemon/find-daemon.ts";
-import { takeDaemonLock } from "../../src/daemon/lock.ts";
 import { freePort } from "../../src/process/free-port.ts";
 import { isAlive } from "../../src/process/liveness.ts";
 import { cliWorld, daemonLives, daemonRecords } from "../cli/cli-bed.ts";
@@ -134,11 +134,11 @@ describe("the daemon", () => {
 
 test("one holder has the lock, and it is free again once released", () => {
   const world = cliWorld();
-  const lock = takeDaemonLock(world.data);
+  const lock = acquireDaemonLock(world.data);
   expect(lock).not.toBeNull();
-  expect(takeDaemonLock(world.data)).toBeNull();
+  expect(acquireDaemonLock(world.data)).toBeNull();
   lock?.release();
-  const next = takeDaemonLock(world.data);
+  const next = acquireDaemonLock(world.data);
   expect(next).not.toBeNull();
   next?.release();
 });

@@ -86,7 +86,7 @@ async function checkGit(): Promise<Finding> {
 
 /** What the daemon would report about the hosts it can start. */
 async function checkHosts({ directory, environment }: CheckContext): Promise<Finding[]> {
-  const { hostMakers } = await import("../../daemon/hosts.ts");
+  const { hostMakers } = await import("../../daemon/host-makers.ts");
   const makers = hostMakers({ directory, environment: { ...environment }, log: QUIET });
   const found = await Promise.all(
     makers

@@ -1,6 +1,6 @@
 /**
- * The hosts that the daemon starts itself, and what can be said about them before one is started. Another host is one more
- * entry here. Starts nothing by itself.
+ * The hosts that the daemon can start, and what is known about them before one is started. To add a host, add an entry
+ * here. Starts nothing by itself.
  */
 import { join } from "node:path";
 import type { ExecutorInfo } from "../board/board-context.ts";
@@ -28,7 +28,7 @@ export function hostMakers({ directory, environment, log }: DaemonHostsOptions):
   ];
 }
 
-/** With a directory, the agents as seen from there: that starts the host. Without one, those that are known already. */
+/** With a directory: the agents available there, which starts the host. Without one: those known already. */
 export function executorsOf(
   makers: readonly HostMaker[],
   runner: Runner,

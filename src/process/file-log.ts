@@ -1,7 +1,7 @@
 /**
- * The log: lines in a file of the storage folder, because anything printed would corrupt OpenCode's screen. Rotated
- * once it is large; one older file is kept. Ids and error texts only: no prompts, no results. Never throws: a log that
- * cannot be written must not stop the work.
+ * The log: lines in a file of the data folder, because anything printed would corrupt OpenCode's screen. It is rotated
+ * when it gets large, and one older file is kept. Contains ids and error texts, no prompts and no results. Never
+ * throws: a log that cannot be written must not stop the work.
  */
 import { appendFile, rename, stat } from "node:fs/promises";
 import type { Log } from "./log.ts";
@@ -11,7 +11,7 @@ const MAX_LINE = 4000;
 const MAX_WAITING = 1000;
 
 export interface FileLog extends Log {
-  /** Resolves when every line so far is in the file. */
+  /** Resolves once all lines so far are in the file. */
   written(): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 /**
- * That there is one daemon for a data folder: an exclusive lock which the operating system holds for the daemon's process
- * (SQLite's own file lock, on a file without content). However the process ends, the lock ends with it, so there is no stale
- * one to judge. It says nothing about whether the daemon answers: its record in `servers/` does.
+ * Ensures one daemon per data folder: an exclusive lock that the operating system holds for the daemon's process
+ * (SQLite's own file lock, on an empty file). However the process ends, the lock ends with it, so there is no stale
+ * lock. It does not say whether the daemon answers: the record in `servers/` does.
  */
 import { Database } from "bun:sqlite";
 import { chmodSync, mkdirSync } from "node:fs";
@@ -14,8 +14,8 @@ export interface DaemonLock {
   release(): void;
 }
 
-/** Null where another process holds it. */
-export function takeDaemonLock(directory: string): DaemonLock | null {
+/** Null if another process holds it. */
+export function acquireDaemonLock(directory: string): DaemonLock | null {
   const file = join(directory, FILE);
   const database = openFile(directory, file);
   try {

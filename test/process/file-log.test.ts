@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileLog } from "../../src/process/log-file.ts";
+import { fileLog } from "../../src/process/file-log.ts";
 
 let folder: string;
 beforeEach(() => {
