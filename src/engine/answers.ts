@@ -1,50 +1,45 @@
 /**
- * Who answered what: the answers to requests that this instance's host took or reported, in memory, the newest of them. One answer at
- * a time is tried for a request, so that whoever comes second is told of the first. The tasks' rows carry the newest of it.
+ * Who answered what: the newest answers to requests that this instance's host accepted or reported, in memory. Answers
+ * to one request are tried one at a time, so that a second one learns of the first. The task's row keeps the newest
+ * answer.
  */
 import { type GivenAnswer, givenText, type ReplyWord } from "../model/answer.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import type { PhaseDetail, Task } from "../model/task.ts";
+import { KeyedQueue } from "../process/keyed-queue.ts";
 
 const KEPT = 1000;
 
-export type Answered = GivenAnswer & { at: number };
+export type RecordedAnswer = GivenAnswer & { at: number };
 
 export class Answers {
   readonly #now: () => number;
-  /** What was said, and is an answer once the host took it. */
-  readonly #said = new Map<string, Answered>();
-  readonly #taken = new Map<string, Answered>();
-  readonly #trying = new Map<string, Promise<unknown>>();
+  /** Given answers that the host has not accepted yet. */
+  readonly #given = new Map<string, RecordedAnswer>();
+  readonly #accepted = new Map<string, RecordedAnswer>();
+  readonly #inOrder = new KeyedQueue();
 
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  of(requestId: string): Answered | null {
-    return this.#taken.get(requestId) ?? null;
+  of(requestId: string): RecordedAnswer | null {
+    return this.#accepted.get(requestId) ?? null;
   }
 
-  /** Hands an answer to the host, after those that are on their way; false where the request was over by then. */
-  async give(requestId: string, given: GivenAnswer, send: () => Promise<boolean>): Promise<boolean> {
-    const before = this.#trying.get(requestId);
-    const trying = Promise.resolve(before?.catch(() => undefined)).then(async () => {
-      if (this.#taken.has(requestId)) return false;
-      this.#said.set(requestId, { ...given, at: this.#now() });
-      const isTaken = await send();
-      if (isTaken) this.#settle(requestId);
-      else this.#said.delete(requestId);
-      return isTaken;
+  /** Gives an answer to the host, after those before it. False if the request was over by then. */
+  give(requestId: string, given: GivenAnswer, send: () => Promise<boolean>): Promise<boolean> {
+    return this.#inOrder.run(requestId, async () => {
+      if (this.#accepted.has(requestId)) return false;
+      this.#given.set(requestId, { ...given, at: this.#now() });
+      const isAccepted = await send();
+      if (isAccepted) this.#settle(requestId);
+      else this.#given.delete(requestId);
+      return isAccepted;
     });
-    this.#trying.set(requestId, trying);
-    try {
-      return await trying;
-    } finally {
-      if (this.#trying.get(requestId) === trying) this.#trying.delete(requestId);
-    }
   }
 
-  /** The host says that requests are over, and maybe how; gives the newest of which that is known. */
+  /** The host reports that requests are over, and possibly how. Returns the newest answer that is known. */
   heard(requestIds: readonly string[], reply?: ReplyWord): PhaseDetail | null {
     let newest: PhaseDetail | null = null;
     for (const requestId of requestIds) {
@@ -54,22 +49,22 @@ export class Answers {
     return newest;
   }
 
-  /** What was said here counts, unless the host reports something else. */
-  #settle(requestId: string, reply?: ReplyWord): Answered | null {
-    const said = this.#said.get(requestId);
-    this.#said.delete(requestId);
-    const known = this.#taken.get(requestId);
+  /** The answer given here counts, unless the host reports another one. */
+  #settle(requestId: string, reply?: ReplyWord): RecordedAnswer | null {
+    const given = this.#given.get(requestId);
+    this.#given.delete(requestId);
+    const known = this.#accepted.get(requestId);
     if (known) return known;
-    const isOurs = said !== undefined && (reply === undefined || reply === said.reply);
-    const answered = isOurs ? said : reply === undefined ? null : ({ reply, by: "host", at: this.#now() } as const);
+    const isOurs = given !== undefined && (reply === undefined || reply === given.reply);
+    const answered = isOurs ? given : reply === undefined ? null : ({ reply, by: "host", at: this.#now() } as const);
     if (answered === null) return null;
-    this.#taken.set(requestId, answered);
-    for (const oldest of this.#taken.keys()) if (this.#taken.size > KEPT) this.#taken.delete(oldest);
+    this.#accepted.set(requestId, answered);
+    for (const oldest of this.#accepted.keys()) if (this.#accepted.size > KEPT) this.#accepted.delete(oldest);
     return answered;
   }
 }
 
-/** The refusal of an answer that nobody waits for, with what was answered, where that is known. */
+/** The error for an answer that nobody waits for. It says what was answered, if that is known. */
 export function overAlready(task: Task, requestId: string | undefined, answered: GivenAnswer | null): AsyncAgentsError {
   const { phaseDetail: last } = task;
   const isThat = last?.kind === "answered" && (requestId ?? last.requestId) === last.requestId;

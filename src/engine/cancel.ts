@@ -1,6 +1,6 @@
 /**
- * Cancel and clear. A task is cancelled by the instance that drives it; for a task of another living instance the wish
- * is written to the store and that instance acts on it. A wish stands until the run has ended. Nothing is deleted.
+ * Cancels tasks. A task is cancelled by the instance that drives it. For a task of another living instance, the request
+ * is written to the store, and that instance acts on it. A request stands until the run has ended.
  */
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import { CANCELLED } from "../model/evidence.ts";
@@ -44,14 +44,14 @@ export class Canceller {
       const event = { type: "run.cancelled", at: now(), run: task.run.number, reason, progress: null } as const;
       const applied = await store.apply(task.id, event, { owner: task.owner });
       if (applied.changed) this.#onEnded(applied.task);
-      // Somebody took it over meanwhile: then that one is asked.
+      // Another instance took it over in the meantime: it is asked instead.
       else if (applied.reason === "other_owner" && applied.task) return this.cancel(applied.task, reason);
     }
     const after = (await store.task(task.id)) ?? task;
     return { task: after, asked: isLive(after.status) && after.run.number === task.run.number };
   }
 
-  /** Cancels each live task of a list; one that cannot be stopped does not keep the others from it. */
+  /** Cancels each live task of a list. A task that cannot be stopped does not affect the others. */
   async cancelAll(tasks: readonly Task[], reason: string): Promise<CancelResult[]> {
     const live = tasks.filter((task) => isLive(task.status));
     const settled = await Promise.allSettled(live.map((task) => this.cancel(task, reason)));
@@ -66,13 +66,13 @@ export class Canceller {
     return settled.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
   }
 
-  /** A wish that another process wrote about a task of ours. */
+  /** Acts on another process's request to cancel a task of this engine. */
   async obey(taskId: string): Promise<void> {
     const task = await this.#context.store.task(taskId);
     if (task && isLive(task.status) && this.#driver.drives(task)) await this.#driver.cancel(task, CANCELLED);
   }
 
-  /** What cannot be stopped now stays to be stopped, also by whoever takes the task over. */
+  /** If it cannot be stopped now, the request stands, also for an instance that takes the task over. */
   async #cancelOwn(task: Task, reason: string): Promise<void> {
     const { store, now } = this.#context;
     try {

@@ -1,6 +1,6 @@
 /**
- * What every part of the engine is given: the seams, the clock, ids, settings, the log. Holds no rules. Each instance
- * (a process serving a directory) has one; nothing in the engine reads a global clock or makes ids by itself.
+ * What every part of an engine is given: the seams, the clocks, ids, settings, the log. Contains no rules. Each engine
+ * has its own; nothing in an engine reads a global clock or makes ids by itself.
  */
 
 import type { Host } from "../hosts/host.ts";
@@ -13,28 +13,28 @@ import type { Instance, Notice, Store } from "../store/store.ts";
 import type { Slots } from "./runs/slots.ts";
 import type { Supervisor } from "./supervisor.ts";
 
-/** A place where a crash must lose nothing; tests kill the process there. */
+/** A point where a crash must not lose anything. Tests kill the process there. */
 export type CrashPoint = "session-made" | "row-written" | "prompt-sent" | "outbox-written" | "notice-sent";
 
 export interface Settings {
-  /** Which ended tasks may be resumed besides completed ones. */
+  /** Which ended tasks may be resumed, besides completed ones. */
   resumable: Resumable;
-  /** How deep tasks may launch tasks; 1 means that a task launches none. */
+  /** How deep tasks may launch tasks. With 1, a task cannot launch any. */
   maxDepth: number;
-  /** Characters of a result that go into a notice. */
+  /** How many characters of a result go into a notice. */
   noticeResultChars: number;
-  /** The pause after a delivery that failed; it doubles with each further one, to a minute at least. */
+  /** The pause after a failed delivery. It doubles with each failure, up to a minute or this value. */
   noticeRetryMs: number;
   fork: CondenseLimits;
-  /** The least time between two status calls, and the longest that a missed event goes unnoticed. */
+  /** The shortest time between two polls, and the longest that a missed event goes unnoticed. */
   pollMs: number;
-  /** How long prompts wait after a launch for the next one: where agents share the parent's process they slow it down. */
+  /** How long prompts wait after a launch for the next one. Agents in the parent's process slow it down. */
   launchPauseMs: number;
-  /** What a run may take. */
+  /** The limits of a run. */
   limits: Limits;
-  /** Cancel a parent's tasks when somebody aborts its turn; else they go on. */
+  /** Whether a parent's tasks are cancelled when somebody aborts its turn. */
   cancelOnAbort: boolean;
-  /** What launches a task, and what lists them, in the words of the door. */
+  /** The names of the tools that launch and list tasks, as the door calls them. */
   launchTool: string;
   listTool: string;
   /** The tools that a child session does not get once `maxDepth` is reached. */
@@ -56,7 +56,7 @@ export const DEFAULT_SETTINGS: Settings = {
   ownTools: [],
 };
 
-/** One notice with what it is about, ready to be put into words. */
+/** A notice with its task and run, ready to be worded. */
 export interface NoticeView {
   notice: Notice;
   task: Task;
@@ -74,18 +74,18 @@ export interface EngineContext {
   instance: Instance;
   settings: Settings;
   log: Log;
-  /** The wall clock: for times that are stored and shown. */
+  /** The wall clock, for times that are stored and shown. */
   now(): number;
-  /** For durations: milliseconds that only rise, and only while the machine is awake. */
+  /** For durations: milliseconds that only increase, and only while the machine is awake. */
   monotonic(): number;
   newId(prefix: string): string;
-  /** Whether an instance's process still runs. */
+  /** Whether the process of an instance is alive. */
   isAlive(instance: Instance): boolean;
-  /** Puts notices into words; they all go to one parent in one message. */
+  /** Words notices for one parent, as one message. */
   wordNotices(views: readonly NoticeView[]): NoticeText;
   reach(point: CrashPoint): void;
-  /** That of the process, which all its engines share: the engine is a member from its start to its stop. */
+  /** The supervisor of the process. The engine is its member from start to stop. */
   supervisor: Supervisor;
-  /** How many runs are at work at once, over all engines of the process; any number when absent. */
+  /** How many runs may work at once, over all engines of the process. No limit when absent. */
   slots?: Slots;
 }

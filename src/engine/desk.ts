@@ -1,6 +1,7 @@
 /**
- * What people may do to any task, over the engines of one process: launch, cancel, resume, read the conversation. Finds
- * the engine that can, or the process that can; how that process is asked is the door's matter. No rules of its own.
+ * What people can do to any task, using the engines of one process: launch, cancel, resume, read the conversation.
+ * Finds the engine, or the other process, that can do it; the door decides how to ask that process. Contains no rules
+ * of its own.
  */
 import { statSync } from "node:fs";
 import { isAbsolute } from "node:path";
@@ -16,17 +17,17 @@ import { type LaunchRequest, PERSON } from "./launch.ts";
 
 export interface DeskContext {
   store: Store;
-  /** Those of this process. */
+  /** The engines of this process. */
   engines(): readonly Engine[];
   isAlive(instance: Instance): boolean;
-  /** Where this process starts hosts itself: an engine for that host and directory, started if there is none yet. */
+  /** For a process that starts hosts itself: the engine for that host and directory, started if necessary. */
   open?(host: string, directory: string): Promise<Engine>;
 }
 
 /** Who can do something: an engine of this process, or another process. */
-export type Place = { engine: Engine } | { pid: number };
+export type EngineOrPeer = { engine: Engine } | { pid: number };
 
-/** What runs where nobody says what should. */
+/** The host for launches that name none. */
 const DEFAULT_HOST = "opencode";
 
 export class Desk {
@@ -36,7 +37,7 @@ export class Desk {
     this.#context = context;
   }
 
-  /** Where this process can launch, with the agents there. */
+  /** Where this process can launch tasks, with the agents available there. */
   instances(): Promise<{ instance: Instance; agents: AgentInfo[] }[]> {
     return Promise.all(
       this.#context.engines().map(async (engine) => ({ instance: engine.instance, agents: await engine.agents() })),
@@ -48,7 +49,7 @@ export class Desk {
     return engine.launch(PERSON, launch, await engine.checkLaunch(PERSON, launch));
   }
 
-  /** A task of its own with all that a task's session knows; the task stays as it is. */
+  /** Starts a new task that knows everything a task's session knows. The first task does not change. */
   async fork(engine: Engine, task: Task, request: Omit<LaunchRequest, "fork" | "forkOf" | "batch">): Promise<Task> {
     if (isLive(task.status)) {
       throw new AsyncAgentsError("task_running", `Task ${task.id} still runs. Wait until it has ended, then fork it.`);
@@ -57,7 +58,7 @@ export class Desk {
     return engine.launch(PERSON, launch, await engine.checkLaunch(PERSON, launch));
   }
 
-  /** Any engine can: a wish for a task of another process goes through the store. */
+  /** Any engine can do it: the request for a task of another process goes through the store. */
   async cancel(task: Task): Promise<Task> {
     const engines = this.#context.engines();
     const [any] = engines;
@@ -69,7 +70,7 @@ export class Desk {
     return (await engine.cancelTask(task, "cancelled by a person")).task;
   }
 
-  /** An engine of this process for that host and directory; `host_unavailable` where it cannot have one. */
+  /** An engine of this process for that host and directory. Throws `host_unavailable` if there can be none. */
   async engine(host: string, directory: string): Promise<Engine> {
     const engine =
       sameDirectory(this.#context.engines(), { host, directory }) ?? (await this.#opened({ host, directory }));
@@ -77,8 +78,8 @@ export class Desk {
     throw unavailable(directory);
   }
 
-  /** A launch works in a directory; without one it is this process's only one. With a host, it runs here. */
-  async placeOfLaunch(directory: string | null, host: string | null = null): Promise<Place> {
+  /** A launch needs a directory, unless this process has only one. If it names a host, it runs in this process. */
+  async placeOfLaunch(directory: string | null, host: string | null = null): Promise<EngineOrPeer> {
     if (host !== null && directory !== null) return { engine: await this.#engineToLaunch(host, directory) };
     const engines = this.#context.engines();
     const [only, ...others] = engines;
@@ -97,8 +98,8 @@ export class Desk {
     return { engine: await this.#engineToLaunch(DEFAULT_HOST, directory) };
   }
 
-  /** Only who drives a task can hand it an answer. */
-  async placeOfAnswer(task: Task, requestId?: string): Promise<Place> {
+  /** Only the instance that drives a task can give it an answer. */
+  async placeOfAnswer(task: Task, requestId?: string): Promise<EngineOrPeer> {
     const engine = this.#context.engines().find(({ instance }) => instance.id === task.owner);
     if (engine) return { engine };
     const driver = await this.#driver(task);
@@ -107,8 +108,11 @@ export class Desk {
     throw overAlready(task, requestId, null);
   }
 
-  /** A parent is told by the process that handles it, or by any with the same host where that one is gone; pids of a container mean nothing here. */
-  async placeOfTelling(task: Task): Promise<Place> {
+  /**
+   * A parent is notified by the process that handles it. If that one is gone, by any with the same host. A process in
+   * another container cannot be asked: its pid means nothing here.
+   */
+  async placeOfTelling(task: Task): Promise<EngineOrPeer> {
     const parent = await this.#context.store.parent(task.parentSessionId);
     const host = parent?.host ?? task.host;
     const engines = this.#context.engines();
@@ -126,7 +130,7 @@ export class Desk {
   }
 
   /** A resume runs in the task's own directory. */
-  async placeOfResume(task: Task): Promise<Place> {
+  async placeOfResume(task: Task): Promise<EngineOrPeer> {
     const engine = sameDirectory(this.#context.engines(), task);
     if (engine) return { engine };
     const other = (await this.#reachable()).find(
@@ -136,15 +140,15 @@ export class Desk {
     return { engine: await this.engine(task.host, task.directory) };
   }
 
-  /** Who can show a task's conversation, best first: who drives it, then whoever has the same host. */
-  async placesOfMessages(task: Task): Promise<Place[]> {
+  /** Who can show a task's conversation, best first: the instance that drives it, then any with the same host. */
+  async placesOfMessages(task: Task): Promise<EngineOrPeer[]> {
     const engines = this.#context.engines().filter(({ instance }) => instance.host === task.host);
     const own =
       engines.find(({ instance }) => instance.id === task.owner) ?? sameDirectory(engines, task) ?? engines[0];
     const driver = await this.#driver(task);
     const others = (await this.#reachable()).filter(({ host, id }) => host === task.host && !this.#isOwn(id));
     const other = others.find(({ directory }) => directory === task.directory) ?? others[0];
-    const places: Place[] = [];
+    const places: EngineOrPeer[] = [];
     if (driver && isVisible(driver)) places.push({ pid: driver.pid });
     if (own) places.push({ engine: own });
     if (other && other.pid !== driver?.pid) places.push({ pid: other.pid });
@@ -152,7 +156,7 @@ export class Desk {
     return [{ engine: await this.engine(task.host, task.directory) }];
   }
 
-  /** What is not a folder is the caller's mistake, and no host is started for it. */
+  /** A path that is not a folder is the caller's mistake; no host is started for it. */
   async #engineToLaunch(host: string, directory: string): Promise<Engine> {
     const open = sameDirectory(this.#context.engines(), { host, directory });
     if (open) return open;
@@ -166,7 +170,7 @@ export class Desk {
     return this.#context.open?.(host, directory);
   }
 
-  /** The other living process that drives the task. */
+  /** The other living instance that drives the task. */
   async #driver(task: Task): Promise<Instance | null> {
     if (!isLive(task.status) || task.owner === null) return null;
     const living = await this.#living();
@@ -177,7 +181,7 @@ export class Desk {
     return this.#context.engines().some(({ instance }) => instance.id === instanceId);
   }
 
-  /** Living instances whose pids mean something here: one in another container cannot be asked. */
+  /** Living instances whose pids mean something here. One in another container cannot be asked. */
   async #reachable(): Promise<Instance[]> {
     return (await this.#living()).filter(isVisible);
   }

@@ -1,7 +1,7 @@
 /**
- * The engine of one instance: puts the parts together and offers what doors call. An operation for a caller sees and
- * touches only that session's own children; one on a task is for people (`desk.ts` finds the engine for it). Holds no
- * rules of its own beyond finding a task by what the caller wrote.
+ * The engine of one host in one directory: connects its parts and offers what doors call. Operations for a caller see
+ * only the tasks that its session launched; operations on a task are for people (`desk.ts` finds the engine). Contains
+ * no rules, except for finding a task by an id that the caller gave.
  */
 import { type AgentInfo, type HostEvent, type MessagePage, type Reply, replyWord } from "../hosts/host.ts";
 import type { Answerer } from "../model/answer.ts";
@@ -9,6 +9,7 @@ import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import type { TaskEventType } from "../model/events.ts";
 import { INTERRUPTED } from "../model/evidence.ts";
 import { isLive, type Task } from "../model/task.ts";
+import type { WaitOptions } from "../process/deadline.ts";
 import type { FeedEntry, Instance, Parent, TaskPage } from "../store/store.ts";
 import { overAlready } from "./answers.ts";
 import { Canceller, type CancelResult } from "./cancel.ts";
@@ -19,9 +20,9 @@ import { Outbox } from "./notices/outbox.ts";
 import { Recovery } from "./recovery/recovery.ts";
 import { Driver } from "./runs/driver.ts";
 import { allTasks } from "./watching/all-tasks.ts";
-import { Waiter, type WaitOptions } from "./watching/waiter.ts";
+import { Waiter } from "./watching/waiter.ts";
 
-/** Events after which a run of ours may be another instance's, or over. */
+/** Events after which a run of this engine may belong to another instance, or be over. */
 const OWNERSHIP_EVENTS: ReadonlySet<TaskEventType> = new Set([
   "task.adopted",
   "task.resumed",
@@ -29,7 +30,7 @@ const OWNERSHIP_EVENTS: ReadonlySet<TaskEventType> = new Set([
   "run.failed",
   "run.cancelled",
 ]);
-/** What a list shows of an error; results are read one by one. */
+/** How much of an error a list shows. Results are read one by one. */
 const LIST_CHARS = 1000;
 const PARENT_DELETED = "the parent session was deleted";
 
@@ -67,19 +68,19 @@ export class Engine {
     };
   }
 
-  /** Registers the instance and begins to listen. What a crash left is for the supervisor to recover, not for this. */
+  /** Registers the instance and starts to listen. The supervisor recovers what a crash left; this does not. */
   async start(): Promise<void> {
     const { host, supervisor } = this.#context;
     await supervisor.add(this.#member);
     this.#stopEvents = host.onEvent((event) => this.#hear(event));
   }
 
-  /** Ends the live runs of this instance with the truth, before its process ends. */
+  /** Marks the live runs of this instance as interrupted, before its process ends. */
   async interrupt(): Promise<void> {
     await this.#driver.interrupt(INTERRUPTED);
   }
 
-  /** Lets go of everything; live tasks of this instance are then for another one to recover. */
+  /** Stops everything. If there are live tasks, another instance recovers them. */
   async stop(): Promise<void> {
     this.#stopEvents?.();
     this.#driver.stop();
@@ -87,7 +88,7 @@ export class Engine {
     await this.#context.supervisor.remove(this.#member);
   }
 
-  /** Called for each task whose run ended, or that needs its parent's attention, in this instance. */
+  /** Called for each task of this instance whose run ended, or that needs its parent's attention. */
   onEnded(listener: (task: Task) => void): () => void {
     this.#endListeners.add(listener);
     return () => this.#endListeners.delete(listener);
@@ -102,12 +103,12 @@ export class Engine {
     return this.#driver.size;
   }
 
-  /** When somebody last asked it for something, or a run of it ended, by the clock for durations. */
+  /** When it was last used, or a run of it ended, by the clock for durations. */
   get usedAt(): number {
     return this.#usedAt;
   }
 
-  /** The agent that works where none is named. */
+  /** The agent for launches that name none. */
   get defaultAgent(): string {
     return this.#context.host.defaultAgent;
   }
@@ -117,7 +118,7 @@ export class Engine {
     return this.#context.host.agents();
   }
 
-  /** Checks a launch; nothing is made. */
+  /** Checks a launch without creating anything. */
   checkLaunch(caller: Caller, request: LaunchRequest): Promise<AgentInfo> {
     this.#use();
     return this.#launcher.check(caller, request);
@@ -132,7 +133,7 @@ export class Engine {
     return this.#launcher.resume(caller, await this.find(caller.sessionId, taskId), { prompt });
   }
 
-  /** The caller's tasks in its view, newest first. */
+  /** The caller's tasks, without those it cleared, newest first. */
   list(callerSessionId: string, page: { limit: number; offset: number }): Promise<TaskPage> {
     return this.#context.store.tasks({
       parentSessionId: callerSessionId,
@@ -142,7 +143,7 @@ export class Engine {
     });
   }
 
-  /** The task, after waiting for it where that is asked for; its retrieval is recorded once it has completed. */
+  /** The task, after waiting for it if `wait` is given. If it has completed, its retrieval is recorded. */
   async output(callerSessionId: string, taskId: string, wait: WaitOptions | null) {
     const found = await this.find(callerSessionId, taskId);
     const needs = (task: Task) => !isLive(task.status) || task.phase === "waiting";
@@ -158,7 +159,7 @@ export class Engine {
     return this.cancelTask(await this.find(callerSessionId, taskId), "cancelled by its parent");
   }
 
-  /** Cancels any task, also one that another process drives. */
+  /** Cancels any task, including one that another process drives. */
   async cancelTask(task: Task, reason: string): Promise<CancelResult> {
     if (!isLive(task.status)) {
       throw new AsyncAgentsError(
@@ -169,13 +170,16 @@ export class Engine {
     return this.#canceller.cancel(task, reason);
   }
 
-  /** Resumes any task of this instance's directory for a person; its parent, if it has one, is told as always. */
+  /** Resumes any task of this directory for a person. Its parent, if it has one, is notified as usual. */
   resumeTask(task: Task, request: ResumeRequest): Promise<Task> {
     this.#use();
     return this.#launcher.resume(PERSON, task, request);
   }
 
-  /** Answers what a task of this instance waits for; with an id, only that very request. Says who was faster, if somebody was. */
+  /**
+   * Answers the request that a task of this instance waits for; with an id, only that request. If somebody else was
+   * faster, the error says who.
+   */
   async answerTask(task: Task, reply: Reply, requestId?: string, by: Answerer = "api"): Promise<void> {
     this.#use();
     const { host } = this.#context;
@@ -194,7 +198,10 @@ export class Engine {
     throw overAlready(task, detail.requestId, answers.of(detail.requestId));
   }
 
-  /** Tells a task's parent what it has not been told yet, also what was dropped; `desk.ts` finds who handles the parent. */
+  /**
+   * Notifies a task's parent of everything that it has not been told, including dropped notices. `desk.ts` finds the
+   * instance that handles the parent.
+   */
   async tellAgain(task: Task): Promise<void> {
     this.#use();
     if ((await this.#context.store.reopenNotices(task.id)) === 0) {
@@ -212,7 +219,7 @@ export class Engine {
     return this.#context.host.messages(sessionId, page);
   }
 
-  /** Cancels the live tasks of one of the caller's batches, by id or by the name that it was given. */
+  /** Cancels the live tasks of one of the caller's batches, by its id or its name. */
   async cancelBatch(callerSessionId: string, batch: string): Promise<CancelResult[]> {
     for (const batchId of [batch, batchIdOf(batch, callerSessionId)]) {
       const own = await allTasks(this.#context.store, { parentSessionId: callerSessionId, batchId });
@@ -232,7 +239,7 @@ export class Engine {
     return this.#canceller.cancelAll(live, "cancelled by its parent");
   }
 
-  /** Cancels what runs and empties the caller's view; the history stays and can be resumed. */
+  /** Cancels what runs and clears the caller's list. The history stays and can be resumed. */
   async clear(
     callerSessionId: string,
     reason = "cleared by its parent",
@@ -244,14 +251,14 @@ export class Engine {
     return { cleared: tasks.length, cancelled: cancelled.length };
   }
 
-  /** Waits until the task has ended and its parent was told. */
+  /** Waits until the task has ended and its parent was notified. */
   async untilTold(task: Task, signal: AbortSignal): Promise<Task> {
     const ended = await this.#waiter.untilEnded(task.id, { signal });
     await this.#outbox.untilQuiet(task.parentSessionId, signal);
     return ended.task ?? task;
   }
 
-  /** A message came to a session of this instance, and not from the outbox: from now on it handles that parent. */
+  /** A message that the outbox did not send arrived in a session of this instance: it handles that parent now. */
   async handles(message: Omit<Parent, "handler" | "host" | "seenAt"> & { messageId: string }): Promise<void> {
     const { store, instance, now } = this.#context;
     const { messageId, ...session } = message;
@@ -260,7 +267,7 @@ export class Engine {
     this.#outbox.hurry(session.sessionId);
   }
 
-  /** The caller's own child by its id or a unique beginning of it. */
+  /** The caller's own task by its id, or by a unique beginning of it. */
   async find(callerSessionId: string, id: string): Promise<Task> {
     const text = id.trim();
     if (text === "")
@@ -304,7 +311,7 @@ export class Engine {
 
   #hear(event: HostEvent): void {
     this.#driver.take(event);
-    this.#outbox.take(event);
+    this.#outbox.hear(event);
     if (event.type === "session.deleted") {
       this.#try(this.#parentDeleted(event.sessionId), "a deleted parent was not seen to");
     } else if (event.type === "session.failed" && event.aborted && this.#context.settings.cancelOnAbort) {

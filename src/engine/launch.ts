@@ -1,6 +1,6 @@
 /**
- * Launch, fork and resume: checks the request, makes the session, writes the row, and lets the driver begin. Nothing
- * is created or changed by a request that is refused. The batch is chosen in the transaction that writes the row.
+ * Launch, fork and resume: checks the request, creates the session, stores the task, and lets the driver begin. A
+ * rejected request creates and changes nothing. The batch is chosen in the transaction that stores the launch.
  */
 import { type AgentInfo, isRefusal, splitModel } from "../hosts/host.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
@@ -15,7 +15,7 @@ export const MAX_DESCRIPTION = 500;
 export const MAX_PROMPT = 200_000;
 export const MAX_BATCH_NAME = 64;
 
-/** The session that asks. */
+/** The session that asks for something. */
 export interface Caller {
   sessionId: string;
   messageId: string;
@@ -25,7 +25,7 @@ export interface Caller {
   variant: string | null;
 }
 
-/** A person who asks through a door of their own: no session, so nobody is told. */
+/** A person: there is no session, so nobody is notified. */
 export const PERSON: Caller = { sessionId: "", messageId: "", agent: "", model: null, variant: null };
 
 export interface LaunchRequest {
@@ -33,22 +33,22 @@ export interface LaunchRequest {
   prompt: string;
   agent: string;
   fork: boolean;
-  /** The session whose history a fork gets; the caller's own when absent. */
+  /** The session whose history a fork copies. The caller's own when absent. */
   forkOf?: string;
   batch: string | null;
-  /** `provider/model`; the agent's own, else the caller's, when absent. */
+  /** `provider/model`. When absent: the agent's own, or the caller's. */
   model?: string;
-  /** Of its first run; those of the settings when absent. */
+  /** The limits of its first run. Those of the settings when absent. */
   limits?: RunLimits;
 }
 
 export interface ResumeRequest {
   prompt: string;
-  /** Takes over from this run on; the task keeps its own when absent. */
+  /** The agent from this run on. The task's present agent when absent. */
   agent?: string;
-  /** The queued follow-up that this is: it leaves the queue together with the run's beginning. */
+  /** The queued follow-up that this is. It leaves the queue in the transaction that begins the run. */
   followUpId?: string;
-  /** Which ended tasks may be resumed besides completed ones; as the settings say when absent. */
+  /** Which ended tasks may be resumed, besides completed ones. As in the settings when absent. */
   allow?: Settings["resumable"];
 }
 
@@ -61,7 +61,7 @@ export class Launcher {
     this.#driver = driver;
   }
 
-  /** Checks a launch without making anything; gives the agent. */
+  /** Checks a launch without creating anything. Returns the agent. */
   async check(caller: Caller, request: LaunchRequest): Promise<AgentInfo> {
     requireText("description", request.description, MAX_DESCRIPTION);
     requireText("prompt", request.prompt, MAX_PROMPT);
@@ -95,7 +95,7 @@ export class Launcher {
     throw new AsyncAgentsError("unknown_agent", `${what}. Known agents: ${known}.`);
   }
 
-  /** Makes the task; resolves when its row is written, before the prompt is worked off. */
+  /** Creates the task. Resolves when it is stored, before the agent has begun. */
   launch(caller: Caller, request: LaunchRequest, agent: AgentInfo): Promise<Task> {
     return this.#driver.admit(() => this.#driver.lull.during(() => this.#launch(caller, request, agent)));
   }
@@ -140,7 +140,7 @@ export class Launcher {
     }
     const messageId = host.newMessageId();
     const resumed = await store.write(async (transaction) => {
-      // The prompt leaves the queue in the very transaction that makes it a run: it is never lost and never run twice.
+      // The prompt leaves the queue in the transaction that makes it a run: it is neither lost nor run twice.
       if (followUpId !== undefined && !(await transaction.dequeueFollowUp(followUpId))) throw followUpGone();
       const event = { type: "task.resumed", at: now(), prompt, messageId, owner: instance.id } as const;
       const allow = request.allow ?? settings.resumable;
@@ -194,7 +194,7 @@ export class Launcher {
       const parentSessionId = request.forkOf ?? caller.sessionId;
       return await host.fork({ ...input, parentSessionId, untilMessageId: caller.messageId });
     } catch (thrown) {
-      // Only its answer may have been lost: then the session is there, with the mark of this launch.
+      // Perhaps only the response was lost: then the session exists, with the mark of this launch.
       const made = isRefusal(thrown) ? null : await this.#madeBy(launch);
       if (made !== null) return made;
       await store.closeLaunch(launch.id);
@@ -213,7 +213,7 @@ export class Launcher {
     return { sessionId, host: instance.host, handler: instance.id, agent, model, variant, seenAt: now() };
   }
 
-  /** 0 for a session that is no task of ours, 1 for a task, and so on. */
+  /** 0 for a session that is not a task, 1 for a task, and so on. */
   async #depth(sessionId: string): Promise<number> {
     let depth = 0;
     let current = await this.#context.store.task(sessionId);
@@ -225,7 +225,7 @@ export class Launcher {
   }
 }
 
-/** Named, or the one of the same message, or the parent's open one, or a new one; never another parent's. */
+/** The named batch, the batch of the same message, the parent's open batch, or a new one. Never another parent's. */
 async function batchFor(
   transaction: Transaction,
   caller: Caller,
@@ -241,7 +241,7 @@ async function batchFor(
   );
 }
 
-/** A batch that a parent named: unique to that parent. People share theirs. */
+/** A batch that a parent named, which is unique to that parent. People share theirs. */
 export function batchIdOf(name: string, parentSessionId: string): string {
   return parentSessionId === "" ? name : `${name}-${parentSessionId.slice(-8)}`;
 }

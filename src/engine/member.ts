@@ -1,4 +1,4 @@
-/** What a supervisor needs of each engine in its process. The engine keeps it to itself otherwise: doors do not see it. */
+/** What a supervisor needs of each engine in its process. Not part of what an engine offers to doors. */
 import type { Task } from "../model/task.ts";
 import type { FeedEntry, Instance, Launch } from "../store/store.ts";
 
@@ -6,14 +6,14 @@ export interface Member {
   readonly instance: Instance;
   /** Whether it drives that task now. */
   drives(task: Task): boolean;
-  /** Acts on what was written about its tasks: a request to cancel, another owner, an end. */
+  /** Acts on an event about one of its tasks: a request to cancel, a new owner, an end. */
   heed(entry: FeedEntry): void;
-  /** Delivers what waits for that parent, if that is this engine's job. */
+  /** Delivers the pending notices of that parent, if that is up to this engine. */
   tell(parentSessionId: string): void;
-  /** Lets go of the tasks that are no longer its own: others thought it dead for a while. */
+  /** Gives up tasks that are no longer its own, because others thought its process was dead. */
   verify(): Promise<void>;
-  /** Puts right tasks whose process died. False if some could not be done now. */
+  /** Recovers tasks of a dead process. False if some could not be recovered now. */
   recoverTasks(tasks: readonly Task[]): Promise<boolean>;
-  /** Puts right a launch whose process died before its task was stored. False if it could not be done now. */
+  /** Recovers a launch of a dead process. False if it could not be recovered now. */
   recoverLaunch(launch: Launch): Promise<boolean>;
 }

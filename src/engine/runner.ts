@@ -1,7 +1,7 @@
 /**
- * The engines of a process that starts its hosts itself: one for each host and directory, opened when it is needed and
- * closed when it has had nothing to do for a while. Its supervisor has a host opened here for tasks of dead processes.
- * The engine decides what happens to a task; the maker of a host owns the programs behind it.
+ * The engines of a process that starts its hosts itself: one for each host and directory, opened when needed and closed
+ * after it had nothing to do for a while. Its supervisor opens hosts here to recover tasks of dead processes. The
+ * engine handles tasks; the maker of a host owns the programs behind it.
  */
 import { statSync } from "node:fs";
 import { realpath } from "node:fs/promises";
@@ -29,14 +29,14 @@ export interface RunnerContext {
   store: Store;
   log: Log;
   makers: readonly HostMaker[];
-  /** What a run may take, and how many are at work at once; nothing is limited when absent. */
+  /** The limits of a run, and how many may work at once. No limits when absent. */
   limits?: Limits;
   maxConcurrent?: number | null;
-  /** How many may wait in line beyond those; any number when absent. */
+  /** How many may be queued beyond those. Any number when absent. */
   maxQueued?: number | null;
   /** How long an engine without a live run is kept. */
   idleMs?: number;
-  /** The longest that a missed event, or the death of another process, goes unnoticed. */
+  /** The longest time that a missed event, or the death of another process, goes unnoticed. */
   pollMs?: number;
   now?(): number;
   monotonic?(): number;
@@ -60,11 +60,12 @@ export class Runner {
   #stopped = false;
 
   constructor(context: RunnerContext) {
-    const unlimited = { limits: DEFAULT_LIMITS, maxConcurrent: null, maxQueued: null };
-    const clocks = { now: Date.now, monotonic: awakeNow };
     this.#context = {
-      ...unlimited,
-      ...clocks,
+      limits: DEFAULT_LIMITS,
+      maxConcurrent: null,
+      maxQueued: null,
+      now: Date.now,
+      monotonic: awakeNow,
       idleMs: IDLE_MS,
       pollMs: POLL_MS,
       newId: makeId,
@@ -84,7 +85,7 @@ export class Runner {
     return [...this.#opened.values()].map(({ engine }) => engine);
   }
 
-  /** The engine of that host in that directory; `host_unavailable` with what to do where there can be none. */
+  /** The engine of that host in that directory. Throws `host_unavailable`, with advice, if there can be none. */
   async open(host: string, directory: string): Promise<Engine> {
     const maker = this.#context.makers.find(({ kind }) => kind === host);
     if (maker === undefined) throw unavailable(`There is no host "${host}" here: ${this.#kinds()}.`);
@@ -98,25 +99,26 @@ export class Runner {
     return opening;
   }
 
-  /** Puts right what dead processes left; what cannot be opened now is tried again later. */
+  /** Recovers what dead processes left. If a host cannot be opened now, it is tried again later. */
   recover(): Promise<boolean> {
     return this.#supervisor.recover();
   }
 
-  /** Lets go of a directory that is about to go, whatever runs there. */
+  /** Closes the engines of a directory that is about to be removed, whatever runs there. */
   async release(directory: string): Promise<void> {
     const real = await realOf(directory).catch(() => directory);
     await Promise.allSettled([...this.#opening].flatMap(([key, opening]) => (isIn(key, real) ? [opening] : [])));
     await Promise.all([...this.#opened.keys()].filter((key) => isIn(key, real)).map((key) => this.#close(key)));
   }
 
-  /** Ends every live run as interrupted, then the hosts. */
+  /** Marks every live run as interrupted, then stops the hosts. */
   async stop(): Promise<void> {
     this.#stopped = true;
     if (this.#idle) clearTimeout(this.#idle);
     this.#supervisor.stop();
     await Promise.allSettled([...this.#opening.values(), this.#supervisor.idle()]);
-    await Promise.allSettled([...[...this.#opened.keys()].map((key) => this.#close(key)), ...this.#closing.values()]);
+    for (const key of [...this.#opened.keys()]) void this.#close(key);
+    await Promise.allSettled(this.#closing.values());
     await Promise.allSettled(this.#context.makers.map((maker) => maker.stop()));
   }
 
@@ -143,7 +145,14 @@ export class Runner {
     const { store, log, now, monotonic, newId, isAlive, pollMs, limits } = this.#context;
     const identity = { id: newId("ins"), ...ownIdentity(), beat: 0, host: host.kind, directory, startedAt: now() };
     return {
-      ...{ store, host, log, now, monotonic, newId, isAlive, wordNotices },
+      store,
+      host,
+      log,
+      now,
+      monotonic,
+      newId,
+      isAlive,
+      wordNotices,
       instance: identity,
       settings: { ...DEFAULT_SETTINGS, pollMs, limits, resumable: ["error", "cancelled"] },
       reach: () => {},
@@ -152,7 +161,7 @@ export class Runner {
     };
   }
 
-  /** Out of sight first: whoever asks from now on gets another one. */
+  /** Hidden at once: later callers get a new one. */
   #close(key: string): Promise<void> {
     const known = this.#opened.get(key);
     if (!known) return Promise.resolve();
@@ -203,7 +212,7 @@ function isIn(key: string, directory: string): boolean {
   return key.slice(key.indexOf(":") + 1) === directory;
 }
 
-/** A host that is opened where there is no folder fails later, in words of its own. */
+/** Checked first: a host that is opened without a folder fails later, with a less helpful error. */
 async function realOf(directory: string): Promise<string> {
   const problem = folderProblem(directory, statSync);
   if (problem === null) return realpath(directory);
@@ -212,7 +221,7 @@ async function realOf(directory: string): Promise<string> {
 
 const LINE = 500;
 
-/** For a parent whose own program is gone; the tools that it was given there are unknown here. */
+/** For a parent whose own program is gone. The names of the tools that it had there are not known here. */
 function wordNotices(views: readonly NoticeView[]): NoticeText {
   const lines = views.map(({ task, run }) => {
     const outcome = run.outcome ?? task.phase ?? task.status;

@@ -1,7 +1,7 @@
 /**
- * Owns what a process does once, however many engines it has: it reads the feed, sends the heartbeats, finds what dead
- * processes left, and wakes the outboxes. Engines are its members from their start to their stop. It decides when
- * something is due; what is done about a task is decided by the engine of its host.
+ * What a process does once, however many engines it has: reading the feed, sending heartbeats, finding what dead
+ * processes left, and waking the outboxes. Engines are its members from start to stop. It decides when something is
+ * due; the engine of a task's host decides what is done about the task.
  */
 import { messageOf } from "../model/errors.ts";
 import type { TaskEventType } from "../model/events.ts";
@@ -13,7 +13,7 @@ import { Heartbeat } from "./recovery/heartbeat.ts";
 import { type HostOpener, OrphanSweep } from "./recovery/orphan-sweep.ts";
 import { Changes } from "./watching/changes.ts";
 
-/** Events that may have left a notice. */
+/** Events that may have created a notice. */
 const NOTICE_EVENTS: ReadonlySet<TaskEventType> = new Set([
   "run.completed",
   "run.failed",
@@ -28,20 +28,20 @@ export interface SupervisorContext {
   store: Store;
   log: Log;
   now(): number;
-  /** Whether the process of an instance still runs. */
+  /** Whether the process of an instance is alive. */
   isAlive(instance: Instance): boolean;
   /** How long the death of another process may go unnoticed; 5 s when absent. */
   pollMs?: number;
-  /** How often each instance says that it lives; every 10 s when absent. */
+  /** How often the heartbeats are sent; every 10 s when absent. */
   beatMs?: number;
-  /** The pause after a recovery that could not do everything; `pollMs` when absent. */
+  /** The pause after a recovery that failed in part; `pollMs` when absent. */
   retryMs?: number;
-  /** For a process that opens hosts itself: opens one for what it has no engine for. */
+  /** For a process that opens hosts itself: used if it has no engine for what it has to recover. */
   opener?: HostOpener;
 }
 
 export class Supervisor {
-  /** The feed, read once for everybody in this process. */
+  /** The feed, which is read once for everybody in this process. */
   readonly changes: Changes;
   readonly #context: SupervisorContext;
   readonly #pollMs: number;
@@ -49,7 +49,7 @@ export class Supervisor {
   readonly #heartbeat: Heartbeat;
   readonly #orphans: OrphanSweep;
   readonly #recoveries = new SerialQueue();
-  /** The recovery that is due and has not begun yet. */
+  /** The recovery that has been requested and has not begun. */
   #due: Promise<boolean> | null = null;
   #following: Promise<void> | null = null;
   #sweep: ReturnType<typeof setTimeout> | null = null;
@@ -66,7 +66,7 @@ export class Supervisor {
     this.#orphans = new OrphanSweep(context, this.#members);
   }
 
-  /** Registers an engine's instance. From now on the engine hears of what others write. */
+  /** Registers an engine's instance. From now on the engine is told what others write. */
   async add(member: Member): Promise<void> {
     const { store } = this.#context;
     await store.addInstance(member.instance);
@@ -80,15 +80,15 @@ export class Supervisor {
     this.#heartbeat.start();
   }
 
-  /** The engine's live tasks, if it has any, are from now on for others to recover. */
+  /** From now on, others recover the engine's live tasks, if it has any. */
   async remove(member: Member): Promise<void> {
     this.#members.delete(member.instance.id);
     await this.#context.store.endInstance(member.instance.id);
   }
 
   /**
-   * Puts right what dead processes left, then delivers what waits for a parent. Called at the start; repeats itself while
-   * there are other processes, and after a failure. Resolves with false if something could not be done now.
+   * Recovers what dead processes left, then has pending notices delivered. Called once at the start. It repeats itself
+   * while there are other processes, and after a failure. False if something could not be recovered now.
    */
   recover(): Promise<boolean> {
     this.#due ??= this.#recoveries.run(() => {
@@ -98,7 +98,7 @@ export class Supervisor {
     return this.#due;
   }
 
-  /** Recovers after a while: something depends on another process, which may die before it is done. */
+  /** Schedules a recovery: something depends on another process, which may die before it is done. */
   recoverLater(ms = this.#pollMs): void {
     if (this.#sweep || this.#stopped) return;
     this.#sweep = setTimeout(() => {
@@ -108,7 +108,7 @@ export class Supervisor {
     this.#sweep.unref();
   }
 
-  /** Begins nothing more. Members may still be removed. */
+  /** Starts nothing more. Members may still be removed. */
   stop(): void {
     this.#stopped = true;
     if (this.#sweep) clearTimeout(this.#sweep);
@@ -117,7 +117,7 @@ export class Supervisor {
     this.changes.stop();
   }
 
-  /** Resolves once no recovery is under way. */
+  /** Resolves once no recovery is running. */
   idle(): Promise<void> {
     return this.#recoveries.idle();
   }
@@ -133,13 +133,13 @@ export class Supervisor {
       else if (!isDone) this.recoverLater(retryMs);
       return isDone;
     } catch (thrown) {
-      log.error("what dead processes left could not be put right; it is tried again", { error: messageOf(thrown) });
+      log.error("recovery failed; it is tried again", { error: messageOf(thrown) });
       this.recoverLater(retryMs);
       return false;
     }
   }
 
-  /** Reads the feed from now on. A failure is tried again at the next call. */
+  /** Starts to read the feed. After a failure, the next call tries again. */
   async #follow(): Promise<void> {
     this.#following ??= this.changes.start().catch((thrown: unknown) => {
       this.#following = null;
@@ -158,13 +158,13 @@ export class Supervisor {
     }
   }
 
-  /** Whether it gives a task to another process: should that die, the task is for us. */
+  /** Whether it gives a task to another process. If that process dies, the task has to be recovered. */
   #isForeign({ event }: FeedEntry): boolean {
     const given = event.type === "task.created" ? event.task : event;
     return "owner" in given && (given.owner === null || !this.#members.has(given.owner));
   }
 
-  /** What an engine ended itself is on its way already; this is for what others wrote. */
+  /** For notices that other processes wrote: the engines of this one deliver theirs without being told. */
   #tellLater(): void {
     if (this.#telling || this.#stopped) return;
     this.#telling = setTimeout(() => {

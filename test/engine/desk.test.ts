@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from "bun:test";
-import { Desk, type Place } from "../../src/engine/desk.ts";
+import { Desk, type EngineOrPeer } from "../../src/engine/desk.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import type { Task } from "../../src/model/task.ts";
 import { ownIdentity } from "../../src/process/liveness.ts";
@@ -36,7 +36,7 @@ async function deskWith(own: Partial<Instance>[], others: Partial<Instance>[] = 
 }
 
 /** The id of the engine, or the pid of the process. */
-function shown(place: Place): string | number {
+function shown(place: EngineOrPeer): string | number {
   return "engine" in place ? place.engine.instance.id : place.pid;
 }
 

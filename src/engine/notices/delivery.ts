@@ -1,7 +1,8 @@
 /**
- * Delivers a parent's notices, message by message. The group and its message's id are stored before it is sent, and stay as they are
- * until the message is known to have arrived or not: a second try replaces the first, and nothing is told twice. Notices that keep
- * failing go alone. Dropped is only what the host that has the session says is gone; when to try again is for the outbox.
+ * Delivers a parent's notices, one message at a time. A group of notices and the id of its message are stored before it
+ * is sent, and stay the same until it is known whether the message arrived: a retry replaces the first message, so
+ * nothing is told twice. Notices that keep failing are sent alone. A notice is dropped only if the parent's own host
+ * says that the session is gone. The outbox decides when to retry.
  */
 import { isRefusal } from "../../hosts/host.ts";
 import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
@@ -11,19 +12,19 @@ import type { EngineContext, NoticeView } from "../context.ts";
 
 const GROUP = 20;
 const ALONE_AFTER = 3;
-/** How long a delivered message may wait for the parent's model before the next one is sent behind it. */
+/** How long a delivered message may wait for the parent's model before the next one is sent. */
 const TAKEN_MS = 60_000;
 const LONGEST_PAUSE_MS = 60_000;
-/** How long the books wait for a turn that is about to begin, and for an idle parent to begin it. */
+/** How long recording a delivery waits for the turn that it causes, and for an idle parent to begin one. */
 const SETTLE_MS = 150;
 const BUSY_MS = 500;
 const MAX_SENT = 1000;
 
-/** What shows that a parent has taken a message up. */
-export type Answered = "taken" | "idle";
+/** What shows that a parent's model has received a message. */
+export type Uptake = "taken" | "idle";
 
 export interface DeliverySignals {
-  answered(messageId: string, sessionId: string, limit: number): Promise<Answered | null>;
+  uptake(messageId: string, sessionId: string, limit: number): Promise<Uptake | null>;
   /** Nobody waits for that message any more. */
   forget(messageId: string): void;
   settled(parentSessionId: string): void;
@@ -33,22 +34,22 @@ export interface DeliverySignals {
 
 export interface DeliveryInput {
   parent: Parent | null;
-  /** This instance handles the parent: it wakes it, and may say that it is gone. */
+  /** This instance handles the parent: it wakes it, and may declare it gone. */
   isMine: boolean;
   /** Whether a group of that sender may be taken over. */
   isFree(sender: string | null): Promise<boolean>;
   counts: boolean;
-  /** Leave those that go alone for later. */
+  /** Leave notices that are sent alone for later. */
   freshOnly: boolean;
 }
 
-/** Why it stopped before all was told: when to try again. */
+/** When to continue, after a failure. */
 export interface Failed {
   pause: number;
   isAlone: boolean;
 }
 
-/** Grows with each failure, to a minute or what the first one takes. */
+/** Doubles with each failure, up to a minute or `firstMs`. */
 export function pauseAfter(failures: number, firstMs: number): number {
   return Math.min(Math.max(LONGEST_PAUSE_MS, firstMs), firstMs * 2 ** Math.min(failures - 1, 10));
 }
@@ -56,7 +57,7 @@ export function pauseAfter(failures: number, firstMs: number): number {
 export class Delivery {
   readonly #context: EngineContext;
   readonly #signals: DeliverySignals;
-  /** Messages of our own, so that they are not taken for a person's. */
+  /** Messages that we sent, so that they are not mistaken for a person's. */
   readonly #sent = new Set<string>();
 
   constructor(context: EngineContext, signals: DeliverySignals) {
@@ -68,7 +69,7 @@ export class Delivery {
     return this.#sent.has(messageId);
   }
 
-  /** Delivers what is there; null when nothing is left, or the rest is for somebody else. */
+  /** Delivers what is pending. Null if nothing is left, or the rest is for another process. */
   async run(parentSessionId: string, input: DeliveryInput): Promise<Failed | null> {
     const { store, host, instance } = this.#context;
     const { counts, freshOnly } = input;
@@ -85,7 +86,10 @@ export class Delivery {
     return null;
   }
 
-  /** The group whose message may have arrived, to be sent again as it is; or it is settled by what the session shows. */
+  /**
+   * The group whose message may have arrived, to be sent again unchanged. Or it is settled, if the session shows
+   * whether the message arrived.
+   */
   async #doubtful(parentSessionId: string, input: DeliveryInput): Promise<Notice[] | "settled"> {
     const { isFree, isMine, counts } = input;
     const { store, instance } = this.#context;
@@ -101,7 +105,10 @@ export class Delivery {
     return "settled";
   }
 
-  /** What the parent's session shows of a message. `late`: it would sort before what the parent did since, and wake nobody. */
+  /**
+   * What the parent's session shows of a message. `late`: it would be placed before what the parent did since then, and
+   * wake nobody.
+   */
   async #shownOf(parent: string, messageId: string): Promise<"there" | "late" | "absent" | "gone"> {
     const { host } = this.#context;
     try {
@@ -114,13 +121,13 @@ export class Delivery {
     }
   }
 
-  /** Sends one message; null when it arrived, or its notices are dropped. */
+  /** Sends one message. Null if it arrived, or its notices are dropped. */
   async #deliver(parentSessionId: string, messageId: string, notices: readonly Notice[], input: DeliveryInput) {
     const { host, wordNotices } = this.#context;
     const text = wordNotices(await this.#views(notices));
     this.#remember(messageId);
     const { agent = null, model = null, variant = null } = input.parent ?? {};
-    const taken = this.#signals.answered(messageId, parentSessionId, TAKEN_MS);
+    const taken = this.#signals.uptake(messageId, parentSessionId, TAKEN_MS);
     try {
       await host.notify?.(parentSessionId, { messageId, ...text, wake: input.isMine, agent, model, variant });
       this.#context.reach("notice-sent");
@@ -135,8 +142,8 @@ export class Delivery {
   }
 
   /**
-   * The parent's model is asked first, the books are kept after: until then the group is on its way, and should we die,
-   * the session itself shows that it arrived. A parent that is busy takes it up later; the books do not wait for that.
+   * The delivery is recorded after the parent's model was asked, to keep the database out of the way. If we die before
+   * that, the session itself shows that the message arrived. If the parent is busy, recording does not wait.
    */
   async #outOfTheWay(taken: Promise<unknown>): Promise<void> {
     await settlesWithin(taken, { timeout: BUSY_MS });
@@ -154,7 +161,7 @@ export class Delivery {
     return views;
   }
 
-  /** A call that failed may have had its effect: without a refusal, the group keeps its message. */
+  /** A failed call may have had its effect: unless the host rejected it, the group keeps its message. */
   async #failed(
     parent: string,
     messageId: string,

@@ -1,23 +1,23 @@
 /**
- * When notices are delivered, and by whom: by the process that handles the parent, one parent at a time each, and again after a
- * growing pause where it failed. Nothing is given up here: a notice ends as delivered, or dropped where its parent is gone.
- * What one delivery does is `delivery.ts`'s matter; does not word notices.
+ * When notices are delivered, and by which process: the one that handles the parent. One delivery per parent at a time;
+ * after a failure it is retried with growing pauses. Nothing is given up: a notice is delivered, or dropped because its
+ * parent is gone. `delivery.ts` does one delivery; the door words the notices.
  */
 import type { HostEvent } from "../../hosts/host.ts";
 import { messageOf } from "../../model/errors.ts";
 import type { EngineContext } from "../context.ts";
-import { type Answered, Delivery, pauseAfter } from "./delivery.ts";
+import { Delivery, pauseAfter, type Uptake } from "./delivery.ts";
 import { Signals } from "./signals.ts";
 
 const QUIET_MS = 5000;
-/** Who waits for a parent to be told everything does not wait for what failed so often. */
+/** A caller that waits for all notices of a parent does not wait for those that failed this often. */
 const WAITED_ATTEMPTS = 5;
 
-type Word = Answered | "quiet";
+type Word = Uptake | "quiet";
 
 interface Pause {
   timer: ReturnType<typeof setTimeout>;
-  /** It is for notices that go alone; others need not wait for it. */
+  /** Only for notices that are sent alone; others need not wait. */
   isForAlone: boolean;
 }
 
@@ -27,14 +27,14 @@ export class Outbox {
   readonly #delivery: Delivery;
   readonly #busy = new Set<string>();
   readonly #again = new Set<string>();
-  /** Parents of which somebody is there: what is tried now does not count. */
+  /** Parents with somebody present: a failure now does not count as an attempt. */
   readonly #hurried = new Set<string>();
   readonly #signals = new Signals<Word>();
-  /** Parents that somebody waits for to have been told everything. */
+  /** Parents for which a caller waits until all notices are delivered. */
   readonly #waitedFor = new Map<string, number>();
-  /** Parents whose last delivery failed, until they are tried again. */
+  /** Parents whose last delivery failed, until the retry. */
   readonly #pausing = new Map<string, Pause>();
-  /** How often in a row a parent could not even be looked after. */
+  /** How often in a row a parent's notices could not even be read. */
   readonly #troubles = new Map<string, number>();
   #stopped = false;
 
@@ -43,8 +43,8 @@ export class Outbox {
     this.#context = context;
     this.#onForeign = onForeign;
     this.#delivery = new Delivery(context, {
-      answered: (messageId, sessionId, limit) =>
-        this.#signals.wait([messageId, sessionId], ["taken", "idle"], limit).then((word) => word as Answered | null),
+      uptake: (messageId, sessionId, limit) =>
+        this.#signals.wait([messageId, sessionId], ["taken", "idle"], limit).then((word) => word as Uptake | null),
       forget: (messageId) => this.#signals.say(messageId, null),
       settled: (parent) => this.#signals.say(`quiet:${parent}`, "quiet"),
       isWaitedFor: (parent) => this.#waitedFor.has(parent),
@@ -52,16 +52,7 @@ export class Outbox {
     });
   }
 
-  /** Looks after every parent that has something waiting. */
-  async kickAll(): Promise<void> {
-    let page = await this.#context.store.parentsWithNotices();
-    while (page.length > 0) {
-      for (const parent of page) this.kick(parent);
-      page = await this.#context.store.parentsWithNotices(page.at(-1));
-    }
-  }
-
-  /** Looks after one parent; when a delivery is in flight, once more after it. Does not shorten the pause after a failure. */
+  /** Delivers to one parent; if a delivery is running, again after it. Does not shorten the pause after a failure. */
   kick(parentSessionId: string): void {
     if (this.#stopped || this.#pausing.get(parentSessionId)?.isForAlone === false) return;
     this.#again.add(parentSessionId);
@@ -70,26 +61,26 @@ export class Outbox {
     void this.#serve(parentSessionId);
   }
 
-  /** As `kick`, at once: somebody is there. */
+  /** Like `kick`, but without the pause: somebody is present. */
   hurry(parentSessionId: string): void {
     this.#endPause(parentSessionId);
     this.#hurried.add(parentSessionId);
     this.kick(parentSessionId);
   }
 
-  /** Whether the message is one that this outbox sent. */
+  /** Whether this outbox sent the message. */
   sent(messageId: string): boolean {
     return this.#delivery.sent(messageId);
   }
 
-  take(event: HostEvent): void {
+  hear(event: HostEvent): void {
     if (event.type === "message.taken") this.#signals.say(event.messageId, "taken");
     else if (event.type === "session.idle") this.#signals.say(event.sessionId, "idle");
   }
 
   /**
-   * Resolves when nothing is pending or on its way for the parent. The parent itself may be waiting here, and then takes
-   * nothing up: so meanwhile no delivery waits for the one before it to be taken.
+   * Resolves when nothing is pending or being sent for the parent. The parent itself may be waiting for this, and then
+   * receives no message; so until then, no delivery waits for the one before it to be received.
    */
   async untilQuiet(parentSessionId: string, signal: AbortSignal): Promise<void> {
     const { store } = this.#context;
@@ -135,7 +126,7 @@ export class Outbox {
   async #deliverAll(parentSessionId: string): Promise<void> {
     const { store, host, instance } = this.#context;
     const parent = await store.parent(parentSessionId);
-    // Only its own host knows whether a session is there: another one would take it for deleted.
+    // Only its own host knows whether a session exists: to another one it looks deleted.
     if (parent !== null && (parent.host ?? host.kind) !== host.kind) return;
     const isMine = parent?.handler === instance.id;
     if (!host.notify) return isMine ? this.#dropAll(parentSessionId) : undefined;
@@ -147,7 +138,7 @@ export class Outbox {
     if (failed !== null) this.#pause(parentSessionId, failed.pause, failed.isAlone);
   }
 
-  /** The parent is another process's now: what this one has sent in vain is for that one to send again. */
+  /** Another process handles the parent now: it sends again what this one could not deliver. */
   async #leaveTo(parentSessionId: string): Promise<void> {
     const { store, instance, now } = this.#context;
     const [open] = await store.notices(parentSessionId, "sending", 1);
@@ -157,7 +148,7 @@ export class Outbox {
     this.#onForeign();
   }
 
-  /** A parent in a host that cannot be told anything: its tasks' results are there to be read, and nothing is owed. */
+  /** The host cannot notify a parent. The results can still be read, and nothing is pending. */
   async #dropAll(parentSessionId: string): Promise<void> {
     const { store, host, now } = this.#context;
     await store.dropNotices(parentSessionId, `${host.kind} cannot add a message to a session`, now());
@@ -172,7 +163,7 @@ export class Outbox {
 
   #pause(parentSessionId: string, ms: number, isForAlone: boolean): void {
     this.#endPause(parentSessionId);
-    // Somebody came while it failed, and is to be told at once.
+    // Somebody appeared while it failed, and is notified without a pause.
     if (this.#stopped || this.#hurried.has(parentSessionId)) return;
     if (!isForAlone) this.#again.delete(parentSessionId);
     const timer = setTimeout(() => {

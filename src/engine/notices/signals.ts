@@ -1,11 +1,11 @@
 /**
  * Waits for short words about a key ("this message was added", "that session is idle"), each with a time limit. A word
- * that nobody waits for is forgotten. Nothing is left behind when a wait is over.
+ * that nobody waits for is discarded. A wait that is over leaves nothing behind.
  */
 export class Signals<Word extends string> {
   readonly #listeners = new Map<string, Set<(word: Word | null) => void>>();
 
-  /** Resolves with the first of these words about one of the keys; with null when none came in time, or at `stop`. */
+  /** Resolves with the first of these words about one of the keys. Null after the time limit, or at `stop`. */
   wait(keys: readonly string[], words: readonly Word[], limit: number): Promise<Word | null> {
     return new Promise((resolve) => {
       const finish = (word: Word | null) => {

@@ -1,7 +1,7 @@
 /**
- * Says to the store, again and again, that the instances of this process live: for those who cannot see the process. An
- * instance that the store has forgotten, because somebody thought it dead, is registered again, and its engine checks
- * which tasks are still its own. Judges nobody.
+ * Sends the heartbeats of this process's instances to the store, for those who cannot see the process. If an instance
+ * is missing in the store, because another process thought it was dead, it is registered again, and its engine checks
+ * which tasks are still its own. Does not judge other processes.
  */
 import { messageOf } from "../../model/errors.ts";
 import type { Log } from "../../process/log.ts";
@@ -25,7 +25,7 @@ export class Heartbeat {
     this.#members = members;
   }
 
-  /** Does nothing if it beats already. */
+  /** Does nothing if it has been started. */
   start(): void {
     if (this.#stopped) return;
     this.#timer ??= setTimeout(async () => {
@@ -46,9 +46,9 @@ export class Heartbeat {
     const { instance } = member;
     try {
       if ((await store.beat(instance.id)) || this.#stopped || !this.#members.has(instance.id)) return;
-      log.error("another process thought this one dead; it registers again", { instance: instance.id });
+      log.error("another process thought this one was dead; it registers again", { instance: instance.id });
       await store.addInstance(instance);
-      // It was removed meanwhile.
+      // It was removed in the meantime.
       if (!this.#members.has(instance.id)) await store.endInstance(instance.id);
       else await member.verify();
     } catch (thrown) {

@@ -1,7 +1,7 @@
 /**
- * One look for what dead processes left, and who puts it right: a task goes to an engine of its host, best in its own
- * directory; a launch only to one in its own directory, because a host finds no other sessions. Opens a host where this
- * process can. What belongs to hosts that this process does not have is left to others.
+ * Finds what dead processes left, and decides who recovers it. A task goes to an engine of its host, preferably in its
+ * own directory. A launch goes only to an engine in its own directory, because a host does not find other sessions.
+ * Opens a host if necessary and possible. Tasks of hosts that this process does not have are left to others.
  */
 import { statSync } from "node:fs";
 import { messageOf } from "../../model/errors.ts";
@@ -13,9 +13,9 @@ import type { Instance, Launch, Store } from "../../store/store.ts";
 import type { Member } from "../member.ts";
 import { findOrphans } from "./orphans.ts";
 
-/** Opens hosts in directories. The engines that it makes are members by the time `open` resolves. */
+/** Opens hosts in directories. The engine is a member of the supervisor when `open` resolves. */
 export interface HostOpener {
-  /** Whether it has that kind of host at all. */
+  /** Whether it can open that kind of host at all. */
   has(host: string): boolean;
   open(host: string, directory: string): Promise<{ readonly instance: Instance }>;
 }
@@ -37,7 +37,7 @@ export class OrphanSweep {
     this.#members = members;
   }
 
-  /** Says whether everything could be done now, and whether there are other living instances to watch. */
+  /** Whether everything could be recovered now, and whether there are other living instances to watch. */
   async run(): Promise<{ isDone: boolean; hasOthers: boolean }> {
     const { store, log, isAlive } = this.#context;
     const found = await findOrphans(store, (instance) => this.#members.has(instance.id) || isAlive(instance));
@@ -52,12 +52,12 @@ export class OrphanSweep {
     }
     for (const { id, pid } of found.dead) {
       await store.endInstance(id);
-      log.info("an instance is gone; what it left was put right", { instance: id, pid });
+      log.info("an instance is gone; what it left was recovered", { instance: id, pid });
     }
     return { isDone: !results.includes(false), hasOthers: found.living.some(({ id }) => !this.#members.has(id)) };
   }
 
-  /** Also when its instance is not registered any more, because others thought it dead. */
+  /** Also true if its instance is not registered any more, because others thought it was dead. */
   #isOwn(task: Task): boolean {
     return this.#isMember(task.owner) || [...this.#members.values()].some((member) => member.drives(task));
   }
@@ -81,7 +81,7 @@ export class OrphanSweep {
       try {
         isDone = (await member.recoverTasks(its)) && isDone;
       } catch (thrown) {
-        log.error("tasks of dead processes could not be put right; it is tried again", { error: messageOf(thrown) });
+        log.error("tasks of dead processes could not be recovered; it is tried again", { error: messageOf(thrown) });
         isDone = false;
       }
     }
@@ -116,7 +116,7 @@ export class OrphanSweep {
     }
   }
 
-  /** Where a task worked is gone, so nothing can be asked about it any more. False if one of the directories is there. */
+  /** If the directories are gone, nothing can be found out about the tasks. False if one of them exists. */
   async #endWhereGone(tasks: readonly Task[]): Promise<boolean> {
     const { store, now } = this.#context;
     if (tasks.some(({ directory }) => folderProblem(directory, statSync) === null)) return false;

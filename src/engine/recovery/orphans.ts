@@ -1,7 +1,7 @@
 /**
- * What dead processes left in the store: live tasks and launches without a living owner, and their instances. Looks only;
- * an engine of the right host puts it right. Invariant: tasks and launches are read before instances, so that whoever owns
- * one of them had registered before: a process that starts in between is not taken for dead.
+ * Finds what dead processes left in the store: live tasks and launches without a living owner, and their instances.
+ * Only reads. Invariant: tasks and launches are read before instances, so that the owner of each of them had registered
+ * by then; a process that starts in between is not mistaken for a dead one.
  */
 import type { Task } from "../../model/task.ts";
 import type { Instance, Launch, Store } from "../../store/store.ts";
@@ -29,7 +29,7 @@ export async function findOrphans(store: Store, isAlive: (instance: Instance) =>
   };
 }
 
-/** Every launch that has no task yet, oldest first. */
+/** Every launch without a task yet, oldest first. */
 export async function allLaunches(store: Pick<Store, "launches">): Promise<Launch[]> {
   const found: Launch[] = [];
   for (;;) {

@@ -1,8 +1,8 @@
 /**
- * What one engine does about what a crash left: live tasks whose instance is gone are adopted if their session still
- * works, else ended by what the session shows; a launch without a task gets one. Never prompts: a prompt may have had
- * effects, so an interrupted run ends as such. Two processes may do this at once; the store lets one win. Which tasks
- * these are is found by `orphan-sweep.ts`.
+ * How one engine recovers what a crash left. A live task is adopted if its session still works, otherwise it ends as
+ * the session shows. A launch without a task gets one. Never sends a prompt: the first one may have had effects, so an
+ * interrupted run ends as interrupted. Two processes may do this at once; the store lets one win. `orphan-sweep.ts`
+ * finds the tasks.
  */
 import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
 import type { TaskEvent } from "../../model/events.ts";
@@ -24,7 +24,7 @@ export class Recovery {
     this.#onEnded = onEnded;
   }
 
-  /** False if some could not be done now. */
+  /** False if some could not be recovered now. */
   async recoverTasks(tasks: readonly Task[]): Promise<boolean> {
     const { store, host, log } = this.#context;
     let isDone = true;
@@ -35,7 +35,7 @@ export class Recovery {
           await this.#driver.adopt(task);
           continue;
         }
-        // Another process may have taken it over since it was read: then it is theirs.
+        // Another process may have taken it over since it was read: then nothing is written.
         const applied = await store.apply(task.id, await this.#endOf(task), { owner: task.owner });
         if (applied.changed) this.#onEnded(applied.task);
       } catch (thrown) {
@@ -46,7 +46,7 @@ export class Recovery {
     return isDone;
   }
 
-  /** How the run of an orphan ended, by what its session shows. */
+  /** How the run of an orphan ended, judged by what its session shows. */
   async #endOf(task: Task): Promise<TaskEvent> {
     const base = { at: this.#context.now(), run: task.run.number };
     try {
@@ -59,7 +59,7 @@ export class Recovery {
     }
   }
 
-  /** For a launch of this host in this directory. False if it could not be done now. */
+  /** For a launch of this host in this directory. False if it could not be recovered now. */
   async recoverLaunch(launch: Launch): Promise<boolean> {
     const { store, host, now, log, instance } = this.#context;
     // The directory was moved: no host finds its session any more.
@@ -89,7 +89,7 @@ export class Recovery {
       });
       if (applied === null) return true;
       if (applied.changed) this.#onEnded(applied.task);
-      // Its task is there: the launch came through after all, and the task is left alone.
+      // Its task exists: the launch succeeded after all.
       else if (applied.reason === "exists") await store.closeLaunch(launchId);
       return true;
     } catch (thrown) {

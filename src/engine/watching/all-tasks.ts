@@ -1,7 +1,7 @@
 /**
- * Every task that a query matches, oldest first and without its texts, read page by page while others write. Tasks that leave the
- * query meanwhile move those behind them forward: each page begins with a task of the one before, or is read again further
- * ahead, so that none is passed over.
+ * All tasks that match a query, oldest first, without their texts, read page by page while others write. If tasks stop
+ * matching meanwhile, the ones behind them move forward. Therefore each page starts with a task of the page before; if
+ * it does not, an earlier page is read again. So none is missed.
  */
 import type { Task } from "../../model/task.ts";
 import type { Store, TaskQuery } from "../../store/store.ts";

@@ -1,6 +1,6 @@
 /**
- * Says that the board changed, whichever process changed it; what changed is for whoever is told to read. Changes that come
- * together are told once. Reads one number, and nothing while nobody watches.
+ * Reports that the board changed, whichever process changed it. The listener reads what changed. Changes close together
+ * are reported once. Reads a single number, and nothing while nobody listens.
  */
 import { messageOf } from "../../model/errors.ts";
 import type { Log } from "../../process/log.ts";
@@ -44,7 +44,7 @@ export class BoardChanges {
       this.#version = version;
       this.#listener();
     } catch (thrown) {
-      this.#log.error("the board could not be watched; it is looked at with the next change", {
+      this.#log.error("the board could not be read; it is read again after the next change", {
         error: messageOf(thrown),
       });
     }

@@ -1,13 +1,13 @@
 /**
- * Reads the store's feed as it grows and hands each entry out once, in order, whichever process wrote it. One read at
- * a time; a failed read is tried again at the next change. Starts at the end of the feed: history is not replayed.
+ * Reads the store's feed as it grows, and passes on each entry once, in order, whichever process wrote it. One read at
+ * a time; a failed read is repeated at the next change. Starts at the end of the feed, without history.
  */
 import { messageOf } from "../../model/errors.ts";
 import type { Log } from "../../process/log.ts";
 import type { FeedEntry, Store } from "../../store/store.ts";
 
 const PAGE = 200;
-/** Who wrote is busy with what follows from it: reading waits a moment, unless somebody is watching live. */
+/** The writer is busy with what follows from its write: reading waits a moment, unless somebody watches live. */
 const PAUSE_MS = 50;
 
 /** Gets new entries of the feed, in order; the next ones are read when it is done. */
@@ -45,13 +45,13 @@ export class Changes {
     this.#stop = null;
   }
 
-  /** Called with some entries at a time; the next are read when every listener is done with these. */
+  /** Called with some entries at a time. The next are read when all listeners are done with these. */
   onEntries(listener: FeedListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** A moment later, and once for all that was written meanwhile. */
+  /** After a moment, once for everything that was written until then. */
   #readSoon(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = null;
@@ -69,7 +69,7 @@ export class Changes {
         const session = this.#stop;
         const entries = await this.#store.feed(this.#seq, PAGE);
         if (entries.length > 0) for (const listener of this.#listeners) await listener(entries);
-        // It was stopped, and perhaps begun again further on: this page belongs to the past.
+        // It was stopped, and possibly started again further on: this page is out of date.
         if (this.#stop !== session) this.#again = true;
         else this.#seq = entries.at(-1)?.seq ?? this.#seq;
         if (entries.length === PAGE) this.#again = true;

@@ -1,6 +1,6 @@
 /**
- * What anyone may see: all tasks of all processes on the store, groups and figures. Reads only, and only what a page or a
- * total needs. Whose tasks they are makes no difference here; the tools' view of a parent's own children is the engine's.
+ * What anyone may see: the tasks of all processes on the store, groups and figures. Only reads, and only what a page or
+ * a total needs. Shows tasks of all parents; an engine shows a parent its own.
  */
 import { AsyncAgentsError } from "../../model/errors.ts";
 import type { Tokens } from "../../model/progress.ts";
@@ -14,7 +14,7 @@ const PAGE = 200;
 const GROUP_TASKS = 1000;
 const GROUP_RUNS = 5000;
 const RUNS = 200;
-/** Upper bounds of how long runs took, in ms: what people tell apart. */
+/** Upper bounds of the duration of runs, in ms, as people would group them. */
 const DURATION_BOUNDS = [1, 5, 15, 30, 60, 120, 300, 900, 3600].map((seconds) => seconds * 1000);
 
 export interface DurationFigures {
@@ -55,7 +55,7 @@ export interface Group {
   tokens: Tokens;
   cost: number;
   startedAt: number;
-  /** Null while one of its tasks lives. */
+  /** Null while one of its tasks is live. */
   endedAt: number | null;
 }
 
@@ -76,7 +76,7 @@ export class Overview {
     throw new AsyncAgentsError("task_not_found", `There is no task "${id.slice(0, 100)}". GET /v1/tasks lists them.`);
   }
 
-  /** The newest notice about a task; null where its parent was never to be told anything. */
+  /** The newest notice about a task. Null if there never was one for its parent. */
   notice(id: string): Promise<Notice | null> {
     return this.#store.lastNotice(id);
   }
@@ -86,17 +86,17 @@ export class Overview {
     return this.#store.runs(taskId, RUNS);
   }
 
-  /** Calls back with what happens from when it is started, in order, whichever process did it. */
+  /** Reports what happens after it is started, in order, whichever process did it. */
   watch(log: Log, listener: (changes: readonly TaskChange[]) => void | Promise<void>): TaskChanges {
     return new TaskChanges(this.#store, log, listener);
   }
 
-  /** Calls back when the board changed, from when it is started. */
+  /** Reports changes of the board after it is started. */
   watchBoard(log: Log, listener: () => void): BoardChanges {
     return new BoardChanges(this.#store, log, listener);
   }
 
-  /** How far the feed has come: what is read after it holds at least that. */
+  /** The position of the feed. What is read later includes everything up to it. */
   lastSeq(): Promise<number> {
     return this.#store.lastSeq();
   }
@@ -107,8 +107,17 @@ export class Overview {
 
   async group(id: string, textChars: number): Promise<Group> {
     const group: Group = {
-      ...{ id, tasks: [], runs: [], truncated: false, byStatus: countsOf(() => 0), total: 0, toolCalls: 0 },
-      ...{ tokens: noTokens(), cost: 0, startedAt: Number.POSITIVE_INFINITY, endedAt: Number.NEGATIVE_INFINITY },
+      id,
+      tasks: [],
+      runs: [],
+      truncated: false,
+      byStatus: countsOf(() => 0),
+      total: 0,
+      toolCalls: 0,
+      tokens: noTokens(),
+      cost: 0,
+      startedAt: Number.POSITIVE_INFINITY,
+      endedAt: Number.NEGATIVE_INFINITY,
     };
     for (let read = PAGE; read === PAGE; ) {
       const page = await this.#store.tasks({ batchId: id, limit: PAGE, offset: group.total, textChars });
@@ -157,7 +166,12 @@ function agentFigures(totals: AgentTotals): AgentFigures {
   const { agent, byStatus, toolCalls, tokens, cost, endedRuns: count } = totals;
   const active = sum(STATUSES.filter(isLive), (status) => byStatus[status]);
   return {
-    ...{ agent, byStatus, toolCalls, tokens, cost, active },
+    agent,
+    byStatus,
+    toolCalls,
+    tokens,
+    cost,
+    active,
     tasks: sum(STATUSES, (status) => byStatus[status]),
     duration: {
       avg: count === 0 ? 0 : totals.durationSum / count,

@@ -1,6 +1,6 @@
 /**
- * What happened to which task, with the task as it was right after: for those who watch live. Folds the feed with
- * `transition`, so that each change shows its own state even when the row has moved on. Keeps live tasks only.
+ * What happened to which task, with the task as it was right after that, for live viewers. Applies `transition` to the
+ * feed, so that each change shows its own state even if the row has changed since. Keeps live tasks only.
  */
 import type { TaskEventType } from "../../model/events.ts";
 import { isLive, type Task } from "../../model/task.ts";
@@ -15,10 +15,10 @@ export interface TaskChange {
   task: Task;
 }
 
-/** People watch: what was committed is read almost at once, and merged with what follows directly. */
+/** People are watching: commits are read almost at once, together with those directly after them. */
 const WATCHING_PAUSE_MS = 5;
 
-/** Entries of earlier days that are read at once. */
+/** How many earlier entries are read at once. */
 const PAGE = 500;
 
 export class TaskChanges {
@@ -38,7 +38,7 @@ export class TaskChanges {
 
   stop(): void {
     this.#changes.stop();
-    // A new one: what is being folded now must not leave its tasks behind.
+    // A new map: a fold that is still running must not leave its tasks in it.
     this.#known = new Map();
   }
 
@@ -55,10 +55,7 @@ export class TaskChanges {
     return changes;
   }
 
-  /**
-   * Brings tasks that nobody watched so far to where they stood before these entries. Not from their rows: those may be
-   * further already.
-   */
+  /** Computes the state of unknown tasks before these entries. Their rows may be ahead, so the feed is used. */
   async #recall(known: Map<string, Task>, entries: readonly FeedEntry[]): Promise<void> {
     const before = entries[0]?.seq ?? 0;
     const unknown = [...new Set(entries.map(({ taskId }) => taskId))].filter((id) => !known.has(id));

@@ -1,6 +1,6 @@
 /**
- * What keeps the data folder from working and a person has to know: a full disk, a store that was damaged. Found by looking
- * at the folder, so that every door can say it while the store itself cannot be written. Changes nothing.
+ * Problems of the data folder that a person has to know about: a full disk, a damaged store. Found by looking at the
+ * folder, so that every door can report them even if the store cannot be written. Changes nothing.
  */
 import { statfsSync } from "node:fs";
 import { readDamageReport } from "../../store/sqlite-files/damage-report.ts";
@@ -11,7 +11,7 @@ export interface Trouble {
   message: string;
 }
 
-/** Below this a write may fail: SQLite needs some pages of its log at once. */
+/** Below this, a write may fail: SQLite needs several pages of its log at once. */
 const LEAST_BYTES = 1_048_576;
 
 export function troublesIn(directory: string): Trouble[] {
@@ -25,7 +25,7 @@ function fullDisk(directory: string): Trouble | null {
   return { kind: "disk_full", message };
 }
 
-/** Null where it cannot be told, or the folder does not exist. */
+/** Null if it cannot be found out, or the folder does not exist. */
 function freeBytes(directory: string): number | null {
   try {
     const { bavail, bsize } = statfsSync(directory);

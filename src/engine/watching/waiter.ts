@@ -1,18 +1,13 @@
 /**
- * Waits until a task's state is one that somebody asked for. Woken by the feed, so that an end written by any process
- * counts; reads the task only when something happened to it. However a wait ends, it leaves no listener behind.
+ * Waits until a task reaches a certain state. Woken by the feed, so that changes by any process count; reads the task
+ * only when something happened to it. However a wait ends, it leaves no listener behind.
  */
 import { isLive, type Task } from "../../model/task.ts";
+import type { WaitOptions } from "../../process/deadline.ts";
 import type { Store } from "../../store/store.ts";
 import type { Changes } from "./changes.ts";
 
-export interface WaitOptions {
-  /** Milliseconds; without it, as long as it takes. */
-  timeout?: number;
-  signal?: AbortSignal;
-}
-
-export type Waited = { reason: "reached" | "timeout" | "aborted"; task: Task | null };
+export type WaitResult = { reason: "reached" | "timeout" | "aborted"; task: Task | null };
 
 export class Waiter {
   readonly #store: Store;
@@ -23,12 +18,12 @@ export class Waiter {
     this.#changes = changes;
   }
 
-  untilEnded(taskId: string, options: WaitOptions = {}): Promise<Waited> {
+  untilEnded(taskId: string, options: WaitOptions = {}): Promise<WaitResult> {
     return this.until(taskId, (task) => !isLive(task.status), options);
   }
 
-  /** Resolves at the first state for which `reached` holds; an unknown task counts as reached. */
-  until(taskId: string, reached: (task: Task) => boolean, options: WaitOptions): Promise<Waited> {
+  /** Resolves at the first state for which `reached` is true. An unknown task counts as reached. */
+  until(taskId: string, reached: (task: Task) => boolean, options: WaitOptions): Promise<WaitResult> {
     return new Promise((resolve, reject) => {
       let done = false;
       const close = () => {
@@ -37,7 +32,7 @@ export class Waiter {
         clearTimeout(timer);
         options.signal?.removeEventListener("abort", abort);
       };
-      const finish = (reason: Waited["reason"], task: Task | null) => {
+      const finish = (reason: WaitResult["reason"], task: Task | null) => {
         if (done) return;
         close();
         resolve({ reason, task });
