@@ -17,10 +17,11 @@ export {
 export { createEngine, type EngineOptions } from "./engine/create-engine.ts";
 export { Engine } from "./engine/engine.ts";
 export { type Caller, type LaunchRequest, PERSON, type ResumeRequest } from "./engine/launch.ts";
+export type { Member } from "./engine/member.ts";
+export type { HostOpener } from "./engine/recovery/orphan-sweep.ts";
 export { type Place, Slots } from "./engine/runs/slots.ts";
 export { Supervisor, type SupervisorContext } from "./engine/supervisor.ts";
 export type { Changes, FeedListener } from "./engine/watching/changes.ts";
-export type { WaitOptions } from "./engine/watching/waiter.ts";
 export {
   type ClaudeHost,
   type ClaudeHostOptions,
@@ -78,6 +79,7 @@ export {
   type Transition,
   transition,
 } from "./model/transition.ts";
+export type { WaitOptions } from "./process/deadline.ts";
 export { type BeatingProcess, isInstanceAlive, ownIdentity, type ProcessIdentity } from "./process/liveness.ts";
 export type { LineLog, Log } from "./process/log.ts";
 export type {

@@ -3,7 +3,7 @@
  * the process that can, and launches if it is this one. Each operation that launches has checked its own input, and
  * whether its caller may launch there.
  */
-import type { Desk, Place } from "../engine/desk.ts";
+import type { Desk, EngineOrPeer } from "../engine/desk.ts";
 import type { LaunchRequest } from "../engine/launch.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import type { Task } from "../model/task.ts";
@@ -35,7 +35,7 @@ async function placeOf(
   desk: Desk,
   { host, directory }: Pick<TaskLaunch, "host" | "directory">,
   findDaemon: () => number | null,
-): Promise<Place> {
+): Promise<EngineOrPeer> {
   try {
     return await desk.placeOfLaunch(directory, host);
   } catch (thrown) {

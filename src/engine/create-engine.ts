@@ -1,6 +1,6 @@
 /**
- * Makes an engine from a store and a host; everything else has a default: the clocks, ids and identity of this process, the
- * default settings, a log that drops its lines. Composition roots that need more give it here. Starts nothing.
+ * Makes an engine from a store and a host. Everything else has a default: the clocks, ids and identity of this process,
+ * its own supervisor, the default settings, a log that discards its lines. Starts nothing.
  */
 import type { Host } from "../hosts/host.ts";
 import { awakeNow } from "../process/awake-clock.ts";
@@ -11,11 +11,12 @@ import type { Instance, Store } from "../store/store.ts";
 import { DEFAULT_SETTINGS, type EngineContext, type Settings } from "./context.ts";
 import { Engine } from "./engine.ts";
 import { plainNoticeText } from "./notices/plain-notice-text.ts";
+import { Supervisor } from "./supervisor.ts";
 
 export interface EngineOptions extends Partial<Omit<EngineContext, "store" | "host" | "settings">> {
   /** Where tasks are kept; any number of engines and processes may share it. */
   store: Store;
-  /** What runs the agents. */
+  /** Runs the agents. */
   host: Host;
   /** The folder that the agents work in; the current one when absent. */
   directory?: string;
@@ -23,27 +24,33 @@ export interface EngineOptions extends Partial<Omit<EngineContext, "store" | "ho
   settings?: Partial<Settings>;
 }
 
-/** An engine that has not started. Call `start`, then `recover`; at the end `interrupt`, then `stop`. The store stays open. */
+/**
+ * An engine that has not started. Call `start`, then `recover`; at the end `interrupt`, then `stop`. The store stays
+ * open.
+ */
 export function createEngine(options: EngineOptions): Engine {
   return new Engine(engineContext(options));
 }
 
 /** The options with all defaults filled in. */
 export function engineContext(options: EngineOptions): EngineContext {
-  const { store, host, directory = process.cwd(), now = Date.now, newId = makeId, changes, slots } = options;
+  const { store, host, directory = process.cwd(), now = Date.now, newId = makeId, slots } = options;
+  const { log = SILENT, isAlive = isInstanceAlive } = options;
+  const settings = { ...DEFAULT_SETTINGS, ...options.settings };
+  const { pollMs } = settings;
   return {
     store,
     host,
-    settings: { ...DEFAULT_SETTINGS, ...options.settings },
-    log: options.log ?? SILENT,
+    supervisor: options.supervisor ?? new Supervisor({ store, log, now, isAlive, pollMs }),
+    settings,
+    log,
     now,
     monotonic: options.monotonic ?? awakeNow,
     newId,
-    isAlive: options.isAlive ?? isInstanceAlive,
+    isAlive,
     wordNotices: options.wordNotices ?? plainNoticeText,
     reach: options.reach ?? (() => {}),
     instance: options.instance ?? instanceOf(host, directory, newId("ins"), now()),
-    ...(changes && { changes }),
     ...(slots && { slots }),
   };
 }

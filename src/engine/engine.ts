@@ -68,11 +68,16 @@ export class Engine {
     };
   }
 
-  /** Registers the instance and starts to listen. The supervisor recovers what a crash left; this does not. */
+  /** Registers the instance and starts to listen. */
   async start(): Promise<void> {
     const { host, supervisor } = this.#context;
     await supervisor.add(this.#member);
     this.#stopEvents = host.onEvent((event) => this.#hear(event));
+  }
+
+  /** Recovers what dead processes left. Called once after the start, when the host can be asked. */
+  recover(): Promise<boolean> {
+    return this.#context.supervisor.recover();
   }
 
   /** Marks the live runs of this instance as interrupted, before its process ends. */

@@ -8,15 +8,15 @@ import { realpath } from "node:fs/promises";
 import type { HostMaker, OpenedHost } from "../hosts/host-maker.ts";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import { folderProblem } from "../model/folder-problem.ts";
-import { asLine } from "../model/foreign-text.ts";
 import { DEFAULT_LIMITS, type Limits } from "../model/limits.ts";
 import { awakeNow } from "../process/awake-clock.ts";
-import { isInstanceAlive, ownIdentity } from "../process/liveness.ts";
+import { isInstanceAlive } from "../process/liveness.ts";
 import type { Log } from "../process/log.ts";
 import { makeId } from "../process/make-id.ts";
 import type { Instance, Store } from "../store/store.ts";
-import { DEFAULT_SETTINGS, type EngineContext, type NoticeText, type NoticeView } from "./context.ts";
-import { Engine } from "./engine.ts";
+import { DEFAULT_SETTINGS } from "./context.ts";
+import { createEngine } from "./create-engine.ts";
+import type { Engine } from "./engine.ts";
 import { Slots } from "./runs/slots.ts";
 import { Supervisor } from "./supervisor.ts";
 
@@ -129,7 +129,7 @@ export class Runner {
     const problem = await maker.problem();
     if (problem !== null) throw unavailable(problem);
     const opened = await maker.open(directory);
-    const engine = new Engine(this.#engineContext(opened, directory));
+    const engine = this.#makeEngine(opened, directory);
     try {
       await engine.start();
     } catch (thrown) {
@@ -141,24 +141,21 @@ export class Runner {
     return engine;
   }
 
-  #engineContext({ host }: OpenedHost, directory: string): EngineContext {
+  #makeEngine({ host }: OpenedHost, directory: string): Engine {
     const { store, log, now, monotonic, newId, isAlive, pollMs, limits } = this.#context;
-    const identity = { id: newId("ins"), ...ownIdentity(), beat: 0, host: host.kind, directory, startedAt: now() };
-    return {
+    return createEngine({
       store,
       host,
+      directory,
       log,
       now,
       monotonic,
       newId,
       isAlive,
-      wordNotices,
-      instance: identity,
-      settings: { ...DEFAULT_SETTINGS, pollMs, limits, resumable: ["error", "cancelled"] },
-      reach: () => {},
+      settings: { pollMs, limits, resumable: ["error", "cancelled"] },
       supervisor: this.#supervisor,
       slots: this.#slots,
-    };
+    });
   }
 
   /** Hidden at once: later callers get a new one. */
@@ -217,17 +214,6 @@ async function realOf(directory: string): Promise<string> {
   const problem = folderProblem(directory, statSync);
   if (problem === null) return realpath(directory);
   throw new AsyncAgentsError("host_unavailable", `The directory ${directory} ${problem}.`, { details: { directory } });
-}
-
-const LINE = 500;
-
-/** For a parent whose own program is gone. The names of the tools that it had there are not known here. */
-function wordNotices(views: readonly NoticeView[]): NoticeText {
-  const lines = views.map(({ task, run }) => {
-    const outcome = run.outcome ?? task.phase ?? task.status;
-    return `Background task ${task.id} (${asLine(task.description, LINE)}): ${outcome}. ${asLine(run.error ?? "", LINE)}`.trim();
-  });
-  return { visible: lines.join("\n"), hidden: "Read the results with the tool that shows the output of a task." };
 }
 
 function unavailable(message: string): AsyncAgentsError {

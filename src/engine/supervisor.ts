@@ -70,19 +70,20 @@ export class Supervisor {
   async add(member: Member): Promise<void> {
     const { store } = this.#context;
     await store.addInstance(member.instance);
+    this.#members.set(member.instance.id, member);
     try {
       await this.#follow();
     } catch (thrown) {
-      await store.endInstance(member.instance.id);
+      await this.remove(member);
       throw thrown;
     }
-    this.#members.set(member.instance.id, member);
     this.#heartbeat.start();
   }
 
   /** From now on, others recover the engine's live tasks, if it has any. */
   async remove(member: Member): Promise<void> {
     this.#members.delete(member.instance.id);
+    if (!this.#isNeeded) this.#rest();
     await this.#context.store.endInstance(member.instance.id);
   }
 
@@ -100,7 +101,7 @@ export class Supervisor {
 
   /** Schedules a recovery: something depends on another process, which may die before it is done. */
   recoverLater(ms = this.#pollMs): void {
-    if (this.#sweep || this.#stopped) return;
+    if (this.#sweep || !this.#isNeeded) return;
     this.#sweep = setTimeout(() => {
       this.#sweep = null;
       void this.recover();
@@ -111,10 +112,7 @@ export class Supervisor {
   /** Starts nothing more. Members may still be removed. */
   stop(): void {
     this.#stopped = true;
-    if (this.#sweep) clearTimeout(this.#sweep);
-    if (this.#telling) clearTimeout(this.#telling);
-    this.#heartbeat.stop();
-    this.changes.stop();
+    this.#rest();
   }
 
   /** Resolves once no recovery is running. */
@@ -122,8 +120,23 @@ export class Supervisor {
     return this.#recoveries.idle();
   }
 
+  /** Without an engine, and without a way to open one, there is nothing to do until the next engine is added. */
+  get #isNeeded(): boolean {
+    return !this.#stopped && (this.#members.size > 0 || this.#context.opener !== undefined);
+  }
+
+  #rest(): void {
+    if (this.#sweep) clearTimeout(this.#sweep);
+    if (this.#telling) clearTimeout(this.#telling);
+    this.#sweep = null;
+    this.#telling = null;
+    this.#heartbeat.stop();
+    this.changes.stop();
+    this.#following = null;
+  }
+
   async #recover(): Promise<boolean> {
-    if (this.#stopped) return true;
+    if (!this.#isNeeded) return true;
     const { log, retryMs = this.#pollMs } = this.#context;
     try {
       await this.#follow();
@@ -146,8 +159,8 @@ export class Supervisor {
       throw thrown;
     });
     await this.#following;
-    // It was stopped while the feed was being opened.
-    if (this.#stopped) this.changes.stop();
+    // The last engine left while the feed was being opened.
+    if (!this.#isNeeded) this.#rest();
   }
 
   #heed(entries: readonly FeedEntry[]): void {
@@ -166,7 +179,7 @@ export class Supervisor {
 
   /** For notices that other processes wrote: the engines of this one deliver theirs without being told. */
   #tellLater(): void {
-    if (this.#telling || this.#stopped) return;
+    if (this.#telling || !this.#isNeeded) return;
     this.#telling = setTimeout(() => {
       this.#telling = null;
       this.#tellParents().catch((thrown: unknown) => {

@@ -3,14 +3,12 @@
  * store, the host, the clock and the texts. Recovery starts once OpenCode accepts requests, never before.
  */
 
-import type { CrashPoint, EngineContext } from "../engine/context.ts";
-import { Engine } from "../engine/engine.ts";
+import type { CrashPoint } from "../engine/context.ts";
+import { createEngine } from "../engine/create-engine.ts";
+import type { Engine } from "../engine/engine.ts";
 import type { OpenCodeHost } from "../hosts/opencode/opencode-host.ts";
 import type { Task } from "../model/task.ts";
-import { awakeNow } from "../process/awake-clock.ts";
-import { isInstanceAlive, ownIdentity } from "../process/liveness.ts";
 import type { Log } from "../process/log.ts";
-import { makeId } from "../process/make-id.ts";
 import { wordNotices } from "./notice-text.ts";
 import { type PluginOptions, settingsOf } from "./options.ts";
 import { holdStorage } from "./storage.ts";
@@ -43,25 +41,14 @@ export async function startInstance(input: {
     options.maxConcurrent ?? null,
   );
   const ownTools = [...TOOL_NAMES.map((name) => `${options.toolPrefix}_${name}`), ...STARTING_MCP_TOOLS];
-  const context: EngineContext = {
+  const engine = createEngine({
     store,
     supervisor,
     slots,
     host,
     log,
-    instance: {
-      id: makeId("ins"),
-      ...ownIdentity(),
-      beat: 0,
-      host: host.kind,
-      directory: input.directory,
-      startedAt: Date.now(),
-    },
+    directory: input.directory,
     settings: settingsOf(options, ownTools),
-    now: Date.now,
-    monotonic: awakeNow,
-    newId: makeId,
-    isAlive: isInstanceAlive,
     reach: input.reach,
     wordNotices: (views) =>
       wordNotices(views, {
@@ -71,8 +58,7 @@ export async function startInstance(input: {
         now: Date.now(),
         newMark,
       }),
-  };
-  const engine = new Engine(context);
+  });
   engine.onEnded(input.onEnded);
   try {
     await engine.start();

@@ -62,5 +62,6 @@ test("what is given takes the place of a default, and undefined does not", async
   context.log.info("goes nowhere");
   const words = context.wordNotices([]);
   expect(words.visible).toBe("");
-  expect(context.changes).toBeUndefined();
+  const shared = engineContext({ store, host, supervisor: context.supervisor });
+  expect(shared.supervisor).toBe(context.supervisor);
 });

@@ -1,6 +1,6 @@
 /**
- * The words of a notice where nobody gave others: for a parent whose own program is gone, and for engines of other
- * programs. It names no tool, since the tools that the parent was given are unknown here.
+ * The default wording of notices: for a parent whose own program is gone, and for engines in other programs. It names
+ * no tools, because those of the parent are not known here.
  */
 import { asLine } from "../../model/foreign-text.ts";
 import type { NoticeText, NoticeView } from "../context.ts";

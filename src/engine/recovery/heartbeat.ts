@@ -18,7 +18,8 @@ export class Heartbeat {
   readonly #context: HeartbeatContext;
   readonly #members: ReadonlyMap<string, Member>;
   #timer: ReturnType<typeof setTimeout> | null = null;
-  #stopped = false;
+  /** Counts up with each stop: a round of heartbeats that began before it does not schedule another. */
+  #stops = 0;
 
   constructor(context: HeartbeatContext, members: ReadonlyMap<string, Member>) {
     this.#context = context;
@@ -27,9 +28,11 @@ export class Heartbeat {
 
   /** Does nothing if it has been started. */
   start(): void {
-    if (this.#stopped) return;
-    this.#timer ??= setTimeout(async () => {
+    if (this.#timer) return;
+    const stops = this.#stops;
+    this.#timer = setTimeout(async () => {
       for (const member of [...this.#members.values()]) await this.#beat(member);
+      if (stops !== this.#stops) return;
       this.#timer = null;
       this.start();
     }, this.#context.beatMs);
@@ -37,15 +40,16 @@ export class Heartbeat {
   }
 
   stop(): void {
-    this.#stopped = true;
+    this.#stops++;
     if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = null;
   }
 
   async #beat(member: Member): Promise<void> {
     const { store, log } = this.#context;
     const { instance } = member;
     try {
-      if ((await store.beat(instance.id)) || this.#stopped || !this.#members.has(instance.id)) return;
+      if ((await store.beat(instance.id)) || !this.#members.has(instance.id)) return;
       log.error("another process thought this one was dead; it registers again", { instance: instance.id });
       await store.addInstance(instance);
       // It was removed in the meantime.

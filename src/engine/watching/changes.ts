@@ -31,7 +31,10 @@ export class Changes {
   }
 
   async start(): Promise<void> {
-    this.#seq = await this.#store.lastSeq();
+    const seq = await this.#store.lastSeq();
+    // Another call was faster.
+    if (this.#stop) return;
+    this.#seq = seq;
     const stop = this.#store.onChange(() => this.#readSoon());
     this.#stop = () => {
       stop();
