@@ -1,7 +1,7 @@
 /**
- * What exists once per process: the store of the data folder, the supervisor and the status API. OpenCode runs the plugin once
- * per directory and may hold two copies of this module, so it is kept on `globalThis`. Closed when the last instance
- * releases it.
+ * What exists once per process: the store of the data folder, the supervisor and the status API. OpenCode runs the
+ * plugin once per directory and may hold two copies of this module, so it is kept on `globalThis`. Closed when the last
+ * instance releases it.
  */
 
 import type { Engine } from "../engine/engine.ts";
