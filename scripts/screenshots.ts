@@ -8,31 +8,31 @@ import { pathToFileURL } from "node:url";
 import type { Browser, Page } from "playwright-core";
 import { type Client, createClient } from "../src/client/client.ts";
 import { startChromium } from "../src/testing/chromium.ts";
-import { type OpenAiModel, startOpenAiModel } from "../src/testing/models/openai-model.ts";
-import { calls, say, scriptMarker } from "../src/testing/models/script.ts";
+import { calls, say } from "../src/testing/models/script.ts";
 import { type OpenCode, startOpenCode } from "../src/testing/opencode/harness.ts";
-import { openCodeConfig } from "../src/testing/opencode/home.ts";
 import { ensureBrowser } from "./browser.ts";
 import { build } from "./build.ts";
 import { withBoard } from "./screenshots/board.ts";
 import { agents, files, first, later, type Part } from "./screenshots/story.ts";
+import { startUnmarkedModel, type UnmarkedModel } from "./screenshots/unmarked-model.ts";
 
 const root = dirname(import.meta.dir);
 const plugin = pathToFileURL(join(root, "src", "opencode", "server.ts")).href;
 const images = join(root, "docs", "images");
 const WIDE = { width: 1280, height: 800 };
+const LIST = { width: 1280, height: 580 };
 
 async function main(): Promise<void> {
   await build();
   await ensureBrowser(console.log);
-  const model = startOpenAiModel({
+  const model = startUnmarkedModel({
     usage: ({ body }) => ({ prompt_tokens: JSON.stringify(body).length >> 2, completion_tokens: 140 }),
   });
   const opencode = await startOpenCode({
     model,
     plugin: [plugin],
     files,
-    config: configFor(model),
+    config: { ...model.config, agent: agents },
     env: { ASYNCAGENTS_API_PORT: "0" },
   });
   let browser: Browser | null = null;
@@ -50,15 +50,6 @@ async function main(): Promise<void> {
   }
 }
 
-/** With a price, so that the cost column is not empty. */
-function configFor(model: OpenAiModel): Record<string, unknown> {
-  const { provider } = openCodeConfig({ model }) as { provider: Record<string, { models: Record<string, object> }> };
-  for (const { models } of Object.values(provider)) {
-    for (const [id, each] of Object.entries(models)) models[id] = { ...each, cost: { input: 3, output: 15 } };
-  }
-  return { provider, agent: agents };
-}
-
 async function findServer(opencode: OpenCode): Promise<{ client: Client; url: string }> {
   const file = Bun.file(join(opencode.home, ".opencode", "plugins", "background-agent", "server.json"));
   for (let tries = 0; tries < 200 && !(await file.exists()); tries++) await Bun.sleep(50);
@@ -71,9 +62,9 @@ interface Ids {
   batch: string;
 }
 
-async function playStory(opencode: OpenCode, model: OpenAiModel, client: Client): Promise<Ids> {
+async function playStory(opencode: OpenCode, model: UnmarkedModel, client: Client): Promise<Ids> {
   const parent = await opencode.createSession({ title: "Look after the shop" });
-  await launchAll(opencode, model, parent.id, "first", first);
+  await launchAll(opencode, model, parent.id, "Please look at the shop before the release.", first);
   const find = async (description: string) => (await client.tasks({ search: description })).tasks[0];
   const held = await find("Try the shop");
   await model.gate("cancelled").reachedBy(1);
@@ -84,26 +75,18 @@ async function playStory(opencode: OpenCode, model: OpenAiModel, client: Client)
   await client.cancel(held.id);
   await client.resume(tests.id, "Add a test for a negative count.");
   await untilEnded(client, first.length);
-  await launchAll(opencode, model, parent.id, "later", later);
+  await launchAll(opencode, model, parent.id, "Now prepare the release.", later);
   await model.gate("working").reachedBy(later.length);
   return { reviewed: reviewed.id, batch: reviewed.batchId };
 }
 
-async function launchAll(opencode: OpenCode, model: OpenAiModel, parentId: string, name: string, parts: Part[]) {
-  const inputs = parts.map(({ description, agent, prompt, steps }, index) => {
-    model.script(`${name}-${index}`, steps);
-    return {
-      name: "asyncagents_task",
-      input: { description, agent, prompt: `${prompt}${hidden(`${name}-${index}`)}` },
-    };
+async function launchAll(opencode: OpenCode, model: UnmarkedModel, parentId: string, prompt: string, parts: Part[]) {
+  for (const part of parts) model.script(part.prompt, part.steps);
+  const inputs = parts.map(({ description, agent, prompt: text }) => {
+    return { name: "asyncagents_task", input: { description, agent, prompt: text } };
   });
-  model.script(name, [calls(inputs), say("They are at work.")]);
-  await opencode.prompt(parentId, `Please see to it. ${scriptMarker(name)}`);
-}
-
-/** A marker that Markdown does not show, placed below the prompt's preview. */
-function hidden(script: string): string {
-  return `\n\n\n[//]: # (${scriptMarker(script)})`;
+  model.script(prompt, [calls(inputs), say("The agents are working.")]);
+  await opencode.prompt(parentId, prompt);
 }
 
 async function untilEnded(client: Client, count: number): Promise<void> {
@@ -123,8 +106,8 @@ interface Picture {
 
 async function takePictures(browser: Browser, url: string, ids: Ids): Promise<void> {
   await takeAll(browser, url, [
-    { name: "list-light", path: "/", theme: "light", viewport: WIDE },
-    { name: "list-dark", path: "/", theme: "dark", viewport: WIDE },
+    { name: "list-light", path: "/", theme: "light", viewport: LIST },
+    { name: "list-dark", path: "/", theme: "dark", viewport: LIST },
     { name: "timeline-light", path: `/batches/${ids.batch}`, theme: "light", viewport: { width: 1280, height: 620 } },
     { name: "task-light", path: `/tasks/${ids.reviewed}`, theme: "light", viewport: { width: 1280, height: 1000 } },
     { name: "stats-dark", path: "/stats", theme: "dark", viewport: WIDE },
@@ -135,8 +118,8 @@ async function takePictures(browser: Browser, url: string, ids: Ids): Promise<vo
 async function takeBoardPictures(browser: Browser): Promise<void> {
   await withBoard(({ url, reviewed }) =>
     takeAll(browser, url, [
-      { name: "board-light", path: "/board", theme: "light", viewport: { width: 1280, height: 640 } },
-      { name: "attempt-light", path: `/attempts/${reviewed}`, theme: "light", viewport: { width: 1280, height: 1150 } },
+      { name: "board-light", path: "/board", theme: "light", viewport: { width: 1280, height: 520 } },
+      { name: "attempt-light", path: `/attempts/${reviewed}`, theme: "light", viewport: { width: 1280, height: 1030 } },
     ]),
   );
 }

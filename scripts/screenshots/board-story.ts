@@ -24,7 +24,7 @@ export interface Item {
   count: number;
 }
 
-/** The sum of all items, in cents. A count below zero is a mistake of the caller. */
+/** The sum of all items, in cents. Counts must not be negative. */
 export function totalOf(items: readonly Item[]): number {
   for (const { name, count } of items) {
     if (count < 0) throw new RangeError(\`\${name}: count must not be negative, but is \${count}\`);
@@ -36,18 +36,18 @@ export function totalOf(items: readonly Item[]): number {
 const TEST = `import { expect, test } from "bun:test";
 import { totalOf } from "../src/cart.ts";
 
-test("a negative count is refused", () => {
+test("a negative count is rejected", () => {
   expect(() => totalOf([{ name: "pear", count: -1 }])).toThrow(RangeError);
 });
 `;
 
-export const REVIEWED = "Refuse a negative count";
+export const REVIEWED = "Reject a negative count";
 
 /** Oldest first. */
 export const boardItems: BoardItem[] = [
   { title: "Rewrite the shop in assembler", description: "It would be faster.", ends: "cancelled" },
   {
-    title: "Say in the README how to start",
+    title: "Describe how to start the shop",
     description: "One line is enough.",
     steps: [write("START.md", "# Start\n\n    bun src/shop.ts\n"), say("It is in START.md.")],
     ends: "merge",
@@ -57,7 +57,7 @@ export const boardItems: BoardItem[] = [
   {
     title: "Translate the receipt to German",
     description: "Keep the amounts as they are.",
-    steps: [bash("ls src", "Lists the sources"), fail(400, "insufficient credit: add funds to go on")],
+    steps: [bash("ls src", "Lists the sources"), fail(400, "insufficient credit: add funds to continue")],
     ends: "todo",
   },
   {
@@ -67,14 +67,14 @@ export const boardItems: BoardItem[] = [
   },
   {
     title: REVIEWED,
-    description: "`totalOf` takes **any** count today.\n\n- refuse what is below zero\n- a test that says so",
+    description: "totalOf accepts any count today.\n\n- Reject counts below zero.\n- Add a test for it.",
     steps: [
       call("read", { filePath: "src/cart.ts" }),
       write("src/cart.ts", CART),
       write("test/cart.test.ts", TEST),
       bash("git status --short", "Shows what changed"),
       say(
-        "`totalOf` **refuses** a negative count with a `RangeError` that names the item. `test/cart.test.ts` proves it.",
+        "`totalOf` now **rejects** a negative count with a `RangeError` that names the item. The new test is in `test/cart.test.ts`.",
       ),
     ],
   },

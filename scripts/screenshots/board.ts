@@ -6,13 +6,12 @@ import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Client, createClient } from "../../src/client/client.ts";
 import { findDaemon } from "../../src/daemon/find-daemon.ts";
-import { type OpenAiModel, startOpenAiModel } from "../../src/testing/models/openai-model.ts";
-import { scriptMarker } from "../../src/testing/models/script.ts";
 import { openCodeBinary } from "../../src/testing/opencode/binary.ts";
 import { createProject, createTemporaryRoot, prepareHome } from "../../src/testing/opencode/home.ts";
 import { cleanEnvironment } from "../../src/testing/opencode/process.ts";
 import { type BoardItem, boardItems, REVIEWED } from "./board-story.ts";
 import { files } from "./story.ts";
+import { startUnmarkedModel, type UnmarkedModel } from "./unmarked-model.ts";
 
 const main = join(import.meta.dir, "../..", "src", "cli", "main.ts");
 
@@ -26,7 +25,7 @@ export interface BoardPlace {
 export async function withBoard(picture: (place: BoardPlace) => Promise<void>): Promise<void> {
   const root = await createTemporaryRoot();
   const [home, data] = [join(root, "home"), join(root, "data")];
-  const model = startOpenAiModel();
+  const model = startUnmarkedModel();
   const extra = {
     ASYNCAGENTS_HOME: data,
     ASYNCAGENTS_API_PORT: "0",
@@ -39,7 +38,7 @@ export async function withBoard(picture: (place: BoardPlace) => Promise<void>): 
   let daemon: Bun.Subprocess | null = null;
   try {
     for (const folder of [home, data]) await mkdir(folder);
-    await prepareHome(home, { model });
+    await prepareHome(home, { model, config: model.config });
     const repository = await createProject(join(root, "greengrocer"), files);
     daemon = Bun.spawn([process.execPath, main, "daemon"], {
       cwd: data,
@@ -67,16 +66,15 @@ async function recordOf(directory: string, daemon: Bun.Subprocess) {
 }
 
 /** Returns the attempt in review. */
-async function playBoard(client: Client, model: OpenAiModel, repository: string): Promise<string> {
+async function playBoard(client: Client, model: UnmarkedModel, repository: string): Promise<string> {
   const { project_id } = await client.operate("add_project", { name: "Greengrocer" });
   const { repo_id } = await client.operate("add_repo", { project_id, path: repository });
   let reviewed = "";
-  for (const [index, item] of boardItems.entries()) {
-    const hidden = `\n\n[//]: # (${scriptMarker(`board-${index}`)})`;
-    const description = `${item.description}${item.steps ? hidden : ""}`;
-    const { task_id } = await client.operate("create_task", { project_id, title: item.title, description });
+  for (const item of boardItems) {
+    const { title, description } = item;
+    const { task_id } = await client.operate("create_task", { project_id, title, description });
     if (item.steps) {
-      model.script(`board-${index}`, item.steps);
+      model.script(title, item.steps);
       const repos = [{ repo_id, target_branch: "main" }];
       const input = { task_id, executor: "OPENCODE", repos };
       const { attempt_id } = await client.operate("start_task_attempt", input);

@@ -19,7 +19,7 @@ export const agents = {
 export const files = {
   "README.md": "# Greengrocer\n\nA small shop: a cart, prices, and a receipt.\n",
   "src/cart.ts":
-    'import { priceOf } from "./price.ts";\n\n// TODO: refuse a negative count\nexport function totalOf(items: { name: string; count: number }[]): number {\n  return items.reduce((sum, item) => sum + item.count * priceOf(item.name), 0);\n}\n',
+    'import { priceOf } from "./price.ts";\n\n// TODO: reject a negative count\nexport function totalOf(items: { name: string; count: number }[]): number {\n  return items.reduce((sum, item) => sum + item.count * priceOf(item.name), 0);\n}\n',
   "src/price.ts":
     "const prices: Record<string, number> = { apple: 30, pear: 45, plum: 15 };\n\nexport function priceOf(name: string): number {\n  return prices[name] ?? 0;\n}\n",
 };
@@ -28,7 +28,7 @@ const bash = (command: string, description: string) => call("bash", { command, d
 const read = (filePath: string) => call("read", { filePath });
 const search = (word: string) => bash(`grep -rn ${word} src`, `Looks for ${word}`);
 
-const FOUND = `Found **one** rounding bug and one gap:
+const FOUND = `Found **two** mistakes:
 
 | file | line | what |
 |---|---|---|
@@ -60,14 +60,15 @@ export const first: Part[] = [
       bash("ls src && echo '3 tests written'", "Lists the sources"),
       pause(2200),
       say("Three tests are written; **all pass**."),
-      say("The fourth test is in: it fails, as expected, until a negative count is refused."),
+      pause(1400),
+      say("The fourth test is in: it fails, as expected, until a negative count is rejected."),
     ],
   },
   {
     description: "Translate the README to German",
     agent: "general",
     prompt: "Translate README.md to German.",
-    steps: [pause(1200), fail(400, "insufficient credit: add funds to go on")],
+    steps: [pause(1200), fail(400, "insufficient credit: add funds to continue")],
   },
   {
     description: "Count lines by folder",
@@ -78,7 +79,7 @@ export const first: Part[] = [
   {
     description: "Look for unused exports",
     agent: "explore",
-    prompt: "Which exports does nobody import?",
+    prompt: "Which exports are never imported?",
     steps: [search("export"), pause(2600), say("None: each export is used.")],
   },
   {
@@ -92,9 +93,9 @@ export const first: Part[] = [
 /** Launched later, and still running when the pictures are taken. */
 export const later: Part[] = [
   {
-    description: "Refuse a negative count",
+    description: "Reject a negative count",
     agent: "general",
-    prompt: "Make totalOf refuse a negative count, then run the tests.",
+    prompt: "Make totalOf reject a negative count, then run the tests.",
     steps: [
       read("src/cart.ts"),
       pause(800),
