@@ -14,7 +14,7 @@ export class Screen {
   readonly #waiting = new Map<string, { drawn: string; resolve: () => void }>();
   #last = "";
 
-  take(bytes: Uint8Array): void {
+  write(bytes: Uint8Array): void {
     const text = this.#decoder.decode(bytes, { stream: true });
     this.#last = (this.#last + text).slice(-KEPT);
     for (const [wanted, waiter] of this.#waiting) {

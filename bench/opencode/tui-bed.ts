@@ -34,7 +34,7 @@ export async function tuiBed(settings: BedSettings): Promise<RunningOpenCode> {
   const child = Bun.spawn([openCodeBinary()], {
     cwd,
     env: cleanEnvironment(home, { TERM: "xterm-256color", ...settings.env }),
-    terminal: { cols: 120, rows: 40, data: (_, bytes) => screen.take(bytes) },
+    terminal: { cols: 120, rows: 40, data: (_, bytes) => screen.write(bytes) },
   });
   const release = attachLifeline(child.pid, root);
   const type = (keys: string) => child.terminal?.write(keys);
@@ -69,8 +69,8 @@ export async function tuiBed(settings: BedSettings): Promise<RunningOpenCode> {
   async function enter(prompt: string): Promise<Exchange> {
     for (let left = ENTERS - 1; left > 0; left--) {
       type(ENTER);
-      const taken = await settings.model.exchangeWith(prompt, ENTER_MS).catch(() => null);
-      if (taken) return taken;
+      const exchange = await settings.model.exchangeWith(prompt, ENTER_MS).catch(() => null);
+      if (exchange) return exchange;
     }
     type(ENTER);
     return settings.model.exchangeWith(prompt);

@@ -16,16 +16,16 @@ const taskColours: Colour[] = ["cyan", "magenta", "blue", "yellow"];
 
 /** Forwards every event as it arrives. */
 class Listener extends Recorder<RecordedEvent> {
-  readonly #take: (event: RecordedEvent) => void;
+  readonly #onEvent: (event: RecordedEvent) => void;
 
-  constructor(take: (event: RecordedEvent) => void) {
+  constructor(onEvent: (event: RecordedEvent) => void) {
     super(summarizeEvent);
-    this.#take = take;
+    this.#onEvent = onEvent;
   }
 
   override push(event: RecordedEvent): void {
     super.push(event);
-    this.#take(event);
+    this.#onEvent(event);
   }
 }
 
@@ -49,7 +49,7 @@ export class Watch {
 
   async start(url: string): Promise<void> {
     this.#stops.push(this.#store.onChange(() => this.#next(() => this.#readFeed())));
-    const events = await connectEvents(url, new Listener((event) => this.#take(event)));
+    const events = await connectEvents(url, new Listener((event) => this.#onEvent(event)));
     this.#stops.push(() => events.close());
   }
 
@@ -95,7 +95,7 @@ export class Watch {
     this.#screen.line({ name, nameColour: colour, ...line });
   }
 
-  #take(event: RecordedEvent): void {
+  #onEvent(event: RecordedEvent): void {
     if (event.type === "message.updated" && event.properties.info.role === "user") {
       this.#userMessages.add(event.properties.info.id);
     }

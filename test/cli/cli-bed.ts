@@ -67,7 +67,7 @@ export function cliWorld(): CliWorld {
     // All of them: a test may fail because there are several.
     for (const server of livingServers(data))
       if (!(await stopDaemon(server, 10_000))) process.kill(server.pid, "SIGKILL");
-    for (const letGo of watched.values()) letGo();
+    for (const release of watched.values()) release();
     rmSync(folder, { recursive: true, force: true });
   });
 

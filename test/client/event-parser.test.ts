@@ -47,10 +47,10 @@ test("byte by byte, with characters of every length", () => {
 
 test("unknown events are skipped, and an event without an end is an error", () => {
   const parser = new EventParser();
-  const take = (words: string) => [...parser.parse(new TextEncoder().encode(words))];
-  expect(take("event: task.exploded\ndata: {}\n\n:ping\n\nevent: snapshot\n\ndata: {}\n\n\n\n")).toEqual([]);
-  expect(take('event:heartbeat\ndata:{"ts":"x"}\n\n')).toEqual([{ type: "heartbeat", ts: "x" }]);
+  const parse = (words: string) => [...parser.parse(new TextEncoder().encode(words))];
+  expect(parse("event: task.exploded\ndata: {}\n\n:ping\n\nevent: snapshot\n\ndata: {}\n\n\n\n")).toEqual([]);
+  expect(parse('event:heartbeat\ndata:{"ts":"x"}\n\n')).toEqual([{ type: "heartbeat", ts: "x" }]);
   expect(() => {
-    for (let megabyte = 0; megabyte < 20; megabyte++) take("x".repeat(1024 * 1024));
+    for (let megabyte = 0; megabyte < 20; megabyte++) parse("x".repeat(1024 * 1024));
   }).toThrow("no end");
 });

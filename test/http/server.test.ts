@@ -13,7 +13,7 @@ import { ended, launch, newWorld, type World } from "../engine/engine-bed.ts";
 import { atEnd, serverRecord, startApi } from "./bed/api-bed.ts";
 import { rawRequest } from "./bed/raw-request.ts";
 
-async function take(world: World, port: number): Promise<Server | null> {
+async function occupy(world: World, port: number): Promise<Server | null> {
   const { promise, resolve } = Promise.withResolvers<Server | null>();
   const server = createServer();
   server.on("error", () => resolve(null));
@@ -24,10 +24,10 @@ async function take(world: World, port: number): Promise<Server | null> {
 }
 
 /** The first of this many consecutive free ports, now occupied by us. */
-async function takeRow(world: World, count: number): Promise<number> {
+async function occupyRow(world: World, count: number): Promise<number> {
   for (let first = 21_000 + (process.pid % 1000) * 20; ; first += count) {
     const servers = [];
-    for (let port = first; port < first + count; port++) servers.push(await take(world, port));
+    for (let port = first; port < first + count; port++) servers.push(await occupy(world, port));
     if (servers.every((server) => server !== null)) return first;
   }
 }
@@ -54,7 +54,7 @@ async function startInWorker(world: World, port: number): Promise<number> {
 describe("the port", () => {
   test("is the next free one if the wanted one is in use", async () => {
     const world = newWorld();
-    const first = await takeRow(world, 3);
+    const first = await occupyRow(world, 3);
     const api = await startApi({ world, port: first });
     expect(api.server.port).toBeGreaterThan(first + 2);
     expect(api.server.port).toBeLessThan(first + 10);
@@ -65,7 +65,7 @@ describe("the port", () => {
 
   test("is any free one if ten in a row are in use [AT-16.2]", async () => {
     const world = newWorld();
-    const first = await takeRow(world, 10);
+    const first = await occupyRow(world, 10);
     const api = await startApi({ world, port: first });
     expect(api.server.port < first || api.server.port >= first + 10).toBe(true);
     expect((await api.client.health()).status).toBe("ok");
@@ -91,7 +91,7 @@ describe("the port", () => {
 
   test("does not go beyond the last port number", async () => {
     const world = newWorld();
-    await take(world, 65_535);
+    await occupy(world, 65_535);
     const api = await startApi({ world, port: 65_535 });
     expect((await api.client.health()).status).toBe("ok");
   });

@@ -33,7 +33,7 @@ function discovery(world: World): { port: number; pid: number; startedAt: string
 }
 
 /** Occupies a port; false if it is in use. */
-async function take(port: number): Promise<boolean> {
+async function occupy(port: number): Promise<boolean> {
   const server = createServer((socket) => socket.destroy());
   const { promise, resolve } = Promise.withResolvers<boolean>();
   server.once("error", () => resolve(false));
@@ -44,10 +44,10 @@ async function take(port: number): Promise<boolean> {
 }
 
 /** Occupies this many ports in a row; returns the first. */
-async function takeInARow(count: number): Promise<number> {
+async function occupyRow(count: number): Promise<number> {
   for (let first = 20_000 + (process.pid % 20_000); ; first += count) {
     let got = 0;
-    while (got < count && (await take(first + got))) got++;
+    while (got < count && (await occupy(first + got))) got++;
     if (got === count) return first;
   }
 }
@@ -68,7 +68,7 @@ function isRefused(port: number, host: string): Promise<boolean> {
 
 /** Whether the default port is free now. */
 async function isDefaultFree(): Promise<boolean> {
-  const free = await take(DEFAULT_PORT);
+  const free = await occupy(DEFAULT_PORT);
   if (free) await giveBack();
   return free;
 }
@@ -87,7 +87,7 @@ async function expectDefaults(world: World, free: boolean): Promise<void> {
 }
 
 test("the port can be set; ports in use are skipped, up to nine of them [AT-16.2, AT-F-01]", async () => {
-  const first = await takeInARow(10);
+  const first = await occupyRow(10);
   await giveBack();
   const world = await start({ env: { ASYNCAGENTS_API_PORT: String(first) } });
   const { port, client } = await world.api();

@@ -155,7 +155,7 @@ export class TaskPages implements FeedListener {
     this.#loading.set(number, load);
     try {
       const answer = await this.#fetch(number, load.signal);
-      if (!load.signal.aborted) this.#take(number, answer);
+      if (!load.signal.aborted) this.#store(number, answer);
     } catch (failure) {
       if (!load.signal.aborted) this.#failure = failure;
     } finally {
@@ -187,7 +187,7 @@ export class TaskPages implements FeedListener {
     }
   }
 
-  #take(number: number, answer: TaskList): void {
+  #store(number: number, answer: TaskList): void {
     this.#stale.delete(number);
     const isDrifted = this.#isAnchored && this.total !== null && this.#driftOf(number, answer);
     if (isDrifted) this.#rows.rebase(answer.total);

@@ -7,7 +7,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import { mutationKeys, queryKeys } from "../server/query-keys.ts";
 import type { FeedListener } from "./live-feed.ts";
 import { pacer } from "./pacer.ts";
-import { Standings } from "./standings.ts";
+import { TurningPoints } from "./turning-points.ts";
 
 const PACE_MS = 300;
 
@@ -16,14 +16,14 @@ export function boardUpdates(queries: QueryClient): FeedListener {
     const isMoving = queries.isMutating({ mutationKey: mutationKeys.move }) > 0;
     return isMoving ? undefined : queries.invalidateQueries({ queryKey: queryKeys.board });
   });
-  const standings = new Standings(({ status, run, phase }) => `${status} ${run.number} ${phase === "waiting"}`);
+  const turningPoints = new TurningPoints(({ status, run, phase }) => `${status} ${run.number} ${phase === "waiting"}`);
   return {
     onSnapshot({ tasks }) {
-      standings.begin(tasks);
+      turningPoints.begin(tasks);
       refresh();
     },
     onChange(type, task) {
-      if (standings.hasTurned(task) || type !== "task.updated") refresh();
+      if (turningPoints.hasTurned(task) || type !== "task.updated") refresh();
     },
     onBoard: refresh,
   };

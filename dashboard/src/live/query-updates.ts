@@ -10,7 +10,7 @@ import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 import { queryKeys } from "../server/query-keys.ts";
 import type { FeedListener } from "./live-feed.ts";
 import { keyedPacers, pacer } from "./pacer.ts";
-import { Standings } from "./standings.ts";
+import { TurningPoints } from "./turning-points.ts";
 
 const PACE_MS = 1000;
 const SLOW_PACE_MS = 5000;
@@ -24,14 +24,14 @@ export function queryUpdates(queries: QueryClient): FeedListener {
   const logs = keyedPacers(PACE_MS, (id) => invalidate(queryKeys.logs(id)));
   const group = keyedPacers(PACE_MS, (id) => invalidate(queryKeys.group(id)));
   const children = keyedPacers(PACE_MS, (id) => invalidate(queryKeys.children(id)));
-  const standings = new Standings(({ status, run }) => `${status} ${run.number}`);
+  const turningPoints = new TurningPoints(({ status, run }) => `${status} ${run.number}`);
   let isFirst = true;
 
   return {
     onSnapshot(snapshot: TaskSnapshot) {
       if (!isFirst) void queries.invalidateQueries();
       isFirst = false;
-      standings.begin(snapshot.tasks);
+      turningPoints.begin(snapshot.tasks);
       queries.setQueryData(queryKeys.stats, snapshot.stats);
     },
     onChange(type: TaskEventName, changed: BackgroundTask) {
@@ -43,7 +43,7 @@ export function queryUpdates(queries: QueryClient): FeedListener {
       logs(changed.id);
       group(changed.batchId);
       // Only a turning point changes a count, a run or a family; the many updates in between do not.
-      if (!standings.hasTurned(changed) && type === "task.updated") return;
+      if (!turningPoints.hasTurned(changed) && type === "task.updated") return;
       runs(changed.id);
       stats();
       history();

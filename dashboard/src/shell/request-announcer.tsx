@@ -5,7 +5,7 @@
 import { useEffect, useState } from "react";
 import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 import type { LiveFeed } from "../live/live-feed.ts";
-import { Standings } from "../live/standings.ts";
+import { TurningPoints } from "../live/turning-points.ts";
 import { visibleText } from "../wording/hidden-characters.ts";
 
 const MAX_CHARACTERS = 300;
@@ -13,12 +13,12 @@ const MAX_CHARACTERS = 300;
 export function RequestAnnouncer({ feed }: { feed: LiveFeed }) {
   const [told, setTold] = useState("");
   useEffect(() => {
-    const standings = new Standings((task) => requestOf(task)?.requestId ?? "");
+    const turningPoints = new TurningPoints((task) => requestOf(task)?.requestId ?? "");
     const stop = feed.listen({
-      onSnapshot: ({ tasks }) => standings.begin(tasks),
+      onSnapshot: ({ tasks }) => turningPoints.begin(tasks),
       onChange(_type, task) {
         const request = requestOf(task);
-        if (!standings.hasTurned(task) || request === null) return;
+        if (!turningPoints.hasTurned(task) || request === null) return;
         const what = request.asks === "permission" ? "asks for a permission" : "asks a question";
         setTold(visibleText(`${task.description} ${what}: ${request.text.slice(0, MAX_CHARACTERS)}`));
       },

@@ -26,7 +26,7 @@ export async function startChild(world: World, directory = "/other", heartbeatMs
   const child = Bun.spawn([process.execPath, script, folder, directory, ...heartbeat], {
     stdio: ["pipe", "pipe", "pipe"],
   });
-  const letGo = attachLifeline(child.pid, join(folder, "nothing"));
+  const release = attachLifeline(child.pid, join(folder, "nothing"));
   const lines = linesOf(child.stdout);
   const errors = new Response(child.stderr).text();
   const said = async () => (await lines.next()).value ?? "";
@@ -47,13 +47,13 @@ export async function startChild(world: World, directory = "/other", heartbeatMs
     async end() {
       child.stdin.end();
       await child.exited;
-      letGo();
+      release();
       return errors;
     },
     async kill() {
       child.kill("SIGKILL");
       await child.exited;
-      letGo();
+      release();
     },
   };
   atEnd(world, () => started.kill());

@@ -5,7 +5,7 @@
 import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 import { isLive } from "../wording/statuses.ts";
 
-export class Standings {
+export class TurningPoints {
   readonly #known = new Map<string, string>();
   readonly #of: (task: BackgroundTask) => string;
 
