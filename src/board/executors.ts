@@ -3,7 +3,7 @@
 import type { LaunchRequest } from "../engine/launch.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { isPerson } from "../protocol/call-origin.ts";
-import { EXECUTORS } from "../protocol/fields.ts";
+import { EXECUTOR_HOSTS, EXECUTORS, type ExecutorName } from "../protocol/executor-names.ts";
 import type { OperationOutput } from "../protocol/operations.ts";
 import { isDirectoryAllowed, realOf } from "./approvals.ts";
 import type { BoardCall } from "./board-call.ts";
@@ -11,12 +11,9 @@ import type { BoardContext, ExecutorInfo } from "./board-context.ts";
 import type { Input } from "./input.ts";
 
 type RunChoices = Pick<Input<"launch_task">, "model" | "max_minutes" | "max_cost">;
-export type Executor = (typeof EXECUTORS)[number];
 
-const HOSTS: Record<Executor, string> = { OPENCODE: "opencode", CLAUDE_CODE: "claude", SCRIPTED: "scripted" };
-
-export function executorOf(host: string): Executor {
-  return EXECUTORS.find((name) => HOSTS[name] === host) ?? "SCRIPTED";
+export function executorOf(host: string): ExecutorName {
+  return EXECUTORS.find((name) => EXECUTOR_HOSTS[name] === host) ?? "SCRIPTED";
 }
 
 /** The host behind an executor name, if the caller may use it. */
@@ -24,7 +21,7 @@ export function hostFor(context: BoardContext, given: string, call: BoardCall): 
   const name = given.trim().toUpperCase().replaceAll("-", "_");
   const offered = offeredTo(context, call);
   const known = offered.find((executor) => executor === name);
-  if (known) return HOSTS[known];
+  if (known) return EXECUTOR_HOSTS[known];
   const message = `There is no executor ${JSON.stringify(given)}. Use one of ${offered.join(", ")}; list_executors says which can be used.`;
   throw new AsyncAgentsError("invalid_input", message, { details: { field: "executor" } });
 }
@@ -33,7 +30,7 @@ export function hostFor(context: BoardContext, given: string, call: BoardCall): 
  * The scripted agent writes whatever its prompt says, and no model can refuse. It exists for people to try things
  * out.
  */
-function offeredTo({ scriptedForModels = false }: BoardContext, { origin }: BoardCall): readonly Executor[] {
+function offeredTo({ scriptedForModels = false }: BoardContext, { origin }: BoardCall): readonly ExecutorName[] {
   const all = origin.door === "person" || scriptedForModels;
   return all ? EXECUTORS : EXECUTORS.filter((name) => name !== "SCRIPTED");
 }
@@ -99,8 +96,8 @@ async function directoryToOpen(context: BoardContext, given: string | undefined,
   return real !== null && (await isDirectoryAllowed(context, real, call)) ? real : null;
 }
 
-function wireExecutor(executor: Executor, found: readonly ExecutorInfo[]) {
-  const info = found.find(({ host }) => host === HOSTS[executor]);
+function wireExecutor(executor: ExecutorName, found: readonly ExecutorInfo[]) {
+  const info = found.find(({ host }) => host === EXECUTOR_HOSTS[executor]);
   return {
     executor,
     available: info !== undefined && info.problem === null,

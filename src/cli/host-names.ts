@@ -1,25 +1,18 @@
 /** Maps the host names that people type to those of the board's operations. Contains only the mapping. */
 
 import { AsyncAgentsError } from "../model/errors.ts";
-import type { EXECUTORS } from "../protocol/fields.ts";
+import { EXECUTOR_HOSTS, EXECUTORS, type ExecutorName } from "../protocol/executor-names.ts";
 
-type Executor = (typeof EXECUTORS)[number];
-
-const BY_NAME: Readonly<Record<string, Executor>> = {
-  opencode: "OPENCODE",
-  claude: "CLAUDE_CODE",
-  scripted: "SCRIPTED",
-};
-
-export const HOSTS: readonly string[] = Object.keys(BY_NAME);
+export const HOSTS: readonly string[] = Object.values(EXECUTOR_HOSTS);
 
 /** The name people use for an executor. */
 export function hostOf(executor: string): string {
-  return HOSTS.find((name) => BY_NAME[name] === executor) ?? executor.toLowerCase();
+  const known = EXECUTORS.find((name) => name === executor);
+  return known === undefined ? executor.toLowerCase() : EXECUTOR_HOSTS[known];
 }
 
-export function executorNamed(name = "opencode"): Executor {
-  const executor = BY_NAME[name.toLowerCase()];
+export function executorNamed(name = "opencode"): ExecutorName {
+  const executor = EXECUTORS.find((each) => EXECUTOR_HOSTS[each] === name.toLowerCase());
   if (executor) return executor;
   throw new AsyncAgentsError(
     "invalid_input",

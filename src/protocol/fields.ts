@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { STATUSES } from "../model/task.ts";
+import { EXECUTORS } from "./executor-names.ts";
 
 export const TITLE_CHARS = 300;
 export const DESCRIPTION_CHARS = 200_000;
@@ -11,7 +12,6 @@ export const PROMPT_CHARS = 200_000;
 
 export const WORK_ITEM_STATUSES = ["todo", "inprogress", "inreview", "done", "cancelled"] as const;
 export const ATTEMPT_STATES = ["starting", "running", "waiting", "completed", "failed", "stopped", "merged"] as const;
-export const EXECUTORS = ["OPENCODE", "CLAUDE_CODE", "SCRIPTED"] as const;
 /** The longest time that one call waits; clients give up after a minute. */
 export const MAX_WAIT_MS = 50_000;
 
@@ -24,8 +24,8 @@ export const count = (meaning: string) => z.number().int().min(0).describe(meani
 export const status = (meaning: string) => z.enum(WORK_ITEM_STATUSES).describe(meaning);
 export const attemptState = (meaning: string) => z.enum(ATTEMPT_STATES).describe(meaning);
 /** All executors, and those that models are offered unless the daemon was started with the scripted one. */
-export const EXECUTOR_NAMES = "OPENCODE, CLAUDE_CODE or SCRIPTED";
-export const EXECUTOR_NAMES_FOR_MODELS = "OPENCODE or CLAUDE_CODE";
+export const EXECUTOR_NAMES = choiceOf(EXECUTORS);
+export const EXECUTOR_NAMES_FOR_MODELS = choiceOf(EXECUTORS.filter((name) => name !== "SCRIPTED"));
 export const executor = (meaning: string) => z.string().max(40).describe(`${meaning} (${EXECUTOR_NAMES})`);
 export const requestId = z
   .string()
@@ -87,3 +87,7 @@ export const statusSchema = z.enum(STATUSES);
 export const isoTime = z.iso.datetime().describe("ISO 8601, UTC");
 export const wholeCount = z.number().int().min(0);
 export const milliseconds = z.number().min(0).describe("milliseconds");
+
+function choiceOf(names: readonly string[]): string {
+  return [names.slice(0, -1).join(", "), names.at(-1)].join(" or ");
+}

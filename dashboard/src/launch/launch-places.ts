@@ -2,6 +2,7 @@
  * Where tasks can be launched: the hosts that this server or the daemon can open, the known folders, and the agents
  * there.
  */
+import { EXECUTOR_HOSTS } from "../../../src/protocol/executor-names.ts";
 import type { ServerInstance } from "../../../src/protocol/server.ts";
 import { useExecutors } from "../server/board-queries.ts";
 import type { Executor } from "../server/operate.ts";
@@ -22,11 +23,7 @@ export interface LaunchPlaces {
   instances: readonly ServerInstance[];
 }
 
-const HOSTS: Record<string, string> = {
-  OPENCODE: "opencode",
-  CLAUDE_CODE: "claude",
-  SCRIPTED: "scripted",
-};
+const HOSTS: Record<string, string> = EXECUTOR_HOSTS;
 
 /** Null until the server has answered. Without a daemon only this server's own hosts are listed. */
 export function useLaunchPlaces(): { places: LaunchPlaces | null; error: Error | null; retry: () => void } {

@@ -17,6 +17,16 @@ export interface PhaseText {
   kind: "waiting" | "retrying" | "stalled" | "plain";
 }
 
+/** Complete, so that a new phase does not compile without its words. Null: what the agent does says more. */
+const WORDS: Record<NonNullable<Phased["phase"]>, { kind: PhaseText["kind"]; text: string } | null> = {
+  queued: { kind: "plain", text: "queued" },
+  starting: { kind: "plain", text: "starting" },
+  working: null,
+  retrying: { kind: "retrying", text: "retrying" },
+  waiting: { kind: "waiting", text: "waiting for a person" },
+  stalled: { kind: "stalled", text: "stalled: no recent activity" },
+};
+
 export function phaseText(task: Phased): PhaseText {
   const attention = (kind: PhaseText["kind"], text: string): PhaseText => ({ kind, text, needsAttention: true });
   if (!isLive(task)) return { kind: "plain", text: endText(task), needsAttention: false };
@@ -24,10 +34,9 @@ export function phaseText(task: Phased): PhaseText {
   const detail = task.phaseDetail;
   if (detail?.kind === "waiting") return attention("waiting", `waiting for ${waitsFor(detail.asks)}: ${detail.text}`);
   if (detail?.kind === "retrying") return attention("retrying", `retrying (${detail.count}): ${detail.reason}`);
-  if (task.phase === "waiting") return attention("waiting", "waiting for a person");
-  if (task.phase === "retrying") return attention("retrying", "retrying");
-  if (task.phase === "stalled") return attention("stalled", "stalled: no recent activity");
-  return { kind: "plain", text: workText(task), needsAttention: false };
+  const words = task.phase === null ? null : WORDS[task.phase];
+  if (words === null) return { kind: "plain", text: workText(task), needsAttention: false };
+  return { ...words, needsAttention: words.kind !== "plain" };
 }
 
 function waitsFor(asks: "permission" | "question"): string {
@@ -35,7 +44,6 @@ function waitsFor(asks: "permission" | "question"): string {
 }
 
 function workText(task: Phased): string {
-  if (task.phase === "queued" || task.phase === "starting") return task.phase;
   const newest = task.progress.lastTools.at(-1);
   const calls = task.progress.toolCalls === 0 ? "working" : counted(task.progress.toolCalls, "tool call");
   return newest ? `${calls} · ${newest}` : calls;

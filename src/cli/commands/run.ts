@@ -4,6 +4,7 @@ import { realpathSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import type { Client } from "../../client/client.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
+import type { ExecutorName } from "../../protocol/executor-names.ts";
 import type { BackgroundTask } from "../../protocol/tasks.ts";
 import { inspectRepo } from "../../worktree/git/repo.ts";
 import { waitForAttempt } from "../attempt-waiting.ts";
@@ -95,7 +96,7 @@ export async function waitAndShow(invocation: Invocation, task: BackgroundTask, 
 
 interface Job {
   prompt: string;
-  executor: "OPENCODE" | "CLAUDE_CODE" | "SCRIPTED";
+  executor: ExecutorName;
   folder: string;
   name: string;
   choices: RunChoices & { variant?: string };

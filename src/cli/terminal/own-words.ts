@@ -3,6 +3,7 @@
  * person types commands and options. One table; a test checks that it covers every operation and every such phrase.
  * Pure.
  */
+import { EXECUTOR_HOSTS, EXECUTORS } from "../../protocol/executor-names.ts";
 import type { BoardOperationName } from "../../protocol/operations.ts";
 
 const COMMAND_OF: Readonly<Record<BoardOperationName, string>> = {
@@ -50,9 +51,7 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
   [/\bunless (\w+) is true\b/g, "unless --$1 is given"],
   [/\bstill has tasks\b/g, "still has items"],
   [/\bThere is no variant\b/g, "There is no agent"],
-  [/\bOPENCODE cannot be used\b/g, "opencode cannot be used"],
-  [/\bCLAUDE_CODE cannot be used\b/g, "claude cannot be used"],
-  [/\bSCRIPTED cannot be used\b/g, "scripted cannot be used"],
+  ...EXECUTORS.map((name) => [new RegExp(`\\b${name}(?= cannot be used\\b)`, "g"), EXECUTOR_HOSTS[name]] as const),
 ];
 const OPERATION = new RegExp(`\\b(${Object.keys(COMMAND_OF).join("|")})\\b`, "g");
 
