@@ -21,7 +21,7 @@ export type { Member } from "./engine/member.ts";
 export type { HostOpener } from "./engine/recovery/orphan-sweep.ts";
 export { type Place, Slots } from "./engine/runs/slots.ts";
 export { Supervisor, type SupervisorContext } from "./engine/supervisor.ts";
-export type { Changes, FeedListener } from "./engine/watching/changes.ts";
+export type { Changes, EntriesListener } from "./engine/watching/changes.ts";
 export {
   type ClaudeHost,
   type ClaudeHostOptions,

@@ -120,9 +120,17 @@ test("an engine whose instance others removed keeps its tasks: its own process d
   const [one, two] = await twoEngines(world);
   const task = await launch(two, world.parent(), world.script(gate("held"), say("kept")));
   await two.host.gate("held").reachedBy(1);
+  const dead = await world.side();
+  const begun = await launch(dead, world.parent(), world.script(gate("dying"), say("x")));
+  await dead.host.gate("dying").reachedBy(1);
+  await dead.kill();
+  // Stored as its own, and not driven yet.
+  await one.store.apply(begun.id, { type: "task.adopted", at: world.now(), owner: two.id });
   await one.store.endInstance(two.id);
   expect(await one.supervisor.recover()).toBe(true);
-  expect(await one.store.task(task.id)).toMatchObject({ status: "running", owner: two.id });
+  for (const { id } of [task, begun]) {
+    expect(await one.store.task(id)).toMatchObject({ status: "running", owner: two.id });
+  }
 });
 
 test("each engine has its heartbeat, and one that has stopped has none", async () => {

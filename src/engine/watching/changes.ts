@@ -11,13 +11,13 @@ const PAGE = 200;
 const PAUSE_MS = 50;
 
 /** Gets new entries of the feed, in order; the next ones are read when it is done. */
-export type FeedListener = (entries: readonly FeedEntry[]) => void | Promise<void>;
+export type EntriesListener = (entries: readonly FeedEntry[]) => void | Promise<void>;
 
 export class Changes {
   readonly #store: Store;
   readonly #log: Log;
   readonly #pauseMs: number;
-  readonly #listeners = new Set<FeedListener>();
+  readonly #listeners = new Set<EntriesListener>();
   #seq = 0;
   #stop: (() => void) | null = null;
   #timer: ReturnType<typeof setTimeout> | null = null;
@@ -49,7 +49,7 @@ export class Changes {
   }
 
   /** Called with some entries at a time. The next are read when all listeners are done with these. */
-  onEntries(listener: FeedListener): () => void {
+  onEntries(listener: EntriesListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
