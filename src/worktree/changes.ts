@@ -1,25 +1,26 @@
 /**
- * What is in a worktree's checkout and not in its commits, and the checkout as a tree. Invariant: neither the index of the
- * worktree nor the repository changes by looking: index and new objects live in a folder that is gone afterwards.
+ * The uncommitted content of a worktree, and its checkout as a git tree. Invariant: looking changes neither the
+ * worktree's index nor the repository: the index copy and new objects live in a temporary folder that is removed
+ * afterwards.
  */
 import { closeSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { AsyncAgentsError } from "../model/errors.ts";
-import { git, gitFailure, type Place, tryGit } from "./git/git.ts";
+import { type GitLocation, git, gitFailure, tryGit } from "./git/git.ts";
 import { copyIndex, INDEX_LIMIT, uncommittedEntries, withIndex } from "./git/index-copy.ts";
 import { nestedChanges, nestedRepos } from "./git/nested-repos.ts";
 import { assertLinksElsewhere } from "./losses.ts";
 import type { Owned } from "./owned.ts";
 
-export interface Snapshot {
+export interface CheckoutSnapshot {
   tree: string;
-  /** With these, git finds the tree. */
+  /** Lets git find the tree. */
   environment: Record<string, string>;
-  /** What git could not read, in its words; null when all of it is in the tree. */
+  /** What git could not read, in its words; null if the tree is complete. */
   incomplete: string | null;
 }
 
-/** Paths with changes that are not committed, untracked ones and those in submodules too. Copied files are no changes. */
+/** Paths with uncommitted changes, including untracked ones and those in submodules. Copied files do not count. */
 export async function uncommittedPaths(owned: Owned): Promise<string[]> {
   const { place, mark } = owned;
   const entries = await uncommittedEntries(place);
@@ -28,7 +29,7 @@ export async function uncommittedPaths(owned: Owned): Promise<string[]> {
   return [...paths, ...(await changesInSubmodules(owned))];
 }
 
-/** Paths in submodules, however deep. Git itself would look into each with the submodule's own config. */
+/** Paths in submodules, at any depth. Git itself would look into each with the submodule's own config. */
 export async function changesInSubmodules(owned: Owned): Promise<string[]> {
   const links = await gitlinks(owned.place, {});
   if (links.length === 0) return [];
@@ -39,16 +40,16 @@ export async function changesInSubmodules(owned: Owned): Promise<string[]> {
   return found;
 }
 
-/** Paths that the index has as repositories of their own. */
-async function gitlinks(place: Place, environment: Record<string, string>): Promise<string[]> {
+/** Paths that the index records as separate repositories. */
+async function gitlinks(place: GitLocation, environment: Record<string, string>): Promise<string[]> {
   const listed = await git(place, ["ls-files", "--stage", "-z"], { environment, maxBytes: INDEX_LIMIT });
   return listed
     .split("\0")
     .flatMap((entry) => (entry.startsWith("160000 ") ? entry.slice(entry.indexOf("\t") + 1) : []));
 }
 
-/** Gives the checkout as a tree, for as long as `use` takes. */
-export async function withSnapshot<T>(owned: Owned, use: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+/** Provides the checkout as a tree while `use` runs. */
+export async function withSnapshot<T>(owned: Owned, use: (snapshot: CheckoutSnapshot) => Promise<T>): Promise<T> {
   return withIndex(owned.place, async (index, folder) => {
     const objects = join(folder, "objects");
     mkdirSync(objects);
@@ -62,7 +63,7 @@ export async function withSnapshot<T>(owned: Owned, use: (snapshot: Snapshot) =>
   });
 }
 
-/** Commits everything but the copied files; what is only in submodules stays. */
+/** Commits everything except the copied files; changes inside submodules stay. */
 export async function commitAll(owned: Owned, message: string): Promise<void> {
   const { place, repoPlace: repo, adminFolder, mark } = owned;
   const lock = lockIndex(owned);
@@ -78,7 +79,7 @@ export async function commitAll(owned: Owned, message: string): Promise<void> {
   }).finally(() => rmSync(lock, { force: true }));
 }
 
-/** As git does it: a new index is written beside the old one, by one process at a time. */
+/** As git does it: one process at a time writes a new index beside the old one. */
 function lockIndex({ adminFolder, path }: Owned): string {
   const lock = join(adminFolder, "index.lock");
   try {
@@ -86,15 +87,15 @@ function lockIndex({ adminFolder, path }: Owned): string {
     return lock;
   } catch (thrown) {
     if ((thrown as NodeJS.ErrnoException).code !== "EEXIST") throw thrown;
-    const message = `A git process is at work in ${path}. Try again; if none is, delete ${lock}.`;
+    const message = `A git process is working in ${path}. Try again; if there is none, delete ${lock}.`;
     throw new AsyncAgentsError("worktree_busy", message, { cause: thrown });
   }
 }
 
-/** Refuses a checkout of which a commit would lose something. */
+/** Rejects a checkout that cannot be committed without losing something. */
 export async function assertCommittable(owned: Owned): Promise<void> {
   if (await git(owned.place, ["ls-files", "--unmerged"])) {
-    throw new AsyncAgentsError("worktree_dirty", `${owned.path} has conflicts. Solve and commit them there first.`);
+    throw new AsyncAgentsError("worktree_dirty", `${owned.path} has conflicts. Resolve and commit them there first.`);
   }
   const inside = await changesInSubmodules(owned);
   if (inside.length > 0) {
@@ -103,7 +104,7 @@ export async function assertCommittable(owned: Owned): Promise<void> {
   }
   const problem = await withSnapshot(owned, async ({ tree, environment, incomplete }) => {
     const nested = await addedRepositories(owned, tree, environment);
-    if (nested.length > 0) return `these are repositories of their own: ${nested.join(", ")}`;
+    if (nested.length > 0) return `these are separate repositories: ${nested.join(", ")}`;
     await assertLinksElsewhere(owned, tree, environment);
     return incomplete;
   });
@@ -116,8 +117,8 @@ export async function assertCommittable(owned: Owned): Promise<void> {
 }
 
 /**
- * What git could not add, in its words. Submodules get a command of their own: `git add` looks for changes inside of them, and
- * runs what their config says.
+ * What git could not add, in its words. Submodules need a separate command: `git add` looks for changes inside them,
+ * and runs what their config says.
  */
 async function addAll(owned: Owned, environment: Record<string, string>): Promise<string | null> {
   const { place } = owned;
@@ -133,7 +134,7 @@ async function addAll(owned: Owned, environment: Record<string, string>): Promis
   return updated.code === 0 ? null : updated.stderr.trim() || `git update-index ended with code ${updated.code}`;
 }
 
-/** Copied files that git would add. It calls it an error to exclude one that it ignores. */
+/** Copied files that git would add. Git reports an error when told to exclude one that it ignores. */
 async function copiesInView({ place, mark }: Owned): Promise<string[]> {
   if (mark.copied.length === 0) return [];
   const args = ["check-ignore", "-z", "--stdin"];
@@ -143,7 +144,7 @@ async function copiesInView({ place, mark }: Owned): Promise<string[]> {
   return mark.copied.filter((path) => !ignored.has(path));
 }
 
-/** Folders with a git of their own: a commit would hold their names and lose what is in them. */
+/** Folders with their own git: a commit would contain only their names and lose their content. */
 async function addedRepositories(
   { place }: Owned,
   tree: string,
@@ -154,7 +155,7 @@ async function addedRepositories(
   return fields.flatMap((field, i) => (/^:\d+ 160000 /.test(field) ? (fields[i + 1] ?? []) : []));
 }
 
-/** A message as git wants it. */
+/** A message in the form that git expects. */
 export function withLineEnd(message: string): string {
   return message.endsWith("\n") ? message : `${message}\n`;
 }

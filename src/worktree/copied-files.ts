@@ -1,7 +1,7 @@
 /**
- * Copies files that git does not track (`.env` and the like) from a repository into a worktree of it. Git itself finds
- * them, so a pattern means what it means in git, and nothing outside of the repository or in `.git` can match.
- * Invariant: nothing that is in the worktree is replaced, and nothing is written or read through a link that leads out.
+ * Copies files that git does not track (such as `.env`) from a repository into a worktree. Git itself finds them, so a
+ * pattern means what it means in git, and nothing outside the repository or in `.git` can match. Invariant: nothing in
+ * the worktree is replaced, and nothing is written or read through a link that leads out.
  */
 import { constants, copyFileSync, lstatSync, mkdirSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
@@ -12,13 +12,13 @@ import type { Repo } from "./git/repo.ts";
 export interface CopyReport {
   /** Relative to the repository. */
   copied: string[];
-  /** What was asked for and not copied, with the reason. */
+  /** What was requested and not copied, with the reason. */
   skipped: { path: string; reason: string }[];
 }
 
 const FILE_LIMIT = 1_000;
 
-/** Refuses patterns that could mean anything outside of the repository. */
+/** Rejects patterns that could match anything outside the repository. */
 export function assertPatterns(patterns: readonly string[]): void {
   for (const pattern of patterns) {
     const segments = pattern.split(/[/\\]/);
@@ -26,7 +26,7 @@ export function assertPatterns(patterns: readonly string[]): void {
     if (isPlain && !segments.some((segment) => segment.toLowerCase() === ".git")) continue;
     throw new AsyncAgentsError(
       "invalid_input",
-      `${JSON.stringify(pattern)} cannot be copied. Give paths or patterns inside of the repository, such as ".env" or "config/*.local".`,
+      `${JSON.stringify(pattern)} cannot be copied. Give paths or patterns inside the repository, such as ".env" or "config/*.local".`,
       { details: { pattern } },
     );
   }
@@ -57,14 +57,14 @@ async function untrackedFiles(repo: Repo, pattern: string): Promise<string[]> {
   const answer = await tryGit(place, args, { maxBytes: 1024 * 1024 });
   if (answer.code !== 0) throw gitFailure(place, args, answer);
   if (answer.cut) throw tooMany(pattern);
-  // What ends in a slash is a repository of its own.
+  // A path that ends in a slash is a separate repository.
   return answer.stdout
     .toString("utf8")
     .split("\0")
     .filter((path) => path !== "" && !path.endsWith("/"));
 }
 
-/** The reason why it was not copied; null when it was. */
+/** The reason why it was not copied; null if it was. */
 function copyOne(root: string, worktree: string, path: string): string | null {
   const source = insideOf(root, join(root, path));
   if (!source) return "it is a link that leads out of the repository, or to nothing";
@@ -91,7 +91,7 @@ function insideOf(root: string, path: string): string | null {
   }
 }
 
-/** The folder in the worktree, made where it is missing; false when a part of it is no folder. */
+/** The folder in the worktree, created if missing; false if a part of it is not a folder. */
 function madeFolder(worktree: string, folder: string): boolean {
   let at = worktree;
   for (const segment of folder.split(sep).filter((part) => part !== ".")) {
@@ -106,6 +106,6 @@ function madeFolder(worktree: string, folder: string): boolean {
 function tooMany(pattern: string): AsyncAgentsError {
   return new AsyncAgentsError(
     "too_large",
-    `${JSON.stringify(pattern)} matches more than ${FILE_LIMIT} files. Copy fewer, or make them in the setup script.`,
+    `${JSON.stringify(pattern)} matches more than ${FILE_LIMIT} files. Copy fewer, or create them in the setup script.`,
   );
 }

@@ -1,23 +1,23 @@
 /**
- * What an attempt has changed since it started: committed, uncommitted and untracked, against the commit it started from; and
- * what its merge has brought to the target branch. Invariant: looking changes nothing, and the answer is bounded and says what
- * is not in it.
+ * What an attempt has changed since it started: committed, uncommitted and untracked, compared with the commit it
+ * started from; and what its merge added to the target branch. Invariant: looking changes nothing, and the result is
+ * bounded and says what is missing.
  */
 import { AsyncAgentsError } from "../model/errors.ts";
 import { withSnapshot } from "./changes.ts";
-import { git, gitFailure, type Place, tryGit } from "./git/git.ts";
+import { type GitLocation, git, gitFailure, tryGit } from "./git/git.ts";
 import { inspectRepo } from "./git/repo.ts";
 import { ownedAt } from "./owned.ts";
 
 export interface ChangedFile {
   path: string;
-  /** Where it was before, when it was moved. */
+  /** Its earlier path, if it was moved. */
   from: string | null;
   insertions: number;
   deletions: number;
-  /** Named only: there are no lines to count or to show. */
+  /** Only named: there are no lines to count or show. */
   binary: boolean;
-  /** How much of its changes the text has. */
+  /** How much of its changes the text contains. */
   shown: "whole" | "part" | "none";
 }
 
@@ -28,9 +28,9 @@ export interface Diff {
   fileCount: number;
   insertions: number;
   deletions: number;
-  /** In the order of the text, as many as were asked for; `fileCount` counts all. */
+  /** In the order of the text, up to the requested number; `fileCount` counts all. */
   files: ChangedFile[];
-  /** The unified diff, of whole lines. */
+  /** The unified diff, in whole lines. */
   text: string;
   /** Where the text was cut: after this many bytes, within this file, with this many files not shown at all. */
   cut: { bytes: number; file: string | null; filesLeft: number } | null;
@@ -57,7 +57,7 @@ export async function mergedDiffOf(repoPath: string, commit: string, bound: Boun
   const { place } = await inspectRepo(repoPath);
   const from = await tryGit(place, ["rev-parse", "--verify", "--quiet", `${commit}^1`]);
   if (from.code !== 0) {
-    const message = `${repoPath} does not have the merge's commit ${commit} any more, so there is nothing to compare.`;
+    const message = `${repoPath} no longer has the commit ${commit} of the merge, so there is nothing to compare.`;
     throw new AsyncAgentsError("worktree_not_found", message, { details: { commit } });
   }
   const before = from.stdout.toString("utf8").trim();
@@ -66,7 +66,7 @@ export async function mergedDiffOf(repoPath: string, commit: string, bound: Boun
 
 interface Bound {
   maxBytes: number;
-  /** How many files are named; a thousand unless told. */
+  /** How many files to name; default 1,000. */
   maxFiles?: number;
 }
 
@@ -76,7 +76,7 @@ function assertBound({ maxBytes }: Bound): void {
 }
 
 async function compare(
-  place: Place,
+  place: GitLocation,
   { from, to, environment }: { from: string; to: string; environment: Record<string, string> },
   { maxBytes, maxFiles = FILE_LIMIT }: Bound,
 ): Promise<Omit<Diff, "incomplete">> {
@@ -106,7 +106,7 @@ async function compare(
   };
 }
 
-/** Reads `--numstat -z`: "added, deleted, path" for each file; a moved one has an empty path, then the two in full. */
+/** Parses `--numstat -z`: "added, deleted, path" for each file; a moved one has an empty path, then both full paths. */
 function changedFiles(numstat: string): CountedFile[] {
   const fields = numstat.split("\0");
   const files: CountedFile[] = [];
@@ -121,13 +121,13 @@ function changedFiles(numstat: string): CountedFile[] {
   return files;
 }
 
-/** How much a cut text has of the file at a place in the order: the last one that it begins may be cut. */
+/** How much a cut text has of the file at a position: the last one that it begins may be cut. */
 function shareOf(place: number, begun: number): ChangedFile["shown"] {
   if (place >= begun) return "none";
   return place === begun - 1 ? "part" : "whole";
 }
 
-/** `begun`: how many of the files the text has a part of. */
+/** `begun`: how many of the files the text contains at least in part. */
 function shown(
   patch: Buffer,
   isCut: boolean,
@@ -136,7 +136,8 @@ function shown(
   if (!isCut) return { text: patch.toString("utf8"), cut: null, begun: files.length };
   const whole = patch.subarray(0, patch.lastIndexOf("\n") + 1);
   const text = whole.toString("utf8");
-  // Lines of files begin with a blank, a plus or a minus, so this can only be a heading. A file that became a link has two.
+  // Lines of files begin with a space, a plus or a minus, so this can only be a heading. A file that became a link has
+  // two.
   const headings = text.match(/^diff --git .*$/gm) ?? [];
   const begun = headings.filter((heading, i) => heading !== headings[i - 1]).length;
   const file = files[begun - 1]?.path ?? null;

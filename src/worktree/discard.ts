@@ -1,6 +1,6 @@
 /**
- * Takes a marked worktree away: folder, git's entry, branch, mark, in an order that a later call can take up wherever it
- * was interrupted. Decides nothing: whether it may go is for the caller to know.
+ * Removes a marked worktree: folder, git's entry, branch, mark, in an order that a later call can continue wherever it
+ * was interrupted. Decides nothing: the caller must know that it may be removed.
  */
 import { existsSync, lstatSync, rmdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
@@ -21,7 +21,8 @@ export async function discard({ path, mark }: Marked, { keepBranch = false } = {
   const hasRepo = existsSync(mark.gitDir);
   await removeFolder(path);
   if (hasRepo && isRegistered({ path, mark })) {
-    // Not `prune`, which would drop other people's entries, too. Twice forced: what a crash interrupted is still locked by git.
+    // Not `prune`, which would drop other people's entries too. Forced twice, since git keeps an interrupted worktree
+    // locked.
     await git(repoPlace(mark), ["worktree", "remove", "--force", "--force", "--", path]);
   }
   const branchRemoved = hasRepo && !keepBranch && (await removeBranch(mark));
@@ -29,12 +30,12 @@ export async function discard({ path, mark }: Marked, { keepBranch = false } = {
   try {
     rmdirSync(dirname(path));
   } catch {
-    // Another repo of the attempt is still in it, or somebody put something there.
+    // It still contains another repo of the attempt, or someone's files.
   }
   return { path, branch: mark.branch, branchRemoved };
 }
 
-/** True when git's entry for the path is ours; one that was never completed has no copy of the mark in it yet. */
+/** True if git's entry for the path is ours; an unfinished one does not have a copy of the mark yet. */
 export function isRegistered({ path, mark }: Marked): boolean {
   const adminFolder = adminFolderOf(mark.gitDir, path);
   return adminFolder !== null && (mark.stage === "making" || isConfirmed(mark, adminFolder));
@@ -42,13 +43,13 @@ export function isRegistered({ path, mark }: Marked): boolean {
 
 async function removeFolder(path: string): Promise<void> {
   const parent = lstatSync(dirname(path), { throwIfNoEntry: false });
-  // Through a link, it would be somebody else's folder.
+  // Through a link, this would be another folder.
   if (parent?.isDirectory()) await rm(path, { recursive: true, force: true, maxRetries: 3 });
 }
 
 async function removeBranch(mark: Marked["mark"]): Promise<boolean> {
   const tip = await findTip(repoPlace(mark), mark.branch);
-  // Deleting a branch under somebody's checkout would leave it without a commit.
+  // Deleting a branch that is checked out would leave that checkout without a commit.
   if (!tip || (await holderOf(mark.gitDir, mark.branch))) return false;
   await git(repoPlace(mark), ["update-ref", "-d", `refs/heads/${mark.branch}`, tip]);
   return true;

@@ -1,6 +1,6 @@
 /**
- * Finds our worktrees again: after a restart, after a crash in the middle, after somebody deleted a folder by hand.
- * The marks are the list; git and the disk say what became of each. Reads only.
+ * Finds our worktrees: after a restart, after a crash halfway, after someone deleted a folder by hand. The marks are
+ * the list; git and the disk show the state of each. Read-only.
  */
 import { existsSync } from "node:fs";
 import { isRegistered } from "./discard.ts";
@@ -10,22 +10,22 @@ import { type Marked, marksIn } from "./mark.ts";
 import { isRealFolder } from "./owned.ts";
 
 /**
- * `ready`: complete. `making`: a process is at it. `unfinished`: whoever made it died. `removing`: a removal was
- * interrupted. `missing`: the folder is gone. `repo_missing`: the repository is gone. `foreign`: something is there that git does
- * not know as ours.
+ * `ready`: complete. `making`: a process is creating it. `unfinished`: the process that created it died. `removing`: a
+ * removal was interrupted. `missing`: the folder is gone. `repo_missing`: the repository is gone. `foreign`: git does
+ * not know what is there as ours.
  */
-export type Condition = "ready" | "making" | "unfinished" | "removing" | "missing" | "repo_missing" | "foreign";
+export type WorktreeCondition = "ready" | "making" | "unfinished" | "removing" | "missing" | "repo_missing" | "foreign";
 
 export interface ListedWorktree extends Worktree {
-  condition: Condition;
+  condition: WorktreeCondition;
 }
 
-/** All worktrees in a base folder that carry our mark. */
+/** All worktrees in a base folder that have our mark. */
 export function listWorktrees(base: string): ListedWorktree[] {
   return marksIn(base).map((marked) => ({ ...worktreeOf(marked), condition: conditionOf(marked) }));
 }
 
-export function conditionOf(marked: Marked): Condition {
+export function conditionOf(marked: Marked): WorktreeCondition {
   const { path, mark } = marked;
   if (mark.stage === "making") return isRunning(mark.maker) ? "making" : "unfinished";
   if (mark.stage === "removing") return "removing";

@@ -1,6 +1,6 @@
 /**
- * What exists in a worktree and nowhere else: commits of submodules and other repositories inside of it, and commits without a
- * branch. A merge that points to them would point to nothing, and a removal would destroy them. Reads only.
+ * What exists only in a worktree: commits of submodules and other repositories inside it, and commits without a branch.
+ * A merge that refers to them would be broken, and a removal would destroy them. Read-only.
  */
 import { AsyncAgentsError } from "../model/errors.ts";
 import { git } from "./git/git.ts";
@@ -8,7 +8,7 @@ import { commitsOnlyIn, isOnlyIn, leftBehind, nestedRepos, unreachable } from ".
 import type { Marked } from "./mark.ts";
 import { checkoutPlace, type Owned } from "./owned.ts";
 
-/** Refuses a tree that names commits of nested repositories which exist in this worktree only. */
+/** Rejects a tree that names commits of nested repositories which exist only in this worktree. */
 export async function assertLinksElsewhere(
   owned: Owned,
   tree: string,
@@ -23,19 +23,19 @@ export async function assertLinksElsewhere(
       if (!(await isOnlyIn(nested, commit))) continue;
       throw new AsyncAgentsError(
         "worktree_unmerged",
-        `${nested.path} is a repository of its own, and its commit ${commit.slice(0, 12)} exists only in this worktree, so nobody could check it out after the merge. Push it from ${nested.place.cwd}, then merge again. Nothing was merged.`,
+        `${nested.path} is a separate repository, and its commit ${commit.slice(0, 12)} exists only in this worktree, so nobody could check it out after the merge. Push it from ${nested.place.cwd}, then merge again. Nothing was merged.`,
         { details: { path: nested.path, commit } },
       );
     }
   }
 }
 
-/** What a removal would destroy for good, in a sentence; null when there is nothing. */
+/** What a removal would destroy for good, as a sentence; null if nothing. */
 export async function lossOf({ path, mark }: Marked, adminFolder: string | null): Promise<string | null> {
   for (const nested of await nestedRepos({ path, mark, adminFolder })) {
     const commits = await commitsOnlyIn(nested);
     if (commits.length === 0) continue;
-    return `${nested.path} is a repository of its own with commits that exist nowhere else (${brief(commits)}). Push them from there, or move it away`;
+    return `${nested.path} is a separate repository with commits that exist nowhere else (${brief(commits)}). Push them from there, or move it away`;
   }
   if (adminFolder === null) return null;
   const place = { ...checkoutPlace(path, adminFolder, mark.gitDir), cwd: mark.gitDir };

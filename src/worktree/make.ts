@@ -1,6 +1,6 @@
 /**
- * Makes the worktrees of an attempt: one for each repo, each on the same new branch, with copied files and setup done.
- * Invariant: all or nothing. When one fails, those already made go again, and what a crash leaves carries a mark.
+ * Creates the worktrees of an attempt: one per repo, each on the same new branch, with files copied and setup done.
+ * Invariant: all or nothing. If one fails, the others are removed again, and what a crash leaves behind has a mark.
  */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,22 +21,22 @@ export interface RepoRequest {
   path: string;
   /** The local branch to start from, and to merge into later. */
   targetBranch: string;
-  /** Untracked files to copy: paths or git's patterns, relative to the repository. */
+  /** Untracked files to copy: paths or git patterns, relative to the repository. */
   copy?: string[];
-  /** A bash script that is run in the worktree, with ASYNCAGENTS_REPO naming the repository. */
+  /** A bash script to run in the worktree; ASYNCAGENTS_REPO names the repository. */
   setup?: string;
 }
 
 export interface AttemptRequest {
   attemptId: string;
-  /** The folder for all worktrees; made when there is none. */
+  /** The folder for all worktrees; created if missing. */
   base: string;
-  /** What people call the attempt; a part of folder and branch. */
+  /** The attempt's name for people; part of the folder and branch names. */
   name: string;
   repos: RepoRequest[];
-  /** What comes before the slash in the name of the branch. */
+  /** The part of the branch name before the slash. */
   branchPrefix?: string;
-  /** Milliseconds for each setup script; ten minutes unless told. */
+  /** Milliseconds for each setup script; default ten minutes. */
   setupTimeLimit?: number;
   now?: () => Date;
 }
@@ -47,7 +47,7 @@ export interface Worktree
 }
 
 export interface MadeWorktree extends Worktree, CopyReport {
-  /** The end of what the setup script printed. */
+  /** The end of the setup script's output. */
   setupOutput: string;
 }
 
@@ -69,7 +69,7 @@ export async function makeWorktrees(attempt: AttemptRequest): Promise<MadeWorktr
       begun.push(plan);
       made.push(await makeOne(plan, attempt.setupTimeLimit ?? SETUP_TIME_LIMIT));
     }
-    // Only now is the attempt there: a crash before this line leaves nothing that looks complete.
+    // Only now does the attempt exist: a crash before this line leaves nothing that looks complete.
     for (const plan of plans) rewrite({ path: plan.path, mark: { ...plan.mark, stage: "ready" } });
     return made;
   } catch (thrown) {
@@ -77,7 +77,7 @@ export async function makeWorktrees(attempt: AttemptRequest): Promise<MadeWorktr
   }
 }
 
-/** Everything that can be refused is refused here, before anything is made. */
+/** Everything that can be rejected is rejected here, before anything is created. */
 async function planned(attempt: AttemptRequest): Promise<Plan[]> {
   if (attempt.attemptId === "") throw new AsyncAgentsError("invalid_input", "An attempt needs an id.");
   if (attempt.repos.length === 0) {
@@ -100,9 +100,16 @@ async function planned(attempt: AttemptRequest): Promise<Plan[]> {
     await assertFree(repo, branch, path);
     await assertFiltersKnown(repo.place);
     const mark: Mark = {
-      ...{ attemptId: attempt.attemptId, repo: repo.root, gitDir: repo.gitDir },
-      ...{ branch, targetBranch: request.targetBranch, createdAt, copied: [] },
-      ...{ stage: "making", maker: ownMaker(), merged: null },
+      attemptId: attempt.attemptId,
+      repo: repo.root,
+      gitDir: repo.gitDir,
+      branch,
+      targetBranch: request.targetBranch,
+      createdAt,
+      copied: [],
+      stage: "making",
+      maker: ownMaker(),
+      merged: null,
       baseCommit: await tipOf(repo.place, request.targetBranch),
     };
     plans.push({ repo, request, mark, path });
@@ -113,12 +120,12 @@ async function planned(attempt: AttemptRequest): Promise<Plan[]> {
 async function makeOne(plan: Plan, timeLimit: number): Promise<MadeWorktree> {
   const { path, mark, repo, request } = plan;
   mkdirSync(join(path, ".."), { recursive: true, mode: 0o700 });
-  // The branch first, and by itself: `worktree add -b` that loses a race leaves it behind, and cannot be tried again.
+  // Creates the branch separately: `worktree add -b` leaves it behind when it loses a race, and cannot be retried.
   await git(repoPlace(mark), ["update-ref", `refs/heads/${mark.branch}`, mark.baseCommit, ""]);
   const args = ["worktree", "add", "--quiet", "--", path, mark.branch];
   mkdirSync(join(mark.gitDir, "worktrees"), { recursive: true });
   await git(repoPlace(mark), args, { timeLimit: CHECKOUT_TIME_LIMIT });
-  // Git has written the folder that stands in for the repository's own.
+  // Git has written the path of the stand-in for the repository's own folder.
   writeFileSync(join(path, ".git"), `gitdir: ${adminFolderOf(mark.gitDir, path)}\n`);
   const report = await copyFiles(repo, path, request.copy ?? []);
   mark.copied = report.copied;
@@ -141,7 +148,7 @@ async function rolledBack(begun: Marked[], thrown: unknown): Promise<unknown> {
   }
   if (left.length === 0) return thrown;
   const code = AsyncAgentsError.isInstance(thrown) ? thrown.code : "internal";
-  const message = `${messageOf(thrown)} Not everything could be taken back: ${left.join("; ")}. Remove the attempt.`;
+  const message = `${messageOf(thrown)} Not everything could be undone: ${left.join("; ")}. Remove the attempt.`;
   return new AsyncAgentsError(code, message, { cause: thrown, details: { left } });
 }
 
@@ -154,21 +161,21 @@ function assertDifferent(repos: readonly Repo[]): void {
 async function assertFree(repo: Repo, branch: string, path: string): Promise<void> {
   const { place } = repo;
   if (!(await isBranchName(place, branch))) {
-    const message = `${JSON.stringify(branch)} cannot be the name of a branch. Choose another prefix.`;
+    const message = `${JSON.stringify(branch)} is not a valid branch name. Choose another prefix.`;
     throw new AsyncAgentsError("invalid_input", message);
   }
   if (existsSync(path)) {
-    throw new AsyncAgentsError("worktree_exists", `${path} exists, and is not ours. Move it away, then try again.`);
+    throw new AsyncAgentsError("worktree_exists", `${path} exists and is not ours. Move it away, then try again.`);
   }
   if (!(await findTip(place, branch))) return;
-  const message = `${repo.root} has a branch ${branch} already. Rename or delete it, or use another attempt id.`;
+  const message = `${repo.root} already has a branch ${branch}. Rename or delete it, or use another attempt id.`;
   throw new AsyncAgentsError("worktree_exists", message, { details: { branch } });
 }
 
 function alreadyThere(attemptId: string): AsyncAgentsError {
   return new AsyncAgentsError(
     "worktree_exists",
-    `The attempt ${JSON.stringify(attemptId)} has worktrees already. Use them, or remove them first.`,
+    `The attempt ${JSON.stringify(attemptId)} already has worktrees. Use them, or remove them first.`,
     { details: { attemptId } },
   );
 }

@@ -1,7 +1,7 @@
 /**
- * Which process works on something, as marks and lock files say it, and whether it still does. Earlier versions wrote the
- * pid and the token only: then a pid that was given out again counts as the old process, and others wait longer than
- * they must, which harms nothing. One machine only.
+ * Which process works on something, according to marks and lock files, and whether it still does. Earlier versions
+ * wrote only the pid and the token: then a reused pid counts as the old process, and others wait longer than necessary,
+ * which is harmless. One machine only.
  */
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
@@ -9,7 +9,7 @@ import { isAlive, ownIdentity } from "../process/liveness.ts";
 
 export const makerSchema = z.object({
   pid: z.number().int().positive(),
-  /** Tells this process from an earlier one with the same pid, as it happens in containers. */
+  /** Distinguishes this process from an earlier one with the same pid, as happens in containers. */
   token: z.string(),
   processStart: z.string().default(""),
   bootId: z.string().default(""),

@@ -1,7 +1,7 @@
 /**
- * The ownership mark of a worktree: `<base>/.marks/<attempt folder>__<repo folder>.json`, outside of every checkout, and
- * a copy in git's own folder for the worktree. It is written before the worktree is made, so that a crash leaves
- * nothing unknown. Invariant: the path of a worktree follows from the name of its mark, never from what the mark says.
+ * The ownership mark of a worktree: `<base>/.marks/<attempt folder>__<repo folder>.json`, outside every checkout, and a
+ * copy in git's own folder for the worktree. It is written before the worktree is created, so that a crash leaves
+ * nothing unknown. Invariant: the path of a worktree follows from the name of its mark, never from the mark's content.
  */
 import { linkSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
@@ -19,14 +19,14 @@ const markSchema = z.object({
   gitDir: z.string(),
   branch: z.string(),
   targetBranch: z.string(),
-  /** The commit from which the branch started. */
+  /** The commit that the branch started from. */
   baseCommit: z.string(),
   createdAt: z.iso.datetime(),
-  /** Files that were copied into it: they are no work of the attempt. */
+  /** Files that were copied into it: not work of the attempt. */
   copied: z.array(z.string()),
   stage: z.enum(["making", "ready", "removing"]),
   maker: makerSchema,
-  /** What was brought into the target branch, by which commit: a squash leaves no other trace. */
+  /** What was merged into the target branch, and by which commit: a squash leaves no other trace. */
   merged: z.object({ head: z.string(), commit: z.string(), into: z.string() }).nullable(),
 });
 
@@ -41,7 +41,7 @@ export interface Marked {
 const FOLDER = ".marks";
 const COPY = "asyncagents.json";
 
-/** The base folder as git sees it; made when there is none, for its owner only: copied files may hold secrets. */
+/** The base folder as git sees it. Created if missing, readable only by its owner: copied files may contain secrets. */
 export function openBase(base: string): string {
   if (!isAbsolute(base) || base.includes("\0")) {
     throw new AsyncAgentsError("invalid_input", `The base folder ${JSON.stringify(base)} must be an absolute path.`);
@@ -50,7 +50,7 @@ export function openBase(base: string): string {
   return realpathSync(base);
 }
 
-/** The mark of the worktree at `path`; null when we made none there. */
+/** The mark of the worktree at `path`; null if it is not ours. */
 export function readMark(path: string): Mark | null {
   return markedAt(path)?.mark ?? null;
 }
@@ -68,7 +68,7 @@ export function marksIn(base: string): Marked[] {
   return root === null ? [] : markNames(root).flatMap((name) => markedBy(root, name) ?? []);
 }
 
-/** Writes the first mark of a worktree; false when there is one. */
+/** Writes the first mark of a worktree; false if there is one. */
 export function claim({ path, mark }: Marked): boolean {
   const file = markFile(checkedPlace(path));
   const temporary = temporaryFile(file, mark);
@@ -83,7 +83,7 @@ export function claim({ path, mark }: Marked): boolean {
   }
 }
 
-/** Replaces the mark, and its copy where git has the worktree. */
+/** Replaces the mark, and its copy if git has the worktree. */
 export function rewrite({ path, mark }: Marked): void {
   const files = [markFile(checkedPlace(path))];
   const adminFolder = adminFolderOf(mark.gitDir, path);
@@ -95,7 +95,7 @@ export function erase(path: string): void {
   rmSync(markFile(checkedPlace(path)), { force: true });
 }
 
-/** True when git's own folder for the worktree says that it was made for this attempt. */
+/** True if git's own folder for the worktree confirms that it was created for this attempt. */
 export function isConfirmed(mark: Mark, adminFolder: string): boolean {
   return read(join(adminFolder, COPY))?.attemptId === mark.attemptId;
 }
@@ -114,7 +114,7 @@ function placeOf(path: string): MarkPlace | null {
 
 function checkedPlace(path: string): MarkPlace {
   const place = placeOf(path);
-  if (!place) throw new AsyncAgentsError("internal", `${path} is not a place for a worktree.`);
+  if (!place) throw new AsyncAgentsError("internal", `${path} is not a valid path for a worktree.`);
   return place;
 }
 
@@ -131,7 +131,7 @@ function markNames(root: string): string[] {
 }
 
 function markedBy(root: string, name: string): Marked | null {
-  // The folder of an attempt has no underscore, so the first two of them end it.
+  // The folder of an attempt contains no underscore, so the first two of them end it.
   const [, attempt = "", repo = ""] = /^([a-z0-9-]+)__(.+)\.json$/.exec(name) ?? [];
   if (!isFolderName(attempt) || !isFolderName(repo)) return null;
   const mark = read(join(root, FOLDER, name));

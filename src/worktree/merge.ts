@@ -1,28 +1,28 @@
 /**
- * Brings an attempt's branch into its target branch. The merge is computed without any checkout, then the branch is moved
- * from the very commit it was computed on. Invariant: on a conflict nothing has changed but the commit that was asked
- * for; a checkout of the target branch is only ever moved forward, and only when it is clean.
+ * Merges an attempt's branch into its target branch. The merge is computed without a checkout, then the branch is moved
+ * from exactly the commit it was computed on. Invariant: on a conflict nothing has changed except the requested commit;
+ * a checkout of the target branch is only ever fast-forwarded, and only if it is clean.
  */
 import { AsyncAgentsError } from "../model/errors.ts";
 import { assertCommittable, commitAll, uncommittedPaths, withLineEnd, withSnapshot } from "./changes.ts";
 import { assertFiltersKnown } from "./git/filters.ts";
-import { git, gitFailure, type Place, tryGit } from "./git/git.ts";
+import { type GitLocation, git, gitFailure, tryGit } from "./git/git.ts";
 import { hooksOf } from "./git/hooks.ts";
 import { holderOf } from "./git/registered.ts";
 import { isAncestor, tipOf } from "./git/repo.ts";
 import { rewrite } from "./mark.ts";
 import { type Owned, ownedAt } from "./owned.ts";
 import { withRepositoryLock } from "./repository-lock.ts";
-import { branchOf, headOf, squashed } from "./standing.ts";
+import { branchOf, headOf, squashed } from "./worktree-state.ts";
 
 export interface MergeRequest {
-  /** A local branch; the attempt's target branch unless told. */
+  /** A local branch; default the attempt's target branch. */
   into?: string;
-  /** Of the commit on the target branch, and of the one before it when there is uncommitted work. */
+  /** For the commit on the target branch, and for the commit of uncommitted work before it. */
   message: string;
   /** One commit without the attempt's history. */
   squash?: boolean;
-  /** Commits what is uncommitted first; without it, uncommitted work is refused. */
+  /** Commits uncommitted work first; without it, uncommitted work is rejected. */
   commit?: boolean;
 }
 
@@ -30,11 +30,11 @@ export interface Merged {
   into: string;
   /** The tip of the target branch afterwards. */
   commit: string;
-  /** False when the target branch had everything already. */
+  /** False if the target branch already had everything. */
   changed: boolean;
-  /** The commit that brought it there, now or at an earlier call; null where that is not known. */
+  /** The commit that merged it, now or in an earlier call; null if unknown. */
   landed: string | null;
-  /** The checkout that was moved forward with the branch. */
+  /** The checkout that was fast-forwarded with the branch. */
   checkout: string | null;
   /** Hooks that git would have run for a person. */
   hooksNotRun: string[];
@@ -50,7 +50,7 @@ export async function merge(path: string, request: MergeRequest): Promise<Merged
   await assertCommittable(owned);
   if ((await uncommittedPaths(owned)).length > 0) await commitAll(owned, request.message);
   const head = await headOf(owned);
-  // A person may commit at the same time: then the merge is computed anew on what there is.
+  // If someone commits at the same time, the merge is computed again.
   for (let round = 0; round < ROUNDS; round++) {
     const merged = await withRepositoryLock(owned.mark.gitDir, () => mergeOnce(owned, { ...request, into }, head));
     if (!merged) continue;
@@ -62,12 +62,12 @@ export async function merge(path: string, request: MergeRequest): Promise<Merged
     rewrite({ path, mark: { ...owned.mark, merged: { head, commit: merged.commit, into } } });
     return { ...merged, hooksNotRun };
   }
-  throw new AsyncAgentsError("worktree_busy", `${into} keeps changing while the merge is made. Try again.`);
+  throw new AsyncAgentsError("worktree_busy", `${into} keeps changing during the merge. Try again.`);
 }
 
 /**
- * Refuses what `merge` would refuse now, and changes nothing: where one of several merges cannot be done, none should be begun.
- * What happens between the two is for `merge` to see.
+ * Rejects what `merge` would reject now, and changes nothing: if one of several merges is impossible, none should
+ * start. `merge` itself handles what happens in between.
  */
 export async function checkMerge(path: string, request: MergeRequest): Promise<void> {
   const owned = ownedAt(path);
@@ -77,7 +77,7 @@ export async function checkMerge(path: string, request: MergeRequest): Promise<v
   const { repoPlace: repo } = owned;
   const target = await tipOf(repo, into);
   await withSnapshot(owned, async ({ tree, environment }) => {
-    // Objects of the trial live in the snapshot's folder, and go with it.
+    // Objects of the trial live in the snapshot's folder, and are removed with it.
     const parent = await headOf(owned);
     const isCommitted = tree === (await git(repo, ["rev-parse", `${parent}^{tree}`]));
     if (isCommitted && (await isAncestor(repo, parent, target))) return;
@@ -112,7 +112,7 @@ async function assertMergeable(owned: Owned, into: string, request: MergeRequest
   );
 }
 
-/** Null when the target branch has moved meanwhile. */
+/** Null if the target branch has moved meanwhile. */
 async function mergeOnce(
   owned: Owned,
   { into, message, squash }: MergeRequest & { into: string },
@@ -151,14 +151,14 @@ async function mergedTree(
   const { targetBranch } = owned.mark;
   throw new AsyncAgentsError(
     "merge_conflict",
-    `The target branch ${targetBranch} has changed the same places: ${brief(conflicts)}. Nothing was merged. In ${owned.path}, commit, run \`git merge ${targetBranch}\` and resolve the conflicts (an agent can do it too, as a follow-up), then merge again.`,
+    `The target branch ${targetBranch} has changed the same lines: ${brief(conflicts)}. Nothing was merged. In ${owned.path}, commit, run \`git merge ${targetBranch}\` and resolve the conflicts (an agent can do it too, as a follow-up), then merge again.`,
     { details: { files: conflicts } },
   );
 }
 
 /**
- * After a squash, git still takes the old start for the common ground, and all that was squashed for a change of both
- * sides. So both get a stand-in with what was squashed as their common ground.
+ * After a squash, git still uses the old merge base, and treats everything that was squashed as a change on both sides.
+ * So both sides get a stand-in commit whose common base contains what was squashed.
  */
 async function mergeSides(
   owned: Owned,
@@ -184,13 +184,13 @@ interface NewCommit {
   environment?: Record<string, string>;
 }
 
-function commitTree(place: Place, { tree, parents, message, environment = {} }: NewCommit): Promise<string> {
+function commitTree(place: GitLocation, { tree, parents, message, environment = {} }: NewCommit): Promise<string> {
   const args = ["commit-tree", tree, ...parents.flatMap((parent) => ["-p", parent]), "-F", "-"];
   return git(place, args, { input: withLineEnd(message), environment });
 }
 
-/** Refuses to move a branch that somebody is in the middle of something with. */
-async function assertClean(checkout: Place | null, into: string): Promise<void> {
+/** Rejects a branch that is in the middle of another operation. */
+async function assertClean(checkout: GitLocation | null, into: string): Promise<void> {
   if (checkout === null) {
     const message = `${into} is in the middle of a rebase or bisect. Finish or abort it, then merge again.`;
     throw new AsyncAgentsError("worktree_busy", message);
@@ -212,19 +212,19 @@ async function assertClean(checkout: Place | null, into: string): Promise<void> 
   );
 }
 
-async function forwardCheckout(place: Place, into: string, from: string, to: string): Promise<boolean> {
+async function forwardCheckout(place: GitLocation, into: string, from: string, to: string): Promise<boolean> {
   const args = ["merge", "--quiet", "--ff-only", "--no-autostash", "--no-stat", to];
   const answer = await tryGit(place, args);
   if (answer.code === 0) return true;
   if ((await tipOf(place, into)) !== from) return false;
   throw new AsyncAgentsError(
     "worktree_busy",
-    `${into} is checked out in ${place.cwd}, and git cannot bring it forward: ${answer.stderr.trim()} Make room there, then merge again.`,
+    `${into} is checked out in ${place.cwd}, and git cannot fast-forward it: ${answer.stderr.trim()} Make room there, then merge again.`,
     { details: { checkout: place.cwd } },
   );
 }
 
-async function moveBranch(place: Place, into: string, from: string, to: string): Promise<boolean> {
+async function moveBranch(place: GitLocation, into: string, from: string, to: string): Promise<boolean> {
   const args = ["update-ref", "-m", "merge: asyncagents", `refs/heads/${into}`, to, from];
   const answer = await tryGit(place, args);
   if (answer.code === 0) return true;

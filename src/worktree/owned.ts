@@ -1,10 +1,10 @@
 /**
- * From a path to a worktree that is proven to be ours: a mark in the base folder, git's own entry for that very path, and
- * the copy of the mark that git's folder holds. A mark that was copied elsewhere proves nothing. Reads only.
+ * Finds the worktree at a path and proves that it is ours: a mark in the base folder, git's own entry for that exact
+ * path, and the copy of the mark in git's folder. A mark that was copied elsewhere proves nothing. Read-only.
  */
 import { lstatSync, realpathSync } from "node:fs";
 import { AsyncAgentsError } from "../model/errors.ts";
-import type { Checkout, Place } from "./git/git.ts";
+import type { Checkout, GitLocation } from "./git/git.ts";
 import { adminFolderOf } from "./git/registered.ts";
 import { isConfirmed, type Mark, type Marked, markedAt } from "./mark.ts";
 
@@ -14,7 +14,7 @@ export interface Owned extends Marked {
   /** Where git runs for its checkout. */
   place: Checkout;
   /** Where git runs for the repository as a whole. */
-  repoPlace: Place;
+  repoPlace: GitLocation;
 }
 
 /** The worktree at `path`, complete and ours. */
@@ -23,7 +23,7 @@ export function ownedAt(anyPath: string): Owned {
   if (!marked) {
     throw new AsyncAgentsError(
       "worktree_not_ours",
-      `${anyPath} was not made for an attempt: it has no mark. Nothing was done.`,
+      `${anyPath} was not created for an attempt: it has no mark. Nothing was done.`,
       { details: { path: anyPath } },
     );
   }
@@ -39,14 +39,14 @@ export function ownedAt(anyPath: string): Owned {
   if (!adminFolder || !isConfirmed(mark, adminFolder)) {
     throw new AsyncAgentsError(
       "worktree_not_ours",
-      `Git does not know ${path} as a worktree of ${mark.repo} that was made for this attempt. Nothing was done.`,
+      `Git does not know ${path} as a worktree of ${mark.repo} that was created for this attempt. Nothing was done.`,
       { details: { path, repo: mark.repo } },
     );
   }
   return { path, mark, adminFolder, place: checkoutPlace(path, adminFolder, mark.gitDir), repoPlace: repoPlace(mark) };
 }
 
-export function repoPlace({ gitDir }: Pick<Mark, "gitDir">): Place {
+export function repoPlace({ gitDir }: Pick<Mark, "gitDir">): GitLocation {
   return { cwd: gitDir, gitDir, commonDir: gitDir };
 }
 
@@ -54,7 +54,7 @@ export function checkoutPlace(path: string, adminFolder: string, commonDir: stri
   return { cwd: path, gitDir: adminFolder, commonDir, workTree: path };
 }
 
-/** True when it is a folder, and no part of its path was replaced by a link. */
+/** True if it is a folder, and no part of its path was replaced by a link. */
 export function isRealFolder(path: string): boolean {
   try {
     return lstatSync(path).isDirectory() && realpathSync(path) === path;

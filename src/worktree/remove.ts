@@ -1,7 +1,7 @@
 /**
- * Removes worktrees that are ours. Invariant: without `force`, nothing goes that is not committed and in the target
- * branch; nothing goes that lacks our mark, that git does not know as ours, or that lies outside of the base folder.
- * May be called again at any time, also after a crash in the middle.
+ * Removes our worktrees. Invariant: without `force`, nothing is removed that is not committed and in the target branch;
+ * nothing is removed that lacks our mark, that git does not know as ours, or that is outside the base folder. Can be
+ * called again at any time, even after a crash halfway.
  */
 import { existsSync } from "node:fs";
 import { AsyncAgentsError } from "../model/errors.ts";
@@ -14,32 +14,32 @@ import { conditionOf } from "./list.ts";
 import { lossOf } from "./losses.ts";
 import { type Marked, marksIn, rewrite } from "./mark.ts";
 import { type Owned, ownedAt, repoPlace } from "./owned.ts";
-import { headOf, isMerged } from "./standing.ts";
+import { headOf, isMerged } from "./worktree-state.ts";
 
 export interface RemoveRequest {
   base: string;
   attemptId: string;
-  /** Removes uncommitted and unmerged work, too. */
+  /** Also removes uncommitted and unmerged work. */
   force?: boolean;
-  /** Leaves the branch, and with it everything that is committed. */
+  /** Keeps the branch, and with it everything that is committed. */
   keepBranch?: boolean;
 }
 
-/** Refuses what `removeWorktrees` would refuse, and removes nothing. */
+/** Rejects what `removeWorktrees` would reject, and removes nothing. */
 export async function checkRemoval({ base, attemptId, force, keepBranch }: RemoveRequest): Promise<Marked[]> {
   const found = marksIn(base).filter(({ mark }) => mark.attemptId === attemptId);
   for (const marked of found) await assertRemovable(marked, { force, keepBranch });
   return found;
 }
 
-/** Removes all worktrees of an attempt, or none of them. An attempt that has none gives an empty list. */
+/** Removes all worktrees of an attempt, or none of them. Returns an empty list for an attempt that has none. */
 export async function removeWorktrees(request: RemoveRequest): Promise<Discarded[]> {
   const { force, keepBranch } = request;
   const found = await checkRemoval(request);
   const removed: Discarded[] = [];
   for (const marked of found) {
     if (marked.mark.stage === "ready") rewrite({ ...marked, mark: { ...marked.mark, stage: "removing" } });
-    // The rest of an interrupted removal may go; whether the branch may, nobody knows any more.
+    // The rest of an interrupted removal may be removed; whether the branch may is no longer known.
     const isKept = keepBranch || (!force && !(await isBranchSafe(marked)));
     removed.push(await discard(marked, { keepBranch: isKept }));
   }
@@ -47,8 +47,8 @@ export async function removeWorktrees(request: RemoveRequest): Promise<Discarded
 }
 
 /**
- * Clears what crashes and people left in a base folder: half-made worktrees, interrupted removals, and marks of folders that are
- * gone. A branch with work that is not merged stays, and its mark with it; so does what exists nowhere else.
+ * Clears what crashes and people left in a base folder: incomplete worktrees, interrupted removals, and marks of
+ * deleted folders. A branch with unmerged work stays, with its mark; so does anything that exists nowhere else.
  */
 export async function pruneWorktrees(base: string): Promise<Discarded[]> {
   pruneStandIns();
@@ -70,7 +70,7 @@ async function assertRemovable(marked: Marked, { force, keepBranch }: Leave): Pr
   const condition = conditionOf(marked);
   if (condition === "unfinished" || condition === "removing") return;
   if (condition === "making" && !force) {
-    throw new AsyncAgentsError("worktree_busy", `${path} is being made. Wait until it is complete, then remove it.`);
+    throw new AsyncAgentsError("worktree_busy", `${path} is being created. Wait until it is complete, then remove it.`);
   }
   if (condition === "foreign") throw notOurs(marked);
   assertUnlocked(marked);
@@ -135,7 +135,7 @@ function lost({ path, mark }: Marked, loss: string): AsyncAgentsError {
 function notOurs({ path, mark }: Marked): AsyncAgentsError {
   return new AsyncAgentsError(
     "worktree_not_ours",
-    `Git does not know ${path} as a worktree of ${mark.repo} that was made for this attempt. Look at it, and delete it by hand.`,
+    `Git does not know ${path} as a worktree of ${mark.repo} that was created for this attempt. Look at it, and delete it by hand.`,
     { details: { path, repo: mark.repo } },
   );
 }

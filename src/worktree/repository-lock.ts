@@ -1,6 +1,6 @@
 /**
- * One at a time for a repository, among all processes: moving a checkout forward takes git several steps, and two at once
- * leave it with changes that nobody made. A file in git's folder is the lock; one whose process died does not count.
+ * Lets one process at a time work on a repository: fast-forwarding a checkout takes git several steps, and two at once
+ * would leave it with bogus changes. The lock is a file in git's folder; one whose process died does not count.
  */
 import { linkSync, lstatSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ const PAUSE = 30;
 
 const queue = new KeyedQueue();
 
-/** Runs `use` when no other call for the repository runs, here or in another process. */
+/** Runs `use` while no other call for the repository runs, in this or another process. */
 export function withRepositoryLock<T>(gitDir: string, use: () => Promise<T>): Promise<T> {
   return queue.run(gitDir, () => locked(gitDir, use));
 }
@@ -25,7 +25,7 @@ async function locked<T>(gitDir: string, use: () => Promise<T>): Promise<T> {
   const end = performance.now() + PATIENCE;
   while (!tryLock(file)) {
     if (performance.now() > end) {
-      const message = `Another process is merging in ${gitDir}. Try again; if none is, delete ${file}.`;
+      const message = `Another process is merging in ${gitDir}. Try again; if there is none, delete ${file}.`;
       throw new AsyncAgentsError("worktree_busy", message);
     }
     await pause(PAUSE);
@@ -58,14 +58,14 @@ function breakStale(file: string): void {
     const { ino } = lstatSync(file);
     const maker = makerIn(contentOf(file) ?? "");
     if (maker && isRunning(maker)) return;
-    // Somebody else may have broken it and taken it just now.
+    // Another process may have just broken and acquired it.
     if (lstatSync(file).ino === ino) rmSync(file);
   } catch {
-    // It was given back meanwhile.
+    // It was released meanwhile.
   }
 }
 
-/** Null for a file that a full disk left incomplete, and for what none of us has put there. */
+/** Null for a file that a full disk left incomplete, and for one that we did not write. */
 function makerIn(text: string): Maker | null {
   try {
     return makerSchema.parse(JSON.parse(text));

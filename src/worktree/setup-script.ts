@@ -1,7 +1,7 @@
 /**
- * Runs a repository's setup script in a fresh worktree. It is a shell script by its owner's own wish, and the only text
- * that goes to a shell here: nothing of ours is put into it. Invariant: when it is over, when its time is up, or when
- * this process dies, none of its process group is left.
+ * Runs a repository's setup script in a fresh worktree. Its owner wrote it as a shell script; it is the only text that
+ * goes to a shell here, and nothing of ours is inserted into it. Invariant: when it ends, times out, or this process
+ * dies, nothing of its process group is left.
  */
 import { spawn } from "node:child_process";
 import { AsyncAgentsError } from "../model/errors.ts";
@@ -10,7 +10,7 @@ import { plainEnvironment, signalGroup } from "./git/git-process.ts";
 export interface Setup {
   script: string;
   worktree: string;
-  /** The script finds it as ASYNCAGENTS_REPO. */
+  /** The script gets it as ASYNCAGENTS_REPO. */
   repo: string;
   /** Milliseconds. */
   timeLimit: number;
@@ -18,8 +18,8 @@ export interface Setup {
 
 const KEPT_OUTPUT = 8_000;
 
-// The script comes through standard input: arguments are for every user of the machine to see. Standard input closes when
-// this process has died, in whatever way: then all must end.
+// The script comes through standard input, since every user of the machine can see arguments. Standard input closes
+// when this process dies in any way: then everything must end.
 const GUARD = `
 exec 3<&0 </dev/null
 IFS= read -r -d '' script <&3 || exit 1
@@ -27,10 +27,10 @@ IFS= read -r -d '' script <&3 || exit 1
 ( exec 3<&-; eval "$script" )
 `;
 
-/** The end of what the script printed. */
+/** Returns the end of the script's output. */
 export async function runSetup({ script, worktree, repo, timeLimit }: Setup): Promise<string> {
   if (script.includes("\0")) {
-    throw new AsyncAgentsError("setup_failed", `The setup script of ${repo} has a NUL character in it. Remove it.`);
+    throw new AsyncAgentsError("setup_failed", `The setup script of ${repo} contains a NUL character. Remove it.`);
   }
   const child = spawn("bash", ["-c", GUARD, "setup"], {
     cwd: worktree,
@@ -48,12 +48,12 @@ export async function runSetup({ script, worktree, repo, timeLimit }: Setup): Pr
   child.stdin.write(`${script}\0`);
   const { promise: ended, resolve } = Promise.withResolvers<string | null>();
   const timer = setTimeout(() => {
-    resolve(`took longer than ${timeLimit} ms and was ended`);
+    resolve(`took longer than ${timeLimit} ms and was stopped`);
     signalGroup(child.pid, "SIGKILL");
   }, timeLimit);
   child.on("error", (thrown) => resolve(`could not be started (bash is needed): ${thrown.message}`));
   child.on("exit", (code, signal) => resolve(code === 0 ? null : `ended with ${signal ?? `code ${code}`}`));
-  // What it printed last may come after its end; what it left behind would hold the pipes for ever.
+  // Its last output may arrive after its end; leftover processes would keep the pipes open forever.
   const drained = new Promise((resolve) => child.on("close", resolve));
   const problem = await ended;
   clearTimeout(timer);
@@ -62,7 +62,7 @@ export async function runSetup({ script, worktree, repo, timeLimit }: Setup): Pr
   if (problem === null) return output;
   throw new AsyncAgentsError(
     "setup_failed",
-    `The setup script of ${repo} ${problem}. Correct it and start again. It said last: ${output.trim() || "nothing"}`,
+    `The setup script of ${repo} ${problem}. Correct it and start again. Its last output: ${output.trim() || "nothing"}`,
     { details: { repo, output } },
   );
 }

@@ -1,8 +1,8 @@
 /**
- * What a person may not expect of a worktree before they have seen one: it has no uncommitted changes of the repository, and its
- * submodules are empty. In sentences. Reads only.
+ * What a person may not expect from a worktree: it lacks the repository's uncommitted changes, and its submodules are
+ * empty. As sentences. Read-only.
  */
-import { git, type Place, tryGit } from "./git/git.ts";
+import { type GitLocation, git, tryGit } from "./git/git.ts";
 import type { Repo } from "./git/repo.ts";
 
 const NAMED = 5;
@@ -16,7 +16,7 @@ export async function surprisesOf(repo: Repo, branch: string, setup: string | nu
       `${repo.root} has uncommitted changes (${brief(changed)}). The attempt starts from the tip of ${branch}, without them.`,
     );
   }
-  // Who mentions them in the setup script knows.
+  // A setup script that mentions submodules takes care of them.
   const submodules = setup?.includes("submodule") ? [] : await submodulesOf(repo.place, branch);
   if (submodules.length > 0) {
     said.push(
@@ -26,7 +26,7 @@ export async function surprisesOf(repo: Repo, branch: string, setup: string | nu
   return said;
 }
 
-async function uncommittedIn(place: Place): Promise<string[]> {
+async function uncommittedIn(place: GitLocation): Promise<string[]> {
   const args = [
     "status",
     "--porcelain=v1",
@@ -39,7 +39,7 @@ async function uncommittedIn(place: Place): Promise<string[]> {
   return entries.flatMap((entry) => (entry === "" ? [] : [entry.slice(3)]));
 }
 
-async function submodulesOf(place: Place, branch: string): Promise<string[]> {
+async function submodulesOf(place: GitLocation, branch: string): Promise<string[]> {
   const blob = `refs/heads/${branch}:.gitmodules`;
   if ((await tryGit(place, ["cat-file", "-e", blob])).code !== 0) return [];
   const args = ["config", "-z", "--no-includes", "--blob", blob, "--get-regexp", "^submodule\\..*\\.path$"];

@@ -1,4 +1,7 @@
-/** A process of its own that makes attempts, and merges what each of them did: `child.ts <repo> <base> <id…>`. A setup script comes by SETUP. */
+/**
+ * A separate process that creates attempts and merges the work of each: `child.ts <repo> <base> <id…>`. SETUP is the
+ * setup script.
+ */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeWorktrees } from "../../src/worktree/make.ts";

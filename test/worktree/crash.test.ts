@@ -19,7 +19,7 @@ async function until(isTrue: () => boolean): Promise<void> {
   expect(isTrue()).toBe(true);
 }
 
-/** A pid that nobody has. */
+/** An unused pid. */
 async function deadPid(): Promise<number> {
   const ended = Bun.spawn(["true"]);
   await ended.exited;
@@ -48,7 +48,7 @@ describe("kill -9", () => {
     expect(readdirSync(outside).sort()).toEqual(["base", "pid"]);
   }, 60_000);
 
-  test("between any two steps of making: what is there goes, what is not is no obstacle", async () => {
+  test("between any two steps of creating: what exists is removed, and what is missing does no harm", async () => {
     const steps = ["mark", "branch", "git's folder without a checkout", "checkout"];
     for (const [count, step] of steps.entries()) {
       const repo = bed.repo();
@@ -61,7 +61,7 @@ describe("kill -9", () => {
       const maker = { ...marked.mark.maker, pid: await deadPid(), token: "x" };
       rewrite({ ...marked, mark: { ...marked.mark, stage: "making", maker } });
       rmSync(join(admin, "asyncagents.json"));
-      // Git locks what it is about to make.
+      // Git locks what it is about to create.
       writeFileSync(join(admin, "locked"), "initializing");
       if (count < 3) rmSync(made.path, { recursive: true });
       if (count < 2) rmSync(admin, { recursive: true });
@@ -74,7 +74,7 @@ describe("kill -9", () => {
     }
   }, 60_000);
 
-  test("in the middle of a removal: it is taken up, and unmerged commits stay on their branch", async () => {
+  test("in the middle of a removal: it is continued, and unmerged commits stay on their branch", async () => {
     const repo = bed.repo();
     const base = join(bed.folder(), "base");
     const made = await bed.attempt(repo, { base, attemptId: "half" });
@@ -92,7 +92,7 @@ describe("kill -9", () => {
     expect(listWorktrees(base)).toEqual([]);
   });
 
-  test("in the middle of a merge: its lock does not keep others out", async () => {
+  test("in the middle of a merge: its lock does not block others", async () => {
     const repo = bed.repo();
     const made = await bed.attempt(repo);
     write(made.path, "b.txt", "b");
@@ -110,7 +110,7 @@ describe("kill -9", () => {
 });
 
 describe("several processes", () => {
-  test("make and merge attempts on one checked-out repo at the same time", async () => {
+  test("create and merge attempts on one checked-out repo at the same time", async () => {
     const repo = bed.repo();
     const base = join(bed.folder(), "base");
     const ids = Array.from({ length: 12 }, (_, i) => `process-${String.fromCharCode(97 + i)}`);

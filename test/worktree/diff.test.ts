@@ -12,14 +12,14 @@ import {
 import { join } from "node:path";
 import { diffOf, mergedDiffOf } from "../../src/worktree/diff.ts";
 import { merge } from "../../src/worktree/merge.ts";
-import { statusOf } from "../../src/worktree/standing.ts";
+import { worktreeStateOf } from "../../src/worktree/worktree-state.ts";
 import { commit, gitBed, refusal, sh, tenLines, write } from "./git-bed.ts";
 
 const bed = gitBed();
 const maxBytes = 100_000;
 
 describe("the diff of an attempt", () => {
-  test("has what is committed, staged, changed and untracked, and no ignored or copied files", async () => {
+  test("contains what is committed, staged, changed and untracked, and no ignored or copied files", async () => {
     const repo = bed.repo();
     write(repo, ".gitignore", "*.log\n");
     commit(repo, "ignore");
@@ -46,7 +46,7 @@ describe("the diff of an attempt", () => {
     expect(diff.text).toContain("-line 3\n+changed\n");
     expect(diff.text).toContain("+++ b/neu ü.txt");
     expect(diff.text).not.toContain("SECRET");
-    expect(await statusOf(made.path)).toMatchObject({ uncommitted: ["a.txt", "staged.txt", "neu ü.txt"] });
+    expect(await worktreeStateOf(made.path)).toMatchObject({ uncommitted: ["a.txt", "staged.txt", "neu ü.txt"] });
   });
 
   test("changes neither the index nor the repository", async () => {
@@ -61,11 +61,11 @@ describe("the diff of an attempt", () => {
     ];
     const before = seen();
     expect((await diffOf(made.path, { maxBytes })).fileCount).toBe(2);
-    await statusOf(made.path);
+    await worktreeStateOf(made.path);
     expect(seen()).toEqual(before);
   });
 
-  test("has a file of the same size that was written in the second of the checkout", async () => {
+  test("contains a file of the same size that was written in the second of the checkout", async () => {
     const repo = bed.repo();
     const secondOf = (path: string) => Math.floor(statSync(join(path, "a.txt")).ctimeMs / 1000);
     for (;;) {
@@ -73,14 +73,14 @@ describe("the diff of an attempt", () => {
       const checkedOut = secondOf(made.path);
       write(made.path, "a.txt", tenLines({ 3: "LINE 3" }));
       if (secondOf(made.path) !== checkedOut) continue;
-      // The index is older than the copy that is made of it: only then can git be led astray.
+      // The index is older than its copy: only then can git be fooled.
       await Bun.sleep(1000);
       expect(await diffOf(made.path, { maxBytes })).toMatchObject({ fileCount: 1, insertions: 1, deletions: 1 });
       return;
     }
   });
 
-  test("names binary files only, and follows moved and deleted ones", async () => {
+  test("only names binary files, and follows moved and deleted ones", async () => {
     const repo = bed.repo();
     write(repo, "gone.txt", "x\n");
     commit(repo, "more");
@@ -123,7 +123,7 @@ describe("the diff of an attempt", () => {
     expect((await refusal(diffOf(made.path, { maxBytes: -1 }))).code).toBe("invalid_input");
   });
 
-  test("knows which file was cut, also after one that became a link, which git shows as two", async () => {
+  test("knows which file was cut, even after one that became a link, which git shows as two", async () => {
     const made = await bed.attempt(bed.repo());
     rmSync(join(made.path, "a.txt"));
     symlinkSync("elsewhere", join(made.path, "a.txt"));
@@ -143,7 +143,7 @@ describe("the diff of an attempt", () => {
     expect(diff.files.map(({ path }) => path)).toEqual(["b.txt"]);
   });
 
-  test("does not trust the .git file, which is the agent's to change", async () => {
+  test("does not trust the .git file, which the agent can change", async () => {
     const [made, other] = [await bed.attempt(bed.repo()), bed.repo()];
     const trap = join(bed.folder(), "trapped");
     sh(other, "config", "filter.trap.clean", `touch ${trap}; cat`);
@@ -158,7 +158,7 @@ describe("the diff of an attempt", () => {
     expect(await Bun.file(trap).exists()).toBe(false);
   });
 
-  test("needs a worktree of ours", async () => {
+  test("only works for our own worktrees", async () => {
     const repo = bed.repo();
     const made = await bed.attempt(repo);
     for (const path of [repo, bed.folder(), "relative", join(made.path, ".."), join(made.path, "..", "other")]) {
@@ -171,7 +171,7 @@ describe("the diff of an attempt", () => {
 
 describe("the diff of a merge", () => {
   for (const squash of [false, true]) {
-    test(`is what the attempt brought, and not what others did meanwhile, ${squash ? "squashed" : "with its history"}`, async () => {
+    test(`is what the attempt added, and not what others did meanwhile, ${squash ? "squashed" : "with its history"}`, async () => {
       const repo = bed.repo();
       const made = await bed.attempt(repo);
       write(made.path, "mine.txt", "1\n");
@@ -200,24 +200,31 @@ describe("the diff of a merge", () => {
   });
 });
 
-describe("the standing of an attempt", () => {
+describe("the state of an attempt", () => {
   test("counts commits on both sides", async () => {
     const repo = bed.repo();
     const made = await bed.attempt(repo);
-    const fresh = await statusOf(made.path);
+    const fresh = await worktreeStateOf(made.path);
     expect(fresh).toEqual({
-      ...{ branch: made.branch, head: made.baseCommit, uncommitted: [], uncommittedCount: 0, hasTarget: true },
-      ...{ aheadOfBase: 0, aheadOfTarget: 0, behindTarget: 0, merged: false },
+      branch: made.branch,
+      head: made.baseCommit,
+      uncommitted: [],
+      uncommittedCount: 0,
+      hasTarget: true,
+      aheadOfBase: 0,
+      aheadOfTarget: 0,
+      behindTarget: 0,
+      merged: false,
     });
     write(made.path, "b.txt", "b");
     const head = commit(made.path, "b");
     write(repo, "c.txt", "c");
     commit(repo, "c");
-    expect(await statusOf(made.path)).toMatchObject({ head, aheadOfBase: 1, aheadOfTarget: 1, behindTarget: 1 });
+    expect(await worktreeStateOf(made.path)).toMatchObject({ head, aheadOfBase: 1, aheadOfTarget: 1, behindTarget: 1 });
     sh(repo, "merge", "--quiet", "--no-edit", made.branch);
-    expect(await statusOf(made.path)).toMatchObject({ aheadOfTarget: 0, merged: true, behindTarget: 2 });
+    expect(await worktreeStateOf(made.path)).toMatchObject({ aheadOfTarget: 0, merged: true, behindTarget: 2 });
     sh(made.path, "switch", "--quiet", "--detach");
     sh(repo, "branch", "--move", "main", "trunk");
-    expect(await statusOf(made.path)).toMatchObject({ branch: null, hasTarget: false, merged: false });
+    expect(await worktreeStateOf(made.path)).toMatchObject({ branch: null, hasTarget: false, merged: false });
   });
 });

@@ -1,11 +1,13 @@
-/** Real repositories in a folder of the test file's own: `const bed = gitBed()` at its top. No settings of the machine count. */
+/**
+ * Real repositories in a folder of the test file: `const bed = gitBed()` at its top. Ignores the machine's settings.
+ */
 import { afterAll, beforeAll } from "bun:test";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { AsyncAgentsError } from "../../src/model/errors.ts";
-import type { Place } from "../../src/worktree/git/git.ts";
+import type { GitLocation } from "../../src/worktree/git/git.ts";
 import { type AttemptRequest, type MadeWorktree, makeWorktrees } from "../../src/worktree/make.ts";
 
 export interface GitBed {
@@ -67,7 +69,7 @@ export function gitBed(): GitBed {
 }
 
 /** Where our git runs for a repository of the bed. */
-export function placeOf(repo: string): Place {
+export function placeOf(repo: string): GitLocation {
   const gitDir = join(repo, ".git");
   return { cwd: repo, gitDir, commonDir: gitDir, workTree: repo };
 }
@@ -92,19 +94,19 @@ export function tenLines(change: Record<number, string> = {}): string {
   return Array.from({ length: 10 }, (_, i) => `${change[i + 1] ?? `line ${i + 1}`}\n`).join("");
 }
 
-/** Every file below a folder with its content, but for git's own. */
+/** Every file below a folder with its content, except git's own. */
 export function contentsOf(folder: string): Record<string, string> {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const paths = files.map(({ parentPath, name }) => join(parentPath, name)).filter((path) => !path.includes("/.git/"));
   return Object.fromEntries(paths.sort().map((path) => [path.slice(folder.length + 1), readFileSync(path, "utf8")]));
 }
 
-/** What git and the disk know about a repository: branches, worktrees, changes. */
+/** What git and the disk show about a repository: branches, worktrees, changes. */
 export function traceOf(repo: string): string[] {
   return [sh(repo, "for-each-ref"), sh(repo, "worktree", "list", "--porcelain"), sh(repo, "status", "--porcelain")];
 }
 
-/** The error that a promise fails with. */
+/** The error that a promise rejects with. */
 export async function refusal(promise: Promise<unknown>): Promise<AsyncAgentsError> {
   const thrown = await promise.then(
     () => new Error("it succeeded"),

@@ -21,14 +21,14 @@ async function withEnvironment<T>(settings: Record<string, string>, use: () => P
 }
 
 describe("git", () => {
-  test("is not led astray by the environment it is started in", async () => {
+  test("is not misled by its environment", async () => {
     const [repo, other] = [bed.repo(), bed.repo()];
     const astray = { GIT_DIR: join(other, ".git"), GIT_WORK_TREE: other, GIT_INDEX_FILE: join(other, "index") };
     const root = await withEnvironment(astray, () => git(placeOf(repo), ["rev-parse", "--show-toplevel"]));
     expect(root).toBe(repo);
   });
 
-  test("takes no config from the environment it is started in", async () => {
+  test("reads no config from its environment", async () => {
     const repo = bed.repo();
     const canary = join(bed.folder(), "canary");
     const settings = {
@@ -46,7 +46,7 @@ describe("git", () => {
     expect(existsSync(canary)).toBe(false);
   });
 
-  test("takes over what a repository's config says about files and people, also in a worktree's own", async () => {
+  test("uses what a repository's config says about files and people, and that of a worktree", async () => {
     const repo = bed.repo();
     sh(repo, "config", "user.name", 'Quoted "\\ name');
     sh(repo, "config", "core.autocrlf", "input");
@@ -61,7 +61,7 @@ describe("git", () => {
     expect((await read("user.name")).stdout.toString()).toBe("Another\n");
   });
 
-  test("runs no hook, which an agent could have written", async () => {
+  test("runs no hooks, which an agent could have written", async () => {
     const repo = bed.repo();
     writeFileSync(join(repo, ".git/hooks/pre-commit"), "#!/bin/sh\nexit 1\n", { mode: 0o755 });
     expect(() => sh(repo, "commit", "--allow-empty", "-m", "by hand")).toThrow();
@@ -75,12 +75,12 @@ describe("git", () => {
     expect(failure.message).toContain("Needed a single revision");
   });
 
-  test("is ended when it takes too long", async () => {
+  test("is stopped when it takes too long", async () => {
     const slow = git(placeOf(bed.repo()), ["-c", "alias.slow=!sleep 20", "slow"], { timeLimit: 200 });
     expect((await refusal(slow)).message).toContain("took longer than 200 ms");
   }, 60_000);
 
-  test("gives no more output than is asked for, and says so", async () => {
+  test("returns no more output than requested, and says so", async () => {
     const repo = bed.repo();
     const answer = await tryGit(placeOf(repo), ["cat-file", "-p", "HEAD:a.txt"], { maxBytes: 9 });
     expect([answer.stdout.toString(), answer.cut]).toEqual(["line 1\nli", true]);
@@ -89,7 +89,7 @@ describe("git", () => {
     expect((await refusal(git(placeOf(repo), ["log"], { maxBytes: 5 }))).code).toBe("too_large");
   });
 
-  test("waits for a lock that another process holds, and names one that stays", async () => {
+  test("waits for a lock of another process, and names one that stays", async () => {
     const repo = bed.repo();
     const lock = join(repo, ".git/index.lock");
     writeFileSync(lock, "");
@@ -102,7 +102,7 @@ describe("git", () => {
     expect(failure.message).toContain(lock);
   }, 60_000);
 
-  test("must be there, and not too old", async () => {
+  test("must be installed, and not too old", async () => {
     const repo = bed.repo();
     const missing = await withEnvironment({ PATH: bed.folder() }, () => refusal(git(placeOf(repo), ["status"])));
     expect(missing.code).toBe("git_unavailable");

@@ -1,11 +1,13 @@
-/** Files that the index calls unchanged: `assume-unchanged` and `skip-worktree`, set by an agent or a person. */
+/**
+ * Files that the index marks as unchanged: `assume-unchanged` and `skip-worktree`, set by an agent or a person.
+ */
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { diffOf } from "../../src/worktree/diff.ts";
 import { merge } from "../../src/worktree/merge.ts";
 import { removeWorktrees } from "../../src/worktree/remove.ts";
-import { statusOf } from "../../src/worktree/standing.ts";
+import { worktreeStateOf } from "../../src/worktree/worktree-state.ts";
 import { commit, gitBed, refusal, sh, write } from "./git-bed.ts";
 
 const bed = gitBed();
@@ -23,7 +25,7 @@ for (const flags of [["--assume-unchanged"], ["--skip-worktree"], ["--assume-unc
       for (const flag of flags) sh(path, "update-index", flag, file);
     };
 
-    test("is in the diff and is merged when it was edited", async () => {
+    test("is in the diff and is merged if it was edited", async () => {
       const repo = bed.repo();
       const made = await bed.attempt(repo);
       hide(made.path, "a.txt");
@@ -31,7 +33,7 @@ for (const flags of [["--assume-unchanged"], ["--skip-worktree"], ["--assume-unc
       write(made.path, "a.txt", "edited");
       expect(sh(made.path, "status", "--porcelain")).toBe("");
       expect(await changedFiles(made.path)).toEqual(["a.txt"]);
-      expect((await statusOf(made.path)).uncommitted).toEqual(["a.txt"]);
+      expect((await worktreeStateOf(made.path)).uncommitted).toEqual(["a.txt"]);
       await merge(made.path, { message: "Do it", commit: true });
       expect(sh(repo, "show", "main:a.txt")).toBe("edited");
     });
@@ -51,15 +53,15 @@ for (const flags of [["--assume-unchanged"], ["--skip-worktree"], ["--assume-unc
       const made = await bed.attempt(repo);
       sh(made.path, ...FILE, "submodule", "--quiet", "update", "--init");
       hide(join(made.path, "lib"), "a.txt");
-      expect((await statusOf(made.path)).uncommitted).toEqual([]);
+      expect((await worktreeStateOf(made.path)).uncommitted).toEqual([]);
       write(made.path, "lib/a.txt", "edited");
-      expect((await statusOf(made.path)).uncommitted).toEqual(["lib/a.txt"]);
+      expect((await worktreeStateOf(made.path)).uncommitted).toEqual(["lib/a.txt"]);
       expect((await refusal(removeWorktrees(removalOf(made)))).code).toBe("worktree_dirty");
     });
   });
 }
 
-test("files that a sparse checkout leaves out are not taken for deleted", async () => {
+test("files that a sparse checkout leaves out do not count as deleted", async () => {
   const repo = bed.repo();
   write(repo, "left/out.txt", "x");
   commit(repo, "a folder");

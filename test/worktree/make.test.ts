@@ -20,9 +20,16 @@ describe("the worktrees of an attempt", () => {
     const folder = attemptFolder("attempt-1", "Fix the läst bug!");
     expect(folder).toMatch(/^[0-9a-f]{12}-fix-the-la-st-bug$/);
     expect(made).toEqual({
-      ...{ path: join(base, folder, "project"), attemptId: "attempt-1", repo, branch: `asyncagents/${folder}` },
-      ...{ targetBranch: "main", baseCommit: first, createdAt: now().toISOString() },
-      ...{ copied: [], skipped: [], setupOutput: "" },
+      path: join(base, folder, "project"),
+      attemptId: "attempt-1",
+      repo,
+      branch: `asyncagents/${folder}`,
+      targetBranch: "main",
+      baseCommit: first,
+      createdAt: now().toISOString(),
+      copied: [],
+      skipped: [],
+      setupOutput: "",
     });
     expect(contentsOf(made.path)).toMatchObject(contentsOf(repo));
     expect(sh(made.path, "status", "--porcelain", "--ignored")).toBe("");
@@ -49,14 +56,16 @@ describe("the worktrees of an attempt", () => {
     const bare = join(bed.folder(), "same.git");
     sh(one, "clone", "--quiet", "--bare", one, bare);
     const made = await makeWorktrees({
-      ...{ attemptId: "a", base: join(bed.folder(), "base"), name: "" },
+      attemptId: "a",
+      base: join(bed.folder(), "base"),
+      name: "",
       repos: [one, two, bare].map((path) => ({ path, targetBranch: "main" })),
     });
     expect(made.map(({ path }) => basename(path))).toEqual(["same", "same-2", "same-3"]);
     for (const { path } of made) expect(sh(path, "log", "-1", "--format=%s")).toBe("first");
   });
 
-  test("come ten at a time on one repo", async () => {
+  test("can be created ten at a time on one repo", async () => {
     const repo = bed.repo();
     const base = join(bed.folder(), "base");
     const ids = Array.from({ length: 10 }, (_, i) => `attempt-${i}`);
@@ -67,7 +76,7 @@ describe("the worktrees of an attempt", () => {
     for (const { path } of made) expect(sh(path, "status", "--porcelain")).toBe("");
   }, 60_000);
 
-  test("are made once for an attempt, also when two ask at the same time", async () => {
+  test("are created once per attempt, even by two concurrent calls", async () => {
     const repo = bed.repo();
     const request = { attemptId: "twice", base: join(bed.folder(), "base") };
     const both = await Promise.allSettled([bed.attempt(repo, request), bed.attempt(repo, request)]);
@@ -103,7 +112,7 @@ describe("hostile names", () => {
     expect(repoFolders(["/a/X", "/b/x", "/c/x-2", "/d/X"])).toEqual(["X", "x-2", "x-2-2", "X-3"]);
   });
 
-  test("stay inside of the base folder", async () => {
+  test("stay inside the base folder", async () => {
     const outside = bed.folder();
     const base = join(outside, "base");
     const repo = bed.repo("-rf ünï");
@@ -115,7 +124,7 @@ describe("hostile names", () => {
     expect(readdirSync(outside)).toEqual(["base"]);
   }, 60_000);
 
-  test("of branches are refused, and nothing is made", async () => {
+  test("of branches are rejected, and nothing is created", async () => {
     const repo = bed.repo();
     const base = join(bed.folder(), "base");
     const before = traceOf(repo);
@@ -140,7 +149,7 @@ describe("hostile names", () => {
 });
 
 describe("copied files", () => {
-  test("are untracked ones that match, and nothing else", async () => {
+  test("are the matching untracked ones, and nothing else", async () => {
     const repo = bed.repo();
     write(repo, ".gitignore", ".env*\nlocal/\n");
     commit(repo, "ignore");
@@ -154,7 +163,7 @@ describe("copied files", () => {
     expect(readFileSync(join(made.path, "a.txt"), "utf8")).toStartWith("line 1");
   });
 
-  test("never replace what the target branch has, nor go through its links", async () => {
+  test("never replace what the target branch has, nor follow its links", async () => {
     const repo = bed.repo();
     const outside = bed.folder();
     sh(repo, "switch", "--quiet", "--create", "links");
@@ -189,7 +198,7 @@ describe("copied files", () => {
     expect(readdirSync(made.path).sort()).toEqual([".git", "a.txt", "inner-link"]);
   });
 
-  test("outside of the repository are refused", async () => {
+  test("outside the repository are rejected", async () => {
     const repo = bed.repo();
     const base = join(bed.folder(), "base");
     for (const pattern of ["../x", "/etc/passwd", "a/../../x", "-x", ":(top)x", "", ".git/config", "a\0b", ".GIT/x"]) {
@@ -201,7 +210,7 @@ describe("copied files", () => {
 });
 
 describe("the setup script", () => {
-  test("shows nothing of itself to other users, who may see every program's arguments", async () => {
+  test("is not visible to other users, who can see every program's arguments", async () => {
     const repo = bed.repo();
     const setup = "token=s3cret-token\nps -axww -o args= > processes.txt\ncat /proc/*/cmdline >> processes.txt || true";
     const made = await bed.attempt(repo, { repos: [{ path: repo, targetBranch: "main", setup }] });
@@ -210,7 +219,7 @@ describe("the setup script", () => {
     expect(processes).not.toContain("s3cret-token");
   });
 
-  test("runs in the worktree, and what it says is kept within bounds", async () => {
+  test("runs in the worktree, and a bounded part of its output is kept", async () => {
     const repo = bed.repo();
     const setup =
       'pwd; echo "$ASYNCAGENTS_REPO"; cat; echo made > setup.txt; head -c 50000 /dev/zero | tr "\\0" x; echo end';
@@ -224,7 +233,7 @@ describe("the setup script", () => {
     expect(where.setupOutput).toBe(`${where.path}\n${repo}\n`);
   });
 
-  test("that fails says why, and takes everything back", async () => {
+  test("that fails says why, and undoes everything", async () => {
     const repo = bed.repo();
     const base = join(bed.folder(), "base");
     const before = traceOf(repo);
@@ -251,18 +260,20 @@ describe("the setup script", () => {
   });
 });
 
-describe("a failure in the middle", () => {
-  test("of three repos takes back what was made", async () => {
+describe("a failure halfway", () => {
+  test("of three repos undoes what was created", async () => {
     const repos = [bed.repo("one"), bed.repo("two"), bed.repo("three")];
     const before = repos.map(traceOf);
     const base = join(bed.folder(), "base");
     write(repos[0] ?? "", ".env", "x");
     const marks = join(base, ".marks");
-    // While the second is set up, the first is there: or else this test would show nothing.
+    // The first exists while the second is set up: otherwise this test would prove nothing.
     const setup = `ls ${marks} | wc -l; ls -a ../one; exit 1`;
     const refused = await refusal(
       makeWorktrees({
-        ...{ attemptId: "a", base, name: "x" },
+        attemptId: "a",
+        base,
+        name: "x",
         repos: repos.map((path, i) => ({ path, targetBranch: "main", copy: [".env"], ...(i === 1 && { setup }) })),
       }),
     );
@@ -278,7 +289,7 @@ describe("a failure in the middle", () => {
   test("of git itself does, too, and leaves what was there before", async () => {
     const [one, two] = [bed.repo("one"), bed.repo("two")];
     const base = join(bed.folder(), "base");
-    // A branch of this name leaves no room for a branch below it.
+    // A branch of this name prevents branches below it.
     sh(two, "branch", "asyncagents");
     const before = [one, two].map(traceOf);
     const repos = [one, two].map((path) => ({ path, targetBranch: "main" }));
@@ -302,7 +313,7 @@ function isAlive(pid: number): boolean {
 }
 
 describe("a filter", () => {
-  test("of the person's own config runs, also where the repository's config names another program for it", async () => {
+  test("of the person's own config runs, even if the repository's config names another program for it", async () => {
     const repo = bed.repo();
     write(repo, ".gitattributes", "*.up filter=upper\n");
     write(repo, "word.up", "word\n");
@@ -323,7 +334,7 @@ describe("a filter", () => {
 });
 
 describe("a repository of another kind", () => {
-  test("with SHA-256 names is worked on like any other", async () => {
+  test("with SHA-256 names works like any other", async () => {
     const repo = join(bed.folder(), "long");
     mkdirSync(repo);
     sh(repo, "init", "--quiet", "--initial-branch=main", "--object-format=sha256");

@@ -4,13 +4,13 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkMerge, merge } from "../../src/worktree/merge.ts";
 import { removeWorktrees } from "../../src/worktree/remove.ts";
-import { statusOf } from "../../src/worktree/standing.ts";
+import { worktreeStateOf } from "../../src/worktree/worktree-state.ts";
 import { commit, gitBed, refusal, sh, tenLines, traceOf, write } from "./git-bed.ts";
 
 const bed = gitBed();
 const message = "Do it\n\n-- for good";
 
-/** A repo whose main is checked out nowhere. */
+/** A repo whose main is not checked out anywhere. */
 function parkedRepo(): string {
   const repo = bed.repo();
   sh(repo, "switch", "--quiet", "--create", "parked");
@@ -25,7 +25,7 @@ async function attemptWith(repo: string, path: string, text: string) {
 }
 
 describe("a merge", () => {
-  test("moves a branch that is checked out nowhere, and touches no checkout", async () => {
+  test("moves a branch that is not checked out, and touches no checkout", async () => {
     const repo = parkedRepo();
     const made = await attemptWith(repo, "b.txt", "b");
     write(repo, "c.txt", "dirty");
@@ -37,11 +37,11 @@ describe("a merge", () => {
     );
     expect(readdirSync(repo).sort()).toEqual([".git", "a.txt", "c.txt"]);
     expect(sh(repo, "branch", "--show-current")).toBe("parked");
-    expect(await statusOf(made.path)).toMatchObject({ merged: true });
+    expect(await worktreeStateOf(made.path)).toMatchObject({ merged: true });
     expect(await merge(made.path, { into: "main", message })).toMatchObject({ changed: false, commit: merged.commit });
   });
 
-  test("takes a clean checkout of the target along, with untracked files left alone", async () => {
+  test("fast-forwards a clean checkout of the target, and leaves untracked files alone", async () => {
     const repo = bed.repo();
     const made = await attemptWith(repo, "b.txt", "b");
     write(repo, "mine.txt", "untracked");
@@ -51,7 +51,7 @@ describe("a merge", () => {
     expect(sh(repo, "log", "-1", "--format=%s")).toBe("Do it");
   });
 
-  test("refuses when the checkout is dirty, or has a file in the way", async () => {
+  test("is rejected if the checkout is dirty, or has a file in the way", async () => {
     const repo = bed.repo();
     const made = await attemptWith(repo, "b.txt", "b");
     write(repo, "a.txt", "dirty");
@@ -68,7 +68,7 @@ describe("a merge", () => {
     expect(sh(repo, "rev-parse", "main")).toBe(made.baseCommit);
   });
 
-  test("refuses while the target is in the middle of a rebase", async () => {
+  test("is rejected while the target is in the middle of a rebase", async () => {
     const repo = bed.repo();
     const made = await attemptWith(repo, "b.txt", "b");
     sh(repo, "branch", "other");
@@ -100,7 +100,7 @@ describe("a merge", () => {
     }
   });
 
-  test("refuses uncommitted work, and commits it when told to, without the copied files", async () => {
+  test("rejects uncommitted work, and commits it on request, without the copied files", async () => {
     const repo = parkedRepo();
     write(repo, ".env", "SECRET");
     const made = await bed.attempt(repo, { repos: [{ path: repo, targetBranch: "main", copy: [".env"] }] });
@@ -115,7 +115,7 @@ describe("a merge", () => {
     expect(sh(made.path, "log", "-1", "--format=%B")).toBe(message);
   });
 
-  test("commits no half of what is there", async () => {
+  test("never commits only part of the work", async () => {
     const made = await bed.attempt(parkedRepo());
     write(made.path, "inner/x", "x");
     sh(join(made.path, "inner"), "init", "--quiet");
@@ -127,7 +127,7 @@ describe("a merge", () => {
     expect(sh(made.path, "status", "--porcelain")).toBe("?? inner/");
   });
 
-  test("commits no conflict that an agent left unsolved", async () => {
+  test("does not commit a conflict that an agent left unresolved", async () => {
     const repo = parkedRepo();
     const made = await attemptWith(repo, "a.txt", tenLines({ 5: "theirs" }));
     write(repo, "a.txt", tenLines({ 5: "ours" }));
@@ -144,28 +144,28 @@ describe("a merge", () => {
     commit(made.path, "b");
     const squash = await merge(made.path, { message, squash: true });
     expect(sh(repo, "log", "--format=%H", "main")).toBe(`${squash.commit}\n${made.baseCommit}`);
-    expect(await statusOf(made.path)).toMatchObject({ merged: true, aheadOfTarget: 2 });
-    // The same line again: git by itself would call this a conflict.
+    expect(await worktreeStateOf(made.path)).toMatchObject({ merged: true, aheadOfTarget: 2 });
+    // The same line again: git alone would report a conflict.
     write(made.path, "a.txt", tenLines({ 5: "two" }));
     commit(made.path, "again");
-    expect(await statusOf(made.path)).toMatchObject({ merged: false });
+    expect(await worktreeStateOf(made.path)).toMatchObject({ merged: false });
     expect(() => sh(repo, "merge-tree", "--write-tree", "main", made.branch)).toThrow();
     const second = await merge(made.path, { message: "Again", squash: true });
     expect(sh(repo, "log", "--format=%s", "main")).toBe("Again\nDo it\nfirst");
     expect(sh(repo, "show", "main:a.txt")).toBe(tenLines({ 5: "two" }).trim());
     expect(await merge(made.path, { message, squash: true })).toMatchObject({ changed: false, commit: second.commit });
-    // The target goes on over the same line: what was squashed is still merged.
+    // The target changes the same line: what was squashed still counts as merged.
     sh(repo, "switch", "--quiet", "main");
     write(repo, "a.txt", tenLines({ 5: "three" }));
     commit(repo, "three");
-    expect(await statusOf(made.path)).toMatchObject({ merged: true });
+    expect(await worktreeStateOf(made.path)).toMatchObject({ merged: true });
     const again = await merge(made.path, { message, squash: true });
     expect(again).toMatchObject({ changed: false, commit: sh(repo, "rev-parse", "main"), landed: second.commit });
     sh(repo, "reset", "--quiet", "--hard", made.baseCommit);
-    expect(await statusOf(made.path)).toMatchObject({ merged: false });
+    expect(await worktreeStateOf(made.path)).toMatchObject({ merged: false });
   });
 
-  test("of ten attempts at once brings all of them", async () => {
+  test("of ten attempts at once merges all of them", async () => {
     for (const repo of [bed.repo(), parkedRepo()]) {
       const names = Array.from({ length: 10 }, (_, i) => `file-${i}`);
       const made = [];
@@ -176,11 +176,11 @@ describe("a merge", () => {
     }
   }, 120_000);
 
-  test("into a branch that somebody else moves meanwhile keeps their commit, and ours comes after it", async () => {
+  test("into a branch that someone else moves meanwhile keeps their commit, and ours follows it", async () => {
     const repo = parkedRepo();
     const made = await attemptWith(repo, "b.txt", "b");
     const theirs = sh(repo, "commit-tree", "main^{tree}", "-p", "main", "-m", "theirs");
-    // Our git, but for the first commit of the merge: just before it, main is moved.
+    // Our git, except that main is moved just before the first commit of the merge.
     const bin = bed.folder();
     const moved = join(bin, "moved");
     const real = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
@@ -200,7 +200,7 @@ describe("a merge", () => {
     ]);
   });
 
-  test("asks for what it needs", async () => {
+  test("validates its input", async () => {
     const repo = parkedRepo();
     const made = await attemptWith(repo, "b.txt", "b");
     expect((await refusal(merge(made.path, { message: " \n" }))).code).toBe("invalid_input");
@@ -215,7 +215,7 @@ describe("a merge", () => {
     expect(sh(repo, "rev-parse", "main")).toBe(made.baseCommit);
   });
 
-  test("is the way to clean up: merged work is removed with its branch", async () => {
+  test("allows cleaning up: merged work is removed with its branch", async () => {
     const repo = bed.repo();
     for (const squash of [false, true]) {
       const made = await attemptWith(repo, `${squash}.txt`, "x");
@@ -230,10 +230,10 @@ describe("a merge", () => {
   });
 });
 
-describe("the trial of a merge", () => {
+describe("the check before a merge", () => {
   const all = { message, commit: true };
 
-  test("lets pass what can be merged, with uncommitted work in it, and leaves no trace", async () => {
+  test("accepts what can be merged, with uncommitted work, and leaves no trace", async () => {
     const repo = bed.repo();
     const made = await attemptWith(repo, "b.txt", "b");
     write(made.path, "c.txt", "c");
@@ -242,14 +242,14 @@ describe("the trial of a merge", () => {
     await checkMerge(made.path, { ...all, squash: true });
     expect([traceOf(repo), traceOf(made.path), sh(repo, "count-objects")]).toEqual(before);
     await merge(made.path, { ...all, squash: true });
-    // After a squash, the same ground counts as in the merge itself.
+    // After a squash, it uses the same merge base as the merge itself.
     write(made.path, "b.txt", "b again");
     await checkMerge(made.path, all);
     expect(await merge(made.path, all)).toMatchObject({ changed: true });
     await checkMerge(made.path, all);
   });
 
-  test("refuses what the merge would refuse, also conflicts of what is not committed yet", async () => {
+  test("rejects what the merge would reject, including conflicts of uncommitted work", async () => {
     const repo = bed.repo();
     const made = await bed.attempt(repo);
     write(made.path, "a.txt", tenLines({ 3: "ours" }));

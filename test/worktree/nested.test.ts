@@ -3,14 +3,14 @@ import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { checkMerge, merge } from "../../src/worktree/merge.ts";
 import { pruneWorktrees, removeWorktrees } from "../../src/worktree/remove.ts";
-import { statusOf } from "../../src/worktree/standing.ts";
+import { worktreeStateOf } from "../../src/worktree/worktree-state.ts";
 import { commit, gitBed, refusal, sh, traceOf, write } from "./git-bed.ts";
 
 const bed = gitBed();
 const request = { message: "Do it", commit: true };
 const FILE = ["-c", "protocol.file.allow=always"];
 
-/** A repo with the submodule `lib`, an attempt with it checked out, and where the submodule is pushed to. */
+/** A repo with the submodule `lib`, an attempt with it checked out, and the remote of the submodule. */
 async function withSubmodule() {
   const origin = join(bed.folder(), "lib.git");
   sh(bed.folder(), "clone", "--quiet", "--bare", bed.repo(), origin);
@@ -26,7 +26,7 @@ async function withSubmodule() {
 
 describe("a submodule of an attempt", () => {
   for (const isCommitted of [false, true]) {
-    test(`with commits that are nowhere else is not merged${isCommitted ? ", also where the agent committed it" : ""}`, async () => {
+    test(`with commits that exist nowhere else is not merged${isCommitted ? ", even if the agent committed it" : ""}`, async () => {
       const { repo, made, lib, removal } = await withSubmodule();
       write(lib, "b.txt", "b");
       const only = commit(lib, "only here");
@@ -66,16 +66,16 @@ describe("a submodule of an attempt", () => {
 
   test("with uncommitted changes is not merged or removed, and counts as uncommitted", async () => {
     const { made, lib, removal } = await withSubmodule();
-    expect((await statusOf(made.path)).uncommitted).toEqual([]);
+    expect((await worktreeStateOf(made.path)).uncommitted).toEqual([]);
     write(lib, "new.txt", "x");
     write(lib, "a.txt", "changed");
-    expect((await statusOf(made.path)).uncommitted).toEqual(["lib/a.txt", "lib/new.txt"]);
+    expect((await worktreeStateOf(made.path)).uncommitted).toEqual(["lib/a.txt", "lib/new.txt"]);
     const refused = await refusal(merge(made.path, request));
     expect([refused.code, refused.message]).toEqual(["worktree_dirty", expect.stringContaining("lib/a.txt")]);
     expect((await refusal(removeWorktrees(removal))).code).toBe("worktree_dirty");
   }, 30_000);
 
-  test("keeps its commits when somebody deletes the folder of the worktree", async () => {
+  test("keeps its commits when someone deletes the folder of the worktree", async () => {
     const { made, lib, removal } = await withSubmodule();
     write(lib, "b.txt", "b");
     const only = commit(lib, "only here");
@@ -103,7 +103,7 @@ describe("a repository in an ignored folder of an attempt", () => {
     return { made, dep, removal: { base: join(made.path, "../.."), attemptId: made.attemptId } };
   }
 
-  test("goes with it when its remote has everything", async () => {
+  test("is removed with it if its remote has everything", async () => {
     const { made, removal } = await withIgnored();
     await merge(made.path, request);
     await removeWorktrees(removal);
@@ -131,7 +131,7 @@ describe("a repository in an ignored folder of an attempt", () => {
     },
   };
   for (const [kind, make] of Object.entries(kinds)) {
-    test(`keeps the worktree with ${kind} that is nowhere else, and does not hinder the merge`, async () => {
+    test(`keeps the worktree with ${kind} that exists nowhere else, and does not prevent the merge`, async () => {
       const { made, dep, removal } = await withIgnored();
       make(dep);
       write(made.path, "work.txt", "work");
@@ -145,7 +145,7 @@ describe("a repository in an ignored folder of an attempt", () => {
   }
 });
 
-test("copied files that git ignores do not hinder a merge, and are not part of it", async () => {
+test("copied files that git ignores do not prevent a merge, and are not part of it", async () => {
   const repo = bed.repo();
   write(repo, ".gitignore", ".env\nlocal/\n");
   commit(repo, "ignore");

@@ -6,7 +6,7 @@ import { diffOf } from "../../src/worktree/diff.ts";
 import { adminFolderOf } from "../../src/worktree/git/registered.ts";
 import { merge } from "../../src/worktree/merge.ts";
 import { checkRemoval } from "../../src/worktree/remove.ts";
-import { statusOf } from "../../src/worktree/standing.ts";
+import { worktreeStateOf } from "../../src/worktree/worktree-state.ts";
 import { commit, gitBed, refusal, sh, write } from "./git-bed.ts";
 
 const bed = gitBed();
@@ -20,15 +20,15 @@ function pipe(file: string): void {
   pipes.push(file);
 }
 
-/** Lets a git go on, and end, that waits for somebody to write. */
+/** Unblocks a git process that waits for a writer, so that it ends. */
 function release(file: string): void {
   if (existsSync(file)) closeSync(openSync(file, constants.O_RDWR | constants.O_NONBLOCK));
 }
 
-/** What is put into git's folder, and into its folder for the worktree. */
+/** Files to plant in git's folder, and in its folder for the worktree. */
 const PLANTED: Record<string, (gitDir: string, adminFolder: string) => void> = {
   "a lock that is a pipe": (gitDir) => pipe(join(gitDir, "asyncagents.lock")),
-  "a lock without end": (gitDir) => symlinkSync("/dev/zero", join(gitDir, "asyncagents.lock")),
+  "an endless lock file": (gitDir) => symlinkSync("/dev/zero", join(gitDir, "asyncagents.lock")),
   "an entry that is a pipe": (gitDir) => {
     mkdirSync(join(gitDir, "worktrees", "0"));
     pipe(join(gitDir, "worktrees", "0", "gitdir"));
@@ -39,7 +39,7 @@ const PLANTED: Record<string, (gitDir: string, adminFolder: string) => void> = {
   "a reason that is a pipe": (_, adminFolder) => pipe(join(adminFolder, "locked")),
 };
 
-/** Another process looks, merges and removes; in this one, a read that waits for ever would end no test. */
+/** A separate process looks, merges and removes: in this one, a blocked read would hang the test. */
 const PROGRAM = `
 import { diffOf } from "${SOURCE}/diff.ts";
 import { merge } from "${SOURCE}/merge.ts";
@@ -55,27 +55,30 @@ const work = JSON.parse(process.argv.at(-1) ?? "").map(async ({ path, base, atte
   await merge(path, { message: "work", commit: true }).catch(() => undefined);
   await removeWorktrees({ base, attemptId, force: true }).catch(() => undefined);
 });
-// Git itself waits for a pipe, too, and is ended when its time is up; that holds up nobody else.
+// Git itself waits for a pipe, too, and is stopped after its time limit; that blocks nothing else.
 await Promise.race([Promise.all(work), Bun.sleep(3_000)]);
 console.log(longest < 5_000 ? "free" : longest);
 process.exit();
 `;
 
-describe("what lies in git's folder", () => {
-  test("holds up nobody: pipes and devices are not read", async () => {
+describe("planted content in git's folder", () => {
+  test("blocks nothing: pipes and devices are not read", async () => {
     const places: object[] = [];
     for (const plant of Object.values(PLANTED)) {
       const repo = bed.repo();
       const { path, attemptId } = await bed.attempt(repo);
       write(path, "a.txt", "changed\n");
-      // Nobody has main, so that unfinished work on it is looked for.
+      // main is not checked out, so that unfinished work on it is looked for.
       sh(repo, "checkout", "--quiet", "-b", "other");
       const gitDir = join(repo, ".git");
       plant(gitDir, adminFolderOf(gitDir, path) ?? "");
       places.push({ path, attemptId, base: join(path, "../..") });
     }
     const child = Bun.spawn([process.execPath, "-e", PROGRAM, JSON.stringify(places)], {
-      ...{ stdout: "pipe", stderr: "inherit", timeout: 30_000, killSignal: "SIGKILL" },
+      stdout: "pipe",
+      stderr: "inherit",
+      timeout: 30_000,
+      killSignal: "SIGKILL",
     });
     const said = await new Response(child.stdout).text();
     for (const file of pipes) release(file);
@@ -90,7 +93,7 @@ describe("what lies in git's folder", () => {
     expect((await diffOf(path, { maxBytes: 1_000 })).text).toContain("+hidden");
   });
 
-  test("does not allow names that some disks take for .git", async () => {
+  test("does not allow names that some disks treat as .git", async () => {
     const repo = bed.repo();
     sh(repo, "config", "core.protectNTFS", "false");
     write(repo, "git~1", "gitdir: elsewhere\n");
@@ -99,7 +102,7 @@ describe("what lies in git's folder", () => {
     expect({ code, message }).toEqual({ code: "git_failed", message: expect.stringContaining("invalid path 'git~1'") });
   });
 
-  test("does not make commits look merged that are not", async () => {
+  test("does not make unmerged commits look merged", async () => {
     const repo = bed.repo();
     const { path, attemptId } = await bed.attempt(repo);
     write(path, "work.txt", "work\n");
@@ -108,7 +111,7 @@ describe("what lies in git's folder", () => {
     commit(repo, "main moves on");
     const [main, head] = [sh(repo, "rev-parse", "main"), sh(path, "rev-parse", "HEAD")];
     writeFileSync(join(repo, ".git", "info", "grafts"), `${main} ${head}\n`);
-    expect(await statusOf(path)).toMatchObject({ merged: false, aheadOfTarget: 1 });
+    expect(await worktreeStateOf(path)).toMatchObject({ merged: false, aheadOfTarget: 1 });
     expect((await refusal(checkRemoval({ base: join(path, "../.."), attemptId }))).code).toBe("worktree_unmerged");
     expect(await merge(path, { message: "work" })).toMatchObject({ changed: true });
   });

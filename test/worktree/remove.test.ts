@@ -5,12 +5,12 @@ import { listWorktrees } from "../../src/worktree/list.ts";
 import { makeWorktrees } from "../../src/worktree/make.ts";
 import { readMark } from "../../src/worktree/mark.ts";
 import { pruneWorktrees, removeWorktrees } from "../../src/worktree/remove.ts";
-import { statusOf } from "../../src/worktree/standing.ts";
+import { worktreeStateOf } from "../../src/worktree/worktree-state.ts";
 import { commit, contentsOf, gitBed, refusal, sh, traceOf, write } from "./git-bed.ts";
 
 const bed = gitBed();
 
-/** An attempt on a repo, and what to remove it by. */
+/** An attempt on a repo, and the request to remove it. */
 async function stage(names = ["project"]) {
   const repos = names.map((name) => bed.repo(name));
   const outside = bed.folder();
@@ -19,7 +19,8 @@ async function stage(names = ["project"]) {
   const before = repos.map(traceOf);
   const request = { base, attemptId: "the attempt" };
   const made = await makeWorktrees({
-    ...{ ...request, name: "x" },
+    ...request,
+    name: "x",
     repos: repos.map((path) => ({ path, targetBranch: "main" })),
   });
   const [path = "", repo = "", branch = ""] = [made[0]?.path, repos[0], made[0]?.branch];
@@ -29,7 +30,7 @@ async function stage(names = ["project"]) {
 const conditions = (base: string) => listWorktrees(base).map(({ condition }) => condition);
 
 describe("removing an attempt", () => {
-  test("leaves nothing of it, and everything else as it was", async () => {
+  test("leaves nothing of it, and everything else unchanged", async () => {
     const { repos, base, outside, before, request, made } = await stage(["one", "two"]);
     const other = await bed.attempt(repos[0] ?? "", { base, attemptId: "other" });
     write(other.path, "work.txt", "work");
@@ -47,7 +48,7 @@ describe("removing an attempt", () => {
     expect(repos.map(traceOf)).toEqual(before);
   });
 
-  test("refuses uncommitted work of any kind, in any of its repos, and then removes none", async () => {
+  test("rejects uncommitted work of any kind, in any of its repos, and then removes none", async () => {
     const { request, made, repos } = await stage(["one", "two"]);
     const second = made[1]?.path ?? "";
     const trace = repos.map(traceOf);
@@ -70,7 +71,7 @@ describe("removing an attempt", () => {
     expect(await removeWorktrees({ ...request, force: true })).toHaveLength(2);
   });
 
-  test("refuses unmerged commits, also on a detached head, unless the branch is kept", async () => {
+  test("rejects unmerged commits, even on a detached head, unless the branch is kept", async () => {
     const { repo, request, path, branch } = await stage();
     write(path, "b.txt", "b");
     const head = commit(path, "b");
@@ -80,7 +81,7 @@ describe("removing an attempt", () => {
     const loose = commit(path, "c");
     expect((await refusal(removeWorktrees({ ...request, keepBranch: true }))).code).toBe("worktree_unmerged");
     sh(path, "switch", "--quiet", branch);
-    // Only the log of this checkout still knows the commit.
+    // Only the reflog of this checkout still lists the commit.
     const lost = await refusal(removeWorktrees({ ...request, keepBranch: true }));
     expect([lost.code, lost.message]).toEqual(["worktree_unmerged", expect.stringContaining(`branch <name> ${loose}`)]);
     sh(repo, "branch", "rescued", loose);
@@ -89,7 +90,7 @@ describe("removing an attempt", () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  test("knows work that somebody else merged or squashed", async () => {
+  test("recognizes work that someone else merged or squashed", async () => {
     for (const how of [["--no-edit"], ["--squash"]]) {
       const { repo, request, path, branch } = await stage();
       write(path, "b.txt", "b");
@@ -102,7 +103,7 @@ describe("removing an attempt", () => {
     }
   });
 
-  test("with force takes everything, but respects a lock and a checkout of the branch elsewhere", async () => {
+  test("with force removes everything, but respects a lock and a checkout of the branch elsewhere", async () => {
     const { repo, request, path, branch } = await stage();
     write(path, "b.txt", "b");
     const head = commit(path, "b");
@@ -133,7 +134,7 @@ describe("a mark", () => {
     expect(readMark(path)?.attemptId).toBe(made[0]?.attemptId ?? "");
   });
 
-  test("gives none to a worktree that a person made in the same place", async () => {
+  test("gives none to a worktree that a person created in the same folder", async () => {
     const { repo, base, request, path } = await stage();
     sh(repo, "worktree", "remove", path);
     sh(repo, "worktree", "add", "--quiet", "-b", "mine", path);
@@ -152,13 +153,13 @@ describe("a mark", () => {
       symlinkSync(elsewhere, part(path));
       const before = contentsOf(elsewhere);
       expect(conditions(base)).toEqual(["foreign"]);
-      expect((await refusal(statusOf(path))).code).toBe("worktree_not_found");
+      expect((await refusal(worktreeStateOf(path))).code).toBe("worktree_not_found");
       expect((await refusal(removeWorktrees({ ...request, force: true }))).code).toBe("worktree_not_ours");
       expect(contentsOf(elsewhere)).toEqual(before);
     }
   });
 
-  test("that is damaged, or named for a place outside, is no mark", async () => {
+  test("that is damaged, or named for a path outside, is not a mark", async () => {
     const { base, outside, path } = await stage();
     const [name = ""] = readdirSync(join(base, ".marks"));
     cpSync(join(base, ".marks", name), join(base, ".marks", "..__...json"));
@@ -173,8 +174,8 @@ describe("a mark", () => {
   });
 });
 
-describe("a folder that somebody deleted", () => {
-  test("is found missing, and pruned with git's entry and the branch", async () => {
+describe("a folder that someone deleted", () => {
+  test("is reported missing, and pruned with git's entry and the branch", async () => {
     const { repos, base, before, path } = await stage();
     const strangers = join(bed.folder(), "gone");
     sh(repos[0] ?? "", "worktree", "add", "--quiet", "--detach", strangers);
@@ -184,7 +185,7 @@ describe("a folder that somebody deleted", () => {
     expect(conditions(base)).toEqual(["missing"]);
     expect(await pruneWorktrees(base)).toMatchObject([{ path, branchRemoved: true }]);
     expect(listWorktrees(base)).toEqual([]);
-    // Another person's entry is theirs, also when its folder is gone.
+    // Another person's entry stays, even if its folder is gone.
     expect(withStranger).toContain(strangers);
     expect(sh(repos[0] ?? "", "worktree", "list", "--porcelain")).toContain(strangers);
     sh(repos[0] ?? "", "worktree", "prune");

@@ -12,14 +12,19 @@ describe("a repository", () => {
     sh(repo, "switch", "--quiet", "--create", "feature/one");
     mkdirSync(join(repo, "inner"));
     expect(await inspectRepo(join(repo, "inner"))).toEqual({
-      ...{ root: repo, gitDir: join(repo, ".git"), place: placeOf(repo), bare: false },
-      ...{ currentBranch: "feature/one", defaultBranch: "main", branches: ["feature/one", "main"] },
+      root: repo,
+      gitDir: join(repo, ".git"),
+      place: placeOf(repo),
+      bare: false,
+      currentBranch: "feature/one",
+      defaultBranch: "main",
+      branches: ["feature/one", "main"],
     });
     sh(repo, "switch", "--quiet", "--detach");
     expect((await inspectRepo(repo)).currentBranch).toBeNull();
   });
 
-  test("starts attempts from the branch that its remote calls the default", async () => {
+  test("starts attempts from the default branch of its remote", async () => {
     const repo = bed.repo();
     sh(repo, "branch", "develop");
     const clone = join(bed.folder(), "clone");
@@ -63,7 +68,7 @@ describe("a repository", () => {
     }
   });
 
-  test("whose config claims another folder for its checkout is refused", async () => {
+  test("whose config claims another folder for its checkout is rejected", async () => {
     const [repo, elsewhere] = [bed.repo(), bed.folder()];
     write(elsewhere, "secret", "x");
     sh(repo, "config", "core.worktree", elsewhere);
@@ -78,7 +83,7 @@ describe("a repository", () => {
     expect((await refusal(inspectRepo(repo))).message).toContain("core.worktree");
   });
 
-  test("takes only names for branches that cannot be options or anything else", async () => {
+  test("accepts only branch names that cannot be options or anything else", async () => {
     const place = placeOf(bed.repo());
     for (const name of ["main", "feature/ünïcode", "a.b"]) expect(await isBranchName(place, name)).toBe(true);
     for (const name of ["", "-rf", "a b", "a\nb", "../x", "a..b", "@{-1}", "x".repeat(300), "a\0b", "a.lock", "a:b"]) {
@@ -86,7 +91,7 @@ describe("a repository", () => {
     }
   });
 
-  test("has only local branches: no tag, no commit, no remote one", async () => {
+  test("has only local branches: no tags, commits or remote branches", async () => {
     const repo = bed.repo();
     sh(repo, "tag", "v1");
     const first = sh(repo, "rev-parse", "HEAD");

@@ -10,7 +10,7 @@ import { settlesWithin } from "../../process/deadline.ts";
 import type { OperationOutput } from "../../protocol/operations.ts";
 import type { AttemptRecord } from "../../store/board/records.ts";
 import { type Diff, diffOf, mergedDiffOf } from "../../worktree/diff.ts";
-import { statusOf } from "../../worktree/standing.ts";
+import { worktreeStateOf } from "../../worktree/worktree-state.ts";
 import type { BoardParts } from "../board-context.ts";
 import { executorOf } from "../executors.ts";
 import type { Input } from "../input.ts";
@@ -98,7 +98,7 @@ async function repoView(repo: AttemptRepo): Promise<View["repos"][number]> {
     const diff = await changesOf(repo, { maxBytes: 0, maxFiles: 0 });
     if (diff === null) return { ...head, path: null, ...nothing };
     const { fileCount: files, insertions, deletions } = diff;
-    const uncommitted = repo.path === null ? 0 : (await statusOf(repo.path)).uncommittedCount;
+    const uncommitted = repo.path === null ? 0 : (await worktreeStateOf(repo.path)).uncommittedCount;
     return { ...head, path: repo.path, files, insertions, deletions, uncommitted };
   } catch (thrown) {
     const code = AsyncAgentsError.isInstance(thrown) ? thrown.code : "";

@@ -1,15 +1,15 @@
 /**
- * Filters (git-lfs, git-crypt) are programs that git runs on files. Those of the person's own config are run; one that only a
- * repository's config defines is not, and without it files would be checked out or committed in the wrong form. So
- * such a repository is refused. Reads only.
+ * Filters (git-lfs, git-crypt) are programs that git runs on files. Those of the person's own config are run; one that
+ * only a repository's config defines is not, and without it files would be checked out or committed in the wrong form.
+ * Such a repository is therefore rejected. Read-only.
  */
 import { AsyncAgentsError } from "../../model/errors.ts";
-import { gitFailure, type Place, tryGit } from "./git.ts";
+import { type GitLocation, gitFailure, tryGit } from "./git.ts";
 import { standIn } from "./stand-in.ts";
 
 const PROGRAM = /^filter\.(.+)\.(clean|smudge|process)$/s;
 
-export async function assertFiltersKnown(place: Place): Promise<void> {
+export async function assertFiltersKnown(place: GitLocation): Promise<void> {
   const { config } = await standIn(place);
   const named = config.flatMap(({ name }) => PROGRAM.exec(name)?.[1] ?? []);
   if (named.length === 0) return;
@@ -26,7 +26,7 @@ export async function assertFiltersKnown(place: Place): Promise<void> {
 }
 
 /** The filters of the person's own config, as git finds them for this repository. */
-async function ownFilters(place: Place): Promise<Set<string>> {
+async function ownFilters(place: GitLocation): Promise<Set<string>> {
   const args = ["config", "--null", "--name-only", "--get-regexp", "^filter\\."];
   const answer = await tryGit(place, args);
   if (answer.code > 1) throw gitFailure(place, args, answer);

@@ -1,7 +1,7 @@
 /**
- * One git process: by argument array, never through a shell, with an environment of its own, bounded in time and output.
- * Invariant: nothing that git starts outlives it, asks a person anything, or fetches from another repository. Which config git
- * reads, and what the commands mean, is for others to know.
+ * One git process: called with an argument array, never through a shell, with its own environment, and limited in time
+ * and output. Invariant: nothing that git starts outlives it, prompts a person, or fetches from another repository.
+ * Does not know which config git reads, nor what the commands mean.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { AsyncAgentsError } from "../../model/errors.ts";
@@ -13,7 +13,7 @@ export interface GitRun {
   input?: string | Buffer;
   /** Milliseconds. */
   timeLimit?: number;
-  /** What is kept of the output; git is ended when there is more. */
+  /** How much output to keep; git is ended if there is more. */
   maxBytes?: number;
 }
 
@@ -21,7 +21,7 @@ export interface GitAnswer {
   code: number;
   stdout: Buffer;
   stderr: string;
-  /** There was more output than was asked for. */
+  /** There was more output than requested. */
   cut: boolean;
 }
 
@@ -30,13 +30,13 @@ const OUTPUT_LIMIT = 64 * 1024 * 1024;
 const COMPLAINT_LIMIT = 4_000;
 
 /**
- * These hold against every config, the person's own too: no hooks, no other repository. What a repository's own
- * config could say besides is not read at all (stand-in.ts).
+ * These override every config, including the person's own: no hooks, no other repository. Anything else in a
+ * repository's own config is not read at all (stand-in.ts).
  */
 const SETTINGS = [
   "core.hooksPath=/dev/null",
   "core.fsmonitor=false",
-  // A file that the repository holds, and that git would believe about which commits have which parents.
+  // A file in the repository that git would trust about the parents of commits.
   "core.commitGraph=false",
   "core.quotePath=false",
   "protocol.allow=never",
@@ -53,17 +53,17 @@ const ENVIRONMENT = {
   GIT_OPTIONAL_LOCKS: "0",
   GIT_PAGER: "cat",
   GIT_EDITOR: ":",
-  // What is shown, merged and called safe are the objects themselves, not what a repository has put in their place.
+  // Show, merge and check the objects themselves, not replacements that a repository defines.
   GIT_NO_REPLACE_OBJECTS: "1",
   GIT_GRAFT_FILE: "/dev/null",
-  // Objects that are missing in a partial clone stay missing: fetching runs what the config of the remote says.
+  // Objects that are missing in a partial clone stay missing: fetching would run what the remote's config says.
   GIT_ALLOW_PROTOCOL: "none",
   GIT_NO_LAZY_FETCH: "1",
 };
 
 const KEPT = /^GIT_(AUTHOR_|COMMITTER_|SSL_|SSH|CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)$|EXEC_PATH$)/;
 
-/** This process's environment without what would point git at another repository or index. */
+/** This process's environment without variables that would point git at another repository or index. */
 export function plainEnvironment(): Record<string, string> {
   const entries = Object.entries(process.env).filter(
     (entry): entry is [string, string] =>
@@ -74,7 +74,7 @@ export function plainEnvironment(): Record<string, string> {
 
 export function runGit({ cwd, args, environment, input, timeLimit, maxBytes }: GitRun): Promise<GitAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<GitAnswer>();
-  // In a group of its own: what git starts ends with it, and cannot ask anything on a person's terminal.
+  // In its own process group: what git starts ends with it, and cannot prompt on a person's terminal.
   const child = spawn("git", ["--no-pager", ...SETTINGS, ...args], {
     cwd,
     env: { ...plainEnvironment(), ...ENVIRONMENT, ...environment },
@@ -85,7 +85,7 @@ export function runGit({ cwd, args, environment, input, timeLimit, maxBytes }: G
   const limit = timeLimit ?? TIME_LIMIT;
   const timer = setTimeout(() => {
     late = true;
-    // It removes its lock files when it is asked to end; what does not listen is ended for good.
+    // On SIGTERM git removes its lock files; a process that ignores it is killed.
     signalGroup(child.pid, "SIGTERM");
     setTimeout(() => signalGroup(child.pid, "SIGKILL"), 2_000).unref();
   }, limit);
@@ -96,11 +96,11 @@ export function runGit({ cwd, args, environment, input, timeLimit, maxBytes }: G
   child.on("close", (code) => {
     clearTimeout(timer);
     if (late) {
-      const message = `git ${args[0]} took longer than ${limit} ms in ${cwd} and was ended. Try again.`;
+      const message = `git ${args[0]} took longer than ${limit} ms in ${cwd} and was stopped. Try again.`;
       reject(new AsyncAgentsError("git_failed", message, { details: { command: ["git", ...args] } }));
     } else resolve({ code: output.cut ? 0 : (code ?? 1), ...output });
   });
-  // It may have ended without reading: then its own words count, not the broken pipe.
+  // It may have exited without reading its input: then its own error counts, not the broken pipe.
   child.stdin?.on("error", () => {});
   child.stdin?.end(input ?? "");
   return promise;
@@ -127,18 +127,18 @@ function gathered(child: ChildProcess, maxBytes: number): Omit<GitAnswer, "code"
   return output;
 }
 
-/** Signals a process that was started detached, and all that it started. */
+/** Signals a detached process and everything it started. */
 export function signalGroup(leader: number | undefined, signal: NodeJS.Signals): void {
   if (leader === undefined) return;
   try {
     process.kill(-leader, signal);
   } catch {
-    // All of it has ended.
+    // All processes have already exited.
   }
 }
 
 function unavailable(cwd: string, cause: Error & { code?: string }): AsyncAgentsError {
-  // A missing folder to start in looks the same as a missing program.
+  // A missing working directory looks the same as a missing program.
   const message =
     cause.code === "ENOENT"
       ? `git could not be started in ${cwd}. Install git and put it on the PATH, and check that the folder exists.`

@@ -1,44 +1,44 @@
 /**
- * Runs git for a repository in a way that nothing in the repository can choose a program for it to run: its config is read
- * as data (stand-in.ts), and a `.git` inside of a checkout is never looked for. What another git process is in the
- * middle of is waited for. Does not know what the commands mean.
+ * Runs git for a repository so that nothing in the repository can choose a program for it to run: its config is read as
+ * data (stand-in.ts), and git never searches for a `.git` inside a checkout. Waits for other git processes. Does not
+ * know what the commands mean.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import { type GitAnswer, type GitRun, runGit } from "./git-process.ts";
 import { standIn } from "./stand-in.ts";
 
-/** Where git works. */
-export interface Place {
+/** Where git runs. */
+export interface GitLocation {
   cwd: string;
-  /** Git's folder for the checkout; the same as `commonDir` but for linked worktrees. */
+  /** Git's folder for the checkout; differs from `commonDir` only for linked worktrees. */
   gitDir: string;
-  /** What all worktrees of the repository share. */
+  /** The folder that all worktrees of the repository share. */
   commonDir: string;
   /** Without it, commands must not need a checkout. */
   workTree?: string;
 }
 
-/** A place with a checkout. */
-export type Checkout = Place & { workTree: string };
+/** A location with a checkout. */
+export type Checkout = GitLocation & { workTree: string };
 
 export type GitOptions = Pick<GitRun, "environment" | "input" | "timeLimit" | "maxBytes">;
 
 const OLDEST = [2, 38] as const;
 const LOCK_PAUSES = [25, 50, 100, 200, 400, 800, 1_600];
 
-/** The output of a command that must succeed, without the line end. */
-export async function git(place: Place, args: string[], options: GitOptions = {}): Promise<string> {
+/** The output of a command that must succeed, without the trailing newline. */
+export async function git(place: GitLocation, args: string[], options: GitOptions = {}): Promise<string> {
   const answer = await tryGit(place, args, options);
   if (answer.code !== 0) throw gitFailure(place, args, answer);
   if (answer.cut) {
-    throw new AsyncAgentsError("too_large", `git ${args[0]} in ${place.cwd} says more than can be read at once.`);
+    throw new AsyncAgentsError("too_large", `git ${args[0]} in ${place.cwd} has more output than can be read at once.`);
   }
   return answer.stdout.toString("utf8").replace(/\n$/, "");
 }
 
-/** The answer of a command that may fail. Locks are waited for, up to three seconds. */
-export async function tryGit(place: Place, args: string[], options: GitOptions = {}): Promise<GitAnswer> {
+/** The result of a command that may fail. Waits up to three seconds for locks. */
+export async function tryGit(place: GitLocation, args: string[], options: GitOptions = {}): Promise<GitAnswer> {
   await usableGit();
   const environment = {
     GIT_DIR: place.gitDir,
@@ -50,8 +50,8 @@ export async function tryGit(place: Place, args: string[], options: GitOptions =
 }
 
 /**
- * Asks git where a repository is and which worktrees it has. Git reads the repository's own config for it, so only questions
- * that make it run nothing may be asked: `rev-parse`, `worktree list`, `config`.
+ * Asks git where a repository is and which worktrees it has. Git then reads the repository's own config, so only
+ * commands that run no other program are allowed: `rev-parse`, `worktree list`, `config`.
  */
 export async function askGit(cwd: string, args: string[], environment: Record<string, string> = {}) {
   await usableGit();
@@ -67,9 +67,13 @@ async function patiently(run: GitRun): Promise<GitAnswer> {
   return runGit(run);
 }
 
-/** A git that failed, in words; what it said itself is part of them. */
-export function gitFailure({ cwd }: Pick<Place, "cwd">, args: readonly string[], answer: GitAnswer): AsyncAgentsError {
-  const complaint = answer.stderr.trim() || `it ended with code ${answer.code}`;
+/** An error for a failed git command, including git's own message. */
+export function gitFailure(
+  { cwd }: Pick<GitLocation, "cwd">,
+  args: readonly string[],
+  answer: GitAnswer,
+): AsyncAgentsError {
+  const complaint = answer.stderr.trim() || `exit code ${answer.code}`;
   return new AsyncAgentsError("git_failed", `git ${args[0]} failed in ${cwd}: ${complaint}.${adviceOn(answer)}`, {
     details: { command: ["git", ...args], exitCode: answer.code },
   });
@@ -80,7 +84,7 @@ function adviceOn(answer: GitAnswer): string {
     return " Another git process holds a lock. Try again; if no git is running there, delete the lock file it names.";
   }
   if (meetsHalfMade(answer)) {
-    return " A worktree was left half made. If no git is running there, delete the folder of that file.";
+    return "A worktree was left incomplete. If no git is running there, delete the folder of that file.";
   }
   if (/tell me who you are|empty ident|unable to auto-detect email/i.test(answer.stderr)) {
     return " Set your name for commits: git config --global user.name and user.email.";
@@ -95,7 +99,7 @@ function isLocked({ code, stderr }: GitAnswer): boolean {
   return code !== 0 && /Unable to create '.*\.lock': File exists|could not lock config file/.test(stderr);
 }
 
-// Git reads the entries of all worktrees, and fails over one that another process is just writing.
+// Git reads the entries of all worktrees, and fails on one that another process is writing.
 function meetsHalfMade({ code, stderr }: GitAnswer): boolean {
   return code !== 0 && /failed to read '?.*\/worktrees\/[^/]+\/(commondir|gitdir)/.test(stderr);
 }
@@ -104,7 +108,7 @@ let checked: Promise<void> | undefined;
 
 function usableGit(): Promise<void> {
   checked ??= checkVersion().catch((thrown) => {
-    // Somebody may install it while we run.
+    // Git may be installed later.
     checked = undefined;
     throw thrown;
   });
@@ -116,7 +120,7 @@ async function checkVersion(): Promise<void> {
   assertVersion(stdout.toString("utf8"));
 }
 
-/** Refuses a git that lacks what merging without a checkout needs. */
+/** Rejects a git that cannot merge without a checkout. */
 export function assertVersion(text: string): void {
   const [, major = "0", minor = "0"] = /(\d+)\.(\d+)/.exec(text) ?? [];
   const [oldestMajor, oldestMinor] = OLDEST;

@@ -1,8 +1,11 @@
-/** Which hooks a person would expect to run at a commit or a merge. They are named, never run: agents share the folder that they are in. */
+/**
+ * The hooks that a person would expect to run at a commit or a merge. They are named, never run: agents can write to
+ * their folder.
+ */
 import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { askGit, type Place } from "./git.ts";
+import { askGit, type GitLocation } from "./git.ts";
 import { standIn } from "./stand-in.ts";
 
 const HOOKS = [
@@ -15,8 +18,8 @@ const HOOKS = [
   "reference-transaction",
 ];
 
-/** Names of hooks that are there, and that git would run for a person. */
-export async function hooksOf(place: Place): Promise<string[]> {
+/** The names of existing hooks that git would run for a person. */
+export async function hooksOf(place: GitLocation): Promise<string[]> {
   const folder = await hooksFolder(place);
   return HOOKS.filter((name) => {
     const found = statSync(join(folder, name), { throwIfNoEntry: false });
@@ -24,7 +27,7 @@ export async function hooksOf(place: Place): Promise<string[]> {
   });
 }
 
-async function hooksFolder(place: Place): Promise<string> {
+async function hooksFolder(place: GitLocation): Promise<string> {
   const { config } = await standIn(place);
   const local = config.findLast(({ name }) => name === "core.hookspath")?.value;
   const named = local ?? (await ownHooksPath());

@@ -1,7 +1,7 @@
 /**
- * A copy of a checkout's index, to look at the checkout without changing anything, in which no file is hidden: a file that
- * somebody marked as unchanged (`assume-unchanged`, `skip-worktree`) is compared like any other. Invariant: the checkout's own
- * index is only read.
+ * A copy of a checkout's index, for inspecting the checkout without changing anything. It hides no files: a file that
+ * is marked as unchanged (`assume-unchanged`, `skip-worktree`) is compared like any other. Invariant: the checkout's
+ * own index is only read.
  */
 import { existsSync, lstatSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,15 +12,15 @@ import { bytesOf } from "./plain-file.ts";
 
 export const INDEX_LIMIT = 512 * 1024 * 1024;
 
-/** Gives the copy, in a folder of its own that is gone afterwards. */
+/** Provides the copy in a temporary folder, which is removed afterwards. */
 export async function withIndex<T>(place: Checkout, use: (index: string, folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), "asyncagents-snapshot-"));
   try {
     const index = join(folder, "index");
-    // With the real index to start from, only files that changed are read.
+    // Starting from the real index, only changed files are read.
     const real = join(place.gitDir, "index");
     if (existsSync(real)) copyIndex(real, index);
-    // Before the first commit there is nothing to read; git takes a missing index for an empty one.
+    // Before the first commit there is nothing to read; git treats a missing index as empty.
     else await tryGit(place, ["read-tree", "HEAD"], { environment: { GIT_INDEX_FILE: index } });
     await showHidden(place, { GIT_INDEX_FILE: index });
     return await use(index, folder);
@@ -30,20 +30,23 @@ export async function withIndex<T>(place: Checkout, use: (index: string, folder:
 }
 
 /**
- * As old as the original: git reads a file again whose time is not before the index's, since it may have been written in the
- * same moment. A younger copy would have it trust the size of such a file.
+ * Keeps the modification time: git rereads a file that is not older than the index, since it may have been written in
+ * the same moment. With a newer copy git would trust the size of such a file.
  */
 export function copyIndex(from: string, to: string): void {
   const bytes = bytesOf(from, INDEX_LIMIT);
   if (bytes === null) {
-    throw new AsyncAgentsError("repo_invalid", `${from} is no index of git's. Delete it, then run git reset there.`);
+    throw new AsyncAgentsError("repo_invalid", `${from} is not a git index. Delete it, then run git reset there.`);
   }
   writeFileSync(to, bytes);
   const second = Math.floor(statSync(from).mtimeMs / 1000);
   utimesSync(to, second, second);
 }
 
-/** What `git status` says of the checkout, an entry for each path; untracked files too. Git does not look into submodules. */
+/**
+ * The output of `git status` for the checkout, one entry per path, including untracked files. Git does not look into
+ * submodules.
+ */
 export function uncommittedEntries(place: Checkout): Promise<string[]> {
   const args = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];
   return withIndex(place, async (index) => {
@@ -64,12 +67,12 @@ async function showHidden(place: Checkout, environment: Record<string, string>):
   };
   // A lower case letter stands for "assume unchanged", an S in either case for "skip the worktree".
   await clear("--no-assume-unchanged", pathsMarked(/^[a-z] /));
-  // Files that a sparse checkout left out stay marked: they would count as deleted.
+  // Files that a sparse checkout left out stay marked: otherwise they would count as deleted.
   const isThere = (path: Buffer) => existsAt(Buffer.concat([Buffer.from(`${place.workTree}/`), path]));
   await clear("--no-skip-worktree", pathsMarked(/^[sS] /).filter(isThere));
 }
 
-/** True also for a link that leads nowhere. */
+/** Also true for a dangling link. */
 function existsAt(path: Buffer): boolean {
   try {
     lstatSync(path);

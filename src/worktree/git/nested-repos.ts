@@ -1,40 +1,40 @@
 /**
- * Repositories inside of a worktree: submodules, and whatever an agent has cloned or made there. Finds them without asking git,
- * whose own look into one would follow that one's config; and says what would be lost with them. Invariant: in doubt a
- * commit exists nowhere else. Reads only.
+ * Repositories inside a worktree: submodules, and any that an agent has cloned or created there. Finds them without
+ * git, which would use their config, and tells what would be lost with them. Invariant: in doubt, a commit counts as
+ * existing nowhere else. Read-only.
  */
 import type { Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
 import type { Mark } from "../mark.ts";
 import { checkoutPlace, repoPlace } from "../owned.ts";
-import { git, type Place, tryGit } from "./git.ts";
+import { type GitLocation, git, tryGit } from "./git.ts";
 import { uncommittedEntries } from "./index-copy.ts";
 import { contentOf } from "./plain-file.ts";
 
 export interface NestedRepo {
-  /** Relative to the worktree; of a submodule without a checkout, git's folder for it. */
+  /** Relative to the worktree; for a submodule without a checkout, git's folder for it. */
   path: string;
-  place: Place;
+  place: GitLocation;
   /** Where the person's own copy of it may be. */
   counterparts: string[];
-  /** The commit that the target branch had for it when the attempt started. */
+  /** The commit that the target branch recorded for it when the attempt started. */
   recorded(): Promise<string[]>;
-  /** Its commits go with the worktree; false for a checkout whose repository lies elsewhere. */
+  /** Its commits would be removed with the worktree; false for a checkout whose repository is elsewhere. */
   goes: boolean;
 }
 
-interface Around {
+interface NestedReposInput {
   path: string;
   mark: Mark;
-  /** Git's folder for the worktree; null when it has none any more. */
+  /** Git's folder for the worktree; null if it no longer exists. */
   adminFolder: string | null;
 }
 
 const NAMED = 5;
 
-/** All of them, however deep, ignored folders too; with `below`, those in these folders only. */
-export async function nestedRepos(around: Around, below = [""]): Promise<NestedRepo[]> {
+/** All of them, at any depth, including ignored folders; with `below`, only those in these folders. */
+export async function nestedRepos(around: NestedReposInput, below = [""]): Promise<NestedRepo[]> {
   const { path, mark, adminFolder } = around;
   const modules = adminFolder && join(adminFolder, "modules");
   const isInside = (folder: string) => [path, modules].some((above) => above && folder.startsWith(`${above}/`));
@@ -68,7 +68,7 @@ async function recordedAt(mark: Mark, path: string): Promise<string[]> {
   return commit === undefined ? [] : [commit];
 }
 
-/** Paths with uncommitted changes in the checkout of a nested repository; the repository itself where git cannot tell. */
+/** Paths with uncommitted changes in the checkout of a nested repository; the repository itself if git cannot tell. */
 export async function nestedChanges({ place }: NestedRepo): Promise<string[]> {
   const { workTree } = place;
   if (workTree === undefined) return [];
@@ -79,7 +79,7 @@ export async function nestedChanges({ place }: NestedRepo): Promise<string[]> {
   }
 }
 
-/** Commits that would be lost with a nested repository, a few of them. */
+/** A few of the commits that would be lost with a nested repository. */
 export async function commitsOnlyIn(nested: NestedRepo): Promise<string[]> {
   const { place, goes } = nested;
   const head = await tryGit(place, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
@@ -95,7 +95,7 @@ export async function commitsOnlyIn(nested: NestedRepo): Promise<string[]> {
   return only;
 }
 
-/** True when the nested repository has the commit, and neither a remote nor the person's own copy is known to have it. */
+/** True if the nested repository has the commit, and neither a remote nor the person's own copy is known to have it. */
 export async function isOnlyIn({ place, recorded, counterparts }: NestedRepo, commit: string): Promise<boolean> {
   if ((await tryGit(place, ["cat-file", "-e", `${commit}^{commit}`])).code !== 0) return false;
   const known = ["--remotes", "--tags", ...fetched(place.gitDir), ...(await recorded())];
@@ -109,26 +109,26 @@ export async function isOnlyIn({ place, recorded, counterparts }: NestedRepo, co
   return true;
 }
 
-/** Those of the commits, and before them, that the others do not lead to. */
-export async function unreachable(place: Place, commits: readonly string[], from: string[]): Promise<string[]> {
+/** Those of the commits and their ancestors that are not reachable from the others. */
+export async function unreachable(place: GitLocation, commits: readonly string[], from: string[]): Promise<string[]> {
   if (commits.length === 0) return [];
   const args = ["rev-list", `--max-count=${NAMED}`, "--ignore-missing", ...commits, "--not", ...from, "--"];
   return (await git(place, args)).split("\n").filter((line) => line !== "");
 }
 
-/** Commits without a branch that somebody switched away from: only the log of the checkout still knows them. */
+/** Commits without a branch that someone switched away from: only the checkout's reflog still lists them. */
 export function leftBehind(gitDir: string): string[] {
   const log = contentOf(join(gitDir, "logs", "HEAD")) ?? "";
   const moves = log.matchAll(/^([0-9a-f]{40,64}) .*\tcheckout: moving from \1 to /gm);
   return [...new Set([...moves].map(([, commit = ""]) => commit))];
 }
 
-/** What the latest fetch brought: a commit that was asked for by its id is on no branch of the remote. */
+/** What the latest fetch got: a commit fetched by its id is on no branch of the remote. */
 function fetched(gitDir: string): string[] {
   return (contentOf(join(gitDir, "FETCH_HEAD")) ?? "").match(/^[0-9a-f]{40,64}(?=\t)/gm) ?? [];
 }
 
-/** Folders below and including these whose entries pass; what is in git's own folders is not looked at. */
+/** The folders in and below these whose entries pass; skips git's own folders. */
 async function foldersWith(tops: readonly string[], test: (names: string[]) => boolean): Promise<string[]> {
   const found: string[] = [];
   const waiting = [...tops];
@@ -143,7 +143,7 @@ async function foldersWith(tops: readonly string[], test: (names: string[]) => b
   return found;
 }
 
-/** Not at once for a whole tree: a folder of dependencies has thousands, and others want to be served meanwhile. */
+/** Asynchronous: a folder of dependencies has thousands of entries, and the process must stay responsive. */
 async function entriesOf(folder: string): Promise<Dirent[]> {
   try {
     return await readdir(folder, { withFileTypes: true });
@@ -152,7 +152,7 @@ async function entriesOf(folder: string): Promise<Dirent[]> {
   }
 }
 
-/** Git's folder for the checkout at `folder`; null where there is none that could be used. */
+/** Git's folder for the checkout at `folder`; null if there is no usable one. */
 export function gitDirOf(folder: string): string | null {
   const entry = join(folder, ".git");
   const [, named] = /^gitdir: (.+?)\n?$/.exec(contentOf(entry) ?? "") ?? [];

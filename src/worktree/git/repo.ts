@@ -1,30 +1,30 @@
 /**
- * What a repository is like: where it lies, which branches it has. Invariant: what comes back can be used as it is; a
- * folder in which no attempt can start is an error that says why. Reads only.
+ * Inspects a repository: where it is and which branches it has. Invariant: the result is usable as it is; a folder in
+ * which no attempt can start is an error that says why. Read-only.
  */
 import { statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import { folderProblem } from "../../model/folder-problem.ts";
-import { askGit, git, gitFailure, type Place, tryGit } from "./git.ts";
+import { askGit, type GitLocation, git, gitFailure, tryGit } from "./git.ts";
 
 export interface Repo {
-  /** The top folder of the checkout; of a bare repository, the repository itself. */
+  /** The top folder of the checkout; for a bare repository, the repository itself. */
   root: string;
-  /** Where git keeps what all worktrees of the repository share. */
+  /** The git folder that all worktrees of the repository share. */
   gitDir: string;
   /** Where git runs for `root`. */
-  place: Place;
+  place: GitLocation;
   bare: boolean;
-  /** The branch that is checked out in `root`; null when there is none. */
+  /** The branch that is checked out in `root`, if any. */
   currentBranch: string | null;
-  /** What a new attempt most likely wants to start from. */
+  /** The most likely starting point for a new attempt. */
   defaultBranch: string;
   /** Local branches, by name. */
   branches: string[];
 }
 
-/** Looks at the repository in which `path` lies. */
+/** Inspects the repository that contains `path`. */
 export async function inspectRepo(path: string): Promise<Repo> {
   assertFolder(path);
   const { root, gitDir, bare, place } = await whereabouts(path);
@@ -32,7 +32,7 @@ export async function inspectRepo(path: string): Promise<Repo> {
   if (branches.length === 0) {
     throw new AsyncAgentsError(
       "repo_invalid",
-      `${path} has no branch with a commit yet. Make a first commit there, then try again.`,
+      `${path} has no branch with a commit yet. Create a first commit there, then try again.`,
     );
   }
   const current = await tryGit(place, ["symbolic-ref", "--quiet", "--short", "HEAD"]);
@@ -49,7 +49,7 @@ export async function inspectRepo(path: string): Promise<Repo> {
 }
 
 /** The commit at the tip of a local branch. */
-export async function tipOf(place: Place, branch: string): Promise<string> {
+export async function tipOf(place: GitLocation, branch: string): Promise<string> {
   const tip = await findTip(place, branch);
   if (tip) return tip;
   throw new AsyncAgentsError(
@@ -59,23 +59,23 @@ export async function tipOf(place: Place, branch: string): Promise<string> {
   );
 }
 
-/** The commit at the tip of a local branch; null when there is no such branch. */
-export async function findTip(place: Place, branch: string): Promise<string | null> {
+/** The commit at the tip of a local branch; null if there is no such branch. */
+export async function findTip(place: GitLocation, branch: string): Promise<string | null> {
   if (!(await isBranchName(place, branch))) return null;
   const answer = await tryGit(place, ["rev-parse", "--verify", "--quiet", `refs/heads/${branch}^{commit}`]);
   return answer.code === 0 ? answer.stdout.toString("utf8").trim() : null;
 }
 
-/** True for a name that git takes for a branch, and that no command can mistake for an option. */
-export async function isBranchName(place: Place, name: string): Promise<boolean> {
-  // A NUL ends an argument, so git would judge a part of the name.
+/** True for a name that git accepts as a branch, and that no command can mistake for an option. */
+export async function isBranchName(place: GitLocation, name: string): Promise<boolean> {
+  // A NUL ends an argument, so git would check only part of the name.
   if (name === "" || name.startsWith("-") || name.includes("\0") || name.length > 240) return false;
   return (await tryGit(place, ["check-ref-format", `refs/heads/${name}`])).code === 0;
 }
 
-/** True when the first commit is the second or came before it. */
+/** True if the first commit is the second or an ancestor of it. */
 export async function isAncestor(
-  place: Place,
+  place: GitLocation,
   commit: string,
   descendant: string,
   environment: Record<string, string> = {},
@@ -86,7 +86,7 @@ export async function isAncestor(
   return answer.code === 0;
 }
 
-/** Refuses a path that cannot be a repository's. */
+/** Rejects a path that cannot be a repository. */
 export function assertFolder(path: string): void {
   const problem = isAbsolute(path) ? folderProblem(path, statSync) : "is not an absolute path";
   if (problem === null) return;
@@ -105,7 +105,7 @@ async function whereabouts(path: string): Promise<Pick<Repo, "root" | "gitDir" |
     throw new AsyncAgentsError("repo_invalid", message, { details: { path } });
   }
   const [gitDir = "", own = "", bare, inside] = lines(answer.stdout.toString("utf8"));
-  const place: Place = { cwd: gitDir, gitDir: own, commonDir: gitDir };
+  const place: GitLocation = { cwd: gitDir, gitDir: own, commonDir: gitDir };
   if (bare === "true") return { root: gitDir, gitDir, bare: true, place };
   if (inside !== "true") {
     throw new AsyncAgentsError("repo_invalid", `${path} is git's own folder. Give the folder that holds it.`);
@@ -114,7 +114,7 @@ async function whereabouts(path: string): Promise<Pick<Repo, "root" | "gitDir" |
   return { root, gitDir, bare: false, place: { ...place, cwd: root, workTree: root } };
 }
 
-/** The top of the checkout. A config can claim any folder for that, and files would be copied from there: it must point back. */
+/** The top of the checkout. A config can claim any folder, and files would be copied from there: it must point back. */
 async function rootOf(path: string, gitDir: string): Promise<string> {
   const ask = async (folder: string, what: string) => {
     const answer = await askGit(folder, ["rev-parse", "--path-format=absolute", what]);
@@ -126,7 +126,7 @@ async function rootOf(path: string, gitDir: string): Promise<string> {
   throw new AsyncAgentsError("repo_invalid", message, { details: { path } });
 }
 
-async function defaultOf(place: Place, branches: string[], current: string | null): Promise<string> {
+async function defaultOf(place: GitLocation, branches: string[], current: string | null): Promise<string> {
   const remote = await tryGit(place, ["symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"]);
   const named = remote.stdout
     .toString("utf8")

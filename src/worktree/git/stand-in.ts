@@ -1,7 +1,7 @@
 /**
- * A folder that stands in for the one that the worktrees of a repository share: it links to everything in there but the hooks,
- * and has a config of its own. A config can name programs for git to run in dozens of ways, and whoever can edit files
- * may have edited it. Invariant: git sees only settings from the list below, and no include. It is a cache: it may be deleted.
+ * A folder that replaces the one that a repository's worktrees share: it links to everything in there except the hooks,
+ * and has its own config. A config can make git run programs in dozens of ways, and anyone who can edit files may have
+ * edited it. Invariant: git sees only settings from the list below, and no includes. It is a cache and may be deleted.
  */
 import { createHash } from "node:crypto";
 import {
@@ -22,10 +22,10 @@ import { AsyncAgentsError } from "../../model/errors.ts";
 import { runGit } from "./git-process.ts";
 
 /**
- * What git may know of a repository's own config: how its files are stored and compared, and who commits. None names a program, and
- * none lets a checkout write names that some disks take for `.git` (core.protectHFS, core.protectNTFS).
+ * The settings of a repository's own config that git may see: how files are stored and compared, and who commits. None
+ * names a program, and none allows names that some disks treat as `.git` (core.protectHFS, core.protectNTFS).
  */
-const TAKEN = new Set(
+const ALLOWED = new Set(
   [
     ["core", "repositoryformatversion filemode symlinks ignorecase precomposeunicode trustctime"],
     ["core", "checkstat autocrlf eol safecrlf checkroundtripencoding logallrefupdates sharedrepository longpaths"],
@@ -41,25 +41,25 @@ const TAKEN = new Set(
   ].flatMap(([section, names = ""]) => names.split(" ").map((name) => `${section}.${name}`)),
 );
 
-/** Without these, git does not fetch what is missing, and reads no second config. */
+/** Without these, git does not fetch missing objects, and reads no second config. */
 const LEFT_EXTENSIONS = new Set(["extensions.partialclone", "extensions.worktreeconfig"]);
 
 const LEFT_OUT = new Set(["config", "config.worktree", "hooks"]);
 
 interface Setting {
   name: string;
-  /** Null for a name alone, which means true. */
+  /** Null for a bare name, which means true. */
   value: string | null;
 }
 
 export interface StandIn {
-  /** With these, git uses it. */
+  /** Makes git use it. */
   environment: Record<string, string>;
-  /** The repository's own config, in full, as data. */
+  /** The repository's complete own config, as data. */
   config: Setting[];
 }
 
-/** The stand-in for a repository, as up to date as the repository's config is now. */
+/** The stand-in for a repository, updated to its current config. */
 export async function standIn(place: { gitDir: string; commonDir: string }): Promise<StandIn> {
   const { commonDir, gitDir } = place;
   const folder = folderOf(commonDir);
@@ -69,11 +69,11 @@ export async function standIn(place: { gitDir: string; commonDir: string }): Pro
   linkAll(commonDir, folder);
   writeConfig(folder, config);
   const isSplit = config.some(({ name, value }) => name === "extensions.worktreeconfig" && isTrue(value));
-  const further = isSplit ? (await settingsIn(join(gitDir, "config.worktree"))).filter(isTaken) : [];
+  const further = isSplit ? (await settingsIn(join(gitDir, "config.worktree"))).filter(isAllowed) : [];
   return { environment: { GIT_COMMON_DIR: folder, ...inEnvironment(further) }, config };
 }
 
-/** Removes the stand-ins of repositories that are gone. */
+/** Removes the stand-ins of deleted repositories. */
 export function pruneStandIns(): void {
   const all = allFolder();
   for (const name of existsSync(all) ? readdirSync(all) : []) {
@@ -84,10 +84,10 @@ export function pruneStandIns(): void {
 }
 
 function gone(commonDir: string): AsyncAgentsError {
-  return new AsyncAgentsError("repo_invalid", `The repository ${commonDir} is gone. Bring it back, then try again.`);
+  return new AsyncAgentsError("repo_invalid", `The repository ${commonDir} is gone. Restore it, then try again.`);
 }
 
-/** Not in the folder for temporary files, where agents in a sandbox may write. */
+/** Not in the folder for temporary files, which agents in a sandbox can write to. */
 function allFolder(): string {
   return join(process.env.ASYNCAGENTS_HOME || join(process.env.HOME || homedir(), ".cache", "asyncagents"), "git");
 }
@@ -98,7 +98,7 @@ function folderOf(commonDir: string): string {
 
 const known = new Map<string, { stamp: string; settings: Promise<Setting[]> }>();
 
-/** What a config file says itself, without its includes; read again when it has changed. */
+/** The settings of a config file without its includes; read again when the file has changed. */
 async function settingsIn(file: string): Promise<Setting[]> {
   const found = statSync(file, { throwIfNoEntry: false });
   if (!found) return [];
@@ -126,8 +126,8 @@ async function readSettings(file: string): Promise<Setting[]> {
   });
 }
 
-function isTaken({ name }: Setting): boolean {
-  return TAKEN.has(name) || (/^extensions\.[a-z0-9-]+$/.test(name) && !LEFT_EXTENSIONS.has(name));
+function isAllowed({ name }: Setting): boolean {
+  return ALLOWED.has(name) || (/^extensions\.[a-z0-9-]+$/.test(name) && !LEFT_EXTENSIONS.has(name));
 }
 
 function isTrue(value: string | null): boolean {
@@ -135,7 +135,7 @@ function isTrue(value: string | null): boolean {
 }
 
 function linkAll(commonDir: string, folder: string): void {
-  // Git locks this one where the link leads, also before it exists.
+  // Git locks this file where the link leads, even before it exists.
   const names = new Set([...readdirSync(commonDir), "packed-refs"]);
   for (const name of names) if (LEFT_OUT.has(name) || name.endsWith(".lock")) names.delete(name);
   for (const name of readdirSync(folder)) {
@@ -155,12 +155,12 @@ function linkAll(commonDir: string, folder: string): void {
 let written = 0;
 
 function writeConfig(folder: string, config: readonly Setting[]): void {
-  const lines = config.filter(isTaken).map(({ name, value }) => {
+  const lines = config.filter(isAllowed).map(({ name, value }) => {
     const [section, key] = name.split(".");
     return `[${section}]\n\t${key}${value === null ? "" : ` = ${quoted(value)}`}\n`;
   });
   const isBare = config.some(({ name, value }) => name === "core.bare" && isTrue(value));
-  // A bare repository keeps no logs unless told, and git cannot see here that it is bare.
+  // A bare repository keeps no reflogs by default, and git cannot see here that it is bare.
   if (isBare) lines.unshift("[core]\n\tlogAllRefUpdates = false\n");
   const [file, text] = [join(folder, "config"), lines.join("")];
   if (existsSync(file) && readFileSync(file, "utf8") === text) return;

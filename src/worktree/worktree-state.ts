@@ -1,6 +1,6 @@
 /**
- * Where an attempt's work stands: what is not committed, what is committed and not yet in the target branch. Invariant:
- * in doubt, work counts as not merged; it is never called safe because something could not be read. Reads only.
+ * The state of an attempt's work: what is uncommitted, and what is committed but not in the target branch. Invariant:
+ * in doubt, work counts as unmerged; it is never considered safe because something could not be read. Read-only.
  */
 import { uncommittedPaths } from "./changes.ts";
 import { git, tryGit } from "./git/git.ts";
@@ -8,28 +8,28 @@ import { findTip, isAncestor } from "./git/repo.ts";
 import type { Mark } from "./mark.ts";
 import { type Owned, ownedAt, repoPlace } from "./owned.ts";
 
-export interface Standing {
-  /** The branch that is checked out; null when an agent left it on a bare commit. */
+export interface WorktreeState {
+  /** The branch that is checked out; null if an agent left it on a detached commit. */
   branch: string | null;
   head: string;
-  /** Paths that are changed and not committed, at most a hundred; `uncommittedCount` counts all. */
+  /** Uncommitted paths, at most a hundred; `uncommittedCount` counts all. */
   uncommitted: string[];
   uncommittedCount: number;
-  /** Commits since the start, and those that the target branch has not. */
+  /** Commits since the start, and those that the target branch lacks. */
   aheadOfBase: number;
   aheadOfTarget: number;
-  /** Commits of the target branch that the attempt has not. */
+  /** Commits of the target branch that the attempt lacks. */
   behindTarget: number;
   /** False when the target branch is gone. */
   hasTarget: boolean;
-  /** There is something committed, and all of it is in the target branch. */
+  /** Something is committed, and all of it is in the target branch. */
   merged: boolean;
 }
 
 const SHOWN_PATHS = 100;
 
-/** The standing of the worktree at `path`. */
-export async function statusOf(path: string): Promise<Standing> {
+/** The state of the worktree at `path`. */
+export async function worktreeStateOf(path: string): Promise<WorktreeState> {
   const owned = ownedAt(path);
   const { mark, repoPlace: repo } = owned;
   const uncommitted = await uncommittedPaths(owned);
@@ -37,7 +37,10 @@ export async function statusOf(path: string): Promise<Standing> {
   const target = await findTip(repo, mark.targetBranch);
   const aheadOfBase = await commitsBetween(mark, [mark.baseCommit], head);
   return {
-    ...{ branch, head, aheadOfBase, hasTarget: target !== null },
+    branch,
+    head,
+    aheadOfBase,
+    hasTarget: target !== null,
     uncommitted: uncommitted.slice(0, SHOWN_PATHS),
     uncommittedCount: uncommitted.length,
     aheadOfTarget: target ? await commitsBetween(mark, [target], head) : aheadOfBase,
@@ -46,7 +49,7 @@ export async function statusOf(path: string): Promise<Standing> {
   };
 }
 
-/** True when nothing that `head` holds would be lost with it: it is in the target branch, or it is no more than the start. */
+/** True if nothing in `head` would be lost with it: it is in the target branch, or it is still the starting commit. */
 export async function isMerged(mark: Mark, head: string): Promise<boolean> {
   const place = repoPlace(mark);
   const target = await findTip(place, mark.merged?.into ?? mark.targetBranch);
@@ -55,7 +58,7 @@ export async function isMerged(mark: Mark, head: string): Promise<boolean> {
   return target !== null && (await addsNothing(mark, target, head));
 }
 
-/** What a squash brought into the target branch, as long as the branch still holds that commit. */
+/** What a squash added to the target branch, as long as the branch still contains that commit. */
 export async function squashed({ merged, ...mark }: Mark, target: string | null): Promise<[string] | null> {
   if (!merged || !target) return null;
   return (await isAncestor(repoPlace(mark), merged.commit, target)) ? [merged.head] : null;
@@ -71,7 +74,7 @@ export async function branchOf({ place }: Owned): Promise<string | null> {
   return answer.code === 0 ? answer.stdout.toString("utf8").trim().replace("refs/heads/", "") : null;
 }
 
-/** Somebody else may have squashed it: then merging it would change nothing. */
+/** Someone else may have squashed it: then merging it would change nothing. */
 async function addsNothing(mark: Mark, target: string, head: string): Promise<boolean> {
   const place = repoPlace(mark);
   const merged = await tryGit(place, ["merge-tree", "--write-tree", target, head]);
