@@ -1,6 +1,6 @@
 /**
- * The two ways to open a store. Each loads its database driver only when it is called, so that a program can import this
- * file on Node, where SQLite stores are not supported. Holds no rules.
+ * The two ways to open a store. Each loads its database driver only when it is called, so that a program can import
+ * this file on Node, where SQLite stores are not supported. Contains no rules.
  */
 import { AsyncAgentsError } from "../model/errors.ts";
 import type { LineLog } from "../process/log.ts";
@@ -9,7 +9,7 @@ import type { Store } from "./store.ts";
 export interface SqliteOptions {
   /** Holds `asyncagents.db` and its mirror `tasks.json`; created if missing. */
   directory: string;
-  /** Where to say what a person may want to know later. */
+  /** For events that a person may want to look up later. */
   log?: LineLog;
 }
 
@@ -19,7 +19,7 @@ export interface PostgresOptions {
   schema?: string;
 }
 
-/** Opens the store of one machine; any number of processes may open it at once. Needs Bun. */
+/** Opens a SQLite store; any number of processes on one machine may open it at once. Needs Bun. */
 export async function sqliteStore(options: SqliteOptions): Promise<Store> {
   if (!process.versions.bun) {
     const message =

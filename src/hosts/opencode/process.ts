@@ -1,6 +1,7 @@
 /**
- * One process of `opencode serve`, on a free port of this machine, behind a password that only this process knows. Invariant:
- * it ends, with everything that it started, when this process does, in whatever way. Does not start it again: see the server.
+ * One process of `opencode serve`, on a free port of this machine, behind a password that only this process knows.
+ * Invariant: it ends, with everything it started, when this process does, in any way. Does not restart it: `server.ts`
+ * does.
  */
 import { spawn } from "node:child_process";
 import { tmpdir } from "node:os";
@@ -17,9 +18,9 @@ const COMPLAINT_LENGTH = 4_000;
 export interface OpenCodeProcess {
   url: string;
   pid: number;
-  /** What every request must carry. */
+  /** Headers that every request must have. */
   headers: Record<string, string>;
-  /** Resolves with how it ended, when nothing that it started is left. */
+  /** Resolves with how it ended, once nothing that it started is left. */
   ended: Promise<string>;
   stop(): Promise<void>;
 }
@@ -35,7 +36,7 @@ export async function startOpenCodeProcess(
     cwd: tmpdir(),
     env: {
       ...environment,
-      // A plugin of ours in there must not open a second status API.
+      // Our plugin inside it must not open a second status API.
       ASYNCAGENTS_API_ENABLED: "false",
       OPENCODE_SERVER_USERNAME: "asyncagents",
       OPENCODE_SERVER_PASSWORD: password,
@@ -85,7 +86,7 @@ export async function startOpenCodeProcess(
   }
 }
 
-/** Rejects when it ends before it listens. */
+/** Rejects if it exits before it listens. */
 async function endedEarly(ended: Promise<string>, complaint: () => string): Promise<never> {
   throw notStarted(await ended, complaint());
 }
@@ -95,13 +96,13 @@ function notStarted(how: string, complaint: string): AsyncAgentsError {
   return new AsyncAgentsError("host_unavailable", `OpenCode did not start (${how}). ${said}`.trim());
 }
 
-/** Hands on the end of what was written so far, whenever there is more. */
-function collect(stream: NodeJS.ReadableStream, take: (text: string) => void): void {
+/** Passes the end of the output so far on, whenever there is more. */
+function collect(stream: NodeJS.ReadableStream, onText: (text: string) => void): void {
   let text = "";
   stream.setEncoding("utf8");
   stream.on("data", (more: string) => {
     text = (text + more).slice(-COMPLAINT_LENGTH);
-    take(text);
+    onText(text);
   });
 }
 
@@ -110,6 +111,6 @@ function signalGroup(pid: number | undefined, name: "SIGTERM" | "SIGKILL"): void
   try {
     process.kill(process.platform === "win32" ? pid : -pid, name);
   } catch {
-    // It ended just now.
+    // It has already exited.
   }
 }

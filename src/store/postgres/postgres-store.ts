@@ -1,4 +1,6 @@
-/** Opens the PostgreSQL store and makes or migrates its schema. Either a store comes out or nothing is left open. */
+/**
+ * Opens the PostgreSQL store and creates or migrates its schema. If it fails, nothing is left open.
+ */
 import { kyselyStore } from "../kysely-store.ts";
 import { migrate } from "../migrations/migrations.ts";
 import type { PostgresOptions } from "../open.ts";

@@ -1,6 +1,6 @@
 /**
- * Opens the SQLite store: makes or migrates the schema, imports an earlier tasks.json, and keeps the tasks.json mirror up
- * to date. Either a store comes out or nothing is left open. Needs Bun: only `open.ts` imports it, when it is asked to.
+ * Opens the SQLite store: creates or migrates the schema, imports an earlier tasks.json, and keeps the tasks.json
+ * mirror up to date. If it fails, nothing is left open. Needs Bun: only `open.ts` imports it, on demand.
  */
 import { join } from "node:path";
 import { kyselyStore } from "../kysely-store.ts";

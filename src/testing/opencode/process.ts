@@ -25,9 +25,9 @@ export interface RunningOpenCode {
   pid: number;
   exited: Promise<ProcessExit>;
   running(): boolean;
-  /** Sends the signal and waits, for a bounded time, until the process is gone. */
+  /** Sends the signal and waits, with a timeout, until the process is gone. */
   kill(signal: NodeJS.Signals, timeoutMs?: number): Promise<ProcessExit>;
-  /** SIGTERM, and SIGKILL when that does not end it in time. */
+  /** Sends SIGTERM, then SIGKILL if it has not exited in time. */
   stop(timeoutMs?: number): Promise<ProcessExit>;
 }
 
@@ -49,17 +49,17 @@ export function cleanEnvironment(home: string, extra: Record<string, string> = {
 export interface ProcessOptions {
   home: string;
   directory: string;
-  /** Removed when the test process dies without having stopped this one. */
+  /** Removed if the test process dies without stopping this one. */
   temporaryFolder: string;
   env?: Record<string, string>;
-  /** What the process prints is appended here, so that it outlives the process. */
+  /** The output of the process is appended here, so that it outlives the process. */
   output: ProcessOutput;
   startTimeoutMs?: number;
 }
 
 export async function startProcess(options: ProcessOptions): Promise<RunningOpenCode> {
   const { home, directory, output } = options;
-  // Not `--port 0`: OpenCode reads that as "4096 if free", which belongs to the OpenCode of the person at this machine.
+  // Not `--port 0`: OpenCode reads that as "4096 if free", which the developer's own OpenCode may need.
   const command = [openCodeBinary(), "serve", "--hostname", "127.0.0.1", "--port", String(await freePort())];
   const child = Bun.spawn(command, {
     cwd: directory,
@@ -75,7 +75,7 @@ export async function startProcess(options: ProcessOptions): Promise<RunningOpen
   });
   const listening = Promise.withResolvers<string>();
   const started = output.stdout.length;
-  // A request that comes before this line is never answered.
+  // A request before this line is never answered.
   collect(child.stdout, (text) => {
     output.stdout += text;
     const url = /listening on (http:\/\/\S+)/.exec(output.stdout.slice(started))?.[1];
