@@ -77,7 +77,9 @@ describe("a merge", () => {
     sh(join(path, "deps/dep"), "commit", "--quiet", "--allow-empty", "-m", "only here");
     const answer = await call("merge_attempt", { attempt_id });
     expect(answer).toMatchObject({ removed: false, task_status: "done" });
-    expect(answer.warnings).toEqual([expect.stringMatching(/^The worktrees stay: .*deps\/dep is a separate repository/)]);
+    expect(answer.warnings).toEqual([
+      expect.stringMatching(/^The worktrees stay: .*deps\/dep is a separate repository/),
+    ]);
     expect(existsSync(join(path, "deps/dep"))).toBe(true);
   });
 
