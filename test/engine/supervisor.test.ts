@@ -4,7 +4,7 @@ import { gate, say } from "../../src/hosts/scripted/script.ts";
 import { INTERRUPTED } from "../../src/model/evidence.ts";
 import type { Store } from "../../src/store/store.ts";
 import { eventually } from "../../src/testing/eventually.ts";
-import { launch, newWorld, notices, type Side, type World } from "./engine-bed.ts";
+import { idle, launch, newWorld, notices, type Side, type World } from "./engine-bed.ts";
 
 /** Two engines of one process, in two directories. */
 async function twoEngines(world: World, options: { pollMs?: number; beatMs?: number } = {}): Promise<[Side, Side]> {
@@ -143,6 +143,44 @@ test("each engine has its heartbeat, and one that has stopped has none", async (
   const before = (await beats()).get(one.id) ?? 0;
   await eventually(one.store, async () => ((await beats()).get(one.id) ?? 0) > before + 2 || null);
   expect([...(await beats()).keys()]).toEqual([one.id]);
+});
+
+test("an instance that is registered again gives up what others took, even if the feed said nothing of it", async () => {
+  const world = newWorld();
+  const one = await world.side({ beatMs: 5 });
+  const task = await launch(one, world.parent(), world.script(gate("held"), say("unheard")));
+  await one.host.gate("held").reachedBy(1);
+  one.store.feed = async () => [];
+  const stopped = idle(one, task.sessionId);
+  await one.store.apply(task.id, { type: "task.adopted", at: world.now(), owner: "ins_other" });
+  await one.store.endInstance(one.id);
+  await stopped;
+  expect(one.engine.liveRuns).toBe(0);
+});
+
+test("a process without engines listens to nothing, and does again with the next engine", async () => {
+  const world = newWorld();
+  const one = await world.side({ started: false });
+  let listening = 0;
+  const { onChange } = one.store;
+  one.store.onChange = (listener) => {
+    listening++;
+    const stop = onChange(listener);
+    return () => {
+      listening--;
+      stop();
+    };
+  };
+  await one.engine.start();
+  expect(listening).toBe(1);
+  await one.engine.stop();
+  expect(listening).toBe(0);
+  const next = await world.side({ supervisor: one.supervisor });
+  expect(listening).toBe(1);
+  const other = await world.side();
+  const task = await launch(next, world.parent(), world.script(gate("held"), say("unheard")));
+  await next.host.gate("held").reachedBy(1);
+  expect((await other.engine.cancelTask(task, "no longer needed")).task).toMatchObject({ status: "cancelled" });
 });
 
 test("a process that has stopped recovers nothing more", async () => {
