@@ -9,7 +9,7 @@ import { AsyncAgentsError } from "../model/errors.ts";
 import type { Task } from "../model/task.ts";
 import { type CallOrigin, isPerson } from "../protocol/call-origin.ts";
 
-export interface TaskAnswer {
+interface TaskAnswer {
   reply: Reply;
   /** The request that is answered; whatever the task asks now when undefined. */
   requestId: string | undefined;

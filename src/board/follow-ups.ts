@@ -145,7 +145,7 @@ async function targetOf({ store }: BoardParts, session: BoardSession): Promise<T
   return { session, task };
 }
 
-export function answerOf(sessionId: string, action: Answer["action"], { head, count }: FollowUpQueue): Answer {
+function answerOf(sessionId: string, action: Answer["action"], { head, count }: FollowUpQueue): Answer {
   return {
     session_id: sessionId,
     action,

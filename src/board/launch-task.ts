@@ -8,7 +8,7 @@ import type { LaunchRequest } from "../engine/launch.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import type { Task } from "../model/task.ts";
 
-export interface TaskLaunch extends Pick<LaunchRequest, "description" | "prompt" | "batch" | "model" | "limits"> {
+interface TaskLaunch extends Pick<LaunchRequest, "description" | "prompt" | "batch" | "model" | "limits"> {
   /** Null for the host's default agent. */
   agent: string | null;
   /** Null for whichever host is open in the directory. */
@@ -18,7 +18,7 @@ export interface TaskLaunch extends Pick<LaunchRequest, "description" | "prompt"
 }
 
 /** The launched task, or the process that has to be asked instead. */
-export type Launched = { task: Task } | { pid: number };
+type Launched = { task: Task } | { pid: number };
 
 /** `findDaemon` gives the process that starts hosts itself; null if there is none. */
 export async function launchTask(

@@ -7,7 +7,7 @@ import { isUuid } from "./uuid.ts";
 
 const ROWS = 50;
 
-export interface PageInput {
+interface PageInput {
   limit?: number | undefined;
   cursor?: string | undefined;
 }

@@ -8,7 +8,7 @@ import { AsyncAgentsError } from "../model/errors.ts";
 import { type Command, type CommandOption, GLOBAL_OPTIONS } from "./command.ts";
 import { isNear } from "./near-words.ts";
 
-export interface Chosen {
+interface Chosen {
   command: Command | null;
   /** The words after the command's name. */
   rest: string[];

@@ -9,7 +9,7 @@ export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof SHELLS)[number];
 
 export type Candidate = readonly [value: string, meaning: string];
-export type Completion = { values: Candidate[] } | { place: Exclude<Completes, readonly string[]> };
+type Completion = { values: Candidate[] } | { place: Exclude<Completes, readonly string[]> };
 
 /** Completes the last word, which may be empty or partial. */
 export function complete(commands: readonly Command[], words: readonly string[]): Completion {

@@ -7,14 +7,14 @@ import type { Invocation } from "./command.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import { ownWords } from "./terminal/own-words.ts";
 
-export interface Failure {
+interface Failure {
   /** As typed. */
   given: string;
   code: string;
   message: string;
 }
 
-export interface EachResult<T> {
+interface EachResult<T> {
   values: T[];
   /** For the JSON document: empty if everything succeeded. */
   errors: Failure[];

@@ -10,7 +10,7 @@ import { isNear } from "./near-words.ts";
 import type { Paint } from "./terminal/paint.ts";
 import { padTo, wrapped } from "./terminal/text.ts";
 
-export interface HelpStyle {
+interface HelpStyle {
   paint: Paint;
   width: number;
 }

@@ -15,9 +15,9 @@ const PAGE = 200;
 const MAX_PAGES = 25;
 const SHOWN = 5;
 
-export type ProjectEntry = OperationOutput<"list_projects">["projects"][number];
+type ProjectEntry = OperationOutput<"list_projects">["projects"][number];
 export type ItemEntry = OperationOutput<"list_tasks">["tasks"][number];
-export type RepoEntry = OperationOutput<"list_repos">["repos"][number];
+type RepoEntry = OperationOutput<"list_repos">["repos"][number];
 
 export type AttemptEntry = OperationOutput<"list_attempts">["attempts"][number];
 

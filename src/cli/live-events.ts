@@ -6,7 +6,7 @@ import type { Client } from "../client/client.ts";
 import type { StreamEvent } from "../client/event-stream.ts";
 import type { Connection } from "./connection.ts";
 
-export interface LiveEvent {
+interface LiveEvent {
   client: Client;
   event: StreamEvent;
 }

@@ -10,7 +10,7 @@ const PAGE = 200;
 /** The upper limit, no matter how many are requested. */
 export const MAX_LISTED = 10_000;
 
-export interface ListFilter {
+interface ListFilter {
   status: readonly BackgroundTaskStatus[] | undefined;
   agent: string | undefined;
   search: string | undefined;

@@ -11,14 +11,14 @@ import { liveEvents } from "./live-events.ts";
 import { askedHint } from "./terminal/task-table.ts";
 import { shortId } from "./terminal/text.ts";
 
-export interface TaskWaitResult {
+interface TaskWaitResult {
   /** Their last known states, in the order of the ids. */
   tasks: BackgroundTask[];
   ended: boolean;
   exitCode: number;
 }
 
-export interface TaskWaitOptions {
+interface TaskWaitOptions {
   timeoutMs?: number | undefined;
   onEnd?(task: BackgroundTask): void;
 }

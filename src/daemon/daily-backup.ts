@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { Log } from "../process/log.ts";
 import { backupsIn } from "../store/sqlite-files/backups.ts";
 
-export interface BackupTimes {
+interface BackupTimes {
   /** The delay before the first check: a daemon that runs for seconds makes no backup. */
   firstMs: number;
   everyMs: number;

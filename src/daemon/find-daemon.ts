@@ -34,7 +34,7 @@ const SESSION_MARKS = [
 
 export type DaemonRecord = ServerRecord;
 
-export interface Ensured {
+interface Ensured {
   daemon: DaemonRecord;
   /** Whether this call started it. */
   started: boolean;

@@ -12,7 +12,7 @@ const MAX_CONCURRENT = 16;
 const MAX_QUEUED = 200;
 const MAX_DEPTH = 1;
 
-export interface LimitSettings {
+interface LimitSettings {
   limits: Limits;
   maxConcurrent: number;
   /** How many runs may be queued when all slots are in use. */

@@ -10,7 +10,7 @@ import { KeyedQueue } from "../process/keyed-queue.ts";
 
 const KEPT = 1000;
 
-export type RecordedAnswer = GivenAnswer & { at: number };
+type RecordedAnswer = GivenAnswer & { at: number };
 
 export class Answers {
   readonly #now: () => number;

@@ -11,9 +11,9 @@ import type { Launch, Parent, Transaction } from "../store/store.ts";
 import type { EngineContext, Settings } from "./context.ts";
 import type { Driver } from "./runs/driver.ts";
 
-export const MAX_DESCRIPTION = 500;
-export const MAX_PROMPT = 200_000;
-export const MAX_BATCH_NAME = 64;
+const MAX_DESCRIPTION = 500;
+const MAX_PROMPT = 200_000;
+const MAX_BATCH_NAME = 64;
 
 /** The session that asks for something. */
 export interface Caller {

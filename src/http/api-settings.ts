@@ -6,7 +6,7 @@ import type { Log } from "../process/log.ts";
 
 const DEFAULT_PORT = 5165;
 
-export interface ApiSettings {
+interface ApiSettings {
   enabled: boolean;
   /** The first port to try; 0 for any. */
   port: number;

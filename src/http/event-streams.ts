@@ -16,7 +16,7 @@ import { CORS } from "./reply.ts";
 import { Snapshots } from "./snapshots.ts";
 import { TEXT_CHARS, wireTask } from "./wire.ts";
 
-export const HEARTBEAT_MS = 30_000;
+const HEARTBEAT_MS = 30_000;
 /** How much may be buffered for one reader before it is disconnected. */
 const BUFFER_BYTES = 1024 * 1024;
 /** How much is sent at once; a fraction of the buffer. */

@@ -11,7 +11,7 @@ const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 /** How browsers mark requests that another page caused. `none` means typed or bookmarked. */
 const OTHER_SITES = new Set(["cross-site", "same-site"]);
 
-export interface GuardOptions {
+interface GuardOptions {
   token: string;
   /** Further origins whose pages may read, besides those of this machine; from ASYNCAGENTS_API_ORIGINS. */
   origins: readonly string[];

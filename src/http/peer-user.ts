@@ -6,7 +6,7 @@
 import { readFileSync } from "node:fs";
 import { endianness } from "node:os";
 
-export interface Endpoint {
+interface Endpoint {
   /** IPv4: the server listens on nothing else. */
   address: string;
   port: number;

@@ -14,7 +14,7 @@ const MAX_LIVE = 1000;
 /** How often a changing store is read again. After that, what changed meanwhile is sent again as an event. */
 const TRIES = 5;
 
-export interface SnapshotBytes {
+interface SnapshotBytes {
   seq: number;
   json: string;
 }

@@ -12,11 +12,11 @@ import { createServer, type McpOptions } from "./server.ts";
 import { readToolset } from "./tools.ts";
 
 /** The client's directory: an absolute path, percent-encoded unless it is plain ASCII. */
-export const DIRECTORY_HEADER = "x-asyncagents-directory";
+const DIRECTORY_HEADER = "x-asyncagents-directory";
 /** More than the longest prompt that the board accepts, in bytes. */
 const MAX_BODY_BYTES = 2_000_000;
 
-export interface McpHttpOptions extends Omit<McpOptions, "directory"> {
+interface McpHttpOptions extends Omit<McpOptions, "directory"> {
   log: Log;
 }
 

@@ -11,7 +11,7 @@ import { BOARD_OPERATIONS, type BoardOperationName, type CallOperation } from ".
 import { compactText } from "./compact-text.ts";
 
 /** How often a waiting client gets a progress report. */
-export const SLICE_MS = 5_000;
+const SLICE_MS = 5_000;
 
 export interface WaitProgress {
   /** Milliseconds waited so far, and the maximum. */
@@ -20,7 +20,7 @@ export interface WaitProgress {
   message: string;
 }
 
-export interface ToolCall {
+interface ToolCall {
   call: CallOperation;
   name: BoardOperationName;
   input: Record<string, unknown>;

@@ -17,7 +17,7 @@ export interface JsonSchema {
 }
 
 /** The root of a tool's schema. */
-export type ObjectSchema = JsonSchema & { type: "object"; properties: Record<string, JsonSchema> };
+type ObjectSchema = JsonSchema & { type: "object"; properties: Record<string, JsonSchema> };
 
 /** The input schema. Unknown fields are rejected, unless the operation accepts any. */
 export function inputSchema(schema: z.ZodObject): ObjectSchema {

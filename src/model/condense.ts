@@ -26,7 +26,7 @@ export interface CondenseMessage {
   parts: CondensePart[];
 }
 
-export interface CondensePlan {
+interface CondensePlan {
   /** Messages to remove. */
   drop: string[];
   /** New texts by part. */

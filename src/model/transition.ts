@@ -28,7 +28,7 @@ export type Refused = { changed: false; task: Task | null; reason: Refusal };
 export type Transition = Applied | Refused;
 
 /** A provider that fails once is not worth reporting; the parent is notified from this attempt on. */
-export const RETRY_NOTICE_ATTEMPT = 2;
+const RETRY_NOTICE_ATTEMPT = 2;
 
 export function transition(task: Task | null, event: TaskEvent): Transition {
   if (event.type === "task.created") {

@@ -9,7 +9,7 @@ import { asLine, framed, type NewMark } from "../model/foreign-text.ts";
 import { runDuration } from "../model/task.ts";
 import { durationText } from "./duration.ts";
 
-export interface NoticeWording {
+interface NoticeWording {
   toolPrefix: string;
   resultChars: number;
   development: boolean;

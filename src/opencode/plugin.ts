@@ -16,7 +16,7 @@ import { endToast, launchToast, Toasts } from "./toasts.ts";
 import { tools } from "./tools.ts";
 
 /** What a test may replace. */
-export interface PluginSeams {
+interface PluginSeams {
   reach?(point: CrashPoint): void;
 }
 

@@ -34,7 +34,7 @@ interface Opened {
 
 type Registry = Map<string, Shared>;
 
-export interface HeldStorage {
+interface HeldStorage {
   store: Store;
   supervisor: Supervisor;
   slots: Slots;

@@ -7,7 +7,7 @@ import { isLive, runDuration, type Task } from "../model/task.ts";
 import { durationText } from "./duration.ts";
 
 /** The size of one page of a result, in bytes. */
-export const PAGE_BYTES = 16_000;
+const PAGE_BYTES = 16_000;
 const DETAIL = 500;
 const NAME = 100;
 

@@ -5,13 +5,13 @@
 import { asLine } from "../model/foreign-text.ts";
 import { isLive, type Task } from "../model/task.ts";
 
-export interface Toast {
+interface Toast {
   message: string;
   variant: "info" | "success" | "error" | "warning";
 }
 
 /** The clock, so that a test can control time. */
-export interface ToastClock {
+interface ToastClock {
   now(): number;
   later(work: () => void, ms: number): ReturnType<typeof setTimeout>;
 }

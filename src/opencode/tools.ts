@@ -16,7 +16,7 @@ const ERROR = 2000;
 const TITLE = 500;
 export const TOOL_NAMES = ["task", "output", "list", "cancel", "clear"] as const;
 
-export interface ToolHost {
+interface ToolHost {
   prefix: string;
   /** The engine once it is ready; rejects with the reason if it cannot start. */
   engine(): Promise<Engine>;

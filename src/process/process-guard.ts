@@ -7,7 +7,7 @@
  */
 import { spawn } from "node:child_process";
 
-export interface ProcessMark {
+interface ProcessMark {
   /** The name of an environment variable of the program. */
   name: string;
   value: string;

@@ -21,7 +21,7 @@ const toolPartSchema = z.object({
   endedAt: isoTime.nullable(),
 });
 
-export const messagePartSchema = z.discriminatedUnion("type", [
+const messagePartSchema = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("text"),
     text: z.string(),

@@ -5,7 +5,7 @@ import { statusOperation } from "./operation.ts";
 import { instant, wholeNumber } from "./query-fields.ts";
 import { runSchema, taskSchema, tokensSchema } from "./tasks.ts";
 
-export const durationSchema = z.object({
+const durationSchema = z.object({
   avg: milliseconds,
   max: milliseconds,
   min: milliseconds,

@@ -17,7 +17,7 @@ export const tokensSchema = z.object({
   cacheWrite: z.number(),
 });
 
-export const progressSchema = z.object({
+const progressSchema = z.object({
   toolCalls: wholeCount,
   toolCallsByName: z.record(z.string(), wholeCount),
   lastTools: z.array(z.string()).describe("the newest tools by name, newest last"),
@@ -26,7 +26,7 @@ export const progressSchema = z.object({
   cost: z.number().describe("in US dollars, as the host reports it"),
 });
 
-export const phaseDetailSchema = z.discriminatedUnion("kind", [
+const phaseDetailSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("retrying"), reason: z.string(), count: wholeCount }),
   z.object({
     kind: z.literal("waiting"),
@@ -47,7 +47,7 @@ export const phaseDetailSchema = z.discriminatedUnion("kind", [
     ),
 ]);
 
-export const noticeSchema = z.object({
+const noticeSchema = z.object({
   kind: z.enum(["ended", "waiting", "retrying", "stalled"]),
   state: z.enum(["pending", "sending", "delivered", "dropped"]),
   attempts: wholeCount,

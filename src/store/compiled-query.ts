@@ -22,7 +22,7 @@ export function given<Input, Value>(read: (input: Input) => Value): Value {
   return new Slot(read) as Value;
 }
 
-export type Compiled<Shape, Input, Row> = (kysely: Kysely<Schema>, shape: Shape, input: Input) => CompiledQuery<Row>;
+type Compiled<Shape, Input, Row> = (kysely: Kysely<Schema>, shape: Shape, input: Input) => CompiledQuery<Row>;
 
 export function compiledOnce<Shape, Input, Row>(
   build: (kysely: Kysely<Schema>, shape: Shape) => Compilable<Row>,

@@ -6,7 +6,7 @@ import type { Kysely } from "kysely";
 import { preparedQuery } from "./compiled-query.ts";
 import type { Schema } from "./schema.ts";
 
-export type MetaKey = "schema_version" | "mirrored_seq" | "board_version" | "rebuilt";
+type MetaKey = "schema_version" | "mirrored_seq" | "board_version" | "rebuilt";
 
 export async function readMeta(kysely: Kysely<Schema>, key: MetaKey): Promise<string | null> {
   const [row] = await selectValue(kysely, { key });

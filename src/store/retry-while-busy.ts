@@ -4,7 +4,7 @@
  */
 import { pause } from "../process/deadline.ts";
 
-export interface RetryOptions {
+interface RetryOptions {
   /** Whether to retry after this error. */
   shouldRetry: (thrown: unknown) => boolean;
   /** How long to retry, in ms. */

@@ -12,7 +12,7 @@ export function bounded<T>(work: Promise<T>, timeoutMs: number, describe: () => 
   return within(work, { timeout: timeoutMs }, (timeout) => new Error(`Waited ${timeout} ms for ${describe()}`));
 }
 
-export interface RecorderWaitOptions {
+interface RecorderWaitOptions {
   /** What is expected, for the error message. */
   what?: string;
   timeoutMs?: number;

@@ -9,7 +9,7 @@ import { type GitLocation, git, gitFailure, tryGit } from "./git/git.ts";
 import { inspectRepo } from "./git/repo.ts";
 import { ownedAt } from "./owned.ts";
 
-export interface ChangedFile {
+interface ChangedFile {
   path: string;
   /** Its earlier path, if it was moved. */
   from: string | null;

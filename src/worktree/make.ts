@@ -17,7 +17,7 @@ import { claim, type Mark, type Marked, marksIn, openBase, rewrite } from "./mar
 import { repoPlace } from "./owned.ts";
 import { runSetup } from "./setup-script.ts";
 
-export interface RepoRequest {
+interface RepoRequest {
   path: string;
   /** The local branch to start from, and to merge into later. */
   targetBranch: string;

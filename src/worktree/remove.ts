@@ -16,7 +16,7 @@ import { type Marked, marksIn, rewrite } from "./mark.ts";
 import { type Owned, ownedAt, repoPlace } from "./owned.ts";
 import { headOf, isMerged } from "./worktree-state.ts";
 
-export interface RemoveRequest {
+interface RemoveRequest {
   base: string;
   attemptId: string;
   /** Also removes uncommitted and unmerged work. */

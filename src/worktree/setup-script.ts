@@ -7,7 +7,7 @@ import { spawn } from "node:child_process";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { plainEnvironment, signalGroup } from "./git/git-process.ts";
 
-export interface Setup {
+interface Setup {
   script: string;
   worktree: string;
   /** The script gets it as ASYNCAGENTS_REPO. */

@@ -22,7 +22,7 @@ const SETUP_MS = 10_000;
 /** The reason shown on a queue that a person has put on hold. */
 export const STOPPED = "the attempt was stopped. Send or queue a follow-up to go on.";
 
-export interface FoundAttempt {
+interface FoundAttempt {
   attempt: AttemptRecord;
   /** The task of the attempt's latest session. */
   task: Task | null;

@@ -5,7 +5,7 @@
 import { z } from "zod";
 
 /** The output file of a launched task, and the tool call that launched it. */
-export interface LaunchedOutput {
+interface LaunchedOutput {
   toolUseId: string;
   taskId: string;
   outputFile: string;

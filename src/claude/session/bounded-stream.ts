@@ -12,7 +12,7 @@ export interface Dropped {
 }
 
 /** All fields are optional. */
-export interface BoundedStreamOptions<Item> {
+interface BoundedStreamOptions<Item> {
   /** Maximum size of the waiting items, in bytes; the newest item is always kept. */
   bytes?: number;
   /** Creates the item that reports a loss before the next one. */

@@ -32,7 +32,7 @@ export interface MessagesDropped {
 export type SessionMessage = SdkMessage | MessagesDropped;
 
 /** What a session is made of. */
-export interface SessionParts {
+interface SessionParts {
   query: SdkQuery;
   input: UserInput;
   child: ClaudeProcess;

@@ -5,7 +5,7 @@
 import { z } from "zod";
 
 /** A text and the agent that wrote it. */
-export interface AgentText {
+interface AgentText {
   taskId: string;
   text: string;
 }

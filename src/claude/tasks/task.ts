@@ -21,7 +21,7 @@ export interface TaskControl {
 }
 
 /** What a handle needs from the TaskManager. */
-export interface TaskContext {
+interface TaskContext {
   control: TaskControl | undefined;
   /** Resolves when another run of the task starts; rejects when the process dies. The signal ends the wait. */
   nextRun(taskId: string, signal: AbortSignal): Promise<void>;

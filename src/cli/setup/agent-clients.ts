@@ -125,6 +125,6 @@ function mcpCommandLine(): string[] {
   return ["node", join(ROOT, "bin", "asyncagents.mjs"), "mcp"];
 }
 
-export function claudeProgram(): string | null {
+function claudeProgram(): string | null {
   return Bun.which("claude");
 }

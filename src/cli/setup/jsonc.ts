@@ -3,12 +3,12 @@
  * Parses the whole file into nodes with positions; rejects what it does not understand. Pure.
  */
 
-export type JsoncNode =
+type JsoncNode =
   | { type: "object"; start: number; end: number; members: { key: string; value: JsoncNode }[] }
   | { type: "array"; start: number; end: number; items: JsoncNode[] }
   | { type: "value"; start: number; end: number; value: unknown };
 
-export class JsoncError extends Error {}
+class JsoncError extends Error {}
 
 export function parseJsonc(text: string): JsoncNode {
   const reader = new Reader(text);

@@ -6,7 +6,7 @@ import type { LogMessage, LogPart } from "../../protocol/conversations.ts";
 import type { Paint } from "./paint.ts";
 import { cutToWidth, longDuration, oneLine } from "./text.ts";
 
-export interface FinishedPart {
+interface FinishedPart {
   key: string;
   message: LogMessage;
   part: LogPart;

@@ -5,7 +5,7 @@
  */
 import { markHidden } from "../../model/hidden-characters.ts";
 
-export type Colour = "bold" | "dim" | "red" | "green" | "yellow" | "blue" | "cyan";
+type Colour = "bold" | "dim" | "red" | "green" | "yellow" | "blue" | "cyan";
 export type Paint = Readonly<Record<Colour, (text: string) => string>>;
 
 const CODES: Record<Colour, readonly [number, number]> = {

@@ -14,7 +14,7 @@ import { cutToWidth, oneLine } from "./text.ts";
 /** What the screen needs from a terminal; the output does the writing. */
 export type Terminal = Pick<WriteStream, "columns" | "rows" | "on" | "off">;
 
-export interface ScreenOptions {
+interface ScreenOptions {
   output: Output;
   /** Null if it is not a terminal. */
   stdout: Terminal | null;

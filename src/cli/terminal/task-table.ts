@@ -57,14 +57,14 @@ export function reasonOf({ status, phaseDetail, error }: BackgroundTask): string
   return status === "completed" ? null : (error?.trim() ?? null);
 }
 
-export function painted(text: string, task: BackgroundTask, paint: Paint): string {
+function painted(text: string, task: BackgroundTask, paint: Paint): string {
   if (task.status === "completed") return paint.green(text);
   if (task.status === "error") return paint.red(text);
   if (task.status === "cancelled") return paint.dim(text);
   return task.phase === "waiting" || task.phase === "stalled" ? paint.yellow(text) : paint.blue(text);
 }
 
-export function tookOf({ run }: BackgroundTask, now: number): number {
+function tookOf({ run }: BackgroundTask, now: number): number {
   return Math.max(0, (run.endedAt === null ? now : Date.parse(run.endedAt)) - Date.parse(run.startedAt));
 }
 

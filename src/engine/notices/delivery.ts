@@ -23,7 +23,7 @@ const MAX_SENT = 1000;
 /** What shows that a parent's model has received a message. */
 export type Uptake = "taken" | "idle";
 
-export interface DeliverySignals {
+interface DeliverySignals {
   uptake(messageId: string, sessionId: string, limit: number): Promise<Uptake | null>;
   /** Nobody waits for that message any more. */
   forget(messageId: string): void;
@@ -32,7 +32,7 @@ export interface DeliverySignals {
   isStopped(): boolean;
 }
 
-export interface DeliveryInput {
+interface DeliveryInput {
   parent: Parent | null;
   /** This instance handles the parent: it wakes it, and may declare it gone. */
   isMine: boolean;
@@ -44,7 +44,7 @@ export interface DeliveryInput {
 }
 
 /** When to continue, after a failure. */
-export interface Failed {
+interface Failed {
   pause: number;
   isAlone: boolean;
 }

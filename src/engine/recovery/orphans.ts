@@ -7,7 +7,7 @@ import type { Task } from "../../model/task.ts";
 import type { Instance, Launch, Store } from "../../store/store.ts";
 import { allTasks } from "../watching/all-tasks.ts";
 
-export interface Orphans {
+interface Orphans {
   tasks: Task[];
   launches: Launch[];
   dead: Instance[];

@@ -7,7 +7,7 @@ import type { WaitOptions } from "../../process/deadline.ts";
 import type { Store } from "../../store/store.ts";
 import type { Changes } from "./changes.ts";
 
-export type WaitResult = { reason: "reached" | "timeout" | "aborted"; task: Task | null };
+type WaitResult = { reason: "reached" | "timeout" | "aborted"; task: Task | null };
 
 export class Waiter {
   readonly #store: Store;

@@ -13,7 +13,7 @@ type PermissionMode = NonNullable<Options["permissionMode"]>;
 
 const MODES: readonly PermissionMode[] = ["default", "acceptEdits", "bypassPermissions", "plan", "dontAsk", "auto"];
 
-export interface ClaudeHostsOptions {
+interface ClaudeHostsOptions {
   /** A dedicated folder for the ledger. */
   folder: string;
   /**
@@ -26,7 +26,7 @@ export interface ClaudeHostsOptions {
   log: { error(message: string, details?: Record<string, unknown>): void };
 }
 
-export interface ClaudeHosts extends HostMaker {
+interface ClaudeHosts extends HostMaker {
   readonly kind: "claude";
 }
 

@@ -7,7 +7,7 @@
 import { appendFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-export interface SessionIdentity {
+interface SessionIdentity {
   parentSessionId: string;
   agent: string;
   title: string;

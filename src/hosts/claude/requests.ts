@@ -6,7 +6,7 @@ import type { SdkPermissionUpdate } from "../../claude/sdk.ts";
 import { type HostEvent, type OpenRequest, type Reply, replyWord } from "../host.ts";
 
 /** The SDK's form of an answer. */
-export type PermissionAnswer =
+type PermissionAnswer =
   | { behavior: "allow"; updatedInput: Record<string, unknown>; updatedPermissions?: SdkPermissionUpdate[] }
   | { behavior: "deny"; message: string; interrupt: boolean };
 

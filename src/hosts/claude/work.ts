@@ -20,7 +20,7 @@ const CLOSE_MS = 300;
 /** How long a run may take to end after an interruption. */
 const INTERRUPT_MS = 5_000;
 
-export interface WorkContext {
+interface WorkContext {
   ledger: ClaudeLedger;
   open(settings: RunSettings): Promise<RunningClaude>;
   emit(event: HostEvent): void;

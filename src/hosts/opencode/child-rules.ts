@@ -14,7 +14,7 @@ type Decisions = readonly { pattern: string; action: Action }[];
 const STRICTNESS: Record<Action, number> = { deny: 0, ask: 1, allow: 2 };
 const NO_LIMITS: WireRule = { permission: "*", pattern: "*", action: "allow" };
 
-export interface ChildRulesInput {
+interface ChildRulesInput {
   /** Null if a person launches: a person has all rights. */
   parentAgent: readonly WireRule[] | null;
   parentSession: readonly WireRule[];

@@ -20,7 +20,7 @@ const STEADY_MS = 60_000;
 /** OpenCode loads everything for a directory on the first request, and may install plugins. */
 const FIRST_REQUEST_MS = 120_000;
 
-export interface OpenCodeServerOptions {
+interface OpenCodeServerOptions {
   /** The program to run; found on this machine by default. */
   command?: string;
   /** The complete environment of the program; defaults to that of this process. */

@@ -11,7 +11,7 @@ const AGAIN_MS = 500;
 /** Far larger than any event; a stream that exceeds it is dropped. */
 const MAX_BLOCK = 64 * 1024 * 1024;
 
-export interface OpenCodeStreamInput {
+interface OpenCodeStreamInput {
   url: string;
   headers: Record<string, string>;
   onEvent(directory: string, event: unknown): void;

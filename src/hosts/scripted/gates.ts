@@ -12,7 +12,7 @@ export interface ScriptedGate {
   pass(signal: AbortSignal): Promise<void>;
 }
 
-export function scriptedGate(): ScriptedGate {
+function scriptedGate(): ScriptedGate {
   const opened = Promise.withResolvers<void>();
   const watchers = new Set<() => void>();
   let arrivals = 0;

@@ -11,7 +11,7 @@ import { scriptIn } from "./script.ts";
 import { type ScriptedHost, scriptedHost } from "./scripted-host.ts";
 import { ScriptedSessions } from "./sessions.ts";
 
-export interface ScriptedHostsOptions {
+interface ScriptedHostsOptions {
   /** Where sessions are stored; in memory only if absent. */
   folder?: string;
   /** The names of the agents; the first is the default. */

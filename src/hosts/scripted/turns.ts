@@ -13,7 +13,7 @@ interface RunningTurn extends ScriptedTurn {
   done: Promise<void>;
 }
 
-export type TurnsInput = Omit<AnswersInput, "wake">;
+type TurnsInput = Omit<AnswersInput, "wake">;
 
 export class ScriptedTurns {
   readonly #input: TurnsInput;

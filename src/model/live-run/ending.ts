@@ -12,7 +12,7 @@ import { isPrompted, type LiveRun, type StopAttempt } from "./live-run.ts";
 import type { Moment } from "./moment.ts";
 
 /** A host may accept a prompt some time before it begins to work on it, and be idle in between. */
-export const BEGIN_MS = 20_000;
+const BEGIN_MS = 20_000;
 
 const POLL_LATER: RunEffect = { type: "poll", soon: false };
 const POLL_SOON: RunEffect = { type: "poll", soon: true };

@@ -14,7 +14,7 @@ import type { Moment } from "./moment.ts";
 import { enterPhase } from "./phases.ts";
 
 /** How long the session is searched for the prompt. */
-export const DOUBT_MS = 60_000;
+const DOUBT_MS = 60_000;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5_000;
 

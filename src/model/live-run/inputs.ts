@@ -22,7 +22,7 @@ export type RunInput =
   | ResultInput;
 
 /** Its turn: all slots are taken; there is a slot, and no launch is under way. */
-export type TurnInput = { type: "turn.delayed" } | { type: "turn.came" };
+type TurnInput = { type: "turn.delayed" } | { type: "turn.came" };
 
 /** Events of the run's own session. `prompt.seen`: the prompt's message was added, or the model took it up. */
 export type OwnSessionInput =
@@ -53,7 +53,7 @@ export type PollInput =
 
 type SessionStatus = { state: "busy" } | { state: "retrying"; reason: string; count: number };
 
-export type CommandInput =
+type CommandInput =
   | { type: "cancel"; reason: string }
   /** This process ends: the run ends with this error, or as it was about to end. */
   | { type: "interrupt"; error: string }

@@ -14,7 +14,7 @@ import type { Moment } from "./moment.ts";
 export type Waiting = Extract<PhaseDetail, { kind: "waiting" }>;
 
 /** How far a run has come. `isEndHeard`: the host reported an end before it confirmed the prompt; it is checked after that. */
-export type RunStage =
+type RunStage =
   /** For a free slot, and for a pause in launching. */
   | { name: "waiting" }
   /** A fork's history is being cut. */
@@ -50,7 +50,7 @@ export interface StopAttempt {
 }
 
 /** How the run ended, until the store has it. */
-export interface Ending {
+interface Ending {
   verdict: Verdict;
   progress: Progress | null;
   /** False after a write that failed: the next poll writes it again. */

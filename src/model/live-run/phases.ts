@@ -6,7 +6,7 @@ import { type LiveRun, openRequest, type Waiting } from "./live-run.ts";
 import type { Moment } from "./moment.ts";
 
 /** Progress is written at most this often. */
-export const SAVE_MS = 500;
+const SAVE_MS = 500;
 
 export function enterPhase(run: LiveRun, phase: Phase, detail: PhaseDetail | null, at: Moment): RunStep {
   // It resumes its work: the silence before does not count.

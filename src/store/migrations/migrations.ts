@@ -17,7 +17,7 @@ import { widerSearch } from "./6-search.ts";
 import { heartbeats } from "./7-heartbeats.ts";
 import { parentHosts } from "./8-notices.ts";
 
-export type Migration = (kysely: Kysely<Schema>, dialect: Dialect) => Promise<void>;
+type Migration = (kysely: Kysely<Schema>, dialect: Dialect) => Promise<void>;
 
 const MIGRATIONS: readonly Migration[] = [
   firstTables,

@@ -3,7 +3,7 @@
  * other's errors. Does not know what changed or who changed it. `watch` runs only while there are listeners.
  */
 
-export interface ChangeSignal {
+interface ChangeSignal {
   raise(): void;
   listen(listener: () => void): () => void;
   stop(): void;

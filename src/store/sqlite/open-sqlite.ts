@@ -12,7 +12,7 @@ import { makePrivateFile, type SqliteConnection, sqliteConnection } from "./conn
 import { isBusy, isDamage } from "./failure.ts";
 import { type Lock, tryLock } from "./file-lock.ts";
 
-export interface SqliteConnections {
+interface SqliteConnections {
   writer: SqliteConnection;
   reader: SqliteConnection;
   close(): void;

@@ -16,7 +16,7 @@ import { openSqlite } from "./open-sqlite.ts";
 /** How often to check for commits of other processes, in ms. */
 const WATCH_INTERVAL = 100;
 
-export interface SqliteDatabaseOptions {
+interface SqliteDatabaseOptions {
   file: string;
   log?: LineLog;
   /** For how long to wait while another process holds the lock, in ms; 15 s when absent. */

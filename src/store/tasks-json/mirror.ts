@@ -13,7 +13,7 @@ import { refuseIfNewer } from "../migrations/migrations.ts";
 import { tryLock } from "../sqlite/file-lock.ts";
 import { writeTasksJson } from "./file.ts";
 
-export interface Mirror {
+interface Mirror {
   /** Call this after this process wrote to the store. */
   touch(): void;
   /** Writes what is pending; returns when the file is up to date, or after a time limit with a log line. */
@@ -22,7 +22,7 @@ export interface Mirror {
   close(): Promise<void>;
 }
 
-export interface MirrorOptions {
+interface MirrorOptions {
   database: Database;
   file: string;
   lockFile: string;

@@ -29,7 +29,7 @@ export interface ScriptedModel<R extends WireRequest> {
   stop(): Promise<void>;
 }
 
-export interface Serving<R extends WireRequest, U extends object> {
+interface Serving<R extends WireRequest, U extends object> {
   endpoint: ModelEndpoint<R, U>;
   /** The path for turns. */
   path: string;

@@ -46,7 +46,7 @@ export function cleanEnvironment(home: string, extra: Record<string, string> = {
   };
 }
 
-export interface ProcessOptions {
+interface ProcessOptions {
   home: string;
   directory: string;
   /** Removed if the test process dies without stopping this one. */

@@ -21,7 +21,7 @@ import { logsCommand, showLogs } from "../logs.ts";
 import { attemptListCommand, paintedState, queuedCommand } from "./attempt-lists.ts";
 
 export const ATTEMPT = { name: "attempt", completes: "attempt" } as const;
-export type AttemptDetails = OperationOutput<"get_attempt">;
+type AttemptDetails = OperationOutput<"get_attempt">;
 
 const start: Command = {
   name: "attempt start",
@@ -118,7 +118,7 @@ const show: Command = {
   },
 };
 
-export function attemptFields(attempt: AttemptDetails, paint: Paint): (readonly [string, string])[] {
+function attemptFields(attempt: AttemptDetails, paint: Paint): (readonly [string, string])[] {
   const fields: [string, string][] = [
     ["attempt", attempt.attempt_id],
     ["item", attempt.task_id],
