@@ -13,7 +13,7 @@ import { RolledBack, unlessRolledBack } from "./rollback.ts";
 import type { Schema } from "./schema.ts";
 import type { Store, Transaction } from "./store.ts";
 import { readAgentTotals } from "./tasks/agent-totals.ts";
-import { readBatchCounts, readBatchOf, readBatchRuns } from "./tasks/batches.ts";
+import { readBatchOf, readBatchRuns } from "./tasks/batches.ts";
 import { readHistory } from "./tasks/history.ts";
 import { addLaunch, readLaunches, removeLaunch } from "./tasks/launches.ts";
 import { readTasks } from "./tasks/list.ts";
@@ -48,7 +48,6 @@ export function kyselyStore(database: Database): Store {
 
     task: (id) => read((kysely) => readTask(kysely, id)),
     tasks: (query) => read((kysely) => readTasks(kysely, dialect, query)),
-    batchCounts: (batchId) => read((kysely) => readBatchCounts(kysely, batchId)),
     batchRuns: (batchId, limit) => read((kysely) => readBatchRuns(kysely, batchId, limit)),
     runs: (taskId, limit) => read((kysely) => readRuns(kysely, taskId, limit)),
     run: (taskId, number) => read((kysely) => readRun(kysely, taskId, number)),

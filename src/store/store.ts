@@ -197,8 +197,6 @@ export interface Store {
   task(id: string): Promise<Task | null>;
   /** A page of tasks. Its cost depends on the page, not on how many tasks are stored. */
   tasks(query: TaskQuery): Promise<TaskPage>;
-  /** How many tasks a batch has in each status. */
-  batchCounts(batchId: string): Promise<Record<Status, number>>;
   /** The runs of all tasks of a batch, oldest start first; at most `limit` (default and maximum 5,000). */
   batchRuns(batchId: string, limit?: number): Promise<RunSpan[]>;
   /** The runs of a task, newest first; at most `limit` (default 20). */

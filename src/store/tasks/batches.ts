@@ -1,27 +1,15 @@
 /**
- * Reads batches: the statuses of their tasks, a parent's newest batch, and when their runs began and ended. A batch is
- * only an id that tasks share; nothing else is stored about it.
+ * Reads batches: a parent's newest batch, and when the runs of a batch began and ended. A batch is only an id that tasks
+ * share; nothing else is stored about it.
  */
 import { type Kysely, sql } from "kysely";
-import { type Run, STATUSES, type Status } from "../../model/task.ts";
+import type { Run } from "../../model/task.ts";
 import { clamp } from "../clamp.ts";
 import type { Schema } from "../schema.ts";
 import type { RunSpan } from "../store.ts";
 
 const MOST_SPANS = 5_000;
 const SPAN_CHARACTERS = 2_048;
-
-export async function readBatchCounts(kysely: Kysely<Schema>, batchId: string): Promise<Record<Status, number>> {
-  const rows = await kysely
-    .selectFrom("tasks")
-    .select(["status", sql<number>`count(*)`.as("count")])
-    .where("batch_id", "=", batchId)
-    .groupBy("status")
-    .execute();
-  const counts = Object.fromEntries(STATUSES.map((status) => [status, 0])) as Record<Status, number>;
-  for (const row of rows) counts[row.status as Status] = Number(row.count);
-  return counts;
-}
 
 export async function readBatchOf(
   kysely: Kysely<Schema>,

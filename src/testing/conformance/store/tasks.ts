@@ -165,18 +165,6 @@ export function querySuite(bed: StoreBed): void {
 }
 
 export function batchSuite(bed: StoreBed): void {
-  test("a batch is counted by status", async () => {
-    const store = await bed.fresh();
-    for (const id of ["a", "b", "c"]) await create(store, id);
-    await create(store, "d", { batchId: "another" });
-    await store.apply("a", completed(2_000));
-    await store.apply("a", resumed(3_000));
-    await store.apply("b", { type: "run.cancelled", at: 4_000, run: 0, reason: "enough", progress: null });
-    const none = { running: 0, completed: 0, error: 0, cancelled: 0, resumed: 0 };
-    expect(await store.batchCounts("batch")).toEqual({ ...none, running: 1, cancelled: 1, resumed: 1 });
-    expect(await store.batchCounts("nothing")).toEqual(none);
-  });
-
   test("the newest batch of a parent is found among one message's tasks, or among the live ones", async () => {
     const store = await bed.fresh();
     await create(store, "a", { parentMessageId: "m1", batchId: "b1" }, 1);
