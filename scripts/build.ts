@@ -1,7 +1,7 @@
 /**
  * `npm run build`: what the packages hold besides their sources: the dashboard (dashboard/dist), the entries as
- * JavaScript with type declarations (dist), and the packages that hold one entry each (packages). Tests and the demo build what is missing or older than its sources, and
- * nothing else.
+ * JavaScript with type declarations (dist), and the packages that hold one entry each (packages). Tests and the demo
+ * build what is missing or older than its sources, and nothing else.
  */
 import { cp, rm, stat } from "node:fs/promises";
 import { dirname, join, posix } from "node:path";

@@ -17,7 +17,7 @@ describe("within", () => {
     await expect(within(never, { timeout: 0 }, late)).rejects.toThrow("late after 0");
   });
 
-  test("rejects with the signal's reason when it aborts, also when it had aborted before", async () => {
+  test("rejects with the signal's reason when it aborts, even if it had aborted before", async () => {
     const controller = new AbortController();
     const waiting = within(never, { signal: controller.signal }, late);
     controller.abort(new Error("enough"));
@@ -25,14 +25,14 @@ describe("within", () => {
     await expect(within(never, { signal: controller.signal }, late)).rejects.toThrow("enough");
   });
 
-  test("a failure after the limit is nobody's: it does not end the program", async () => {
+  test("a failure after the limit is ignored and does not end the program", async () => {
     const work = Promise.withResolvers<void>();
     await expect(within(work.promise, { timeout: 1 }, late)).rejects.toThrow("late");
     work.reject(new Error("too late to matter"));
     await pause(1);
   });
 
-  test("refuses a timeout that is not a number of milliseconds, before anything is begun", async () => {
+  test("rejects a timeout that is not a number of milliseconds, before anything starts", async () => {
     for (const timeout of [-1, Number.NaN]) {
       expect(() => limitsOf({ timeout })).toThrow("timeout must be a number of milliseconds");
       await expect(within(never, { timeout }, late)).rejects.toThrow("timeout must be");
@@ -50,7 +50,7 @@ describe("settlesWithin", () => {
     expect(await settlesWithin(never, { signal: AbortSignal.abort() })).toBe(false);
   });
 
-  test("waits also for longer than a timer can hold", async () => {
+  test("can wait longer than a timer allows", async () => {
     expect(await settlesWithin(pause(2), { timeout: Number.POSITIVE_INFINITY })).toBe(true);
   });
 });

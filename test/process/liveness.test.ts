@@ -28,7 +28,7 @@ test("a visible process is alive as long as its pid has its start time, whatever
   expect(isAlive({ ...own, pidNamespace: "" })).toBe(true);
 });
 
-test("of a process that an earlier version wrote down, what is not known is not asked for", async () => {
+test("a process recorded by an earlier version is not checked for what is unknown about it", async () => {
   expect(isAlive({ pid: process.pid, processStart: "", bootId: "", pidNamespace: "" })).toBe(true);
   const child = Bun.spawn(["true"]);
   await child.exited;

@@ -18,7 +18,7 @@ describe("a serial queue", () => {
     expect(seen).toEqual(["a begins", "a ends", "b begins", "b ends", "c begins", "c ends"]);
   });
 
-  test("goes on after work that failed, and hands the failure to its caller only", async () => {
+  test("continues after failed work, and reports the failure to its caller only", async () => {
     const queue = new SerialQueue();
     const failed = queue.run(() => Promise.reject(new Error("no")));
     const next = queue.run(async () => "yes");
@@ -35,7 +35,7 @@ describe("a serial queue", () => {
     expect([seen, queue.isEmpty]).toEqual([[1, 2, 3], true]);
   });
 
-  test("gives the event loop a turn between pieces of work that never give the thread back", async () => {
+  test("lets the event loop run between pieces of work that never yield", async () => {
     const queue = new SerialQueue();
     let turns = 0;
     const timer = setInterval(() => turns++, 1);
@@ -49,7 +49,7 @@ describe("a serial queue", () => {
 });
 
 describe("a keyed queue", () => {
-  test("orders the calls for one key, and lets other keys go on", async () => {
+  test("orders the calls for one key, and does not hold up other keys", async () => {
     const queue = new KeyedQueue();
     const gate = Promise.withResolvers<void>();
     const seen: string[] = [];
