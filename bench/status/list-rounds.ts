@@ -4,7 +4,7 @@
  * second.
  */
 import { isDeepStrictEqual } from "node:util";
-import { folderToken } from "../../src/http/token-file.ts";
+import { folderToken } from "../../src/http/access/token-file.ts";
 import type { BareListCalls } from "./bare-list-server.ts";
 import { type Child, startChild } from "./child-process.ts";
 import { foreignWrites } from "./foreign-writes.ts";

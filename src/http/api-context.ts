@@ -4,7 +4,7 @@ import type { Overview } from "../engine/watching/overview.ts";
 import type { Trouble } from "../engine/watching/troubles.ts";
 import type { Log } from "../process/log.ts";
 import type { CallOperation } from "../protocol/operations.ts";
-import type { Guard } from "./guard.ts";
+import type { Guard } from "./access/guard.ts";
 import type { Peers } from "./peers.ts";
 
 export interface ApiContext {

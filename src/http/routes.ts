@@ -11,11 +11,11 @@ import { originOf } from "../protocol/call-origin.ts";
 import type { Operation } from "../protocol/operation.ts";
 import { type BoardOperationName, OPERATIONS, type OperationName } from "../protocol/operations.ts";
 import type { ApiContext } from "./api-context.ts";
-import { controlHandlers } from "./control-handlers.ts";
-import { readHandlers } from "./read-handlers.ts";
+import { controlHandlers } from "./handlers/control-handlers.ts";
+import { readHandlers } from "./handlers/read-handlers.ts";
+import type { StatusCall, StatusHandlers } from "./handlers/status-handler.ts";
 import { replyJson } from "./reply.ts";
 import { readBody, readQuery } from "./request-input.ts";
-import type { StatusCall, StatusHandlers } from "./status-handler.ts";
 
 export interface Route extends Address {
   operation: Operation;

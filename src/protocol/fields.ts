@@ -11,9 +11,9 @@ export const DESCRIPTION_CHARS = 200_000;
 export const PROMPT_CHARS = 200_000;
 
 export const WORK_ITEM_STATUSES = ["todo", "inprogress", "inreview", "done", "cancelled"] as const;
-export const ATTEMPT_STATES = ["starting", "running", "waiting", "completed", "failed", "stopped", "merged"] as const;
+const ATTEMPT_STATES = ["starting", "running", "waiting", "completed", "failed", "stopped", "merged"] as const;
 /** The longest time that one call waits; clients give up after a minute. */
-export const MAX_WAIT_MS = 50_000;
+const MAX_WAIT_MS = 50_000;
 
 /** The schema has only the format: zod's own pattern would cost 179 bytes per field. The board checks the value. */
 export const uuid = (meaning: string) => z.string().meta({ format: "uuid" }).describe(`${meaning} (UUID)`);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { Overview } from "../../src/engine/watching/overview.ts";
-import { EventStreams } from "../../src/http/event-streams.ts";
+import { EventStreams } from "../../src/http/events/event-streams.ts";
 import type { Store } from "../../src/store/store.ts";
 import { create, newTask } from "../../src/testing/sample-task.ts";
 import type { World } from "../engine/engine-bed.ts";

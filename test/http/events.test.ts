@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Overview } from "../../src/engine/watching/overview.ts";
 import { call, fail, gate, type ScriptedScript, say } from "../../src/hosts/scripted/script.ts";
-import { EventStreams } from "../../src/http/event-streams.ts";
+import { EventStreams } from "../../src/http/events/event-streams.ts";
 import { noProgress } from "../../src/model/progress.ts";
 import type { Task } from "../../src/model/task.ts";
 import { snapshotSchema } from "../../src/protocol/events.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, chownSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { folderToken } from "../../src/http/token-file.ts";
+import { folderToken } from "../../src/http/access/token-file.ts";
 import { create } from "../../src/testing/sample-task.ts";
 import { newWorld } from "../engine/engine-bed.ts";
 import { root } from "../ground/repository.ts";
@@ -176,7 +176,7 @@ describe("the token", () => {
 
   test("is the same however many processes create it at once", async () => {
     const { directory } = newWorld();
-    const program = `import { folderToken } from "${join(root, "src/http/token-file.ts")}"; console.log(folderToken(process.argv[1]))`;
+    const program = `import { folderToken } from "${join(root, "src/http/access/token-file.ts")}"; console.log(folderToken(process.argv[1]))`;
     const made = await Promise.all(
       Array.from({ length: 6 }, () => {
         const child = Bun.spawn([process.execPath, "-e", program, directory], { stdio: ["ignore", "pipe", "inherit"] });

@@ -9,7 +9,7 @@ import { once } from "node:events";
 import { chmodSync, readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
-import { userIn } from "../../src/http/peer-user.ts";
+import { userIn } from "../../src/http/access/peer-user.ts";
 import { ROUTES } from "../../src/http/routes.ts";
 import { mcpHandler } from "../../src/mcp/mcp-handler.ts";
 import type { CallOperation } from "../../src/protocol/operations.ts";

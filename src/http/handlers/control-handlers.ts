@@ -2,10 +2,10 @@
  * The handlers that change a task. Each one finds the process that can do it, and calls its engine or forwards the
  * request to it. The rules are in the engine and the board.
  */
-import { answerTask } from "../board/answer-task.ts";
-import { launchTask } from "../board/launch-task.ts";
+import { answerTask } from "../../board/answer-task.ts";
+import { launchTask } from "../../board/launch-task.ts";
+import { wireDetail, wireTask } from "../wire.ts";
 import type { StatusHandlers } from "./status-handler.ts";
-import { wireDetail, wireTask } from "./wire.ts";
 
 export const controlHandlers: StatusHandlers<"launch" | "cancel" | "resume" | "fork" | "tell" | "answer"> = {
   async launch({ desk, peers }, { input, request }) {

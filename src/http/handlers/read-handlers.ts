@@ -3,14 +3,14 @@
  * rules are in the engine.
  */
 
-import { STATUSES } from "../model/task.ts";
-import type { StatusOperationName } from "../protocol/addresses.ts";
-import type { OperationOutput } from "../protocol/operations.ts";
-import type { ApiContext } from "./api-context.ts";
+import { STATUSES } from "../../model/task.ts";
+import type { StatusOperationName } from "../../protocol/addresses.ts";
+import type { OperationOutput } from "../../protocol/operations.ts";
+import type { ApiContext } from "../api-context.ts";
+import { openApiDocument } from "../openapi.ts";
+import { iso, READ_CHARS, TEXT_CHARS, wireDetail, wireGroup, wireRun, wireTask } from "../wire.ts";
 import { readLogs } from "./logs.ts";
-import { openApiDocument } from "./openapi.ts";
 import type { StatusCall, StatusHandlers } from "./status-handler.ts";
-import { iso, READ_CHARS, TEXT_CHARS, wireDetail, wireGroup, wireRun, wireTask } from "./wire.ts";
 
 const DAY_MS = 86_400_000;
 

@@ -5,7 +5,7 @@
  * programs of the same user: they can read the token.
  */
 import { timingSafeEqual } from "node:crypto";
-import { AsyncAgentsError } from "../model/errors.ts";
+import { AsyncAgentsError } from "../../model/errors.ts";
 
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 /** How browsers mark requests that another page caused. `none` means typed or bookmarked. */

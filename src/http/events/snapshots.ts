@@ -3,10 +3,10 @@
  * otherwise the live and the newest ones. Made once per state of the store, however many clients connect.
  */
 
-import type { Overview } from "../engine/watching/overview.ts";
-import type { Task } from "../model/task.ts";
-import type { BackgroundTask } from "../protocol/tasks.ts";
-import { READ_CHARS, TEXT_CHARS, wireSnapshot, wireTask } from "./wire.ts";
+import type { Overview } from "../../engine/watching/overview.ts";
+import type { Task } from "../../model/task.ts";
+import type { BackgroundTask } from "../../protocol/tasks.ts";
+import { READ_CHARS, TEXT_CHARS, wireSnapshot, wireTask } from "../wire.ts";
 
 const BUDGET_BYTES = 300 * 1024;
 const PAGE = 200;

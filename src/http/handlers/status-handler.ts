@@ -3,10 +3,10 @@
  * table.
  */
 import type { z } from "zod";
-import type { StatusOperationName } from "../protocol/addresses.ts";
-import type { CallOrigin } from "../protocol/call-origin.ts";
-import type { OPERATIONS, OperationOutput } from "../protocol/operations.ts";
-import type { ApiContext } from "./api-context.ts";
+import type { StatusOperationName } from "../../protocol/addresses.ts";
+import type { CallOrigin } from "../../protocol/call-origin.ts";
+import type { OPERATIONS, OperationOutput } from "../../protocol/operations.ts";
+import type { ApiContext } from "../api-context.ts";
 
 export interface StatusCall<Name extends StatusOperationName> {
   /** The id in the path; empty if there is none. */

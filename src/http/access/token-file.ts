@@ -16,7 +16,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { AsyncAgentsError, messageOf } from "../model/errors.ts";
+import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
 
 const FILE = "token";
 const TOKEN = /^[\w-]{43}$/;

@@ -5,16 +5,16 @@
  * readers.
  */
 import type { Server } from "bun";
-import type { BoardChanges } from "../engine/watching/board-changes.ts";
-import type { Overview } from "../engine/watching/overview.ts";
-import type { TaskChange, TaskChanges } from "../engine/watching/task-changes.ts";
-import { AsyncAgentsError } from "../model/errors.ts";
-import type { TaskEventType } from "../model/events.ts";
-import type { Log } from "../process/log.ts";
-import type { TaskEventName } from "../protocol/task-event-names.ts";
-import { CORS } from "./reply.ts";
+import type { BoardChanges } from "../../engine/watching/board-changes.ts";
+import type { Overview } from "../../engine/watching/overview.ts";
+import type { TaskChange, TaskChanges } from "../../engine/watching/task-changes.ts";
+import { AsyncAgentsError } from "../../model/errors.ts";
+import type { TaskEventType } from "../../model/events.ts";
+import type { Log } from "../../process/log.ts";
+import type { TaskEventName } from "../../protocol/task-event-names.ts";
+import { CORS } from "../reply.ts";
+import { TEXT_CHARS, wireTask } from "../wire.ts";
 import { Snapshots } from "./snapshots.ts";
-import { TEXT_CHARS, wireTask } from "./wire.ts";
 
 const HEARTBEAT_MS = 30_000;
 /** How much may be buffered for one reader before it is disconnected. */

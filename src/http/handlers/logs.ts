@@ -2,13 +2,13 @@
  * A task's conversation: read by this process if it can, otherwise fetched from the process that can. All of it by
  * default, up to a limit; earlier messages are reached through the cursor.
  */
-import type { Engine } from "../engine/engine.ts";
-import { AsyncAgentsError } from "../model/errors.ts";
-import type { Message } from "../model/message.ts";
-import type { ApiContext } from "./api-context.ts";
-import { replyJson } from "./reply.ts";
+import type { Engine } from "../../engine/engine.ts";
+import { AsyncAgentsError } from "../../model/errors.ts";
+import type { Message } from "../../model/message.ts";
+import type { ApiContext } from "../api-context.ts";
+import { replyJson } from "../reply.ts";
+import { wireMessage } from "../wire.ts";
 import type { StatusCall } from "./status-handler.ts";
-import { wireMessage } from "./wire.ts";
 
 const PAGE = 100;
 /** Far more than a session has before it is compacted. */
