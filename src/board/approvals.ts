@@ -122,7 +122,7 @@ export function realOf(path: string): string | null {
 
 function assertPerson({ origin }: BoardCall): void {
   if (isPerson(origin)) return;
-  throw new AsyncAgentsError("not_allowed", "Only a person may decide that, and not an agent.");
+  throw new AsyncAgentsError("not_allowed", "Only a person may decide this, not an agent.");
 }
 
 async function ask(context: BoardContext, asked: Asked, call: BoardCall): Promise<Approval> {
@@ -130,7 +130,7 @@ async function ask(context: BoardContext, asked: Asked, call: BoardCall): Promis
   const known = await store.board.approval(asked.kind, asked.subject);
   if (known !== null) return known;
   if ((await store.board.countRequested()) >= MAX_REQUESTED) {
-    const message = `${MAX_REQUESTED} requests wait for a person already. They are answered with \`asyncagents approvals\` or on the dashboard; then try again.`;
+    const message = `${MAX_REQUESTED} requests are already waiting for a person. They can be answered with \`asyncagents approvals\` or on the dashboard; then try again.`;
     throw new AsyncAgentsError("not_allowed", message);
   }
   const askedBy = `${call.origin.door === "model" ? "a model over MCP" : "a command"}: ${call.operation}`;

@@ -91,7 +91,7 @@ export class Board {
     }
     const { origin = FROM_PERSON, signal } = options ?? {};
     if (origin.door === "model" && BOARD_OPERATIONS[name].peopleOnly) {
-      throw new AsyncAgentsError("not_allowed", `${name} is for people: the command line and the dashboard offer it.`);
+      throw new AsyncAgentsError("not_allowed", `Only people can use ${name}, on the command line or the dashboard.`);
     }
     const parsed = parseInput(name, input);
     if (isLaunch(name, parsed)) assertDepth(origin, this.#parts.maxDepth);

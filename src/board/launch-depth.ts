@@ -20,13 +20,13 @@ export function isLaunch(name: BoardOperationName, input: object): boolean {
 /** Rejects a merge by an agent that may not start others: it could merge its own unreviewed work. */
 export function assertMerger({ depth }: CallOrigin, maxDepth = DEFAULT_DEPTH): void {
   if (depth !== null && depth < maxDepth) return;
-  const message = `This call comes from an agent that asyncagents started, or does not say that it does not (${DEPTH_HEADER}), so it merges nothing. Say that the work is done: whoever started you, or a person, looks at it and merges it.`;
+  const message = `Agents that asyncagents started cannot merge, and neither can calls without the header ${DEPTH_HEADER}. Report that the work is done: whoever started you, or a person, reviews it and merges it.`;
   throw new AsyncAgentsError("depth_exceeded", message, { details: { depth, max_depth: maxDepth } });
 }
 
 export function assertDepth({ depth }: CallOrigin, maxDepth = DEFAULT_DEPTH): void {
   if (depth === null) {
-    const message = `This call does not say how deep in agents it is made, so it starts none. Let your MCP client send the header ${DEPTH_HEADER}: 0 where a person started it, and the value of ${DEPTH_VARIABLE} in an agent that asyncagents started; docs/mcp.md shows how. \`asyncagents mcp\` does it by itself.`;
+    const message = `This call does not say how deeply nested it is, so it cannot start agents. Let your MCP client send the header ${DEPTH_HEADER}: 0 if a person started it, or the value of ${DEPTH_VARIABLE} in an agent that asyncagents started; docs/mcp.md shows how. \`asyncagents mcp\` does it by itself.`;
     throw new AsyncAgentsError("depth_exceeded", message, { details: { header: DEPTH_HEADER } });
   }
   if (depth < maxDepth) return;

@@ -63,7 +63,7 @@ export class RequestLedger {
     if (known.answer !== null) return JSON.parse(known.answer);
     throw new AsyncAgentsError(
       "request_conflict",
-      `A call of ${operation} with request_id ${JSON.stringify(requestId)} was interrupted or failed halfway, and nobody knows how far it came. Look at the lists whether it was done; if not, call again with another request_id.`,
+      `A call of ${operation} with request_id ${JSON.stringify(requestId)} was interrupted or failed halfway, so it is unknown how far it got. Check the lists; if it was not done, call again with another request_id.`,
       { details: { request_id: requestId } },
     );
   }

@@ -113,7 +113,7 @@ export function heldOf(task: Task | null, { head, afterRun }: FollowUpQueue): st
   if (head.error !== null) return `The next one could not begin: ${head.error}`;
   if (!isQueueHeld(task.run, afterRun)) return null;
   const how = task.run.outcome === "cancelled" ? "was stopped" : "failed";
-  return `The newest run ${how}, and they may rest on its work. Send or queue another follow-up to go on, or cancel them.`;
+  return `The newest run ${how}, and the queued prompts may depend on its work. Send or queue another follow-up to continue, or cancel them.`;
 }
 
 /** The progress of a task in one line. */

@@ -52,7 +52,10 @@ export class Desk {
   /** Starts a new task that knows everything a task's session knows. The first task does not change. */
   async fork(engine: Engine, task: Task, request: Omit<LaunchRequest, "fork" | "forkOf" | "batch">): Promise<Task> {
     if (isLive(task.status)) {
-      throw new AsyncAgentsError("task_running", `Task ${task.id} still runs. Wait until it has ended, then fork it.`);
+      throw new AsyncAgentsError(
+        "task_running",
+        `Task ${task.id} is still running. Wait until it has ended, then fork it.`,
+      );
     }
     const launch = { ...request, fork: true, forkOf: task.sessionId, batch: null };
     return engine.launch(PERSON, launch, await engine.checkLaunch(PERSON, launch));
@@ -200,6 +203,6 @@ function elsewhere(what: string, next: string): AsyncAgentsError {
 }
 
 function unavailable(directory: string): AsyncAgentsError {
-  const message = `No living program can do this for ${directory || "this task"}. Open the agent there (for example: opencode), then try again.`;
+  const message = `No running program can do this for ${directory || "this task"}. Open the agent there (for example: opencode), then try again.`;
   return new AsyncAgentsError("host_unavailable", message, { details: { directory } });
 }

@@ -150,7 +150,7 @@ export class Launcher {
     });
     if (!resumed.changed) {
       refuseResume(resumed.task ?? task, settings, request.allow);
-      throw new AsyncAgentsError("task_not_found", `There is no task ${task.id} any more.`);
+      throw new AsyncAgentsError("task_not_found", `Task ${task.id} no longer exists.`);
     }
     reach("row-written");
     this.#driver.begin(resumed.task);
@@ -252,7 +252,7 @@ function requireText(name: string, text: string, limit: number): void {
   const advice = "Shorten it, or put the text into a file and name the file.";
   throw new AsyncAgentsError(
     "invalid_input",
-    `${name} has ${text.length} characters; at most ${limit} are taken. ${advice}`,
+    `${name} has ${text.length} characters; at most ${limit} are allowed. ${advice}`,
   );
 }
 
@@ -263,7 +263,7 @@ function requireModel(model: string | undefined): void {
 }
 
 function followUpGone(): AsyncAgentsError {
-  return new AsyncAgentsError("follow_up_gone", "The follow-up is not queued any more: it was sent or cancelled.");
+  return new AsyncAgentsError("follow_up_gone", "The follow-up is no longer queued: it was sent or cancelled.");
 }
 
 function refuseResume(task: Task, { resumable, launchTool }: Settings, allow = resumable): void {

@@ -103,7 +103,7 @@ describe("lists for people", () => {
     expect(await wait(side, attempt_id)).toMatchObject({
       state: "failed",
       queued_count: 2,
-      queue_held: expect.stringMatching(/newest run failed.*Send or queue another follow-up to go on, or cancel/),
+      queue_held: expect.stringMatching(/newest run failed.*Send or queue another follow-up to continue, or cancel/),
     });
     await call("follow_up", { attempt_id, action: "cancel" });
     expect((await call("get_attempt", { attempt_id })).queue_held).toBeNull();

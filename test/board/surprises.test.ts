@@ -59,7 +59,7 @@ describe("a merge", () => {
     hook(join(repo, ".git/hooks"), "commit-msg", 0o644);
     const answer = await merged("two.txt");
     expect(answer).toMatchObject({ removed: true, merged: [{ changed: true }] });
-    expect(answer.warnings).toEqual(["Hooks of project were not run (pre-commit): check by hand what they check."]);
+    expect(answer.warnings).toEqual(["Hooks of project were not run (pre-commit): run their checks by hand."]);
     hook(join(repo, ".husky"), "commit-msg");
     commitByHand(repo);
     sh(repo, "config", "core.hooksPath", ".husky");

@@ -12,7 +12,7 @@ test("of 150 concurrent launches 16 run, 100 wait in the queue, and the others a
   const outcomes = await Promise.allSettled(Array.from({ length: 150 }, () => model.call("launch_task", launch)));
   const refused = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [String(outcome.reason)] : []));
   expect(refused).toHaveLength(34);
-  for (const reason of refused) expect(reason).toMatch(/16 tasks are at work and 100 wait in line.*too_many_tasks/);
+  for (const reason of refused) expect(reason).toMatch(/16 tasks are running and 100 are queued.*too_many_tasks/);
   const client = createClient({ url: bed.url, ...(await bed.token()) });
   const done = new AbortController();
   let phases: (string | null)[] = [];

@@ -36,7 +36,7 @@ async function refuses(
 describe("launch", () => {
   test.each([
     ["an empty description", { ...good, description: " " }, /description is empty/],
-    ["a huge description", { ...good, description: "x".repeat(501) }, /at most 500 are taken/],
+    ["a huge description", { ...good, description: "x".repeat(501) }, /at most 500 are allowed/],
     ["an empty prompt", { ...good, prompt: "" }, /prompt is empty/],
     ["a huge prompt", { ...good, prompt: "x".repeat(200_001) }, /put the text into a file/],
     ["no agent", { description: "d", prompt: "p" }, /agent is missing.*Known agents: .*general/],

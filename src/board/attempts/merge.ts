@@ -76,7 +76,7 @@ async function mergeAll(
       const { into, commit, changed, landed: by, hooksNotRun } = await merge(path, request);
       hadEffects();
       if (changed && hooksNotRun.length > 0) {
-        warnings.push(`Hooks of ${name} were not run (${hooksNotRun.join(", ")}): check by hand what they check.`);
+        warnings.push(`Hooks of ${name} were not run (${hooksNotRun.join(", ")}): run their checks by hand.`);
       }
       merged.push({ repo_id: repoId, target_branch: into, commit, changed });
       if (by !== null) landed[repoId] = by;

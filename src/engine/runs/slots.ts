@@ -70,7 +70,7 @@ export class Slots {
   }
 
   #full(): AsyncAgentsError {
-    const message = `${this.#limit} tasks are at work and ${this.#maxLine} wait in line. Wait until some have ended, or cancel some, then try again.`;
+    const message = `${this.#limit} tasks are running and ${this.#maxLine} are queued. Wait until some have ended, or cancel some, then try again.`;
     return new AsyncAgentsError("too_many_tasks", message, {
       details: { at_work: this.#limit, in_line: this.#maxLine },
     });

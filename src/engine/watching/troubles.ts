@@ -21,7 +21,7 @@ export function troublesIn(directory: string): Trouble[] {
 function fullDisk(directory: string): Trouble | null {
   const free = freeBytes(directory);
   if (free === null || free >= LEAST_BYTES) return null;
-  const message = `The disk that holds ${directory} is full (${Math.floor(free / 1024)} kB left): tasks cannot be written, so they neither start nor end. Free some space; work goes on by itself then.`;
+  const message = `The disk that holds ${directory} is full (${Math.floor(free / 1024)} kB left): tasks cannot be stored, so they can neither start nor end. Free some space; work then continues by itself.`;
   return { kind: "disk_full", message };
 }
 
@@ -41,7 +41,7 @@ function damagedStore(directory: string): Trouble | null {
   const when = new Date(report.at).toISOString().slice(0, 16).replace("T", " ");
   const what = `The task store was damaged (found ${when} UTC); the damaged file is kept as ${report.setAside}.`;
   const next =
-    "Look at what is there; `asyncagents store restore` goes back to a backup, `asyncagents store dismiss` ends this message.";
+    "Check what is there; `asyncagents store restore` restores a backup, `asyncagents store dismiss` hides this message.";
   return { kind: "store_damaged", message: `${what} ${recoveredText(report)} ${next}` };
 }
 
