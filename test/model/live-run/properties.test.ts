@@ -177,6 +177,17 @@ describe("a run in a world that loses, repeats and fails", () => {
     );
   });
 
+  test("is not ended on evidence while its agent works, as long as no event of another run is mixed in", () => {
+    const isOwn = ({ name }: Move) => !WORDS.some(({ type }) => type === name);
+    fc.assert(
+      fc.property(lives, (life) => {
+        const walk = walked({ ...life, moves: life.moves.filter(isOwn) });
+        expect(walk.hasLied).toBe(false);
+      }),
+      RUNS,
+    );
+  });
+
   test("gets to its end by itself once nothing fails any more, with the truth", () => {
     fc.assert(
       fc.property(lives, (life) => {

@@ -46,6 +46,8 @@ export class Walk {
     requests: [] as string[],
     isGone: false,
   };
+  /** A run was ended on evidence while its agent was at work. */
+  hasLied = false;
   /** Another process owns the task. */
   isStolen = false;
   #requests = 0;
@@ -75,6 +77,8 @@ export class Walk {
     const after = step(before, input, { ...this.now });
     checkStep(before, input, after);
     this.run = after.run;
+    const isJudged = input.type === "inspected" && before.ending === null && after.run.ending !== null;
+    if (isJudged && this.host.state !== "idle") this.hasLied = true;
     for (const effect of after.effects) {
       this.effects.push(effect);
       if (effect.type === "wake") this.timers.add(effect.name);
@@ -144,7 +148,7 @@ export class Walk {
     const isDone = host.evidence.answer !== null || host.evidence.error !== null;
     switch (what) {
       case "begin":
-        if (isDone) return [];
+        if (isDone || host.evidence.begun) return [];
         host.state = "busy";
         host.evidence = { ...host.evidence, begun: true };
         return [{ type: "prompt.seen" }, { type: "session.working" }];

@@ -1,0 +1,326 @@
+/** The rules of a live run one by one; properties.test.ts holds what is true of all of them together. */
+import { describe, expect, test } from "bun:test";
+import { type Evidence, NO_OUTPUT, noEvidence, SESSION_DELETED } from "../../../src/model/evidence.ts";
+import type { InspectPurpose, RunEffect, RunStep } from "../../../src/model/live-run/effects.ts";
+import { BEGIN_MS } from "../../../src/model/live-run/ending.ts";
+import { adopt, DOUBT_MS } from "../../../src/model/live-run/handover.ts";
+import type { RunInput } from "../../../src/model/live-run/inputs.ts";
+import type { LiveRun } from "../../../src/model/live-run/live-run.ts";
+import { step } from "../../../src/model/live-run/step.ts";
+import type { Task } from "../../../src/model/task.ts";
+import { LIMITS, sampleRun, sampleTask } from "./walk.ts";
+
+/** An input, with the time before it. */
+type Happening = RunInput | [ms: number, input: RunInput];
+
+/** What the last of these inputs does. Each comes a millisecond after the one before. */
+function after(run: LiveRun, ...happenings: Happening[]): RunStep {
+  let last: RunStep = { run, effects: [] };
+  let awake = 1_000;
+  for (const happening of happenings) {
+    const [ms, input] = Array.isArray(happening) ? happening : [1, happening];
+    awake += ms;
+    last = step(last.run, input, { awake, wall: awake });
+  }
+  return last;
+}
+
+const begun: Happening[] = [{ type: "turn.came" }, { type: "prompt.accepted" }];
+const doubted: Happening[] = [{ type: "turn.came" }, { type: "prompt.unanswered", error: "no answer" }];
+const cancel: RunInput = { type: "cancel", reason: "enough" };
+const status = (askedAt = Number.MAX_SAFE_INTEGER): RunInput => ({ type: "status.read", status: null, askedAt });
+const busy: RunInput = { type: "status.read", status: { state: "busy" }, askedAt: Number.MAX_SAFE_INTEGER };
+const polled: RunInput = { type: "poll.done", hasTasks: false };
+const asked = (requestId: string): RunInput => ({ type: "session.asked", requestId, asks: "question", text: "?" });
+const answered = (...requestIds: string[]): RunInput => ({ type: "session.answered", requestIds, answer: null });
+const shown = (name: "hint" | "status" | "search", fields: Partial<Evidence> = {}): RunInput => {
+  const purpose: InspectPurpose = { name };
+  return { type: "inspected", purpose, evidence: { ...noEvidence(true), ...fields } };
+};
+
+/** The effects in short: an end as its outcome and words, a phase as its name. */
+function effectsOf({ effects }: RunStep): string[] {
+  return effects.map(wordOf);
+}
+
+function wordOf(effect: RunEffect): string {
+  if (effect.type === "poll") return effect.soon ? "poll soon" : "poll";
+  if (effect.type === "inspect" || effect.type === "abort") return `${effect.type} ${effect.purpose.name}`;
+  if (effect.type === "wake") return `wake ${effect.name} ${effect.ms}`;
+  if (effect.type !== "write") return effect.type;
+  const { event } = effect;
+  if (event.type === "run.phased") return event.phase;
+  if (event.type === "run.failed") return `error: ${event.error}`;
+  if (event.type === "run.cancelled") return `cancelled: ${event.reason}`;
+  return event.type === "run.completed" ? `completed: ${event.result}` : event.type;
+}
+
+describe("the prompt", () => {
+  test("is sent when the turn comes; a fork's history is cut first", () => {
+    expect(effectsOf(after(sampleRun(), { type: "turn.delayed" }))).toEqual(["queued"]);
+    expect(effectsOf(after(sampleRun(), { type: "turn.delayed" }, { type: "turn.came" }))).toEqual([
+      "starting",
+      "prompt",
+    ]);
+    const fork = sampleRun({ isForked: true });
+    expect(effectsOf(after(fork, { type: "turn.came" }))).toEqual(["condense"]);
+    expect(effectsOf(after(fork, { type: "turn.came" }, { type: "condensed" }))).toEqual(["prompt"]);
+    expect(effectsOf(after(fork, { type: "turn.came" }, cancel, { type: "condensed" }))).toEqual([]);
+    const broken: RunInput = { type: "condense.failed", error: "too long" };
+    expect(effectsOf(after(fork, { type: "turn.came" }, broken))).toEqual(["error: too long"]);
+  });
+
+  test("once accepted, makes the run work, unless something was asked before that", () => {
+    expect(effectsOf(after(sampleRun(), ...begun))).toEqual(["working", "poll"]);
+    const early = after(sampleRun(), { type: "turn.came" }, asked("r"), { type: "prompt.accepted" });
+    expect([early.run.phase, effectsOf(early)]).toEqual(["waiting", ["poll"]]);
+  });
+
+  test("if an end was heard before it was accepted, the session is inspected after that", () => {
+    const heard = after(sampleRun(), { type: "turn.came" }, { type: "session.idle" });
+    expect(effectsOf(heard)).toEqual([]);
+    expect(effectsOf(after(heard.run, { type: "prompt.accepted" }))).toEqual(["working", "inspect hint", "poll"]);
+  });
+
+  test("accepted while the run is being stopped, is stopped too", () => {
+    const late = after(sampleRun(), { type: "turn.came" }, cancel, { type: "prompt.accepted" });
+    expect(effectsOf(late)).toEqual(["sweep", "poll"]);
+  });
+
+  test("refused, ends the run with the host's words, or as cancelled where that was wanted", () => {
+    const refused: RunInput = { type: "prompt.refused", error: "no room" };
+    expect(effectsOf(after(sampleRun(), { type: "turn.came" }, refused))).toEqual(["error: no room"]);
+    expect(effectsOf(after(sampleRun(), { type: "turn.came" }, cancel, refused))).toEqual(["cancelled: enough"]);
+  });
+});
+
+describe("a prompt whose call failed", () => {
+  test("is searched for, with growing pauses, and at once when its message is seen", () => {
+    expect(effectsOf(after(sampleRun(), ...doubted))).toEqual(["inspect search", "wake search 250"]);
+    const absent = shown("search", { prompted: false });
+    const paused = after(sampleRun(), ...doubted, absent);
+    expect(effectsOf(paused)).toEqual([]);
+    expect(effectsOf(after(paused.run, { type: "woken", name: "search" }))).toEqual([
+      "inspect search",
+      "wake search 500",
+    ]);
+    expect(effectsOf(after(paused.run, { type: "prompt.seen" }))).toEqual(["inspect search", "wake search 500"]);
+    const seen = after(sampleRun(), ...doubted, { type: "prompt.seen" }, absent);
+    expect(effectsOf(seen)).toEqual(["inspect search", "wake search 500"]);
+  });
+
+  test("and is found, is worked on as any other", () => {
+    const found = after(sampleRun(), ...doubted, shown("search"));
+    expect([found.run.stage.name, effectsOf(found)]).toEqual(["working", ["working", "poll"]]);
+  });
+
+  test("ends the run where the session or the host's program is gone", () => {
+    const gone: RunInput = { type: "inspect.failed", purpose: { name: "search" }, isGone: true };
+    expect(effectsOf(after(sampleRun(), ...doubted, gone))).toEqual([`error: ${SESSION_DELETED}`]);
+    const killed: RunInput = { type: "host.ended", reason: "killed" };
+    const dead = after(sampleRun(), ...doubted, killed, shown("search", { prompted: false }));
+    expect(effectsOf(dead)).toEqual(["abandon", "error: killed"]);
+  });
+
+  test("is given up after a minute: the session is stopped, and then the run has failed", () => {
+    const late: Happening = [DOUBT_MS, { type: "inspect.failed", purpose: { name: "search" }, isGone: false }];
+    const given = after(sampleRun(), ...doubted, late);
+    expect(effectsOf(given)).toEqual(["abandon", "abort abandon"]);
+    const [error] = effectsOf(after(given.run, { type: "aborted", purpose: { name: "abandon" } }));
+    expect(error).toBe(
+      "error: it is not known whether the prompt arrived: no answer. After 60 s, the session was stopped.",
+    );
+  });
+
+  test("is swept up when the run ends meanwhile", () => {
+    const { run } = after(sampleRun(), ...doubted);
+    expect(effectsOf(after(run, { type: "lose" }))).toEqual(["abandon", "sweep"]);
+  });
+});
+
+describe("evidence", () => {
+  const working = after(sampleRun(), ...begun).run;
+  const finished = { begun: true, worked: true, answer: { text: "done" } };
+
+  test("of an answer completes the run, whoever hinted at it", () => {
+    expect(effectsOf(after(working, { type: "session.idle" }))).toEqual(["inspect hint"]);
+    expect(effectsOf(after(working, shown("hint", finished)))).toEqual(["completed: done"]);
+    expect(effectsOf(after(working, status(), shown("status", finished)))).toEqual(["completed: done"]);
+  });
+
+  test("is needed: a hint without it asks for a poll", () => {
+    expect(effectsOf(after(working, { type: "session.idle" }, shown("hint", { begun: true })))).toEqual(["poll soon"]);
+  });
+
+  test("is not looked for on a status from before the prompt was accepted", () => {
+    expect(effectsOf(after(working, status(500)))).toEqual([]);
+    expect(effectsOf(after(working, status()))).toEqual(["inspect status"]);
+  });
+
+  test("a status without an end counts after an idle event, or when the next one says the same", () => {
+    const open = shown("status", { begun: true });
+    const once = after(working, status(), open);
+    expect(effectsOf(once)).toEqual(["poll"]);
+    expect(effectsOf(after(once.run, status(), open))).toEqual([`error: ${NO_OUTPUT}`]);
+    expect(effectsOf(after(once.run, busy, status(), open))).toEqual(["poll"]);
+    expect(effectsOf(after(working, { type: "session.idle" }, open))).toEqual([`error: ${NO_OUTPUT}`]);
+    expect(effectsOf(after(working, { type: "session.idle" }, { type: "session.working" }, open))).toEqual(["poll"]);
+  });
+
+  test("a host that has not begun is given time", () => {
+    const idle = after(working, { type: "session.idle" }).run;
+    expect(effectsOf(after(idle, shown("status")))).toEqual(["poll"]);
+    expect(effectsOf(after(idle, [BEGIN_MS + 10, shown("status")]))).toEqual([`error: ${NO_OUTPUT}`]);
+    const failed: RunInput = { type: "session.failed", error: "no credit" };
+    expect(effectsOf(after(working, failed, shown("status")))).toEqual(["error: no credit"]);
+  });
+
+  test("does not change how a run ends that is being stopped", () => {
+    expect(effectsOf(after(working, cancel, shown("hint", finished)))).toEqual(["cancelled: enough"]);
+  });
+
+  test("that cannot be read is asked for again; a session that is gone ends the run", () => {
+    const failed = (isGone: boolean): RunInput => ({ type: "inspect.failed", purpose: { name: "status" }, isGone });
+    expect(effectsOf(after(working, failed(false)))).toEqual(["poll"]);
+    expect(effectsOf(after(working, failed(true)))).toEqual([`error: ${SESSION_DELETED}`]);
+  });
+
+  test("of a run whose host died counts; without any, the run ends with the reason", () => {
+    const killed: RunInput = { type: "host.ended", reason: "killed" };
+    const purpose: InspectPurpose = { name: "host.ended", reason: "killed" };
+    expect(effectsOf(after(working, killed))).toEqual(["inspect host.ended"]);
+    const evidence = { ...noEvidence(true), ...finished };
+    expect(effectsOf(after(working, killed, { type: "inspected", purpose, evidence }))).toEqual(["completed: done"]);
+    const unread: RunInput = { type: "inspect.failed", purpose, isGone: false };
+    expect(effectsOf(after(working, killed, unread))).toEqual(["error: killed"]);
+  });
+});
+
+describe("a stop", () => {
+  const working = after(sampleRun(), ...begun).run;
+
+  test("needs no host before the prompt; after it, the host comes first", () => {
+    expect(effectsOf(after(sampleRun(), cancel))).toEqual(["cancelled: enough"]);
+    const { effects } = after(working, cancel);
+    const [abort] = effects;
+    if (abort?.type !== "abort") throw new Error("nothing was stopped");
+    const { purpose } = abort;
+    expect(effectsOf(after(working, cancel, { type: "aborted", purpose }))).toEqual(["cancelled: enough"]);
+    const gone: RunInput = { type: "abort.failed", purpose, isGone: true, error: "gone" };
+    expect(effectsOf(after(working, cancel, gone))).toEqual(["cancelled: enough"]);
+  });
+
+  test("that failed is tried again by the next poll; an older one does not undo a newer one", () => {
+    const failed = (number: number): RunInput => {
+      const attempt = { number, verdict: { outcome: "cancelled", reason: "enough" } as const };
+      return { type: "abort.failed", purpose: { name: "stop", attempt }, isGone: false, error: "busy" };
+    };
+    const once = after(working, cancel, failed(1));
+    expect([once.run.stopping, effectsOf(once)]).toEqual([null, ["poll"]]);
+    expect(effectsOf(after(once.run, polled))).toEqual(["abort stop"]);
+    const twice = after(working, cancel, cancel, failed(1));
+    expect(twice.run.stopping?.number).toBe(2);
+    expect(effectsOf(after(twice.run, polled))).toEqual([]);
+  });
+
+  test("a deleted session is stopped all the same", () => {
+    expect(effectsOf(after(working, { type: "session.deleted" }))).toEqual([
+      "abort deleted",
+      `cancelled: ${SESSION_DELETED}`,
+    ]);
+  });
+
+  test("of the process ends the run as interrupted, or as cancelled where that was wanted", () => {
+    const interrupt: RunInput = { type: "interrupt", error: "interrupted" };
+    expect(effectsOf(after(working, interrupt))).toEqual(["error: interrupted"]);
+    expect(effectsOf(after(working, cancel, interrupt))).toEqual(["cancelled: enough"]);
+    expect(effectsOf(after({ ...working, cancelReason: "before" }, interrupt))).toEqual(["cancelled: before"]);
+  });
+});
+
+describe("what is written", () => {
+  const working = after(sampleRun(), ...begun).run;
+  const end = { type: "run.failed", at: 1, run: 0, error: "no room", progress: null } as const;
+  const refused: Happening[] = [{ type: "turn.came" }, { type: "prompt.refused", error: "no room" }];
+
+  test("an end that could not be written is written again as it was", () => {
+    const failed = after(sampleRun(), ...refused, { type: "write.failed", event: end });
+    expect(effectsOf(failed)).toEqual(["poll"]);
+    for (const again of [polled, cancel]) expect(effectsOf(after(failed.run, again))).toEqual(["error: no room"]);
+    expect(effectsOf(after(sampleRun(), ...refused, polled))).toEqual([]);
+  });
+
+  test("what the parent is told of is announced, and every end", () => {
+    const task: Task = sampleTask();
+    const phased = { type: "run.phased", at: 1, run: 0, phase: "stalled", detail: null } as const;
+    const write = (notice: { kind: "stalled"; topic: string } | null): RunInput => {
+      return { type: "written", event: phased, outcome: { changed: true, task, notice } };
+    };
+    expect(effectsOf(after(working, write({ kind: "stalled", topic: "stalled" })))).toEqual(["announce"]);
+    expect(effectsOf(after(working, write(null)))).toEqual([]);
+    const ended: RunInput = { type: "written", event: end, outcome: { changed: true, task, notice: null } };
+    const over = after(working, ended);
+    expect([over.run.stage, effectsOf(over)]).toEqual([
+      { name: "over", why: "ended", isPromptOut: false },
+      ["announce"],
+    ]);
+  });
+
+  test("progress is written half a second after the first sign of work, and again after the next", () => {
+    const sign: RunInput = { type: "text.written" };
+    expect(effectsOf(after(working, sign))).toEqual(["wake save 500"]);
+    expect(effectsOf(after(working, sign, sign))).toEqual([]);
+    const saved = after(working, sign, { type: "woken", name: "save" });
+    expect(effectsOf(saved)).toEqual(["run.progressed"]);
+    expect(effectsOf(after(saved.run, sign))).toEqual(["wake save 500"]);
+  });
+});
+
+describe("requests and limits", () => {
+  const working = after(sampleRun(), ...begun).run;
+
+  test("a run waits until the last request is answered", () => {
+    const both = after(working, asked("a"), asked("b"));
+    expect(effectsOf(both)).toEqual(["waiting"]);
+    expect(effectsOf(after(both.run, answered("a")))).toEqual(["waiting"]);
+    expect(effectsOf(after(both.run, answered("a"), answered("b")))).toEqual(["working"]);
+  });
+
+  test("a list of open requests asks only what is not known", () => {
+    const found: RunInput = { type: "request.found", requestId: "a", asks: "question", text: "?" };
+    expect(effectsOf(after(working, found))).toEqual(["waiting"]);
+    expect(effectsOf(after(working, asked("a"), found))).toEqual([]);
+    expect(effectsOf(after(working, asked("a"), answered("a"), found))).toEqual([]);
+  });
+
+  test("the time limit does not count the time in which it waited for a person", () => {
+    const limit = LIMITS.runMs ?? 0;
+    const waited = after(working, asked("a"), [limit, answered("a")]);
+    expect(effectsOf(after(working, asked("a"), [limit, answered("a")], polled))).toEqual([]);
+    expect(effectsOf(after(waited.run, [limit * 3, polled]))).toEqual(["abort stop"]);
+  });
+
+  test("a quiet run is stalled unless it waits for its own tasks, and works again with the next sign", () => {
+    const quiet = after(working, [LIMITS.stallMs + 10, polled]);
+    expect(effectsOf(quiet)).toEqual(["stalled"]);
+    expect(effectsOf(after(working, [LIMITS.stallMs + 10, { type: "poll.done", hasTasks: true }]))).toEqual([]);
+    expect(effectsOf(after(quiet.run, { type: "text.written" }))).toEqual(["working", "wake save 500"]);
+  });
+});
+
+test("an adopted run keeps its working time, what it waits for, and the wish to cancel it", () => {
+  const created = sampleTask();
+  const waiting = { kind: "waiting", requestId: "r", asks: "question", text: "?" } as const;
+  const at = { awake: 5_000, wall: 90_000 };
+  const worked = { ...created.progress, lastUpdate: created.run.startedAt + 3_000 };
+  const { run, effects } = adopt({ ...created, progress: worked }, LIMITS, at);
+  expect([run.stage, run.activity.workingSince]).toEqual([
+    { name: "working", acceptedAt: 5_000, isFoundIdle: false },
+    2_000,
+  ]);
+  expect(effects.map(wordOf)).toEqual(["working", "poll soon"]);
+  const asking = adopt({ ...created, phase: "waiting", phaseDetail: waiting }, LIMITS, at);
+  expect([[...asking.run.requests.keys()], asking.effects.map(wordOf)]).toEqual([["r"], ["poll soon"]]);
+  const unwanted = adopt({ ...created, cancelRequestedAt: 1 }, LIMITS, at).run;
+  expect(effectsOf(after(unwanted, polled))).toEqual(["abort stop"]);
+});
