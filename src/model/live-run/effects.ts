@@ -34,7 +34,7 @@ export type InspectPurpose =
   /** The host reported an idle session or an error: an answer may be there. */
   | { name: "hint" }
   /** A status call says that the session is idle. */
-  | { name: "status" }
+  | { name: "status"; askedAt: number }
   | { name: "host.ended"; reason: string };
 
 export type AbortPurpose =

@@ -78,20 +78,24 @@ export function inspect(run: LiveRun, purpose: InspectPurpose): RunStep {
 }
 
 /**
- * Ends the run if its messages show that it ended. An idle session without an answer or an error may have been idle since an
- * earlier run: then only status calls count, and the first one only after the host said that it is idle, because a turn may
- * have begun between the call and the reading of the messages.
+ * Ends the run if its messages show that it ended. `askedAt`: when the status call was made that found the session idle; null
+ * for a mere hint. An idle session without an answer or an error may have been idle since an earlier run: then only status
+ * calls count, and such a call only if the host also said that it is idle, or if an earlier inspection found the same. The
+ * call must be newer than that inspection: a turn may have begun between a call and the reading of the messages.
  */
-export function settle(run: LiveRun, evidence: Evidence, isCertain: boolean, at: Moment): RunStep {
+export function settle(run: LiveRun, evidence: Evidence, askedAt: number | null, at: Moment): RunStep {
   const { stage, announced } = run;
   if (stage.name !== "working" || run.ending !== null) return unchanged(run);
   const hasEnd = evidence.answer !== null || evidence.error !== null;
-  if (!isCertain && !hasEnd) return { run, effects: [POLL_SOON] };
+  if (askedAt === null && !hasEnd) return { run, effects: [POLL_SOON] };
   const isFresh = at.awake - stage.acceptedAt < BEGIN_MS;
   if (!evidence.begun && announced === null && isFresh) return { run, effects: [POLL_LATER] };
-  const isOpen = !hasEnd && announced === null && run.stopping === null;
-  if (isOpen && !run.isIdleHeard && !stage.isFoundIdle) {
-    return { run: { ...run, stage: { ...stage, isFoundIdle: true } }, effects: [POLL_LATER] };
+  const { begun } = evidence;
+  const isSame = stage.idle?.begun === begun;
+  const isIdle = run.isIdleHeard || (isSame && stage.idle !== null && (askedAt ?? 0) > stage.idle.at);
+  if (!hasEnd && announced === null && run.stopping === null && !isIdle) {
+    const found = { ...stage, idle: isSame ? stage.idle : { at: at.awake, begun } };
+    return { run: { ...run, stage: found }, effects: [POLL_LATER] };
   }
   return end(run, run.stopping?.verdict ?? judge(evidence, announced), totalsWith(run, evidence), at);
 }

@@ -26,10 +26,16 @@ type RunStage =
   | { name: "abandoning"; report: string }
   /** The prompt did not get through; only the end remains to be written. */
   | { name: "failed" }
-  /** `isFoundIdle`: the last status call did not list the session, though its messages show no end. */
-  | { name: "working"; acceptedAt: number; isFoundIdle: boolean }
+  /** `idle`: a status call did not list the session, though its messages show no end. */
+  | { name: "working"; acceptedAt: number; idle: IdleFinding | null }
   /** Final. `lost`: another process owns the run or has ended it. `isPromptOut`: the prompt's answer is still to come. */
   | { name: "over"; why: "ended" | "lost"; isPromptOut: boolean };
+
+/** When an idle session was inspected, and whether an answer was begun. */
+export interface IdleFinding {
+  at: number;
+  begun: boolean;
+}
 
 /** The call that sent the prompt failed without proof that it had no effect: the session is searched for the prompt. */
 export interface DoubtfulStage {
@@ -113,7 +119,7 @@ export function adoptedRun(task: Task, limits: Limits, { awake }: Moment): LiveR
   const activity = { ...run.activity, acceptedAt: awake, workingSince: awake - workedMs };
   return {
     ...run,
-    stage: { name: "working", acceptedAt: awake, isFoundIdle: false },
+    stage: { name: "working", acceptedAt: awake, idle: null },
     activity: waiting === null ? activity : { ...activity, askedAt: awake },
     requests: new Map(waiting === null ? [] : [[waiting.requestId, waiting]]),
     cancelReason: task.cancelRequestedAt === null ? null : CANCELLED,

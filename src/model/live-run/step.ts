@@ -128,8 +128,8 @@ function statusRead(
   const { stage } = run;
   // A call that was made before the prompt was accepted says nothing about this run.
   if (stage.name !== "working" || stage.acceptedAt >= askedAt) return unchanged(run);
-  if (status === null) return inspect(run, { name: "status" });
-  const busy: LiveRun = { ...run, stage: { ...stage, isFoundIdle: false } };
+  if (status === null) return inspect(run, { name: "status", askedAt });
+  const busy: LiveRun = { ...run, stage: { ...stage, idle: null } };
   if (status.state === "retrying") return retry(busy, status, at);
   return busy.phase === "retrying" ? resumeWork(busy, at) : unchanged(busy);
 }
@@ -193,8 +193,10 @@ function inspected(
       return searched(run, evidence !== null ? foundIn(evidence) : isGone ? "gone" : "unknown", at);
     case "host.ended":
       return settleDead(run, evidence, purpose.reason, at);
-    default:
-      return evidence === null ? notInspected(run, isGone, at) : settle(run, evidence, purpose.name === "status", at);
+    case "hint":
+      return evidence === null ? notInspected(run, isGone, at) : settle(run, evidence, null, at);
+    case "status":
+      return evidence === null ? notInspected(run, isGone, at) : settle(run, evidence, purpose.askedAt, at);
   }
 }
 

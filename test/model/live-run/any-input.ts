@@ -29,7 +29,8 @@ const anyVerdict: fc.Arbitrary<Verdict> = fc.oneof(
 );
 
 const anyInspectPurpose: fc.Arbitrary<InspectPurpose> = fc.oneof(
-  fc.record({ name: fc.constantFrom("search" as const, "hint" as const, "status" as const) }),
+  fc.record({ name: fc.constantFrom("search" as const, "hint" as const) }),
+  fc.record({ name: fc.constant("status" as const), askedAt: fc.nat() }),
   fc.record({ name: fc.constant("host.ended" as const), reason: text }),
 );
 

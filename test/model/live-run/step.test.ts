@@ -33,8 +33,8 @@ const busy: RunInput = { type: "status.read", status: { state: "busy" }, askedAt
 const polled: RunInput = { type: "poll.done", hasTasks: false };
 const asked = (requestId: string): RunInput => ({ type: "session.asked", requestId, asks: "question", text: "?" });
 const answered = (...requestIds: string[]): RunInput => ({ type: "session.answered", requestIds, answer: null });
-const shown = (name: "hint" | "status" | "search", fields: Partial<Evidence> = {}): RunInput => {
-  const purpose: InspectPurpose = { name };
+const shown = (name: "hint" | "status" | "search", fields: Partial<Evidence> = {}, askedAt = 9_999): RunInput => {
+  const purpose: InspectPurpose = name === "status" ? { name, askedAt } : { name };
   return { type: "inspected", purpose, evidence: { ...noEvidence(true), ...fields } };
 };
 
@@ -163,6 +163,11 @@ describe("evidence", () => {
     expect(effectsOf(once)).toEqual(["poll"]);
     expect(effectsOf(after(once.run, status(), open))).toEqual([`error: ${NO_OUTPUT}`]);
     expect(effectsOf(after(once.run, busy, status(), open))).toEqual(["poll"]);
+    const older = shown("status", { begun: true }, 1_000);
+    expect(effectsOf(after(once.run, older))).toEqual(["poll"]);
+    const unbegun = after(working, [BEGIN_MS + 10, shown("status", { begun: false })]);
+    expect(effectsOf(unbegun)).toEqual(["poll"]);
+    expect(effectsOf(after(unbegun.run, [BEGIN_MS + 20, shown("status", { begun: true }, 99_999)]))).toEqual(["poll"]);
     expect(effectsOf(after(working, { type: "session.idle" }, open))).toEqual([`error: ${NO_OUTPUT}`]);
     expect(effectsOf(after(working, { type: "session.idle" }, { type: "session.working" }, open))).toEqual(["poll"]);
   });
@@ -180,7 +185,11 @@ describe("evidence", () => {
   });
 
   test("that cannot be read is asked for again; a session that is gone ends the run", () => {
-    const failed = (isGone: boolean): RunInput => ({ type: "inspect.failed", purpose: { name: "status" }, isGone });
+    const failed = (isGone: boolean): RunInput => ({
+      type: "inspect.failed",
+      purpose: { name: "status", askedAt: 9_999 },
+      isGone,
+    });
     expect(effectsOf(after(working, failed(false)))).toEqual(["poll"]);
     expect(effectsOf(after(working, failed(true)))).toEqual([`error: ${SESSION_DELETED}`]);
   });
@@ -314,10 +323,7 @@ test("an adopted run keeps its working time, what it waits for, and the wish to 
   const at = { awake: 5_000, wall: 90_000 };
   const worked = { ...created.progress, lastUpdate: created.run.startedAt + 3_000 };
   const { run, effects } = adopt({ ...created, progress: worked }, LIMITS, at);
-  expect([run.stage, run.activity.workingSince]).toEqual([
-    { name: "working", acceptedAt: 5_000, isFoundIdle: false },
-    2_000,
-  ]);
+  expect([run.stage, run.activity.workingSince]).toEqual([{ name: "working", acceptedAt: 5_000, idle: null }, 2_000]);
   expect(effects.map(wordOf)).toEqual(["working", "poll soon"]);
   const asking = adopt({ ...created, phase: "waiting", phaseDetail: waiting }, LIMITS, at);
   expect([[...asking.run.requests.keys()], asking.effects.map(wordOf)]).toEqual([["r"], ["poll soon"]]);

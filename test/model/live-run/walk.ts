@@ -77,7 +77,8 @@ export class Walk {
     const after = step(before, input, { ...this.now });
     checkStep(before, input, after);
     this.run = after.run;
-    const isJudged = input.type === "inspected" && before.ending === null && after.run.ending !== null;
+    const hasNoEnd = before.ending === null && before.stopping === null;
+    const isJudged = input.type === "inspected" && hasNoEnd && after.run.ending !== null;
     if (isJudged && this.host.state !== "idle") this.hasLied = true;
     for (const effect of after.effects) {
       this.effects.push(effect);
