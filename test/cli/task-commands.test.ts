@@ -223,7 +223,10 @@ describe("acting on a task", () => {
 
   test("cancel ends it; a wait for it exits with 1", async () => {
     const { id } = await run("Stay\n!wait never");
-    expect(await world.cli("fork", id, "Go on")).toMatchObject({ code: 1, err: expect.stringContaining("still running") });
+    expect(await world.cli("fork", id, "Go on")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("still running"),
+    });
     const waiting = world.start(["wait", id]);
     const { tasks } = await world.json<{ tasks: Task[] }>("cancel", id);
     expect(tasks[0]?.id).toBe(id);
