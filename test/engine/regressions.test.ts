@@ -106,3 +106,20 @@ test("a parent that waits for its tasks in its own turn is told about all of the
   expect(world.told(parent).join()).toContain("two#0");
   side.host.gate("turn").open();
 });
+
+test("an end that could not be written is written later as it was", async () => {
+  const world = newWorld();
+  const refusal = new AsyncAgentsError("host_failed", "no room", { details: { refused: true } });
+  const side = await world.side({ host: () => ({ prompt: () => Promise.reject(refusal) }), settings: { pollMs: 10 } });
+  const { apply } = side.store;
+  let failures = 2;
+  side.store.apply = (id, event, options) => {
+    const isBroken = event.type === "run.failed" && failures-- > 0;
+    return isBroken ? Promise.reject(new Error("the disk is full")) : apply(id, event, options);
+  };
+  expect(await ended(side, await launch(side, world.parent(), "go"))).toMatchObject({
+    status: "error",
+    run: { error: "no room" },
+  });
+  expect(failures).toBeLessThan(0);
+});

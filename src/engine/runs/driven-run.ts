@@ -1,6 +1,7 @@
 /**
- * One live run with its hands: performs the effects that the model asks for (host calls, writes, timers) and feeds back what
- * came of each. Decides nothing. Invariants: the writes of a run keep their order, and each names this instance as the owner.
+ * One live run with its hands: performs the effects that the model asks for (host calls, writes, timers) and feeds back
+ * what came of each. Decides nothing. Invariants: the writes of a run keep their order, and each names this instance as
+ * the owner.
  */
 import { isRefusal, isSessionGone } from "../../hosts/host.ts";
 import { messageOf } from "../../model/errors.ts";
@@ -54,8 +55,8 @@ export class DrivenRun {
   }
 
   /**
-   * Changes the run and does what follows from that; resolves when all of it is done. Rejects only where the host could not
-   * stop the run: the run is then as it was, and a poll tries again where that is still wanted.
+   * Changes the run and does what follows from that; resolves when all of it is done. Rejects only where the host could
+   * not stop the run: the run is then as it was, and a poll tries again where that is still wanted.
    */
   feed(input: RunInput): Promise<void> {
     return this.perform(step(this.#live, input, momentOf(this.#context)));
@@ -83,7 +84,9 @@ export class DrivenRun {
     return this.#writes.idle();
   }
 
-  /** Lets go of the run without ending it: nothing begins any more, but what is under way is still brought to its end. */
+  /**
+   * Lets go of the run without ending it: nothing begins any more, but what is under way is still brought to its end.
+   */
   stop(): void {
     this.#isStopped = true;
     this.#clearTimers();

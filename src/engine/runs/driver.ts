@@ -1,7 +1,7 @@
 /**
- * Drives the live runs of this instance: gives each its turn, routes host events and commands to it, and polls for all of them
- * at once, at most once in `pollMs`, since events may get lost. Decides nothing about a run: `step` in src/model/live-run does.
- * Invariant: it writes about a task only while the store says that this instance owns it.
+ * Drives the live runs of this instance: gives each its turn, routes host events and commands to it, and polls for all
+ * of them at once, at most once in `pollMs`, since events may get lost. Decides nothing about a run: `step` in
+ * src/model/live-run does. Invariant: it writes about a task only while the store says that this instance owns it.
  */
 import type { HostEvent, OpenRequest } from "../../hosts/host.ts";
 import type { ReplyWord } from "../../model/answer.ts";
@@ -87,7 +87,9 @@ export class Driver {
     return this.#runs.get(task.sessionId)?.task.id === task.id;
   }
 
-  /** Another process wrote about a task, or about all: lets go of what is not ours any more, and stops it at our host. */
+  /**
+   * Another process wrote about a task, or about all: lets go of what is not ours any more, and stops it at our host.
+   */
   async verify(taskId?: string): Promise<void> {
     const { store, instance } = this.#context;
     for (const run of [...this.#runs.values()]) {
@@ -101,8 +103,8 @@ export class Driver {
   }
 
   /**
-   * Stops the host's work, then ends the run. Rejects, with the task unchanged, when the host cannot stop it now; then each
-   * poll tries again.
+   * Stops the host's work, then ends the run. Rejects, with the task unchanged, when the host cannot stop it now; then
+   * each poll tries again.
    */
   async cancel(task: Task, reason: string): Promise<void> {
     const run = this.#runs.get(task.sessionId);

@@ -1,7 +1,7 @@
 /**
  * Work at the host that no run stands behind any more: its run was taken by another process, or ended before its prompt
- * arrived. It is stopped, with retries and growing pauses, unless the session gets a new run meanwhile. A prompt that was
- * given up is stopped when it arrives after all. Says nothing about tasks.
+ * arrived. It is stopped, with retries and growing pauses, unless the session gets a new run meanwhile. A prompt that
+ * was given up is stopped when it arrives after all. Says nothing about tasks.
  */
 import { isSessionGone } from "../../hosts/host.ts";
 import { messageOf } from "../../model/errors.ts";

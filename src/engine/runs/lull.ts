@@ -1,6 +1,6 @@
 /**
- * Holds work back while tasks are being launched: agents that start to work would slow down the launches beside them, and
- * the parent that waits for those. Held work begins after a pause without launches, or when it was held long enough.
+ * Holds work back while tasks are being launched: agents that start to work would slow down the other launches, and the
+ * parent that waits for them. Held work begins after a pause without launches, or after two seconds at the latest.
  */
 
 const LONGEST_MS = 2_000;
@@ -18,7 +18,7 @@ export class Lull {
     this.#longestMs = longestMs;
   }
 
-  /** Runs a launch; until it has returned, and for a moment after that, held work waits. */
+  /** Runs a launch. Held work waits until it has returned, and a moment longer. */
   async during<T>(launch: () => Promise<T>): Promise<T> {
     this.#launching++;
     try {

@@ -1,5 +1,5 @@
 /**
- * When the next poll is due: one at a time, and never two within `pollMs`. What a poll does, and whether one is needed, is the driver's.
+ * When the next poll is due: never two within `pollMs`. The driver decides whether one is needed, and does it.
  */
 import type { EngineContext } from "../context.ts";
 
@@ -19,7 +19,7 @@ export class PollTimer {
     this.#schedule(this.#context.settings.pollMs);
   }
 
-  /** As soon as the last one is long enough ago. */
+  /** Polls as soon as the last poll is `pollMs` ago. */
   soon(): void {
     this.#clear();
     this.#schedule(Math.max(0, this.#lastPoll + this.#context.settings.pollMs - this.#context.monotonic()));

@@ -1,6 +1,6 @@
 /**
- * How many runs may be at work at once in a process. Who comes when all places are taken waits in line, first come, first
- * served; the line has a length, beyond which nobody is let in. Knows nothing of runs: a place is taken, and given back once.
+ * Limits how many runs are at work at once in a process. When all slots are taken, others wait in line, first come,
+ * first served; the line has a maximum length. Knows nothing about runs: a place is taken, and given back once.
  */
 import { AsyncAgentsError } from "../../model/errors.ts";
 
@@ -16,7 +16,7 @@ export class Slots {
   readonly #line = new Set<() => void>();
   readonly #maxLine: number;
   #taken = 0;
-  /** Those that were let in and have not come for their place yet. */
+  /** Those that were admitted and have not asked for their place yet. */
   #coming = 0;
 
   constructor(limit: number | null, maxLine: number | null = null) {
@@ -24,7 +24,7 @@ export class Slots {
     this.#maxLine = maxLine ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Does what ends in taking a place; refuses before anything is done when there is no room for one more in the line. */
+  /** Does work that ends in taking a place; rejects before anything is done when the line is full. */
   async admit<T>(work: () => Promise<T>): Promise<T> {
     const free = Math.max(0, this.#limit - this.#taken);
     if (this.#coming + this.#line.size >= free + this.#maxLine) throw this.#full();
@@ -36,12 +36,12 @@ export class Slots {
     }
   }
 
-  /** Calls `begin` when there is a place: now, or later. */
+  /** Calls `begin` when there is a free slot: now, or later. */
   take(begin: () => void): Place {
     return this.#place(begin, this.#taken < this.#limit);
   }
 
-  /** A place for what cannot wait, whatever the limit says. */
+  /** A slot for what cannot wait, even beyond the limit. */
   occupy(begin: () => void = () => {}): Place {
     return this.#place(begin, true);
   }

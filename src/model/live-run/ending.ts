@@ -1,6 +1,7 @@
 /**
  * How a live run ends: on evidence that belongs to it, by a stop, or because another process owns it. Pure. One end is
- * written at a time; a write that failed is repeated as it was. Nothing follows the end but stopping what is left at work.
+ * written at a time; a write that failed is repeated as it was. Nothing follows the end but stopping what is left at
+ * work.
  */
 import type { TaskEvent } from "../events.ts";
 import { type Evidence, endOf, judge, SESSION_DELETED, type Verdict } from "../evidence.ts";
@@ -78,10 +79,11 @@ export function inspect(run: LiveRun, purpose: InspectPurpose): RunStep {
 }
 
 /**
- * Ends the run if its messages show that it ended. `askedAt`: when the status call was made that found the session idle; null
- * for a mere hint. An idle session without an answer or an error may have been idle since an earlier run: then only status
- * calls count, and such a call only if the host also said that it is idle, or if an earlier inspection found the same. The
- * call must be newer than that inspection: a turn may have begun between a call and the reading of the messages.
+ * Ends the run if its messages show that it ended. `askedAt`: when the status call was made that found the session
+ * idle; null for a mere hint. An idle session without an answer or an error may have been idle since an earlier run:
+ * then only status calls count, and such a call only if the host also said that it is idle, or if an earlier inspection
+ * found the same. The call must be newer than that inspection: a turn may have begun between a call and the reading of
+ * the messages.
  */
 export function settle(run: LiveRun, evidence: Evidence, askedAt: number | null, at: Moment): RunStep {
   const { stage, announced } = run;

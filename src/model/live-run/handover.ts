@@ -1,7 +1,7 @@
 /**
- * How a run's prompt reaches its host, and what becomes of it when the call fails: a timeout does not prove that the prompt
- * did not arrive. The session is searched for the run's own message, for a bounded time; what cannot be found is stopped
- * before the run is called failed. Pure. A prompt is sent at most once.
+ * How a run's prompt reaches its host, and what becomes of it when the call fails: a timeout does not prove that the
+ * prompt did not arrive. The session is searched for the run's own message, for a bounded time; what cannot be found is
+ * stopped before the run is called failed. Pure. A prompt is sent at most once.
  */
 import { type Evidence, SESSION_DELETED } from "../evidence.ts";
 import type { Limits } from "../limits.ts";

@@ -1,6 +1,7 @@
 /**
- * Everything that can happen to a live run, as data: what hosts report, what polls and timers find, what people want, and
- * what came of the effects. Inputs may be lost, repeated and reordered. Session events have the names that hosts use.
+ * Everything that can happen to a live run, as data: what hosts report, what polls and timers find, what people want,
+ * and what came of the effects. Inputs may be lost, repeated and reordered. Session events have the names that hosts
+ * use.
  */
 import type { TaskEvent } from "../events.ts";
 import type { Evidence } from "../evidence.ts";
@@ -48,7 +49,9 @@ export type PollInput =
   | ({ type: "request.found" } & Request)
   /** Null: the host did not list the session among those that are not idle. `askedAt`: when the call was made. */
   | { type: "status.read"; status: SessionStatus | null; askedAt: number }
-  /** The poll is over. `hasTasks`: the run launched tasks that are at work, so it may be quiet while it waits for them. */
+  /**
+   * The poll is over. `hasTasks`: the run launched tasks that are at work, so it may be quiet while it waits for them.
+   */
   | { type: "poll.done"; hasTasks: boolean };
 
 type SessionStatus = { state: "busy" } | { state: "retrying"; reason: string; count: number };

@@ -1,7 +1,8 @@
 /**
- * What is true of a run while this process drives it, as one value, and how such a value begins. Pure data: `step` (step.ts)
- * is the only function that changes it, and returns a new value each time. Durations are measured on `Moment.awake`; times
- * that are stored and shown come from `Moment.wall`. docs/architecture.md has a picture of the stages.
+ * What is true of a run while this process drives it, as one value, and how such a value begins. Pure data: `step`
+ * (step.ts) is the only function that changes it, and returns a new value each time. Durations are measured on
+ * `Moment.awake`; times that are stored and shown come from `Moment.wall`. docs/architecture.md has a picture of the
+ * stages.
  */
 import { CANCELLED, type Verdict } from "../evidence.ts";
 import type { Limits } from "../limits.ts";
@@ -13,7 +14,10 @@ import type { Moment } from "./moment.ts";
 /** Something that the agent asks a person. */
 export type Waiting = Extract<PhaseDetail, { kind: "waiting" }>;
 
-/** How far a run has come. `isEndHeard`: the host reported an end before it confirmed the prompt; it is checked after that. */
+/**
+ * How far a run has come. `isEndHeard`: the host reported an end before it confirmed the prompt; it is checked after
+ * that.
+ */
 type RunStage =
   /** For a free slot, and for a pause in launching. */
   | { name: "waiting" }
@@ -28,11 +32,13 @@ type RunStage =
   | { name: "failed" }
   /** `idle`: a status call did not list the session, though its messages show no end. */
   | { name: "working"; acceptedAt: number; idle: IdleFinding | null }
-  /** Final. `lost`: another process owns the run or has ended it. `isPromptOut`: the prompt's answer is still to come. */
+  /**
+   * Final. `lost`: another process owns the run or has ended it. `isPromptOut`: the prompt's answer is still to come.
+   */
   | { name: "over"; why: "ended" | "lost"; isPromptOut: boolean };
 
 /** When an idle session was inspected, and whether an answer was begun. */
-export interface IdleFinding {
+interface IdleFinding {
   at: number;
   begun: boolean;
 }

@@ -1,7 +1,8 @@
 /**
- * The only place where a live run changes: (run, input) → (run, effects). Pure and total: it never throws, has no clock, and
- * every input in every stage has an answer, which may be to do nothing. Invariants: a run is prompted at most once, ends at
- * most once and only on evidence or a command, and can end from every stage. What its task becomes, `transition` decides.
+ * The only place where a live run changes: (run, input) → (run, effects). Pure and total: it never throws, has no
+ * clock, and every input in every stage has an answer, which may be to do nothing. Invariants: a run is prompted at
+ * most once, ends at most once and only on evidence or a command, and can end from every stage. What its task becomes,
+ * `transition` decides.
  */
 import { breachOf, isStalled } from "../limits.ts";
 import { standingOf, totalsOf } from "./activity.ts";
@@ -135,8 +136,8 @@ function statusRead(
 }
 
 /**
- * Repeats what failed: the write of an end, the stop of a run that is to be cancelled. Stops a run that exceeds its limits,
- * and calls it stalled when nothing is seen of it, but never while it waits for a person.
+ * Repeats what failed: the write of an end, the stop of a run that is to be cancelled. Stops a run that exceeds its
+ * limits, and calls it stalled when nothing is seen of it, but never while it waits for a person.
  */
 function checkLimits(run: LiveRun, hasTasks: boolean, at: Moment): RunStep {
   if (run.ending !== null) return writeAgain(run, at);

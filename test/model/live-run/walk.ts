@@ -1,6 +1,7 @@
 /**
- * A live run in a small simulated world, for random walks: a host that works on one prompt, a store that is `transition`,
- * and effects that are answered in any order, late, more than once, or with a failure. Each step checks what must always hold.
+ * A live run in a small simulated world, for random walks: a host that works on one prompt, a store that is
+ * `transition`, and effects that are answered in any order, late, more than once, or with a failure. Each step checks
+ * what must always hold.
  */
 import { expect } from "bun:test";
 import type { TaskEvent } from "../../../src/model/events.ts";
@@ -271,7 +272,10 @@ export function checkStep(before: LiveRun, input: RunInput, { run, effects }: Ru
   if (end) checkEnd(before, input, end);
 }
 
-/** An end is written on evidence, on a command, when the prompt failed, or again; never while another write is under way. */
+/**
+ * An end is written on evidence, on a command, when the prompt failed, or again; never while another write is under
+ * way.
+ */
 function checkEnd(before: LiveRun, input: RunInput, end: TaskEvent): void {
   if (before.ending !== null) {
     expect(before.ending.isWriting).toBe(false);
