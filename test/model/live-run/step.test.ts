@@ -304,8 +304,8 @@ describe("requests and limits", () => {
 
   test("the time limit does not count the time in which it waited for a person", () => {
     const limit = LIMITS.runMs ?? 0;
-    const waited = after(working, asked("a"), [limit, answered("a")]);
-    expect(effectsOf(after(working, asked("a"), [limit, answered("a")], polled))).toEqual([]);
+    const waited = after(working, asked("a"), [limit * 2, answered("a")]);
+    expect(effectsOf(after(working, asked("a"), [limit * 2, answered("a")], polled))).toEqual([]);
     expect(effectsOf(after(waited.run, [limit * 3, polled]))).toEqual(["abort stop"]);
   });
 
