@@ -306,7 +306,7 @@ describe("requests and limits", () => {
     const limit = LIMITS.runMs ?? 0;
     const waited = after(working, asked("a"), [limit * 2, answered("a")]);
     expect(effectsOf(after(working, asked("a"), [limit * 2, answered("a")], polled))).toEqual([]);
-    expect(effectsOf(after(waited.run, [limit * 3, polled]))).toEqual(["abort stop"]);
+    expect(effectsOf(after(waited.run, [limit * 4, polled]))).toEqual(["abort stop"]);
   });
 
   test("a quiet run is stalled unless it waits for its own tasks, and works again with the next sign", () => {
