@@ -2,13 +2,16 @@
 import { describe, expect, test } from "bun:test";
 import { type Evidence, NO_OUTPUT, noEvidence, SESSION_DELETED } from "../../../src/model/evidence.ts";
 import type { InspectPurpose, RunEffect, RunStep } from "../../../src/model/live-run/effects.ts";
-import { BEGIN_MS } from "../../../src/model/live-run/ending.ts";
-import { adopt, DOUBT_MS } from "../../../src/model/live-run/handover.ts";
+import { adopt } from "../../../src/model/live-run/handover.ts";
 import type { RunInput } from "../../../src/model/live-run/inputs.ts";
 import type { LiveRun } from "../../../src/model/live-run/live-run.ts";
 import { step } from "../../../src/model/live-run/step.ts";
 import type { Task } from "../../../src/model/task.ts";
 import { LIMITS, sampleRun, sampleTask } from "./walk.ts";
+
+/** How long a host may take to begin, and how long a prompt is searched for. */
+const BEGIN_MS = 20_000;
+const DOUBT_MS = 60_000;
 
 /** An input, with the time before it. */
 type Happening = RunInput | [ms: number, input: RunInput];
