@@ -125,6 +125,14 @@ export class Supervisor {
     return !this.#stopped && (this.#members.size > 0 || this.#context.opener !== undefined);
   }
 
+  /**
+   * Whether parents live in this process. They do not if it opens hosts itself: a parent whose own process has exited is
+   * told when that process starts again, in its own words, unless one of its tasks had to be recovered here.
+   */
+  get #servesParents(): boolean {
+    return this.#context.opener === undefined;
+  }
+
   #rest(): void {
     if (this.#sweep) clearTimeout(this.#sweep);
     if (this.#telling) clearTimeout(this.#telling);
@@ -140,8 +148,8 @@ export class Supervisor {
     const { log, retryMs = this.#pollMs } = this.#context;
     try {
       await this.#follow();
-      const { isDone, hasOthers } = await this.#orphans.run();
-      await this.#tellParents();
+      const { isDone, hasFound, hasOthers } = await this.#orphans.run();
+      if (hasFound || this.#servesParents) await this.#tellParents();
       if (hasOthers) this.recoverLater();
       else if (!isDone) this.recoverLater(retryMs);
       return isDone;
@@ -166,7 +174,7 @@ export class Supervisor {
   #heed(entries: readonly FeedEntry[]): void {
     for (const entry of entries) {
       if (this.#isForeign(entry)) this.recoverLater();
-      if (NOTICE_EVENTS.has(entry.event.type)) this.#tellLater();
+      if (NOTICE_EVENTS.has(entry.event.type) && this.#servesParents) this.#tellLater();
       for (const member of this.#members.values()) member.heed(entry);
     }
   }

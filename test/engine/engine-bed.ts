@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { DEFAULT_SETTINGS, type EngineContext, type Settings } from "../../src/engine/context.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import type { Caller, LaunchRequest } from "../../src/engine/launch.ts";
+import type { HostOpener } from "../../src/engine/recovery/orphan-sweep.ts";
 import type { Slots } from "../../src/engine/runs/slots.ts";
 import { Supervisor } from "../../src/engine/supervisor.ts";
 import type { Host, HostEvent } from "../../src/hosts/host.ts";
@@ -31,6 +32,8 @@ export interface SideOptions {
   slots?: Slots;
   /** That of another side, whose process this engine is in as well; one of its own when absent. */
   supervisor?: Supervisor;
+  /** For a process that opens hosts itself, like the daemon. */
+  opener?: HostOpener;
   directory?: string;
   /** How often the instance says that it lives; never when absent. */
   beatMs?: number;
@@ -160,11 +163,12 @@ export class World {
     };
     const isAlive = ({ id: other }: Instance) => !this.#dead.has(other) && !this.#heldForDead.has(other);
     const { pollMs } = settings;
-    const { beatMs = NEVER } = options;
+    const { beatMs = NEVER, opener } = options;
+    const own = { store, log, now: this.now, isAlive, pollMs, beatMs, ...(opener && { opener }) };
     return {
       store,
       host,
-      supervisor: options.supervisor ?? new Supervisor({ store, log, now: this.now, isAlive, pollMs, beatMs }),
+      supervisor: options.supervisor ?? new Supervisor(own),
       instance: {
         id,
         pid: this.sides.length,

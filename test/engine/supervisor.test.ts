@@ -183,6 +183,28 @@ test("a process without engines listens to nothing, and does again with the next
   expect((await other.engine.cancelTask(task, "no longer needed")).task).toMatchObject({ status: "cancelled" });
 });
 
+test("a process that opens hosts itself leaves a parent to the parent's own process, unless it recovered something", async () => {
+  const world = newWorld();
+  const dead = await world.side({ host: () => ({ notify: () => Promise.reject(new Error("not now")) }) });
+  const parent = world.parent();
+  await launch(dead, parent, world.script(say("x")));
+  await notices(dead, parent, "sending", 1);
+  await dead.kill();
+  const opener = { has: () => false, open: () => Promise.reject(new Error("nothing to open")) };
+  const daemon = await world.side({ opener });
+  const { parentsWithNotices } = daemon.store;
+  daemon.store.parentsWithNotices = () => Promise.reject(new Error("the daemon looked for parents"));
+  expect(await daemon.supervisor.recover()).toBe(true);
+  daemon.store.parentsWithNotices = parentsWithNotices;
+  const other = await world.side();
+  await launch(other, world.parent(), world.script(gate("held"), say("y")));
+  await other.host.gate("held").reachedBy(1);
+  await other.kill();
+  await daemon.supervisor.recover();
+  await notices(daemon, parent, "delivered", 1);
+  expect(world.told(parent)).toHaveLength(1);
+});
+
 test("a process that has stopped recovers nothing more", async () => {
   const world = newWorld();
   const one = await world.side({ settings: { pollMs: 1 } });

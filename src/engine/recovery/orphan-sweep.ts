@@ -28,6 +28,15 @@ interface SweepContext {
   opener?: HostOpener;
 }
 
+export interface SweepResult {
+  /** Everything that was found could be recovered now. */
+  isDone: boolean;
+  /** Dead processes had left something. */
+  hasFound: boolean;
+  /** There are other living instances to watch. */
+  hasOthers: boolean;
+}
+
 export class OrphanSweep {
   readonly #context: SweepContext;
   readonly #members: ReadonlyMap<string, Member>;
@@ -37,8 +46,7 @@ export class OrphanSweep {
     this.#members = members;
   }
 
-  /** Whether everything could be recovered now, and whether there are other living instances to watch. */
-  async run(): Promise<{ isDone: boolean; hasOthers: boolean }> {
+  async run(): Promise<SweepResult> {
     const { store, log, isAlive } = this.#context;
     const found = await findOrphans(store, (instance) => this.#members.has(instance.id) || isAlive(instance));
     const results: boolean[] = [];
@@ -54,7 +62,11 @@ export class OrphanSweep {
       await store.endInstance(id);
       log.info("an instance is gone; what it left was recovered", { instance: id, pid });
     }
-    return { isDone: !results.includes(false), hasOthers: found.living.some(({ id }) => !this.#members.has(id)) };
+    return {
+      isDone: !results.includes(false),
+      hasFound: results.length > 0,
+      hasOthers: found.living.some(({ id }) => !this.#members.has(id)),
+    };
   }
 
   /** Also true if its instance is not registered any more, because others thought it was dead. */
