@@ -25,15 +25,27 @@ const insertEvent = preparedQuery<Insertable<EventsTable>, { seq: number }>((kys
 );
 
 /**
- * Each progress event is complete, so earlier ones are redundant: a task that works for hours does not fill the feed,
- * and replaying the rest gives the same task.
+ * Each progress event is complete, so earlier ones of the same run are redundant: a task that works for hours does not
+ * fill the feed, and replaying the rest gives the same task. A resume builds on the progress of the runs before it, so
+ * theirs is kept.
  */
 export async function dropEarlierProgress(kysely: Kysely<Schema>, taskId: string, seq: number): Promise<void> {
   await deleteProgress(kysely, { taskId, seq });
 }
 
 const deleteProgress = preparedQuery<{ taskId: string; seq: number }>((kysely, { taskId, seq }) =>
-  kysely.deleteFrom("events").where("task_id", "=", taskId).where("seq", "<", seq).where("type", "=", "run.progressed"),
+  kysely
+    .deleteFrom("events")
+    .where("task_id", "=", taskId)
+    .where("seq", "<", seq)
+    .where("type", "=", "run.progressed")
+    .where("seq", ">", (outer) =>
+      outer
+        .selectFrom("events as resumes")
+        .select(sql<number>`coalesce(max(resumes.seq), 0)`.as("seq"))
+        .where("resumes.task_id", "=", taskId)
+        .where("resumes.type", "=", "task.resumed"),
+    ),
 );
 
 export async function readFeed(kysely: Kysely<Schema>, after: number, limit?: number): Promise<FeedEntry[]> {

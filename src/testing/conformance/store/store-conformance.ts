@@ -178,7 +178,33 @@ function othersSuite(bed: StoreBed): void {
   });
 }
 
+/** Progress of the newest run is replaced; a resume builds on that of the runs before it. */
+function withoutProgressOfRun(types: readonly TaskEvent["type"][]): TaskEvent["type"][] {
+  const resumed = types.lastIndexOf("task.resumed");
+  return types.filter((type, index) => type !== "run.progressed" || index < resumed);
+}
+
 function replaySuite(bed: StoreBed): void {
+  test("the progress of an earlier run stays in the feed, because the next run builds on it", async () => {
+    const store = await bed.fresh();
+    const progress = (toolCalls: number) => ({ ...noProgress(1), toolCalls });
+    const events: TaskEvent[] = [
+      { type: "task.created", at: 1, task: newTask("a") },
+      { type: "run.progressed", at: 2, run: 0, progress: progress(1) },
+      { type: "run.progressed", at: 3, run: 0, progress: progress(2) },
+      { type: "run.completed", at: 4, run: 0, result: "", progress: null },
+      { type: "task.resumed", at: 5, prompt: "more", messageId: "m", owner: "i", allow: [] },
+      { type: "run.progressed", at: 6, run: 1, progress: progress(3) },
+      { type: "run.completed", at: 7, run: 1, result: "", progress: progress(4) },
+    ];
+    for (const event of events) expect((await store.apply("a", event)).changed).toBe(true);
+    const left = await store.feed(0);
+    expect(left.map(({ event }) => event.at)).toEqual([1, 3, 4, 5, 7]);
+    const folded = left.reduce<Task | null>((task, { event }) => transition(task, event).task, null);
+    expect(folded).toMatchObject({ run: { before: { toolCalls: 2 } }, progress: { toolCalls: 4 } });
+    expect(folded).toEqual(await store.task("a"));
+  });
+
   test(
     "folding the events of a task gives the task; refused events leave no trace",
     async () => {
@@ -199,8 +225,7 @@ function replaySuite(bed: StoreBed): void {
             const outcome = await store.apply(given, event);
             if (outcome.changed) {
               changes++;
-              if ("progress" in event && event.progress !== null)
-                kept = kept.filter((type) => type !== "run.progressed");
+              if ("progress" in event && event.progress !== null) kept = withoutProgressOfRun(kept);
               kept.push(event.type);
             }
             expect(await store.task(given)).toEqual(outcome.task);
@@ -211,7 +236,8 @@ function replaySuite(bed: StoreBed): void {
           const folded = entries.reduce<Task | null>((task, { event }) => transition(task, event).task, null);
           expect(folded).toEqual(await store.task(given));
         }),
-        { numRuns: 40 },
+        // Not shrunk: the tasks of earlier tries are in the store.
+        { numRuns: 40, endOnFailure: true },
       );
     },
     LONG_TEST_TIMEOUT_MS,
