@@ -1,6 +1,6 @@
 /**
- * The package entry `asyncagents`: the engine, the factories of the stores and hosts that it needs, and every type that they
- * take or return. Runs on Bun and Node; only `sqliteStore` needs Bun. The OpenCode plugin has an entry of its own
+ * The package entry `asyncagents`: the engine, the factories of the stores and hosts that it needs, and every type that
+ * they take or return. Runs on Bun and Node; only `sqliteStore` needs Bun. The OpenCode plugin has an entry of its own
  * (`asyncagents/server`), and so have the client, the Claude library and the testing kit.
  */
 

@@ -15,6 +15,13 @@ import { startUnmarkedModel, type UnmarkedModel } from "./unmarked-model.ts";
 
 const main = join(import.meta.dir, "../..", "src", "cli", "main.ts");
 
+const AUTHOR = {
+  GIT_AUTHOR_NAME: "A person",
+  GIT_AUTHOR_EMAIL: "person@localhost",
+  GIT_COMMITTER_NAME: "A person",
+  GIT_COMMITTER_EMAIL: "person@localhost",
+};
+
 export interface BoardPlace {
   url: string;
   /** The attempt whose changes are shown. */
@@ -26,15 +33,6 @@ export async function withBoard(picture: (place: BoardPlace) => Promise<void>): 
   const root = await createTemporaryRoot();
   const [home, data] = [join(root, "home"), join(root, "data")];
   const model = startUnmarkedModel();
-  const extra = {
-    ASYNCAGENTS_HOME: data,
-    ASYNCAGENTS_API_PORT: "0",
-    ASYNCAGENTS_OPENCODE: openCodeBinary(),
-    GIT_AUTHOR_NAME: "A person",
-    GIT_AUTHOR_EMAIL: "person@localhost",
-    GIT_COMMITTER_NAME: "A person",
-    GIT_COMMITTER_EMAIL: "person@localhost",
-  };
   let daemon: Bun.Subprocess | null = null;
   try {
     for (const folder of [home, data]) await mkdir(folder);
@@ -42,7 +40,7 @@ export async function withBoard(picture: (place: BoardPlace) => Promise<void>): 
     const repository = await createProject(join(root, "greengrocer"), files);
     daemon = Bun.spawn([process.execPath, main, "daemon"], {
       cwd: data,
-      env: cleanEnvironment(home, extra),
+      env: cleanEnvironment(home, { ...AUTHOR, ...settingsFor(data) }),
       stdio: ["ignore", "ignore", "inherit"],
     });
     const { url, token } = await recordOf(data, daemon);
@@ -54,6 +52,10 @@ export async function withBoard(picture: (place: BoardPlace) => Promise<void>): 
     await model.stop();
     await rm(root, { recursive: true, force: true });
   }
+}
+
+function settingsFor(data: string) {
+  return { ASYNCAGENTS_HOME: data, ASYNCAGENTS_API_PORT: "0", ASYNCAGENTS_OPENCODE: openCodeBinary() };
 }
 
 async function recordOf(directory: string, daemon: Bun.Subprocess) {

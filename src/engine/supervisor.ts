@@ -126,8 +126,8 @@ export class Supervisor {
   }
 
   /**
-   * Whether parents live in this process. They do not if it opens hosts itself: a parent whose own process has exited is
-   * told when that process starts again, in its own words, unless one of its tasks had to be recovered here.
+   * Whether parents live in this process. They do not if it opens hosts itself: a parent whose own process has exited
+   * is told when that process starts again, in its own words, unless one of its tasks had to be recovered here.
    */
   get #servesParents(): boolean {
     return this.#context.opener === undefined;

@@ -1,4 +1,4 @@
-/** What somebody writes who uses an entry: names the types that its functions take and return, and misuses some of them. */
+/** Programs that use an entry: they name the types that its functions take and return, and misuse some of them. */
 
 /** For each entry: a program of a consumer, and the packages that its types need beside it. */
 export const consumerPrograms: { entry: string; installed: string[]; options?: object; program: string }[] = [

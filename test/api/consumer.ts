@@ -1,5 +1,5 @@
 /**
- * A project of somebody who has installed the package: its manifest, what was built, and the named packages beside it. Its
+ * A project that has installed the package: its manifest, what was built, and the named packages beside it. Its
  * programs are compiled strictly, with the declarations of the libraries checked as well.
  */
 import { onTestFinished } from "bun:test";

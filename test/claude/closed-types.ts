@@ -22,8 +22,18 @@ export const wrongStatus: TaskStatus = "finished";
 export const wrongNotice: TaskNotificationMessage["status"] = "lost";
 
 export const models: AgentModel[] = [
-  ...(["sonnet", "opus", "haiku", "fable", "inherit", "opusplan", "best", "default"] as const),
-  ...(["claude-opus-5-5", "eu.anthropic.claude-haiku-4", "sonnet[1m]", "claude-opus-5-5[1m]"] as const),
+  "sonnet",
+  "opus",
+  "haiku",
+  "fable",
+  "inherit",
+  "opusplan",
+  "best",
+  "default",
+  "claude-opus-5-5",
+  "eu.anthropic.claude-haiku-4",
+  "sonnet[1m]",
+  "claude-opus-5-5[1m]",
   { custom: "our-gateway/fast" },
 ];
 // @ts-expect-error: a large window of no model

@@ -1,4 +1,4 @@
-/** `npm run packages`: each package from its tarball, in an empty folder. Not a `.test.ts`: it needs the npm registry. */
+/** `npm run packages`: each package from its tarball, in an empty folder. No `.test.ts`: it needs the npm registry. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * Reads batches: a parent's newest batch, and when the runs of a batch began and ended. A batch is only an id that tasks
- * share; nothing else is stored about it.
+ * Reads batches: a parent's newest batch, and when the runs of a batch began and ended. A batch is only an id that
+ * tasks share; nothing else is stored about it.
  */
 import { type Kysely, sql } from "kysely";
 import type { Run } from "../../model/task.ts";
