@@ -34,6 +34,9 @@ export function phaseText(task: Phased): PhaseText {
   const detail = task.phaseDetail;
   if (detail?.kind === "waiting") return attention("waiting", `waiting for ${waitsFor(detail.asks)}: ${detail.text}`);
   if (detail?.kind === "retrying") return attention("retrying", `retrying (${detail.count}): ${detail.reason}`);
+  // A newer process may share the store, and write a phase that this page does not know.
+  if (task.phase !== null && !Object.hasOwn(WORDS, task.phase))
+    return { kind: "plain", text: task.phase, needsAttention: false };
   const words = task.phase === null ? null : WORDS[task.phase];
   if (words === null) return { kind: "plain", text: workText(task), needsAttention: false };
   return { ...words, needsAttention: words.kind !== "plain" };

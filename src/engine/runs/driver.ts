@@ -191,7 +191,11 @@ export class Driver {
         return event.sessionId === run.sessionId ? event : null;
       case "session.answered":
         return this.#answered(run, [event.requestId], event.reply);
-      default:
+      case "session.retrying":
+      case "session.asked":
+      case "tool.called":
+      case "usage.counted":
+      case "text.written":
         return event;
     }
   }

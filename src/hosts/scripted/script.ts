@@ -85,6 +85,9 @@ export function scriptIn(text: string): string | null {
   return [...text.matchAll(/\[\[script:([^\]]+)\]\]/g)].at(-1)?.[1] ?? null;
 }
 
+/** Complete, so that a new delay does not compile until it is one. */
+const DELAYS: Record<ScriptedDelay["type"], true> = { gate: true, pause: true, retry: true };
+
 export function isDelay(step: ScriptedStep): step is ScriptedDelay {
-  return step.type === "gate" || step.type === "pause" || step.type === "retry";
+  return Object.hasOwn(DELAYS, step.type);
 }

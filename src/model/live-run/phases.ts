@@ -8,6 +8,23 @@ import type { Moment } from "./moment.ts";
 /** Progress is written at most this often. */
 const SAVE_MS = 500;
 
+/**
+ * What ends a phase besides the end of the run: a sign of work (text, a tool call), or the host's word that the session
+ * is busy. Complete, so that a new phase does not compile without it. `waiting` ends when the last request is answered.
+ */
+const ENDED_BY: Record<Phase, { work: boolean; busy: boolean }> = {
+  queued: { work: false, busy: false },
+  starting: { work: false, busy: false },
+  working: { work: false, busy: false },
+  retrying: { work: true, busy: true },
+  waiting: { work: false, busy: false },
+  stalled: { work: true, busy: false },
+};
+
+function isEndedBy({ phase }: LiveRun, what: "work" | "busy"): boolean {
+  return phase !== null && ENDED_BY[phase][what];
+}
+
 export function enterPhase(run: LiveRun, phase: Phase, detail: PhaseDetail | null, at: Moment): RunStep {
   // It resumes its work: the silence before does not count.
   const activity = phase === "working" ? { ...run.activity, seenAt: at.awake } : run.activity;
@@ -41,10 +58,14 @@ export function answer(run: LiveRun, requestIds: readonly string[], detail: Phas
   return resumeWork({ ...run, activity, requests, answered }, at, detail);
 }
 
+/** The host says that the session is busy. */
+export function busy(run: LiveRun, at: Moment): RunStep {
+  return isEndedBy(run, "busy") ? resumeWork(run, at) : unchanged(run);
+}
+
 /** A sign of work: counted, and written with others. */
 export function observe(run: LiveRun, report: WorkReport, at: Moment): RunStep {
   const seen = { ...run, activity: counted(run.activity, report, at), isSaving: true };
-  const isBack = run.phase === "retrying" || run.phase === "stalled";
-  const { run: after, effects } = isBack ? resumeWork(seen, at) : unchanged(seen);
+  const { run: after, effects } = isEndedBy(run, "work") ? resumeWork(seen, at) : unchanged(seen);
   return { run: after, effects: run.isSaving ? effects : [...effects, { type: "wake", name: "save", ms: SAVE_MS }] };
 }

@@ -39,7 +39,7 @@ import {
 import type { OwnSessionInput, PollInput, ResultInput, RunInput, SessionTreeInput } from "./inputs.ts";
 import { isOver, isPrompted, type LiveRun, openRequest } from "./live-run.ts";
 import type { Moment } from "./moment.ts";
-import { answer, ask, enterPhase, observe, resumeWork, retry } from "./phases.ts";
+import { answer, ask, busy, enterPhase, observe, retry } from "./phases.ts";
 
 export function step(run: LiveRun, input: RunInput, at: Moment): RunStep {
   if (isOver(run)) return afterTheEnd(run, input);
@@ -83,11 +83,9 @@ function reported(run: LiveRun, input: OwnSessionInput | SessionTreeInput, at: M
   switch (input.type) {
     case "session.idle":
       return checkEnd({ ...run, isIdleHeard: true });
-    case "session.working": {
+    case "session.working":
       // An idle that came before belongs to another run.
-      const working = { ...run, isIdleHeard: false };
-      return run.phase === "retrying" ? resumeWork(working, at) : unchanged(working);
-    }
+      return busy({ ...run, isIdleHeard: false }, at);
     case "session.failed":
       return checkEnd({ ...run, announced: input.error });
     case "session.retrying":
@@ -130,9 +128,13 @@ function statusRead(
   // A call that was made before the prompt was accepted says nothing about this run.
   if (stage.name !== "working" || stage.acceptedAt >= askedAt) return unchanged(run);
   if (status === null) return inspect(run, { name: "status", askedAt });
-  const busy: LiveRun = { ...run, stage: { ...stage, idle: null } };
-  if (status.state === "retrying") return retry(busy, status, at);
-  return busy.phase === "retrying" ? resumeWork(busy, at) : unchanged(busy);
+  const listed: LiveRun = { ...run, stage: { ...stage, idle: null } };
+  switch (status.state) {
+    case "retrying":
+      return retry(listed, status, at);
+    case "busy":
+      return busy(listed, at);
+  }
 }
 
 /**

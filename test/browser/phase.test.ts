@@ -1,0 +1,8 @@
+import { expect, test } from "bun:test";
+import { type Phased, phaseText } from "../../dashboard/src/wording/phase.ts";
+
+test("a phase that a newer process wrote is shown by its name", () => {
+  const progress = { toolCalls: 0, lastTools: [] };
+  const task = { status: "running", phase: "newer", phaseDetail: null, progress, error: null, cancelRequestedAt: null };
+  expect(phaseText(task as unknown as Phased)).toEqual({ kind: "plain", text: "newer", needsAttention: false });
+});
