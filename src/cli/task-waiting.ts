@@ -57,11 +57,16 @@ async function follow(
   done: () => boolean,
   stop: AbortSignal,
 ): Promise<void> {
-  for await (const { client, event } of liveEvents(connection, stop)) {
-    // A snapshot may not contain all tasks.
-    if (event.type === "snapshot") for (const id of known.keys()) see(await client.task(id, stop));
-    else if ("task" in event && known.has(event.task.id)) see(event.task);
-    if (done()) return;
+  try {
+    for await (const { client, event } of liveEvents(connection, stop)) {
+      // A snapshot may not contain all tasks.
+      if (event.type === "snapshot") for (const id of known.keys()) see(await client.task(id, stop));
+      else if ("task" in event && known.has(event.task.id)) see(event.task);
+      if (done()) return;
+    }
+  } catch (thrown) {
+    // A call that Ctrl-C or the timeout aborted did not fail.
+    if (!stop.aborted) throw thrown;
   }
 }
 

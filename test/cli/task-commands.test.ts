@@ -207,6 +207,14 @@ describe("acting on a task", () => {
     });
   });
 
+  test("a wait that ends in the middle of a call says that time ran out, whatever it was doing", async () => {
+    const { id } = await run("Stay\n!wait never");
+    for (const timeout of ["1ms", "2ms", "4ms", "6ms", "8ms", "12ms"]) {
+      const late = await world.cli("wait", "--timeout", timeout, id);
+      expect(late).toMatchObject({ code: 4, err: expect.stringContaining("Timed out.") });
+    }
+  });
+
   test("questions are answered with words", async () => {
     const { id } = await run("Asks\n!ask Which one?\n!say good");
     const waiting = world.start(["wait", id]);

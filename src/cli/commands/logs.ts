@@ -66,14 +66,19 @@ async function followLogs(
   const printer = new LogPrinter(invocation);
   printer.print((await readPage(client, task.id, limit)).messages);
   let last = task;
-  for await (const { client: current, event } of liveEvents(connection, signal)) {
-    if (event.type === "snapshot") last = await current.task(task.id, signal);
-    else if ("task" in event && event.task.id === task.id) last = event.task;
-    else continue;
-    printer.print(await newestMessages(current, task.id, printer.known, signal));
-    printer.ask(last);
-    await screen.flush();
-    if (!isLive(last.status)) break;
+  try {
+    for await (const { client: current, event } of liveEvents(connection, signal)) {
+      if (event.type === "snapshot") last = await current.task(task.id, signal);
+      else if ("task" in event && event.task.id === task.id) last = event.task;
+      else continue;
+      printer.print(await newestMessages(current, task.id, printer.known, signal));
+      printer.ask(last);
+      await screen.flush();
+      if (!isLive(last.status)) break;
+    }
+  } catch (thrown) {
+    // A call that Ctrl-C aborted did not fail.
+    if (!signal.aborted) throw thrown;
   }
   if (signal.aborted) {
     screen.hint(`Task ${shortId(task.id)} is still running. Follow it again: asyncagents logs -f ${shortId(task.id)}`);
