@@ -3,7 +3,7 @@
 import type { LaunchRequest } from "../engine/launch.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { isPerson } from "../protocol/call-origin.ts";
-import { EXECUTOR_HOSTS, EXECUTORS, type ExecutorName } from "../protocol/executor-names.ts";
+import { EXECUTOR_HOSTS, EXECUTORS, EXECUTORS_FOR_MODELS, type ExecutorName } from "../protocol/executor-names.ts";
 import type { OperationOutput } from "../protocol/operations.ts";
 import { isDirectoryAllowed, realOf } from "./approvals.ts";
 import type { BoardCall } from "./board-call.ts";
@@ -32,7 +32,7 @@ export function hostFor(context: BoardContext, given: string, call: BoardCall): 
  */
 function offeredTo({ scriptedForModels = false }: BoardContext, { origin }: BoardCall): readonly ExecutorName[] {
   const all = origin.door === "person" || scriptedForModels;
-  return all ? EXECUTORS : EXECUTORS.filter((name) => name !== "SCRIPTED");
+  return all ? EXECUTORS : EXECUTORS_FOR_MODELS;
 }
 
 /** The run settings of a launch, in the engine's terms. */

@@ -3,7 +3,13 @@
 import { AsyncAgentsError } from "../model/errors.ts";
 import { EXECUTOR_HOSTS, EXECUTORS, type ExecutorName } from "../protocol/executor-names.ts";
 
+const DEFAULT_HOST = "opencode";
+
 export const HOSTS: readonly string[] = Object.values(EXECUTOR_HOSTS);
+/** For the help of commands. */
+export const HOST_CHOICE = HOSTS.map((name) => (name === DEFAULT_HOST ? `${name} (the default)` : name))
+  .join(", ")
+  .replace(/, ([^,]*)$/, " or $1");
 
 /** The name people use for an executor. */
 export function hostOf(executor: string): string {
@@ -11,7 +17,7 @@ export function hostOf(executor: string): string {
   return known === undefined ? executor.toLowerCase() : EXECUTOR_HOSTS[known];
 }
 
-export function executorNamed(name = "opencode"): ExecutorName {
+export function executorNamed(name: string = DEFAULT_HOST): ExecutorName {
   const executor = EXECUTORS.find((each) => EXECUTOR_HOSTS[each] === name.toLowerCase());
   if (executor) return executor;
   throw new AsyncAgentsError(

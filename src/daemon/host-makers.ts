@@ -1,6 +1,6 @@
 /**
- * The hosts that the daemon can start, and what is known about them before one is started. To add a host, add an entry
- * here. Starts nothing by itself.
+ * The hosts that the daemon can start, and what is known about them before one is started. A host
+ * also needs a name in `src/protocol/executor-names.ts`: the compiler compares the two. Starts nothing by itself.
  */
 import { join } from "node:path";
 import type { ExecutorInfo } from "../board/board-context.ts";
@@ -12,6 +12,7 @@ import { openCodeServer } from "../hosts/opencode/server.ts";
 import { scriptedHosts } from "../hosts/scripted/scripted-hosts.ts";
 import { messageOf } from "../model/errors.ts";
 import type { Log } from "../process/log.ts";
+import type { HostName } from "../protocol/executor-names.ts";
 
 export interface DaemonHostsOptions {
   /** The data folder. */
@@ -20,12 +21,16 @@ export interface DaemonHostsOptions {
   log: Log;
 }
 
-export function hostMakers({ directory, environment, log }: DaemonHostsOptions): HostMaker[] {
-  return [
-    openCodeServer({ environment, log }),
-    claudeHosts({ folder: join(directory, "claude"), environment, log }),
-    scriptedHosts({ folder: join(directory, "scripted") }),
-  ];
+/** A maker whose kind is a name that operations know. */
+export type NamedMaker = HostMaker & { readonly kind: HostName };
+
+export function hostMakers({ directory, environment, log }: DaemonHostsOptions): NamedMaker[] {
+  const makers: { [Name in HostName]: HostMaker & { readonly kind: Name } } = {
+    opencode: openCodeServer({ environment, log }),
+    claude: claudeHosts({ folder: join(directory, "claude"), environment, log }),
+    scripted: scriptedHosts({ folder: join(directory, "scripted") }),
+  };
+  return Object.values(makers);
 }
 
 /** With a directory: the agents available there, which starts the host. Without one: those known already. */

@@ -5,5 +5,18 @@
 export const EXECUTOR_HOSTS = { OPENCODE: "opencode", CLAUDE_CODE: "claude", SCRIPTED: "scripted" } as const;
 
 export type ExecutorName = keyof typeof EXECUTOR_HOSTS;
+export type HostName = (typeof EXECUTOR_HOSTS)[ExecutorName];
 
 export const EXECUTORS = Object.keys(EXECUTOR_HOSTS) as readonly ExecutorName[];
+
+/**
+ * Whether models are offered it, or only people: an agent that does what its prompt says without a model that could
+ * refuse is for people.
+ */
+const OFFERED_TO_MODELS: Readonly<Record<ExecutorName, boolean>> = {
+  OPENCODE: true,
+  CLAUDE_CODE: true,
+  SCRIPTED: false,
+};
+
+export const EXECUTORS_FOR_MODELS = EXECUTORS.filter((name) => OFFERED_TO_MODELS[name]);

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { STATUSES } from "../model/task.ts";
-import { EXECUTORS } from "./executor-names.ts";
+import { EXECUTORS, EXECUTORS_FOR_MODELS } from "./executor-names.ts";
 
 export const TITLE_CHARS = 300;
 export const DESCRIPTION_CHARS = 200_000;
@@ -25,7 +25,7 @@ export const status = (meaning: string) => z.enum(WORK_ITEM_STATUSES).describe(m
 export const attemptState = (meaning: string) => z.enum(ATTEMPT_STATES).describe(meaning);
 /** All executors, and those that models are offered unless the daemon was started with the scripted one. */
 export const EXECUTOR_NAMES = choiceOf(EXECUTORS);
-export const EXECUTOR_NAMES_FOR_MODELS = choiceOf(EXECUTORS.filter((name) => name !== "SCRIPTED"));
+export const EXECUTOR_NAMES_FOR_MODELS = choiceOf(EXECUTORS_FOR_MODELS);
 export const executor = (meaning: string) => z.string().max(40).describe(`${meaning} (${EXECUTOR_NAMES})`);
 export const requestId = z
   .string()

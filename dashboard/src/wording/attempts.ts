@@ -1,6 +1,7 @@
 /**
  * An attempt's state and executor in words and in the colours of a task's status. Pure.
  */
+import type { ExecutorName } from "../../../src/protocol/executor-names.ts";
 import type { BackgroundTaskStatus } from "../../../src/protocol/tasks.ts";
 import type { AttemptState } from "../server/operate.ts";
 
@@ -23,8 +24,13 @@ export function isAtWork(state: AttemptState | undefined): boolean {
   return state === "starting" || state === "running" || state === "waiting";
 }
 
-const EXECUTORS: Record<string, string> = { OPENCODE: "OpenCode", CLAUDE_CODE: "Claude Code", SCRIPTED: "Scripted" };
+const EXECUTORS: Record<ExecutorName, string> = {
+  OPENCODE: "OpenCode",
+  CLAUDE_CODE: "Claude Code",
+  SCRIPTED: "Scripted",
+};
 
+/** The executor's name itself if this page is older than its server. */
 export function executorLabel(executor: string): string {
-  return EXECUTORS[executor] ?? executor;
+  return Object.hasOwn(EXECUTORS, executor) ? EXECUTORS[executor as ExecutorName] : executor;
 }

@@ -10,7 +10,7 @@ import { inspectRepo } from "../../worktree/git/repo.ts";
 import { waitForAttempt } from "../attempt-waiting.ts";
 import type { Command, Invocation } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
-import { executorNamed, HOSTS } from "../host-names.ts";
+import { executorNamed, HOST_CHOICE, HOSTS } from "../host-names.ts";
 import { promptText, titleOf } from "../prompt-text.ts";
 import { RUN_OPTIONS, type RunChoices, readRunChoices } from "../run-choices.ts";
 import { waitForTasks } from "../task-waiting.ts";
@@ -27,7 +27,7 @@ export const runCommand: Command = {
     "The task keeps running after this command exits. With --worktree it works in its own git worktree, on a new branch from the current one, as an attempt of the board: see `asyncagents attempt`.",
   operands: [{ name: "prompt", shown: '"prompt"' }],
   options: {
-    host: { value: "host", summary: "opencode (the default), claude or scripted", completes: HOSTS },
+    host: { value: "host", summary: HOST_CHOICE, completes: HOSTS },
     agent: { value: "name", short: "a", summary: "the host's agent (default: the host's own default)" },
     dir: { value: "path", short: "C", summary: "the folder to work in (default: this one)", completes: "directory" },
     name: { value: "text", short: "n", summary: "a short description (default: the start of the prompt)" },

@@ -15,6 +15,7 @@ import { apiSettings } from "../../http/api-settings.ts";
 import { livingServers, type ServerRecord } from "../../http/discovery.ts";
 import { messageOf } from "../../model/errors.ts";
 import { worktreesDirectory } from "../../process/data-folder.ts";
+import type { HostName } from "../../protocol/executor-names.ts";
 import { SCHEMA_VERSION } from "../../store/migrations/migrations.ts";
 import { isDamage } from "../../store/sqlite/failure.ts";
 import { ago, quantity } from "../terminal/text.ts";
@@ -84,19 +85,27 @@ async function checkGit(): Promise<Finding> {
     : problem("git", version, `git ${MIN_GIT} or newer is needed.`);
 }
 
+/** The version of the program behind each host; null if there is no program, and nothing to check. */
+const VERSIONS: Readonly<Record<HostName, ((environment: CheckContext["environment"]) => Promise<string>) | null>> = {
+  opencode: openCodeVersion,
+  claude: claudeVersions,
+  scripted: null,
+};
+
 /** What the daemon would report about the hosts it can start. */
 async function checkHosts({ directory, environment }: CheckContext): Promise<Finding[]> {
   const { hostMakers } = await import("../../daemon/host-makers.ts");
   const makers = hostMakers({ directory, environment: { ...environment }, log: QUIET });
-  const found = await Promise.all(
-    makers
-      .filter(({ kind }) => kind !== "scripted")
-      .map(async (maker): Promise<Finding> => {
-        const trouble = await maker.problem().catch(messageOf);
-        if (trouble !== null) return warning(maker.kind, "cannot be used", trouble);
-        return ok(maker.kind, maker.kind === "claude" ? await claudeVersions() : await openCodeVersion(environment));
-      }),
+  const checked = await Promise.all(
+    makers.map(async (maker): Promise<Finding[]> => {
+      const version = VERSIONS[maker.kind];
+      if (version === null) return [];
+      const trouble = await maker.problem().catch(messageOf);
+      if (trouble !== null) return [warning(maker.kind, "cannot be used", trouble)];
+      return [ok(maker.kind, await version(environment))];
+    }),
   );
+  const found = checked.flat();
   const none = problem("hosts", "none can be used", "Install OpenCode (npm install -g opencode-ai) or Claude Code.");
   return found.some(({ state }) => state === "ok") ? found : [...found, none];
 }

@@ -9,7 +9,7 @@ import { taskOfAttempt, waitForAttempt } from "../../attempt-waiting.ts";
 import type { Command, Invocation } from "../../command.ts";
 import { documentOf, eachOf } from "../../each-of.ts";
 import { EXIT } from "../../exit-codes.ts";
-import { executorNamed, HOSTS, hostOf } from "../../host-names.ts";
+import { executorNamed, HOST_CHOICE, HOSTS, hostOf } from "../../host-names.ts";
 import { allRepos, resolveAttempt, resolveItem, resolveRepo } from "../../identifiers.ts";
 import { RUN_OPTIONS, readRunChoices } from "../../run-choices.ts";
 import { ownWords } from "../../terminal/own-words.ts";
@@ -28,7 +28,7 @@ const start: Command = {
   summary: "start an agent on a work item, in its own git worktree",
   operands: [{ name: "item", completes: "item" }],
   options: {
-    host: { value: "host", summary: "opencode (the default), claude or scripted", completes: HOSTS },
+    host: { value: "host", summary: HOST_CHOICE, completes: HOSTS },
     agent: { value: "name", short: "a", summary: "the host's agent (default: the host's own default)" },
     ...RUN_OPTIONS,
     repo: {
