@@ -85,6 +85,8 @@ export class Supervisor {
     this.#members.delete(member.instance.id);
     if (!this.#isNeeded) this.#rest();
     await this.#context.store.endInstance(member.instance.id);
+    // Its tasks and its parents' notices were nobody else's until now, so nobody watched them.
+    this.recoverLater();
   }
 
   /**

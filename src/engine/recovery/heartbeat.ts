@@ -17,6 +17,8 @@ interface HeartbeatContext {
 export class Heartbeat {
   readonly #context: HeartbeatContext;
   readonly #members: ReadonlyMap<string, Member>;
+  /** Those that registered again and have not checked their tasks yet: a check that failed is repeated. */
+  readonly #unverified = new Set<Member>();
   #timer: ReturnType<typeof setTimeout> | null = null;
   /** Counts up with each stop: a round of heartbeats that began before it does not schedule another. */
   #stops = 0;
@@ -49,12 +51,18 @@ export class Heartbeat {
     const { store, log } = this.#context;
     const { instance } = member;
     try {
-      if ((await store.beat(instance.id)) || !this.#members.has(instance.id)) return;
-      log.error("another process thought this one was dead; it registers again", { instance: instance.id });
-      await store.addInstance(instance);
-      // It was removed in the meantime.
-      if (!this.#members.has(instance.id)) await store.endInstance(instance.id);
-      else await member.verify();
+      const isKnown = await store.beat(instance.id);
+      if (!this.#members.has(instance.id)) return void this.#unverified.delete(member);
+      if (!isKnown) {
+        log.error("another process thought this one was dead; it registers again", { instance: instance.id });
+        this.#unverified.add(member);
+        await store.addInstance(instance);
+        // It was removed in the meantime.
+        if (!this.#members.has(instance.id)) await store.endInstance(instance.id);
+      }
+      if (!this.#unverified.has(member)) return;
+      await member.verify();
+      this.#unverified.delete(member);
     } catch (thrown) {
       log.error("the heartbeat could not be written; the next one tries again", { error: messageOf(thrown) });
     }

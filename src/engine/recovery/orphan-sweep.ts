@@ -31,7 +31,7 @@ interface SweepContext {
 export interface SweepResult {
   /** Everything that was found could be recovered now. */
   isDone: boolean;
-  /** Dead processes had left something. */
+  /** Dead processes had left something that this process can recover. */
   hasFound: boolean;
   /** There are other living instances to watch. */
   hasOthers: boolean;
@@ -51,12 +51,12 @@ export class OrphanSweep {
     const found = await findOrphans(store, (instance) => this.#members.has(instance.id) || isAlive(instance));
     const results: boolean[] = [];
     const byHost = Map.groupBy(
-      found.tasks.filter((task) => !this.#isOwn(task)),
+      found.tasks.filter((task) => !this.#isOwn(task) && this.#hasHost(task)),
       ({ host }) => host,
     );
     for (const [host, tasks] of byHost) results.push(await this.#recoverTasks(host, tasks));
     for (const launch of found.launches) {
-      if (!this.#isMember(launch.owner)) results.push(await this.#recoverLaunch(launch));
+      if (!this.#isMember(launch.owner) && this.#hasHost(launch)) results.push(await this.#recoverLaunch(launch));
     }
     for (const { id, pid } of found.dead) {
       await store.endInstance(id);
@@ -72,6 +72,11 @@ export class OrphanSweep {
   /** Also true if its instance is not registered any more, because others thought it was dead. */
   #isOwn(task: Task): boolean {
     return this.#isMember(task.owner) || [...this.#members.values()].some((member) => member.drives(task));
+  }
+
+  #hasHost({ host }: { host: string }): boolean {
+    const isMembers = [...this.#members.values()].some(({ instance }) => instance.host === host);
+    return isMembers || (this.#context.opener?.has(host) ?? false);
   }
 
   #isMember(owner: string | null): boolean {

@@ -9,7 +9,7 @@ import { messageOf } from "../../model/errors.ts";
 import type { RunLimits } from "../../model/limits.ts";
 import { adopt } from "../../model/live-run/handover.ts";
 import type { RunInput } from "../../model/live-run/inputs.ts";
-import { isPrompted, type LiveRun, launchedRun } from "../../model/live-run/live-run.ts";
+import { isPrompted, isWanted, type LiveRun, launchedRun } from "../../model/live-run/live-run.ts";
 import { isLive, type Task } from "../../model/task.ts";
 import { settlesWithin } from "../../process/deadline.ts";
 import { Answers } from "../answers.ts";
@@ -44,7 +44,10 @@ export class Driver {
     this.#context = context;
     this.#slots = context.slots ?? new Slots(null);
     this.lull = new Lull({ pauseMs: context.settings.launchPauseMs });
-    this.#leftovers = new Leftovers(context, (sessionId) => this.#runs.get(sessionId)?.live.stopping === null);
+    this.#leftovers = new Leftovers(context, (sessionId) => {
+      const run = this.#runs.get(sessionId);
+      return run !== undefined && isWanted(run.live);
+    });
     this.#surroundings = {
       leftovers: this.#leftovers,
       announce: onEnded,
@@ -64,7 +67,10 @@ export class Driver {
   begin(task: Task, limits: RunLimits = {}): void {
     if (this.#stopped) return;
     const run = this.#add(task, launchedRun(task, { ...this.#context.settings.limits, ...limits }));
-    const begin = () => this.lull.after(() => run.tell({ type: "turn.came" }));
+    const begin = () => {
+      // Slots that are given back when this driver stops are not for its own runs.
+      if (!this.#stopped) this.lull.after(() => run.tell({ type: "turn.came" }));
+    };
     // A task of a task does not wait for the slot of the one that waits for it.
     const isNested = this.#runs.has(this.#rootOf(task.parentSessionId));
     run.place = isNested ? this.#slots.occupy(begin) : this.#slots.take(begin);

@@ -1,6 +1,6 @@
 /**
  * Reads the store's feed as it grows, and passes on each entry once, in order, whichever process wrote it. One read at
- * a time; a failed read is repeated at the next change. Starts at the end of the feed, without history.
+ * a time; a failed read is repeated. Starts at the end of the feed, without history.
  */
 import { messageOf } from "../../model/errors.ts";
 import type { Log } from "../../process/log.ts";
@@ -9,6 +9,8 @@ import type { FeedEntry, Store } from "../../store/store.ts";
 const PAGE = 200;
 /** The writer is busy with what follows from its write: reading waits a moment, unless somebody watches live. */
 const PAUSE_MS = 50;
+/** The pause after a read that failed: perhaps nothing more is written. */
+const RETRY_MS = 1_000;
 
 /** Gets new entries of the feed, in order; the next ones are read when it is done. */
 export type EntriesListener = (entries: readonly FeedEntry[]) => void | Promise<void>;
@@ -55,11 +57,11 @@ export class Changes {
   }
 
   /** After a moment, once for everything that was written until then. */
-  #readSoon(): void {
+  #readSoon(ms = this.#pauseMs): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = null;
       void this.#read();
-    }, this.#pauseMs);
+    }, ms);
   }
 
   async #read(): Promise<void> {
@@ -78,7 +80,8 @@ export class Changes {
         if (entries.length === PAGE) this.#again = true;
       }
     } catch (thrown) {
-      this.#log.error("the feed could not be read; it is tried again at the next change", { error: messageOf(thrown) });
+      this.#log.error("the feed could not be read; it is tried again", { error: messageOf(thrown) });
+      if (this.#stop) this.#readSoon(RETRY_MS);
     } finally {
       this.#reading = false;
     }

@@ -9,7 +9,7 @@ import type { Task } from "../task.ts";
 import { accepted } from "./activity.ts";
 import { type RunEffect, type RunStep, then, unchanged } from "./effects.ts";
 import { end, inspect } from "./ending.ts";
-import { adoptedRun, type DoubtfulStage, type LiveRun } from "./live-run.ts";
+import { adoptedRun, type DoubtfulStage, isWanted, type LiveRun } from "./live-run.ts";
 import type { Moment } from "./moment.ts";
 import { enterPhase } from "./phases.ts";
 
@@ -67,8 +67,8 @@ export function accept(run: LiveRun, at: Moment): RunStep {
     activity: accepted(run.activity, at),
   };
   const begun = then(unchanged(working), (next) => {
-    // The stop that is under way may have come before the prompt.
-    if (next.stopping !== null) return { run: next, effects: [{ type: "sweep" }] };
+    // The stop that is under way, or that came with the end, may have come before the prompt.
+    if (!isWanted(next)) return { run: next, effects: [{ type: "sweep" }] };
     // A request or a retry may have come before the confirmation: it still holds.
     return next.phase === "starting" ? enterPhase(next, "working", null, at) : unchanged(next);
   });

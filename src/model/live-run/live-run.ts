@@ -141,6 +141,11 @@ export function isPrompted({ stage }: LiveRun): boolean {
   return stage.name !== "waiting" && stage.name !== "condensing" && stage.name !== "over";
 }
 
+/** Whether its session may still work for it: nobody has told the host to stop, and it has no end yet. */
+export function isWanted({ stage, stopping, ending }: LiveRun): boolean {
+  return stopping === null && ending === null && stage.name !== "abandoning";
+}
+
 /** What was asked first of that which nobody has answered. */
 export function openRequest({ requests }: LiveRun): Waiting | null {
   return requests.values().next().value ?? null;

@@ -49,7 +49,8 @@ export function step(run: LiveRun, input: RunInput, at: Moment): RunStep {
     case "turn.came":
       return begin(run, at);
     case "host.ended":
-      return hostEnded({ ...run, announced: input.reason }, input.reason);
+      // Before its prompt is sent, nothing of it was at work there.
+      return isPrompted(run) ? hostEnded({ ...run, announced: input.reason }, input.reason) : unchanged(run);
     case "request.found":
     case "status.read":
     case "poll.done":

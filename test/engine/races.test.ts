@@ -1,0 +1,186 @@
+/** Races around the end of an engine, and reads that fail once. */
+import { expect, test } from "bun:test";
+import { Slots } from "../../src/engine/runs/slots.ts";
+import { gate, say } from "../../src/hosts/scripted/script.ts";
+import { ended, heard, launch, newWorld, when } from "./engine-bed.ts";
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+test("1 a stopped engine sends no prompt of a run that waited for its slot", async () => {
+  const world = newWorld();
+  const prompted: string[] = [];
+  const side = await world.side({
+    slots: new Slots(1),
+    host: (host) => ({
+      prompt: (sessionId, input) => {
+        prompted.push(sessionId);
+        return host.prompt(sessionId, input);
+      },
+    }),
+  });
+  const first = await launch(side, world.parent(), world.script(gate("held"), say("x")));
+  await side.host.gate("held").reachedBy(1);
+  const second = await launch(side, world.parent(), world.script(say("unheard")));
+  await when(side, second, ({ phase }) => phase === "queued");
+  await side.engine.stop();
+  await sleep(50);
+  expect(prompted).toEqual([first.sessionId]);
+});
+
+test("2 what an engine leaves when it stops is recovered by another engine of its process", async () => {
+  const world = newWorld();
+  const one = await world.side({ directory: "/one", settings: { pollMs: 10 } });
+  const two = await world.side({ directory: "/two", supervisor: one.supervisor });
+  expect(await one.supervisor.recover()).toBe(true);
+  const task = await launch(two, world.parent(), world.script(gate("held"), say("x")));
+  await two.host.gate("held").reachedBy(1);
+  await sleep(100);
+  two.host.crash();
+  await two.engine.stop();
+  await sleep(500);
+  expect((await one.store.task(task.id))?.status).toBe("error");
+});
+
+test("4 the death of a host before the prompt says nothing about the run", async () => {
+  const world = newWorld();
+  const ears = heard();
+  const side = await world.side({ slots: new Slots(1), host: ears.host, settings: { pollMs: 5 } });
+  const first = await launch(side, world.parent(), world.script(gate("held"), say("x")));
+  await side.host.gate("held").reachedBy(1);
+  const { prompt } = side.host;
+  const door = Promise.withResolvers<void>();
+  // Takes the prompt some time before it works on it.
+  side.host.prompt = async (...given) => void door.promise.then(() => prompt(...given));
+  const second = await launch(side, world.parent(), world.script(say("done")));
+  await when(side, second, ({ phase }) => phase === "queued");
+  ears.emit({ type: "host.ended", reason: "interrupted: the program died" });
+  await ended(side, first);
+  await when(side, second, ({ phase }) => phase !== "queued");
+  await sleep(100);
+  door.resolve();
+  const after = await ended(side, second);
+  expect([after.status, after.run.error]).toEqual(["completed", null]);
+});
+
+test("5 a cancel is obeyed though the feed could not be read for a moment", async () => {
+  const world = newWorld();
+  const one = await world.side();
+  const two = await world.side();
+  const task = await launch(one, world.parent(), world.script(gate("held"), say("x")));
+  await one.host.gate("held").reachedBy(1);
+  await sleep(700);
+  const { feed } = one.store;
+  let failures = 0;
+  const until = Date.now() + 1_500;
+  one.store.feed = (...given) => {
+    if (Date.now() > until) return feed(...given);
+    failures++;
+    return Promise.reject(new Error("database is locked"));
+  };
+  const { task: after, asked } = await two.engine.cancelTask(task, "no longer needed");
+  expect([failures > 0, after.status, asked]).toEqual([true, "cancelled", false]);
+});
+
+test("6 an engine that was forgotten checks its tasks though the first check failed", async () => {
+  const world = newWorld();
+  const one = await world.side({ beatMs: 20 });
+  const task = await launch(one, world.parent(), world.script(gate("held"), say("x")));
+  await one.host.gate("held").reachedBy(1);
+  const two = await world.side();
+  // The feed of the first says nothing: it slept.
+  one.supervisor.changes.stop();
+  const real = one.store.task;
+  let reads = 0;
+  one.store.task = (id) => (reads++ === 0 ? Promise.reject(new Error("database is locked")) : real(id));
+  await two.store.apply(task.id, { type: "task.adopted", at: world.now(), owner: two.id });
+  await two.store.endInstance(one.id);
+  await sleep(500);
+  expect([reads > 0, one.engine.liveRuns]).toEqual([true, 0]);
+});
+
+test("3 a process that opens hosts leaves parents alone though a task of an unknown host is orphaned", async () => {
+  const world = newWorld();
+  const plugin = await world.side({ host: () => ({ notify: () => Promise.reject(new Error("not now")) }) });
+  const parent = world.parent();
+  const task = await launch(plugin, parent, world.script(say("done")));
+  await ended(plugin, task);
+  const other = await world.side({ host: () => ({ kind: "unknown" }) });
+  const orphan = await launch(other, world.parent(), world.script(gate("held"), say("x")));
+  await other.host.gate("held").reachedBy(1);
+  await sleep(50);
+  await plugin.kill();
+  await other.kill();
+  const opener = { has: (host: string) => host === "scripted", open: () => Promise.reject(new Error("none")) };
+  const daemon = await world.side({ opener });
+  expect(await daemon.supervisor.recover()).toBe(true);
+  await sleep(300);
+  expect((await daemon.store.task(orphan.id))?.status).toBe("running");
+  expect(world.told(parent)).toEqual([]);
+});
+
+test("8 a prompt that arrives while its session is being given up is stopped", async () => {
+  const world = newWorld();
+  const ears = heard();
+  const door = Promise.withResolvers<void>();
+  const aborting = Promise.withResolvers<void>();
+  const aborted: string[] = [];
+  const side = await world.side({
+    host: (host) => ({
+      ...ears.host(host),
+      prompt: () => Promise.reject(new Error("timed out")),
+      abort: async (sessionId) => {
+        aborted.push(sessionId);
+        aborting.resolve();
+        await door.promise;
+      },
+    }),
+  });
+  const task = await launch(side, world.parent(), world.script(say("x")));
+  await sleep(100);
+  world.pass(61_000);
+  await aborting.promise;
+  ears.emit({ type: "message.added", sessionId: task.sessionId, messageId: task.run.messageId });
+  door.resolve();
+  await ended(side, task);
+  await sleep(200);
+  expect(aborted).toHaveLength(2);
+});
+
+test("9 a prompt that is accepted while the deletion of its session is written is stopped", async () => {
+  const world = newWorld();
+  const ears = heard();
+  const prompting = Promise.withResolvers<void>();
+  const accepted = Promise.withResolvers<void>();
+  const calls: string[] = [];
+  const side = await world.side({
+    host: (host) => ({
+      ...ears.host(host),
+      prompt: async () => {
+        prompting.resolve();
+        await accepted.promise;
+        calls.push("accepted");
+      },
+      abort: async () => void calls.push("abort"),
+    }),
+  });
+  const task = await launch(side, world.parent(), world.script(say("x")));
+  await prompting.promise;
+  const { apply } = side.store;
+  const writing = Promise.withResolvers<void>();
+  const door = Promise.withResolvers<void>();
+  side.store.apply = async (id, event, ...rest) => {
+    if (event.type === "run.cancelled") {
+      writing.resolve();
+      await door.promise;
+    }
+    return apply(id, event, ...rest);
+  };
+  ears.emit({ type: "session.deleted", sessionId: task.sessionId });
+  await writing.promise;
+  accepted.resolve();
+  await sleep(20);
+  door.resolve();
+  await ended(side, task);
+  await sleep(100);
+  expect(calls).toEqual(["abort", "accepted", "abort"]);
+});
