@@ -46,6 +46,8 @@ export class Supervisor {
   readonly #context: SupervisorContext;
   readonly #pollMs: number;
   readonly #members = new Map<string, Member>();
+  /** Instances of removed engines that are still in the store: their process lives, and they do not. */
+  readonly #leaving = new Set<string>();
   readonly #heartbeat: Heartbeat;
   readonly #orphans: OrphanSweep;
   readonly #recoveries = new SerialQueue();
@@ -63,7 +65,8 @@ export class Supervisor {
     this.changes = new Changes(store, log);
     this.changes.onEntries((entries) => this.#heed(entries));
     this.#heartbeat = new Heartbeat({ store, log, beatMs }, this.#members);
-    this.#orphans = new OrphanSweep(context, this.#members);
+    const isAlive = (instance: Instance) => !this.#leaving.has(instance.id) && context.isAlive(instance);
+    this.#orphans = new OrphanSweep({ ...context, isAlive }, this.#members);
   }
 
   /** Registers an engine's instance. From now on the engine is told what others write. */
@@ -84,9 +87,11 @@ export class Supervisor {
   async remove(member: Member): Promise<void> {
     this.#members.delete(member.instance.id);
     if (!this.#isNeeded) this.#rest();
-    await this.#context.store.endInstance(member.instance.id);
+    this.#leaving.add(member.instance.id);
     // Its tasks and its parents' notices were nobody else's until now, so nobody watched them.
     this.recoverLater();
+    await this.#context.store.endInstance(member.instance.id);
+    this.#leaving.delete(member.instance.id);
   }
 
   /**

@@ -184,3 +184,37 @@ test("9 a prompt that is accepted while the deletion of its session is written i
   await sleep(100);
   expect(calls).toEqual(["abort", "accepted", "abort"]);
 });
+
+test("13 what an engine leaves is recovered though it could not unregister", async () => {
+  const world = newWorld();
+  const one = await world.side({ directory: "/one", settings: { pollMs: 10 } });
+  const two = await world.side({ directory: "/two", supervisor: one.supervisor });
+  const task = await launch(two, world.parent(), world.script(gate("held"), say("x")));
+  await two.host.gate("held").reachedBy(1);
+  const { endInstance } = one.store;
+  let tries = 0;
+  one.store.endInstance = (id) => (tries++ === 0 ? Promise.reject(new Error("database is locked")) : endInstance(id));
+  two.host.crash();
+  await two.engine.stop().catch(() => {});
+  await sleep(500);
+  expect((await one.store.instances()).map(({ id }) => id)).toEqual([one.id]);
+  expect((await one.store.task(task.id))?.status).toBe("error");
+});
+
+test("11 one engine whose host hangs does not keep the others from recovering", async () => {
+  const world = newWorld();
+  const dead = await world.side({ directory: "/one" });
+  await launch(dead, world.parent(), world.script(gate("held"), say("x")));
+  await dead.host.gate("held").reachedBy(1);
+  const second = await world.side({ directory: "/two" });
+  const other = await launch(second, world.parent(), world.script(gate("held2"), say("x")));
+  await second.host.gate("held2").reachedBy(1);
+  await second.kill();
+  await dead.kill();
+  const hanging = () => ({ statuses: () => new Promise<never>(() => {}) });
+  const one = await world.side({ directory: "/one", host: hanging });
+  const two = await world.side({ directory: "/two", supervisor: one.supervisor });
+  void one.supervisor.recover();
+  await sleep(500);
+  expect((await two.store.task(other.id))?.status).toBe("error");
+});

@@ -93,16 +93,16 @@ export class OrphanSweep {
       tasks,
       (task) => members.find(({ instance }) => instance.directory === task.directory) ?? first,
     );
-    let isDone = true;
-    for (const [member, its] of byMember) {
+    const recover = async ([member, its]: [Member, Task[]]) => {
       try {
-        isDone = (await member.recoverTasks(its)) && isDone;
+        return await member.recoverTasks(its);
       } catch (thrown) {
         log.error("tasks of dead processes could not be recovered; it is tried again", { error: messageOf(thrown) });
-        isDone = false;
+        return false;
       }
-    }
-    return isDone;
+    };
+    // At once: a host that does not answer does not keep the others waiting.
+    return !(await Promise.all([...byMember].map(recover))).includes(false);
   }
 
   async #recoverLaunch(launch: Launch): Promise<boolean> {
