@@ -8,7 +8,7 @@ import { Changes } from "../engine/watching/changes.ts";
 import { Waiter } from "../engine/watching/waiter.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { KeyedQueue } from "../process/keyed-queue.ts";
-import { FROM_PERSON } from "../protocol/call-origin.ts";
+import { type CallOrigin, FROM_PERSON } from "../protocol/call-origin.ts";
 import {
   BOARD_OPERATIONS,
   type BoardOperationName,
@@ -16,7 +16,7 @@ import {
   isBoardOperation,
   type OperationOutput,
 } from "../protocol/operations.ts";
-import { allowDirectory, decideApproval, listApprovals } from "./approvals.ts";
+import { allowDirectory, assertDirectory, decideApproval, listApprovals, realOf } from "./approvals.ts";
 import { AttemptStart } from "./attempts/attempt-start.ts";
 import { attemptTask, listAttempts, listTaskAttempts, stopAttempt } from "./attempts/attempts.ts";
 import { mergeAttempt } from "./attempts/merge.ts";
@@ -84,6 +84,11 @@ export class Board {
     this.#start.stop();
     await this.#pump.stop();
   }
+
+  /** For doors that continue tasks without an operation of the board. A directory that is gone is not allowed. */
+  readonly assertDirectory = async (directory: string, operation: string, origin: CallOrigin): Promise<void> => {
+    await assertDirectory(this.#parts, realOf(directory) ?? directory, { operation, origin, hadEffects: () => {} });
+  };
 
   readonly call: CallOperation = async (name, input, options) => {
     if (!isBoardOperation(name)) {

@@ -80,7 +80,7 @@ export async function startDaemon({ directory, worktrees, environment, log }: Da
       log,
       port,
       origins,
-      daemon: { board: board.call, mcp, maxDepth },
+      daemon: { board: board.call, mcp, maxDepth, assertDirectory: board.assertDirectory },
     });
     // Not awaited: hosts take seconds to start, and every operation opens what it needs.
     void runner.recover();

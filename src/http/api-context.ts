@@ -3,6 +3,7 @@ import type { Desk } from "../engine/desk.ts";
 import type { Overview } from "../engine/watching/overview.ts";
 import type { Trouble } from "../engine/watching/troubles.ts";
 import type { Log } from "../process/log.ts";
+import type { CallOrigin } from "../protocol/call-origin.ts";
 import type { CallOperation } from "../protocol/operations.ts";
 import type { Guard } from "./access/guard.ts";
 import type { Peers } from "./peers.ts";
@@ -19,6 +20,8 @@ export interface ApiContext {
   now(): number;
   /** Performs the board's operations; null if this process has no board. */
   board: CallOperation | null;
+  /** Rejects a directory that the caller may not let agents work in; null if this process has no board. */
+  assertDirectory: ((directory: string, operation: string, origin: CallOrigin) => Promise<void>) | null;
   /** Answers requests to /mcp; null if this process serves no MCP. */
   mcp: ((request: Request) => Promise<Response>) | null;
   /** How deeply agents may launch agents; undefined for the default. */

@@ -14,6 +14,7 @@ import type { CallOperation } from "../protocol/operations.ts";
 import { Guard } from "./access/guard.ts";
 import { unknownUser, userOfPeer } from "./access/peer-user.ts";
 import { folderToken } from "./access/token-file.ts";
+import type { ApiContext } from "./api-context.ts";
 import { createApp } from "./app.ts";
 import { announce, livingServers } from "./discovery.ts";
 import { EventStreams } from "./events/event-streams.ts";
@@ -42,7 +43,12 @@ export interface ApiServerOptions {
   origins: readonly string[];
   heartbeatMs?: number;
   /** Only the daemon has these: the board's operations, and the MCP server. */
-  daemon?: { board: CallOperation; mcp(request: Request): Promise<Response>; maxDepth?: number };
+  daemon?: {
+    board: CallOperation;
+    mcp(request: Request): Promise<Response>;
+    maxDepth?: number;
+    assertDirectory?: NonNullable<ApiContext["assertDirectory"]>;
+  };
 }
 
 export interface ApiServer {
@@ -79,6 +85,7 @@ export function startApiServer(options: ApiServerOptions): ApiServer {
       now: Date.now,
       board: daemon?.board ?? null,
       maxDepth: daemon?.maxDepth,
+      assertDirectory: daemon?.assertDirectory ?? null,
       mcp: daemon ? async (request) => daemon.mcp(await whole(request)) : null,
       troubles: () => troublesIn(directory),
       stream: (request) => streams.open(request),

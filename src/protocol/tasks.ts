@@ -232,6 +232,7 @@ export const taskOperations = {
     startsAgent: true,
     errors: [
       "invalid_input",
+      "approval_needed",
       "too_large",
       "task_not_found",
       "session_gone",
@@ -251,6 +252,7 @@ export const taskOperations = {
     startsAgent: true,
     errors: [
       "invalid_input",
+      "approval_needed",
       "unknown_agent",
       "too_large",
       "task_not_found",

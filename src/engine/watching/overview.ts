@@ -70,6 +70,11 @@ export class Overview {
     return this.#store.tasks(query);
   }
 
+  /** Whether an attempt of the board has this id; its tasks have it as the id of their batch. */
+  async isAttempt(id: string): Promise<boolean> {
+    return (await this.#store.board.attempt(id)) !== null;
+  }
+
   async task(id: string): Promise<Task> {
     const task = await this.#store.task(id);
     if (task) return task;

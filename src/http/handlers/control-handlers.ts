@@ -4,25 +4,37 @@
  */
 import { answerTask } from "../../board/answer-task.ts";
 import { launchTask } from "../../board/launch-task.ts";
+import { AsyncAgentsError } from "../../model/errors.ts";
+import { type CallOrigin, isPerson } from "../../protocol/call-origin.ts";
+import type { ApiContext } from "../api-context.ts";
 import { wireDetail, wireTask } from "../wire.ts";
 import type { StatusHandlers } from "./status-handler.ts";
 
 export const controlHandlers: StatusHandlers<"launch" | "cancel" | "resume" | "fork" | "tell" | "answer"> = {
-  async launch({ desk, peers }, { input, request }) {
+  async launch({ overview, desk, peers }, { input, request, origin }) {
+    assertPerson(origin, "launch_task");
     const { description, prompt, agent = null, host = null, directory = null, batch = null } = input;
+    if (batch !== null && (await overview.isAttempt(batch))) {
+      const message = "batch is the id of an attempt, which has its own tasks. Use another name, or follow_up.";
+      throw new AsyncAgentsError("invalid_input", message, { details: { parameters: ["batch"] } });
+    }
     const launch = { description, prompt, agent, host, directory, batch };
     const launched = await launchTask(desk, launch, () => peers.daemon());
     return "pid" in launched ? peers.forward(launched.pid, request, input) : wireTask(launched.task);
   },
   cancel: async ({ overview, desk }, { id }) => wireTask(await desk.cancel(await overview.task(id))),
-  async resume({ overview, desk, peers }, { input, request, id }) {
+  async resume(context, { input, request, id, origin }) {
+    const { overview, desk, peers } = context;
     const task = await overview.task(id);
+    await assertWorkplace(context, task.directory, "resume", origin);
     const place = await desk.placeOfResume(task);
     if ("pid" in place) return peers.forward(place.pid, request, input);
     return wireTask(await place.engine.resumeTask(task, input));
   },
-  async fork({ overview, desk, peers }, { input, request, id }) {
+  async fork(context, { input, request, id, origin }) {
+    const { overview, desk, peers } = context;
     const task = await overview.task(id);
+    await assertWorkplace(context, task.directory, "fork", origin);
     const place = await desk.placeOfResume(task);
     if ("pid" in place) return peers.forward(place.pid, request, input);
     const { prompt, description = task.description, agent = task.agent } = input;
@@ -43,3 +55,23 @@ export const controlHandlers: StatusHandlers<"launch" | "cancel" | "resume" | "f
     return other === null ? wireTask(await find()) : peers.forward(other.pid, request, input);
   },
 };
+
+/** Models launch through the board, which knows where they may work and what they may use. */
+function assertPerson(origin: CallOrigin, instead: string): void {
+  if (isPerson(origin)) return;
+  throw new AsyncAgentsError("not_allowed", `Only people can launch a task here. Agents use ${instead}.`);
+}
+
+/** Continuing a task lets an agent work in its directory: what holds for a launch there holds for it too. */
+async function assertWorkplace(
+  { assertDirectory }: ApiContext,
+  directory: string,
+  operation: string,
+  origin: CallOrigin,
+): Promise<void> {
+  if (isPerson(origin)) return;
+  if (assertDirectory === null) {
+    throw new AsyncAgentsError("not_allowed", "Only people can do this here. Agents ask the daemon.");
+  }
+  await assertDirectory(directory, operation, origin);
+}
