@@ -33,6 +33,8 @@ export async function answerTask(
   const task = await find();
   const place = await desk.placeOfAnswer(task, requestId);
   if ("pid" in place) return place;
-  await place.engine.answerTask(task, reply, requestId, via ?? (origin.door === "model" ? "model" : "api"));
+  // Only a person answers from the dashboard or the command line.
+  const by = (isPerson(origin) ? via : undefined) ?? (origin.door === "model" ? "model" : "api");
+  await place.engine.answerTask(task, reply, requestId, by);
   return null;
 }

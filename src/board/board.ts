@@ -8,7 +8,7 @@ import { Changes } from "../engine/watching/changes.ts";
 import { Waiter } from "../engine/watching/waiter.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { KeyedQueue } from "../process/keyed-queue.ts";
-import { type CallOrigin, FROM_PERSON } from "../protocol/call-origin.ts";
+import { type CallOrigin, FROM_PERSON, isPerson } from "../protocol/call-origin.ts";
 import {
   BOARD_OPERATIONS,
   type BoardOperationName,
@@ -95,7 +95,9 @@ export class Board {
       throw new AsyncAgentsError("no_such_path", `There is no operation ${JSON.stringify(String(name).slice(0, 60))}.`);
     }
     const { origin = FROM_PERSON, signal } = options ?? {};
-    if (origin.door === "model" && BOARD_OPERATIONS[name].peopleOnly) {
+    const { peopleOnly, destructive } = BOARD_OPERATIONS[name];
+    // A command that an agent runs may look, but not remove what only people may remove.
+    if (peopleOnly && (origin.door === "model" || (destructive && !isPerson(origin)))) {
       throw new AsyncAgentsError("not_allowed", `Only people can use ${name}, on the command line or the dashboard.`);
     }
     const parsed = parseInput(name, input);

@@ -28,7 +28,8 @@ export function originHeaders({ door, depth }: CallOrigin): Record<string, strin
 /** The caller of a request that has the token: a person, unless its headers say otherwise. */
 export function originOf(headers: Headers): CallOrigin {
   const given = headers.get(DEPTH_HEADER);
-  const door = headers.get(DOOR_HEADER) === "model" ? "model" : "person";
+  // An unknown word, or one that was sent twice, counts as a model's.
+  const door = (headers.get(DOOR_HEADER) ?? "person") === "person" ? "person" : "model";
   return { door, depth: given === null && door === "person" ? 0 : readDepth(given) };
 }
 

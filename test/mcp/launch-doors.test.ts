@@ -46,7 +46,7 @@ test("an agent starts nothing over the status API in a folder that no person app
   }
 });
 
-test("a task in a batch with the id of an attempt is rejected, and moves no work item", async () => {
+test("an agent removes no attempt, and a task in a batch with its id is rejected and moves no work item", async () => {
   const { project_id, repos } = await person.operate("add_project", { name: "shop", repos: [bed.repository] });
   const { task_id } = await person.operate("create_task", { project_id, title: "Try", description: "!say ok" });
   const { attempt_id } = await person.operate("start_task_attempt", {
@@ -55,10 +55,33 @@ test("a task in a batch with the id of an attempt is rejected, and moves no work
     repos: [{ repo_id: repos[0]?.repo_id ?? "", target_branch: "main" }],
   });
   await person.operate("get_attempt", { attempt_id, wait_ms: 20_000 });
+  for (const agent of agents) {
+    const removal = agent.operate("remove_attempt", { attempt_id, force: true });
+    await expect(removal).rejects.toMatchObject({ code: "not_allowed" });
+    await expect(agent.operate("remove_project", { project_id })).rejects.toMatchObject({ code: "not_allowed" });
+  }
   await person.operate("update_task", { task_id, status: "done" });
   await expect(person.launch({ ...launchIn(bed.root), batch: attempt_id })).rejects.toMatchObject({
     code: "invalid_input",
   });
   expect((await person.operate("get_task", { task_id })).task.status).toBe("done");
   expect((await person.group(attempt_id)).tasks).toHaveLength(1);
+});
+
+test("an agent's answer does not count as one from the dashboard", async () => {
+  for (const [index, agent] of agents.entries()) {
+    const { id } = await person.launch({ ...launchIn(bed.root), prompt: "!ask What?" });
+    await ended(id);
+    await agent.answer(id, { kind: "question", answers: ["this"], via: "dashboard" });
+    await ended(id);
+    expect((await person.task(id)).phaseDetail).toMatchObject({ kind: "answered", by: ["api", "model"][index] });
+  }
+});
+
+test("a door that is not known counts as a model's", async () => {
+  for (const door of ["Model", "model, model", "agent"]) {
+    const headers = { authorization: `Bearer ${token}`, "x-asyncagents-door": door };
+    const answer = await fetch(`${bed.url}/v1/board/list_approvals`, { method: "POST", headers, body: "{}" });
+    expect(answer.status).toBe(403);
+  }
 });
