@@ -4,7 +4,9 @@ import { dirname } from "node:path";
 const root = dirname(dirname(import.meta.dir));
 
 export async function run(command: string[], cwd = root): Promise<string> {
-  const child = Bun.spawn(command, { cwd, stdio: ["ignore", "pipe", "pipe"] });
+  // A test runner sets NODE_ENV to "test", with which Vite would build the dashboard for development.
+  const env = { ...process.env, NODE_ENV: "production" };
+  const child = Bun.spawn(command, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
   const [out, errors, code] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
