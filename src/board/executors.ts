@@ -31,7 +31,7 @@ export function hostFor(context: BoardContext, given: string, call: BoardCall): 
  * out.
  */
 function offeredTo({ scriptedForModels = false }: BoardContext, { origin }: BoardCall): readonly ExecutorName[] {
-  const all = origin.door === "person" || scriptedForModels;
+  const all = isPerson(origin) || scriptedForModels;
   return all ? EXECUTORS : EXECUTORS_FOR_MODELS;
 }
 
