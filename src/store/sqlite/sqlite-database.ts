@@ -9,6 +9,7 @@ import { SerialQueue } from "../../process/serial-queue.ts";
 import type { Database } from "../database.ts";
 import { retryWhileBusy } from "../retry-while-busy.ts";
 import { suspectDamage } from "../sqlite-files/damage.ts";
+import { breaks } from "./breaks.ts";
 import { changeSignal } from "./change-signal.ts";
 import { codeOf, isBusy, isDamage, storeFailure } from "./failure.ts";
 import { openSqlite } from "./open-sqlite.ts";
@@ -30,6 +31,7 @@ export async function sqliteDatabase(options: SqliteDatabaseOptions): Promise<Da
   });
   const { writer, reader } = connections;
   const queue = new SerialQueue();
+  const breakIfDue = breaks();
   const signal = changeSignal(() => watchDataVersion(writer.handle, () => signal.raise()));
   const changes = counter(writer.handle, "select total_changes() as value");
   let closed = false;
@@ -52,6 +54,7 @@ export async function sqliteDatabase(options: SqliteDatabaseOptions): Promise<Da
     async write(work) {
       ensureOpen();
       return queue.run(async () => {
+        await breakIfDue();
         await retryWhileBusy(() => writer.handle.run("begin immediate"), { shouldRetry: isBusy, limit }).catch(fail);
         const before = changes();
         try {
