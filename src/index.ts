@@ -21,7 +21,7 @@ export type { Member } from "./engine/member.ts";
 export type { HostOpener } from "./engine/recovery/orphan-sweep.ts";
 export { type Place, Slots } from "./engine/runs/slots.ts";
 export { Supervisor, type SupervisorContext } from "./engine/supervisor.ts";
-export type { Changes, EntriesListener } from "./engine/watching/changes.ts";
+export type { Changes, EntriesListener, WatchContext } from "./engine/watching/changes.ts";
 export {
   type ClaudeHost,
   type ClaudeHostOptions,
@@ -79,6 +79,7 @@ export {
   type Transition,
   transition,
 } from "./model/transition.ts";
+export { type Clock, systemClock } from "./process/clock.ts";
 export type { WaitOptions } from "./process/deadline.ts";
 export { type BeatingProcess, isInstanceAlive, ownIdentity, type ProcessIdentity } from "./process/liveness.ts";
 export type { LineLog, Log } from "./process/log.ts";

@@ -6,6 +6,7 @@
 import type { Desk } from "../engine/desk.ts";
 import type { Changes } from "../engine/watching/changes.ts";
 import type { Waiter } from "../engine/watching/waiter.ts";
+import type { Clock } from "../process/clock.ts";
 import type { KeyedQueue } from "../process/keyed-queue.ts";
 import type { Log } from "../process/log.ts";
 import type { Store } from "../store/store.ts";
@@ -22,7 +23,7 @@ export interface ExecutorInfo {
   agents: string[];
 }
 
-export interface BoardContext {
+export interface BoardContext extends Clock {
   store: Store;
   desk: Desk;
   /** All hosts of this process, with the agents available in a directory. */
@@ -30,7 +31,6 @@ export interface BoardContext {
   /** The folder for all worktrees, an absolute path. */
   worktrees: string;
   log: Log;
-  now(): number;
   /** A UUID. */
   newId(): string;
   /** A directory is about to be removed: engines that use it let go of it. */

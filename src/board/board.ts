@@ -57,8 +57,8 @@ export class Board {
   readonly #handlers: Handlers;
 
   constructor(context: BoardContext) {
-    const changes = new Changes(context.store, context.log);
-    const waiter = new Waiter(context.store, changes);
+    const changes = new Changes(context);
+    const waiter = new Waiter(context, changes);
     this.#parts = { ...context, changes, waiter, oneAtATime: new KeyedQueue() };
     this.#ledger = new RequestLedger(context);
     this.#start = new AttemptStart(this.#parts);

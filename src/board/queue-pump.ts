@@ -25,7 +25,7 @@ const LONGEST_PAUSE_MS = 60_000;
 export class QueuePump {
   readonly #parts: BoardParts;
   readonly #looks = new Set<Promise<void>>();
-  readonly #retries = new Map<string, { timer: ReturnType<typeof setTimeout>; pause: number }>();
+  readonly #retries = new Map<string, { cancel: () => void; pause: number }>();
   #stopped = false;
 
   constructor(parts: BoardParts) {
@@ -39,7 +39,7 @@ export class QueuePump {
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    for (const { timer } of this.#retries.values()) clearTimeout(timer);
+    for (const { cancel } of this.#retries.values()) cancel();
     this.#retries.clear();
     while (this.#looks.size > 0) await Promise.all(this.#looks);
   }
@@ -112,16 +112,15 @@ export class QueuePump {
   #retryLater(key: string, work: () => Promise<void>): void {
     if (this.#stopped) return;
     const before = this.#retries.get(key);
-    clearTimeout(before?.timer);
+    before?.cancel();
     const first = this.#parts.retryPause ?? FIRST_PAUSE_MS;
     const pause = before === undefined ? first : Math.min(before.pause * 2, LONGEST_PAUSE_MS);
-    const timer = setTimeout(() => this.#do(key, work), pause);
-    timer.unref();
-    this.#retries.set(key, { timer, pause });
+    const cancel = this.#parts.after(pause, () => this.#do(key, work), { background: true });
+    this.#retries.set(key, { cancel, pause });
   }
 
   #forget(key: string): void {
-    clearTimeout(this.#retries.get(key)?.timer);
+    this.#retries.get(key)?.cancel();
     this.#retries.delete(key);
   }
 }

@@ -11,6 +11,7 @@ import { Overview } from "../engine/watching/overview.ts";
 import { apiSettings } from "../http/api-settings.ts";
 import { type ApiServer, startApiServer } from "../http/server.ts";
 import { mcpHandler } from "../mcp/mcp-handler.ts";
+import { systemClock } from "../process/clock.ts";
 import { isInstanceAlive } from "../process/liveness.ts";
 import type { Log } from "../process/log.ts";
 import { DEPTH_VARIABLE } from "../protocol/call-origin.ts";
@@ -52,7 +53,7 @@ export async function startDaemon({ directory, worktrees, environment, log }: Da
     desk,
     worktrees,
     log,
-    now: Date.now,
+    ...systemClock,
     newId: () => crypto.randomUUID(),
     executors: (folder) => executorsOf(makers, runner, folder),
     released: (folder) => runner.release(folder),

@@ -1,6 +1,6 @@
 /**
  * What every part of an engine is given: the seams, the clocks, ids, settings, the log. Contains no rules. Each engine
- * has its own; nothing in an engine reads a global clock or makes ids by itself.
+ * has its own; nothing in an engine reads a global clock, sets a global timer or makes ids by itself.
  */
 
 import type { Host } from "../hosts/host.ts";
@@ -8,6 +8,7 @@ import type { CondenseLimits } from "../model/condense.ts";
 import type { Resumable } from "../model/events.ts";
 import { DEFAULT_LIMITS, type Limits } from "../model/limits.ts";
 import type { Run, Task } from "../model/task.ts";
+import type { Clock } from "../process/clock.ts";
 import type { Log } from "../process/log.ts";
 import type { Instance, Notice, Store } from "../store/store.ts";
 import type { Slots } from "./runs/slots.ts";
@@ -68,16 +69,12 @@ export interface NoticeText {
   hidden: string;
 }
 
-export interface EngineContext {
+export interface EngineContext extends Clock {
   store: Store;
   host: Host;
   instance: Instance;
   settings: Settings;
   log: Log;
-  /** The wall clock, for times that are stored and shown. */
-  now(): number;
-  /** For durations: milliseconds that only increase, and only while the machine is awake. */
-  monotonic(): number;
   newId(prefix: string): string;
   /** Whether the process of an instance is alive. */
   isAlive(instance: Instance): boolean;

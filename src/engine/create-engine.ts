@@ -3,7 +3,7 @@
  * its own supervisor, the default settings, a log that discards its lines. Starts nothing.
  */
 import type { Host } from "../hosts/host.ts";
-import { awakeNow } from "../process/awake-clock.ts";
+import { systemClock } from "../process/clock.ts";
 import { isInstanceAlive, ownIdentity } from "../process/liveness.ts";
 import type { Log } from "../process/log.ts";
 import { makeId } from "../process/make-id.ts";
@@ -34,18 +34,20 @@ export function createEngine(options: EngineOptions): Engine {
 
 /** The options with all defaults filled in. */
 export function engineContext(options: EngineOptions): EngineContext {
-  const { store, host, directory = process.cwd(), now = Date.now, newId = makeId, slots } = options;
+  const { store, host, directory = process.cwd(), newId = makeId, slots } = options;
+  const { now = systemClock.now, monotonic = systemClock.monotonic, after = systemClock.after } = options;
   const { log = SILENT, isAlive = isInstanceAlive } = options;
   const settings = { ...DEFAULT_SETTINGS, ...options.settings };
   const { pollMs } = settings;
   return {
     store,
     host,
-    supervisor: options.supervisor ?? new Supervisor({ store, log, now, isAlive, pollMs }),
+    supervisor: options.supervisor ?? new Supervisor({ store, log, now, monotonic, after, isAlive, pollMs }),
     settings,
     log,
     now,
-    monotonic: options.monotonic ?? awakeNow,
+    monotonic,
+    after,
     newId,
     isAlive,
     wordNotices: options.wordNotices ?? plainNoticeText,

@@ -51,7 +51,7 @@ export class Engine {
     const onEnded = (task: Task) => this.#told(task);
     this.#context = context;
     this.#usedAt = context.monotonic();
-    this.#waiter = new Waiter(context.store, context.supervisor.changes);
+    this.#waiter = new Waiter(context, context.supervisor.changes);
     this.#driver = new Driver(context, onEnded);
     this.#outbox = new Outbox(context, () => context.supervisor.recoverLater());
     this.#launcher = new Launcher(context, this.#driver);

@@ -9,7 +9,7 @@ import type { HostMaker, OpenedHost } from "../hosts/host-maker.ts";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import { folderProblem } from "../model/folder-problem.ts";
 import { DEFAULT_LIMITS, type Limits } from "../model/limits.ts";
-import { awakeNow } from "../process/awake-clock.ts";
+import { type Clock, systemClock } from "../process/clock.ts";
 import { isInstanceAlive } from "../process/liveness.ts";
 import type { Log } from "../process/log.ts";
 import { makeId } from "../process/make-id.ts";
@@ -25,7 +25,7 @@ const POLL_MS = DEFAULT_SETTINGS.pollMs;
 const CHECK_MS = 30_000;
 const RETRY_MS = 30_000;
 
-export interface RunnerContext {
+export interface RunnerContext extends Partial<Clock> {
   store: Store;
   log: Log;
   makers: readonly HostMaker[];
@@ -38,8 +38,6 @@ export interface RunnerContext {
   idleMs?: number;
   /** The longest time that a missed event, or the death of another process, goes unnoticed. */
   pollMs?: number;
-  now?(): number;
-  monotonic?(): number;
   newId?(prefix: string): string;
   isAlive?(instance: Instance): boolean;
 }
@@ -56,7 +54,7 @@ export class Runner {
   readonly #slots: Slots;
   readonly #opening = new Map<string, Promise<Engine>>();
   readonly #closing = new Map<string, Promise<void>>();
-  #idle: ReturnType<typeof setTimeout> | null = null;
+  #cancelIdleCheck: (() => void) | null = null;
   #stopped = false;
 
   constructor(context: RunnerContext) {
@@ -64,8 +62,7 @@ export class Runner {
       limits: DEFAULT_LIMITS,
       maxConcurrent: null,
       maxQueued: null,
-      now: Date.now,
-      monotonic: awakeNow,
+      ...systemClock,
       idleMs: IDLE_MS,
       pollMs: POLL_MS,
       newId: makeId,
@@ -73,12 +70,22 @@ export class Runner {
       ...context,
     };
     this.#slots = new Slots(this.#context.maxConcurrent, this.#context.maxQueued);
-    const { store, log, now, isAlive, pollMs, makers } = this.#context;
+    const { store, log, now, monotonic, after, isAlive, pollMs, makers } = this.#context;
     const opener = {
       has: (host: string) => makers.some(({ kind }) => kind === host),
       open: (host: string, directory: string) => this.open(host, directory),
     };
-    this.#supervisor = new Supervisor({ store, log, now, isAlive, pollMs, retryMs: RETRY_MS, opener });
+    this.#supervisor = new Supervisor({
+      store,
+      log,
+      now,
+      monotonic,
+      after,
+      isAlive,
+      pollMs,
+      retryMs: RETRY_MS,
+      opener,
+    });
   }
 
   engines(): readonly Engine[] {
@@ -114,7 +121,7 @@ export class Runner {
   /** Marks every live run as interrupted, then stops the hosts. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    if (this.#idle) clearTimeout(this.#idle);
+    this.#cancelIdleCheck?.();
     this.#supervisor.stop();
     await Promise.allSettled([...this.#opening.values(), this.#supervisor.idle()]);
     for (const key of [...this.#opened.keys()]) void this.#close(key);
@@ -142,7 +149,7 @@ export class Runner {
   }
 
   #makeEngine({ host }: OpenedHost, directory: string): Engine {
-    const { store, log, now, monotonic, newId, isAlive, pollMs, limits } = this.#context;
+    const { store, log, now, monotonic, after, newId, isAlive, pollMs, limits } = this.#context;
     return createEngine({
       store,
       host,
@@ -150,6 +157,7 @@ export class Runner {
       log,
       now,
       monotonic,
+      after,
       newId,
       isAlive,
       settings: { pollMs, limits, resumable: ["error", "cancelled"] },
@@ -181,19 +189,19 @@ export class Runner {
   }
 
   #checkIdleLater(): void {
-    if (this.#idle || this.#stopped || this.#opened.size === 0) return;
-    this.#idle = setTimeout(
+    if (this.#cancelIdleCheck || this.#stopped || this.#opened.size === 0) return;
+    this.#cancelIdleCheck = this.#context.after(
+      Math.min(this.#context.idleMs, CHECK_MS),
       () => {
-        this.#idle = null;
+        this.#cancelIdleCheck = null;
         const latest = this.#context.monotonic() - this.#context.idleMs;
         for (const [key, { engine }] of this.#opened) {
           if (engine.liveRuns === 0 && engine.usedAt <= latest) void this.#close(key);
         }
         this.#checkIdleLater();
       },
-      Math.min(this.#context.idleMs, CHECK_MS),
+      { background: true },
     );
-    this.#idle.unref();
   }
 
   #kinds(): string {

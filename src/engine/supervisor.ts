@@ -5,6 +5,7 @@
  */
 import { messageOf } from "../model/errors.ts";
 import type { TaskEventType } from "../model/events.ts";
+import type { Clock } from "../process/clock.ts";
 import type { Log } from "../process/log.ts";
 import { SerialQueue } from "../process/serial-queue.ts";
 import type { FeedEntry, Instance, Store } from "../store/store.ts";
@@ -24,10 +25,9 @@ const POLL_MS = 5000;
 const BEAT_MS = 10_000;
 const TELL_MS = 100;
 
-export interface SupervisorContext {
+export interface SupervisorContext extends Clock {
   store: Store;
   log: Log;
-  now(): number;
   /** Whether the process of an instance is alive. */
   isAlive(instance: Instance): boolean;
   /** How long the death of another process may go unnoticed; 5 s when absent. */
@@ -54,17 +54,18 @@ export class Supervisor {
   /** The recovery that has been requested and has not begun. */
   #due: Promise<boolean> | null = null;
   #following: Promise<void> | null = null;
-  #sweep: ReturnType<typeof setTimeout> | null = null;
-  #telling: ReturnType<typeof setTimeout> | null = null;
+  /** Cancel a recovery, and a round of deliveries, that are scheduled. */
+  #cancelSweep: (() => void) | null = null;
+  #cancelTelling: (() => void) | null = null;
   #stopped = false;
 
   constructor(context: SupervisorContext) {
-    const { store, log, pollMs = POLL_MS, beatMs = BEAT_MS } = context;
+    const { store, log, after, pollMs = POLL_MS, beatMs = BEAT_MS } = context;
     this.#context = context;
     this.#pollMs = pollMs;
-    this.changes = new Changes(store, log);
+    this.changes = new Changes(context);
     this.changes.onEntries((entries) => this.#heed(entries));
-    this.#heartbeat = new Heartbeat({ store, log, beatMs }, this.#members);
+    this.#heartbeat = new Heartbeat({ store, log, after, beatMs }, this.#members);
     const isAlive = (instance: Instance) => !this.#leaving.has(instance.id) && context.isAlive(instance);
     this.#orphans = new OrphanSweep({ ...context, isAlive }, this.#members);
   }
@@ -108,12 +109,12 @@ export class Supervisor {
 
   /** Schedules a recovery: something depends on another process, which may die before it is done. */
   recoverLater(ms = this.#pollMs): void {
-    if (this.#sweep || !this.#isNeeded) return;
-    this.#sweep = setTimeout(() => {
-      this.#sweep = null;
+    if (this.#cancelSweep || !this.#isNeeded) return;
+    const recover = () => {
+      this.#cancelSweep = null;
       void this.recover();
-    }, ms);
-    this.#sweep.unref();
+    };
+    this.#cancelSweep = this.#context.after(ms, recover, { background: true });
   }
 
   /** Starts nothing more. Members may still be removed. */
@@ -141,10 +142,10 @@ export class Supervisor {
   }
 
   #rest(): void {
-    if (this.#sweep) clearTimeout(this.#sweep);
-    if (this.#telling) clearTimeout(this.#telling);
-    this.#sweep = null;
-    this.#telling = null;
+    this.#cancelSweep?.();
+    this.#cancelTelling?.();
+    this.#cancelSweep = null;
+    this.#cancelTelling = null;
     this.#heartbeat.stop();
     this.changes.stop();
     this.#following = null;
@@ -194,13 +195,13 @@ export class Supervisor {
 
   /** For notices that other processes wrote: the engines of this one deliver theirs without being told. */
   #tellLater(): void {
-    if (this.#telling || !this.#isNeeded) return;
-    this.#telling = setTimeout(() => {
-      this.#telling = null;
+    if (this.#cancelTelling || !this.#isNeeded) return;
+    this.#cancelTelling = this.#context.after(TELL_MS, () => {
+      this.#cancelTelling = null;
       this.#tellParents().catch((thrown: unknown) => {
         this.#context.log.error("the outbox could not be read", { error: messageOf(thrown) });
       });
-    }, TELL_MS);
+    });
   }
 
   async #tellParents(): Promise<void> {

@@ -10,6 +10,7 @@ import { Supervisor } from "../engine/supervisor.ts";
 import { apiSettings } from "../http/api-settings.ts";
 import type { ApiServer } from "../http/server.ts";
 import { messageOf } from "../model/errors.ts";
+import { systemClock } from "../process/clock.ts";
 import { isInstanceAlive } from "../process/liveness.ts";
 import type { Log } from "../process/log.ts";
 import type { Store } from "../store/store.ts";
@@ -71,7 +72,7 @@ function openShared(directory: string, log: Log, maxConcurrent: number | null): 
   const open = async (): Promise<Opened> => {
     const { sqliteStore } = await import("../store/open.ts");
     const store = await sqliteStore({ directory, log: (line) => log.info(line) });
-    const supervisor = new Supervisor({ store, log, now: Date.now, isAlive: isInstanceAlive });
+    const supervisor = new Supervisor({ store, log, ...systemClock, isAlive: isInstanceAlive });
     const server = await startApi(store, directory, engines, log);
     return {
       store,

@@ -8,6 +8,7 @@ import type { BoardContext } from "../../src/board/board-context.ts";
 import { Desk } from "../../src/engine/desk.ts";
 import { Runner } from "../../src/engine/runner.ts";
 import { scriptedHosts } from "../../src/hosts/scripted/scripted-hosts.ts";
+import { systemClock } from "../../src/process/clock.ts";
 import { isInstanceAlive } from "../../src/process/liveness.ts";
 import type { CallOperation } from "../../src/protocol/operations.ts";
 import { sqliteStore } from "../../src/store/open.ts";
@@ -49,7 +50,7 @@ export async function openSide(folder: string, fields: Partial<BoardContext> = {
     desk,
     worktrees,
     log,
-    now: Date.now,
+    ...systemClock,
     newId: () => crypto.randomUUID(),
     executors: async () => [{ host: "scripted", problem: null, defaultAgent: "general", agents: AGENTS }],
     released: (directory) => runner.release(directory),

@@ -2,10 +2,12 @@ import { expect, test } from "bun:test";
 import { BoardChanges } from "../../src/engine/watching/board-changes.ts";
 import { Changes } from "../../src/engine/watching/changes.ts";
 import { type TaskChange, TaskChanges } from "../../src/engine/watching/task-changes.ts";
+import { systemClock } from "../../src/process/clock.ts";
 import type { Store } from "../../src/store/store.ts";
 import { completed, create, newTask } from "../../src/testing/sample-task.ts";
 import { newWorld } from "./engine-bed.ts";
 
+const { after } = systemClock;
 const log = { info() {}, error: (message: string) => expect(message).toBe("") };
 
 function createMany(store: Store, ids: readonly string[]) {
@@ -40,7 +42,7 @@ function told<Item>() {
 
 test("a listener stopped with a read pending starts again at the feed's current position", async () => {
   const { store } = await newWorld().side({ started: false });
-  const changes = new Changes(store, log, 20);
+  const changes = new Changes({ store, log, after }, 20);
   await changes.start();
   const noticed = new Promise<void>((resolve) => {
     const stop = store.onChange(() => resolve(stop()));
@@ -61,7 +63,7 @@ test("a listener stopped with a read pending starts again at the feed's current 
 test("each entry is delivered once, in order, whether they come together or one after another", async () => {
   const { store } = await newWorld().side({ started: false });
   await create(store, "history");
-  const changes = new Changes(store, log, 1);
+  const changes = new Changes({ store, log, after }, 1);
   const heard = told<string>();
   changes.onEntries((entries) => heard.add(entries.map(({ taskId }) => taskId)));
   await changes.start();
@@ -94,7 +96,7 @@ test("a failed read is repeated with the next change", async () => {
       failed.resolve();
     },
   };
-  const changes = new Changes(failing, noting, 1);
+  const changes = new Changes({ store: failing, log: noting, after }, 1);
   changes.onEntries((entries) => heard.add(entries.map(({ taskId }) => taskId)));
   await changes.start();
   await create(store, "a");
@@ -111,7 +113,7 @@ test("a watcher of tasks sees each as it was right after its event, including th
   await create(store, "early");
   await store.apply("early", { type: "run.phased", at: 2, run: 0, phase: "working", detail: null });
   const heard = told<TaskChange>();
-  const watching = new TaskChanges(store, log, (changes) => heard.add(changes));
+  const watching = new TaskChanges({ store, log, after }, (changes) => heard.add(changes));
   await watching.start();
   await store.write(async (transaction) => {
     await transaction.apply("late", { type: "task.created", at: 3, task: newTask("late") });
@@ -147,7 +149,7 @@ test("a watcher of the board is told when it changed, and nothing about tasks", 
     },
   };
   const changed = told<boolean>();
-  const watching = new BoardChanges({ ...store, board }, log, () => changed.add([hasProject]));
+  const watching = new BoardChanges({ store: { ...store, board }, log, after }, () => changed.add([hasProject]));
   await watching.start();
   const looked = looks.all.length;
   await create(store, "task");

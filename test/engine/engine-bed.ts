@@ -17,6 +17,7 @@ import { markerOf, type ScriptedScript } from "../../src/hosts/scripted/script.t
 import { type ScriptedHost, scriptedHost } from "../../src/hosts/scripted/scripted-host.ts";
 import { type ScriptedMessage, ScriptedSessions } from "../../src/hosts/scripted/sessions.ts";
 import { isLive, type Task } from "../../src/model/task.ts";
+import { systemClock } from "../../src/process/clock.ts";
 import type { Log } from "../../src/process/log.ts";
 import { sqliteStore } from "../../src/store/open.ts";
 import type { Instance, Notice, NoticeState, Store } from "../../src/store/store.ts";
@@ -68,6 +69,8 @@ export class World {
 
   /** The monotonic clock likewise. */
   monotonic = (): number => ++this.#awake;
+
+  after = systemClock.after;
 
   pass(ms: number): void {
     this.#at += ms;
@@ -164,7 +167,8 @@ export class World {
     const isAlive = ({ id: other }: Instance) => !this.#dead.has(other) && !this.#heldForDead.has(other);
     const { pollMs } = settings;
     const { beatMs = NEVER, opener } = options;
-    const own = { store, log, now: this.now, isAlive, pollMs, beatMs, ...(opener && { opener }) };
+    const { now, monotonic, after } = this;
+    const own = { store, log, now, monotonic, after, isAlive, pollMs, beatMs, ...(opener && { opener }) };
     return {
       store,
       host,
@@ -182,8 +186,9 @@ export class World {
       },
       settings,
       log,
-      now: this.now,
-      monotonic: this.monotonic,
+      now,
+      monotonic,
+      after,
       newId: (prefix) => `${prefix}_${id}_${++ids}`,
       isAlive,
       wordNotices: (views) => ({

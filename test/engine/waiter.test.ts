@@ -3,8 +3,10 @@ import { expect, test } from "bun:test";
 import { Changes } from "../../src/engine/watching/changes.ts";
 import { Waiter } from "../../src/engine/watching/waiter.ts";
 import { gate, say } from "../../src/hosts/scripted/script.ts";
+import { systemClock } from "../../src/process/clock.ts";
 import { codeOf, launch, newWorld } from "./engine-bed.ts";
 
+const { after } = systemClock;
 const log = { info: () => {}, error: () => {} };
 
 /** A feed that reports how many listen to it. */
@@ -26,14 +28,14 @@ test("a wait that ends with a store error leaves no listener, no timer and no si
   const side = await world.side();
   const task = await launch(side, world.parent(), world.script(gate("held"), say("x")));
   await side.host.gate("held").reachedBy(1);
-  const changes = new Counted(side.store, log);
+  const changes = new Counted({ store: side.store, log, after });
   const broken = { ...side.store, task: () => Promise.reject(new Error("disk full")) };
   const { signal } = new AbortController();
   const left: string[] = [];
   signal.removeEventListener = (type: string) => left.push(type);
-  await expect(new Waiter(broken, changes).untilEnded(task.id, { timeout: 3_600_000, signal })).rejects.toThrow(
-    "disk full",
-  );
+  await expect(
+    new Waiter({ store: broken, after }, changes).untilEnded(task.id, { timeout: 3_600_000, signal }),
+  ).rejects.toThrow("disk full");
   expect([changes.listening, left]).toEqual([0, ["abort"]]);
 });
 
@@ -42,8 +44,8 @@ test("nor does a wait that times out or is aborted by its caller", async () => {
   const side = await world.side();
   const task = await launch(side, world.parent(), world.script(gate("held"), say("x")));
   await side.host.gate("held").reachedBy(1);
-  const changes = new Counted(side.store, log);
-  const waiter = new Waiter(side.store, changes);
+  const changes = new Counted({ store: side.store, log, after });
+  const waiter = new Waiter({ store: side.store, after }, changes);
   expect((await waiter.untilEnded(task.id, { timeout: 1 })).reason).toBe("timeout");
   expect((await waiter.untilEnded(task.id, { signal: AbortSignal.abort() })).reason).toBe("aborted");
   expect(changes.listening).toBe(0);

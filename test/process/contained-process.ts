@@ -10,7 +10,7 @@ import { PERSON } from "../../src/engine/launch.ts";
 import { Supervisor } from "../../src/engine/supervisor.ts";
 import { gate, markerOf, say } from "../../src/hosts/scripted/script.ts";
 import { scriptedHost } from "../../src/hosts/scripted/scripted-host.ts";
-import { awakeNow } from "../../src/process/awake-clock.ts";
+import { systemClock } from "../../src/process/clock.ts";
 import { instanceJudge, ownIdentity } from "../../src/process/liveness.ts";
 import { sqliteStore } from "../../src/store/open.ts";
 
@@ -23,7 +23,7 @@ const identity = { ...ownIdentity(), ...(namespace && { pidNamespace: namespace 
 let ids = 0;
 const log = { info: () => {}, error: () => {} };
 const isAlive = instanceJudge();
-const supervisor = new Supervisor({ store, log, now: Date.now, isAlive, pollMs: 20, beatMs: 20 });
+const supervisor = new Supervisor({ store, log, ...systemClock, isAlive, pollMs: 20, beatMs: 20 });
 const engine = new Engine({
   store,
   supervisor,
@@ -31,8 +31,7 @@ const engine = new Engine({
   instance: { id: "ins_contained", ...identity, beat: 0, host: host.kind, directory: "/inside", startedAt: Date.now() },
   settings: { ...DEFAULT_SETTINGS, pollMs: 20 },
   log,
-  now: Date.now,
-  monotonic: awakeNow,
+  ...systemClock,
   newId: (prefix) => `${prefix}_contained_${++ids}`,
   isAlive,
   wordNotices: () => ({ visible: "told", hidden: "" }),

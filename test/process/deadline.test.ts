@@ -57,10 +57,10 @@ describe("settlesWithin", () => {
 
 test("a pause ends early, and does not reject, when its signal aborts", async () => {
   const controller = new AbortController();
-  const paused = pause(1_000_000, controller.signal);
+  const paused = pause(1_000_000, { signal: controller.signal });
   controller.abort();
   await paused;
-  await pause(1_000_000, controller.signal);
+  await pause(1_000_000, { signal: controller.signal });
 });
 
 test("a wait that is over holds neither a listener nor the process", async () => {

@@ -11,7 +11,7 @@ import { gate, markerOf, say } from "../../src/hosts/scripted/script.ts";
 import { scriptedHost } from "../../src/hosts/scripted/scripted-host.ts";
 import { INTERRUPTED } from "../../src/model/evidence.ts";
 import { isLive } from "../../src/model/task.ts";
-import { awakeNow } from "../../src/process/awake-clock.ts";
+import { systemClock } from "../../src/process/clock.ts";
 import { instanceJudge, isAlive, ownIdentity, startByPs } from "../../src/process/liveness.ts";
 import { sqliteStore } from "../../src/store/open.ts";
 import type { Instance } from "../../src/store/store.ts";
@@ -132,7 +132,7 @@ test("processes in two containers on one data folder leave each other's tasks al
   const log = { info: () => {}, error: () => {} };
   // Checks are 20 ms apart here: the child's heartbeat may be a second late before it counts as stopped.
   const isAlive = instanceJudge(() => performance.now(), 1_500);
-  const supervisor = new Supervisor({ store: watched, log, now: Date.now, isAlive, pollMs: 20, beatMs: 20 });
+  const supervisor = new Supervisor({ store: watched, log, ...systemClock, isAlive, pollMs: 20, beatMs: 20 });
   const engine = new Engine({
     store: watched,
     supervisor,
@@ -140,8 +140,7 @@ test("processes in two containers on one data folder leave each other's tasks al
     instance: { ...own, id: "ins_outside", host: host.kind },
     settings: { ...DEFAULT_SETTINGS, pollMs: 20 },
     log,
-    now: Date.now,
-    monotonic: awakeNow,
+    ...systemClock,
     newId: (prefix) => `${prefix}_outside`,
     isAlive,
     wordNotices: () => ({ visible: "told", hidden: "" }),

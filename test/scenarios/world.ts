@@ -9,6 +9,8 @@ import { type Client, createClient } from "../../src/client/client.ts";
 import { Changes } from "../../src/engine/watching/changes.ts";
 import { Waiter } from "../../src/engine/watching/waiter.ts";
 import type { Task } from "../../src/model/task.ts";
+import { systemClock } from "../../src/process/clock.ts";
+import type { Log } from "../../src/process/log.ts";
 import { sqliteStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { type OpenAiModel, startOpenAiModel } from "../../src/testing/models/openai-model.ts";
@@ -76,12 +78,14 @@ export class World {
     const opencode = await startOpenCode({ ...rest, env, model, plugin: [[plugin, options]] });
     const storage = rest.env?.ASYNCAGENTS_HOME ?? join(opencode.home, ".opencode", "plugins", "background-agent");
     const store = await sqliteStore({ directory: storage });
-    const changes = new Changes(store, { info() {}, error: (message, details) => console.error(message, details) });
+    const log: Log = { info() {}, error: (message, details) => console.error(message, details) };
+    const watching = { store, log, after: systemClock.after };
+    const changes = new Changes(watching);
     await changes.start();
     const prefix = typeof options.toolPrefix === "string" ? options.toolPrefix : "asyncagents";
     return new World({ model, opencode, prefix, storage, store }, [
       changes,
-      new Waiter(store, changes),
+      new Waiter(watching, changes),
       shared === undefined,
     ]);
   }

@@ -84,7 +84,10 @@ export class AttemptStart {
   }
 
   async #withPatience(setup: Setup): Promise<void> {
-    const isDone = await settlesWithin(setup.done, { timeout: this.#parts.setupPatience ?? PATIENCE_MS });
+    const isDone = await settlesWithin(setup.done, {
+      timeout: this.#parts.setupPatience ?? PATIENCE_MS,
+      clock: this.#parts,
+    });
     if (isDone || setup.stage !== "called") return setup.done;
     setup.stage = "left";
   }

@@ -76,7 +76,7 @@ export async function stopAttempt(
   { attempt_id }: Input<"stop_attempt">,
 ): Promise<OperationOutput<"stop_attempt">> {
   await findAttempt(parts, attempt_id);
-  await settlesWithin(start.settled(attempt_id), { timeout: SETUP_MS });
+  await settlesWithin(start.settled(attempt_id), { timeout: SETUP_MS, clock: parts });
   return parts.oneAtATime.run(attempt_id, async () => {
     const { attempt, task } = await findAttempt(parts, attempt_id);
     if (attempt.state === "starting") {

@@ -76,10 +76,10 @@ async function settle(
   signal?: AbortSignal,
 ): Promise<void> {
   if (wait_ms === 0) return;
-  const end = performance.now() + wait_ms;
-  await settlesWithin(start.settled(attempt_id), { timeout: wait_ms, ...(signal && { signal }) });
+  const end = parts.monotonic() + wait_ms;
+  await settlesWithin(start.settled(attempt_id), { timeout: wait_ms, signal, clock: parts });
   const { task } = await findAttempt(parts, attempt_id);
-  const left = end - performance.now();
+  const left = end - parts.monotonic();
   if (task === null || left <= 0) return;
   const isSettled = (now: Task) => !isLive(now.status) || now.phase === "waiting";
   await parts.waiter.until(task.id, isSettled, { timeout: left, ...(signal && { signal }) });

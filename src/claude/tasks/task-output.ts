@@ -64,7 +64,7 @@ async function readWhole(source: OutputSource, options: WaitOptions): Promise<st
         failure,
       );
     }
-    await pause(PAUSE_MS, signal);
+    await pause(PAUSE_MS, { signal });
   }
 }
 

@@ -291,7 +291,7 @@ function noControl(what: string): AsyncAgentsError {
  */
 async function refusal(taskId: string, result: unknown, over: AbortSignal): Promise<never> {
   const isTurn = typeof result === "object" && result !== null;
-  if (isTurn) await pause(REFUSAL_MS, over);
+  if (isTurn) await pause(REFUSAL_MS, { signal: over });
   // Without a turn only the timeout ends the wait; after the timeout nobody is waiting.
   if (!isTurn || over.aborted) return new Promise(() => {});
   const said = "result" in result ? String(result.result).slice(0, 500) : "";

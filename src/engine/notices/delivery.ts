@@ -146,8 +146,8 @@ export class Delivery {
    * that, the session itself shows that the message arrived. If the parent is busy, recording does not wait.
    */
   async #outOfTheWay(taken: Promise<unknown>): Promise<void> {
-    await settlesWithin(taken, { timeout: BUSY_MS });
-    if (!this.#signals.isStopped()) await pause(SETTLE_MS);
+    await settlesWithin(taken, { timeout: BUSY_MS, clock: this.#context });
+    if (!this.#signals.isStopped()) await pause(SETTLE_MS, { clock: this.#context });
   }
 
   async #views(notices: readonly Notice[]): Promise<NoticeView[]> {

@@ -16,7 +16,7 @@ const WAITED_ATTEMPTS = 5;
 type Word = Uptake | "quiet";
 
 interface Pause {
-  timer: ReturnType<typeof setTimeout>;
+  cancel(): void;
   /** Only for notices that are sent alone; others need not wait. */
   isForAlone: boolean;
 }
@@ -29,7 +29,7 @@ export class Outbox {
   readonly #again = new Set<string>();
   /** Parents with somebody present: a failure now does not count as an attempt. */
   readonly #hurried = new Set<string>();
-  readonly #signals = new Signals<Word>();
+  readonly #signals: Signals<Word>;
   /** Parents for which a caller waits until all notices are delivered. */
   readonly #waitedFor = new Map<string, number>();
   /** Parents whose last delivery failed, until the retry. */
@@ -42,6 +42,7 @@ export class Outbox {
   constructor(context: EngineContext, onForeign: () => void) {
     this.#context = context;
     this.#onForeign = onForeign;
+    this.#signals = new Signals(context);
     this.#delivery = new Delivery(context, {
       uptake: (messageId, sessionId, limit) =>
         this.#signals.wait([messageId, sessionId], ["taken", "idle"], limit).then((word) => word as Uptake | null),
@@ -104,7 +105,7 @@ export class Outbox {
 
   stop(): void {
     this.#stopped = true;
-    for (const { timer } of this.#pausing.values()) clearTimeout(timer);
+    for (const { cancel } of this.#pausing.values()) cancel();
     this.#signals.stop();
   }
 
@@ -166,15 +167,15 @@ export class Outbox {
     // Somebody appeared while it failed, and is notified without a pause.
     if (this.#stopped || this.#hurried.has(parentSessionId)) return;
     if (!isForAlone) this.#again.delete(parentSessionId);
-    const timer = setTimeout(() => {
+    const cancel = this.#context.after(ms, () => {
       this.#pausing.delete(parentSessionId);
       this.kick(parentSessionId);
-    }, ms);
-    this.#pausing.set(parentSessionId, { timer, isForAlone });
+    });
+    this.#pausing.set(parentSessionId, { cancel, isForAlone });
   }
 
   #endPause(parentSessionId: string): void {
-    clearTimeout(this.#pausing.get(parentSessionId)?.timer);
+    this.#pausing.get(parentSessionId)?.cancel();
     this.#pausing.delete(parentSessionId);
   }
 }

@@ -2,14 +2,21 @@
  * Waits for short words about a key ("this message was added", "that session is idle"), each with a time limit. A word
  * that nobody waits for is discarded. A wait that is over leaves nothing behind.
  */
+import type { Clock } from "../../process/clock.ts";
+
 export class Signals<Word extends string> {
+  readonly #clock: Pick<Clock, "after">;
   readonly #listeners = new Map<string, Set<(word: Word | null) => void>>();
+
+  constructor(clock: Pick<Clock, "after">) {
+    this.#clock = clock;
+  }
 
   /** Resolves with the first of these words about one of the keys. Null after the time limit, or at `stop`. */
   wait(keys: readonly string[], words: readonly Word[], limit: number): Promise<Word | null> {
     return new Promise((resolve) => {
       const finish = (word: Word | null) => {
-        clearTimeout(timer);
+        cancel();
         for (const key of keys) {
           const waiting = this.#listeners.get(key);
           waiting?.delete(listen);
@@ -20,7 +27,7 @@ export class Signals<Word extends string> {
       const listen = (word: Word | null) => {
         if (word === null || words.includes(word)) finish(word);
       };
-      const timer = setTimeout(() => finish(null), limit);
+      const cancel = this.#clock.after(limit, () => finish(null));
       for (const key of keys) {
         const waiting = this.#listeners.get(key) ?? new Set();
         waiting.add(listen);

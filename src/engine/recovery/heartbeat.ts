@@ -4,11 +4,12 @@
  * which tasks are still its own. Does not judge other processes.
  */
 import { messageOf } from "../../model/errors.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { Log } from "../../process/log.ts";
 import type { Store } from "../../store/store.ts";
 import type { Member } from "../member.ts";
 
-interface HeartbeatContext {
+interface HeartbeatContext extends Pick<Clock, "after"> {
   store: Store;
   log: Log;
   beatMs: number;
@@ -19,7 +20,8 @@ export class Heartbeat {
   readonly #members: ReadonlyMap<string, Member>;
   /** Those that registered again and have not checked their tasks yet: a check that failed is repeated. */
   readonly #unverified = new Set<Member>();
-  #timer: ReturnType<typeof setTimeout> | null = null;
+  /** Cancels the next round. Set from start to stop. */
+  #cancel: (() => void) | null = null;
   /** Counts up with each stop: a round of heartbeats that began before it does not schedule another. */
   #stops = 0;
 
@@ -30,21 +32,22 @@ export class Heartbeat {
 
   /** Does nothing if it has been started. */
   start(): void {
-    if (this.#timer) return;
+    if (this.#cancel) return;
     const stops = this.#stops;
-    this.#timer = setTimeout(async () => {
+    const beatAll = async () => {
       for (const member of [...this.#members.values()]) await this.#beat(member);
       if (stops !== this.#stops) return;
-      this.#timer = null;
+      this.#cancel = null;
       this.start();
-    }, this.#context.beatMs);
-    this.#timer.unref();
+    };
+    const { after, beatMs } = this.#context;
+    this.#cancel = after(beatMs, () => void beatAll(), { background: true });
   }
 
   stop(): void {
     this.#stops++;
-    if (this.#timer) clearTimeout(this.#timer);
-    this.#timer = null;
+    this.#cancel?.();
+    this.#cancel = null;
   }
 
   async #beat(member: Member): Promise<void> {

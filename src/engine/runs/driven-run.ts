@@ -13,6 +13,7 @@ import { isOver, type LiveRun } from "../../model/live-run/live-run.ts";
 import type { Moment } from "../../model/live-run/moment.ts";
 import { step } from "../../model/live-run/step.ts";
 import type { Task } from "../../model/task.ts";
+import type { Clock } from "../../process/clock.ts";
 import { SerialQueue } from "../../process/serial-queue.ts";
 import type { EngineContext } from "../context.ts";
 import type { Leftovers } from "./leftovers.ts";
@@ -31,7 +32,8 @@ export class DrivenRun {
   readonly #context: EngineContext;
   readonly #surroundings: RunSurroundings;
   readonly #writes = new SerialQueue();
-  readonly #timers = new Map<WakeName, ReturnType<typeof setTimeout>>();
+  /** Cancel what the run is to be woken for. */
+  readonly #wakes = new Map<WakeName, () => void>();
   /** As it was when the run began. */
   readonly task: Task;
   /** Its slot, or its place in the line for one. */
@@ -89,7 +91,7 @@ export class DrivenRun {
    */
   stop(): void {
     this.#isStopped = true;
-    this.#clearTimers();
+    this.#cancelWakes();
     this.place?.leave();
   }
 
@@ -99,14 +101,14 @@ export class DrivenRun {
       const { log } = this.#context;
       log.error("a run is not this instance's any more; it is stopped here", { task: this.task.id });
     }
-    this.#clearTimers();
+    this.#cancelWakes();
     this.place?.leave();
     this.#surroundings.release(this);
   }
 
-  #clearTimers(): void {
-    for (const timer of this.#timers.values()) clearTimeout(timer);
-    this.#timers.clear();
+  #cancelWakes(): void {
+    for (const cancel of this.#wakes.values()) cancel();
+    this.#wakes.clear();
   }
 
   async #do(effect: RunEffect): Promise<void> {
@@ -210,12 +212,12 @@ export class DrivenRun {
 
   #wake(name: WakeName, ms: number): void {
     if (this.#isStopped) return;
-    clearTimeout(this.#timers.get(name));
+    this.#wakes.get(name)?.();
     const wake = () => {
-      this.#timers.delete(name);
+      this.#wakes.delete(name);
       this.tell({ type: "woken", name });
     };
-    this.#timers.set(name, setTimeout(wake, ms));
+    this.#wakes.set(name, this.#context.after(ms, wake));
   }
 
   #logFailure(message: string): (thrown: unknown) => void {
@@ -223,6 +225,6 @@ export class DrivenRun {
   }
 }
 
-export function momentOf({ now, monotonic }: Pick<EngineContext, "now" | "monotonic">): Moment {
+export function momentOf({ now, monotonic }: Pick<Clock, "now" | "monotonic">): Moment {
   return { awake: monotonic(), wall: now() };
 }

@@ -43,7 +43,7 @@ export class Driver {
   constructor(context: EngineContext, onEnded: (task: Task) => void) {
     this.#context = context;
     this.#slots = context.slots ?? new Slots(null);
-    this.lull = new Lull({ pauseMs: context.settings.launchPauseMs });
+    this.lull = new Lull({ clock: context, pauseMs: context.settings.launchPauseMs });
     this.#leftovers = new Leftovers(context, (sessionId) => {
       const run = this.#runs.get(sessionId);
       return run !== undefined && isWanted(run.live);
@@ -134,7 +134,7 @@ export class Driver {
         log.error("an interrupted session was not stopped", { error: messageOf(thrown) });
       });
     });
-    await settlesWithin(Promise.all(stopping), { timeout: ABORT_MS });
+    await settlesWithin(Promise.all(stopping), { timeout: ABORT_MS, clock: this.#context });
   }
 
   take(event: HostEvent): void {

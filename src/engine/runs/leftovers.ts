@@ -14,7 +14,8 @@ const MAX_EXPECTED = 1_000;
 export class Leftovers {
   readonly #context: EngineContext;
   readonly #isInUse: (sessionId: string) => boolean;
-  readonly #pausing = new Map<string, ReturnType<typeof setTimeout>>();
+  /** Cancel the next try, by session. */
+  readonly #pausing = new Map<string, () => void>();
   /** Prompts that were given up, by their messages' ids, with their sessions. */
   readonly #expected = new Map<string, string>();
   #closed = false;
@@ -47,15 +48,15 @@ export class Leftovers {
   /** Gives up on all of them: the process ends. */
   close(): void {
     this.#closed = true;
-    for (const timer of this.#pausing.values()) clearTimeout(timer);
+    for (const cancel of this.#pausing.values()) cancel();
     this.#pausing.clear();
   }
 
   async #try(sessionId: string, count: number): Promise<void> {
-    clearTimeout(this.#pausing.get(sessionId));
+    this.#pausing.get(sessionId)?.();
     this.#pausing.delete(sessionId);
     if (this.#closed || this.#isInUse(sessionId)) return;
-    const { host, log } = this.#context;
+    const { host, log, after } = this.#context;
     try {
       await host.abort(sessionId);
     } catch (thrown) {
@@ -64,8 +65,9 @@ export class Leftovers {
       const next = isLast ? "it is left alone now" : "it is tried again";
       log.error(`a session without a run could not be stopped; ${next}`, { sessionId, error: messageOf(thrown) });
       if (isLast || this.#closed) return;
-      const timer = setTimeout(() => void this.#try(sessionId, count + 1), FIRST_PAUSE_MS * 2 ** (count - 1));
-      this.#pausing.set(sessionId, timer);
+      const pause = FIRST_PAUSE_MS * 2 ** (count - 1);
+      const again = () => void this.#try(sessionId, count + 1);
+      this.#pausing.set(sessionId, after(pause, again));
     }
   }
 }

@@ -2,18 +2,27 @@
  * Holds work back while tasks are being launched: agents that start to work would slow down the other launches, and the
  * parent that waits for them. Held work begins after a pause without launches, or after two seconds at the latest.
  */
+import type { Clock } from "../../process/clock.ts";
 
 const LONGEST_MS = 2_000;
 
+interface LullOptions {
+  clock: Pick<Clock, "after">;
+  pauseMs: number;
+  longestMs?: number;
+}
+
 export class Lull {
+  readonly #clock: Pick<Clock, "after">;
   readonly #pauseMs: number;
   readonly #longestMs: number;
   #launching = 0;
   readonly #held = new Set<() => void>();
-  #pause: ReturnType<typeof setTimeout> | null = null;
-  #longest: ReturnType<typeof setTimeout> | null = null;
+  #cancelPause: (() => void) | null = null;
+  #cancelLongest: (() => void) | null = null;
 
-  constructor({ pauseMs, longestMs = LONGEST_MS }: { pauseMs: number; longestMs?: number }) {
+  constructor({ clock, pauseMs, longestMs = LONGEST_MS }: LullOptions) {
+    this.#clock = clock;
     this.#pauseMs = pauseMs;
     this.#longestMs = longestMs;
   }
@@ -32,7 +41,7 @@ export class Lull {
   /** Runs the work when no launch is under way. */
   after(work: () => void): void {
     this.#held.add(work);
-    this.#longest ??= setTimeout(() => this.#release(), this.#longestMs);
+    this.#cancelLongest ??= this.#clock.after(this.#longestMs, () => this.#release());
     this.#wait();
   }
 
@@ -42,10 +51,10 @@ export class Lull {
   }
 
   #wait(): void {
-    if (this.#pause) clearTimeout(this.#pause);
-    this.#pause = null;
+    this.#cancelPause?.();
+    this.#cancelPause = null;
     if (this.#held.size === 0 || this.#launching > 0) return;
-    this.#pause = setTimeout(() => this.#release(), this.#pauseMs);
+    this.#cancelPause = this.#clock.after(this.#pauseMs, () => this.#release());
   }
 
   #release(): void {
@@ -56,9 +65,9 @@ export class Lull {
   }
 
   #clearTimers(): void {
-    if (this.#pause) clearTimeout(this.#pause);
-    if (this.#longest) clearTimeout(this.#longest);
-    this.#pause = null;
-    this.#longest = null;
+    this.#cancelPause?.();
+    this.#cancelLongest?.();
+    this.#cancelPause = null;
+    this.#cancelLongest = null;
   }
 }

@@ -4,13 +4,13 @@
 import type { EngineContext } from "../context.ts";
 
 export class PollTimer {
-  readonly #context: Pick<EngineContext, "settings" | "monotonic">;
+  readonly #context: Pick<EngineContext, "settings" | "monotonic" | "after">;
   readonly #poll: () => Promise<void>;
-  #timer: ReturnType<typeof setTimeout> | null = null;
+  #cancel: (() => void) | null = null;
   #lastPoll = Number.NEGATIVE_INFINITY;
   #isStopped = false;
 
-  constructor(context: Pick<EngineContext, "settings" | "monotonic">, poll: () => Promise<void>) {
+  constructor(context: Pick<EngineContext, "settings" | "monotonic" | "after">, poll: () => Promise<void>) {
     this.#context = context;
     this.#poll = poll;
   }
@@ -31,16 +31,16 @@ export class PollTimer {
   }
 
   #clear(): void {
-    if (this.#timer) clearTimeout(this.#timer);
-    this.#timer = null;
+    this.#cancel?.();
+    this.#cancel = null;
   }
 
   #schedule(delay: number): void {
-    if (this.#timer || this.#isStopped) return;
-    this.#timer = setTimeout(() => {
-      this.#timer = null;
+    if (this.#cancel || this.#isStopped) return;
+    this.#cancel = this.#context.after(delay, () => {
+      this.#cancel = null;
       this.#lastPoll = this.#context.monotonic();
       void this.#poll();
-    }, delay);
+    });
   }
 }

@@ -3,48 +3,48 @@
  * are reported once. Reads a single number, and nothing while nobody listens.
  */
 import { messageOf } from "../../model/errors.ts";
-import type { Log } from "../../process/log.ts";
-import type { Store } from "../../store/store.ts";
+import type { WatchContext } from "./changes.ts";
 
 const PAUSE_MS = 20;
 
 export class BoardChanges {
-  readonly #store: Store;
-  readonly #log: Log;
+  readonly #context: WatchContext;
   readonly #listener: () => void;
   #version = 0;
   #stop: (() => void) | null = null;
-  #timer: ReturnType<typeof setTimeout> | null = null;
+  /** Cancels a look that is scheduled. */
+  #cancelLook: (() => void) | null = null;
 
-  constructor(store: Store, log: Log, listener: () => void) {
-    this.#store = store;
-    this.#log = log;
+  constructor(context: WatchContext, listener: () => void) {
+    this.#context = context;
     this.#listener = listener;
   }
 
   async start(): Promise<void> {
-    this.#version = await this.#store.board.version();
-    this.#stop = this.#store.onChange(() => {
-      this.#timer ??= setTimeout(() => void this.#look(), PAUSE_MS);
+    const { store, after } = this.#context;
+    this.#version = await store.board.version();
+    this.#stop = store.onChange(() => {
+      this.#cancelLook ??= after(PAUSE_MS, () => void this.#look());
     });
   }
 
   stop(): void {
     this.#stop?.();
     this.#stop = null;
-    clearTimeout(this.#timer ?? undefined);
-    this.#timer = null;
+    this.#cancelLook?.();
+    this.#cancelLook = null;
   }
 
   async #look(): Promise<void> {
-    this.#timer = null;
+    this.#cancelLook = null;
+    const { store, log } = this.#context;
     try {
-      const version = await this.#store.board.version();
+      const version = await store.board.version();
       if (version === this.#version || this.#stop === null) return;
       this.#version = version;
       this.#listener();
     } catch (thrown) {
-      this.#log.error("the board could not be read; it is read again after the next change", {
+      log.error("the board could not be read; it is read again after the next change", {
         error: messageOf(thrown),
       });
     }

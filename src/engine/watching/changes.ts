@@ -3,6 +3,7 @@
  * a time; a failed read is repeated. Starts at the end of the feed, without history.
  */
 import { messageOf } from "../../model/errors.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { Log } from "../../process/log.ts";
 import type { FeedEntry, Store } from "../../store/store.ts";
 
@@ -15,33 +16,38 @@ const RETRY_MS = 1_000;
 /** Gets new entries of the feed, in order; the next ones are read when it is done. */
 export type EntriesListener = (entries: readonly FeedEntry[]) => void | Promise<void>;
 
+/** What those need who watch the store. */
+export interface WatchContext extends Pick<Clock, "after"> {
+  store: Store;
+  log: Log;
+}
+
 export class Changes {
-  readonly #store: Store;
-  readonly #log: Log;
+  readonly #context: WatchContext;
   readonly #pauseMs: number;
   readonly #listeners = new Set<EntriesListener>();
   #seq = 0;
   #stop: (() => void) | null = null;
-  #timer: ReturnType<typeof setTimeout> | null = null;
+  /** Cancels a read that is scheduled. */
+  #cancelRead: (() => void) | null = null;
   #reading = false;
   #again = false;
 
-  constructor(store: Store, log: Log, pauseMs = PAUSE_MS) {
-    this.#store = store;
-    this.#log = log;
+  constructor(context: WatchContext, pauseMs = PAUSE_MS) {
+    this.#context = context;
     this.#pauseMs = pauseMs;
   }
 
   async start(): Promise<void> {
-    const seq = await this.#store.lastSeq();
+    const seq = await this.#context.store.lastSeq();
     // Another call was faster.
     if (this.#stop) return;
     this.#seq = seq;
-    const stop = this.#store.onChange(() => this.#readSoon());
+    const stop = this.#context.store.onChange(() => this.#readSoon());
     this.#stop = () => {
       stop();
-      clearTimeout(this.#timer ?? undefined);
-      this.#timer = null;
+      this.#cancelRead?.();
+      this.#cancelRead = null;
     };
   }
 
@@ -58,10 +64,10 @@ export class Changes {
 
   /** After a moment, once for everything that was written until then. */
   #readSoon(ms = this.#pauseMs): void {
-    this.#timer ??= setTimeout(() => {
-      this.#timer = null;
+    this.#cancelRead ??= this.#context.after(ms, () => {
+      this.#cancelRead = null;
       void this.#read();
-    }, ms);
+    });
   }
 
   async #read(): Promise<void> {
@@ -72,7 +78,7 @@ export class Changes {
       while (this.#again && this.#stop) {
         this.#again = false;
         const session = this.#stop;
-        const entries = await this.#store.feed(this.#seq, PAGE);
+        const entries = await this.#context.store.feed(this.#seq, PAGE);
         if (entries.length > 0) for (const listener of this.#listeners) await listener(entries);
         // It was stopped, and possibly started again further on: this page is out of date.
         if (this.#stop !== session) this.#again = true;
@@ -80,7 +86,7 @@ export class Changes {
         if (entries.length === PAGE) this.#again = true;
       }
     } catch (thrown) {
-      this.#log.error("the feed could not be read; it is tried again", { error: messageOf(thrown) });
+      this.#context.log.error("the feed could not be read; it is tried again", { error: messageOf(thrown) });
       if (this.#stop) this.#readSoon(RETRY_MS);
     } finally {
       this.#reading = false;

@@ -5,9 +5,9 @@
 import { AsyncAgentsError } from "../../model/errors.ts";
 import type { Tokens } from "../../model/progress.ts";
 import { isLive, type Run, STATUSES, type Status, type Task } from "../../model/task.ts";
-import type { Log } from "../../process/log.ts";
 import type { AgentTotals, Notice, RunSpan, Store, TaskPage, TaskQuery } from "../../store/store.ts";
 import { BoardChanges } from "./board-changes.ts";
+import type { WatchContext } from "./changes.ts";
 import { type TaskChange, TaskChanges } from "./task-changes.ts";
 
 const PAGE = 200;
@@ -92,13 +92,16 @@ export class Overview {
   }
 
   /** Reports what happens after it is started, in order, whichever process did it. */
-  watch(log: Log, listener: (changes: readonly TaskChange[]) => void | Promise<void>): TaskChanges {
-    return new TaskChanges(this.#store, log, listener);
+  watch(
+    context: Omit<WatchContext, "store">,
+    listener: (changes: readonly TaskChange[]) => void | Promise<void>,
+  ): TaskChanges {
+    return new TaskChanges({ ...context, store: this.#store }, listener);
   }
 
   /** Reports changes of the board after it is started. */
-  watchBoard(log: Log, listener: () => void): BoardChanges {
-    return new BoardChanges(this.#store, log, listener);
+  watchBoard(context: Omit<WatchContext, "store">, listener: () => void): BoardChanges {
+    return new BoardChanges({ ...context, store: this.#store }, listener);
   }
 
   /** The position of the feed. What is read later includes everything up to it. */

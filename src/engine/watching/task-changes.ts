@@ -5,9 +5,8 @@
 import type { TaskEventType } from "../../model/events.ts";
 import { isLive, type Task } from "../../model/task.ts";
 import { transition } from "../../model/transition.ts";
-import type { Log } from "../../process/log.ts";
 import type { FeedEntry, Store } from "../../store/store.ts";
-import { Changes } from "./changes.ts";
+import { Changes, type WatchContext } from "./changes.ts";
 
 export interface TaskChange {
   seq: number;
@@ -26,9 +25,9 @@ export class TaskChanges {
   readonly #changes: Changes;
   #known = new Map<string, Task>();
 
-  constructor(store: Store, log: Log, listener: (changes: readonly TaskChange[]) => void | Promise<void>) {
-    this.#store = store;
-    this.#changes = new Changes(store, log, WATCHING_PAUSE_MS);
+  constructor(context: WatchContext, listener: (changes: readonly TaskChange[]) => void | Promise<void>) {
+    this.#store = context.store;
+    this.#changes = new Changes(context, WATCHING_PAUSE_MS);
     this.#changes.onEntries(async (entries) => listener(await this.#fold(entries)));
   }
 

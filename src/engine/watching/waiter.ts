@@ -3,18 +3,23 @@
  * only when something happened to it. However a wait ends, it leaves no listener behind.
  */
 import { isLive, type Task } from "../../model/task.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { WaitOptions } from "../../process/deadline.ts";
 import type { Store } from "../../store/store.ts";
 import type { Changes } from "./changes.ts";
 
 type WaitResult = { reason: "reached" | "timeout" | "aborted"; task: Task | null };
 
+interface WaiterContext extends Pick<Clock, "after"> {
+  store: Store;
+}
+
 export class Waiter {
-  readonly #store: Store;
+  readonly #context: WaiterContext;
   readonly #changes: Changes;
 
-  constructor(store: Store, changes: Changes) {
-    this.#store = store;
+  constructor(context: WaiterContext, changes: Changes) {
+    this.#context = context;
     this.#changes = changes;
   }
 
@@ -24,12 +29,13 @@ export class Waiter {
 
   /** Resolves at the first state for which `reached` is true. An unknown task counts as reached. */
   until(taskId: string, reached: (task: Task) => boolean, options: WaitOptions): Promise<WaitResult> {
+    const { store, after } = this.#context;
     return new Promise((resolve, reject) => {
       let done = false;
       const close = () => {
         done = true;
         stop();
-        clearTimeout(timer);
+        cancel?.();
         options.signal?.removeEventListener("abort", abort);
       };
       const finish = (reason: WaitResult["reason"], task: Task | null) => {
@@ -43,10 +49,10 @@ export class Waiter {
         reject(thrown);
       };
       const give = (reason: "timeout" | "aborted") => {
-        this.#store.task(taskId).then((task) => finish(reason, task), fail);
+        store.task(taskId).then((task) => finish(reason, task), fail);
       };
       const look = () => {
-        this.#store.task(taskId).then((task) => {
+        store.task(taskId).then((task) => {
           if (!task || reached(task)) finish("reached", task);
         }, fail);
       };
@@ -54,7 +60,7 @@ export class Waiter {
       const stop = this.#changes.onEntries((entries) => {
         if (entries.some((entry) => entry.taskId === taskId)) look();
       });
-      const timer = options.timeout === undefined ? undefined : setTimeout(() => give("timeout"), options.timeout);
+      const cancel = options.timeout === undefined ? undefined : after(options.timeout, () => give("timeout"));
       options.signal?.addEventListener("abort", abort, { once: true });
       if (options.signal?.aborted) abort();
       look();

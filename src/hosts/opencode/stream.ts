@@ -40,7 +40,7 @@ export function openCodeStream(input: OpenCodeStreamInput): OpenCodeStream {
         if (stopped.signal.aborted) return;
         input.onBreak(messageOf(thrown));
       }
-      await pause(AGAIN_MS, stopped.signal);
+      await pause(AGAIN_MS, { signal: stopped.signal });
     }
   };
   void follow();

@@ -72,7 +72,7 @@ export class ScriptedAnswers {
   async #hold(turn: ScriptedTurn, delay: ScriptedDelay): Promise<void> {
     if (turn.signal.aborted) return;
     if (delay.type === "gate") return this.#input.gate(delay.name).pass(turn.signal);
-    if (delay.type === "pause") return pause(delay.ms, turn.signal);
+    if (delay.type === "pause") return pause(delay.ms, { signal: turn.signal });
     const { reason, times } = delay;
     for (let count = 1; count <= times; count++) {
       turn.state = { state: "retrying", reason, count };

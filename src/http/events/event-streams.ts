@@ -10,6 +10,7 @@ import type { Overview } from "../../engine/watching/overview.ts";
 import type { TaskChange, TaskChanges } from "../../engine/watching/task-changes.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import type { TaskEventType } from "../../model/events.ts";
+import { systemClock } from "../../process/clock.ts";
 import type { Log } from "../../process/log.ts";
 import type { TaskEventName } from "../../protocol/task-event-names.ts";
 import { CORS } from "../reply.ts";
@@ -71,8 +72,9 @@ export class EventStreams {
 
   constructor(options: { overview: Overview; log: Log; heartbeatMs?: number | undefined }) {
     this.#snapshots = new Snapshots(options.overview);
-    this.#changes = options.overview.watch(options.log, (changes) => this.#tell(changes));
-    this.#board = options.overview.watchBoard(options.log, () => this.#announce("board.changed"));
+    const watching = { log: options.log, after: systemClock.after };
+    this.#changes = options.overview.watch(watching, (changes) => this.#tell(changes));
+    this.#board = options.overview.watchBoard(watching, () => this.#announce("board.changed"));
     this.#heartbeatMs = options.heartbeatMs ?? HEARTBEAT_MS;
   }
 

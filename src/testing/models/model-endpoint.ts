@@ -138,7 +138,7 @@ export class ModelEndpoint<R extends WireRequest, U extends object> {
     for (const modifier of modifiers) {
       if (signal.aborted) return;
       if (modifier.type === "gate") await this.gate(resolve(modifier.name, request)).pass(signal);
-      else await pause(modifier.ms, signal);
+      else await pause(modifier.ms, { signal });
     }
   }
 }

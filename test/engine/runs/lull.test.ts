@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { Lull } from "../../../src/engine/runs/lull.ts";
+import { systemClock } from "../../../src/process/clock.ts";
 
 const NEVER = 60_000;
 
@@ -19,7 +20,7 @@ function held(lull: Lull) {
 }
 
 test("deferred work starts when the last of the launches has returned", async () => {
-  const lull = new Lull({ pauseMs: 0, longestMs: NEVER });
+  const lull = new Lull({ clock: systemClock, pauseMs: 0, longestMs: NEVER });
   const [first, second] = [launch(lull), launch(lull)];
   const work = held(lull);
   first.finish();
@@ -32,14 +33,14 @@ test("deferred work starts when the last of the launches has returned", async ()
 });
 
 test("a failed launch delays nothing", async () => {
-  const lull = new Lull({ pauseMs: 0, longestMs: NEVER });
+  const lull = new Lull({ clock: systemClock, pauseMs: 0, longestMs: NEVER });
   const work = held(lull);
   await expect(lull.during(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
   await work.begins;
 });
 
 test("deferred work eventually starts even while a launch hangs, and later work is deferred again", async () => {
-  const lull = new Lull({ pauseMs: NEVER, longestMs: 0 });
+  const lull = new Lull({ clock: systemClock, pauseMs: NEVER, longestMs: 0 });
   const hanging = launch(lull);
   await held(lull).begins;
   await held(lull).begins;
@@ -48,7 +49,7 @@ test("deferred work eventually starts even while a launch hangs, and later work 
 });
 
 test("nothing starts after a stop", async () => {
-  const lull = new Lull({ pauseMs: 0, longestMs: 0 });
+  const lull = new Lull({ clock: systemClock, pauseMs: 0, longestMs: 0 });
   const work = held(lull);
   lull.stop();
   await new Promise((resolve) => setTimeout(resolve, 0));

@@ -1,13 +1,14 @@
 import { expect, test } from "bun:test";
 import { DEFAULT_SETTINGS } from "../../../src/engine/context.ts";
 import { PollTimer } from "../../../src/engine/runs/poll-timer.ts";
+import { systemClock } from "../../../src/process/clock.ts";
 
 /** A timer whose polls a test can wait for, and whose clock it can set. */
 function timed(pollMs: number) {
   const clock = { now: 0 };
   let polls = 0;
   let polled = Promise.withResolvers<void>();
-  const context = { settings: { ...DEFAULT_SETTINGS, pollMs }, monotonic: () => clock.now };
+  const context = { settings: { ...DEFAULT_SETTINGS, pollMs }, monotonic: () => clock.now, after: systemClock.after };
   const timer = new PollTimer(context, async () => {
     polls++;
     polled.resolve();

@@ -9,7 +9,7 @@ import { Supervisor } from "../../../src/engine/supervisor.ts";
 import type { ClaudeHost } from "../../../src/hosts/claude/claude-host.ts";
 import { DEFAULT_LIMITS } from "../../../src/model/limits.ts";
 import { isLive, type Task } from "../../../src/model/task.ts";
-import { awakeNow } from "../../../src/process/awake-clock.ts";
+import { systemClock } from "../../../src/process/clock.ts";
 import { sqliteStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { eventually } from "../../../src/testing/eventually.ts";
@@ -48,7 +48,7 @@ async function newEngine(id: string, host: ClaudeHost, settings: Partial<Setting
   };
   const log = { info: () => {}, error: () => {} };
   const isAlive = (instance: { id: string }) => !dead.has(instance.id);
-  const supervisor = new Supervisor({ store: opened, log, now: Date.now, isAlive, pollMs: 1000 });
+  const supervisor = new Supervisor({ store: opened, log, ...systemClock, isAlive, pollMs: 1000 });
   const made = new Engine({
     store: opened,
     supervisor,
@@ -56,11 +56,10 @@ async function newEngine(id: string, host: ClaudeHost, settings: Partial<Setting
     instance: { ...identity, startedAt: Date.now() },
     settings: { ...DEFAULT_SETTINGS, pollMs: 1000, ...settings },
     log,
-    now: Date.now,
+    ...systemClock,
     newId: (prefix) => `${prefix}_${crypto.randomUUID()}`,
     isAlive,
     wordNotices: () => ({ visible: "told", hidden: "" }),
-    monotonic: awakeNow,
     reach: () => {},
   });
   const stop = async () => {

@@ -11,7 +11,7 @@ import { PERSON } from "../../../src/engine/launch.ts";
 import { Supervisor } from "../../../src/engine/supervisor.ts";
 import { ask, delegate, gate, markerOf, type ScriptedScript, say } from "../../../src/hosts/scripted/script.ts";
 import { isLive, type Task } from "../../../src/model/task.ts";
-import { awakeNow } from "../../../src/process/awake-clock.ts";
+import { systemClock } from "../../../src/process/clock.ts";
 import { sqliteStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { eventually } from "../../../src/testing/eventually.ts";
@@ -37,7 +37,7 @@ beforeAll(async () => {
   });
   store = await sqliteStore({ directory: folder });
   const log = { info: () => {}, error: () => {} };
-  supervisor = new Supervisor({ store, log, now: Date.now, isAlive: () => true, pollMs: 200 });
+  supervisor = new Supervisor({ store, log, ...systemClock, isAlive: () => true, pollMs: 200 });
   engine = new Engine({
     store,
     supervisor,
@@ -55,8 +55,7 @@ beforeAll(async () => {
     },
     settings: { ...DEFAULT_SETTINGS, pollMs: 200 },
     log,
-    now: Date.now,
-    monotonic: awakeNow,
+    ...systemClock,
     newId: (prefix) => `${prefix}_${crypto.randomUUID()}`,
     isAlive: () => true,
     wordNotices: () => ({ visible: "told", hidden: "" }),

@@ -13,7 +13,7 @@ import { Overview } from "../../../src/engine/watching/overview.ts";
 import { ask, call, gate, say } from "../../../src/hosts/scripted/script.ts";
 import { scriptedHost } from "../../../src/hosts/scripted/scripted-host.ts";
 import { startApiServer } from "../../../src/http/server.ts";
-import { awakeNow } from "../../../src/process/awake-clock.ts";
+import { systemClock } from "../../../src/process/clock.ts";
 import { isInstanceAlive, ownIdentity } from "../../../src/process/liveness.ts";
 import { sqliteStore } from "../../../src/store/open.ts";
 
@@ -29,7 +29,7 @@ host.script("held", [call("bash", { output: "sk-secret" }), gate("door"), say("l
 host.script("asking", [ask("permission", "May I?"), say("thanks")]);
 const identity = ownIdentity();
 let ids = 0;
-const supervisor = new Supervisor({ store, log, now: Date.now, isAlive: isInstanceAlive });
+const supervisor = new Supervisor({ store, log, ...systemClock, isAlive: isInstanceAlive });
 const engine = new Engine({
   store,
   supervisor,
@@ -37,11 +37,10 @@ const engine = new Engine({
   log,
   instance: { id: `ins_of_${process.pid}`, ...identity, beat: 0, host: "scripted", directory, startedAt: Date.now() },
   settings: DEFAULT_SETTINGS,
-  now: Date.now,
+  ...systemClock,
   newId: (prefix) => `${prefix}_${process.pid}_${++ids}`,
   isAlive: isInstanceAlive,
   wordNotices: () => ({ visible: "told", hidden: "" }),
-  monotonic: awakeNow,
   reach: () => {},
 });
 await engine.start();
