@@ -21,6 +21,7 @@ const scripts = {
   mutate: "scripts/mutate.ts",
   release: "scripts/release.ts",
   screenshots: "scripts/screenshots.ts",
+  simulate: "simulation/main.ts",
   cli: "src/cli/main.ts",
   api: "scripts/api-report.ts",
   packages: "scripts/packages.ts",

@@ -4,7 +4,7 @@
  */
 import type { Host } from "../hosts/host.ts";
 import { systemClock } from "../process/clock.ts";
-import { isInstanceAlive, ownIdentity } from "../process/liveness.ts";
+import { isInstanceAlive, ownIdentity, type ProcessIdentity } from "../process/liveness.ts";
 import type { Log } from "../process/log.ts";
 import { makeId } from "../process/make-id.ts";
 import type { Instance, Store } from "../store/store.ts";
@@ -20,6 +20,8 @@ export interface EngineOptions extends Partial<Omit<EngineContext, "store" | "ho
   host: Host;
   /** The folder that the agents work in; the current one when absent. */
   directory?: string;
+  /** Identifies this process, for other processes. */
+  identity?: ProcessIdentity;
   /** Settings that differ from `DEFAULT_SETTINGS`. */
   settings?: Partial<Settings>;
 }
@@ -34,7 +36,7 @@ export function createEngine(options: EngineOptions): Engine {
 
 /** The options with all defaults filled in. */
 export function engineContext(options: EngineOptions): EngineContext {
-  const { store, host, directory = process.cwd(), newId = makeId, slots } = options;
+  const { store, host, newId = makeId, slots } = options;
   const { now = systemClock.now, monotonic = systemClock.monotonic, after = systemClock.after } = options;
   const { log = SILENT, isAlive = isInstanceAlive } = options;
   const settings = { ...DEFAULT_SETTINGS, ...options.settings };
@@ -52,13 +54,17 @@ export function engineContext(options: EngineOptions): EngineContext {
     isAlive,
     wordNotices: options.wordNotices ?? plainNoticeText,
     reach: options.reach ?? (() => {}),
-    instance: options.instance ?? instanceOf(host, directory, newId("ins"), now()),
+    instance: options.instance ?? instanceOf(options, newId("ins"), now()),
     ...(slots && { slots }),
   };
 }
 
 const SILENT: Log = { info() {}, error() {} };
 
-function instanceOf({ kind }: Host, directory: string, id: string, startedAt: number): Instance {
-  return { id, ...ownIdentity(), beat: 0, host: kind, directory, startedAt };
+function instanceOf(
+  { host, directory = process.cwd(), identity }: EngineOptions,
+  id: string,
+  startedAt: number,
+): Instance {
+  return { id, ...(identity ?? ownIdentity()), beat: 0, host: host.kind, directory, startedAt };
 }

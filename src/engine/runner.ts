@@ -3,14 +3,13 @@
  * after it had nothing to do for a while. Its supervisor opens hosts here to recover tasks of dead processes. The
  * engine handles tasks; the maker of a host owns the programs behind it.
  */
-import { statSync } from "node:fs";
-import { realpath } from "node:fs/promises";
+import { realpathSync, statSync } from "node:fs";
 import type { HostMaker, OpenedHost } from "../hosts/host-maker.ts";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import { folderProblem } from "../model/folder-problem.ts";
 import { DEFAULT_LIMITS, type Limits } from "../model/limits.ts";
 import { type Clock, systemClock } from "../process/clock.ts";
-import { isInstanceAlive } from "../process/liveness.ts";
+import { isInstanceAlive, ownIdentity, type ProcessIdentity } from "../process/liveness.ts";
 import type { Log } from "../process/log.ts";
 import { makeId } from "../process/make-id.ts";
 import type { Instance, Store } from "../store/store.ts";
@@ -40,6 +39,8 @@ export interface RunnerContext extends Partial<Clock> {
   pollMs?: number;
   newId?(prefix: string): string;
   isAlive?(instance: Instance): boolean;
+  /** Identifies this process. */
+  identity?: ProcessIdentity;
 }
 
 interface Opened {
@@ -67,6 +68,7 @@ export class Runner {
       pollMs: POLL_MS,
       newId: makeId,
       isAlive: isInstanceAlive,
+      identity: ownIdentity(),
       ...context,
     };
     this.#slots = new Slots(this.#context.maxConcurrent, this.#context.maxQueued);
@@ -96,7 +98,7 @@ export class Runner {
   async open(host: string, directory: string): Promise<Engine> {
     const maker = this.#context.makers.find(({ kind }) => kind === host);
     if (maker === undefined) throw unavailable(`There is no host "${host}" here: ${this.#kinds()}.`);
-    const real = await realOf(directory);
+    const real = realOf(directory);
     const key = keyOf(host, real);
     const known = this.#opening.get(key);
     if (known) return known;
@@ -113,7 +115,7 @@ export class Runner {
 
   /** Closes the engines of a directory that is about to be removed, whatever runs there. */
   async release(directory: string): Promise<void> {
-    const real = await realOf(directory).catch(() => directory);
+    const real = folderProblem(directory, statSync) === null ? realpathSync(directory) : directory;
     await Promise.allSettled([...this.#opening].flatMap(([key, opening]) => (isIn(key, real) ? [opening] : [])));
     await Promise.all([...this.#opened.keys()].filter((key) => isIn(key, real)).map((key) => this.#close(key)));
   }
@@ -149,7 +151,7 @@ export class Runner {
   }
 
   #makeEngine({ host }: OpenedHost, directory: string): Engine {
-    const { store, log, now, monotonic, after, newId, isAlive, pollMs, limits } = this.#context;
+    const { store, log, now, monotonic, after, newId, isAlive, identity, pollMs, limits } = this.#context;
     return createEngine({
       store,
       host,
@@ -160,6 +162,7 @@ export class Runner {
       after,
       newId,
       isAlive,
+      identity,
       settings: { pollMs, limits, resumable: ["error", "cancelled"] },
       supervisor: this.#supervisor,
       slots: this.#slots,
@@ -218,9 +221,9 @@ function isIn(key: string, directory: string): boolean {
 }
 
 /** Checked first: a host that is opened without a folder fails later, with a less helpful error. */
-async function realOf(directory: string): Promise<string> {
+function realOf(directory: string): string {
   const problem = folderProblem(directory, statSync);
-  if (problem === null) return realpath(directory);
+  if (problem === null) return realpathSync(directory);
   throw new AsyncAgentsError("host_unavailable", `The directory ${directory} ${problem}.`, { details: { directory } });
 }
 

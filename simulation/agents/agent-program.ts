@@ -1,0 +1,276 @@
+/**
+ * A program that runs agents, as OpenCode does: it works on the prompts of sessions, reports events and dies with its
+ * process. Sessions are on the disk and shared by all programs; turns are not: a program knows only its own, and two
+ * programs may work in one session at once. Invariant: a dead program writes and reports nothing.
+ */
+import type { HostEvent, HostStatus, OpenRequest, Reply } from "../../src/hosts/host.ts";
+import type { AgentMessage, ScriptedSession, ScriptedSessions } from "../../src/hosts/scripted/sessions.ts";
+import type { Random } from "../time/random.ts";
+import type { SimulatedProcess } from "../world/simulated-process.ts";
+import { planTurn, type TurnPlan } from "./turn-plan.ts";
+import type { WorkLog } from "./work-log.ts";
+
+interface Turn {
+  session: ScriptedSession;
+  /** The prompt that is being worked on. */
+  messageId: string;
+  plan: TurnPlan;
+  next: number;
+  /** Prompts that came meanwhile, or that it has not taken yet. */
+  waiting: string[];
+  message: AgentMessage | null;
+  /** It wrote something, or a call succeeded. */
+  worked: boolean;
+  status: HostStatus;
+  request: OpenRequest | null;
+  cancel(): void;
+}
+
+export interface ProgramContext {
+  process: SimulatedProcess;
+  sessions: ScriptedSessions;
+  random: Random;
+  work: WorkLog;
+  emit(event: HostEvent): void;
+}
+
+export class AgentProgram {
+  readonly #context: ProgramContext;
+  readonly #turns = new Map<string, Turn>();
+  #isAlive = true;
+  #requests = 0;
+
+  constructor(context: ProgramContext) {
+    this.#context = context;
+    context.process.onEnd(() => this.die());
+  }
+
+  get isAlive(): boolean {
+    return this.#isAlive;
+  }
+
+  /** The sessions that it works in. */
+  get busySessions(): string[] {
+    return [...this.#turns.keys()];
+  }
+
+  die(): void {
+    if (!this.#isAlive) return;
+    this.#isAlive = false;
+    for (const turn of this.#turns.values()) {
+      turn.cancel();
+      this.#context.work.ended(turn.messageId, "killed");
+    }
+    this.#turns.clear();
+  }
+
+  /** Adds a user message; with `wake`, its agent works on it: now, or after what it works on. */
+  add(sessionId: string, message: { id: string; text: string; hidden: string | null }, wake: boolean): void {
+    const { sessions, process, emit } = this.#context;
+    const session = sessions.get(sessionId);
+    const isNew = !session.messages.some(({ id }) => id === message.id);
+    sessions.addUserMessage(session, { ...message, role: "user", at: process.now() });
+    emit({ type: "message.added", sessionId, messageId: message.id });
+    if (!wake || !isNew) return;
+    const turn = this.#turns.get(sessionId);
+    if (turn) turn.waiting.push(message.id);
+    else this.#begin(session, message.id, []);
+  }
+
+  statuses(): Map<string, HostStatus> {
+    return new Map([...this.#turns].map(([id, { status }]) => [id, status]));
+  }
+
+  requests(): OpenRequest[] {
+    return [...this.#turns.values()].flatMap(({ request }) => (request === null ? [] : [request]));
+  }
+
+  /** False if no such request is open. */
+  answer(requestId: string, reply: Reply): boolean {
+    const turn = [...this.#turns.values()].find(({ request }) => request?.requestId === requestId);
+    if (!turn) return false;
+    const sessionId = turn.session.id;
+    const isDenied = reply.kind === "permission" && reply.decision === "reject";
+    turn.request = null;
+    this.#context.emit({
+      type: "session.answered",
+      sessionId,
+      requestId,
+      reply: isDenied ? "rejected" : "allowed once",
+    });
+    if (!isDenied) {
+      this.#continue(turn);
+      return true;
+    }
+    const message = this.#message(turn);
+    message.calls.push({ id: requestId, name: "bash", output: null, error: "denied by a person" });
+    this.#finish(turn, message, "denied");
+    return true;
+  }
+
+  /** Stops the session and those below it. Prompts that it has not taken stay in the session, unanswered. */
+  abort(sessionId: string): void {
+    for (const { id } of this.#context.sessions.withDescendants(sessionId)) this.#abort(id);
+  }
+
+  delete(sessionId: string): void {
+    const { sessions, emit } = this.#context;
+    for (const { id } of sessions.withDescendants(sessionId).reverse()) {
+      this.#abort(id);
+      sessions.remove(id);
+      emit({ type: "session.deleted", sessionId: id });
+    }
+  }
+
+  #abort(sessionId: string): void {
+    const turn = this.#turns.get(sessionId);
+    if (!turn) return;
+    turn.cancel();
+    turn.waiting = [];
+    const message = this.#message(turn);
+    message.error = { message: "The operation was aborted.", aborted: true };
+    this.#context.emit({ type: "session.failed", sessionId, error: "The operation was aborted.", aborted: true });
+    this.#finish(turn, message, "aborted");
+  }
+
+  #begin(session: ScriptedSession, messageId: string, waiting: string[]): void {
+    const { random, emit } = this.#context;
+    const plan = planTurn(random.split(`turn ${messageId}`));
+    const status = { state: "busy" } as const;
+    const turn: Turn = {
+      session,
+      messageId,
+      plan,
+      next: 0,
+      waiting,
+      message: null,
+      worked: false,
+      status,
+      request: null,
+      cancel() {},
+    };
+    this.#turns.set(session.id, turn);
+    emit({ type: "session.working", sessionId: session.id });
+    this.#later(turn, plan.takeMs, () => {
+      this.#context.work.began(messageId);
+      emit({ type: "message.taken", sessionId: session.id, messageId });
+      this.#continue(turn);
+    });
+  }
+
+  #later(turn: Turn, ms: number, work: () => void): void {
+    turn.cancel = this.#context.process.after(ms, () => {
+      if (this.#isAlive && this.#turns.get(turn.session.id) === turn) work();
+    });
+  }
+
+  #continue(turn: Turn): void {
+    const step = turn.plan.steps[turn.next++];
+    if (step) this.#later(turn, step.ms, () => this.#step(turn, step));
+    else if (turn.plan.end !== "never") this.#later(turn, turn.plan.endMs, () => this.#end(turn));
+  }
+
+  #step(turn: Turn, step: TurnPlan["steps"][number]): void {
+    const { emit } = this.#context;
+    const sessionId = turn.session.id;
+    turn.status = { state: "busy" };
+    switch (step.does) {
+      case "call": {
+        const message = this.#message(turn);
+        const id = `${message.id}:${message.calls.length}`;
+        message.calls.push({
+          id,
+          name: "read",
+          output: step.fails ? null : "done",
+          error: step.fails ? "no such file" : null,
+        });
+        turn.worked ||= !step.fails;
+        this.#close(turn, message, false);
+        emit({ type: "tool.called", sessionId, callId: id, name: "read", input: { path: id } });
+        break;
+      }
+      case "write":
+        turn.worked = true;
+        this.#message(turn).text += "Something. ";
+        emit({ type: "text.written", sessionId });
+        break;
+      case "retry": {
+        const { reason, count } = step;
+        turn.status = { state: "retrying", reason, count };
+        emit({ type: "session.retrying", sessionId, reason, count });
+        break;
+      }
+      case "ask": {
+        const requestId = `per_${turn.messageId}_${++this.#requests}`;
+        const above = this.#context.sessions.above(sessionId);
+        turn.request = { sessionId, above, requestId, asks: "permission", text: "May I?" };
+        emit({ type: "session.asked", sessionId, requestId, asks: "permission", text: "May I?" });
+        return;
+      }
+    }
+    this.#continue(turn);
+  }
+
+  #end(turn: Turn): void {
+    const { emit } = this.#context;
+    const sessionId = turn.session.id;
+    const message = this.#message(turn);
+    switch (turn.plan.end) {
+      case "answer":
+        message.text += `Done: ${turn.messageId}`;
+        emit({ type: "text.written", sessionId });
+        this.#finish(turn, message, "answered");
+        break;
+      case "error":
+        message.error = { message: "The provider failed.", aborted: false };
+        emit({ type: "session.failed", sessionId, error: "The provider failed.", aborted: false });
+        this.#finish(turn, message, "failed");
+        break;
+      default:
+        // With something done before, it counts as an answer.
+        this.#finish(turn, message, turn.worked ? "answered" : "stopped");
+    }
+  }
+
+  /** The message that the agent is writing. */
+  #message(turn: Turn): AgentMessage {
+    if (turn.message) return turn.message;
+    const { sessions, process } = this.#context;
+    const tokens = { input: 1, output: 1, reasoning: 0, cacheRead: 0, cacheWrite: 0 };
+    const message: AgentMessage = {
+      id: sessions.newId("msg"),
+      role: "assistant",
+      at: process.now(),
+      endedAt: null,
+      text: "",
+      calls: [],
+      last: false,
+      error: null,
+      tokens,
+      cost: 0.01,
+    };
+    turn.session.messages.push(message);
+    turn.message = message;
+    return message;
+  }
+
+  #close(turn: Turn, message: AgentMessage, last: boolean): void {
+    const { process, emit } = this.#context;
+    message.endedAt = process.now();
+    message.last = last;
+    turn.message = null;
+    const { tokens, cost } = message;
+    emit({ type: "usage.counted", sessionId: turn.session.id, messageId: message.id, tokens, cost });
+  }
+
+  #finish(turn: Turn, message: AgentMessage, how: "answered" | "failed" | "stopped" | "aborted" | "denied"): void {
+    const { emit, work } = this.#context;
+    this.#close(turn, message, true);
+    work.ended(turn.messageId, how, how === "answered" ? message.text.trim() : null);
+    turn.cancel();
+    const [next, ...rest] = turn.waiting;
+    this.#turns.delete(turn.session.id);
+    if (next !== undefined) this.#begin(turn.session, next, rest);
+    else emit({ type: "session.idle", sessionId: turn.session.id });
+  }
+}

@@ -1,0 +1,185 @@
+/**
+ * The host seam to an agent program, with everything that real ones do wrong: calls that fail, that fail after their
+ * effect, or that arrive late; events that are lost, repeated, late or out of order; a status that leaves out a session
+ * which is at work. The caller's process and the program may be two; each may be dead or frozen alone.
+ */
+
+import type { AgentInfo, Host, HostEvent } from "../../src/hosts/host.ts";
+import { scriptedEvidence } from "../../src/hosts/scripted/evidence.ts";
+import { condenseScripted, forkScripted } from "../../src/hosts/scripted/fork.ts";
+import { scriptedMessage } from "../../src/hosts/scripted/messages.ts";
+import type { ScriptedSessions } from "../../src/hosts/scripted/sessions.ts";
+import { AsyncAgentsError } from "../../src/model/errors.ts";
+import { interruption } from "../../src/model/evidence.ts";
+import type { Random } from "../time/random.ts";
+import type { Fault, Faults } from "../world/faults.ts";
+import type { SimulatedProcess } from "../world/simulated-process.ts";
+import { AgentProgram } from "./agent-program.ts";
+import type { WorkLog } from "./work-log.ts";
+
+const CALL_MS = 30;
+const RESTART_MS = 4_000;
+const TIMEOUT_MS = 30_000;
+const LATE_MS = 150_000;
+const EVENT_MS = 40;
+const LATE_EVENT_MS = 10_000;
+
+export interface HostContext {
+  kind: string;
+  /** The process of the caller. */
+  process: SimulatedProcess;
+  /** Starts a process for the program; absent if the program runs in the caller's own, and ends with it. */
+  startProgram?(): SimulatedProcess;
+  sessions: ScriptedSessions;
+  random: Random;
+  faults: Faults;
+  work: WorkLog;
+}
+
+export interface SimulatedHost extends Required<Host> {
+  /** The program that runs now, or the last one. */
+  readonly program: AgentProgram;
+  /** Kills the program, if it has a process of its own. */
+  killProgram(): void;
+}
+
+export function simulatedHost(context: HostContext): SimulatedHost {
+  const { kind, process, sessions, faults, work, startProgram = () => process } = context;
+  const delays = context.random.split(`calls of ${process.name}`);
+  const listeners = new Set<(event: HostEvent) => void>();
+  let lastEvent = 0;
+
+  /** In order, unless one of them is late. */
+  const emit = (event: HostEvent) => {
+    if (faults.happens("event is lost")) return;
+    const times = faults.happens("event comes twice") ? 2 : 1;
+    for (let time = 0; time < times; time++) {
+      const now = process.elapsed();
+      const isLate = faults.happens("event comes late");
+      const at = isLate ? now + delays.whole(100, LATE_EVENT_MS) : Math.max(lastEvent, now + delays.delay(EVENT_MS));
+      if (!isLate) lastEvent = at;
+      void process.settle(at - now, () => {
+        for (const listener of [...listeners]) listener(event);
+      });
+    }
+  };
+  let programProcess: SimulatedProcess;
+  let program: AgentProgram;
+  const begin = () => {
+    programProcess = startProgram();
+    program = new AgentProgram({ process: programProcess, sessions, random: context.random, work, emit });
+    if (programProcess === process) return;
+    programProcess.onEnd(() => void process.settle(delays.delay(CALL_MS), () => ended()));
+  };
+  /** A death is noticed for certain: it is the caller's own child. */
+  const ended = () => {
+    const reason = interruption(`${kind}'s process ended while the task was at work.`);
+    for (const listener of [...listeners]) listener({ type: "host.ended", reason });
+  };
+  begin();
+
+  const failed = (what: string) => new AsyncAgentsError("host_failed", `${kind} did not answer: ${what}`);
+  const inTime = () => delays.whole(10, TIMEOUT_MS);
+  const timesOut = (what: string) =>
+    process.settle(inTime(), (): never => {
+      throw failed(what);
+    });
+
+  /** A call whose effect may happen although it fails; `late`: also long after it failed. */
+  const call = async <T>(effect: () => T, late = false): Promise<T> => {
+    if (!program.isAlive && programProcess !== process) {
+      await process.settle(delays.whole(1_000, RESTART_MS), () => {
+        if (!program.isAlive) begin();
+      });
+    }
+    if (faults.happens("call fails")) return timesOut("the request was lost");
+    if (late && faults.happens("call fails and arrives late")) {
+      const target = program;
+      programProcess.after(delays.whole(1_000, LATE_MS), () => {
+        try {
+          if (target.isAlive) effect();
+        } catch {
+          // Nobody hears of it.
+        }
+      });
+      return timesOut("the time for it ran out");
+    }
+    const loses = faults.happens("call fails after its effect");
+    const slow: Fault = "call is slow";
+    const reply = faults.happens(slow) ? inTime() : delays.delay(CALL_MS);
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const settle = (outcome: () => T) => void process.settle(reply, outcome).then(resolve, reject);
+    programProcess.after(delays.delay(CALL_MS), () => {
+      try {
+        const value = effect();
+        settle(loses ? fails(failed("the response was lost")) : () => value);
+      } catch (thrown) {
+        settle(fails(loses ? failed("the response was lost") : thrown));
+      }
+    });
+    // A program in a process of its own may die during the call.
+    if (programProcess !== process) programProcess.onEnd(() => settle(fails(failed("it ended"))));
+    return promise;
+  };
+
+  const agents: AgentInfo[] = [{ name: "build", description: null, model: null }];
+  return {
+    kind,
+    get program() {
+      return program;
+    },
+    killProgram() {
+      if (programProcess !== process) programProcess.die();
+    },
+    defaultAgent: "build",
+    start: ({ parentSessionId, title, agent, launchId, denyTools }) =>
+      call(() => {
+        const parentId = parentSessionId === "" ? null : sessions.get(parentSessionId).id;
+        const { id } = sessions.add({ parentId, title, agent, launchId, denyTools });
+        if (parentId !== null) emit({ type: "session.opened", sessionId: id, parentSessionId });
+        return id;
+      }, true),
+    prompt: (sessionId, { messageId, text }) =>
+      call(() => {
+        work.sent(messageId, process.name);
+        program.add(sessionId, { id: messageId, text, hidden: null }, true);
+      }, true),
+    abort: (sessionId) => call(() => program.abort(sessionId)),
+    inspect: (sessionId, runMessageId) =>
+      call(() => scriptedEvidence(structuredClone(sessions.get(sessionId).messages), runMessageId)),
+    statuses: () =>
+      call(() => {
+        const statuses = program.statuses();
+        if (faults.happens("status lies"))
+          for (const id of statuses.keys()) if (delays.chance(0.5)) statuses.delete(id);
+        return statuses;
+      }),
+    messages: (sessionId, { limit }) =>
+      call(() => ({ messages: sessions.get(sessionId).messages.slice(-limit).map(scriptedMessage), before: null })),
+    exists: (sessionId) => call(() => sessions.has(sessionId)),
+    requests: () => call(() => program.requests()),
+    answer: (_sessionId, requestId, reply) => call(() => program.answer(requestId, reply)),
+    agent: (name) => call(() => agents.find((agent) => agent.name === name) ?? null),
+    agents: () => call(() => agents),
+    onEvent(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    newMessageId: () => sessions.newId("msg"),
+    findLaunched: ({ launchId }) =>
+      call(() => sessions.all().find((session) => session.launchId === launchId)?.id ?? null),
+    fork: (input) => call(() => forkScripted(sessions, input).id, true),
+    condense: (sessionId, limits) =>
+      call(() => void condenseScripted(sessions, sessions.get(sessionId), limits, programProcess.now())),
+    notify: (sessionId, { messageId, visible, hidden, wake }) =>
+      call(() => program.add(sessionId, { id: messageId, text: visible, hidden }, wake), true),
+    hasMessage: (sessionId, messageId) =>
+      call(() => sessions.has(sessionId) && sessions.get(sessionId).messages.some(({ id }) => id === messageId)),
+  };
+}
+
+function fails(thrown: unknown): () => never {
+  return () => {
+    throw thrown;
+  };
+}

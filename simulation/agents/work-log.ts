@@ -1,0 +1,41 @@
+/**
+ * What agents really did with each prompt, whatever anybody reports about it: the truth that the checks compare with.
+ */
+export type WorkEnd = "answered" | "failed" | "stopped" | "aborted" | "denied" | "killed";
+
+export interface Work {
+  /** How often a prompt with this id was sent to a program, and by which processes. */
+  sentBy: string[];
+  /** How often an agent began to work on it. */
+  begun: number;
+  /** How each of them ended. */
+  ends: WorkEnd[];
+  /** The answer, once there is one. */
+  text: string | null;
+}
+
+export class WorkLog {
+  readonly #works = new Map<string, Work>();
+
+  of(messageId: string): Work {
+    const known = this.#works.get(messageId);
+    if (known) return known;
+    const work: Work = { sentBy: [], begun: 0, ends: [], text: null };
+    this.#works.set(messageId, work);
+    return work;
+  }
+
+  sent(messageId: string, process: string): void {
+    this.of(messageId).sentBy.push(process);
+  }
+
+  began(messageId: string): void {
+    this.of(messageId).begun++;
+  }
+
+  ended(messageId: string, how: WorkEnd, text: string | null = null): void {
+    const work = this.of(messageId);
+    work.ends.push(how);
+    work.text = text;
+  }
+}

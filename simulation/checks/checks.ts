@@ -1,0 +1,174 @@
+/**
+ * What must hold after every run, whatever happened in it. Each check compares what the store says with what the agents
+ * did and what the parents can read, and says what is wrong in words.
+ */
+
+import { allTasks } from "../../src/engine/watching/all-tasks.ts";
+import type { Run, Task } from "../../src/model/task.ts";
+import { isLive } from "../../src/model/task.ts";
+import { transition } from "../../src/model/transition.ts";
+import type { Stage } from "../scenario/stage.ts";
+
+type Check = (stage: Stage, tasks: readonly Task[]) => Promise<string[]> | string[];
+
+const CHECKS: Check[] = [
+  everythingEnded,
+  nothingAcceptedIsLost,
+  resultsAreTrue,
+  promptsAreSentOnce,
+  eachEndIsToldOnce,
+  nobodyWorksOn,
+  replayGivesTheRows,
+  queuedPromptsRunOnce,
+];
+
+export async function checkAll(stage: Stage): Promise<string[]> {
+  const ids = (await allTasks(stage.truth, {})).map(({ id }) => id);
+  const tasks = (await Promise.all(ids.map((id) => stage.truth.task(id)))).filter((task) => task !== null);
+  const found: string[] = [];
+  for (const check of CHECKS) found.push(...(await check(stage, tasks)));
+  return found;
+}
+
+async function everythingEnded({ truth, parents }: Stage, tasks: readonly Task[]): Promise<string[]> {
+  const found = tasks
+    .filter(({ status }) => isLive(status))
+    .map(({ id, phase, owner }) => `task ${id} never ended (${phase}, owner ${owner})`);
+  for (const { id } of await truth.launches()) found.push(`launch ${id} was never completed or given up`);
+  for (const { id, isDeleted } of parents) {
+    for (const state of ["pending", "sending"] as const) {
+      for (const notice of await truth.notices(id, state)) {
+        if (!isDeleted)
+          found.push(`the notice about run ${notice.run} of ${notice.taskId} is still ${state} (${notice.reason})`);
+      }
+    }
+  }
+  return found;
+}
+
+function nothingAcceptedIsLost({ promises }: Stage, tasks: readonly Task[]): string[] {
+  const byId = new Map(tasks.map((task) => [task.id, task]));
+  const lost = [...promises.launched].filter((id) => !byId.has(id)).map((id) => `task ${id} was launched and is gone`);
+  for (const resume of promises.resumed) {
+    const [id = "", run] = resume.split(" ");
+    if ((byId.get(id)?.run.number ?? -1) < Number(run)) lost.push(`run ${run} of ${id} was accepted and is gone`);
+  }
+  return lost;
+}
+
+/** A completed run was answered, and its result is that answer; a run whose agent answered is not called interrupted. */
+async function resultsAreTrue({ machine, truth }: Stage, tasks: readonly Task[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const task of tasks) {
+    for (const run of await truth.runs(task.id, 200)) {
+      const { ends, text } = machine.work.of(run.messageId);
+      const what = `run ${run.number} of ${task.id}`;
+      if (run.outcome === "completed") {
+        if (!ends.includes("answered"))
+          found.push(`${what} is called completed, but its agent ended: ${ends.join(", ") || "never"}`);
+        else if (run.result !== text) found.push(`${what} has another result: ${run.result}`);
+      } else if (run.outcome === "error" && ends.at(-1) === "answered" && !isStopped(run)) {
+        found.push(`${what} was answered and is called failed: ${run.error}`);
+      }
+    }
+  }
+  return found;
+}
+
+/** Somebody ended it: what the agent did meanwhile does not count. */
+function isStopped({ error }: Run): boolean {
+  return error !== null && /deleted|stopped:/.test(error);
+}
+
+async function promptsAreSentOnce({ machine, truth }: Stage, tasks: readonly Task[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const task of tasks) {
+    for (const run of await truth.runs(task.id, 200)) {
+      const { sentBy, begun } = machine.work.of(run.messageId);
+      if (sentBy.length > 1)
+        found.push(`the prompt of run ${run.number} of ${task.id} was sent by ${sentBy.join(" and ")}`);
+      if (begun > 1) found.push(`run ${run.number} of ${task.id} was begun ${begun} times`);
+    }
+  }
+  return found;
+}
+
+/** Counted in the parents' transcripts. */
+async function eachEndIsToldOnce({ machine, truth, parents }: Stage, tasks: readonly Task[]): Promise<string[]> {
+  const found: string[] = [];
+  const told = new Map<string, number>();
+  for (const { id } of parents) {
+    if (!machine.sessions.has(id)) continue;
+    for (const message of machine.sessions.get(id).messages) {
+      if (message.role !== "user" || message.hidden === null) continue;
+      for (const line of message.hidden.split("\n")) {
+        const [kind, task, run, topic] = line.split(" ");
+        const key = `${id} ${kind} ${task} ${run} ${topic}`;
+        told.set(key, (told.get(key) ?? 0) + 1);
+      }
+    }
+  }
+  for (const [key, times] of told) if (times > 1) found.push(`told ${times} times: ${key}`);
+  for (const task of tasks) {
+    const parent = parents.find(({ id }) => id === task.parentSessionId);
+    if (!parent || parent.isDeleted) continue;
+    for (const run of await truth.runs(task.id, 200)) {
+      if (run.outcome !== null && !told.has(`${parent.id} ended ${task.id} ${run.number} ended`)) {
+        found.push(`the end of run ${run.number} of ${task.id} (${run.outcome}) was never told`);
+      }
+    }
+  }
+  return found;
+}
+
+function nobodyWorksOn({ machine }: Stage, tasks: readonly Task[]): string[] {
+  const working = new Set(machine.hosts.flatMap(({ program }) => program.busySessions));
+  return tasks
+    .filter(({ sessionId, status }) => working.has(sessionId) && !isLive(status))
+    .map(({ id, status }) => `task ${id} is ${status}, and its agent works on`);
+}
+
+async function replayGivesTheRows({ truth }: Stage, tasks: readonly Task[]): Promise<string[]> {
+  const replayed = new Map<string, Task>();
+  let seq = 0;
+  for (;;) {
+    const entries = await truth.feed(seq, 5_000);
+    if (entries.length === 0) break;
+    for (const { taskId, event } of entries) {
+      const outcome = transition(replayed.get(taskId) ?? null, event);
+      if (outcome.changed) replayed.set(taskId, outcome.task);
+    }
+    seq = entries.at(-1)?.seq ?? seq;
+  }
+  return tasks
+    .filter((task) => !Bun.deepEquals(replayed.get(task.id), task))
+    .map((task) => `the events of ${task.id} do not give its row: ${differences(replayed.get(task.id), task)}`);
+}
+
+function differences(one: object | undefined, other: object): string {
+  const [a, b] = [Object.entries(one ?? {}), new Map(Object.entries(other))];
+  return a
+    .filter(([key, value]) => !Bun.deepEquals(value, b.get(key)))
+    .map(([key, value]) => `${key}: ${JSON.stringify(value)} and ${JSON.stringify(b.get(key))}`)
+    .join("; ");
+}
+
+/** Exactly once, or it is still queued, or somebody emptied the queue. */
+async function queuedPromptsRunOnce({ machine, truth, promises }: Stage, tasks: readonly Task[]): Promise<string[]> {
+  const found: string[] = [];
+  const runs = (await Promise.all(tasks.map(({ id }) => truth.runs(id, 200)))).flat();
+  for (const [prompt, attempt] of promises.queued) {
+    const own = runs.filter((run) => run.prompt === prompt);
+    if (own.length > 1) found.push(`"${prompt}" was queued once and became ${own.length} runs`);
+    if (own.length > 0 || promises.emptied.has(attempt)) continue;
+    const session = (await truth.board.attempt(attempt))?.latestSession?.id ?? "";
+    const queued = await truth.board.followUps(session, 200);
+    if (!queued.some((followUp) => followUp.prompt === prompt)) found.push(`"${prompt}" was queued and is gone`);
+  }
+  for (const { prompt, messageId, number, error } of runs) {
+    const { sentBy } = machine.work.of(messageId);
+    if (promises.queued.has(prompt) && sentBy.length === 0)
+      found.push(`"${prompt}" became run ${number} and was never sent: ${error}`);
+  }
+  return found;
+}

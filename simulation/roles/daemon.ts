@@ -1,0 +1,165 @@
+/**
+ * The daemon: engines on a host that it starts itself, recovery for dead processes, and the queue of follow-ups. Its
+ * agent program is a child that dies with it. The composition follows `src/daemon/daemon.ts`, without git and HTTP.
+ */
+import type { BoardParts } from "../../src/board/board-context.ts";
+import { followUp } from "../../src/board/follow-ups.ts";
+import { QueuePump } from "../../src/board/queue-pump.ts";
+import { Desk } from "../../src/engine/desk.ts";
+import type { Engine } from "../../src/engine/engine.ts";
+import { Runner } from "../../src/engine/runner.ts";
+import { Changes } from "../../src/engine/watching/changes.ts";
+import { Waiter } from "../../src/engine/watching/waiter.ts";
+import type { HostMaker } from "../../src/hosts/host-maker.ts";
+import type { Task } from "../../src/model/task.ts";
+import { KeyedQueue } from "../../src/process/keyed-queue.ts";
+import { FROM_PERSON } from "../../src/protocol/call-origin.ts";
+import type { SimulatedHost } from "../agents/simulated-host.ts";
+import type { Machine } from "../world/machine.ts";
+import type { SimulatedProcess } from "../world/simulated-process.ts";
+import type { Role } from "./role.ts";
+import { SETTINGS } from "./settings.ts";
+
+interface Parts {
+  desk: Desk;
+  runner: Runner;
+  parts: BoardParts;
+  pump: QueuePump;
+}
+
+export class DaemonRole implements Role {
+  readonly name = "daemon";
+  readonly #machine: Machine;
+  #process: SimulatedProcess;
+  #hosts: SimulatedHost[] = [];
+  #parts: Parts | null = null;
+
+  constructor(machine: Machine) {
+    this.#machine = machine;
+    this.#process = machine.start(this.name);
+    this.#start();
+  }
+
+  get process(): SimulatedProcess {
+    return this.#process;
+  }
+
+  /** Null while it is dead or starting. */
+  get desk(): Desk | null {
+    return this.#process.isAlive ? (this.#parts?.desk ?? null) : null;
+  }
+
+  engines(): readonly Engine[] {
+    return this.#process.isAlive ? (this.#parts?.runner.engines() ?? []) : [];
+  }
+
+  hosts(): readonly SimulatedHost[] {
+    return this.#process.isAlive ? this.#hosts : [];
+  }
+
+  restart(): void {
+    if (this.#process.isAlive) return;
+    this.#parts = null;
+    this.#hosts = [];
+    this.#process = this.#machine.start(this.name);
+    this.#start();
+  }
+
+  /** Starts an attempt, as `src/board/attempts/attempt-start.ts` does, in a folder that exists. */
+  async startAttempt(attemptId: string, prompt: string): Promise<Task> {
+    const { desk, parts } = this.#running();
+    const engine = await desk.engine("opencode", "/");
+    const task = await desk.launch(engine, { description: "work", prompt, agent: "build", batch: attemptId });
+    const { store, now, newId } = parts;
+    await store.board.addSession({ id: newId(), attemptId, taskId: task.id, host: "opencode", createdAt: now() });
+    return task;
+  }
+
+  /** What a person asks of an attempt's queue. */
+  async followUp(attemptId: string, action: "send" | "queue" | "cancel", prompt: string): Promise<void> {
+    const { parts, pump } = this.#running();
+    const call = { operation: "follow_up", origin: FROM_PERSON, hadEffects: () => {} } as const;
+    await followUp(parts, pump, { attempt_id: attemptId, action, prompt }, call);
+  }
+
+  #running(): Parts {
+    if (!this.#parts || !this.#process.isAlive) throw new Error("The daemon does not run.");
+    return this.#parts;
+  }
+
+  #start(): void {
+    const machine = this.#machine;
+    const process = this.#process;
+    const store = machine.store(process);
+    const log = machine.log(process);
+    const isAlive = machine.judge(process);
+    const { now, monotonic, after } = process;
+    const newId = (prefix: string) => machine.newId(prefix);
+    const runner = new Runner({
+      store,
+      log,
+      makers: [this.#maker(process)],
+      limits: SETTINGS.limits,
+      now,
+      monotonic,
+      after,
+      newId,
+      isAlive,
+      identity: machine.identity(process),
+    });
+    const desk = new Desk({
+      store,
+      isAlive,
+      engines: () => runner.engines(),
+      open: (host, directory) => runner.open(host, directory),
+    });
+    const changes = new Changes({ store, log, after });
+    const parts: BoardParts = {
+      store,
+      desk,
+      log,
+      now,
+      monotonic,
+      after,
+      newId: () => machine.newUuid(),
+      worktrees: "/simulated",
+      executors: async () => [],
+      changes,
+      waiter: new Waiter({ store, after }, changes),
+      oneAtATime: new KeyedQueue(),
+    };
+    const pump = new QueuePump(parts);
+    const start = async () => {
+      await changes.start();
+      changes.onEntries((entries) => {
+        for (const entry of entries) pump.onEntry(entry);
+      });
+      await pump.start();
+      this.#parts = { desk, runner, parts, pump };
+      void runner.recover();
+    };
+    start().catch(() => process.die());
+  }
+
+  #maker(process: SimulatedProcess): HostMaker {
+    const machine = this.#machine;
+    return {
+      kind: "opencode",
+      problem: async () => null,
+      open: async () => {
+        const host = machine.host({
+          kind: "opencode",
+          process,
+          startProgram: () => {
+            const child = machine.start("program");
+            process.onEnd(() => child.die());
+            return child;
+          },
+        });
+        this.#hosts.push(host);
+        return { host, close: async () => host.killProgram() };
+      },
+      stop: async () => {},
+    };
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * OpenCode with the plugin in it: one engine in one directory. Its agents run in the same process and die with it. The
+ * composition follows `src/opencode/instance.ts`.
+ */
+import type { NoticeView } from "../../src/engine/context.ts";
+import { createEngine } from "../../src/engine/create-engine.ts";
+import type { Engine } from "../../src/engine/engine.ts";
+import { Supervisor } from "../../src/engine/supervisor.ts";
+import type { SimulatedHost } from "../agents/simulated-host.ts";
+import type { Machine } from "../world/machine.ts";
+import type { SimulatedProcess } from "../world/simulated-process.ts";
+import type { Role } from "./role.ts";
+import { SETTINGS } from "./settings.ts";
+
+export class OpenCodeRole implements Role {
+  readonly name: string;
+  readonly #machine: Machine;
+  readonly #directory: string;
+  #process: SimulatedProcess;
+  #engine: Engine | null = null;
+  #host: SimulatedHost;
+
+  constructor(machine: Machine, name: string, directory: string) {
+    this.name = name;
+    this.#machine = machine;
+    this.#directory = directory;
+    this.#process = machine.start(name);
+    this.#host = this.#start();
+  }
+
+  get process(): SimulatedProcess {
+    return this.#process;
+  }
+
+  engines(): readonly Engine[] {
+    return this.#engine !== null && this.#process.isAlive ? [this.#engine] : [];
+  }
+
+  hosts(): readonly SimulatedHost[] {
+    return this.#process.isAlive ? [this.#host] : [];
+  }
+
+  restart(): void {
+    if (this.#process.isAlive) return;
+    this.#engine = null;
+    this.#process = this.#machine.start(this.name);
+    this.#host = this.#start();
+  }
+
+  #start(): SimulatedHost {
+    const machine = this.#machine;
+    const process = this.#process;
+    const store = machine.store(process);
+    const log = machine.log(process);
+    const isAlive = machine.judge(process);
+    const { now, monotonic, after } = process;
+    const host = machine.host({ kind: "opencode", process });
+    const { pollMs } = SETTINGS;
+    const supervisor = new Supervisor({ store, log, now, monotonic, after, isAlive, pollMs });
+    const newId = (prefix: string) => machine.newId(prefix);
+    const engine = createEngine({
+      store,
+      host,
+      supervisor,
+      log,
+      now,
+      monotonic,
+      after,
+      newId,
+      isAlive,
+      identity: machine.identity(process),
+      directory: this.#directory,
+      settings: SETTINGS,
+      wordNotices,
+    });
+    const start = async () => {
+      await engine.start();
+      this.#engine = engine;
+      void supervisor.recover();
+    };
+    // A person starts it again when it does not start.
+    start().catch(() => process.die());
+    return host;
+  }
+}
+
+/** What a parent reads, for the checks: one line for each notice. */
+export function wordNotices(views: readonly NoticeView[]): { visible: string; hidden: string } {
+  const lines = views.map(({ notice, task, run }) =>
+    [notice.kind, task.id, run.number, notice.topic, run.outcome ?? "live"].join(" "),
+  );
+  return { visible: `${views.length} notices`, hidden: lines.join("\n") };
+}

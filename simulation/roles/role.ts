@@ -1,0 +1,15 @@
+/** A place on the machine where a process runs, dies and is started again. */
+import type { Engine } from "../../src/engine/engine.ts";
+import type { SimulatedHost } from "../agents/simulated-host.ts";
+import type { SimulatedProcess } from "../world/simulated-process.ts";
+
+export interface Role {
+  readonly name: string;
+  /** The process that runs now; it may be dead. */
+  readonly process: SimulatedProcess;
+  /** Its engines, once it has started; none while it is dead. */
+  engines(): readonly Engine[];
+  hosts(): readonly SimulatedHost[];
+  /** Starts a new process in place of a dead one. */
+  restart(): void;
+}

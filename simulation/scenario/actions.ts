@@ -1,0 +1,264 @@
+/**
+ * What people and parents do, each at a moment that the seed chooses. An action may be refused: that is an answer. What
+ * was accepted is written down as a promise.
+ */
+import type { Engine } from "../../src/engine/engine.ts";
+import { type Caller, PERSON } from "../../src/engine/launch.ts";
+import { isLive } from "../../src/model/task.ts";
+import type { Random } from "../time/random.ts";
+import { anyEngine, anyTask, type ParentSession, PROJECT, parentEngine, type Stage } from "./stage.ts";
+
+type Action = (stage: Stage, random: Random) => Promise<void>;
+
+async function launch(stage: Stage, engine: Engine, caller: Caller, fork: boolean): Promise<void> {
+  const { machine, promises } = stage;
+  const request = { description: "work", prompt: `prompt ${machine.newId("p")}`, agent: "build", fork, batch: null };
+  const task = await engine.launch(caller, request, await engine.checkLaunch(caller, request));
+  promises.launched.add(task.id);
+}
+
+function callerOf({ machine }: Stage, { id: sessionId }: ParentSession): Caller {
+  return { sessionId, messageId: machine.sessions.newId("msg"), agent: "build", model: null, variant: null };
+}
+
+function livingParent({ parents }: Stage, random: Random): ParentSession | null {
+  const living = parents.filter(({ isDeleted }) => !isDeleted);
+  return living.length === 0 ? null : random.pick(living);
+}
+
+/** Does something for a parent: in the process that has it open, if any. */
+async function asParent(
+  stage: Stage,
+  random: Random,
+  work: (engine: Engine, parent: ParentSession) => Promise<unknown>,
+): Promise<void> {
+  const engine = parentEngine(stage, random);
+  const parent = livingParent(stage, random);
+  if (engine && parent) await work(engine, parent);
+}
+
+export const ACTIONS: Record<string, { weight: number; act: Action }> = {
+  "a parent launches a task": {
+    weight: 6,
+    act: (stage, random) =>
+      asParent(stage, random, (engine, parent) => launch(stage, engine, callerOf(stage, parent), false)),
+  },
+  "a parent launches three tasks at once": {
+    weight: 2,
+    act: (stage, random) =>
+      asParent(stage, random, async (engine, parent) => {
+        const caller = callerOf(stage, parent);
+        await Promise.allSettled([1, 2, 3].map(() => launch(stage, engine, caller, false)));
+      }),
+  },
+  "a parent forks itself": {
+    weight: 1,
+    act: (stage, random) =>
+      asParent(stage, random, (engine, parent) => launch(stage, engine, callerOf(stage, parent), true)),
+  },
+  "a person launches a task": {
+    weight: 2,
+    async act(stage, random) {
+      const engine = anyEngine(stage, random);
+      if (engine) await launch(stage, engine, PERSON, false);
+    },
+  },
+  "a parent resumes a task": {
+    weight: 3,
+    act: (stage, random) =>
+      asParent(stage, random, async (engine, parent) => {
+        const task = await anyTask(stage, random, ({ parentSessionId }) => parentSessionId === parent.id);
+        if (!task) return;
+        const prompt = `prompt ${stage.machine.newId("p")}`;
+        const resumed = await engine.resume(callerOf(stage, parent), task.id, prompt);
+        stage.promises.resumed.add(`${resumed.id} ${resumed.run.number}`);
+      }),
+  },
+  "a person resumes a task": {
+    weight: 3,
+    async act(stage, random) {
+      const engine = anyEngine(stage, random);
+      const task = engine && (await anyTask(stage, random, ({ host }) => host === engine.instance.host));
+      if (!engine || !task) return;
+      const prompt = `prompt ${stage.machine.newId("p")}`;
+      const resumed = await engine.resumeTask(task, { prompt, allow: ["error", "cancelled"] });
+      stage.promises.resumed.add(`${resumed.id} ${resumed.run.number}`);
+    },
+  },
+  "a parent cancels a task": {
+    weight: 2,
+    act: (stage, random) =>
+      asParent(stage, random, async (engine, parent) => {
+        const task = await anyTask(
+          stage,
+          random,
+          ({ parentSessionId, status }) => parentSessionId === parent.id && isLive(status),
+        );
+        if (task) await engine.cancel(parent.id, task.id);
+      }),
+  },
+  "a person cancels a task": {
+    weight: 2,
+    async act(stage, random) {
+      const engine = anyEngine(stage, random);
+      const task = engine && (await anyTask(stage, random, ({ status }) => isLive(status)));
+      if (engine && task) await engine.cancelTask(task, "cancelled by a person");
+    },
+  },
+  "a parent cancels everything": {
+    weight: 1,
+    act: (stage, random) => asParent(stage, random, (engine, parent) => engine.cancelAll(parent.id)),
+  },
+  "a parent clears its list": {
+    weight: 1,
+    act: (stage, random) => asParent(stage, random, (engine, parent) => engine.clear(parent.id)),
+  },
+  "a parent waits for a task": {
+    weight: 2,
+    act: (stage, random) =>
+      asParent(stage, random, async (engine, parent) => {
+        const task = await anyTask(stage, random, ({ parentSessionId }) => parentSessionId === parent.id);
+        if (task) await engine.output(parent.id, task.id, { timeout: random.whole(0, 60_000) });
+      }),
+  },
+  "a person answers a request": {
+    weight: 4,
+    async act(stage, random) {
+      const task = await anyTask(stage, random, ({ phase }) => phase === "waiting");
+      const engine =
+        task && stage.roles.flatMap((role) => role.engines()).find(({ instance }) => instance.id === task.owner);
+      if (!task || !engine) return;
+      const decision = random.chance(0.8) ? "once" : "reject";
+      await engine.answerTask(task, { kind: "permission", decision, message: null });
+    },
+  },
+  "a person answers in the agent's own program": {
+    weight: 2,
+    async act({ machine }, random) {
+      const open = machine.hosts.flatMap(({ program }) => program.requests().map((request) => ({ program, request })));
+      if (open.length === 0) return;
+      const { program, request } = random.pick(open);
+      program.answer(request.requestId, { kind: "permission", decision: "once", message: null });
+    },
+  },
+  "a person writes to a task's session": {
+    weight: 1,
+    async act(stage, random) {
+      const { machine } = stage;
+      const task = await anyTask(stage, random, ({ sessionId }) => machine.sessions.has(sessionId));
+      const hosts = machine.hosts;
+      if (!task || hosts.length === 0) return;
+      const { program } =
+        hosts.find(({ program: each }) => each.busySessions.includes(task.sessionId)) ?? random.pick(hosts);
+      program.add(task.sessionId, { id: machine.sessions.newId("msg"), text: "also do this", hidden: null }, true);
+    },
+  },
+  "a person stops a task in its own session": {
+    weight: 1,
+    async act(stage, random) {
+      const working = stage.machine.hosts.flatMap(({ program }) => program.busySessions.map((id) => ({ program, id })));
+      if (working.length === 0) return;
+      const { program, id } = random.pick(working);
+      program.abort(id);
+    },
+  },
+  "a person writes to a parent": {
+    weight: 3,
+    async act(stage, random) {
+      const { machine, openCodes } = stage;
+      const parent = livingParent(stage, random);
+      const role = random.pick(openCodes);
+      const [engine] = role.engines();
+      const [host] = role.hosts();
+      if (!parent || !engine || !host || role.process.isFrozen) return;
+      const messageId = machine.sessions.newId("msg");
+      host.program.add(parent.id, { id: messageId, text: "how is it going?", hidden: null }, true);
+      await engine.handles({ sessionId: parent.id, agent: "build", model: null, variant: null, messageId });
+    },
+  },
+  "a person deletes a task's session": {
+    weight: 1,
+    async act(stage, random) {
+      const { machine } = stage;
+      const task = await anyTask(stage, random, ({ sessionId }) => machine.sessions.has(sessionId));
+      if (task && machine.hosts.length > 0) random.pick(machine.hosts).program.delete(task.sessionId);
+    },
+  },
+  "a person deletes a parent": {
+    weight: 0.3,
+    async act(stage, random) {
+      const { machine } = stage;
+      const parent = livingParent(stage, random);
+      if (!parent || machine.hosts.length === 0) return;
+      parent.isDeleted = true;
+      random.pick(machine.hosts).program.delete(parent.id);
+    },
+  },
+};
+
+/** What people do with attempts: start one, and give its session more to do. */
+const BOARD_ACTIONS: typeof ACTIONS = {
+  "a person starts an attempt": {
+    weight: 2,
+    async act({ machine, daemon, truth, attempts }) {
+      const [item, id] = [machine.newUuid(), machine.newUuid()];
+      const at = { createdAt: 1, updatedAt: 1 };
+      const work = { id: item, projectId: PROJECT, title: "work", description: null, status: "todo", ...at } as const;
+      await truth.board.addWorkItem(work);
+      const plain = { host: "opencode", variant: null, branch: id, error: null, folder: "/simulated", ...at };
+      await truth.board.addAttempt({ id, workItemId: item, state: "starting", ...plain }, []);
+      await daemon.startAttempt(id, `prompt ${machine.newId("p")}`);
+      attempts.push(id);
+    },
+  },
+  "a person queues a follow-up": {
+    weight: 5,
+    async act({ machine, daemon, attempts, promises }, random) {
+      if (attempts.length === 0) return;
+      const attempt = random.pick(attempts);
+      const prompt = `follow-up ${machine.newId("p")}`;
+      await daemon.followUp(attempt, "queue", prompt);
+      promises.queued.set(prompt, attempt);
+    },
+  },
+  "a person sends a follow-up": {
+    weight: 1,
+    async act({ machine, daemon, attempts }, random) {
+      if (attempts.length > 0) await daemon.followUp(random.pick(attempts), "send", `follow-up ${machine.newId("p")}`);
+    },
+  },
+  "a person empties a queue": {
+    weight: 0.3,
+    async act({ daemon, attempts, promises }, random) {
+      if (attempts.length === 0) return;
+      const attempt = random.pick(attempts);
+      promises.emptied.add(attempt);
+      await daemon.followUp(attempt, "cancel", "");
+    },
+  },
+};
+
+Object.assign(ACTIONS, BOARD_ACTIONS);
+
+export interface PlannedAction {
+  at: number;
+  name: string;
+}
+
+/** What happens in a seed, in order of time. */
+export function planActions(random: Random, lengthMs: number): PlannedAction[] {
+  const names = Object.keys(ACTIONS);
+  const total = names.reduce((sum, name) => sum + (ACTIONS[name]?.weight ?? 0), 0);
+  const choose = () => {
+    let left = random.next() * total;
+    for (const name of names) {
+      left -= ACTIONS[name]?.weight ?? 0;
+      if (left < 0) return name;
+    }
+    return names[0] ?? "";
+  };
+  const count = random.whole(3, 40);
+  return Array.from({ length: count }, () => ({ at: random.whole(0, lengthMs), name: choose() })).sort(
+    (one, other) => one.at - other.at,
+  );
+}

@@ -1,0 +1,11 @@
+/** What the system accepted, and therefore must not lose. */
+export class Promises {
+  /** Tasks whose launch was answered. */
+  readonly launched = new Set<string>();
+  /** Resumes that were answered, as `task run`. */
+  readonly resumed = new Set<string>();
+  /** The prompts of follow-ups whose queueing was answered, with their attempts; each prompt is unique. */
+  readonly queued = new Map<string, string>();
+  /** Attempts whose queue somebody emptied, or tried to. */
+  readonly emptied = new Set<string>();
+}

@@ -1,0 +1,125 @@
+/**
+ * The machine that everything runs on: one timeline, one disk with a database and sessions, and the processes of one
+ * seed. Knows who is alive; does not know what anybody does.
+ */
+
+import { ScriptedSessions } from "../../src/hosts/scripted/sessions.ts";
+import { messageOf } from "../../src/model/errors.ts";
+import { type BeatingProcess, instanceJudge } from "../../src/process/liveness.ts";
+import type { Log } from "../../src/process/log.ts";
+import { kyselyStore } from "../../src/store/kysely-store.ts";
+import type { Store } from "../../src/store/store.ts";
+import type { HostContext } from "../agents/simulated-host.ts";
+import { type SimulatedHost, simulatedHost } from "../agents/simulated-host.ts";
+import { WorkLog } from "../agents/work-log.ts";
+import { Random } from "../time/random.ts";
+import { Timeline } from "../time/timeline.ts";
+import { Faults } from "./faults.ts";
+import type { History } from "./history.ts";
+import type { SharedDatabase } from "./shared-database.ts";
+import { SimulatedProcess } from "./simulated-process.ts";
+
+export interface MachineOptions {
+  seed: number;
+  database: SharedDatabase;
+  /** Kinds of faults that do not happen. */
+  calm: ReadonlySet<string>;
+  history: History;
+}
+
+export class Machine {
+  readonly timeline = new Timeline();
+  readonly sessions = new ScriptedSessions();
+  readonly work = new WorkLog();
+  readonly random: Random;
+  readonly faults: Faults;
+  readonly history: History;
+  readonly #database: SharedDatabase;
+  readonly #processes = new Map<number, SimulatedProcess>();
+  readonly #hosts = new Set<SimulatedHost>();
+  readonly #wall = { skew: 0 };
+  #ids = 0;
+  /** Whether processes see each other; if not, only heartbeats tell who is alive. */
+  readonly areVisible: boolean;
+
+  constructor({ seed, database, calm, history }: MachineOptions) {
+    this.random = new Random(seed);
+    this.faults = new Faults(this.random, calm);
+    this.areVisible = this.random.split("visibility").chance(0.7);
+    this.history = history;
+    this.#database = database;
+    history.clock = () => this.timeline.now;
+  }
+
+  get living(): SimulatedProcess[] {
+    return [...this.#processes.values()].filter(({ isAlive }) => isAlive);
+  }
+
+  /** Every program of a living process. */
+  get hosts(): SimulatedHost[] {
+    return [...this.#hosts].filter(({ program }) => program.isAlive);
+  }
+
+  start(role: string): SimulatedProcess {
+    const pid = 100 + this.#processes.size;
+    const process = new SimulatedProcess(`${role}#${pid}`, pid, this.timeline, this.#wall);
+    this.#processes.set(pid, process);
+    this.history.add(process.name, "starts");
+    return process;
+  }
+
+  /** The store of a process, through its own driver. */
+  store(process: SimulatedProcess): Store {
+    return kyselyStore(this.#database.driver(process, this.random, this.faults));
+  }
+
+  /** A host for that process, with a program of its own or in the same process. */
+  host(input: Pick<HostContext, "kind" | "process" | "startProgram">): SimulatedHost {
+    const { sessions, random, faults, work } = this;
+    const host = simulatedHost({ ...input, sessions, random, faults, work });
+    this.#hosts.add(host);
+    return host;
+  }
+
+  newId(prefix: string): string {
+    return `${prefix}_${String(++this.#ids).padStart(6, "0")}`;
+  }
+
+  /** A UUID that sorts in order of creation. */
+  newUuid(): string {
+    return `00000000-0000-4000-8000-${String(++this.#ids).padStart(12, "0")}`;
+  }
+
+  /** How a process judges whether an instance is alive. */
+  judge(process: SimulatedProcess): (instance: BeatingProcess) => boolean {
+    if (this.areVisible) return ({ pid }) => this.#processes.get(pid)?.isAlive ?? false;
+    const byHeartbeat = instanceJudge(process.monotonic);
+    return (instance) => instance.pid === process.pid || byHeartbeat(instance);
+  }
+
+  identity(process: SimulatedProcess): Pick<BeatingProcess, "pid" | "processStart" | "bootId" | "pidNamespace"> {
+    return { pid: process.pid, processStart: String(process.pid), bootId: "simulated", pidNamespace: process.name };
+  }
+
+  log(process: SimulatedProcess): Log {
+    const write = (message: string, details: Record<string, unknown> = {}) =>
+      this.history.add(process.name, () => `logs: ${message} ${JSON.stringify(details)}`);
+    return { info: write, error: write };
+  }
+
+  setWallClock(skew: number): void {
+    this.#wall.skew = skew;
+  }
+
+  fillDisk(isFull: boolean): void {
+    this.#database.isFull = isFull;
+  }
+
+  /** Something that nobody waits for; its failure is only written down. */
+  forget(who: string, what: string, work: Promise<unknown>): void {
+    work.then(
+      () => this.history.add(who, `${what}: done`),
+      (thrown: unknown) => this.history.add(who, () => `${what}: refused: ${messageOf(thrown)}`),
+    );
+  }
+}

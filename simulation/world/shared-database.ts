@@ -1,0 +1,148 @@
+/**
+ * The database that all processes share: a real SQLite in memory, with a driver for each process. Every query takes a
+ * moment, in which others run; a transaction is one step, as the lock of SQLite makes it. Faults strike before a
+ * transaction, or after its commit.
+ */
+import type { Database as Sqlite } from "bun:sqlite";
+import type { Database } from "../../src/store/database.ts";
+import { kyselyStore } from "../../src/store/kysely-store.ts";
+import { migrate } from "../../src/store/migrations/migrations.ts";
+import { sqliteConnection } from "../../src/store/sqlite/connection.ts";
+import { storeFailure } from "../../src/store/sqlite/failure.ts";
+import type { Store } from "../../src/store/store.ts";
+import type { Random } from "../time/random.ts";
+import type { Faults } from "./faults.ts";
+import type { SimulatedProcess } from "./simulated-process.ts";
+
+const FILE = "/simulation/asyncagents.db";
+const LATENCY_MS = 4;
+const SLOW_MS = 20_000;
+/** How soon a process sees what another one wrote. */
+const SIGNAL_MS = 150;
+
+interface Listener {
+  process: SimulatedProcess;
+  call(): void;
+}
+
+export class SharedDatabase {
+  readonly #connection = sqliteConnection(":memory:", "write");
+  #listeners = new Set<Listener>();
+  #clearing: string[] = [];
+  /** Nothing can be written. */
+  isFull = false;
+
+  static async open(): Promise<SharedDatabase> {
+    const shared = new SharedDatabase();
+    await migrate(shared.#direct());
+    shared.#clearing = clearingOf(shared.#connection.handle);
+    return shared;
+  }
+
+  /** A store that sees everything at once, without faults: for the checks. */
+  truth(): Store {
+    return kyselyStore(this.#direct());
+  }
+
+  #direct(): Database {
+    const { kysely } = this.#connection;
+    return {
+      dialect: "sqlite",
+      read: (work) => work(kysely),
+      write: (work) => work(kysely),
+      onChange: () => () => {},
+      close: async () => {},
+    };
+  }
+
+  /** Forgets everything: the next seed begins. */
+  clear(): void {
+    const { handle } = this.#connection;
+    if (handle.inTransaction) handle.run("rollback");
+    for (const statement of this.#clearing) handle.run(statement);
+    this.#listeners = new Set();
+    this.isFull = false;
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+
+  /** The driver of one process. */
+  driver(process: SimulatedProcess, random: Random, faults: Faults): Database {
+    const { kysely, handle } = this.#connection;
+    const delays = random.split(`queries of ${process.name}`);
+    const latency = () => (faults.happens("query is slow") ? delays.whole(100, SLOW_MS) : delays.delay(LATENCY_MS));
+    const failed = (code: string, message: string) => storeFailure(Object.assign(new Error(message), { code }), FILE);
+    const changes = () => handle.query<{ value: number }, []>("select total_changes() as value").get()?.value ?? 0;
+
+    return {
+      dialect: "sqlite",
+      read: async (work) => {
+        const isLost = faults.happens("query fails");
+        const rows = await process.settle(latency(), () => {
+          if (isLost) throw failed("SQLITE_IOERR_READ", "disk I/O error");
+          return work(kysely);
+        });
+        return rows;
+      },
+      write: async (work) => {
+        const isLost = faults.happens("query fails");
+        const isTwice = faults.happens("transaction runs twice");
+        const result = await process.settle(latency(), async () => {
+          if (isLost) throw failed("SQLITE_IOERR_WRITE", "disk I/O error");
+          if (this.isFull) throw failed("SQLITE_FULL", "database or disk is full");
+          if (isTwice) {
+            handle.run("begin immediate");
+            await work(kysely).catch(() => null);
+            handle.run("rollback");
+          }
+          handle.run("begin immediate");
+          const before = changes();
+          try {
+            const made = await work(kysely);
+            handle.run("commit");
+            if (changes() !== before) this.#raise(delays);
+            return made;
+          } catch (thrown) {
+            if (handle.inTransaction) handle.run("rollback");
+            throw thrown;
+          }
+        });
+        const isAnswerLost = faults.happens("query fails after its commit");
+        return process.settle(delays.delay(LATENCY_MS), () => {
+          if (isAnswerLost) throw failed("SQLITE_IOERR_FSYNC", "disk I/O error");
+          return result;
+        });
+      },
+      onChange: (call) => {
+        const listener = { process, call };
+        this.#listeners.add(listener);
+        process.onEnd(() => this.#listeners.delete(listener));
+        return () => this.#listeners.delete(listener);
+      },
+      close: async () => {},
+    };
+  }
+
+  #raise(delays: Random): void {
+    for (const { process, call } of this.#listeners) {
+      void process.settle(delays.whole(0, SIGNAL_MS), call);
+    }
+  }
+}
+
+/** The statements that empty every table. A search index has tables of its own and is emptied by a command. */
+function clearingOf(handle: Sqlite): string[] {
+  const tables = handle.query<{ name: string; sql: string }, []>(
+    "select name, sql from sqlite_schema where type = 'table' and name not like 'sqlite_%' and name <> 'meta'",
+  );
+  const all = tables.all();
+  const indexes = all.filter(({ sql }) => /^create virtual/i.test(sql)).map(({ name }) => name);
+  const plain = all.filter(({ name }) => !indexes.some((index) => name.startsWith(index)));
+  return [
+    ...plain.map(({ name }) => `delete from "${name}"`),
+    ...indexes.map((index) => `insert into "${index}"("${index}") values ('delete-all')`),
+    "delete from sqlite_sequence",
+  ];
+}
