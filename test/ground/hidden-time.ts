@@ -60,7 +60,8 @@ const members = new Set([
   "process.uptime",
   "process.nextTick",
 ]);
-const modules = /^(node:)?(timers|timers\/promises|perf_hooks)$/;
+/** Timers, and work of the machine that ends when the machine likes. */
+const modules = /^(node:)?(timers|timers\/promises|perf_hooks|fs\/promises|child_process)$/;
 /** Our own ways to the same things, and the random ones of node:crypto. */
 const imports = /^(systemClock|awakeNow|awakeClock|makeId|random\w*|webcrypto)$/;
 /** The functions of src/process/deadline.ts: without a clock they use that of the machine. */
