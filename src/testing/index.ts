@@ -49,6 +49,7 @@ export type { Message, MessagePart, ToolPart } from "../model/message.ts";
 export type { Progress, Tokens } from "../model/progress.ts";
 export type { Phase, PhaseDetail, Run, Status, Task } from "../model/task.ts";
 export type { Applied, NoticeIntent, Refusal, Refused, Transition } from "../model/transition.ts";
+export type { Clock } from "../process/clock.ts";
 export type { BeatingProcess, ProcessIdentity } from "../process/liveness.ts";
 export type {
   AttemptRecord,

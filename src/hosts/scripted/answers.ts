@@ -4,6 +4,7 @@
  * turn.
  */
 import { messageOf } from "../../model/errors.ts";
+import type { Clock } from "../../process/clock.ts";
 import { pause } from "../../process/deadline.ts";
 import { type HostEvent, type HostStatus, type OpenRequest, type Reply, replyWord } from "../host.ts";
 import { type ScriptedGate, unlessAborted } from "./gates.ts";
@@ -16,11 +17,10 @@ export interface ScriptedTurn {
   state: HostStatus;
 }
 
-export interface AnswersInput {
+export interface AnswersInput extends Pick<Clock, "now" | "after"> {
   sessions: ScriptedSessions;
   gate(name: string): ScriptedGate;
   emit(event: HostEvent): void;
-  now(): number;
   /** Makes a session answer a message; resolves at the end of the turn. */
   wake(session: ScriptedSession, messageId: string): Promise<void>;
 }
@@ -72,7 +72,7 @@ export class ScriptedAnswers {
   async #hold(turn: ScriptedTurn, delay: ScriptedDelay): Promise<void> {
     if (turn.signal.aborted) return;
     if (delay.type === "gate") return this.#input.gate(delay.name).pass(turn.signal);
-    if (delay.type === "pause") return pause(delay.ms, { signal: turn.signal });
+    if (delay.type === "pause") return pause(delay.ms, { signal: turn.signal, clock: this.#input });
     const { reason, times } = delay;
     for (let count = 1; count <= times; count++) {
       turn.state = { state: "retrying", reason, count };

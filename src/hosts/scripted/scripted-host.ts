@@ -3,6 +3,7 @@
  * real hosts (queues, forks, deletes, dies); reads no files and starts no programs. Its members are plain functions, so
  * that a test can replace any of them.
  */
+import { type Clock, systemClock } from "../../process/clock.ts";
 import type { Host, HostEvent, NotifyInput, PromptInput, StartInput } from "../host.ts";
 import { scriptedEvidence } from "./evidence.ts";
 import { condenseScripted, forkScripted } from "./fork.ts";
@@ -18,6 +19,8 @@ export interface ScriptedHostOptions {
   /** The names of its agents. */
   agents?: readonly string[];
   now?(): number;
+  /** Sets the timers of pauses and of turns that begin; those of the machine when absent. */
+  after?: Clock["after"];
 }
 
 export interface ScriptedHost extends Required<Host> {
@@ -35,13 +38,21 @@ export interface ScriptedHost extends Required<Host> {
 }
 
 export function scriptedHost(options: ScriptedHostOptions = {}): ScriptedHost {
-  const { sessions = new ScriptedSessions(), agents = ["general"], now = Date.now } = options;
+  const { sessions = new ScriptedSessions(), agents = ["general"], now = systemClock.now, after } = options;
   const listeners = new Set<(event: HostEvent) => void>();
   const emit = (event: HostEvent) => {
     for (const listener of [...listeners]) listener(event);
   };
   const gate = scriptedGates();
-  const turns = new ScriptedTurns({ sessions, gate, emit, now });
+  const turns = new ScriptedTurns({
+    sessions,
+    gate,
+    emit,
+    now,
+    after: after ?? systemClock.after,
+    // Faster than a timer of the machine.
+    soon: after === undefined ? setImmediate : (work) => void after(0, work),
+  });
 
   const add = (session: ScriptedSession, messageId: string, text: string, hidden: string | null) => {
     sessions.addUserMessage(session, { id: messageId, role: "user", at: now(), text, hidden });

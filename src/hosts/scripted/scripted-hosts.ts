@@ -3,6 +3,7 @@
  * trying out everything else. All hosts share their sessions; with a folder, sessions outlive the process, as on real
  * hosts.
  */
+import { type Clock, systemClock } from "../../process/clock.ts";
 import type { HostEvent, PromptInput, StartInput } from "../host.ts";
 import type { HostMaker, OpenedHost } from "../host-maker.ts";
 import { ScriptedFiles } from "./files.ts";
@@ -16,6 +17,9 @@ interface ScriptedHostsOptions {
   folder?: string;
   /** The names of the agents; the first is the default. */
   agents?: readonly string[];
+  now?(): number;
+  /** As for one scripted host. */
+  after?: Clock["after"];
 }
 
 export interface ScriptedHosts extends HostMaker {
@@ -24,9 +28,10 @@ export interface ScriptedHosts extends HostMaker {
   readonly sessions: ScriptedSessions;
 }
 
-export function scriptedHosts({ folder, agents = ["general", "explore"] }: ScriptedHostsOptions = {}): ScriptedHosts {
+export function scriptedHosts(options: ScriptedHostsOptions = {}): ScriptedHosts {
+  const { folder, agents = ["general", "explore"], now = systemClock.now, after } = options;
   // Ids of a later process sort after those of an earlier one and never collide.
-  const sessions = new ScriptedSessions(Date.now() * 1000);
+  const sessions = new ScriptedSessions(now() * 1000);
   const files = folder === undefined ? null : new ScriptedFiles(folder);
   files?.load(sessions);
   const hosts = new Set<ScriptedHost>();
@@ -53,7 +58,7 @@ export function scriptedHosts({ folder, agents = ["general", "explore"] }: Scrip
     sessions,
     problem: async () => null,
     async open(directory): Promise<OpenedHost> {
-      const scripted = scriptedHost({ sessions, agents });
+      const scripted = scriptedHost({ sessions, agents, now, ...(after && { after }) });
       scripted.onEvent((event: HostEvent) => {
         if ("sessionId" in event) saveWhenPossible(event.sessionId);
       });

@@ -13,7 +13,10 @@ interface RunningTurn extends ScriptedTurn {
   done: Promise<void>;
 }
 
-type TurnsInput = Omit<AnswersInput, "wake">;
+interface TurnsInput extends Omit<AnswersInput, "wake"> {
+  /** Calls back as soon as the current call has returned. */
+  soon(work: () => void): void;
+}
 
 export class ScriptedTurns {
   readonly #input: TurnsInput;
@@ -77,9 +80,9 @@ export class ScriptedTurns {
   }
 
   async #run(turn: RunningTurn): Promise<void> {
-    const { emit } = this.#input;
+    const { emit, soon } = this.#input;
     const sessionId = turn.session.id;
-    await new Promise((resolve) => setImmediate(resolve));
+    await new Promise<void>((resolve) => soon(resolve));
     emit({ type: "session.working", sessionId });
     while (this.#due.has(sessionId) && !this.#dead) await this.#answerAll(turn);
     this.#turns.delete(sessionId);
