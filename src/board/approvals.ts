@@ -85,11 +85,16 @@ export async function listApprovals(
 
 export async function decideApproval(
   { store, now, log }: BoardContext,
-  { approval_id, decision }: Input<"decide_approval">,
+  { approval_id, decision, if_requested }: Input<"decide_approval">,
 ): Promise<OperationOutput<"decide_approval">> {
   const state = decision === "approve" ? "approved" : "denied";
-  const decided = await store.board.decideApproval(approval_id, state, now());
+  const from = if_requested ? ({ from: "requested" } as const) : {};
+  const decided = await store.board.decideApproval(approval_id, { state, at: now(), ...from });
   if (decided === null) throw notFound("approval", approval_id);
+  if (decided.state !== state) {
+    const message = `It was already ${decided.state}. This decision changed nothing; \`asyncagents ${decision} ${approval_id.slice(0, 8)}\` changes it.`;
+    throw new AsyncAgentsError("nothing_asked", message, { details: { approval_id, state: decided.state } });
+  }
   log.info(`a person ${state} what was asked`, { approval: approval_id, kind: decided.kind, in: decided.directory });
   return { approval: wireApproval(decided) };
 }

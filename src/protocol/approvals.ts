@@ -47,6 +47,10 @@ export const approvalOperations = {
     input: z.object({
       approval_id: uuid("The approval"),
       decision: z.enum(["approve", "deny"]).describe("approve or deny"),
+      if_requested: z
+        .boolean()
+        .optional()
+        .describe("True: only if nobody has decided yet; then an opposite decision fails with nothing_asked"),
     }),
     output: z.object({ approval: approval.describe("The approval as it is now") }),
   }),

@@ -50,3 +50,30 @@ test("a request appears on every view with its whole script, hidden characters m
   expect(await stateOf(long.approval_id ?? "")).toBe("approved");
   expect(view.problems).toEqual([]);
 }, 60_000);
+
+test("of two tabs that decide at once, the late one is told what counts, and changes nothing", async () => {
+  const model = createClient({ url: bed.url, token: bed.token, origin: { door: "model", depth: 0 } });
+  const { project_id } = await bed.client.operate("add_project", { name: "two tabs" });
+  const [one, other] = [await chromium.open(bed.url), await chromium.open(bed.url)];
+  const asked = { project_id, path: bed.repo, name: "at once", setup: "echo at once" };
+  const approval_id = (await model.operate("add_repo", asked)).approval_id ?? "";
+  const card = ({ page }: typeof one) => page.locator(`[data-approval="${approval_id}"]`);
+  const sent = Promise.withResolvers<void>();
+  await other.page.route(/\/decide_approval$/, async (route) => {
+    await sent.promise;
+    await route.continue();
+  });
+  await card(other).getByRole("button", { name: "Approve" }).click();
+  await card(one).getByRole("button", { name: "Deny" }).click();
+  await card(one).waitFor({ state: "detached" });
+  sent.resolve();
+  const late = ({ page }: typeof one) => page.getByRole("region", { name: "Approvals" }).getByRole("alert");
+  const note = late(other);
+  await note.getByText("It was already denied. This decision changed nothing").waitFor();
+  await card(other).waitFor({ state: "detached" });
+  expect(await note.textContent()).toContain("Your decision came too late");
+  expect(await stateOf(approval_id)).toBe("denied");
+  await other.page.getByRole("button", { name: "Dismiss" }).click();
+  await note.waitFor({ state: "detached" });
+  expect(await late(one).count()).toBe(0);
+}, 60_000);

@@ -1,7 +1,7 @@
 /**
  * Requests by models that only a person may approve, above every view until someone decides: the whole script or the
- * directory, who asked, and the two answers. A long script can be approved only after all of it was shown. Shows
- * nothing if there is no request, or no daemon.
+ * directory, who asked, and the two answers. A long script can be approved only after all of it was shown. A decision
+ * that came too late is reported until the reader dismisses it. Shows nothing if there is no request, or no daemon.
  */
 import { useState } from "react";
 import { Button } from "../parts/button.tsx";
@@ -12,26 +12,60 @@ import { Ago } from "../parts/times.tsx";
 import { useApprovals } from "../server/board-queries.ts";
 import type { Approval } from "../server/operate.ts";
 import { counted } from "../wording/amounts.ts";
-import { useDecision } from "./use-decision.ts";
+import { isLate, useDecision } from "./use-decision.ts";
 
 export function ApprovalsBanner() {
   const { data: approvals = [] } = useApprovals();
-  if (approvals.length === 0) return null;
+  const [late, setLate] = useState<LateDecision[]>([]);
+  if (approvals.length === 0 && late.length === 0) return null;
   return (
     <section
       aria-label="Approvals"
       className="flex max-h-[55vh] flex-col divide-y divide-attention/30 overflow-y-auto border-b border-attention/30 bg-attention-soft px-4"
     >
+      {late.map((each) => (
+        <LateNote key={each.id} late={each} onDismiss={() => setLate((all) => all.filter((other) => other !== each))} />
+      ))}
       {approvals.map((approval) => (
-        <AskedApproval key={approval.approval_id} approval={approval} />
+        <AskedApproval
+          key={approval.approval_id}
+          approval={approval}
+          onLate={(failure) => {
+            const { approval_id: id, directory } = approval;
+            setLate((all) => [...all.filter((other) => other.id !== id), { id, directory, failure }]);
+          }}
+        />
       ))}
     </section>
   );
 }
 
-function AskedApproval({ approval }: { approval: Approval }) {
+interface LateDecision {
+  id: string;
+  directory: string;
+  failure: Error;
+}
+
+/** The request itself is gone by then. */
+function LateNote({ late, onDismiss }: { late: LateDecision; onDismiss: () => void }) {
+  return (
+    <div className="flex min-w-0 items-start gap-2 py-3">
+      <div className="min-w-0 flex-1">
+        <FailureNote title="Your decision came too late" failure={late.failure} />
+        <p className="foreign mt-1 font-mono text-xs break-all text-muted">
+          <ForeignText text={late.directory} />
+        </p>
+      </div>
+      <Button weight="quiet" onClick={onDismiss}>
+        Dismiss
+      </Button>
+    </div>
+  );
+}
+
+function AskedApproval({ approval, onLate }: { approval: Approval; onLate: (failure: Error) => void }) {
   const { kind, directory, script, asked_by, created_at } = approval;
-  const decision = useDecision(approval.approval_id);
+  const decision = useDecision(approval.approval_id, onLate);
   const [showsAll, setShowsAll] = useState(script === null || isShort(script));
   return (
     <article data-approval={approval.approval_id} className="flex min-w-0 flex-col gap-2 py-3">
@@ -48,7 +82,9 @@ function AskedApproval({ approval }: { approval: Approval }) {
         </span>
       </p>
       {script !== null && <Script text={script} showsAll={showsAll} onShowAll={() => setShowsAll(true)} />}
-      {decision.error !== null && <FailureNote title="The decision was not saved" failure={decision.error} />}
+      {decision.error !== null && !isLate(decision.error) && (
+        <FailureNote title="The decision was not saved" failure={decision.error} />
+      )}
       <div className="flex gap-2">
         <Button
           weight="primary"

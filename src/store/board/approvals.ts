@@ -5,7 +5,7 @@ import { type Kysely, type Selectable, sql } from "kysely";
 import type { Approval } from "../../model/approval.ts";
 import type { Schema } from "../schema.ts";
 import { afterKey, pageLimit } from "./pages.ts";
-import type { BoardPage } from "./records.ts";
+import type { BoardPage, BoardRecords } from "./records.ts";
 import type { ApprovalsTable } from "./schema.ts";
 
 const COLUMNS = [
@@ -49,22 +49,21 @@ export async function putApproval(kysely: Kysely<Schema>, approval: Approval): P
     return approval;
   }
   if (approval.state === "requested" || approval.state === known.state) return known;
-  return (await writeDecision(kysely, known.id, approval.state, approval.decidedAt ?? 0)) ?? known;
+  const decision = { state: approval.state, at: approval.decidedAt ?? 0 };
+  return (await writeDecision(kysely, known.id, decision)) ?? known;
 }
 
+/** Returns the resulting row. */
 export async function writeDecision(
   kysely: Kysely<Schema>,
   id: string,
-  state: Approval["state"],
-  at: number,
+  { state, at, from }: Parameters<BoardRecords["decideApproval"]>[1],
 ): Promise<Approval | null> {
-  const decided = await kysely
-    .updateTable("approvals")
-    .set({ state, decided_at: at })
-    .where("id", "=", id)
-    .returning(COLUMNS)
-    .executeTakeFirst();
-  return decided === undefined ? null : approvalOf(decided);
+  let update = kysely.updateTable("approvals").set({ state, decided_at: at }).where("id", "=", id);
+  if (from !== undefined) update = update.where("state", "=", from);
+  const decided = await update.returning(COLUMNS).executeTakeFirst();
+  const row = decided ?? (await kysely.selectFrom("approvals").select(COLUMNS).where("id", "=", id).executeTakeFirst());
+  return row === undefined ? null : approvalOf(row);
 }
 
 export async function countRequested(kysely: Kysely<Schema>): Promise<number> {

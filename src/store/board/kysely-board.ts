@@ -100,7 +100,7 @@ export function kyselyBoard({ read, write }: { read: Run; write: Run }): BoardRe
     approvals: (state, page) => read((kysely) => readApprovals(kysely, state, page)),
     countRequested: () => read(countRequested),
     putApproval: (approval) => change((kysely) => putApproval(kysely, approval)),
-    decideApproval: (id, state, at) => change((kysely) => writeDecision(kysely, id, state, at)),
+    decideApproval: (id, decision) => change((kysely) => writeDecision(kysely, id, decision)),
     hasKnownDirectory: (paths) => read((kysely) => hasKnownDirectory(kysely, paths)),
 
     claimRequest: (operation, requestId, inputHash, at) =>

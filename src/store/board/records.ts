@@ -179,8 +179,11 @@ export interface BoardRecords {
   countRequested(): Promise<number>;
   /** Adds it unless its subject is known; a decision replaces a request. Returns the resulting approval. */
   putApproval(approval: Approval): Promise<Approval>;
-  /** Null if there is no such request. */
-  decideApproval(id: string, state: "approved" | "denied", at: number): Promise<Approval | null>;
+  /** With `from`, only an approval in that state changes. Returns it as it is now; null if there is none. */
+  decideApproval(
+    id: string,
+    decision: { state: Approval["state"]; at: number; from?: Approval["state"] },
+  ): Promise<Approval | null>;
   /** Whether one of the paths is a repo, a folder of an attempt, or an approved directory. */
   hasKnownDirectory(paths: readonly string[]): Promise<boolean>;
 
