@@ -188,7 +188,8 @@ export interface Store {
 
   /**
    * Runs `work` in one write transaction; it may be rerun from its start if the database was busy. If an event in it is
-   * refused, nothing is written, and the refusal is returned.
+   * refused, nothing is written, and the refusal is returned. If it rejects with `store_unavailable`, it may be stored
+   * all the same, where the database could not be reached any more.
    */
   write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T | Refused>;
   /** `write` for a single event. */

@@ -7,6 +7,7 @@ import type { Store } from "../../src/store/store.ts";
 import { storeConformance } from "../../src/testing/conformance/store/store-conformance.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { create, newTask } from "../../src/testing/sample-task.ts";
+import { commitProxy } from "./commit-proxy.ts";
 import { startPostgres } from "./postgres-server.ts";
 import { expectMigrated } from "./schema-1.ts";
 import { expectBoardAdded } from "./schema-2.ts";
@@ -72,6 +73,23 @@ describe("postgres driver", () => {
     await create(writer, "after");
     expect((await afterLoss).id).toBe("after");
     await Promise.all([listener.close(), writer.close()]);
+  });
+
+  test("a commit whose answer is lost counts, and one that never arrived does not", async () => {
+    const proxy = await commitProxy(connectionString);
+    const store = await postgresStore({ connectionString: proxy.connectionString, schema: "Lost answers" });
+    proxy.breakNext = "after";
+    const created = await store.apply("a", { type: "task.created", at: 1, task: newTask("a") });
+    expect(created).toMatchObject({ changed: true, task: { id: "a" } });
+    expect(proxy.breakNext).toBeNull();
+    proxy.breakNext = "before";
+    const failed = await create(store, "b").catch((thrown: unknown) => thrown);
+    expect(failed).toMatchObject({ code: "store_unavailable" });
+    expect([(await store.task("a"))?.id, await store.task("b")]).toEqual(["a", null]);
+    // The task is stored once, and the next writes work.
+    await create(store, "b");
+    expect((await store.feed(0)).map(({ taskId }) => taskId)).toEqual(["a", "b"]);
+    await store.close();
   });
 
   test("a write inside a transaction that the server aborted is not stored, and the next one works", async () => {

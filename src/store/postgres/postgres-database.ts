@@ -1,6 +1,7 @@
 /**
  * The PostgreSQL driver. Every write first takes an advisory lock, so that events commit in order of their seq, and
- * NOTIFYs in its own transaction. Only this file loads `pg`, when a store is opened. Does not create tables.
+ * NOTIFYs in its own transaction. If the connection breaks during a commit, the server is asked what became of it. Only
+ * this file loads `pg`, when a store is opened. Does not create tables.
  */
 import { createHash } from "node:crypto";
 import { Kysely, PostgresDialect, sql } from "kysely";
@@ -22,6 +23,9 @@ const TIMES = {
   // A process that froze inside a write must not block all others forever.
   idle_in_transaction_session_timeout: 60_000,
 };
+
+/** How long to ask what became of a commit while the server cannot be reached, in ms. */
+const COMMIT_PATIENCE = 10_000;
 
 export async function postgresDatabase(options: PostgresOptions): Promise<Database> {
   const { connectionString, schema = "asyncagents" } = options;
@@ -50,14 +54,27 @@ export async function postgresDatabase(options: PostgresOptions): Promise<Databa
   const ensureOpen = () => {
     if (closed) throw new AsyncAgentsError("store_unavailable", "The task store was closed. Open it again.");
   };
-  const writeOnce = <T>(work: (kysely: Kysely<Schema>) => Promise<T>) =>
-    kysely.transaction().execute(async (transaction) => {
-      await sql`select pg_advisory_xact_lock(hashtextextended(${`asyncagents:${schema}`}, 0))`.execute(transaction);
-      const result = await work(transaction.withSchema(schema));
-      const notify = sql`select pg_notify(${channel}, '') where pg_current_xact_id_if_assigned() is not null`;
-      const { rows } = await notify.execute(transaction);
-      return { result, changed: rows.length > 0 };
-    });
+  const lock = sql`select pg_advisory_xact_lock(hashtextextended(${`asyncagents:${schema}`}, 0))`;
+  const notify = sql<{ xid: string }>`
+    select pg_current_xact_id_if_assigned()::text as xid, pg_notify(${channel}, '')
+    where pg_current_xact_id_if_assigned() is not null`;
+  const writeOnce = async <T>(work: (kysely: Kysely<Schema>) => Promise<T>) => {
+    let done: { result: T; xid: string | null } | null = null;
+    try {
+      return await kysely.transaction().execute(async (transaction) => {
+        await lock.execute(transaction);
+        const result = await work(transaction.withSchema(schema));
+        const { rows } = await notify.execute(transaction);
+        done = { result, xid: rows[0]?.xid ?? null };
+        return done;
+      });
+    } catch (thrown) {
+      const finished = done as { result: T; xid: string | null } | null;
+      // Only the commit is left to fail. Perhaps only its answer was lost.
+      if (finished?.xid != null && (await isCommitted(kysely, finished.xid, thrown))) return finished;
+      throw thrown;
+    }
+  };
 
   const database: Database = {
     dialect: "postgres",
@@ -68,10 +85,8 @@ export async function postgresDatabase(options: PostgresOptions): Promise<Databa
     async write(work) {
       ensureOpen();
       return queue.run(async () => {
-        const { result, changed } = await retryWhileBusy(() => writeOnce(work), { shouldRetry: isContention }).catch(
-          fail,
-        );
-        if (changed) signal.raise();
+        const { result, xid } = await retryWhileBusy(() => writeOnce(work), { shouldRetry: isContention }).catch(fail);
+        if (xid !== null) signal.raise();
         return result;
       });
     },
@@ -91,6 +106,22 @@ export async function postgresDatabase(options: PostgresOptions): Promise<Databa
     throw postgresFailure(thrown);
   }
   return database;
+}
+
+/**
+ * What became of a transaction whose commit failed like this. If the server cannot be reached for some time, nobody
+ * knows, and the failure is thrown.
+ */
+async function isCommitted(kysely: Kysely<Schema>, xid: string, failure: unknown): Promise<boolean> {
+  const ask = async () => {
+    const { rows } = await sql<{ status: string }>`select pg_xact_status(${xid}::xid8) as status`.execute(kysely);
+    const status = rows[0]?.status;
+    if (status === "in progress") throw failure;
+    return status === "committed";
+  };
+  return retryWhileBusy(ask, { shouldRetry: () => true, limit: COMMIT_PATIENCE }).catch(() => {
+    throw failure;
+  });
 }
 
 async function makeSchema(kysely: Kysely<Schema>, schema: string): Promise<void> {

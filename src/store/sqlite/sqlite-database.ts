@@ -56,11 +56,13 @@ export async function sqliteDatabase(options: SqliteDatabaseOptions): Promise<Da
       return queue.run(async () => {
         await breakIfDue();
         await retryWhileBusy(() => writer.handle.run("begin immediate"), { shouldRetry: isBusy, limit }).catch(fail);
-        const before = changes();
         try {
+          const before = changes();
           const result = await work(writer.kysely);
+          const hasChanged = changes() !== before;
+          // Nothing that can fail follows it: a write that is rejected has not been committed.
           writer.handle.run("commit");
-          if (changes() !== before) signal.raise();
+          if (hasChanged) signal.raise();
           return result;
         } catch (thrown) {
           rollback(writer.handle);

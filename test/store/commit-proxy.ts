@@ -1,0 +1,47 @@
+/**
+ * A proxy in front of a PostgreSQL server that breaks the connection of a chosen commit: before the server gets it, or
+ * after the server has answered it. Ended with the test.
+ */
+import { onTestFinished } from "bun:test";
+import { connect, createServer, type Socket } from "node:net";
+
+export interface CommitProxy {
+  connectionString: string;
+  /** What becomes of the next commit, once. */
+  breakNext: "before" | "after" | null;
+}
+
+export async function commitProxy(connectionString: string): Promise<CommitProxy> {
+  const target = new URL(connectionString);
+  const sockets = new Set<Socket>();
+  const proxy: CommitProxy = { connectionString, breakNext: null };
+  const server = createServer((client) => {
+    const upstream = connect(Number(target.port), target.hostname);
+    const end = () => {
+      client.destroy();
+      upstream.destroy();
+    };
+    let isAnswerCut = false;
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on("error", end).on("close", end);
+    }
+    client.on("data", (data) => {
+      const fate = data.includes("commit\0") ? proxy.breakNext : null;
+      if (fate !== null) proxy.breakNext = null;
+      if (fate === "before") return end();
+      isAnswerCut = fate === "after";
+      upstream.write(data);
+    });
+    upstream.on("data", (data) => (isAnswerCut ? end() : client.write(data)));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  proxy.connectionString = Object.assign(new URL(target), { host: `127.0.0.1:${port}` }).href;
+  return proxy;
+}
