@@ -54,15 +54,16 @@ export class Engine {
     this.#waiter = new Waiter(context, context.supervisor.changes);
     this.#driver = new Driver(context, onEnded);
     this.#outbox = new Outbox(context, () => context.supervisor.recoverLater());
-    this.#launcher = new Launcher(context, this.#driver);
-    this.#canceller = new Canceller(context, this.#driver, this.#waiter, onEnded);
     this.#recovery = new Recovery(context, this.#driver, onEnded);
+    this.#launcher = new Launcher(context, this.#driver, this.#recovery);
+    this.#canceller = new Canceller(context, this.#driver, this.#waiter, onEnded);
     this.#member = {
       instance: context.instance,
       drives: (task) => this.#driver.drives(task),
       heed: (entry) => this.#heed(entry),
       tell: (parentSessionId) => this.#outbox.kick(parentSessionId),
       verify: () => this.#driver.verify(),
+      settleDoubts: () => this.#recovery.settleDoubts(),
       recoverTasks: (tasks) => this.#recovery.recoverTasks(tasks),
       recoverLaunch: (launch) => this.#recovery.recoverLaunch(launch),
     };

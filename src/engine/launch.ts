@@ -6,9 +6,10 @@ import { type AgentInfo, isRefusal, splitModel } from "../hosts/host.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import type { RunLimits } from "../model/limits.ts";
 import { isLive, type Task } from "../model/task.ts";
-import { isResumable } from "../model/transition.ts";
+import { isResumable, type Transition } from "../model/transition.ts";
 import type { Launch, Parent, Transaction } from "../store/store.ts";
 import type { EngineContext, Settings } from "./context.ts";
+import type { DoubtfulRun, Recovery } from "./recovery/recovery.ts";
 import type { Driver } from "./runs/driver.ts";
 
 const MAX_DESCRIPTION = 500;
@@ -55,10 +56,12 @@ export interface ResumeRequest {
 export class Launcher {
   readonly #context: EngineContext;
   readonly #driver: Driver;
+  readonly #recovery: Pick<Recovery, "doubt">;
 
-  constructor(context: EngineContext, driver: Driver) {
+  constructor(context: EngineContext, driver: Driver, recovery: Pick<Recovery, "doubt">) {
     this.#context = context;
     this.#driver = driver;
+    this.#recovery = recovery;
   }
 
   /** Checks a launch without creating anything. Returns the agent. */
@@ -103,19 +106,25 @@ export class Launcher {
   async #launch(caller: Caller, request: LaunchRequest, agent: AgentInfo): Promise<Task> {
     const { store, host, now, newId, reach, instance } = this.#context;
     const launch = this.#launchOf(caller, request, agent);
-    await store.write(async (transaction) => {
+    const opening = store.write(async (transaction) => {
       launch.batchId = await batchFor(transaction, caller, request.batch, () => newId("bat"));
       if (caller.sessionId !== "") await transaction.putParent(this.#parentOf(caller));
       await transaction.openLaunch(launch);
     });
+    const run = { messageId: launch.messageId, launchId: launch.id };
+    await opening.catch((thrown: unknown) => {
+      this.#recovery.doubt({ ...run, taskId: null });
+      throw thrown;
+    });
     const sessionId = await this.#makeSession(caller, request, launch);
     reach("session-made");
     const { id, owner: _owner, at: _at, ...task } = launch;
-    const created = await store.write(async (transaction) => {
+    const creating = store.write(async (transaction) => {
       await transaction.closeLaunch(id);
       const row = { ...task, id: sessionId, sessionId, owner: instance.id };
       return transaction.apply(sessionId, { type: "task.created", at: now(), task: row });
     });
+    const created = await this.#unlessStored(creating, { ...run, taskId: sessionId });
     if (!created.changed) throw new AsyncAgentsError("internal", `${host.kind} gave a session id twice: ${sessionId}`);
     reach("row-written");
     this.#driver.begin(created.task, request.limits);
@@ -139,7 +148,7 @@ export class Launcher {
       );
     }
     const messageId = host.newMessageId();
-    const resumed = await store.write(async (transaction) => {
+    const resuming = store.write(async (transaction) => {
       // The prompt leaves the queue in the transaction that makes it a run: it is neither lost nor run twice.
       if (followUpId !== undefined && !(await transaction.dequeueFollowUp(followUpId))) throw followUpGone();
       const event = { type: "task.resumed", at: now(), prompt, messageId, owner: instance.id } as const;
@@ -148,6 +157,7 @@ export class Launcher {
       if (caller.sessionId !== "") await transaction.putParent(this.#parentOf(caller));
       return applied;
     });
+    const resumed = await this.#unlessStored(resuming, { messageId, taskId: task.id, launchId: null });
     if (!resumed.changed) {
       refuseResume(resumed.task ?? task, settings, request.allow);
       throw new AsyncAgentsError("task_not_found", `Task ${task.id} no longer exists.`);
@@ -155,6 +165,25 @@ export class Launcher {
     reach("row-written");
     this.#driver.begin(resumed.task);
     return resumed.task;
+  }
+
+  /**
+   * The result of the write that begins a run. If the store failed, and has the run all the same, only the answer was
+   * lost. If that cannot be seen now, the caller gets the error, and the run is not begun: recovery looks for it.
+   */
+  async #unlessStored(writing: Promise<Transition>, run: DoubtfulRun & { taskId: string }): Promise<Transition> {
+    const { store, instance } = this.#context;
+    try {
+      return await writing;
+    } catch (thrown) {
+      if (AsyncAgentsError.isInstance(thrown) && thrown.code !== "store_unavailable") throw thrown;
+      const task = await store.task(run.taskId).catch(() => null);
+      if (task && isLive(task.status) && task.owner === instance.id && task.run.messageId === run.messageId) {
+        return { changed: true, task, notice: null };
+      }
+      this.#recovery.doubt(run);
+      throw thrown;
+    }
   }
 
   #launchOf(caller: Caller, request: LaunchRequest, agent: AgentInfo): Launch {
@@ -197,7 +226,9 @@ export class Launcher {
       // Perhaps only the response was lost: then the session exists, with the mark of this launch.
       const made = isRefusal(thrown) ? null : await this.#madeBy(launch);
       if (made !== null) return made;
-      await store.closeLaunch(launch.id);
+      await store.closeLaunch(launch.id).catch(() => {
+        this.#recovery.doubt({ messageId: launch.messageId, taskId: null, launchId: launch.id });
+      });
       throw thrown;
     }
   }

@@ -12,6 +12,8 @@ export interface Member {
   tell(parentSessionId: string): void;
   /** Gives up tasks that are no longer its own, because others thought its process was dead. */
   verify(): Promise<void>;
+  /** Looks for runs that it could not store, as far as it knows. False if that is not possible now. */
+  settleDoubts(): Promise<boolean>;
   /** Recovers tasks of a dead process. False if some could not be recovered now. */
   recoverTasks(tasks: readonly Task[]): Promise<boolean>;
   /** Recovers a launch of a dead process. False if it could not be recovered now. */

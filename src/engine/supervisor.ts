@@ -3,7 +3,7 @@
  * processes left, and waking the outboxes. Engines are its members from start to stop. It decides when something is
  * due; the engine of a task's host decides what is done about the task.
  */
-import { messageOf } from "../model/errors.ts";
+import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import type { TaskEventType } from "../model/events.ts";
 import type { Clock } from "../process/clock.ts";
 import type { Log } from "../process/log.ts";
@@ -70,13 +70,16 @@ export class Supervisor {
     this.#orphans = new OrphanSweep({ ...context, isAlive }, this.#members);
   }
 
-  /** Registers an engine's instance. From now on the engine is told what others write. */
+  /** Registers an engine's instance. From now on the engine is told what others write. Rejects after a stop. */
   async add(member: Member): Promise<void> {
     const { store } = this.#context;
+    this.#assertRunning();
     await store.addInstance(member.instance);
     this.#members.set(member.instance.id, member);
     try {
+      this.#assertRunning();
       await this.#follow();
+      this.#assertRunning();
     } catch (thrown) {
       await this.remove(member);
       throw thrown;
@@ -128,6 +131,11 @@ export class Supervisor {
     return this.#recoveries.idle();
   }
 
+  #assertRunning(): void {
+    if (!this.#stopped) return;
+    throw new AsyncAgentsError("host_unavailable", "This process is shutting down. Try again after it has restarted.");
+  }
+
   /** Without an engine, and without a way to open one, there is nothing to do until the next engine is added. */
   get #isNeeded(): boolean {
     return !this.#stopped && (this.#members.size > 0 || this.#context.opener !== undefined);
@@ -156,7 +164,9 @@ export class Supervisor {
     const { log, retryMs = this.#pollMs } = this.#context;
     try {
       await this.#follow();
-      const { isDone, hasFound, hasOthers } = await this.#orphans.run();
+      const settled = await Promise.all([...this.#members.values()].map((member) => member.settleDoubts()));
+      const { isDone: isRecovered, hasFound, hasOthers } = await this.#orphans.run();
+      const isDone = isRecovered && !settled.includes(false);
       if (hasFound || this.#servesParents) await this.#tellParents();
       if (hasOthers) this.recoverLater();
       else if (!isDone) this.recoverLater(retryMs);

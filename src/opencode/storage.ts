@@ -11,11 +11,14 @@ import { apiSettings } from "../http/api-settings.ts";
 import type { ApiServer } from "../http/server.ts";
 import { messageOf } from "../model/errors.ts";
 import { systemClock } from "../process/clock.ts";
+import { settlesWithin } from "../process/deadline.ts";
 import { isInstanceAlive } from "../process/liveness.ts";
 import type { Log } from "../process/log.ts";
 import type { Store } from "../store/store.ts";
 import { atProcessEnd } from "./process-end.ts";
 
+/** How long a recovery that is under way may take when the last instance leaves. */
+const RECOVERY_MS = 3_000;
 const SHARED = Symbol.for("asyncagents.storage.2");
 
 interface Shared {
@@ -79,6 +82,8 @@ function openShared(directory: string, log: Log, maxConcurrent: number | null): 
       supervisor,
       async close() {
         supervisor.stop();
+        // A recovery that is under way writes; one that hangs must not keep OpenCode from ending.
+        await settlesWithin(supervisor.idle(), { timeout: RECOVERY_MS });
         await server?.stop();
         await store.close();
       },

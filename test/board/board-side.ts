@@ -32,7 +32,7 @@ export async function openSide(folder: string, fields: Partial<BoardContext> = {
   const logged: string[] = [];
   const note = (message: string, details?: object) => logged.push(`${message} ${JSON.stringify(details ?? {})}`);
   const log = { info: note, error: note };
-  const store = await sqliteStore({ directory: folder });
+  const store = fields.store ?? (await sqliteStore({ directory: folder }));
   const runner = new Runner({
     store,
     log,

@@ -4,8 +4,10 @@
  */
 import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
+import { eventually } from "../../src/testing/eventually.ts";
+import { faultyStore, once } from "../store/faulty-store.ts";
 import { refusal } from "../worktree/git-bed.ts";
-import { attemptOf, boardBed, projectOn, wait, whenAttempt } from "./board-bed.ts";
+import { attemptOf, boardBed, open, projectOn, runsOf, wait, whenAttempt } from "./board-bed.ts";
 
 const bed = boardBed();
 const children: Bun.Subprocess[] = [];
@@ -54,3 +56,23 @@ test("prompts queued while another process keeps resuming the task all run, each
   const runs = (await side.store.batchRuns(attempt_id)).map(({ prompt }) => prompt);
   expect(runs.filter((prompt) => prompts.includes(prompt))).toEqual(prompts);
 }, 60_000);
+
+test.each(["lost", "failed"] as const)(
+  "a queued prompt runs once, although the write that begins it was %s",
+  async (fate) => {
+    const folder = bed.git.folder();
+    const { store, faults } = await faultyStore(folder);
+    const side = await bed.side(folder, { store, retryPause: 1 });
+    const { attempt_id } = await attemptOf(side, await projectOn(side, bed.git), "!wait go");
+    await side.call("follow_up", { attempt_id, action: "queue", prompt: "!say two" });
+    faults.write = once("task.resumed", fate);
+    open(await side.call("get_attempt", { attempt_id }), "go");
+    await whenAttempt(side, attempt_id, ({ state, queued }) => state === "completed" && queued === 0);
+    await eventually(store, async () => ((await runsOf(side, attempt_id)).length === 2 ? true : null));
+    await wait(side, attempt_id);
+    expect(await runsOf(side, attempt_id)).toEqual([
+      expect.stringContaining("!wait go: completed"),
+      "!say two: completed",
+    ]);
+  },
+);

@@ -38,6 +38,8 @@ export interface SideOptions {
   directory?: string;
   /** How often the instance says that it lives; never when absent. */
   beatMs?: number;
+  /** A store of its own making in the world's folder; an ordinary one when absent. */
+  store?: Store;
   /** False leaves the start (and the recovery) to the test. */
   started?: boolean;
 }
@@ -88,7 +90,7 @@ export class World {
   }
 
   async side(options: SideOptions = {}): Promise<Side> {
-    const real = await sqliteStore({ directory: this.directory });
+    const real = options.store ?? (await sqliteStore({ directory: this.directory }));
     const scripted = scriptedHost({ sessions: this.sessions, now: this.now, agents: ["general", "explore"] });
     const host = { ...scripted, ...options.host?.(scripted) } as ScriptedHost;
     const id = `ins_${this.sides.length + 1}`;

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { Desk } from "../../src/engine/desk.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { Runner, type RunnerContext } from "../../src/engine/runner.ts";
@@ -23,6 +23,7 @@ import { isLive, type Task } from "../../src/model/task.ts";
 import { sqliteStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { eventually } from "../../src/testing/eventually.ts";
+import { newTask } from "../../src/testing/sample-task.ts";
 import { codeOf } from "./engine-bed.ts";
 
 const log = { info: () => {}, error: () => {} };
@@ -222,6 +223,13 @@ describe("what a dead process left", () => {
   }
   const isAlive = () => false;
 
+  /** What a process left that died before its session was made. */
+  async function openLaunch({ store }: Bed, directory: string): Promise<string> {
+    const { sessionId: _, ...task } = newTask(`lau_${basename(directory)}`, { directory, owner: "ins_dead" });
+    await store.write((transaction) => transaction.openLaunch({ ...task, owner: "ins_dead", at: 1 }));
+    return task.id;
+  }
+
   test("is ended as interrupted by one engine for all directories, and can be resumed", async () => {
     const bed = await newBed();
     const directories = [bed.directory("one"), bed.directory("two")];
@@ -246,6 +254,23 @@ describe("what a dead process left", () => {
     await runner.recover();
     expect(await bed.store.task(task.id)).toMatchObject({ status: "error", run: { error: INTERRUPTED } });
     expect(runner.engines()).toEqual([]);
+  });
+
+  test("a launch whose directory is gone is closed, and one whose host cannot be opened now is kept", async () => {
+    const bed = await newBed();
+    const directory = bed.directory("gone");
+    await openLaunch(bed, directory);
+    const kept = await openLaunch(bed, bed.directory("kept"));
+    rmSync(directory, { recursive: true });
+    const maker: HostMaker = { ...scriptedHosts(), problem: async () => "not installed" };
+    const logged: string[] = [];
+    const heard = { info: (line: string) => void logged.push(line), error: () => {} };
+    const runner = bed.runner({ isAlive, makers: [maker], log: heard });
+    expect(await runner.recover()).toBe(false);
+    expect((await bed.store.launches()).map(({ id }) => id)).toEqual([kept]);
+    expect(logged).toContainEqual(expect.stringContaining("its directory is gone"));
+    expect(await bed.runner({ isAlive }).recover()).toBe(true);
+    expect([await bed.store.launches(), (await bed.store.tasks({})).total]).toEqual([[], 0]);
   });
 
   test("waits if the host cannot be opened, and another live process's work is left alone", async () => {

@@ -4,7 +4,7 @@ import { gate, say } from "../../src/hosts/scripted/script.ts";
 import { INTERRUPTED } from "../../src/model/evidence.ts";
 import type { Store } from "../../src/store/store.ts";
 import { eventually } from "../../src/testing/eventually.ts";
-import { idle, launch, newWorld, notices, type Side, type World } from "./engine-bed.ts";
+import { codeOf, idle, launch, newWorld, notices, type Side, type World } from "./engine-bed.ts";
 
 /** Two engines of one process, in two directories. */
 async function twoEngines(world: World, options: { pollMs?: number; beatMs?: number } = {}): Promise<[Side, Side]> {
@@ -203,6 +203,54 @@ test("a process that opens hosts itself leaves a parent to the parent's own proc
   await daemon.supervisor.recover();
   await notices(daemon, parent, "delivered", 1);
   expect(world.told(parent)).toHaveLength(1);
+});
+
+describe("an engine that comes when the process has stopped", () => {
+  /** How many listen to the feed, and how many heartbeats were sent. */
+  function workOf(store: Store) {
+    const work = { listening: 0, beats: 0 };
+    const { onChange, beat } = store;
+    store.onChange = (listener) => {
+      work.listening++;
+      const stop = onChange(listener);
+      return () => {
+        work.listening--;
+        stop();
+      };
+    };
+    store.beat = (id) => {
+      work.beats++;
+      return beat(id);
+    };
+    return work;
+  }
+
+  test("is rejected, and nothing is registered or started", async () => {
+    const world = newWorld();
+    const one = await world.side({ started: false, beatMs: 1 });
+    const work = workOf(one.store);
+    one.supervisor.stop();
+    expect(await codeOf(one.engine.start())).toBe("host_unavailable");
+    expect([await one.store.instances(), work]).toEqual([[], { listening: 0, beats: 0 }]);
+  });
+
+  test.each(["addInstance", "lastSeq"] as const)("also if it stopped during %s", async (name) => {
+    const world = newWorld();
+    const one = await world.side({ started: false, beatMs: 1 });
+    const work = workOf(one.store);
+    const original = one.store[name] as (...given: unknown[]) => Promise<unknown>;
+    Object.assign(one.store, {
+      [name]: async (...given: unknown[]) => {
+        const result = await original(...given);
+        one.supervisor.stop();
+        return result;
+      },
+    });
+    expect(await codeOf(one.engine.start())).toBe("host_unavailable");
+    // Long enough for a heartbeat, if there were one.
+    await Bun.sleep(20);
+    expect([await one.store.instances(), work]).toEqual([[], { listening: 0, beats: 0 }]);
+  });
 });
 
 test("a process that has stopped recovers nothing more", async () => {

@@ -106,12 +106,18 @@ export class OrphanSweep {
   }
 
   async #recoverLaunch(launch: Launch): Promise<boolean> {
-    const { host, directory } = launch;
+    const { host, directory, id } = launch;
     const isIn = ({ instance }: Member) => instance.host === host && instance.directory === directory;
     const member = [...this.#members.values()].find(isIn);
     if (member) return member.recoverLaunch(launch);
     if (!this.#context.opener?.has(host)) return true;
-    return (await this.#open(host, directory))?.recoverLaunch(launch) ?? false;
+    const opened = await this.#open(host, directory);
+    if (opened) return opened.recoverLaunch(launch);
+    if (folderProblem(directory, statSync) === null) return false;
+    // No host finds its session any more. It was never prompted, and whoever asked for it got no answer.
+    this.#context.log.info("a launch was interrupted, and its directory is gone", { launch: id, directory });
+    await this.#context.store.closeLaunch(id);
+    return true;
   }
 
   async #openAny(host: string, tasks: readonly Task[]): Promise<Member | null> {

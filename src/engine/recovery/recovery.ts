@@ -1,27 +1,78 @@
 /**
- * How one engine recovers what a crash left. A live task is adopted if its session still works, otherwise it ends as
- * the session shows. A launch without a task gets one. Never sends a prompt: the first one may have had effects, so an
- * interrupted run ends as interrupted. Two processes may do this at once; the store lets one win. `orphan-sweep.ts`
- * finds the tasks.
+ * How one engine recovers what a crash left, or its own failed write. A live task is adopted if its session still
+ * works, otherwise it ends as the session shows. A launch without a task gets one. Never sends a prompt: the first one
+ * may have had effects, so an interrupted run ends as interrupted. Two processes may do this at once; the store lets
+ * one win. `orphan-sweep.ts` finds the tasks of others.
  */
 import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
 import type { TaskEvent } from "../../model/events.ts";
 import { endOf, INTERRUPTED, judgeInterrupted, SESSION_DELETED } from "../../model/evidence.ts";
 import { addProgress } from "../../model/progress.ts";
-import type { Task } from "../../model/task.ts";
+import { isLive, type Task } from "../../model/task.ts";
 import type { Launch } from "../../store/store.ts";
 import type { EngineContext } from "../context.ts";
 import type { Driver } from "../runs/driver.ts";
+
+/**
+ * A run that this engine was about to drive when the store failed, so that the caller was told an error. Perhaps only
+ * the answer was lost, and the store has it.
+ */
+export interface DoubtfulRun {
+  messageId: string;
+  /** Null if it has none yet. */
+  taskId: string | null;
+  /** The launch that it came from, which may still be open. */
+  launchId: string | null;
+}
 
 export class Recovery {
   readonly #context: EngineContext;
   readonly #driver: Driver;
   readonly #onEnded: (task: Task) => void;
+  /** By the ids of their messages. */
+  readonly #doubtful = new Map<string, DoubtfulRun>();
 
   constructor(context: EngineContext, driver: Driver, onEnded: (task: Task) => void) {
     this.#context = context;
     this.#driver = driver;
     this.#onEnded = onEnded;
+  }
+
+  /** Has the run looked for as soon as possible: nobody else does while this instance lives. */
+  doubt(run: DoubtfulRun): void {
+    this.#doubtful.set(run.messageId, run);
+    this.#context.supervisor.recoverLater();
+  }
+
+  /** Ends the doubtful runs that are stored, and closes their launches. False if that is not possible now. */
+  async settleDoubts(): Promise<boolean> {
+    for (const run of [...this.#doubtful.values()]) {
+      try {
+        if (!(await this.#settle(run))) return false;
+        this.#doubtful.delete(run.messageId);
+      } catch (thrown) {
+        const { taskId: task, launchId: launch } = run;
+        const error = messageOf(thrown);
+        this.#context.log.error("a run that may be stored cannot be looked for; it is tried again", {
+          task,
+          launch,
+          error,
+        });
+        return false;
+      }
+    }
+    return true;
+  }
+
+  async #settle({ taskId, messageId, launchId }: DoubtfulRun): Promise<boolean> {
+    const { store, instance } = this.#context;
+    const task = taskId === null ? null : await store.task(taskId);
+    const isStored = task !== null && isLive(task.status) && task.run.messageId === messageId;
+    if (isStored && task.owner === instance.id && !this.#driver.drives(task) && !(await this.recoverTasks([task]))) {
+      return false;
+    }
+    if (launchId !== null) await store.closeLaunch(launchId);
+    return true;
   }
 
   /** False if some could not be recovered now. */
@@ -32,7 +83,7 @@ export class Recovery {
     for (const task of tasks) {
       try {
         if (busy.has(task.sessionId)) {
-          await this.#driver.adopt(task);
+          await this.#adopt(task);
           continue;
         }
         // Another process may have taken it over since it was read: then nothing is written.
@@ -44,6 +95,16 @@ export class Recovery {
       }
     }
     return isDone;
+  }
+
+  async #adopt(task: Task): Promise<void> {
+    try {
+      await this.#driver.adopt(task);
+    } catch (thrown) {
+      // If it is this instance's now, it is nobody's orphan any more.
+      this.doubt({ messageId: task.run.messageId, taskId: task.id, launchId: null });
+      throw thrown;
+    }
   }
 
   /** How the run of an orphan ended, judged by what its session shows. */
