@@ -6,7 +6,7 @@ import { realpathSync, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { folderProblem } from "../model/folder-problem.ts";
-import { isLive, type Task } from "../model/task.ts";
+import { endsWait, isLive, type Task } from "../model/task.ts";
 import type { OperationOutput } from "../protocol/operations.ts";
 import { answerTask } from "./answer-task.ts";
 import { assertDirectory } from "./approvals.ts";
@@ -49,7 +49,7 @@ export async function waitTasks(
   for (const handle of handles) await findTask(parts, handle);
   if (wait_ms > 0) await waited(parts, handles, { until, wait_ms }, signal);
   const tasks = await Promise.all(handles.map((handle) => findTask(parts, handle)));
-  const isDone = until === "any" ? tasks.some(isSettled) : tasks.every(isSettled);
+  const isDone = until === "any" ? tasks.some(endsWait) : tasks.every(endsWait);
   return { tasks: tasks.map(wireTask), done: isDone };
 }
 
@@ -62,7 +62,7 @@ async function waited(
   const enough = new AbortController();
   const any = signal === undefined ? enough.signal : AbortSignal.any([signal, enough.signal]);
   const waits = [...new Set(handles)].map((handle) =>
-    waiter.until(handle, isSettled, { timeout: wait_ms, signal: any }),
+    waiter.until(handle, endsWait, { timeout: wait_ms, signal: any }),
   );
   try {
     await (until === "any" ? Promise.race(waits) : Promise.all(waits));
@@ -113,11 +113,6 @@ async function findTask({ store }: BoardParts, handle: string): Promise<Task> {
   const task = await store.task(handle);
   if (task === null) throw notFound("handle", handle);
   return task;
-}
-
-/** The task has ended, or it cannot continue until someone answers. */
-function isSettled(task: Task): boolean {
-  return !isLive(task.status) || task.phase === "waiting";
 }
 
 function wireTask(task: Task): OperationOutput<"wait_tasks">["tasks"][number] {

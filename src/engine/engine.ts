@@ -8,7 +8,7 @@ import type { Answerer } from "../model/answer.ts";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import type { TaskEventType } from "../model/events.ts";
 import { INTERRUPTED } from "../model/evidence.ts";
-import { isLive, type Task } from "../model/task.ts";
+import { endsWait, isLive, type Task } from "../model/task.ts";
 import type { WaitOptions } from "../process/deadline.ts";
 import type { FeedEntry, Instance, Parent, TaskPage } from "../store/store.ts";
 import { overAlready } from "./answers.ts";
@@ -152,8 +152,7 @@ export class Engine {
   /** The task, after waiting for it if `wait` is given. If it has completed, its retrieval is recorded. */
   async output(callerSessionId: string, taskId: string, wait: WaitOptions | null) {
     const found = await this.find(callerSessionId, taskId);
-    const needs = (task: Task) => !isLive(task.status) || task.phase === "waiting";
-    const waited = wait ? await this.#waiter.until(found.id, needs, wait) : null;
+    const waited = wait ? await this.#waiter.until(found.id, endsWait, wait) : null;
     const task = waited?.task ?? found;
     if (task.status === "completed") {
       await this.#context.store.apply(task.id, { type: "result.retrieved", at: this.#context.now() });

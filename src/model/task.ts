@@ -69,6 +69,11 @@ export function isLive(status: Status): boolean {
   return status === "running" || status === "resumed";
 }
 
+/** Whether a caller that waits for the task can stop: it has ended, or it cannot continue until someone answers. */
+export function endsWait({ status, phase }: Pick<Task, "status" | "phase">): boolean {
+  return !isLive(status) || phase === "waiting";
+}
+
 /** The duration of the newest run, up to now if it is still going. */
 export function runDuration(task: Pick<Task, "run">, now: number): number {
   return Math.max(0, (task.run.endedAt ?? now) - task.run.startedAt);

@@ -4,9 +4,9 @@
  */
 import fc from "fast-check";
 import { ANSWERERS, REPLIES } from "../model/answer.ts";
-import type { TaskEvent, TaskEventType } from "../model/events.ts";
+import type { Resumable, TaskEvent, TaskEventType } from "../model/events.ts";
 import type { Progress } from "../model/progress.ts";
-import { PHASES, type PhaseDetail, STATUSES, type Task } from "../model/task.ts";
+import { PHASES, type PhaseDetail, type Run, STATUSES, type Task } from "../model/task.ts";
 
 const text = fc.oneof(
   fc.string(),
@@ -29,22 +29,26 @@ export const anyProgress: fc.Arbitrary<Progress> = fc.record({
   cost: fc.double({ min: 0, max: 1e6, noNaN: true }),
 });
 
-const detail: fc.Arbitrary<PhaseDetail | null> = fc.oneof(
-  fc.constant(null),
-  fc.record({ kind: fc.constant("retrying" as const), reason: text, count: fc.integer({ min: 0, max: 4 }) }),
-  fc.record({
-    kind: fc.constant("waiting" as const),
-    requestId: text,
-    asks: fc.constantFrom("permission" as const, "question" as const),
-    text,
-  }),
-  fc.record({
-    kind: fc.constant("answered" as const),
+type DetailKind = PhaseDetail["kind"];
+type DetailFields<Kind extends DetailKind> = Omit<Extract<PhaseDetail, { kind: Kind }>, "kind">;
+
+/** Complete, so that a new kind of detail does not compile without it. */
+const details: { [Kind in DetailKind]: fc.Arbitrary<DetailFields<Kind>> } = {
+  retrying: fc.record({ reason: text, count: fc.integer({ min: 0, max: 4 }) }),
+  waiting: fc.record({ requestId: text, asks: fc.constantFrom("permission", "question"), text }),
+  answered: fc.record({
     requestId: text,
     reply: fc.constantFrom(...REPLIES),
     by: fc.constantFrom(...ANSWERERS),
     at: time,
   }),
+};
+
+const detail: fc.Arbitrary<PhaseDetail | null> = fc.oneof(
+  fc.constant(null),
+  ...Object.entries(details).map(([kind, fields]) =>
+    (fields as fc.Arbitrary<object>).map((values) => ({ kind, ...values }) as PhaseDetail),
+  ),
 );
 
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
@@ -78,7 +82,7 @@ export function anyTask(id: string): fc.Arbitrary<Task> {
       messageId: text,
       startedAt: time,
       endedAt: maybe(time),
-      outcome: fc.constantFrom("completed" as const, "error" as const, "cancelled" as const, null),
+      outcome: fc.constantFrom<Run["outcome"][]>("completed", "error", "cancelled", null),
       result: maybe(text),
       error: maybe(text),
       before: anyProgress,
@@ -95,7 +99,7 @@ export function anyTask(id: string): fc.Arbitrary<Task> {
 /** Any event for the task `id`. */
 export function anyTaskEvent(id: string): fc.Arbitrary<TaskEvent> {
   const newTask = fc.record({ id: fc.constant(id), sessionId: text, prompt: text, messageId: text, ...about });
-  const allow = fc.subarray(["error", "cancelled"] as ("error" | "cancelled")[]);
+  const allow = fc.subarray<Resumable[number]>(["error", "cancelled"]);
   const progress = maybe(anyProgress);
   const events: { [Type in TaskEventType]: fc.Arbitrary<Omit<Extract<TaskEvent, { type: Type }>, "type">> } = {
     "task.created": fc.record({ at: time, task: newTask }),

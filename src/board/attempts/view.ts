@@ -5,7 +5,7 @@
 
 import { AsyncAgentsError } from "../../model/errors.ts";
 import type { Message } from "../../model/message.ts";
-import { isLive, type Task } from "../../model/task.ts";
+import { endsWait, isLive, type Task } from "../../model/task.ts";
 import { settlesWithin } from "../../process/deadline.ts";
 import type { OperationOutput } from "../../protocol/operations.ts";
 import type { AttemptRecord } from "../../store/board/records.ts";
@@ -81,8 +81,7 @@ async function settle(
   const { task } = await findAttempt(parts, attempt_id);
   const left = end - parts.monotonic();
   if (task === null || left <= 0) return;
-  const isSettled = (now: Task) => !isLive(now.status) || now.phase === "waiting";
-  await parts.waiter.until(task.id, isSettled, { timeout: left, ...(signal && { signal }) });
+  await parts.waiter.until(task.id, endsWait, { timeout: left, ...(signal && { signal }) });
 }
 
 function errorOf(attempt: AttemptRecord, task: Task | null, queued: string | null): string | null {

@@ -31,7 +31,7 @@ export function adopt(task: Task, limits: Limits, at: Moment): RunStep {
 
 /** There is a slot, and no launch is under way. */
 export function begin(run: LiveRun, at: Moment): RunStep {
-  if (run.stage.name !== "waiting" || isEnding(run)) return unchanged(run);
+  if (run.stage.name !== "unstarted" || isEnding(run)) return unchanged(run);
   const started = run.phase === "queued" ? enterPhase(run, "starting", null, at) : unchanged(run);
   return then(started, run.isCondensed ? condense : prompt);
 }

@@ -19,8 +19,8 @@ export type Waiting = Extract<PhaseDetail, { kind: "waiting" }>;
  * that.
  */
 type RunStage =
-  /** For a free slot, and for a pause in launching. */
-  | { name: "waiting" }
+  /** Until there is a free slot and a pause in launching. */
+  | { name: "unstarted" }
   /** A fork's history is being cut. */
   | { name: "condensing" }
   /** The prompt was sent; the host has not answered yet. */
@@ -102,7 +102,7 @@ export function launchedRun(task: Task, limits: Limits): LiveRun {
     number: task.run.number,
     limits,
     isCondensed: task.isForked && task.run.number === 0,
-    stage: { name: "waiting" },
+    stage: { name: "unstarted" },
     phase: task.phase,
     activity: noActivity(task.run.before, task.progress.lastUpdate),
     requests: new Map(),
@@ -138,7 +138,7 @@ export function isOver({ stage }: LiveRun): boolean {
 
 /** From the prompt on. What a host shows before that belongs to somebody else. */
 export function isPrompted({ stage }: LiveRun): boolean {
-  return stage.name !== "waiting" && stage.name !== "condensing" && stage.name !== "over";
+  return stage.name !== "unstarted" && stage.name !== "condensing" && stage.name !== "over";
 }
 
 /** Whether its session may still work for it: nobody has told the host to stop, and it has no end yet. */

@@ -45,7 +45,7 @@ export function step(run: LiveRun, input: RunInput, at: Moment): RunStep {
   if (isOver(run)) return afterTheEnd(run, input);
   switch (input.type) {
     case "turn.delayed":
-      return run.stage.name === "waiting" ? enterPhase(run, "queued", null, at) : unchanged(run);
+      return run.stage.name === "unstarted" ? enterPhase(run, "queued", null, at) : unchanged(run);
     case "turn.came":
       return begin(run, at);
     case "host.ended":

@@ -5,7 +5,7 @@ import type { LiveRun } from "../../../src/model/live-run/live-run.ts";
 import { step } from "../../../src/model/live-run/step.ts";
 import { isLive } from "../../../src/model/task.ts";
 import { anyInput } from "./any-input.ts";
-import { checkStep, type Outcome, sampleRun, Walk } from "./walk.ts";
+import { checkStep, type Outcome, sampleRun, Walk, WORK } from "./walk.ts";
 
 const RUNS = { numRuns: 1_000 };
 
@@ -16,7 +16,6 @@ interface Move {
 }
 
 const nat = fc.nat({ max: 9 });
-const WORK = ["begin", "call", "retry", "ask", "reply", "finish", "fail", "stop silently"] as const;
 const WORDS: RunInput[] = [
   { type: "session.idle" },
   { type: "session.working" },

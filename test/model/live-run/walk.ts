@@ -19,6 +19,13 @@ import { newTask } from "../../../src/testing/sample-task.ts";
 
 export const LIMITS: Limits = { ...DEFAULT_LIMITS, stallMs: 60_000, runMs: 600_000, repeats: 3 };
 
+/** The stages before the prompt is sent. */
+const UNSENT: ReadonlySet<LiveRun["stage"]["name"]> = new Set(["unstarted", "condensing"]);
+
+/** What the host does next. */
+export const WORK = ["begin", "call", "retry", "ask", "reply", "finish", "fail", "stop silently"] as const;
+type Work = (typeof WORK)[number];
+
 /** How an effect is answered. `lost`: it had its effect, and the answer says that nobody knows. */
 export type Outcome = "ok" | "failed" | "lost" | "gone";
 
@@ -84,7 +91,7 @@ export class Walk {
     for (const effect of after.effects) {
       this.effects.push(effect);
       if (effect.type === "wake") this.timers.add(effect.name);
-      else if (isAnswered(effect)) this.pending.push(effect);
+      else if (IS_ANSWERED[effect.type]) this.pending.push(effect);
     }
     if (this.isOver) this.timers.clear();
     expect(this.count("prompt")).toBeLessThanOrEqual(1);
@@ -114,7 +121,7 @@ export class Walk {
   }
 
   /** The host goes on; it is told so often, also never. */
-  work(what: "begin" | "call" | "retry" | "ask" | "reply" | "finish" | "fail" | "stop silently", times: number): void {
+  work(what: Work, times: number): void {
     const inputs = this.#work(what);
     for (let count = 0; count < times; count++) for (const input of inputs) this.feed(input);
   }
@@ -144,7 +151,7 @@ export class Walk {
     }
   }
 
-  #work(what: Parameters<Walk["work"]>[0]): RunInput[] {
+  #work(what: Work): RunInput[] {
     const { host } = this;
     if (!host.hasPrompt || (host.state === "idle" && what !== "begin")) return [];
     const isDone = host.evidence.answer !== null || host.evidence.error !== null;
@@ -236,10 +243,19 @@ export class Walk {
   }
 }
 
-/** Effects whose performer reports back. */
-function isAnswered({ type }: RunEffect): boolean {
-  return ["condense", "prompt", "inspect", "abort", "write"].includes(type);
-}
+/** The effects whose performer reports back. Complete, so that a new effect does not compile without it. */
+const IS_ANSWERED: Readonly<Record<RunEffect["type"], boolean>> = {
+  condense: true,
+  prompt: true,
+  inspect: true,
+  abort: true,
+  write: true,
+  announce: false,
+  poll: false,
+  wake: false,
+  abandon: false,
+  sweep: false,
+};
 
 /** What holds for every single step, whatever the input. */
 export function checkStep(before: LiveRun, input: RunInput, { run, effects }: RunStep): void {
@@ -291,7 +307,7 @@ function checkEnd(before: LiveRun, input: RunInput, end: TaskEvent): void {
     ]);
     return;
   }
-  const causes: Record<string, boolean> = {
+  const causes: Partial<Record<RunInput["type"], boolean>> = {
     inspected: true,
     "inspect.failed": input.type === "inspect.failed" && (input.isGone || input.purpose.name === "host.ended"),
     aborted: true,
@@ -299,8 +315,8 @@ function checkEnd(before: LiveRun, input: RunInput, end: TaskEvent): void {
     "prompt.refused": true,
     "condense.failed": true,
     "session.deleted": end.type === "run.cancelled",
-    cancel: end.type === "run.cancelled" && ["waiting", "condensing"].includes(before.stage.name),
-    "poll.done": ["waiting", "condensing"].includes(before.stage.name) && before.cancelReason !== null,
+    cancel: end.type === "run.cancelled" && UNSENT.has(before.stage.name),
+    "poll.done": UNSENT.has(before.stage.name) && before.cancelReason !== null,
     interrupt: true,
   };
   expect([input.type, causes[input.type] ?? false]).toEqual([input.type, true]);
