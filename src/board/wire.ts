@@ -31,7 +31,7 @@ export function requiredText(field: string, text: string | undefined): string {
   });
 }
 
-export function wireItemRow(item: WorkItemRow) {
+export function wireItemRow(item: WorkItemRow): OperationOutput<"list_tasks">["tasks"][number] {
   return {
     id: item.id,
     title: item.title,
@@ -48,11 +48,11 @@ export function wireItemRow(item: WorkItemRow) {
   };
 }
 
-export function wireItem(item: WorkItem & AttemptSummary) {
+export function wireItem(item: WorkItem & AttemptSummary): OperationOutput<"get_task">["task"] {
   return { ...wireItemRow(item), project_id: item.projectId, description: item.description };
 }
 
-export function wireAttemptRow(attempt: AttemptRow) {
+export function wireAttemptRow(attempt: AttemptRow): OperationOutput<"list_task_attempts">["attempts"][number] {
   const { latestSession } = attempt;
   return {
     attempt_id: attempt.id,
@@ -65,7 +65,7 @@ export function wireAttemptRow(attempt: AttemptRow) {
   };
 }
 
-export function wireListedAttempt(attempt: ListedAttempt) {
+export function wireListedAttempt(attempt: ListedAttempt): OperationOutput<"list_attempts">["attempts"][number] {
   return {
     attempt_id: attempt.id,
     task_id: attempt.workItemId,
@@ -98,7 +98,7 @@ function latestStateOf(item: AttemptSummary): AttemptState | null {
   return state === null ? null : standingOf(state, latestTaskStatus, latestTaskPhase);
 }
 
-export function askedOf(task: Task | null) {
+export function askedOf(task: Task | null): OperationOutput<"get_attempt">["asked"] {
   const detail = task !== null && isLive(task.status) ? task.phaseDetail : null;
   return detail?.kind === "waiting" ? { kind: detail.asks, text: detail.text.slice(0, ASKED) } : null;
 }

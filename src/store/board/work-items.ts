@@ -2,7 +2,7 @@
  * Work items, each with a summary of its attempts, in one statement per page. The latest attempt is the one created
  * last, ties by the smaller id; the same holds for sessions. Does not decide a status.
  */
-import { type Kysely, type SelectQueryBuilder, sql } from "kysely";
+import { type Kysely, sql } from "kysely";
 import type { AttemptState, WorkItem, WorkItemStatus } from "../../model/board.ts";
 import type { Phase, Status } from "../../model/task.ts";
 import type { Schema } from "../schema.ts";
@@ -104,9 +104,7 @@ interface SummaryRow {
   in_progress: number;
 }
 
-function selectSummaries(
-  kysely: Kysely<Schema>,
-): SelectQueryBuilder<Schema & { latest: Schema["attempts"] }, "work_items", SummaryRow> {
+function selectSummaries(kysely: Kysely<Schema>) {
   const attempts = kysely
     .selectFrom("attempts as a")
     .select("a.id")
@@ -148,7 +146,7 @@ function selectSummaries(
             ]),
           ),
       )} then 1 else 0 end`.as("in_progress"),
-    ) as unknown as ReturnType<typeof selectSummaries>;
+    );
 }
 
 function itemOf(row: SummaryRow): WorkItemRow {
