@@ -4,6 +4,7 @@ import type { LaunchRequest } from "../engine/launch.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { isPerson } from "../protocol/call-origin.ts";
 import { EXECUTOR_HOSTS, EXECUTORS, EXECUTORS_FOR_MODELS, type ExecutorName } from "../protocol/executor-names.ts";
+import { EXECUTOR_CHARS } from "../protocol/fields.ts";
 import type { OperationOutput } from "../protocol/operations.ts";
 import { isDirectoryAllowed, realOf } from "./approvals.ts";
 import type { BoardCall } from "./board-call.ts";
@@ -12,13 +13,18 @@ import type { Input } from "./input.ts";
 
 type RunChoices = Pick<Input<"launch_task">, "model" | "max_minutes" | "max_cost">;
 
-export function executorOf(host: string): ExecutorName {
-  return EXECUTORS.find((name) => EXECUTOR_HOSTS[name] === host) ?? "SCRIPTED";
+/** A host that only another version knows, for example of an attempt that a newer one stored, keeps its own name. */
+export function executorOf(host: string): string {
+  return EXECUTORS.find((name) => EXECUTOR_HOSTS[name] === host) ?? wireName(host).slice(0, EXECUTOR_CHARS);
+}
+
+function wireName(given: string): string {
+  return given.trim().toUpperCase().replaceAll("-", "_");
 }
 
 /** The host behind an executor name, if the caller may use it. */
 export function hostFor(context: BoardContext, given: string, call: BoardCall): string {
-  const name = given.trim().toUpperCase().replaceAll("-", "_");
+  const name = wireName(given);
   const offered = offeredTo(context, call);
   const known = offered.find((executor) => executor === name);
   if (known) return EXECUTOR_HOSTS[known];

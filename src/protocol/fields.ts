@@ -9,6 +9,7 @@ import { EXECUTORS, EXECUTORS_FOR_MODELS } from "./executor-names.ts";
 export const TITLE_CHARS = 300;
 export const DESCRIPTION_CHARS = 200_000;
 export const PROMPT_CHARS = 200_000;
+export const EXECUTOR_CHARS = 40;
 
 export const WORK_ITEM_STATUSES = ["todo", "inprogress", "inreview", "done", "cancelled"] as const;
 const ATTEMPT_STATES = ["starting", "running", "waiting", "completed", "failed", "stopped", "merged"] as const;
@@ -26,7 +27,7 @@ export const attemptState = (meaning: string) => z.enum(ATTEMPT_STATES).describe
 /** All executors, and those that models are offered unless the daemon was started with the scripted one. */
 export const EXECUTOR_NAMES = choiceOf(EXECUTORS);
 export const EXECUTOR_NAMES_FOR_MODELS = choiceOf(EXECUTORS_FOR_MODELS);
-export const executor = (meaning: string) => z.string().max(40).describe(`${meaning} (${EXECUTOR_NAMES})`);
+export const executor = (meaning: string) => z.string().max(EXECUTOR_CHARS).describe(`${meaning} (${EXECUTOR_NAMES})`);
 export const requestId = z
   .string()
   .min(1)
