@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { call, gate, say } from "../../../hosts/scripted/script.ts";
-import { forkSuite, hostNoticeSuite, launchSuite } from "./parents.ts";
+import { condenseSuite, forkLaunchSuite, forkSuite, hostNoticeSuite, launchSuite } from "./parents.ts";
 import { abortSuite, evidenceSuite, requestSuite, runSuite } from "./runs.ts";
 import { check, HOST_TEST_TIMEOUT_MS, type HostBed, rejectionCode, Stage } from "./stage.ts";
 
@@ -27,8 +27,10 @@ export function hostConformance(name: string, open: () => Promise<HostBed>, abse
     if (has("requests", "answer")) describe("requests", () => requestSuite(stage));
     describe("abort", () => abortSuite(stage));
     if (has("notify", "hasMessage")) describe("notices", () => hostNoticeSuite(stage));
-    if (has("fork", "condense")) describe("forks", () => forkSuite(stage));
+    if (has("fork")) describe("forks", () => forkSuite(stage));
+    if (has("fork", "condense")) describe("condensed forks", () => condenseSuite(stage));
     if (has("findLaunched")) describe("launches", () => launchSuite(stage));
+    if (has("findLaunched", "fork")) describe("launches of forks", () => forkLaunchSuite(stage));
     for (const [member, reason] of Object.entries(absent)) {
       check(`has no ${member}: ${reason}`, async () => {
         expect(reason).not.toBe("");

@@ -83,13 +83,55 @@ export function hostNoticeSuite(stage: Stage): void {
   });
 }
 
+/** Forks the session as a launch does. Rejects a host that makes none, so that no case can pass without a fork. */
+async function forkOf(
+  stage: Stage,
+  parentSessionId: string,
+  untilMessageId: string,
+  launchId?: string,
+): Promise<string> {
+  const input = stage.startInput(parentSessionId, launchId === undefined ? {} : { launchId });
+  const forked = await stage.host.fork?.({ ...input, untilMessageId });
+  if (!forked) throw new Error("no fork was made");
+  return forked;
+}
+
+async function lastId(stage: Stage, sessionId: string): Promise<string> {
+  return (await stage.messages(sessionId)).at(-1)?.id ?? "";
+}
+
 export function forkSuite(stage: Stage): void {
-  const fork = async (parentSessionId: string, untilMessageId: string) => {
-    const forked = await stage.host.fork?.({ ...stage.startInput(parentSessionId), untilMessageId });
-    if (forked === undefined) throw new Error("no fork was made");
-    return forked;
-  };
-  const lastId = async (sessionId: string) => (await stage.messages(sessionId)).at(-1)?.id ?? "";
+  check("a fork has the history before the calling message, and leaves the parent unchanged", async () => {
+    const parent = await stage.bed.openSession();
+    await stage.run(parent, stage.script(say("first")));
+    await stage.run(parent, stage.script(say("calling")));
+    const before = await stage.shown(parent);
+    const forked = await forkOf(stage, parent, await lastId(stage, parent));
+    expect(await stage.shown(forked)).toEqual(before.slice(0, 3));
+    // A person forks a session from outside: there is no calling message, and nothing is left out.
+    expect(await stage.shown(await forkOf(stage, parent, ""))).toEqual(before);
+    expect(await stage.shown(parent)).toEqual(before);
+  });
+
+  check("a fork accepts its prompt, and knows nothing of what happens to its parent later", async () => {
+    const parent = await stage.bed.openSession();
+    await stage.run(parent, stage.script(say("first")));
+    const forked = await forkOf(stage, parent, "");
+    await stage.run(parent, stage.script(say("later")));
+    const run = await stage.run(forked, stage.script(say("on its own")));
+    expect((await stage.host.inspect(forked, run)).answer).toEqual({ text: "on its own" });
+    expect(await stage.roles(forked)).toBe("user assistant user assistant");
+    expect((await stage.shown(forked)).join()).not.toContain("later");
+    expect((await stage.shown(parent)).join()).not.toContain("on its own");
+  });
+
+  check("a deleted parent cannot be forked", async () => {
+    expect(await rejectionCode(forkOf(stage, "ses_unknown", stage.host.newMessageId()))).toBe("session_gone");
+  });
+}
+
+/** For hosts that can cut the history of a fork. */
+export function condenseSuite(stage: Stage): void {
   const roomy: CondenseLimits = {
     tokens: 100_000,
     wholeOutputs: 1,
@@ -98,24 +140,12 @@ export function forkSuite(stage: Stage): void {
     olderChars: 50,
   };
 
-  check("a fork has the history before the calling message, and leaves the parent unchanged", async () => {
-    const parent = await stage.bed.openSession();
-    await stage.run(parent, stage.script(say("first")));
-    await stage.run(parent, stage.script(say("calling")));
-    const before = await stage.shown(parent);
-    const forked = await fork(parent, await lastId(parent));
-    expect(await stage.shown(forked)).toEqual(before.slice(0, 3));
-    // A person forks a session from outside: there is no calling message, and nothing is left out.
-    expect(await stage.shown(await fork(parent, ""))).toEqual(before);
-    expect(await stage.shown(parent)).toEqual(before);
-  });
-
   check("condense keeps the newest outputs in full, shortens older ones, and tells the agent", async () => {
     const parent = await stage.bed.openSession();
     const outputs = ["A", "B", "C"].map((letter) => call("bash", { output: letter.repeat(3000) }));
     await stage.run(parent, stage.script(...outputs, say("looked")));
     await stage.run(parent, stage.script(say("calling")));
-    const forked = await fork(parent, await lastId(parent));
+    const forked = await forkOf(stage, parent, await lastId(stage, parent));
     await stage.host.condense?.(forked, roomy);
     const shown = await stage.shown(forked);
     const length = (letter: string) => shown.join("\n").split(letter).length - 1;
@@ -134,7 +164,7 @@ export function forkSuite(stage: Stage): void {
     await stage.run(parent, stage.script(say("Z".repeat(3000))));
     await stage.run(parent, stage.script(say("short")));
     await stage.run(parent, stage.script(say("calling")));
-    const forked = await fork(parent, await lastId(parent));
+    const forked = await forkOf(stage, parent, await lastId(stage, parent));
     await stage.host.condense?.(forked, { ...roomy, tokens: 300 });
     expect(await stage.roles(forked)).toBe("user assistant user user");
     expect((await stage.shown(forked))[1]).toBe("short");
@@ -142,10 +172,6 @@ export function forkSuite(stage: Stage): void {
     const evidence = await stage.host.inspect(forked, run);
     expect(evidence.answer).toEqual({ text: "working on it" });
     expect(evidence.progress.toolCalls).toBe(0);
-  });
-
-  check("a deleted parent cannot be forked", async () => {
-    expect(await rejectionCode(fork("ses_unknown", stage.host.newMessageId()))).toBe("session_gone");
   });
 }
 
@@ -160,14 +186,17 @@ export function launchSuite(stage: Stage): void {
     await stage.host.start(stage.startInput(parentSessionId));
     expect(await find(input.launchId)).toBe(session);
   });
+}
 
+export function forkLaunchSuite(stage: Stage): void {
   check("a fork is found by the id of its launch", async () => {
     const at = Date.now();
     const parentSessionId = await stage.bed.openSession();
     const run = await stage.run(parentSessionId, stage.script(say("hello")));
-    const input = { ...stage.startInput(parentSessionId), untilMessageId: run };
-    const forked = await stage.host.fork?.(input);
-    const found = await stage.host.findLaunched?.({ launchId: input.launchId, parentSessionId, at });
-    expect(found).toBe(forked ?? null);
+    const { launchId } = stage.startInput(parentSessionId);
+    const find = () => stage.host.findLaunched?.({ launchId, parentSessionId, at });
+    expect(await find()).toBeNull();
+    const forked = await forkOf(stage, parentSessionId, run, launchId);
+    expect(await find()).toBe(forked);
   });
 }

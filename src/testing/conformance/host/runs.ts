@@ -104,8 +104,12 @@ export function evidenceSuite(stage: Stage): void {
   });
 
   check("a run does not stop at a failed call if it continued after it", async () => {
-    const evidence = await stage.evidence(call("read", { fails: "no such file" }), say("so be it"));
+    const session = await stage.session();
+    const run = await stage.run(session, stage.script(call("read", { fails: "no such file" }), say("so be it")));
+    const evidence = await stage.host.inspect(session, run);
     expect(evidence).toMatchObject({ answer: { text: "so be it" }, worked: true, stoppedAt: null });
+    const parts = (await stage.messages(session)).flatMap((message) => message.parts);
+    expect(parts.flatMap((part) => (part.type === "tool" ? [part.state] : []))).toEqual(["error"]);
   });
 
   check("a running run has begun, and shows no answer", async () => {
