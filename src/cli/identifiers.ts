@@ -10,6 +10,8 @@ import type { BackgroundTask } from "../protocol/tasks.ts";
 import { oneLine, shortId } from "./terminal/text.ts";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+/** The beginning of a UUID that is long enough to be meant as one. */
+const BOARD_ID = /^[0-9a-f]{4}[0-9a-f-]*$/i;
 const MIN_END = 4;
 const PAGE = 200;
 const MAX_PAGES = 25;
@@ -34,6 +36,7 @@ export async function resolveTask(client: Client, given: string): Promise<Backgr
   const shown = await tasksShownAs(client, typed);
   const same = shown.filter(({ id }) => shortId(id) === typed);
   const found = same.length > 0 ? same : uniqueTasks([...begins, ...shown]);
+  if (found.length === 0) await assertNotOnBoard(client, typed);
   const id = oneOf(
     "task",
     given,
@@ -41,6 +44,26 @@ export async function resolveTask(client: Client, given: string): Promise<Backgr
     "asyncagents ls",
   );
   return client.task(id);
+}
+
+/** Whoever gives an attempt or an item to a command for tasks is told which commands take it. */
+async function assertNotOnBoard(client: Client, typed: string): Promise<void> {
+  if (!BOARD_ID.test(typed)) return;
+  const begins = (id: string) => id.startsWith(typed.toLowerCase());
+  // An agent's command may not list everything; to it, the id is simply unknown.
+  const attempts = await allAttempts(client).catch(() => []);
+  const attempt = attempts.find(({ attempt_id }) => begins(attempt_id));
+  if (attempt) {
+    const id = shortId(attempt.attempt_id);
+    const message = `"${typed}" is an attempt, not a task. For attempts: asyncagents attempt show ${id} · logs · wait · answer · follow · stop`;
+    throw new AsyncAgentsError("task_not_found", message);
+  }
+  const items = await allItems(client).catch(() => []);
+  const item = items.find(({ id }) => begins(id));
+  if (item) {
+    const message = `"${typed}" is an item of the board, not a task. Its attempts: asyncagents attempt ls ${shortId(item.id)}`;
+    throw new AsyncAgentsError("task_not_found", message);
+  }
 }
 
 /** Those whose displayed id starts or ends with this text. */

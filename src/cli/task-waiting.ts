@@ -1,6 +1,6 @@
 /**
- * Waits for tasks through the event stream: resolves when all have ended, on timeout, or on Ctrl-C. Reports a task's
- * question once, because only a person can move it forward. Changes nothing.
+ * Waits for tasks through the event stream: resolves when all have ended, on timeout, or on Ctrl-C. Reports
+ * meanwhile what a person should know about them (`task-hints.ts`). Changes nothing.
  */
 
 import { isLive } from "../model/task.ts";
@@ -8,7 +8,7 @@ import type { BackgroundTask } from "../protocol/tasks.ts";
 import type { Invocation } from "./command.ts";
 import { EXIT } from "./exit-codes.ts";
 import { liveEvents } from "./live-events.ts";
-import { askedHint } from "./terminal/task-table.ts";
+import { TaskHints } from "./task-hints.ts";
 import { shortId } from "./terminal/text.ts";
 
 interface TaskWaitResult {
@@ -29,17 +29,13 @@ export async function waitForTasks(
   { timeoutMs, onEnd }: TaskWaitOptions = {},
 ): Promise<TaskWaitResult> {
   const known = new Map(tasks.map((task) => [task.id, task]));
+  const hints = new TaskHints(invocation.screen);
   const told = new Set<string>();
   const limit = timeoutMs === undefined ? null : AbortSignal.timeout(Math.min(timeoutMs, 2 ** 31 - 1));
   const stop = limit ? AbortSignal.any([limit, invocation.signal]) : invocation.signal;
   const see = (task: BackgroundTask) => {
     known.set(task.id, task);
-    const asked = askedHint(task);
-    const request = task.phaseDetail?.kind === "waiting" ? task.phaseDetail.requestId : "";
-    if (asked && !told.has(request)) {
-      told.add(request);
-      invocation.screen.hint(asked);
-    }
+    hints.see(task);
     if (isLive(task.status) || told.has(task.id)) return;
     told.add(task.id);
     onEnd?.(task);

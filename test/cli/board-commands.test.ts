@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
@@ -188,4 +189,68 @@ test("an attempt that asks is answered by its own id; several attempts and items
   const removed = await world.cli("attempt", "rm", id, "none-such", fine?.attempt_id.slice(0, 8) ?? "");
   expect([removed.code, removed.out.match(/is removed/g)?.length]).toEqual([3, 2]);
   expect((await world.cli("item", "rm", ...items.map(({ task_id }) => task_id))).code).toBe(0);
+});
+
+test("the id of an attempt or an item, given to a command for tasks, leads to the right commands", async () => {
+  const own = makeRepo(join(world.work, "ids"));
+  await world.json("project", "add", "ids", "--repo", own);
+  const { task_id } = await world.json<{ task_id: string }>("item", "add", "Read it", "-p", "ids");
+  const words = ["attempt", "start", task_id, "--host", "scripted", "--wait"];
+  const { attempt_id } = await world.json<{ attempt_id: string }>(...words);
+  const id = attempt_id.slice(0, 8);
+  for (const given of [attempt_id, id]) {
+    const lost = await world.cli("logs", given);
+    expect(lost).toMatchObject({ code: 3, out: "" });
+    expect(lost.err).toContain(
+      `"${given}" is an attempt, not a task. For attempts: asyncagents attempt show ${id} · logs`,
+    );
+  }
+  const lost = await world.cli("wait", task_id);
+  expect(lost.code).toBe(3);
+  expect(lost.err).toContain(`is an item of the board, not a task. Its attempts: asyncagents attempt ls`);
+  const nothing = "00000000-0000-4000-8000-000000000000";
+  expect((await world.cli("logs", nothing)).err).toContain(`There is no task "${nothing}". See: asyncagents ls`);
+  for (const command of [
+    ["item", "show"],
+    ["attempt", "start"],
+  ]) {
+    const unknown = await world.cli(...command, nothing);
+    expect([unknown.code, unknown.err]).toEqual([3, expect.stringContaining(`There is no item ${nothing}: `)]);
+    expect(unknown.err).toContain("`asyncagents item ls` shows those of a project");
+  }
+  const unknown = await world.cli("attempt", "show", nothing);
+  expect(unknown.err).toContain(`There is no attempt ${nothing}: \`asyncagents attempt ls\` shows those of an item.`);
+});
+
+test("a diff without changes says so on stderr, and people count runs from 1", async () => {
+  const own = makeRepo(join(world.work, "unchanged"));
+  await world.json("project", "add", "unchanged", "--repo", own);
+  const { task_id } = await world.json<{ task_id: string }>("item", "add", "Look at it", "-p", "unchanged");
+  const words = ["attempt", "start", task_id, "--host", "scripted", "--wait"];
+  const { attempt_id } = await world.json<{ attempt_id: string }>(...words);
+  expect(await world.cli("attempt", "diff", attempt_id)).toEqual({ code: 0, out: "", err: "No changes.\n" });
+  expect(await world.json("attempt", "diff", attempt_id)).toMatchObject({ repos: [{ diff: "", files: 0 }] });
+  expect((await world.cli("attempt", "show", attempt_id)).out).toMatch(/progress +run 1, 0 tool calls/);
+  expect(await world.json("attempt", "show", attempt_id)).toMatchObject({ progress: expect.stringMatching(/^run 0,/) });
+  const followed = await world.cli("attempt", "follow", attempt_id, "Look again");
+  expect(followed.out).toContain("It is running (run 2).");
+  await world.cli("attempt", "wait", attempt_id);
+  expect((await world.cli("attempt", "show", attempt_id)).out).toMatch(/progress +run 2, /);
+});
+
+test("an attempt on a host that this version does not know shows that host, not another one", async () => {
+  const own = makeRepo(join(world.work, "newer"));
+  const words = ["run", "--host", "scripted", "--worktree", "--wait", "-C", own, "Look"];
+  const { attempt_id, task_id } = await world.json<{ attempt_id: string; task_id: string }>(...words);
+  // As a newer version would have stored it.
+  const file = new Database(join(world.data, "asyncagents.db"));
+  for (const [table, id] of [
+    ["attempts", "id"],
+    ["board_sessions", "attempt_id"],
+  ])
+    file.run(`update ${table} set host = 'from-the-future' where ${id} = ?`, [attempt_id]);
+  file.close();
+  expect(await world.json("attempt", "show", attempt_id)).toMatchObject({ executor: "FROM_THE_FUTURE" });
+  expect((await world.cli("attempt", "ls")).out).toMatch(new RegExp(`${attempt_id.slice(0, 8)}.*from_the_future`));
+  expect(await world.json("item", "show", task_id)).toMatchObject({ latest_session_executor: "FROM_THE_FUTURE" });
 });

@@ -170,6 +170,23 @@ describe("ls and show", () => {
   });
 });
 
+describe("logs", () => {
+  test("say that a task failed or was cancelled, and why, beside the conversation", async () => {
+    const failed = await run("--", "Break\n!fail no luck\nat all");
+    await world.cli("wait", failed.id);
+    const said = await world.cli("logs", failed.id);
+    expect(said).toMatchObject({ code: 0, out: expect.stringContaining("!fail no luck") });
+    expect(said.err).toMatch(/✗ "Break" error after .*\n {2}no luck\n$/);
+    expect((await world.start(["logs", "-f", failed.id]).ended).err).toMatch(/error after .*\n {2}no luck\n$/);
+    expect(Object.keys(await world.json("logs", failed.id))).toEqual(["messages", "before"]);
+    const stopped = await run("Stay\n!wait never");
+    await world.cli("cancel", stopped.id);
+    expect((await world.cli("logs", stopped.id)).err).toMatch(/− "Stay" cancelled in .*\n {2}cancelled by a person\n$/);
+    const good = await run("--wait", "Speak\n!say fine");
+    expect((await world.cli("logs", good.id)).err).toBe("");
+  });
+});
+
 describe("acting on a task", () => {
   test("wait returns when it has ended; Ctrl-C leaves it running and says so", async () => {
     const { id } = await run("Asks\n!permit May I?\n!wait door.txt\n!say through");

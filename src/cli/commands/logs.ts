@@ -10,8 +10,9 @@ import type { Command, Invocation } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
 import { resolveTask } from "../identifiers.ts";
 import { liveEvents } from "../live-events.ts";
+import { TaskHints } from "../task-hints.ts";
 import { finishedParts, partLines, type Speaker, speakerOf } from "../terminal/conversation.ts";
-import { askedHint, taskSentence } from "../terminal/task-table.ts";
+import { outcomeText, reasonOf } from "../terminal/task-table.ts";
 import { shortId } from "../terminal/text.ts";
 
 const DEFAULT_MESSAGES = 50;
@@ -34,7 +35,7 @@ export const logsCommand: Command = {
   },
 };
 
-/** The conversation of a task, according to the options of `logs`. */
+/** The conversation of a task, according to the options of `logs`; then why it failed, was cancelled or is retrying. */
 export async function showLogs(invocation: Invocation, task: BackgroundTask): Promise<number> {
   const { arguments: given, connection, screen } = invocation;
   const limit = given.flag("all") ? undefined : (given.count("limit") ?? DEFAULT_MESSAGES);
@@ -48,6 +49,7 @@ export async function showLogs(invocation: Invocation, task: BackgroundTask): Pr
       speaker = speakerOf(part.message);
     }
     if (before !== null) screen.hint("Earlier messages are left out; --all shows them.");
+    if (reasonOf(task) !== null) screen.hint(outcomeText(task, screen.paint, Date.now()));
   });
   return EXIT.ok;
 }
@@ -64,6 +66,7 @@ async function followLogs(
 ): Promise<number> {
   const { connection, screen, signal } = invocation;
   const printer = new LogPrinter(invocation);
+  const hints = new TaskHints(screen);
   printer.print((await readPage(client, task.id, limit)).messages);
   let last = task;
   try {
@@ -72,7 +75,7 @@ async function followLogs(
       else if ("task" in event && event.task.id === task.id) last = event.task;
       else continue;
       printer.print(await newestMessages(current, task.id, printer.known, signal));
-      printer.ask(last);
+      hints.see(last);
       await screen.flush();
       if (!isLive(last.status)) break;
     }
@@ -84,7 +87,7 @@ async function followLogs(
     screen.hint(`Task ${shortId(task.id)} is still running. Follow it again: asyncagents logs -f ${shortId(task.id)}`);
     return EXIT.interrupted;
   }
-  screen.hint(taskSentence(last, screen.paint, Date.now()));
+  screen.hint(outcomeText(last, screen.paint, Date.now()));
   return EXIT.ok;
 }
 
@@ -110,7 +113,6 @@ class LogPrinter {
   /** Messages of which some part was printed. */
   readonly known = new Set<string>();
   readonly #printed = new Set<string>();
-  readonly #asked = new Set<string>();
   readonly #invocation: Invocation;
   #speaker: Speaker = null;
 
@@ -129,12 +131,5 @@ class LogPrinter {
       else for (const line of partLines(part, this.#speaker, screen.paint, screen.width)) screen.line(line);
       this.#speaker = speakerOf(part.message);
     }
-  }
-
-  ask(task: BackgroundTask): void {
-    const asked = askedHint(task);
-    if (asked === null || this.#asked.has(asked)) return;
-    this.#asked.add(asked);
-    this.#invocation.screen.hint(asked);
   }
 }

@@ -14,7 +14,7 @@ import { executorNamed, HOST_CHOICE, HOSTS } from "../host-names.ts";
 import { promptText, titleOf } from "../prompt-text.ts";
 import { RUN_OPTIONS, type RunChoices, readRunChoices } from "../run-choices.ts";
 import { waitForTasks } from "../task-waiting.ts";
-import { taskSentence } from "../terminal/task-table.ts";
+import { outcomeText } from "../terminal/task-table.ts";
 import { oneLine, shortId } from "../terminal/text.ts";
 
 /** Leaves room for a suffix that tells it from a project of the same name. */
@@ -89,8 +89,7 @@ export async function waitAndShow(invocation: Invocation, task: BackgroundTask, 
   screen.show(whole, () => {
     if (whole.status === "completed") screen.line((whole.result ?? "").trimEnd());
   });
-  screen.hint(taskSentence(whole, screen.paint, Date.now()));
-  if (whole.error) screen.hint(`  ${whole.error}`);
+  screen.hint(outcomeText(whole, screen.paint, Date.now()));
   return exitCode;
 }
 

@@ -6,7 +6,7 @@ import { EXIT } from "../exit-codes.ts";
 import { resolveTask } from "../identifiers.ts";
 import { promptText, titleOf } from "../prompt-text.ts";
 import { waitForTasks } from "../task-waiting.ts";
-import { reasonOf, taskSentence } from "../terminal/task-table.ts";
+import { outcomeText, taskSentence } from "../terminal/task-table.ts";
 import { shortId } from "../terminal/text.ts";
 import { waitAndShow } from "./run.ts";
 
@@ -34,9 +34,7 @@ export const waitCommand: Command = {
     const found = await eachOf(invocation, given.operands, (named) => resolveTask(client, named));
     const onEnd = (task: BackgroundTask) => {
       if (screen.json) return;
-      screen.line(taskSentence(task, screen.paint, Date.now()));
-      const reason = reasonOf(task);
-      if (reason !== null) screen.line(`  ${reason.replaceAll("\n", "\n  ")}`);
+      screen.line(outcomeText(task, screen.paint, Date.now()));
     };
     const { tasks, ended, exitCode } = await waitForTasks(invocation, found.values, { timeoutMs, onEnd });
     if (screen.json) screen.document({ tasks, ended, errors: found.errors });

@@ -50,6 +50,9 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
   [/\buse (\w+):? true\b/g, "use --$1"],
   [/\bunless (\w+) is true\b/g, "unless --$1 is given"],
   [/\bstill has tasks\b/g, "still has items"],
+  [/\bThere is no task (\S+): list_tasks\b/g, "There is no item $1: list_tasks"],
+  [/\bshows those of a task\b/g, "shows those of an item"],
+  [/\b(belongs to another project than) task\b/g, "$1 item"],
   [/\bThere is no variant\b/g, "There is no agent"],
   ...EXECUTORS.map((name) => [new RegExp(`\\b${name}(?= cannot be used\\b)`, "g"), EXECUTOR_HOSTS[name]] as const),
 ];
@@ -58,4 +61,14 @@ const OPERATION = new RegExp(`\\b(${Object.keys(COMMAND_OF).join("|")})\\b`, "g"
 export function ownWords(message: string): string {
   const phrased = PHRASES.reduce((text, [phrase, words]) => text.replace(phrase, words), message);
   return phrased.replace(OPERATION, (name) => `\`asyncagents ${COMMAND_OF[name as BoardOperationName]}\``);
+}
+
+/** The daemon counts runs from 0, people count from 1. */
+export function runForPeople(number: number): number {
+  return number + 1;
+}
+
+/** An attempt's progress, which begins with the number of its run. */
+export function ownProgress(progress: string): string {
+  return progress.replace(/^run (\d+)\b/, (_, number: string) => `run ${runForPeople(Number(number))}`);
 }

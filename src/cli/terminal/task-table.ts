@@ -77,6 +77,18 @@ export function taskSentence(task: BackgroundTask, paint: Paint, now: number): s
   return `${painted(MARKS[task.status], task, paint)} "${oneLine(task.description)}" ${state}  ${paint.dim(task.id)}`;
 }
 
+/** The sentence, and below it the reason for the state, if there is one. */
+export function outcomeText(task: BackgroundTask, paint: Paint, now: number): string {
+  const reason = reasonOf(task);
+  return [taskSentence(task, paint, now), ...(reason === null ? [] : reason.split("\n"))].join("\n  ");
+}
+
+/** That a task is retrying, and why; null if it is not. */
+export function retryHint({ status, phaseDetail, description }: BackgroundTask): string | null {
+  if (!isLive(status) || phaseDetail?.kind !== "retrying") return null;
+  return `"${oneLine(description)}" is retrying: ${oneLine(phaseDetail.reason)}`;
+}
+
 /** What a person has to do for a task that asks something; null if it does not. */
 export function askedHint(task: BackgroundTask): string | null {
   if (task.phaseDetail?.kind !== "waiting") return null;

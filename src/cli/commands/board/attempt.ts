@@ -12,7 +12,7 @@ import { EXIT } from "../../exit-codes.ts";
 import { executorNamed, HOST_CHOICE, HOSTS, hostOf } from "../../host-names.ts";
 import { allRepos, resolveAttempt, resolveItem, resolveRepo } from "../../identifiers.ts";
 import { RUN_OPTIONS, readRunChoices } from "../../run-choices.ts";
-import { ownWords } from "../../terminal/own-words.ts";
+import { ownProgress, ownWords } from "../../terminal/own-words.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import { fieldLines } from "../../terminal/table.ts";
 import { askedHint } from "../../terminal/task-table.ts";
@@ -126,7 +126,7 @@ function attemptFields(attempt: AttemptDetails, paint: Paint): (readonly [string
     ["branch", attempt.workspace_branch],
     ["host", hostOf(attempt.executor)],
     ["started", `${attempt.created_at} (${ago(attempt.created_at, Date.now())})`],
-    ["progress", oneLine(attempt.progress)],
+    ["progress", oneLine(ownProgress(attempt.progress))],
   ];
   const noWorktree = attempt.state === "starting" ? "its worktree is being created" : "its worktree is gone";
   for (const repo of attempt.repos) {

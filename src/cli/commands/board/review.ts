@@ -8,7 +8,7 @@ import type { Command, Invocation } from "../../command.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { resolveAttempt } from "../../identifiers.ts";
 import { promptText } from "../../prompt-text.ts";
-import { ownWords } from "../../terminal/own-words.ts";
+import { ownWords, runForPeople } from "../../terminal/own-words.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import type { Screen } from "../../terminal/screen.ts";
 import { type Column, tableLines } from "../../terminal/table.ts";
@@ -66,7 +66,7 @@ async function followUp(invocation: Invocation, action: "send" | "queue" | "canc
   const answer = await screen.during("starting the agent", client.operate("follow_up", input));
   if (given.flag("wait")) return waitForAttempt(invocation, attempt_id, timeoutMs);
   const said = {
-    send: `It is running (run ${answer.run ?? "?"}). asyncagents attempt logs -f ${shortId(attempt_id)}`,
+    send: `It is running (run ${runForPeople(answer.run ?? 0)}). asyncagents attempt logs -f ${shortId(attempt_id)}`,
     queue: `Queued: ${answer.queued_count} waiting until the session is idle.`,
     cancel: `The queue is empty.`,
   }[action];
@@ -94,7 +94,7 @@ const diff: Command = {
         if (given.flag("stat")) showStat(repo, screen);
         else if (repo.diff !== "") {
           for (const line of repo.diff.replace(/\n$/, "").split("\n")) screen.line(paintedDiff(line, screen.paint));
-        }
+        } else if (repo.complete) screen.hint("No changes.");
         for (const hint of given.flag("stat") ? [] : incompleteHints(repo)) screen.hint(hint);
       }
     });
