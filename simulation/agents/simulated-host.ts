@@ -9,10 +9,11 @@ import { scriptedEvidence } from "../../src/hosts/scripted/evidence.ts";
 import { condenseScripted, forkScripted } from "../../src/hosts/scripted/fork.ts";
 import { scriptedMessage } from "../../src/hosts/scripted/messages.ts";
 import type { ScriptedSessions } from "../../src/hosts/scripted/sessions.ts";
-import { AsyncAgentsError } from "../../src/model/errors.ts";
+import { AsyncAgentsError, messageOf } from "../../src/model/errors.ts";
 import { interruption } from "../../src/model/evidence.ts";
 import type { Random } from "../time/random.ts";
 import type { Fault, Faults } from "../world/faults.ts";
+import type { History } from "../world/history.ts";
 import type { SimulatedProcess } from "../world/simulated-process.ts";
 import { AgentProgram } from "./agent-program.ts";
 import type { WorkLog } from "./work-log.ts";
@@ -23,6 +24,8 @@ const TIMEOUT_MS = 30_000;
 const LATE_MS = 150_000;
 const EVENT_MS = 40;
 const LATE_EVENT_MS = 10_000;
+/** Calls that are not worth a line in the history if they succeed. */
+const QUIET: ReadonlySet<string> = new Set(["requests", "agent", "agents"]);
 
 export interface HostContext {
   kind: string;
@@ -34,6 +37,7 @@ export interface HostContext {
   random: Random;
   faults: Faults;
   work: WorkLog;
+  history: History;
 }
 
 export interface SimulatedHost extends Required<Host> {
@@ -44,7 +48,7 @@ export interface SimulatedHost extends Required<Host> {
 }
 
 export function simulatedHost(context: HostContext): SimulatedHost {
-  const { kind, process, sessions, faults, work, startProgram = () => process } = context;
+  const { kind, process, sessions, faults, work, history, startProgram = () => process } = context;
   const delays = context.random.split(`calls of ${process.name}`);
   const listeners = new Set<(event: HostEvent) => void>();
   let lastEvent = 0;
@@ -86,18 +90,25 @@ export function simulatedHost(context: HostContext): SimulatedHost {
     });
 
   /** A call whose effect may happen although it fails; `late`: also long after it failed. */
-  const call = async <T>(effect: () => T, late = false): Promise<T> => {
+  const call = async <T>(what: string, effect: () => T, late = false): Promise<T> => {
+    const say = (outcome: string) => history.add(process.name, `${what}: ${outcome}`);
     if (!program.isAlive && programProcess !== process) {
       await process.settle(delays.whole(1_000, RESTART_MS), () => {
         if (!program.isAlive) begin();
       });
     }
-    if (faults.happens("call fails")) return timesOut("the request was lost");
+    if (faults.happens("call fails")) {
+      say("the request is lost");
+      return timesOut("the request was lost");
+    }
     if (late && faults.happens("call fails and arrives late")) {
       const target = program;
+      say("will arrive late");
       programProcess.after(delays.whole(1_000, LATE_MS), () => {
         try {
-          if (target.isAlive) effect();
+          if (!target.isAlive) return;
+          say("arrives late");
+          effect();
         } catch {
           // Nobody hears of it.
         }
@@ -112,8 +123,10 @@ export function simulatedHost(context: HostContext): SimulatedHost {
     programProcess.after(delays.delay(CALL_MS), () => {
       try {
         const value = effect();
+        if (!QUIET.has(what)) say(loses ? "done, and its answer is lost" : "done");
         settle(loses ? fails(failed("the response was lost")) : () => value);
       } catch (thrown) {
+        say(messageOf(thrown));
         settle(fails(loses ? failed("the response was lost") : thrown));
       }
     });
@@ -133,48 +146,79 @@ export function simulatedHost(context: HostContext): SimulatedHost {
     },
     defaultAgent: "build",
     start: ({ parentSessionId, title, agent, launchId, denyTools }) =>
-      call(() => {
-        const parentId = parentSessionId === "" ? null : sessions.get(parentSessionId).id;
-        const { id } = sessions.add({ parentId, title, agent, launchId, denyTools });
-        if (parentId !== null) emit({ type: "session.opened", sessionId: id, parentSessionId });
-        return id;
-      }, true),
+      call(
+        "start",
+        () => {
+          const parentId = parentSessionId === "" ? null : sessions.get(parentSessionId).id;
+          const { id } = sessions.add({ parentId, title, agent, launchId, denyTools });
+          if (parentId !== null) emit({ type: "session.opened", sessionId: id, parentSessionId });
+          return id;
+        },
+        true,
+      ),
     prompt: (sessionId, { messageId, text }) =>
-      call(() => {
-        work.sent(messageId, process.name);
-        program.add(sessionId, { id: messageId, text, hidden: null }, true);
-      }, true),
-    abort: (sessionId) => call(() => program.abort(sessionId)),
+      call(
+        `prompt ${messageId} in ${sessionId}`,
+        () => {
+          work.sent(messageId, process.name);
+          program.add(sessionId, { id: messageId, text, hidden: null }, true);
+        },
+        true,
+      ),
+    abort: (sessionId) => call(`abort ${sessionId}`, () => program.abort(sessionId)),
     inspect: (sessionId, runMessageId) =>
-      call(() => scriptedEvidence(structuredClone(sessions.get(sessionId).messages), runMessageId)),
+      call(`inspect ${sessionId}`, () =>
+        scriptedEvidence(structuredClone(sessions.get(sessionId).messages), runMessageId),
+      ),
     statuses: () =>
-      call(() => {
+      call("statuses", () => {
         const statuses = program.statuses();
-        if (faults.happens("status lies"))
-          for (const id of statuses.keys()) if (delays.chance(0.5)) statuses.delete(id);
+        if (faults.happens("status lies")) {
+          for (const id of statuses.keys()) {
+            if (!delays.chance(0.5)) continue;
+            statuses.delete(id);
+            history.add(process.name, `the status call leaves out ${id}`);
+          }
+        }
         return statuses;
       }),
     messages: (sessionId, { limit }) =>
-      call(() => ({ messages: sessions.get(sessionId).messages.slice(-limit).map(scriptedMessage), before: null })),
-    exists: (sessionId) => call(() => sessions.has(sessionId)),
-    requests: () => call(() => program.requests()),
-    answer: (_sessionId, requestId, reply) => call(() => program.answer(requestId, reply)),
-    agent: (name) => call(() => agents.find((agent) => agent.name === name) ?? null),
-    agents: () => call(() => agents),
+      call(`messages ${sessionId}`, () => ({
+        messages: sessions.get(sessionId).messages.slice(-limit).map(scriptedMessage),
+        before: null,
+      })),
+    exists: (sessionId) => call(`exists ${sessionId}`, () => sessions.has(sessionId)),
+    requests: () => call("requests", () => program.requests()),
+    answer: (_sessionId, requestId, reply) => call(`answer ${requestId}`, () => program.answer(requestId, reply)),
+    agent: (name) => call("agent", () => agents.find((agent) => agent.name === name) ?? null),
+    agents: () => call("agents", () => agents),
     onEvent(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
     newMessageId: () => sessions.newId("msg"),
     findLaunched: ({ launchId }) =>
-      call(() => sessions.all().find((session) => session.launchId === launchId)?.id ?? null),
-    fork: (input) => call(() => forkScripted(sessions, input).id, true),
+      call(
+        `find launch ${launchId}`,
+        () => sessions.all().find((session) => session.launchId === launchId)?.id ?? null,
+      ),
+    fork: (input) => call("fork", () => forkScripted(sessions, input).id, true),
     condense: (sessionId, limits) =>
-      call(() => void condenseScripted(sessions, sessions.get(sessionId), limits, programProcess.now())),
+      call(
+        `condense ${sessionId}`,
+        () => void condenseScripted(sessions, sessions.get(sessionId), limits, programProcess.now()),
+      ),
     notify: (sessionId, { messageId, visible, hidden, wake }) =>
-      call(() => program.add(sessionId, { id: messageId, text: visible, hidden }, wake), true),
+      call(
+        `notify ${sessionId} with ${messageId} (${hidden.replaceAll("\n", ", ")})`,
+        () => program.add(sessionId, { id: messageId, text: visible, hidden }, wake),
+        true,
+      ),
     hasMessage: (sessionId, messageId) =>
-      call(() => sessions.has(sessionId) && sessions.get(sessionId).messages.some(({ id }) => id === messageId)),
+      call(
+        `has ${messageId} in ${sessionId}`,
+        () => sessions.has(sessionId) && sessions.get(sessionId).messages.some(({ id }) => id === messageId),
+      ),
   };
 }
 

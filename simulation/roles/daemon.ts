@@ -19,6 +19,7 @@ import type { Machine } from "../world/machine.ts";
 import type { SimulatedProcess } from "../world/simulated-process.ts";
 import type { Role } from "./role.ts";
 import { SETTINGS } from "./settings.ts";
+import { wordNotices } from "./word-notices.ts";
 
 interface Parts {
   desk: Desk;
@@ -106,6 +107,7 @@ export class DaemonRole implements Role {
       newId,
       isAlive,
       identity: machine.identity(process),
+      wordNotices,
     });
     const desk = new Desk({
       store,

@@ -2,7 +2,6 @@
  * OpenCode with the plugin in it: one engine in one directory. Its agents run in the same process and die with it. The
  * composition follows `src/opencode/instance.ts`.
  */
-import type { NoticeView } from "../../src/engine/context.ts";
 import { createEngine } from "../../src/engine/create-engine.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { Supervisor } from "../../src/engine/supervisor.ts";
@@ -11,6 +10,7 @@ import type { Machine } from "../world/machine.ts";
 import type { SimulatedProcess } from "../world/simulated-process.ts";
 import type { Role } from "./role.ts";
 import { SETTINGS } from "./settings.ts";
+import { wordNotices } from "./word-notices.ts";
 
 export class OpenCodeRole implements Role {
   readonly name: string;
@@ -82,12 +82,4 @@ export class OpenCodeRole implements Role {
     start().catch(() => process.die());
     return host;
   }
-}
-
-/** What a parent reads, for the checks: one line for each notice. */
-export function wordNotices(views: readonly NoticeView[]): { visible: string; hidden: string } {
-  const lines = views.map(({ notice, task, run }) =>
-    [notice.kind, task.id, run.number, notice.topic, run.outcome ?? "live"].join(" "),
-  );
-  return { visible: `${views.length} notices`, hidden: lines.join("\n") };
 }

@@ -18,6 +18,7 @@ import { Faults } from "./faults.ts";
 import type { History } from "./history.ts";
 import type { SharedDatabase } from "./shared-database.ts";
 import { SimulatedProcess } from "./simulated-process.ts";
+import { toldStore } from "./told-store.ts";
 
 export interface MachineOptions {
   seed: number;
@@ -70,13 +71,14 @@ export class Machine {
 
   /** The store of a process, through its own driver. */
   store(process: SimulatedProcess): Store {
-    return kyselyStore(this.#database.driver(process, this.random, this.faults));
+    const store = kyselyStore(this.#database.driver(process, this.random, this.faults));
+    return toldStore(store, (text) => this.history.add(process.name, text));
   }
 
   /** A host for that process, with a program of its own or in the same process. */
   host(input: Pick<HostContext, "kind" | "process" | "startProgram">): SimulatedHost {
-    const { sessions, random, faults, work } = this;
-    const host = simulatedHost({ ...input, sessions, random, faults, work });
+    const { sessions, random, faults, work, history } = this;
+    const host = simulatedHost({ ...input, sessions, random, faults, work, history });
     this.#hosts.add(host);
     return host;
   }

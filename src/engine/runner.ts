@@ -13,9 +13,10 @@ import { isInstanceAlive, ownIdentity, type ProcessIdentity } from "../process/l
 import type { Log } from "../process/log.ts";
 import { makeId } from "../process/make-id.ts";
 import type { Instance, Store } from "../store/store.ts";
-import { DEFAULT_SETTINGS } from "./context.ts";
+import { DEFAULT_SETTINGS, type NoticeText, type NoticeView } from "./context.ts";
 import { createEngine } from "./create-engine.ts";
 import type { Engine } from "./engine.ts";
+import { plainNoticeText } from "./notices/plain-notice-text.ts";
 import { Slots } from "./runs/slots.ts";
 import { Supervisor } from "./supervisor.ts";
 
@@ -41,6 +42,8 @@ export interface RunnerContext extends Partial<Clock> {
   isAlive?(instance: Instance): boolean;
   /** Identifies this process. */
   identity?: ProcessIdentity;
+  /** Words notices for a parent; plainly when absent. */
+  wordNotices?(views: readonly NoticeView[]): NoticeText;
 }
 
 interface Opened {
@@ -69,6 +72,7 @@ export class Runner {
       newId: makeId,
       isAlive: isInstanceAlive,
       identity: ownIdentity(),
+      wordNotices: plainNoticeText,
       ...context,
     };
     this.#slots = new Slots(this.#context.maxConcurrent, this.#context.maxQueued);
@@ -151,7 +155,7 @@ export class Runner {
   }
 
   #makeEngine({ host }: OpenedHost, directory: string): Engine {
-    const { store, log, now, monotonic, after, newId, isAlive, identity, pollMs, limits } = this.#context;
+    const { store, log, now, monotonic, after, newId, isAlive, identity, pollMs, limits, wordNotices } = this.#context;
     return createEngine({
       store,
       host,
@@ -163,6 +167,7 @@ export class Runner {
       newId,
       isAlive,
       identity,
+      wordNotices,
       settings: { pollMs, limits, resumable: ["error", "cancelled"] },
       supervisor: this.#supervisor,
       slots: this.#slots,
