@@ -55,8 +55,13 @@ const products: Product[] = [
   ...entries.flatMap((entry) => (entry.folder === undefined ? [] : [packageOf(entry, entry.folder)])),
 ];
 
-/** Builds what is out of date, or everything with `always`. Throws if something cannot be built. */
+/**
+ * Builds what is out of date. With `always`, builds everything, and nothing of an earlier build stays: it would be
+ * packed. Throws if something cannot be built.
+ */
 export async function build(options: { always?: boolean; say?(line: string): void } = {}): Promise<void> {
+  // The other folders are emptied by what builds them.
+  if (options.always) await rm(join(root, "dist"), { recursive: true, force: true });
   for (const product of products) {
     if (!options.always && (await isFresh(product))) continue;
     options.say?.(`building ${product.name}`);
