@@ -4,21 +4,21 @@
  */
 import type { z } from "zod";
 import type { StatusOperationName } from "./addresses.ts";
-import { approvalOperations } from "./approvals.ts";
-import { attemptOperations } from "./attempts.ts";
+import { approvalOperations } from "./board/approvals.ts";
+import { attemptOperations } from "./board/attempts.ts";
+import { executorOperations } from "./board/executors.ts";
+import { followUpOperations } from "./board/follow-ups.ts";
+import { launchedTaskOperations } from "./board/launched-tasks.ts";
+import { projectOperations } from "./board/projects.ts";
+import { repoOperations } from "./board/repos.ts";
+import { workItemOperations } from "./board/work-items.ts";
 import type { CallOrigin } from "./call-origin.ts";
 import { conversationOperations } from "./conversations.ts";
 import { eventOperations } from "./events.ts";
-import { executorOperations } from "./executors.ts";
-import { followUpOperations } from "./follow-ups.ts";
-import { launchedTaskOperations } from "./launched-tasks.ts";
 import type { Operation } from "./operation.ts";
-import { projectOperations } from "./projects.ts";
-import { repoOperations } from "./repos.ts";
 import { serverOperations } from "./server.ts";
 import { statisticsOperations } from "./statistics.ts";
 import { taskOperations } from "./tasks.ts";
-import { workItemOperations } from "./work-items.ts";
 
 const { list_projects, add_project, remove_project } = projectOperations;
 const { list_repos, add_repo, find_repo, update_repo, remove_repo } = repoOperations;

@@ -2,9 +2,9 @@
  * What a person has to approve, on the wire: only people may call these operations. No behaviour.
  */
 import { z } from "zod";
-import { APPROVAL_KINDS, APPROVAL_STATES } from "../model/approval.ts";
-import { count, cursor, limit, nextCursor, text, time, uuid } from "./fields.ts";
-import { boardOperation } from "./operation.ts";
+import { APPROVAL_KINDS, APPROVAL_STATES } from "../../model/approval.ts";
+import { count, cursor, limit, nextCursor, text, time, uuid } from "../fields.ts";
+import { boardOperation } from "../operation.ts";
 
 const approval = z.object({
   approval_id: uuid("The approval"),

@@ -17,8 +17,8 @@ import {
   text,
   time,
   uuid,
-} from "./fields.ts";
-import { boardOperation } from "./operation.ts";
+} from "../fields.ts";
+import { boardOperation } from "../operation.ts";
 
 const summary = {
   latest_attempt_id: uuid("The attempt that was created last; null when there is none").nullable(),

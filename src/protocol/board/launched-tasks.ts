@@ -14,8 +14,8 @@ import {
   uuid,
   variant,
   waitMs,
-} from "./fields.ts";
-import { boardOperation } from "./operation.ts";
+} from "../fields.ts";
+import { boardOperation } from "../operation.ts";
 
 const handle = (meaning: string) => z.string().max(200).describe(`${meaning}, as launch_task gave it`);
 

@@ -2,8 +2,8 @@
  * Projects on the wire: the operations that list, add and remove them. No behaviour.
  */
 import { z } from "zod";
-import { count, cursor, limit, nextCursor, requestId, text, time, uuid } from "./fields.ts";
-import { boardOperation } from "./operation.ts";
+import { count, cursor, limit, nextCursor, requestId, text, time, uuid } from "../fields.ts";
+import { boardOperation } from "../operation.ts";
 import { addedRepo } from "./repos.ts";
 
 export const projectOperations = {

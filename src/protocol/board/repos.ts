@@ -2,9 +2,9 @@
  * The git repositories of a project on the wire: their operations. No behaviour.
  */
 import { z } from "zod";
-import { APPROVAL_STATES } from "../model/approval.ts";
-import { count, cursor, limit, nextCursor, requestId, text, uuid } from "./fields.ts";
-import { boardOperation } from "./operation.ts";
+import { APPROVAL_STATES } from "../../model/approval.ts";
+import { count, cursor, limit, nextCursor, requestId, text, uuid } from "../fields.ts";
+import { boardOperation } from "../operation.ts";
 
 export const addedRepo = z.object({
   repo_id: uuid("The new repository"),

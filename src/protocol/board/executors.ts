@@ -2,8 +2,8 @@
  * What can run agents, on the wire: the operation that lists the executors. No behaviour.
  */
 import { z } from "zod";
-import { executor, text } from "./fields.ts";
-import { boardOperation } from "./operation.ts";
+import { executor, text } from "../fields.ts";
+import { boardOperation } from "../operation.ts";
 
 export const executorOperations = {
   list_executors: boardOperation({

@@ -21,8 +21,8 @@ import {
   variant,
   waitMs,
   warnings,
-} from "./fields.ts";
-import { boardOperation } from "./operation.ts";
+} from "../fields.ts";
+import { boardOperation } from "../operation.ts";
 
 const state = attemptState(
   "starting: being set up; running; waiting: it asks something, see asked; completed; failed; stopped; merged: its work is in the target branch and its worktree is gone",

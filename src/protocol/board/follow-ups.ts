@@ -2,8 +2,8 @@
  * Follow-up prompts on the wire: the operations that send, queue, cancel and list them. No behaviour.
  */
 import { z } from "zod";
-import { count, limit, PROMPT_CHARS, requestId, text, time, uuid, variant } from "./fields.ts";
-import { boardOperation } from "./operation.ts";
+import { count, limit, PROMPT_CHARS, requestId, text, time, uuid, variant } from "../fields.ts";
+import { boardOperation } from "../operation.ts";
 
 const queuedMessage = z.object({
   session_id: uuid("The session that it waits for"),
