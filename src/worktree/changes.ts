@@ -12,7 +12,7 @@ import { nestedChanges, nestedRepos } from "./git/nested-repos.ts";
 import { assertLinksElsewhere } from "./losses.ts";
 import type { Owned } from "./owned.ts";
 
-export interface CheckoutSnapshot {
+interface CheckoutSnapshot {
   tree: string;
   /** Lets git find the tree. */
   environment: Record<string, string>;
@@ -30,7 +30,7 @@ export async function uncommittedPaths(owned: Owned): Promise<string[]> {
 }
 
 /** Paths in submodules, at any depth. Git itself would look into each with the submodule's own config. */
-export async function changesInSubmodules(owned: Owned): Promise<string[]> {
+async function changesInSubmodules(owned: Owned): Promise<string[]> {
   const links = await gitlinks(owned.place, {});
   if (links.length === 0) return [];
   const found: string[] = [];

@@ -14,9 +14,9 @@ import { isRealFolder } from "./owned.ts";
  * removal was interrupted. `missing`: the folder is gone. `repo_missing`: the repository is gone. `foreign`: git does
  * not know what is there as ours.
  */
-export type WorktreeCondition = "ready" | "making" | "unfinished" | "removing" | "missing" | "repo_missing" | "foreign";
+type WorktreeCondition = "ready" | "making" | "unfinished" | "removing" | "missing" | "repo_missing" | "foreign";
 
-export interface ListedWorktree extends Worktree {
+interface ListedWorktree extends Worktree {
   condition: WorktreeCondition;
 }
 

@@ -15,7 +15,7 @@ import { type Owned, ownedAt } from "./owned.ts";
 import { withRepositoryLock } from "./repository-lock.ts";
 import { branchOf, headOf, squashed } from "./worktree-state.ts";
 
-export interface MergeRequest {
+interface MergeRequest {
   /** A local branch; default the attempt's target branch. */
   into?: string;
   /** For the commit on the target branch, and for the commit of uncommitted work before it. */
@@ -26,7 +26,7 @@ export interface MergeRequest {
   commit?: boolean;
 }
 
-export interface Merged {
+interface Merged {
   into: string;
   /** The tip of the target branch afterwards. */
   commit: string;

@@ -8,7 +8,7 @@ import { findTip, isAncestor } from "./git/repo.ts";
 import type { Mark } from "./mark.ts";
 import { type Owned, ownedAt, repoPlace } from "./owned.ts";
 
-export interface WorktreeState {
+interface WorktreeState {
   /** The branch that is checked out; null if an agent left it on a detached commit. */
   branch: string | null;
   head: string;

@@ -28,7 +28,7 @@ interface SweepContext {
   opener?: HostOpener;
 }
 
-export interface SweepResult {
+interface SweepResult {
   /** Everything that was found could be recovered now. */
   isDone: boolean;
   /** Dead processes had left something that this process can recover. */

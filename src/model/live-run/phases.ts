@@ -37,7 +37,7 @@ export function retry(run: LiveRun, { reason, count }: { reason: string; count: 
 }
 
 /** It works again, unless a request is still open. */
-export function resumeWork(run: LiveRun, at: Moment, answer: PhaseDetail | null = null): RunStep {
+function resumeWork(run: LiveRun, at: Moment, answer: PhaseDetail | null = null): RunStep {
   const open = openRequest(run);
   return enterPhase(run, open === null ? "working" : "waiting", open ?? answer, at);
 }

@@ -12,7 +12,7 @@ import { type GitLocation, git, tryGit } from "./git.ts";
 import { uncommittedEntries } from "./index-copy.ts";
 import { contentOf } from "./plain-file.ts";
 
-export interface NestedRepo {
+interface NestedRepo {
   /** Relative to the worktree; for a submodule without a checkout, git's folder for it. */
   path: string;
   place: GitLocation;
@@ -153,7 +153,7 @@ async function entriesOf(folder: string): Promise<Dirent[]> {
 }
 
 /** Git's folder for the checkout at `folder`; null if there is no usable one. */
-export function gitDirOf(folder: string): string | null {
+function gitDirOf(folder: string): string | null {
   const entry = join(folder, ".git");
   const [, named] = /^gitdir: (.+?)\n?$/.exec(contentOf(entry) ?? "") ?? [];
   const gitDir = named === undefined ? entry : resolve(folder, named);

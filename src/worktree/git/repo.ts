@@ -87,7 +87,7 @@ export async function isAncestor(
 }
 
 /** Rejects a path that cannot be a repository. */
-export function assertFolder(path: string): void {
+function assertFolder(path: string): void {
   const problem = isAbsolute(path) ? folderProblem(path, statSync) : "is not an absolute path";
   if (problem === null) return;
   const message = `${JSON.stringify(path)} ${problem}. Give the full path of the repository's folder.`;

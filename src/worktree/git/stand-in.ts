@@ -52,7 +52,7 @@ interface Setting {
   value: string | null;
 }
 
-export interface StandIn {
+interface StandIn {
   /** Makes git use it. */
   environment: Record<string, string>;
   /** The repository's complete own config, as data. */
