@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { ANSWERERS, REPLIES } from "../model/answer.ts";
+import type { ErrorCode } from "../model/errors.ts";
 import { PHASES } from "../model/task.ts";
 import { isoTime, statusSchema, wholeCount } from "./fields.ts";
 import { statusOperation } from "./operation.ts";
@@ -173,6 +174,17 @@ export type LaunchBody = z.infer<typeof launchBodySchema>;
 export type ForkBody = z.infer<typeof forkBodySchema>;
 export type AnswerBody = z.infer<typeof answerBodySchema>;
 
+/** What starting an agent may fail with. */
+const START_ERRORS: readonly ErrorCode[] = ["invalid_input", "too_large", "host_unavailable", "host_failed"];
+/** The same, where it starts with the history of a task that has ended. */
+const CONTINUE_ERRORS: readonly ErrorCode[] = [
+  ...START_ERRORS,
+  "approval_needed",
+  "task_not_found",
+  "task_running",
+  "session_gone",
+];
+
 export const taskOperations = {
   tasks: statusOperation({
     title: "Tasks of all processes, newest first",
@@ -208,15 +220,7 @@ export const taskOperations = {
     status: 201,
     access: "token",
     startsAgent: true,
-    errors: [
-      "invalid_input",
-      "unknown_agent",
-      "too_large",
-      "too_many_tasks",
-      "depth_exceeded",
-      "host_unavailable",
-      "host_failed",
-    ],
+    errors: [...START_ERRORS, "unknown_agent", "too_many_tasks", "depth_exceeded"],
   }),
   cancel: statusOperation({
     title: "Cancel a live task",
@@ -230,18 +234,7 @@ export const taskOperations = {
     output: taskSchema,
     access: "token",
     startsAgent: true,
-    errors: [
-      "invalid_input",
-      "approval_needed",
-      "too_large",
-      "task_not_found",
-      "session_gone",
-      "host_unavailable",
-      "host_failed",
-      "task_running",
-      "task_resuming",
-      "task_not_resumable",
-    ],
+    errors: [...CONTINUE_ERRORS, "task_resuming", "task_not_resumable"],
   }),
   fork: statusOperation({
     title: "Launch a task with the history of one that has ended",
@@ -250,18 +243,7 @@ export const taskOperations = {
     status: 201,
     access: "token",
     startsAgent: true,
-    errors: [
-      "invalid_input",
-      "approval_needed",
-      "unknown_agent",
-      "too_large",
-      "task_not_found",
-      "task_running",
-      "session_gone",
-      "host_unavailable",
-      "host_failed",
-      "host_unsupported",
-    ],
+    errors: [...CONTINUE_ERRORS, "unknown_agent", "host_unsupported"],
   }),
   tell: statusOperation({
     title: "Tell a task's parent again what could not be delivered, or was dropped",
