@@ -6,7 +6,7 @@ import type { BoardPage } from "../../../store/board/records.ts";
 import type { Store } from "../../../store/store.ts";
 import { fillBoard, sampleAttempt, sampleItem, sampleProject, sampleRepo, sampleSession } from "../../sample-board.ts";
 import { completed, create, resumed } from "../../sample-task.ts";
-import type { StoreBed } from "./store-conformance.ts";
+import type { StoreBed } from "./store-bed.ts";
 
 const ALL: BoardPage = { limit: 201, after: null };
 

@@ -10,7 +10,7 @@ import { type Run, STATUSES, type Status, type Task } from "../../../model/task.
 import type { AgentTotals, HistoryQuery, Store } from "../../../store/store.ts";
 import { anyTaskEvent } from "../../any-event.ts";
 import { completed, create, newTask, resumed } from "../../sample-task.ts";
-import { LONG_TEST_TIMEOUT_MS, type StoreBed } from "./store-conformance.ts";
+import { propertyTest, type StoreBed } from "./store-bed.ts";
 
 const AGENTS = ["build", "explore", "ünï🌍", ""];
 
@@ -51,30 +51,23 @@ export function totalsSuite(bed: StoreBed): void {
     ]);
   });
 
-  test(
-    "after any events the totals equal a fold over all tasks and runs",
-    async () => {
-      const store = await bed.fresh();
-      const ids: string[] = [];
-      const agent = fc.constantFrom(...AGENTS);
-      const turn = fc.record({ task: fc.nat({ max: 2 }), event: anyTaskEvent("?"), agent });
-      await fc.assert(
-        fc.asyncProperty(fc.array(turn, { minLength: 1, maxLength: 30 }), agent, async (turns, first) => {
-          const own = [0, 1, 2].map((index) => `${ids.length + index}`);
-          ids.push(...own);
-          const born = { type: "task.created", at: 5, task: newTask(own[0] ?? "", { agent: first }) } as const;
-          await store.apply(own[0] ?? "", born);
-          for (const { task, event, agent } of turns) {
-            const id = own[task] ?? "";
-            await store.apply(id, ofAgent(event, id, agent));
-          }
-          await expectTotals(store, ids);
-        }),
-        { numRuns: 30, endOnFailure: true },
-      );
-    },
-    LONG_TEST_TIMEOUT_MS,
-  );
+  propertyTest("after any events the totals equal a fold over all tasks and runs", 30, async () => {
+    const store = await bed.fresh();
+    const ids: string[] = [];
+    const agent = fc.constantFrom(...AGENTS);
+    const turn = fc.record({ task: fc.nat({ max: 2 }), event: anyTaskEvent("?"), agent });
+    return fc.asyncProperty(fc.array(turn, { minLength: 1, maxLength: 30 }), agent, async (turns, first) => {
+      const own = [0, 1, 2].map((index) => `${ids.length + index}`);
+      ids.push(...own);
+      const born = { type: "task.created", at: 5, task: newTask(own[0] ?? "", { agent: first }) } as const;
+      await store.apply(own[0] ?? "", born);
+      for (const { task, event, agent } of turns) {
+        const id = own[task] ?? "";
+        await store.apply(id, ofAgent(event, id, agent));
+      }
+      await expectTotals(store, ids);
+    });
+  });
 }
 
 function ofAgent(event: TaskEvent, id: string, agent: string): TaskEvent {
@@ -202,33 +195,26 @@ export function historySuite(bed: StoreBed): void {
     }
   });
 
-  test(
-    "any window counts what a filter gives",
-    async () => {
-      const store = await bed.fresh();
-      const time = fc.nat({ max: 60 });
-      const made: { at: number; ended: number | null }[] = [];
-      const step = fc.record({
-        tasks: fc.array(fc.record({ at: time, ended: fc.option(time) }), { minLength: 1, maxLength: 4 }),
-        window: fc.record({ from: time, to: time, bucketMs: fc.integer({ min: 1, max: 20 }) }),
-        durationBounds: fc.uniqueArray(time, { maxLength: 4 }).map((bounds) => bounds.sort((a, b) => a - b)),
-      });
-      await fc.assert(
-        fc.asyncProperty(step, async ({ tasks, window, durationBounds }) => {
-          for (const { at, ended } of tasks) {
-            await create(store, `t${made.length}`, {}, at);
-            if (ended !== null) await store.apply(`t${made.length}`, completed(ended));
-            made.push({ at, ended });
-          }
-          expect(await store.history({ ...window, durationBounds })).toEqual(
-            historyOf(made, { ...window, durationBounds }),
-          );
-        }),
-        { numRuns: 40, endOnFailure: true },
+  propertyTest("any window counts what a filter gives", 40, async () => {
+    const store = await bed.fresh();
+    const time = fc.nat({ max: 60 });
+    const made: { at: number; ended: number | null }[] = [];
+    const step = fc.record({
+      tasks: fc.array(fc.record({ at: time, ended: fc.option(time) }), { minLength: 1, maxLength: 4 }),
+      window: fc.record({ from: time, to: time, bucketMs: fc.integer({ min: 1, max: 20 }) }),
+      durationBounds: fc.uniqueArray(time, { maxLength: 4 }).map((bounds) => bounds.sort((a, b) => a - b)),
+    });
+    return fc.asyncProperty(step, async ({ tasks, window, durationBounds }) => {
+      for (const { at, ended } of tasks) {
+        await create(store, `t${made.length}`, {}, at);
+        if (ended !== null) await store.apply(`t${made.length}`, completed(ended));
+        made.push({ at, ended });
+      }
+      expect(await store.history({ ...window, durationBounds })).toEqual(
+        historyOf(made, { ...window, durationBounds }),
       );
-    },
-    LONG_TEST_TIMEOUT_MS,
-  );
+    });
+  });
 }
 
 function historyOf(made: readonly { at: number; ended: number | null }[], query: HistoryQuery) {

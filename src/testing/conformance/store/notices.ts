@@ -6,7 +6,7 @@ import { expect, test } from "bun:test";
 import type { FeedEntry, Store } from "../../../store/store.ts";
 import { eventually } from "../../eventually.ts";
 import { completed, create, resumed } from "../../sample-task.ts";
-import { LONG_TEST_TIMEOUT_MS, type StoreBed } from "./store-conformance.ts";
+import { LONG_TEST_TIMEOUT_MS, type StoreBed } from "./store-bed.ts";
 
 export function storeNoticeSuite(bed: StoreBed): void {
   const end = async (store: Store, ids: string[]) => {

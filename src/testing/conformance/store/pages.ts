@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { STATUSES, type Task } from "../../../model/task.ts";
 import type { Store, TaskQuery } from "../../../store/store.ts";
 import { completed, create, resumed } from "../../sample-task.ts";
-import { LONG_TEST_TIMEOUT_MS, type StoreBed } from "./store-conformance.ts";
+import { propertyTest, type StoreBed } from "./store-bed.ts";
 
 /** A few distinct pieces, so that a term often occurs in a description; some are query syntax elsewhere. */
 const piece = fc.constantFrom(
@@ -74,31 +74,24 @@ const anyQuery: fc.Arbitrary<TaskQuery> = fc.oneof(
 );
 
 export function pageSuite(bed: StoreBed): void {
-  test(
-    "for any query the pages together equal a filter, and the total is their number",
-    async () => {
-      const store = await bed.fresh();
-      const all: Task[] = [];
-      const step = fc.record({
-        lives: fc.array(anyLife, { minLength: 1, maxLength: 6 }),
-        queries: fc.array(anyQuery, { minLength: 1, maxLength: 4 }),
-        limit: fc.integer({ min: 1, max: 9 }),
-      });
-      await fc.assert(
-        fc.asyncProperty(step, async ({ lives, queries, limit }) => {
-          for (const life of lives) all.push(await live(store, `t${all.length}`, life));
-          for (const query of queries) {
-            const expected = filtered(all, query).map(({ id }) => id);
-            expect(await paged(store, query, limit)).toEqual(expected);
-            const first = await store.tasks({ ...query, limit: 200 });
-            expect([first.total, first.tasks.map(({ id }) => id)]).toEqual([expected.length, expected.slice(0, 200)]);
-          }
-        }),
-        { numRuns: 60, endOnFailure: true },
-      );
-    },
-    LONG_TEST_TIMEOUT_MS,
-  );
+  propertyTest("for any query the pages together equal a filter, and the total is their number", 60, async () => {
+    const store = await bed.fresh();
+    const all: Task[] = [];
+    const step = fc.record({
+      lives: fc.array(anyLife, { minLength: 1, maxLength: 6 }),
+      queries: fc.array(anyQuery, { minLength: 1, maxLength: 4 }),
+      limit: fc.integer({ min: 1, max: 9 }),
+    });
+    return fc.asyncProperty(step, async ({ lives, queries, limit }) => {
+      for (const life of lives) all.push(await live(store, `t${all.length}`, life));
+      for (const query of queries) {
+        const expected = filtered(all, query).map(({ id }) => id);
+        expect(await paged(store, query, limit)).toEqual(expected);
+        const first = await store.tasks({ ...query, limit: 200 });
+        expect([first.total, first.tasks.map(({ id }) => id)]).toEqual([expected.length, expected.slice(0, 200)]);
+      }
+    });
+  });
 
   test("a full page reports how many tasks match, for any filter", async () => {
     const store = await bed.fresh();

@@ -16,20 +16,11 @@ import { boardFlowSuite, boardListSuite } from "./board.ts";
 import { historySuite, spanSuite, totalsSuite } from "./figures.ts";
 import { feedSuite, storeNoticeSuite } from "./notices.ts";
 import { pageSuite } from "./pages.ts";
+import { LONG_TEST_TIMEOUT_MS, propertyTest, type StoreBed } from "./store-bed.ts";
 import { batchSuite, querySuite, taskSuite, transactionSuite } from "./tasks.ts";
 
 /** Opens another handle on the same store. */
 export type OpenStore = () => Promise<Store>;
-
-export interface StoreBed {
-  /** A new, empty store. */
-  fresh(): Promise<Store>;
-  /** A new, empty store with that many handles on it. */
-  handles(count: number): Promise<Store[]>;
-}
-
-/** The timeout of a long test, in ms. */
-export const LONG_TEST_TIMEOUT_MS = 60_000;
 
 /** `makeStore` creates a new, empty store each time, and returns a function that opens handles on it. */
 export function storeConformance(name: string, makeStore: () => Promise<OpenStore>): void {
@@ -205,41 +196,33 @@ function replaySuite(bed: StoreBed): void {
     expect(folded).toEqual(await store.task("a"));
   });
 
-  test(
-    "folding the events of a task gives the task; refused events leave no trace",
-    async () => {
-      const store = await bed.fresh();
-      let attempt = 0;
-      const lives = anyId.chain((start) => {
-        const id = `${start}#${attempt++}`;
-        return fc.tuple(fc.constant(id), fc.array(anyTaskEvent(id), { minLength: 1, maxLength: 20 }));
-      });
-      await fc.assert(
-        fc.asyncProperty(lives, async ([given, events]) => {
-          const id = given.toWellFormed().replaceAll("\0", "\uFFFD");
-          const began = await store.lastSeq();
-          let changes = 0;
-          let kept: TaskEvent["type"][] = [];
-          const born = { type: "task.created", at: 1, task: newTask(given) } as const;
-          for (const event of [...events.slice(0, 1), born, ...events.slice(1)]) {
-            const outcome = await store.apply(given, event);
-            if (outcome.changed) {
-              changes++;
-              if ("progress" in event && event.progress !== null) kept = withoutProgressOfRun(kept);
-              kept.push(event.type);
-            }
-            expect(await store.task(given)).toEqual(outcome.task);
-          }
-          const entries = (await store.feed(began)).filter((entry) => entry.taskId === id);
-          expect(entries.map((entry) => entry.event.type)).toEqual(kept);
-          expect((await store.lastSeq()) - began).toBe(changes);
-          const folded = entries.reduce<Task | null>((task, { event }) => transition(task, event).task, null);
-          expect(folded).toEqual(await store.task(given));
-        }),
-        // Not shrunk: the tasks of earlier tries are in the store.
-        { numRuns: 40, endOnFailure: true },
-      );
-    },
-    LONG_TEST_TIMEOUT_MS,
-  );
+  propertyTest("folding the events of a task gives the task; refused events leave no trace", 40, async () => {
+    const store = await bed.fresh();
+    let attempt = 0;
+    const lives = anyId.chain((start) => {
+      const id = `${start}#${attempt++}`;
+      return fc.tuple(fc.constant(id), fc.array(anyTaskEvent(id), { minLength: 1, maxLength: 20 }));
+    });
+    return fc.asyncProperty(lives, async ([given, events]) => {
+      const id = given.toWellFormed().replaceAll("\0", "\uFFFD");
+      const began = await store.lastSeq();
+      let changes = 0;
+      let kept: TaskEvent["type"][] = [];
+      const born = { type: "task.created", at: 1, task: newTask(given) } as const;
+      for (const event of [...events.slice(0, 1), born, ...events.slice(1)]) {
+        const outcome = await store.apply(given, event);
+        if (outcome.changed) {
+          changes++;
+          if ("progress" in event && event.progress !== null) kept = withoutProgressOfRun(kept);
+          kept.push(event.type);
+        }
+        expect(await store.task(given)).toEqual(outcome.task);
+      }
+      const entries = (await store.feed(began)).filter((entry) => entry.taskId === id);
+      expect(entries.map((entry) => entry.event.type)).toEqual(kept);
+      expect((await store.lastSeq()) - began).toBe(changes);
+      const folded = entries.reduce<Task | null>((task, { event }) => transition(task, event).task, null);
+      expect(folded).toEqual(await store.task(given));
+    });
+  });
 }

@@ -5,7 +5,7 @@
 import { expect, test } from "bun:test";
 import type { Store } from "../../../store/store.ts";
 import { completed, create, newTask, resumed } from "../../sample-task.ts";
-import type { StoreBed } from "./store-conformance.ts";
+import type { StoreBed } from "./store-bed.ts";
 
 export function taskSuite(bed: StoreBed): void {
   test("a created task reads back equal, and is in the feed", async () => {
