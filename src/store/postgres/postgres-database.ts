@@ -6,12 +6,11 @@
 import { createHash } from "node:crypto";
 import { Kysely, PostgresDialect, sql } from "kysely";
 import { AsyncAgentsError } from "../../model/errors.ts";
-import { SerialQueue } from "../../process/serial-queue.ts";
 import type { Database } from "../database.ts";
 import type { PostgresOptions } from "../open.ts";
+import { openDatabase } from "../open-database.ts";
 import { retryWhileBusy } from "../retry-while-busy.ts";
 import type { Schema } from "../schema.ts";
-import { changeSignal } from "../sqlite/change-signal.ts";
 import { codeOf } from "../sqlite/failure.ts";
 import { storablePlugin } from "../storable-plugin.ts";
 import { isContention, postgresFailure } from "./failure.ts";
@@ -38,21 +37,8 @@ export async function postgresDatabase(options: PostgresOptions): Promise<Databa
   const kysely = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }), plugins: [storablePlugin] });
   const inSchema = kysely.withSchema(schema);
   const channel = `asyncagents_${createHash("sha256").update(schema).digest("hex").slice(0, 16)}`;
-  const signal = changeSignal(() =>
-    postgresListener(
-      () => new Client(settings),
-      channel,
-      () => signal.raise(),
-    ),
-  );
-  const queue = new SerialQueue();
-  let closed = false;
-
   const fail = (thrown: unknown): never => {
     throw postgresFailure(thrown);
-  };
-  const ensureOpen = () => {
-    if (closed) throw new AsyncAgentsError("store_unavailable", "The task store was closed. Open it again.");
   };
   const lock = sql`select pg_advisory_xact_lock(hashtextextended(${`asyncagents:${schema}`}, 0))`;
   const notify = sql<{ xid: string }>`
@@ -76,29 +62,16 @@ export async function postgresDatabase(options: PostgresOptions): Promise<Databa
     }
   };
 
-  const database: Database = {
+  const database = openDatabase({
     dialect: "postgres",
-    async read(work) {
-      ensureOpen();
-      return work(inSchema).catch(fail);
-    },
+    read: (work) => work(inSchema).catch(fail),
     async write(work) {
-      ensureOpen();
-      return queue.run(async () => {
-        const { result, xid } = await retryWhileBusy(() => writeOnce(work), { shouldRetry: isContention }).catch(fail);
-        if (xid !== null) signal.raise();
-        return result;
-      });
+      const { result, xid } = await retryWhileBusy(() => writeOnce(work), { shouldRetry: isContention }).catch(fail);
+      return { result, changed: xid !== null };
     },
-    onChange: (listener) => signal.listen(listener),
-    async close() {
-      if (closed) return;
-      closed = true;
-      await queue.idle();
-      signal.stop();
-      await kysely.destroy();
-    },
-  };
+    watch: (changed) => postgresListener(() => new Client(settings), channel, changed),
+    disconnect: () => kysely.destroy(),
+  });
   try {
     await retryWhileBusy(() => makeSchema(kysely, schema), { shouldRetry: madeByAnother });
   } catch (thrown) {

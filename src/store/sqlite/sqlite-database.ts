@@ -1,16 +1,14 @@
 /**
- * The SQLite driver. Every write is `begin immediate` in a queue of this process; waiting for a lock of another process
- * does not block the thread. `data_version` shows changes of other processes. Does not create tables.
+ * The SQLite driver. Every write is `begin immediate`; waiting for a lock of another process does not block the thread.
+ * `data_version` shows changes of other processes. Does not create tables.
  */
 import type { Database as Sqlite } from "bun:sqlite";
-import { AsyncAgentsError } from "../../model/errors.ts";
 import type { LineLog } from "../../process/log.ts";
-import { SerialQueue } from "../../process/serial-queue.ts";
 import type { Database } from "../database.ts";
+import { openDatabase } from "../open-database.ts";
 import { retryWhileBusy } from "../retry-while-busy.ts";
 import { suspectDamage } from "../sqlite-files/damage.ts";
 import { breaks } from "./breaks.ts";
-import { changeSignal } from "./change-signal.ts";
 import { codeOf, isBusy, isDamage, storeFailure } from "./failure.ts";
 import { openSqlite } from "./open-sqlite.ts";
 
@@ -30,55 +28,35 @@ export async function sqliteDatabase(options: SqliteDatabaseOptions): Promise<Da
     throw storeFailure(thrown, file);
   });
   const { writer, reader } = connections;
-  const queue = new SerialQueue();
   const breakIfDue = breaks();
-  const signal = changeSignal(() => watchDataVersion(writer.handle, () => signal.raise()));
   const changes = counter(writer.handle, "select total_changes() as value");
-  let closed = false;
-
   const fail = (thrown: unknown): never => {
     if (isDamage(thrown)) suspectDamage(file);
     // Only SQLite's own errors: a missing file in the work itself says nothing about the store.
     throw codeOf(thrown).startsWith("SQLITE_") ? storeFailure(thrown, file) : thrown;
   };
-  const ensureOpen = () => {
-    if (closed) throw new AsyncAgentsError("store_unavailable", "The task store was closed. Open it again.");
-  };
 
-  return {
+  return openDatabase({
     dialect: "sqlite",
-    async read(work) {
-      ensureOpen();
-      return retryWhileBusy(() => work(reader.kysely), { shouldRetry: isBusy, limit }).catch(fail);
-    },
+    read: (work) => retryWhileBusy(() => work(reader.kysely), { shouldRetry: isBusy, limit }).catch(fail),
     async write(work) {
-      ensureOpen();
-      return queue.run(async () => {
-        await breakIfDue();
-        await retryWhileBusy(() => writer.handle.run("begin immediate"), { shouldRetry: isBusy, limit }).catch(fail);
-        try {
-          const before = changes();
-          const result = await work(writer.kysely);
-          const hasChanged = changes() !== before;
-          // Nothing that can fail follows it: a write that is rejected has not been committed.
-          writer.handle.run("commit");
-          if (hasChanged) signal.raise();
-          return result;
-        } catch (thrown) {
-          rollback(writer.handle);
-          return fail(thrown);
-        }
-      });
+      await breakIfDue();
+      await retryWhileBusy(() => writer.handle.run("begin immediate"), { shouldRetry: isBusy, limit }).catch(fail);
+      try {
+        const before = changes();
+        const result = await work(writer.kysely);
+        const changed = changes() !== before;
+        // Nothing that can fail follows it: a write that is rejected has not been committed.
+        writer.handle.run("commit");
+        return { result, changed };
+      } catch (thrown) {
+        rollback(writer.handle);
+        return fail(thrown);
+      }
     },
-    onChange: (listener) => signal.listen(listener),
-    async close() {
-      if (closed) return;
-      closed = true;
-      await queue.idle();
-      signal.stop();
-      connections.close();
-    },
-  };
+    watch: (changed) => watchDataVersion(writer.handle, changed),
+    disconnect: async () => connections.close(),
+  });
 }
 
 function rollback(handle: Sqlite): void {
