@@ -28,19 +28,6 @@ export {
   claudeHost,
   type HostOwnedOption,
 } from "./hosts/claude/claude-host.ts";
-export type {
-  AgentInfo,
-  ForkInput,
-  Host,
-  HostEvent,
-  HostStatus,
-  MessagePage,
-  NotifyInput,
-  OpenRequest,
-  PromptInput,
-  Reply,
-  StartInput,
-} from "./hosts/host.ts";
 export { type OpenCodeHost, openCodeHost } from "./hosts/opencode/opencode-host.ts";
 export {
   type HttpTarget,
@@ -50,69 +37,13 @@ export {
   type OpenCodeSend,
   pluginSend,
 } from "./hosts/opencode/transport.ts";
-export type { Answerer, GivenAnswer, ReplyWord } from "./model/answer.ts";
-export type { Approval } from "./model/approval.ts";
-export type {
-  Attempt,
-  AttemptRepo,
-  AttemptState,
-  BoardRepo,
-  BoardSession,
-  FollowUp,
-  Project,
-  WorkItem,
-  WorkItemStatus,
-} from "./model/board.ts";
-export type { CondenseLimits } from "./model/condense.ts";
 export { AsyncAgentsError, ERROR_CODES, type ErrorCode } from "./model/errors.ts";
-export type { NewTask, Resumable, TaskEvent, TaskResumed } from "./model/events.ts";
-export { type Evidence, noEvidence } from "./model/evidence.ts";
+export { noEvidence } from "./model/evidence.ts";
 export type { Limits, RunLimits } from "./model/limits.ts";
-export type { Message, MessagePart, ToolPart } from "./model/message.ts";
-export type { Progress, Tokens } from "./model/progress.ts";
-export type { Phase, PhaseDetail, Run, Status, Task } from "./model/task.ts";
-export {
-  type Applied,
-  type NoticeIntent,
-  type Refusal,
-  type Refused,
-  type Transition,
-  transition,
-} from "./model/transition.ts";
+export { transition } from "./model/transition.ts";
 export { type Clock, systemClock } from "./process/clock.ts";
 export type { WaitOptions } from "./process/deadline.ts";
-export { type BeatingProcess, isInstanceAlive, ownIdentity, type ProcessIdentity } from "./process/liveness.ts";
+export { isInstanceAlive, ownIdentity } from "./process/liveness.ts";
 export type { LineLog, Log } from "./process/log.ts";
-export type {
-  AttemptRecord,
-  AttemptRepoInput,
-  AttemptRow,
-  AttemptSummary,
-  BoardPage,
-  BoardRecords,
-  BoardRequest,
-  FollowUpQueue,
-  ListedAttempt,
-  PageStart,
-  WorkItemFilter,
-  WorkItemRow,
-} from "./store/board/records.ts";
+export type * from "./seam-types.ts";
 export { type PostgresOptions, postgresStore, type SqliteOptions, sqliteStore } from "./store/open.ts";
-export type {
-  AgentTotals,
-  ExpectedOwner,
-  FeedEntry,
-  HistoryCounts,
-  HistoryQuery,
-  Instance,
-  Launch,
-  Notice,
-  NoticeClaim,
-  NoticeState,
-  Parent,
-  RunSpan,
-  Store,
-  TaskPage,
-  TaskQuery,
-  Transaction,
-} from "./store/store.ts";

@@ -4,19 +4,6 @@
  * this folder is private.
  */
 
-export type {
-  AgentInfo,
-  ForkInput,
-  Host,
-  HostEvent,
-  HostStatus,
-  MessagePage,
-  NotifyInput,
-  OpenRequest,
-  PromptInput,
-  Reply,
-  StartInput,
-} from "../hosts/host.ts";
 export type { ScriptedGate } from "../hosts/scripted/gates.ts";
 /** What agents of the scripted host do. */
 export * as agentScript from "../hosts/scripted/script.ts";
@@ -29,60 +16,8 @@ export {
   type ScriptedToolCall,
   type UserMessage,
 } from "../hosts/scripted/sessions.ts";
-export type { Answerer, GivenAnswer, ReplyWord } from "../model/answer.ts";
-export type { Approval } from "../model/approval.ts";
-export type {
-  Attempt,
-  AttemptRepo,
-  AttemptState,
-  BoardRepo,
-  BoardSession,
-  FollowUp,
-  Project,
-  WorkItem,
-  WorkItemStatus,
-} from "../model/board.ts";
-export type { CondenseLimits } from "../model/condense.ts";
-export type { NewTask, Resumable, TaskEvent, TaskResumed } from "../model/events.ts";
-export type { Evidence } from "../model/evidence.ts";
-export type { Message, MessagePart, ToolPart } from "../model/message.ts";
-export type { Progress, Tokens } from "../model/progress.ts";
-export type { Phase, PhaseDetail, Run, Status, Task } from "../model/task.ts";
-export type { Applied, NoticeIntent, Refusal, Refused, Transition } from "../model/transition.ts";
 export type { Clock } from "../process/clock.ts";
-export type { BeatingProcess, ProcessIdentity } from "../process/liveness.ts";
-export type {
-  AttemptRecord,
-  AttemptRepoInput,
-  AttemptRow,
-  AttemptSummary,
-  BoardPage,
-  BoardRecords,
-  BoardRequest,
-  FollowUpQueue,
-  ListedAttempt,
-  PageStart,
-  WorkItemFilter,
-  WorkItemRow,
-} from "../store/board/records.ts";
-export type {
-  AgentTotals,
-  ExpectedOwner,
-  FeedEntry,
-  HistoryCounts,
-  HistoryQuery,
-  Instance,
-  Launch,
-  Notice,
-  NoticeClaim,
-  NoticeState,
-  Parent,
-  RunSpan,
-  Store,
-  TaskPage,
-  TaskQuery,
-  Transaction,
-} from "../store/store.ts";
+export type * from "../seam-types.ts";
 export { type ClaudeHome, type ClaudeHomeOptions, claudeEnvironment } from "./claude-home.ts";
 export { type Absent, hostConformance, type OptionalHostMember } from "./conformance/host/host-conformance.ts";
 export type { HostBed } from "./conformance/host/stage.ts";

@@ -1,0 +1,70 @@
+/**
+ * The types of the two seams, store and host, with every type that their members use. Two package entries export them:
+ * `asyncagents` for those who use or write a driver, `asyncagents/testing` for those who test one.
+ */
+export type {
+  AgentInfo,
+  ForkInput,
+  Host,
+  HostEvent,
+  HostStatus,
+  MessagePage,
+  NotifyInput,
+  OpenRequest,
+  PromptInput,
+  Reply,
+  StartInput,
+} from "./hosts/host.ts";
+export type { Answerer, GivenAnswer, ReplyWord } from "./model/answer.ts";
+export type { Approval } from "./model/approval.ts";
+export type {
+  Attempt,
+  AttemptRepo,
+  AttemptState,
+  BoardRepo,
+  BoardSession,
+  FollowUp,
+  Project,
+  WorkItem,
+  WorkItemStatus,
+} from "./model/board.ts";
+export type { CondenseLimits } from "./model/condense.ts";
+export type { NewTask, Resumable, TaskEvent, TaskResumed } from "./model/events.ts";
+export type { Evidence } from "./model/evidence.ts";
+export type { Message, MessagePart, ToolPart } from "./model/message.ts";
+export type { Progress, Tokens } from "./model/progress.ts";
+export type { Phase, PhaseDetail, Run, Status, Task } from "./model/task.ts";
+export type { Applied, NoticeIntent, Refusal, Refused, Transition } from "./model/transition.ts";
+export type { BeatingProcess, ProcessIdentity } from "./process/liveness.ts";
+export type {
+  AttemptRecord,
+  AttemptRepoInput,
+  AttemptRow,
+  AttemptSummary,
+  BoardPage,
+  BoardRecords,
+  BoardRequest,
+  FollowUpQueue,
+  ListedAttempt,
+  PageStart,
+  WorkItemFilter,
+  WorkItemRow,
+} from "./store/board/records.ts";
+export type {
+  AgentTotals,
+  ExpectedOwner,
+  FeedEntry,
+  HistoryCounts,
+  HistoryQuery,
+  Instance,
+  Launch,
+  Notice,
+  NoticeClaim,
+  NoticeState,
+  Parent,
+  RunSpan,
+  Store,
+  TaskPage,
+  TaskQuery,
+  Transaction,
+} from "./store/store.ts";
