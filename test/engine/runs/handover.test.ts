@@ -1,25 +1,54 @@
 /**
- * A failed call to the host does not prove that it had no effect: the session is checked before anything is reported.
+ * A failed call to the host does not prove that it had no effect: the session is checked before anything is reported,
+ * and a prompt that arrives when its run is being given up is stopped.
  */
 import { expect, test } from "bun:test";
-import type { PromptInput, StartInput } from "../../../src/hosts/host.ts";
+import type { Host, PromptInput, StartInput } from "../../../src/hosts/host.ts";
 import { gate, say } from "../../../src/hosts/scripted/script.ts";
 import type { ScriptedHost } from "../../../src/hosts/scripted/scripted-host.ts";
 import { AsyncAgentsError } from "../../../src/model/errors.ts";
-import { ended, idle, launch, newWorld, when } from "../engine-bed.ts";
+import { ended, heard, idle, launch, newWorld, type World, when } from "../engine-bed.ts";
 
 const noAnswer = () => new AsyncAgentsError("host_failed", "no answer within 30 s");
 
-/** Resolves at the first read of a session, and counts the reads. */
-function watched(host: ScriptedHost) {
-  const looked = Promise.withResolvers<void>();
+/** Calls in their order, and a way to wait until there are so many. */
+function recorder() {
+  const calls: string[] = [];
+  const waiting: { count: number; resolve: () => void }[] = [];
   return {
-    looked: looked.promise,
-    inspect: (sessionId: string, messageId: string) => {
-      looked.resolve();
-      return host.inspect(sessionId, messageId);
+    calls,
+    add(call: string): void {
+      calls.push(call);
+      for (const { count, resolve } of waiting) if (calls.length >= count) resolve();
+    },
+    reached(count: number): Promise<void> {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      if (calls.length >= count) resolve();
+      else waiting.push({ count, resolve });
+      return promise;
     },
   };
+}
+
+/** A side whose host receives prompts late: the call fails, and the prompt arrives when the test says so. */
+async function lateSide(world: World, members: (host: ScriptedHost) => Partial<Host> = () => ({})) {
+  const looked = Promise.withResolvers<void>();
+  let deliver: () => Promise<void> = async () => {};
+  const side = await world.side({
+    host: (host) => ({
+      inspect(sessionId: string, messageId: string) {
+        looked.resolve();
+        return host.inspect(sessionId, messageId);
+      },
+      async prompt(sessionId: string, input: PromptInput) {
+        deliver = () => host.prompt(sessionId, input);
+        throw noAnswer();
+      },
+      ...members(host),
+    }),
+  });
+  /** `looked` resolves at the first read of the session. */
+  return { side, looked: looked.promise, arrive: () => deliver() };
 }
 
 test("a prompt whose answer was lost runs like any other", async () => {
@@ -41,21 +70,7 @@ test("a prompt whose answer was lost runs like any other", async () => {
 
 test("a prompt that arrives only after its call has failed runs too", async () => {
   const world = newWorld();
-  let arrive: () => Promise<void> = async () => {};
-  let looked: Promise<void> = Promise.resolve();
-  const side = await world.side({
-    host: (host) => {
-      const watch = watched(host);
-      looked = watch.looked;
-      return {
-        inspect: watch.inspect,
-        async prompt(sessionId: string, input: PromptInput) {
-          arrive = () => host.prompt(sessionId, input);
-          throw noAnswer();
-        },
-      };
-    },
-  });
+  const { side, looked, arrive } = await lateSide(world);
   const task = await launch(side, world.parent(), world.script(say("late")));
   await looked;
   expect(await side.store.task(task.id)).toMatchObject({ status: "running", phase: "starting" });
@@ -78,25 +93,12 @@ test("if the session is gone when it is checked, the run ends immediately and sa
 test("a prompt that does not arrive ends as failed after a minute, with its session stopped; if it arrives later, it is stopped too", async () => {
   const world = newWorld();
   const done: string[] = [];
-  let arrive: () => Promise<void> = async () => {};
-  let looked: Promise<void> = Promise.resolve();
-  const side = await world.side({
-    host: (host) => {
-      const watch = watched(host);
-      looked = watch.looked;
-      return {
-        inspect: watch.inspect,
-        async prompt(sessionId: string, input: PromptInput) {
-          arrive = () => host.prompt(sessionId, input);
-          throw noAnswer();
-        },
-        async abort(sessionId: string) {
-          done.push(`aborted while ${(await side.store.task(sessionId))?.status}`);
-          await host.abort(sessionId);
-        },
-      };
+  const { side, looked, arrive } = await lateSide(world, (host) => ({
+    async abort(sessionId: string) {
+      done.push(`aborted while ${(await side.store.task(sessionId))?.status}`);
+      await host.abort(sessionId);
     },
-  });
+  }));
   const task = await launch(side, world.parent(), world.script(gate("held"), say("unheard")));
   await looked;
   world.pass(60_000);
@@ -108,6 +110,72 @@ test("a prompt that does not arrive ends as failed after a minute, with its sess
   await arrive();
   await stopped;
   expect((await side.host.statuses()).has(task.sessionId)).toBe(false);
+});
+
+test("a prompt that arrives while its session is being given up is stopped", async () => {
+  const world = newWorld();
+  const ears = heard();
+  const door = Promise.withResolvers<void>();
+  const aborts = recorder();
+  const { side, looked } = await lateSide(world, (host) => ({
+    ...ears.host(host),
+    abort: async (sessionId) => {
+      aborts.add(sessionId);
+      await door.promise;
+    },
+  }));
+  const task = await launch(side, world.parent(), world.script(say("x")));
+  await looked;
+  world.pass(61_000);
+  await aborts.reached(1);
+  ears.emit({ type: "message.added", sessionId: task.sessionId, messageId: task.run.messageId });
+  door.resolve();
+  await ended(side, task);
+  await aborts.reached(2);
+  expect(aborts.calls).toEqual([task.sessionId, task.sessionId]);
+});
+
+test("a prompt that is accepted while the deletion of its session is written is stopped", async () => {
+  const world = newWorld();
+  const ears = heard();
+  const prompting = Promise.withResolvers<void>();
+  const accepted = Promise.withResolvers<void>();
+  const acceptance = Promise.withResolvers<void>();
+  const { calls, add, reached } = recorder();
+  const side = await world.side({
+    reach: (point) => {
+      if (point === "prompt-sent") acceptance.resolve();
+    },
+    host: (host) => ({
+      ...ears.host(host),
+      prompt: async () => {
+        prompting.resolve();
+        await accepted.promise;
+        add("accepted");
+      },
+      abort: async () => add("abort"),
+    }),
+  });
+  const task = await launch(side, world.parent(), world.script(say("x")));
+  await prompting.promise;
+  const { apply } = side.store;
+  const writing = Promise.withResolvers<void>();
+  const door = Promise.withResolvers<void>();
+  side.store.apply = async (id, event, ...rest) => {
+    if (event.type === "run.cancelled") {
+      writing.resolve();
+      await door.promise;
+    }
+    return apply(id, event, ...rest);
+  };
+  ears.emit({ type: "session.deleted", sessionId: task.sessionId });
+  await writing.promise;
+  accepted.resolve();
+  await acceptance.promise;
+  door.resolve();
+  await ended(side, task);
+  await reached(3);
+  expect(calls).toEqual(["abort", "accepted", "abort"]);
 });
 
 test("if nothing can be found out, the error says so, and that the session may still be running", async () => {
