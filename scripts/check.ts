@@ -3,6 +3,7 @@
  * failures and exits with 1; the test script uses the results as values.
  */
 import { dirname, join } from "node:path";
+import { programOutput } from "./program-output.ts";
 
 export interface CheckResult {
   name: string;
@@ -24,17 +25,7 @@ export function runChecks(): Promise<CheckResult[]> {
 }
 
 async function runCheck({ name, command: [script = "", ...args] }: (typeof checks)[number]): Promise<CheckResult> {
-  const child = Bun.spawn([process.execPath, join(root, script), ...args], {
-    cwd: root,
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [out, err, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
+  const { out, err, code } = await programOutput([process.execPath, join(root, script), ...args], { cwd: root });
   return { name, passed: code === 0, output: `${out}${err}`.trim() };
 }
 

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { programOutput } from "../../scripts/program-output.ts";
 import { create } from "../../src/testing/sample-task.ts";
 import { startApi } from "../http/bed/api-bed.ts";
 
@@ -32,12 +33,7 @@ test("the client bundles for a browser without zod and runs on Node 20", async (
 
   writeFileSync(join(folder, "client.mjs"), text);
   writeFileSync(join(folder, "program.mjs"), PROGRAM);
-  const node = Bun.spawn(["node", join(folder, "program.mjs"), api.url], { stdio: ["ignore", "pipe", "pipe"] });
-  const [out, errors, code] = await Promise.all([
-    new Response(node.stdout).text(),
-    new Response(node.stderr).text(),
-    node.exited,
-  ]);
-  expect([errors, code]).toEqual(["", 0]);
+  const { out, err, code } = await programOutput(["node", join(folder, "program.mjs"), api.url]);
+  expect([err, code]).toEqual(["", 0]);
   expect(JSON.parse(out)).toEqual([1, "ship it 🚀", "task_not_found", "snapshot", 1]);
 });

@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import { type Expected, problemsOf, type Seen } from "../../scripts/demo/check.ts";
 import { fit, Screen, wrap } from "../../scripts/demo/screen.ts";
 import { scriptedStory, scripts } from "../../scripts/demo/script.ts";
+import { programOutput } from "../../scripts/program-output.ts";
 import type { NewTask, TaskEvent } from "../../src/model/events.ts";
 import type { Run, Task } from "../../src/model/task.ts";
 import { transition } from "../../src/model/transition.ts";
@@ -22,17 +23,11 @@ afterAll(() => rm(temporary, { recursive: true, force: true }));
 
 async function runDemo(args: string[], env: Record<string, string> = {}) {
   const folder = await mkdtemp(join(temporary, "run-"));
-  const child = Bun.spawn([process.execPath, "scripts/demo.ts", ...args], {
+  const said = await programOutput([process.execPath, "scripts/demo.ts", ...args], {
     cwd: root,
     env: { ...process.env, TMPDIR: folder, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
   });
-  const [out, err, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  return { out, err, code, left: readdirSync(folder).filter((name) => name.startsWith("asyncagents-")) };
+  return { ...said, left: readdirSync(folder).filter((name) => name.startsWith("asyncagents-")) };
 }
 
 describe("npm start", () => {

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { programOutput } from "../../scripts/program-output.ts";
 import { isOneShot } from "../../src/opencode/plugin.ts";
 import { sqliteStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -50,16 +51,10 @@ function launches(...names: string[]) {
 
 test("`opencode run` waits for its tasks, tells the model, and prints nothing of ours [AT-24.2]", async () => {
   model.script("run", launches("one", "two"));
-  const child = Bun.spawn([openCodeBinary(), "run", "[[script:run]] go"], {
+  const { out, err, code } = await programOutput([openCodeBinary(), "run", "[[script:run]] go"], {
     cwd: directory,
     env: cleanEnvironment(home, { ASYNCAGENTS_API_PORT: "0" }),
-    stdio: ["ignore", "pipe", "pipe"],
   });
-  const [stdout, stderr, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
   expect(code).toBe(0);
   const { tasks } = await store.tasks({});
   expect(tasks.map((task) => task.status)).toEqual(["completed", "completed"]);
@@ -72,7 +67,7 @@ test("`opencode run` waits for its tasks, tells the model, and prints nothing of
   );
   expect(await store.parentsWithNotices()).toEqual([]);
   expect(existsSync(announced)).toBe(false);
-  expect(`${stdout}${stderr}`).not.toMatch(/asyncagents:|kysely|Error:/);
+  expect(`${out}${err}`).not.toMatch(/asyncagents:|kysely|Error:/);
 });
 
 test("in the TUI a task is launched, announced and cleaned up on quit [AT-24.2]", async () => {

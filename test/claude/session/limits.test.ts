@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { programOutput } from "../../../scripts/program-output.ts";
 import { ClaudeTimeoutError, TaskTimeoutError } from "../../../src/claude/errors.ts";
 import { openClaude } from "../../../src/claude/session/open-claude.ts";
 import type { Task } from "../../../src/claude/tasks/task.ts";
@@ -84,9 +85,8 @@ test("an abandoned resume leaves nothing behind that could crash the program", a
     await new Promise((resolve) => setTimeout(resolve, 2_300));
     console.log(failures.join(" "));
   `;
-  const child = Bun.spawn([process.execPath, "-e", program], { stdio: ["ignore", "pipe", "pipe"] });
-  const out = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited]);
-  expect(out).toEqual(["TaskTimeoutError TimeoutError AsyncAgentsError\n", "", 0]);
+  const said = await programOutput([process.execPath, "-e", program]);
+  expect(said).toEqual({ code: 0, out: "TaskTimeoutError TimeoutError AsyncAgentsError\n", err: "" });
 });
 
 describe("a frozen Claude", () => {
