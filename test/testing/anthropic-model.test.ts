@@ -4,6 +4,7 @@ import { type AnthropicModel, startAnthropicModel } from "../../src/testing/mode
 import type { AnthropicMessage, ContentBlock } from "../../src/testing/models/messages-request.ts";
 import { call, calls, cut, empty, fail, gate, huge, say, scriptMarker } from "../../src/testing/models/script.ts";
 import { openQuery } from "./claude-query.ts";
+import { readData } from "./stream-data.ts";
 
 const PATIENCE = 60_000;
 let model: AnthropicModel;
@@ -38,15 +39,8 @@ async function ask(session: string, text: string, asking: Asking = {}): Promise<
 
 /** The events of a stream and whether it ended properly. */
 async function readStream(response: Response): Promise<{ events: Record<string, unknown>[]; broken: boolean }> {
-  let text = "";
-  let broken = false;
-  try {
-    for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) text += piece;
-  } catch {
-    broken = true;
-  }
-  const data = text.split("\n").filter((line) => line.startsWith("data: "));
-  return { events: data.map((line) => JSON.parse(line.slice(6))), broken };
+  const { data, broken } = await readData(response);
+  return { events: data.map((line) => JSON.parse(line)), broken };
 }
 
 describe("addressing", () => {

@@ -13,6 +13,7 @@ import {
   say,
   scriptMarker,
 } from "../../src/testing/models/script.ts";
+import { readData } from "./stream-data.ts";
 
 let model: OpenAiModel;
 beforeAll(() => {
@@ -48,19 +49,6 @@ async function ask(session: string, ...messages: ChatMessage[]) {
 async function askForCall(session: string, ...messages: ChatMessage[]) {
   const { choices } = (await (await post(session, messages)).json()) as Completion;
   return choices[0]?.message.tool_calls ?? [];
-}
-
-/** The data lines of a stream and whether it ended properly. */
-async function readStream(response: Response): Promise<{ data: string[]; broken: boolean }> {
-  let text = "";
-  let broken = false;
-  try {
-    for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) text += piece;
-  } catch {
-    broken = true;
-  }
-  const lines = text.split("\n").filter((line) => line.startsWith("data: "));
-  return { data: lines.map((line) => line.slice(6)), broken };
 }
 
 describe("addressing", () => {
@@ -129,7 +117,7 @@ describe("addressing", () => {
 describe("answers", () => {
   test("a stream has its text in chunks, a finish reason, usage and an end", async () => {
     model.script("stream", [say("abcdef", { chunks: 3 })]);
-    const { data, broken } = await readStream(await post(newSession(), [user("[[script:stream]]")], { stream: true }));
+    const { data, broken } = await readData(await post(newSession(), [user("[[script:stream]]")], { stream: true }));
     expect(broken).toBe(false);
     expect(data.join("")).toContain('"content":"cd"');
     expect(data.at(-3)).toContain('"finish_reason":"stop"');
@@ -172,7 +160,7 @@ describe("answers", () => {
 
   test("a cut stream has its text and no end", async () => {
     model.script("cut", [cut("partial")]);
-    const { data, broken } = await readStream(await post(newSession(), [user("[[script:cut]]")], { stream: true }));
+    const { data, broken } = await readData(await post(newSession(), [user("[[script:cut]]")], { stream: true }));
     expect(broken).toBe(true);
     expect(data.join("")).toContain("partial");
     expect(data).not.toContain("[DONE]");
