@@ -5,7 +5,7 @@ import { listWorktrees } from "../../src/worktree/list.ts";
 import { markedAt, rewrite } from "../../src/worktree/mark.ts";
 import { merge } from "../../src/worktree/merge.ts";
 import { pruneWorktrees, removeWorktrees } from "../../src/worktree/remove.ts";
-import { commit, contentsOf, gitBed, refusal, sh, traceOf, write } from "./git-bed.ts";
+import { commit, contentsOf, gitBed, isAlive, refusal, sh, traceOf, write } from "./git-bed.ts";
 
 const bed = gitBed();
 
@@ -126,12 +126,3 @@ describe("several processes", () => {
     expect(sh(repo, "worktree", "list").split("\n")).toHaveLength(1);
   }, 120_000);
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
-  } catch {
-    return false;
-  }
-}

@@ -122,3 +122,13 @@ function setAll(entries: Iterable<readonly [string, string | undefined]>): void 
     else process.env[name] = value;
   }
 }
+
+/** Whether the process runs; one that has ended and was not waited for does not. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
+  } catch {
+    return false;
+  }
+}

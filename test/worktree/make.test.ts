@@ -1,11 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { attemptFolder, isFolderName, repoFolders } from "../../src/worktree/folder-names.ts";
 import { listWorktrees } from "../../src/worktree/list.ts";
 import { makeWorktrees } from "../../src/worktree/make.ts";
 import { readMark } from "../../src/worktree/mark.ts";
-import { merge } from "../../src/worktree/merge.ts";
 import { commit, contentsOf, gitBed, refusal, sh, traceOf, write } from "./git-bed.ts";
 
 const bed = gitBed();
@@ -148,118 +147,6 @@ describe("hostile names", () => {
   });
 });
 
-describe("copied files", () => {
-  test("are the matching untracked ones, and nothing else", async () => {
-    const repo = bed.repo();
-    write(repo, ".gitignore", ".env*\nlocal/\n");
-    commit(repo, "ignore");
-    for (const path of [".env", ".env.test", "local/deep/key", "loose.txt"]) write(repo, path, `of ${path}`);
-    write(repo, "a.txt", "changed here");
-    const copy = [".env*", "local", "loose.txt", "a.txt", "missing"];
-    const made = await bed.attempt(repo, { repos: [{ path: repo, targetBranch: "main", copy }] });
-    expect(made.copied).toEqual([".env", ".env.test", "local/deep/key", "loose.txt"]);
-    expect(made.skipped.map(({ path }) => path)).toEqual(["a.txt", "missing"]);
-    expect(contentsOf(made.path)).toMatchObject({ "local/deep/key": "of local/deep/key", "loose.txt": "of loose.txt" });
-    expect(readFileSync(join(made.path, "a.txt"), "utf8")).toStartWith("line 1");
-  });
-
-  test("never replace what the target branch has, nor follow its links", async () => {
-    const repo = bed.repo();
-    const outside = bed.folder();
-    sh(repo, "switch", "--quiet", "--create", "links");
-    write(repo, ".env", "tracked");
-    symlinkSync(outside, join(repo, "config"));
-    commit(repo, "links");
-    sh(repo, "switch", "--quiet", "main");
-    write(repo, ".env", "mine");
-    write(repo, "config/key", "secret");
-    const copy = [".env", "config/key"];
-    const made = await bed.attempt(repo, { repos: [{ path: repo, targetBranch: "links", copy }] });
-    expect(made.copied).toEqual([]);
-    expect(made.skipped.map(({ path }) => path)).toEqual([".env", "config/key"]);
-    expect(readFileSync(join(made.path, ".env"), "utf8")).toBe("tracked");
-    expect(readdirSync(outside)).toEqual([]);
-  });
-
-  test("are not read through links that lead out of the repository", async () => {
-    const repo = bed.repo();
-    const outside = bed.folder();
-    write(outside, "secret", "secret");
-    write(repo, "real", "real");
-    symlinkSync(join(outside, "secret"), join(repo, "link"));
-    symlinkSync(join(repo, ".git/config"), join(repo, "config-link"));
-    symlinkSync("real", join(repo, "inner-link"));
-    symlinkSync(outside, join(repo, "folder"));
-    const copy = ["link", "config-link", "inner-link", "folder/secret"];
-    const made = await bed
-      .attempt(repo, { repos: [{ path: repo, targetBranch: "main", copy }] })
-      .catch((thrown) => thrown);
-    expect(made).toMatchObject({ copied: ["inner-link"] });
-    expect(readdirSync(made.path).sort()).toEqual([".git", "a.txt", "inner-link"]);
-  });
-
-  test("outside the repository are rejected", async () => {
-    const repo = bed.repo();
-    const base = join(bed.folder(), "base");
-    for (const pattern of ["../x", "/etc/passwd", "a/../../x", "-x", ":(top)x", "", ".git/config", "a\0b", ".GIT/x"]) {
-      const repos = [{ path: repo, targetBranch: "main", copy: [pattern] }];
-      expect([pattern, (await refusal(bed.attempt(repo, { base, repos }))).code]).toEqual([pattern, "invalid_input"]);
-    }
-    expect(existsSync(base)).toBe(false);
-  });
-});
-
-describe("the setup script", () => {
-  test("is not visible to other users, who can see every program's arguments", async () => {
-    const repo = bed.repo();
-    const setup = "token=s3cret-token\nps -axww -o args= > processes.txt\ncat /proc/*/cmdline >> processes.txt || true";
-    const made = await bed.attempt(repo, { repos: [{ path: repo, targetBranch: "main", setup }] });
-    const processes = readFileSync(join(made.path, "processes.txt"), "utf8");
-    expect(processes).toContain("ps -axww");
-    expect(processes).not.toContain("s3cret-token");
-  });
-
-  test("runs in the worktree, and a bounded part of its output is kept", async () => {
-    const repo = bed.repo();
-    const setup =
-      'pwd; echo "$ASYNCAGENTS_REPO"; cat; echo made > setup.txt; head -c 50000 /dev/zero | tr "\\0" x; echo end';
-    const made = await bed.attempt(repo, { repos: [{ path: repo, targetBranch: "main", setup }] });
-    expect(made.setupOutput.length).toBe(8_000);
-    expect(made.setupOutput).toEndWith("xend\n");
-    expect(existsSync(join(made.path, "setup.txt"))).toBe(true);
-    const where = await bed.attempt(repo, {
-      repos: [{ path: repo, targetBranch: "main", setup: 'pwd; echo "$ASYNCAGENTS_REPO"' }],
-    });
-    expect(where.setupOutput).toBe(`${where.path}\n${repo}\n`);
-  });
-
-  test("that fails says why, and undoes everything", async () => {
-    const repo = bed.repo();
-    const base = join(bed.folder(), "base");
-    const before = traceOf(repo);
-    const run = (setup: string) =>
-      refusal(bed.attempt(repo, { base, setupTimeLimit: 500, repos: [{ path: repo, targetBranch: "main", setup }] }));
-    const failed = await run("echo the reason >&2; touch x; git commit --allow-empty -qm x; exit 7");
-    expect(failed.code).toBe("setup_failed");
-    expect(failed.message).toContain("code 7");
-    expect(failed.message).toContain("the reason");
-    expect((await run("sleep 60 & echo before; sleep 60")).message).toContain("took longer than 500 ms");
-    expect(traceOf(repo)).toEqual(before);
-    expect(readdirSync(base)).toEqual([".marks"]);
-    expect(contentsOf(base)).toEqual({});
-  });
-
-  test("leaves no process behind", async () => {
-    const repo = bed.repo();
-    const setup = "sleep 60 & echo $!";
-    const made = await bed.attempt(repo, { repos: [{ path: repo, targetBranch: "main", setup }] });
-    const pid = Number(made.setupOutput);
-    expect(pid).toBeGreaterThan(1);
-    for (let i = 0; i < 100 && isAlive(pid); i++) await Bun.sleep(20);
-    expect(isAlive(pid)).toBe(false);
-  });
-});
-
 describe("a failure halfway", () => {
   test("of three repos undoes what was created", async () => {
     const repos = [bed.repo("one"), bed.repo("two"), bed.repo("three")];
@@ -300,64 +187,5 @@ describe("a failure halfway", () => {
     write(folder, "precious", "x");
     expect((await refusal(bed.attempt(one, { attemptId: "mine", name: "x", base }))).code).toBe("worktree_exists");
     expect(contentsOf(folder)).toEqual({ precious: "x" });
-  });
-});
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
-  } catch {
-    return false;
-  }
-}
-
-describe("a filter", () => {
-  test("of the person's own config runs, even if the repository's config names another program for it", async () => {
-    const repo = bed.repo();
-    write(repo, ".gitattributes", "*.up filter=upper\n");
-    write(repo, "word.up", "word\n");
-    commit(repo, "words");
-    const own = (name: string, value: string) => sh(repo, "config", "--global", `filter.upper.${name}`, value);
-    own("smudge", "tr a-z A-Z");
-    own("clean", "tr A-Z a-z");
-    sh(repo, "config", "filter.upper.smudge", "false");
-    const made = await bed.attempt(repo);
-    expect(readFileSync(join(made.path, "word.up"), "utf8")).toBe("WORD\n");
-    write(made.path, "other.up", "OTHER\n");
-    await merge(made.path, { message: "more words", commit: true });
-    expect(sh(repo, "show", "main:other.up")).toBe("other");
-    expect(readFileSync(join(repo, "other.up"), "utf8")).toBe("OTHER\n");
-    sh(repo, "config", "--global", "--remove-section", "filter.upper");
-    expect((await refusal(bed.attempt(repo))).message).toContain('defines the filter "upper"');
-  });
-});
-
-describe("a repository of another kind", () => {
-  test("with SHA-256 names works like any other", async () => {
-    const repo = join(bed.folder(), "long");
-    mkdirSync(repo);
-    sh(repo, "init", "--quiet", "--initial-branch=main", "--object-format=sha256");
-    write(repo, "a.txt", "a\n");
-    commit(repo, "first");
-    const made = await bed.attempt(repo);
-    write(made.path, "b.txt", "b\n");
-    await merge(made.path, { message: "b", commit: true });
-    expect(sh(repo, "ls-files")).toBe("a.txt\nb.txt");
-  });
-
-  test("with a sparse checkout stays sparse", async () => {
-    const repo = bed.repo();
-    for (const name of ["in/x", "out/y"]) write(repo, name, "x\n");
-    commit(repo, "folders");
-    sh(repo, "sparse-checkout", "set", "in");
-    const made = await bed.attempt(repo);
-    expect(readdirSync(made.path).sort()).toEqual([".git", "a.txt", "in"]);
-    expect(sh(made.path, "status", "--porcelain")).toBe("");
-    write(made.path, "in/new", "new\n");
-    await merge(made.path, { message: "new", commit: true });
-    expect(sh(repo, "ls-tree", "-r", "--name-only", "main").split("\n")).toEqual(["a.txt", "in/new", "in/x", "out/y"]);
-    expect(readdirSync(repo).sort()).toEqual([".git", "a.txt", "in"]);
-    expect(sh(repo, "status", "--porcelain")).toBe("");
   });
 });

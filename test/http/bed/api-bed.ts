@@ -8,6 +8,7 @@ import type { Engine } from "../../../src/engine/engine.ts";
 import { Overview } from "../../../src/engine/watching/overview.ts";
 import type { ServerRecord } from "../../../src/http/discovery.ts";
 import { type ApiServer, type ApiServerOptions, startApiServer } from "../../../src/http/server.ts";
+import type { Task } from "../../../src/model/task.ts";
 import { isAlive, ownIdentity } from "../../../src/process/liveness.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { newWorld, type Side, type SideOptions, type World } from "../../engine/engine-bed.ts";
@@ -139,4 +140,11 @@ export async function failureOf(answer: Response | Promise<Response>): Promise<F
 
 export function corsOf(answer: Response): Record<string, string | null> {
   return Object.fromEntries(Object.keys(CORS).map((name) => [name, answer.headers.get(name)]));
+}
+
+/** The stored task of an answer. */
+export async function stored(api: Api, id: string): Promise<Task> {
+  const task = await api.store.task(id);
+  if (!task) throw new Error(`no task ${id}`);
+  return task;
 }
