@@ -60,7 +60,7 @@ test("the server's warnings at a start and at a merge are shown until they are d
   await chmod(hook, 0o755);
   const view = await open(`/items/${itemId}`);
   const { page, problems } = view;
-  await page.getByLabel("Executor").selectOption("SCRIPTED");
+  await page.getByLabel("Runs on").selectOption("SCRIPTED");
   await page.getByRole("button", { name: "Start", exact: true }).click();
   const warnings = page.getByRole("status", { name: "Warnings" });
   await warnings.getByText("has uncommitted changes (unsaved.txt)").waitFor();

@@ -83,7 +83,7 @@ test("an attempt is started, followed, continued, answered and merged on the pag
   await page.evaluate("window.stillTheSamePage = true");
   await page.getByText("Never go below").click();
   await page.getByRole("region", { name: "Description" }).getByText("In **src/cart.ts**:").waitFor();
-  await page.getByLabel("Executor").selectOption("SCRIPTED");
+  await page.getByLabel("Runs on").selectOption("SCRIPTED");
   expect(await page.getByLabel(/^Target branch/).inputValue()).toBe("main");
   await page.getByRole("button", { name: "Start", exact: true }).click();
   await stands(view, "running");

@@ -33,7 +33,7 @@ describe("run", () => {
     const { id } = await run("Break\n!fail no luck again");
     expect(await world.cli("wait", id)).toMatchObject({
       code: 1,
-      out: expect.stringMatching(/error after .*\n {2}no luck/),
+      out: expect.stringMatching(/failed after .*\n {2}no luck/),
     });
     const late = await world.cli("run", "--host", "scripted", "--wait", "--timeout", "200ms", "Stay\n!wait never");
     expect(late).toMatchObject({
@@ -176,12 +176,15 @@ describe("logs", () => {
     await world.cli("wait", failed.id);
     const said = await world.cli("logs", failed.id);
     expect(said).toMatchObject({ code: 0, out: expect.stringContaining("!fail no luck") });
-    expect(said.err).toMatch(/✗ "Break" error after .*\n {2}no luck\n$/);
-    expect((await world.start(["logs", "-f", failed.id]).ended).err).toMatch(/error after .*\n {2}no luck\n$/);
+    expect(said.err).toMatch(/✗ "Break" failed after .*\n {2}no luck\n$/);
+    expect((await world.start(["logs", "-f", failed.id]).ended).err).toMatch(/failed after .*\n {2}no luck\n$/);
     expect(Object.keys(await world.json("logs", failed.id))).toEqual(["messages", "before"]);
     const stopped = await run("Stay\n!wait never");
     await world.cli("cancel", stopped.id);
-    expect((await world.cli("logs", stopped.id)).err).toMatch(/− "Stay" cancelled in .*\n {2}cancelled by a person\n$/);
+    expect((await world.cli("show", stopped.id)).out).toMatch(/^because +cancelled by a person$/m);
+    expect((await world.cli("logs", stopped.id)).err).toMatch(
+      /− "Stay" cancelled after .*\n {2}cancelled by a person\n$/,
+    );
     const good = await run("--wait", "Speak\n!say fine");
     expect((await world.cli("logs", good.id)).err).toBe("");
   });

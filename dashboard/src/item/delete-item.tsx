@@ -37,7 +37,7 @@ export function DeleteItem({ item }: { item: Item }) {
           onClose={() => setAsks(false)}
         >
           <p className="foreign">
-            “<ForeignText text={item.title} />” goes with its attempts, their worktrees and branches.
+            “<ForeignText text={item.title} />” is deleted with its attempts, their worktrees and branches.
           </p>
           <ForceField failure={remove.error} isForced={isForced} onForce={setIsForced}>
             Stop running attempts and discard unmerged work

@@ -32,7 +32,7 @@ export function ExecutorFields({ executors, executor, variant, onExecutor, onVar
   return (
     <div className="flex flex-col gap-3.5">
       <ChoiceField
-        label="Executor"
+        label="Runs on"
         value={executor}
         onChange={onExecutor}
         options={executors.map((each) => ({

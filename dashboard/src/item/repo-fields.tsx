@@ -51,7 +51,7 @@ export function RepoFields({ repos, startOf, onStart }: RepoFieldsProps) {
           </div>
         );
       })}
-      <p className="text-xs text-muted">It works on a new branch from there, and is merged back into it.</p>
+      <p className="text-xs text-muted">The agent works on a new branch from there; merging brings its work back.</p>
     </fieldset>
   );
 }

@@ -14,6 +14,12 @@ const MARKS: Record<BackgroundTask["status"], string> = {
   cancelled: "−",
 };
 
+/** How a sentence about an ended task continues, if not like "completed in". */
+const ENDED: Partial<Record<BackgroundTask["status"], string>> = {
+  error: "failed after",
+  cancelled: "cancelled after",
+};
+
 /** Below this width, what a task is about matters more than where it runs. */
 const NARROW = 100;
 
@@ -73,7 +79,7 @@ export function taskSentence(task: BackgroundTask, paint: Paint, now: number): s
   const took = longDuration(tookOf(task, now));
   const state = isLive(task.status)
     ? `${taskState(task)} for ${took}`
-    : `${task.status} ${task.status === "error" ? "after" : "in"} ${took}`;
+    : `${ENDED[task.status] ?? `${task.status} in`} ${took}`;
   return `${painted(MARKS[task.status], task, paint)} "${oneLine(task.description)}" ${state}  ${paint.dim(task.id)}`;
 }
 
@@ -140,7 +146,8 @@ export function taskFields(task: BackgroundTask, paint: Paint, now: number): (re
   if (task.resumeCount > 0) fields.push(["resumed", quantity(task.resumeCount, "time")]);
   if (task.isForked) fields.push(["forked", "yes"]);
   fields.push(["prompt", task.prompt.trim()]);
-  if (task.error) fields.push(["error", paint.red(task.error.trim())]);
+  if (task.error)
+    fields.push(task.status === "error" ? ["error", paint.red(task.error.trim())] : ["because", task.error.trim()]);
   if (task.result) fields.push(["result", task.result.trim()]);
   return fields;
 }
