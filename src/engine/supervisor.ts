@@ -74,14 +74,17 @@ export class Supervisor {
   async add(member: Member): Promise<void> {
     const { store } = this.#context;
     this.#assertRunning();
-    await store.addInstance(member.instance);
-    this.#members.set(member.instance.id, member);
     try {
+      await store.addInstance(member.instance);
+      this.#members.set(member.instance.id, member);
       this.#assertRunning();
       await this.#follow();
       this.#assertRunning();
     } catch (thrown) {
-      await this.remove(member);
+      // It may be registered even if that failed. If it cannot be removed now, the next recovery does it.
+      await this.remove(member).catch((failure: unknown) => {
+        this.#context.log.error("an engine that did not start stays registered", { error: messageOf(failure) });
+      });
       throw thrown;
     }
     this.#heartbeat.start();

@@ -39,6 +39,15 @@ async function completed({ world, side, store, parent }: Faulty, task: Task): Pr
   return after;
 }
 
+test("an engine whose registration was stored while the answer was lost does not stay registered", async () => {
+  const world = newWorld();
+  const { store, faults } = await faultyStore(world.directory);
+  const side = await world.side({ store, started: false });
+  faults.write = nth(1, "lost");
+  expect(await codeOf(side.engine.start())).toBe("store_unavailable");
+  expect(await store.instances()).toEqual([]);
+});
+
 describe("a launch", () => {
   test("that is stored begins, although the answer to that was lost", async () => {
     const faulty = await faultyWorld();

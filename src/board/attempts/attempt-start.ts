@@ -1,7 +1,8 @@
 /**
  * Starts attempts: everything that can be rejected is rejected first, then come the row, the worktrees, the task and
  * the session. A slow setup continues after the call has returned. Invariant: a failure during the call leaves
- * nothing behind; a later failure leaves the attempt marked as failed, with its reason and without worktrees.
+ * nothing behind; a later failure leaves the attempt marked as failed, with its reason and without worktrees. What the
+ * store could not write of that is written later.
  */
 import { dirname } from "node:path";
 import type { LaunchRequest } from "../../engine/launch.ts";
@@ -20,9 +21,12 @@ import type { BoardParts } from "../board-context.ts";
 import { assertUsable, hostFor, runChoicesOf } from "../executors.ts";
 import type { Input } from "../input.ts";
 import { notFound } from "../not-found.ts";
+import { recoverAttempt } from "./recovery.ts";
 
 const PATIENCE_MS = 20_000;
 const BRANCH_PREFIX = "asyncagents";
+const FIRST_PAUSE_MS = 5_000;
+const LONGEST_PAUSE_MS = 60_000;
 
 interface Plan {
   attempt: Attempt;
@@ -68,7 +72,11 @@ export class AttemptStart {
     const { oneAtATime, store } = this.#parts;
     // Serialized with the deletion of the task: either the deletion sees this attempt, or this call sees that the
     // task is gone.
-    const isAdded = await oneAtATime.run(item.id, () => store.board.addAttempt(attempt, rows));
+    const adding = oneAtATime.run(item.id, () => store.board.addAttempt(attempt, rows));
+    const isAdded = await adding.catch((thrown: unknown) => {
+      this.#recoverLater(attempt.id);
+      throw thrown;
+    });
     if (!isAdded) throw notFound("task", item.id);
     const setup: Setup = { stage: "called", launched: false, done: Promise.resolve() };
     setup.done = this.#setUp(plan, setup).finally(() => this.#underWay.delete(attempt.id));
@@ -152,22 +160,39 @@ export class AttemptStart {
       await this.#work(plan, setup);
     } catch (thrown) {
       if (setup.launched) {
-        log.error("an attempt's session could not be written; the next start does", { attempt: id });
+        log.error("an attempt's session could not be written; it is tried again", { attempt: id });
+        this.#recoverLater(id);
         if (setup.stage === "called") throw thrown;
         return;
       }
       await this.#rollBack(plan.attempt);
       if (setup.stage === "called") {
         setup.stage = "failing";
-        await store.board.removeAttempt(id);
+        await store.board.removeAttempt(id).catch(() => this.#recoverLater(id));
         throw thrown;
       }
       log.error("an attempt could not be set up", { attempt: id, error: messageOf(thrown) });
       const failed = { state: "failed", error: messageOf(thrown), folder: null, paths: null } as const;
       await store.board.changeAttempt(id, failed, now()).catch((failure: unknown) => {
-        log.error("an attempt that failed could not be marked; the next start does", { error: messageOf(failure) });
+        log.error("an attempt that failed could not be marked; it is tried again", { error: messageOf(failure) });
+        this.#recoverLater(id);
       });
     }
+  }
+
+  /** The store failed, so the attempt may look as if it were being set up. It is no longer. */
+  #recoverLater(id: string, pause = this.#parts.retryPause ?? FIRST_PAUSE_MS): void {
+    const recover = async () => {
+      if (this.#stopped) return;
+      try {
+        await this.#parts.oneAtATime.run(id, () => recoverAttempt(this.#parts, id));
+      } catch (thrown) {
+        const error = messageOf(thrown);
+        this.#parts.log.error("an attempt could not be recovered; it is tried again", { attempt: id, error });
+        this.#recoverLater(id, Math.min(pause * 2, LONGEST_PAUSE_MS));
+      }
+    };
+    this.#parts.after(pause, () => void recover(), { background: true });
   }
 
   async #work({ attempt, item, repos, run }: Plan, setup: Setup): Promise<void> {

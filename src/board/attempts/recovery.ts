@@ -1,5 +1,5 @@
 /**
- * Cleans up attempts that a crash interrupted during setup: one whose task was launched gets its session, every other
+ * Cleans up attempts that a crash, or a failure of the store, interrupted during setup: one whose task was launched gets its session, every other
  * one is rolled back and marked as failed. Runs before anything new starts. Never prompts, and never removes anything
  * an agent has worked on.
  */
@@ -22,6 +22,12 @@ export async function recoverAttempts(context: BoardContext): Promise<void> {
       log.error("an attempt could not be recovered", { attempt: attempt.id, error: messageOf(thrown) });
     });
   }
+}
+
+/** For one whose setup is over in this process. Does nothing if it is set up, or has failed, or is gone. */
+export async function recoverAttempt(context: BoardContext, id: string): Promise<void> {
+  const attempt = (await context.store.board.startingAttempts()).find((each) => each.id === id);
+  if (attempt) await recover(context, attempt);
 }
 
 async function clearLeftovers({ store, worktrees, now }: BoardContext): Promise<void> {

@@ -1,0 +1,81 @@
+/** The store fails while an attempt is being set up, or does what it should and the answer is lost. */
+import { expect, test } from "bun:test";
+import { existsSync, readdirSync } from "node:fs";
+import type { TaskEventType } from "../../src/model/events.ts";
+import { eventually } from "../../src/testing/eventually.ts";
+import { type Faults, faultyStore, nth } from "../store/faulty-store.ts";
+import { boardBed, projectOn, runsOf, wait } from "./board-bed.ts";
+
+const bed = boardBed();
+
+async function faultyBoard() {
+  const folder = bed.git.folder();
+  const { store, faults } = await faultyStore(folder);
+  const side = await bed.side(folder, { store, retryPause: 1 });
+  const place = await projectOn(side, bed.git);
+  const task = { project_id: place.project_id, title: "Try it", description: "Try it: !say ok" };
+  const { task_id } = await side.call("create_task", task);
+  const start = () => side.call("start_task_attempt", { task_id, executor: "SCRIPTED", repos: place.repos });
+  return { side, store, faults, task_id, start };
+}
+
+type Board = Awaited<ReturnType<typeof faultyBoard>>;
+
+/** Nothing looks as if it were being set up, and whatever is there has its worktree or none. */
+async function settled({ side, store, task_id }: Board) {
+  // Without waiting until it comes by itself.
+  await side.runner.recover();
+  return eventually(store, async () => {
+    const { attempts } = await side.call("list_task_attempts", { task_id });
+    const isOver = (await store.board.startingAttempts()).length === 0 && (await store.launches()).length === 0;
+    return isOver && attempts.every(({ state }) => state !== "running") ? attempts : null;
+  });
+}
+
+const WRITES = ["the attempt", "its worktrees", "the instance", "the launch", "the task"];
+const cases = WRITES.flatMap((name, i) => [
+  { name, number: i + 1, fate: "lost" as const },
+  { name, number: i + 1, fate: "failed" as const },
+]);
+
+test.each(cases)("the write of $name is $fate: the attempt runs or is over, and can be repeated", async (given) => {
+  const board = await faultyBoard();
+  const { side, faults, start } = board;
+  faults.write = nth(given.number, given.fate);
+  const started = await start().catch((thrown: { code: string }) => thrown.code);
+  const before = await settled(board);
+  const folders = existsSync(side.worktrees) ? readdirSync(side.worktrees).filter((name) => !name.startsWith(".")) : [];
+  if (typeof started === "string") {
+    expect([started, folders]).toEqual(["store_unavailable", []]);
+    expect(before.map(({ state }) => state).filter((state) => state !== "failed")).toEqual([]);
+  } else {
+    expect(before.map(({ state }) => state)).toEqual(["completed"]);
+  }
+  const { attempt_id } = await start();
+  expect(await wait(side, attempt_id)).toMatchObject({ state: "completed" });
+  expect(await runsOf(side, attempt_id)).toHaveLength(1);
+});
+
+test.each(["lost", "failed"] as const)("the write of its session is %s: the attempt gets it later", async (fate) => {
+  const board = await faultyBoard();
+  const { side, faults, start } = board;
+  faults.write = afterFirst("task.created", fate);
+  const started = await start().catch((thrown: { code: string }) => thrown.code);
+  expect(started).toBe("store_unavailable");
+  const [attempt, ...others] = await settled(board);
+  expect([attempt?.state, others]).toEqual(["completed", []]);
+  expect(await runsOf(side, attempt?.attempt_id ?? "")).toHaveLength(1);
+});
+
+/** For the first write without an event after one with that event. */
+function afterFirst(type: TaskEventType, fate: "lost" | "failed"): Faults["write"] {
+  let stage: "before" | "after" | "done" = "before";
+  return (events) => {
+    if (stage === "after" && events.length === 0) {
+      stage = "done";
+      return fate;
+    }
+    if (stage === "before" && events.includes(type)) stage = "after";
+    return "answered";
+  };
+}
