@@ -6,6 +6,7 @@
 import type { HostEvent, HostStatus, OpenRequest, Reply } from "../../src/hosts/host.ts";
 import type { AgentMessage, ScriptedSession, ScriptedSessions } from "../../src/hosts/scripted/sessions.ts";
 import type { Random } from "../time/random.ts";
+import type { History } from "../world/history.ts";
 import type { SimulatedProcess } from "../world/simulated-process.ts";
 import { planTurn, type TurnPlan } from "./turn-plan.ts";
 import type { WorkLog } from "./work-log.ts";
@@ -31,6 +32,7 @@ export interface ProgramContext {
   sessions: ScriptedSessions;
   random: Random;
   work: WorkLog;
+  history: History;
   emit(event: HostEvent): void;
 }
 
@@ -59,9 +61,15 @@ export class AgentProgram {
     this.#isAlive = false;
     for (const turn of this.#turns.values()) {
       turn.cancel();
+      this.#tell(`dies while it works on ${turn.messageId} in ${turn.session.id}`);
       this.#context.work.ended(turn.messageId, "killed");
     }
     this.#turns.clear();
+  }
+
+  #tell(text: string): void {
+    const { history, process } = this.#context;
+    history.add(process.name, `  agent ${text}`);
   }
 
   /** Adds a user message; with `wake`, its agent works on it: now, or after what it works on. */
@@ -108,8 +116,14 @@ export class AgentProgram {
     return true;
   }
 
-  /** Stops the session and those below it. Prompts that it has not taken stay in the session, unanswered. */
+  /**
+   * Stops the session and those below it. Prompts that it has not taken stay in the session, unanswered. A turn is
+   * stopped also where another program has deleted its session, as OpenCode does, which looks only at its own turns.
+   */
   abort(sessionId: string): void {
+    if (this.#turns.has(sessionId)) this.#abort(sessionId);
+    else this.#context.sessions.get(sessionId);
+    if (!this.#context.sessions.has(sessionId)) return;
     for (const { id } of this.#context.sessions.withDescendants(sessionId)) this.#abort(id);
   }
 
@@ -153,6 +167,7 @@ export class AgentProgram {
     emit({ type: "session.working", sessionId: session.id });
     this.#later(turn, plan.takeMs, () => {
       this.#context.work.began(messageId);
+      this.#tell(`begins ${messageId} in ${session.id}`);
       emit({ type: "message.taken", sessionId: session.id, messageId });
       this.#continue(turn);
     });
@@ -160,8 +175,18 @@ export class AgentProgram {
 
   #later(turn: Turn, ms: number, work: () => void): void {
     turn.cancel = this.#context.process.after(ms, () => {
-      if (this.#isAlive && this.#turns.get(turn.session.id) === turn) work();
+      if (!this.#isAlive || this.#turns.get(turn.session.id) !== turn) return;
+      if (this.#context.sessions.has(turn.session.id)) work();
+      else this.#fail(turn);
     });
+  }
+
+  /** Another program deleted its session: what it writes next fails. */
+  #fail(turn: Turn): void {
+    const sessionId = turn.session.id;
+    turn.waiting = [];
+    this.#context.emit({ type: "session.failed", sessionId, error: "Session not found", aborted: false });
+    this.#finish(turn, this.#message(turn), "failed");
   }
 
   #continue(turn: Turn): void {
@@ -204,6 +229,7 @@ export class AgentProgram {
         const requestId = `per_${turn.messageId}_${++this.#requests}`;
         const above = this.#context.sessions.above(sessionId);
         turn.request = { sessionId, above, requestId, asks: "permission", text: "May I?" };
+        this.#tell(`asks ${requestId} in ${sessionId}`);
         emit({ type: "session.asked", sessionId, requestId, asks: "permission", text: "May I?" });
         return;
       }
@@ -266,6 +292,7 @@ export class AgentProgram {
   #finish(turn: Turn, message: AgentMessage, how: "answered" | "failed" | "stopped" | "aborted" | "denied"): void {
     const { emit, work } = this.#context;
     this.#close(turn, message, true);
+    this.#tell(`ends ${turn.messageId} in ${turn.session.id}: ${how}`);
     work.ended(turn.messageId, how, how === "answered" ? message.text.trim() : null);
     turn.cancel();
     const [next, ...rest] = turn.waiting;

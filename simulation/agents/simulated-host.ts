@@ -4,7 +4,7 @@
  * which is at work. The caller's process and the program may be two; each may be dead or frozen alone.
  */
 
-import type { AgentInfo, Host, HostEvent } from "../../src/hosts/host.ts";
+import type { AgentInfo, Host, HostEvent, HostStatus } from "../../src/hosts/host.ts";
 import { scriptedEvidence } from "../../src/hosts/scripted/evidence.ts";
 import { condenseScripted, forkScripted } from "../../src/hosts/scripted/fork.ts";
 import { scriptedMessage } from "../../src/hosts/scripted/messages.ts";
@@ -25,7 +25,7 @@ const LATE_MS = 150_000;
 const EVENT_MS = 40;
 const LATE_EVENT_MS = 10_000;
 /** Calls that are not worth a line in the history if they succeed. */
-const QUIET: ReadonlySet<string> = new Set(["requests", "agent", "agents"]);
+const QUIET: ReadonlySet<string> = new Set(["requests", "statuses", "agent", "agents"]);
 
 export interface HostContext {
   kind: string;
@@ -51,11 +51,16 @@ export function simulatedHost(context: HostContext): SimulatedHost {
   const { kind, process, sessions, faults, work, history, startProgram = () => process } = context;
   const delays = context.random.split(`calls of ${process.name}`);
   const listeners = new Set<(event: HostEvent) => void>();
+  /** Sessions that the last status left out although they were at work. */
+  const leftOut = new Set<string>();
   let lastEvent = 0;
 
   /** In order, unless one of them is late. */
   const emit = (event: HostEvent) => {
-    if (faults.happens("event is lost")) return;
+    if (faults.happens("event is lost")) {
+      history.add(process.name, `the event ${event.type} is lost`);
+      return;
+    }
     const times = faults.happens("event comes twice") ? 2 : 1;
     for (let time = 0; time < times; time++) {
       const now = process.elapsed();
@@ -71,7 +76,7 @@ export function simulatedHost(context: HostContext): SimulatedHost {
   let program: AgentProgram;
   const begin = () => {
     programProcess = startProgram();
-    program = new AgentProgram({ process: programProcess, sessions, random: context.random, work, emit });
+    program = new AgentProgram({ process: programProcess, sessions, random: context.random, work, history, emit });
     if (programProcess === process) return;
     programProcess.onEnd(() => void process.settle(delays.delay(CALL_MS), () => ended()));
   };
@@ -135,6 +140,18 @@ export function simulatedHost(context: HostContext): SimulatedHost {
     return promise;
   };
 
+  /** A status that leaves out a session at work: for one answer only, since two in a row are taken for the truth. */
+  const lied = (statuses: Map<string, HostStatus>) => {
+    const isLie = faults.happens("status lies");
+    for (const id of statuses.keys()) {
+      if (leftOut.delete(id) || !isLie || !delays.chance(0.5)) continue;
+      leftOut.add(id);
+      statuses.delete(id);
+      history.add(process.name, `the status call leaves out ${id}`);
+    }
+    return statuses;
+  };
+
   const agents: AgentInfo[] = [{ name: "build", description: null, model: null }];
   return {
     kind,
@@ -170,18 +187,7 @@ export function simulatedHost(context: HostContext): SimulatedHost {
       call(`inspect ${sessionId}`, () =>
         scriptedEvidence(structuredClone(sessions.get(sessionId).messages), runMessageId),
       ),
-    statuses: () =>
-      call("statuses", () => {
-        const statuses = program.statuses();
-        if (faults.happens("status lies")) {
-          for (const id of statuses.keys()) {
-            if (!delays.chance(0.5)) continue;
-            statuses.delete(id);
-            history.add(process.name, `the status call leaves out ${id}`);
-          }
-        }
-        return statuses;
-      }),
+    statuses: async () => lied(await call("statuses", () => program.statuses())),
     messages: (sessionId, { limit }) =>
       call(`messages ${sessionId}`, () => ({
         messages: sessions.get(sessionId).messages.slice(-limit).map(scriptedMessage),

@@ -7,40 +7,33 @@ type Tell = (text: string | (() => string)) => void;
 
 /** Behaves as the store that it is given. */
 export function toldStore(store: Store, tell: Tell): Store {
-  const told = <T>(what: string, work: Promise<T>, outcome: (value: T) => string): Promise<T> => {
+  const told = <T>(what: string, work: Promise<T>): Promise<T> => {
     work.then(
-      (value) => tell(() => `${what}: ${outcome(value)}`),
+      (value) => {
+        const outcome = outcomeText(value);
+        if (outcome !== null) tell(() => `${what}: ${outcome}`);
+      },
       (thrown: unknown) => tell(() => `${what}: ${messageOf(thrown)}`),
     );
     return work;
-  };
-  const words = (value: unknown) => {
-    if (typeof value !== "object" || value === null) return String(value);
-    if (Array.isArray(value)) return `${value.length}`;
-    return "changed" in value
-      ? value.changed
-        ? "written"
-        : `refused: ${"reason" in value ? value.reason : ""}`
-      : "done";
   };
   return {
     ...store,
     apply: (id, event, expected) =>
       event.type === "run.progressed"
         ? store.apply(id, event, expected)
-        : told(`${eventText(event)} of ${id}`, store.apply(id, event, expected), words),
+        : told(`${eventText(event)} of ${id}`, store.apply(id, event, expected)),
     write: (work) => store.write((transaction) => work(toldTransaction(transaction, tell))),
     claimNotices: (parent, claim) =>
-      told(`claims notices of ${parent} for ${claim.messageId}`, store.claimNotices(parent, claim), words),
+      told(`claims notices of ${parent} for ${claim.messageId}`, store.claimNotices(parent, claim)),
     reclaimNotices: (messageId, claim) =>
-      told(`takes over ${messageId} from ${claim.from}`, store.reclaimNotices(messageId, claim), words),
+      told(`takes over ${messageId} from ${claim.from}`, store.reclaimNotices(messageId, claim)),
     settleNotices: (messageId, outcome) =>
-      told(`notices of ${messageId} are ${outcome.state}`, store.settleNotices(messageId, outcome), words),
-    dropNotices: (parent, reason, at) =>
-      told(`drops the notices of ${parent}`, store.dropNotices(parent, reason, at), words),
-    putParent: (parent) => told(`handles ${parent.sessionId}`, store.putParent(parent), words),
-    endInstance: (id) => told(`instance ${id} ends`, store.endInstance(id), words),
-    addInstance: (instance) => told(`is instance ${instance.id}`, store.addInstance(instance), words),
+      told(`notices of ${messageId} are ${outcome.state}`, store.settleNotices(messageId, outcome)),
+    dropNotices: (parent, reason, at) => told(`drops the notices of ${parent}`, store.dropNotices(parent, reason, at)),
+    putParent: (parent) => told(`handles ${parent.sessionId}`, store.putParent(parent)),
+    endInstance: (id) => told(`instance ${id} ends`, store.endInstance(id)),
+    addInstance: (instance) => told(`is instance ${instance.id}`, store.addInstance(instance)),
   };
 }
 
@@ -60,6 +53,15 @@ function toldTransaction(transaction: Transaction, tell: Tell): Transaction {
       return transaction.closeLaunch(id);
     },
   };
+}
+
+/** Null for what is not worth a line: nothing was found, nothing changed. */
+function outcomeText(value: unknown): string | null {
+  if (Array.isArray(value)) return value.length === 0 ? null : `${value.length} of them`;
+  if (typeof value !== "object" || value === null || !("changed" in value)) return "done";
+  if (value.changed === true) return "written";
+  const reason = "reason" in value ? String(value.reason) : "";
+  return reason === "no_change" ? null : `refused: ${reason}`;
 }
 
 function eventText(event: TaskEvent): string {
