@@ -56,9 +56,9 @@ export interface ResumeRequest {
 export class Launcher {
   readonly #context: EngineContext;
   readonly #driver: Driver;
-  readonly #recovery: Pick<Recovery, "doubt">;
+  readonly #recovery: Pick<Recovery, "giveUp">;
 
-  constructor(context: EngineContext, driver: Driver, recovery: Pick<Recovery, "doubt">) {
+  constructor(context: EngineContext, driver: Driver, recovery: Pick<Recovery, "giveUp">) {
     this.#context = context;
     this.#driver = driver;
     this.#recovery = recovery;
@@ -104,31 +104,44 @@ export class Launcher {
   }
 
   async #launch(caller: Caller, request: LaunchRequest, agent: AgentInfo): Promise<Task> {
-    const { store, host, now, newId, reach, instance } = this.#context;
+    const { host, reach } = this.#context;
     const launch = this.#launchOf(caller, request, agent);
-    const opening = store.write(async (transaction) => {
-      launch.batchId = await batchFor(transaction, caller, request.batch, () => newId("bat"));
-      if (caller.sessionId !== "") await transaction.putParent(this.#parentOf(caller));
-      await transaction.openLaunch(launch);
-    });
-    const run = { messageId: launch.messageId, launchId: launch.id };
-    await opening.catch((thrown: unknown) => {
-      this.#recovery.doubt({ ...run, taskId: null });
-      throw thrown;
-    });
-    const sessionId = await this.#makeSession(caller, request, launch);
+    const run = { messageId: launch.messageId, launchId: launch.id, taskId: null };
+    await this.#open(caller, request, launch).catch(this.#givingUp(run));
+    const sessionId = await this.#makeSession(caller, request, launch).catch(this.#givingUp(run));
     reach("session-made");
-    const { id, owner: _owner, at: _at, ...task } = launch;
-    const creating = store.write(async (transaction) => {
-      await transaction.closeLaunch(id);
-      const row = { ...task, id: sessionId, sessionId, owner: instance.id };
-      return transaction.apply(sessionId, { type: "task.created", at: now(), task: row });
-    });
-    const created = await this.#unlessStored(creating, { ...run, taskId: sessionId });
+    const stored = { ...run, taskId: sessionId };
+    const created = await this.#unlessLost(this.#create(launch, sessionId), stored).catch(this.#givingUp(stored));
     if (!created.changed) throw new AsyncAgentsError("internal", `${host.kind} gave a session id twice: ${sessionId}`);
     reach("row-written");
     this.#driver.begin(created.task, request.limits);
     return created.task;
+  }
+
+  /** Whatever failed, and however far it came: nothing of the run stays open. */
+  #givingUp(run: DoubtfulRun): (thrown: unknown) => Promise<never> {
+    return async (thrown) => {
+      await this.#recovery.giveUp(run);
+      throw thrown;
+    };
+  }
+
+  async #open(caller: Caller, request: LaunchRequest, launch: Launch): Promise<void> {
+    const { store, newId } = this.#context;
+    await store.write(async (transaction) => {
+      launch.batchId = await batchFor(transaction, caller, request.batch, () => newId("bat"));
+      if (caller.sessionId !== "") await transaction.putParent(this.#parentOf(caller));
+      await transaction.openLaunch(launch);
+    });
+  }
+
+  #create({ id, owner: _owner, at: _at, ...task }: Launch, sessionId: string): Promise<Transition> {
+    const { store, now, instance } = this.#context;
+    return store.write(async (transaction) => {
+      await transaction.closeLaunch(id);
+      const row = { ...task, id: sessionId, sessionId, owner: instance.id };
+      return transaction.apply(sessionId, { type: "task.created", at: now(), task: row });
+    });
   }
 
   resume(caller: Caller, task: Task, request: ResumeRequest): Promise<Task> {
@@ -157,7 +170,11 @@ export class Launcher {
       if (caller.sessionId !== "") await transaction.putParent(this.#parentOf(caller));
       return applied;
     });
-    const resumed = await this.#unlessStored(resuming, { messageId, taskId: task.id, launchId: null });
+    const run = { messageId, taskId: task.id, launchId: null };
+    const resumed = await this.#unlessLost(resuming, run).catch((thrown: unknown) => {
+      if (isDoubtful(thrown)) return this.#givingUp(run)(thrown);
+      throw thrown;
+    });
     if (!resumed.changed) {
       refuseResume(resumed.task ?? task, settings, request.allow);
       throw new AsyncAgentsError("task_not_found", `Task ${task.id} no longer exists.`);
@@ -167,21 +184,15 @@ export class Launcher {
     return resumed.task;
   }
 
-  /**
-   * The result of the write that begins a run. If the store failed, and has the run all the same, only the answer was
-   * lost. If that cannot be seen now, the caller gets the error, and the run is not begun: recovery looks for it.
-   */
-  async #unlessStored(writing: Promise<Transition>, run: DoubtfulRun & { taskId: string }): Promise<Transition> {
+  /** The result of the write that begins a run. If the store failed and has the run, only the answer was lost. */
+  async #unlessLost(writing: Promise<Transition>, run: DoubtfulRun & { taskId: string }): Promise<Transition> {
     const { store, instance } = this.#context;
     try {
       return await writing;
     } catch (thrown) {
-      if (AsyncAgentsError.isInstance(thrown) && thrown.code !== "store_unavailable") throw thrown;
-      const task = await store.task(run.taskId).catch(() => null);
-      if (task && isLive(task.status) && task.owner === instance.id && task.run.messageId === run.messageId) {
-        return { changed: true, task, notice: null };
-      }
-      this.#recovery.doubt(run);
+      const task = isDoubtful(thrown) ? await store.task(run.taskId).catch(() => null) : null;
+      const isStored = task && isLive(task.status) && task.owner === instance.id;
+      if (isStored && task.run.messageId === run.messageId) return { changed: true, task, notice: null };
       throw thrown;
     }
   }
@@ -208,7 +219,7 @@ export class Launcher {
   }
 
   async #makeSession(caller: Caller, request: LaunchRequest, launch: Launch): Promise<string> {
-    const { host, settings, store } = this.#context;
+    const { host, settings } = this.#context;
     const input = {
       parentSessionId: caller.sessionId,
       parentAgent: caller.agent,
@@ -226,9 +237,6 @@ export class Launcher {
       // Perhaps only the response was lost: then the session exists, with the mark of this launch.
       const made = isRefusal(thrown) ? null : await this.#madeBy(launch);
       if (made !== null) return made;
-      await store.closeLaunch(launch.id).catch(() => {
-        this.#recovery.doubt({ messageId: launch.messageId, taskId: null, launchId: launch.id });
-      });
       throw thrown;
     }
   }
@@ -291,6 +299,11 @@ function requireModel(model: string | undefined): void {
   if (model === undefined || splitModel(model) !== null) return;
   const message = `A model is named as provider/model, not ${JSON.stringify(model.slice(0, 100))}.`;
   throw new AsyncAgentsError("invalid_input", message, { details: { field: "model" } });
+}
+
+/** Whether a write that failed may have been stored all the same. */
+function isDoubtful(thrown: unknown): boolean {
+  return !AsyncAgentsError.isInstance(thrown) || thrown.code === "store_unavailable";
 }
 
 function followUpGone(): AsyncAgentsError {

@@ -102,6 +102,19 @@ describe("a launch", () => {
     expect([await store.launches(), (await store.tasks({})).total, prompts(faulty)]).toEqual([[], 0, []]);
   });
 
+  test("leaves nothing open if the store cannot be read before the session is created", async () => {
+    const faulty = await faultyWorld();
+    const { faults, side, store, world, parent } = faulty;
+    faults.write = () => {
+      faults.areReadsFailing = true;
+      return "answered";
+    };
+    const refused = launch(side, parent, world.script(say("never")));
+    expect(await codeOf(refused)).toBe("store_unavailable");
+    faults.areReadsFailing = false;
+    expect([await store.launches(), (await store.tasks({})).total, prompts(faulty)]).toEqual([[], 0, []]);
+  });
+
   test("that its host refused is closed later, if that could not be written, and the host's error is told", async () => {
     const world = newWorld();
     const { store, faults } = await faultyStore(world.directory);

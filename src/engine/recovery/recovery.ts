@@ -38,30 +38,32 @@ export class Recovery {
     this.#onEnded = onEnded;
   }
 
-  /** Has the run looked for as soon as possible: nobody else does while this instance lives. */
-  doubt(run: DoubtfulRun): void {
+  /**
+   * Ends what was stored of a run whose caller is told an error: now, if it has no task, otherwise with the next
+   * recovery. Nobody else does it while this instance lives.
+   */
+  async giveUp(run: DoubtfulRun): Promise<void> {
     this.#doubtful.set(run.messageId, run);
-    this.#context.supervisor.recoverLater();
+    if (run.taskId !== null || !(await this.#settleDoubt(run))) this.#context.supervisor.recoverLater();
   }
 
   /** Ends the doubtful runs that are stored, and closes their launches. False if that is not possible now. */
   async settleDoubts(): Promise<boolean> {
-    for (const run of [...this.#doubtful.values()]) {
-      try {
-        if (!(await this.#settle(run))) return false;
-        this.#doubtful.delete(run.messageId);
-      } catch (thrown) {
-        const { taskId: task, launchId: launch } = run;
-        const error = messageOf(thrown);
-        this.#context.log.error("a run that may be stored cannot be looked for; it is tried again", {
-          task,
-          launch,
-          error,
-        });
-        return false;
-      }
-    }
+    for (const run of [...this.#doubtful.values()]) if (!(await this.#settleDoubt(run))) return false;
     return true;
+  }
+
+  async #settleDoubt(run: DoubtfulRun): Promise<boolean> {
+    try {
+      if (!(await this.#settle(run))) return false;
+      this.#doubtful.delete(run.messageId);
+      return true;
+    } catch (thrown) {
+      const { taskId: task, launchId: launch } = run;
+      const details = { task, launch, error: messageOf(thrown) };
+      this.#context.log.error("a run that may be stored cannot be looked for; it is tried again", details);
+      return false;
+    }
   }
 
   async #settle({ taskId, messageId, launchId }: DoubtfulRun): Promise<boolean> {
@@ -102,7 +104,7 @@ export class Recovery {
       await this.#driver.adopt(task);
     } catch (thrown) {
       // If it is this instance's now, it is nobody's orphan any more.
-      this.doubt({ messageId: task.run.messageId, taskId: task.id, launchId: null });
+      void this.giveUp({ messageId: task.run.messageId, taskId: task.id, launchId: null });
       throw thrown;
     }
   }
