@@ -106,7 +106,10 @@ function calmDown({ machine, roles }: Stage): void {
   machine.faults.heal();
   machine.fillDisk(false);
   machine.setWallClock(0);
-  for (const process of machine.living) if (process.isFrozen) process.thaw();
+  for (const process of machine.living) {
+    process.spare();
+    if (process.isFrozen) process.thaw();
+  }
   const look = () => {
     for (const role of roles) role.restart();
     for (const { program } of machine.hosts) {
@@ -133,7 +136,9 @@ async function rest({ machine, truth, parents }: Stage, violations: string[]): P
       violations.push(`it did not come to rest in ${MAX_STEPS} steps`);
       return;
     }
+    if (await isBusy()) continue;
+    await runUntil(machine, machine.timeline.now + REST_MS);
+    // Something that was late may have begun meanwhile.
     if (!(await isBusy())) break;
   }
-  await runUntil(machine, machine.timeline.now + REST_MS);
 }

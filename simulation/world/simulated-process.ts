@@ -82,6 +82,11 @@ export class SimulatedProcess implements Clock {
     this.#strike = { waits, blow };
   }
 
+  /** Takes back what was to strike it. */
+  spare(): void {
+    this.#strike = null;
+  }
+
   /** Runs a piece of the process's code: now, after it thaws, or never. */
   run(work: () => void): void {
     if (!this.#isAlive) return;
