@@ -49,8 +49,13 @@ const deleteProgress = preparedQuery<{ taskId: string; seq: number }>((kysely, {
 );
 
 export async function readFeed(kysely: Kysely<Schema>, after: number, limit?: number): Promise<FeedEntry[]> {
-  return (await selectEntries(kysely, after, limit).execute()).map(entryOf);
+  return (await selectPage(kysely, { after, limit: clamp(limit, 500, 5_000) })).map(entryOf);
 }
+
+/** Every process reads it after every change. */
+const selectPage = preparedQuery<{ after: number; limit: number }, EntryRow>((kysely, { after, limit }) =>
+  selectEntries(kysely, after, limit),
+);
 
 export async function readEntriesOf(
   kysely: Kysely<Schema>,
@@ -59,20 +64,27 @@ export async function readEntriesOf(
   limit?: number,
 ): Promise<FeedEntry[]> {
   if (taskIds.length === 0) return [];
-  const ofTasks = selectEntries(kysely, after, limit).where("task_id", "in", taskIds).where("seq", "<", before);
+  const entries = selectEntries(kysely, after, clamp(limit, 500, 5_000));
+  const ofTasks = entries.where("task_id", "in", taskIds).where("seq", "<", before);
   return (await ofTasks.execute()).map(entryOf);
 }
 
-function selectEntries(kysely: Kysely<Schema>, after: number, limit: number | undefined) {
+function selectEntries(kysely: Kysely<Schema>, after: number, limit: number) {
   return kysely
     .selectFrom("events")
     .select(["seq", "task_id", "event"])
     .where("seq", ">", after)
     .orderBy("seq")
-    .limit(clamp(limit, 500, 5_000));
+    .limit(limit);
 }
 
-function entryOf(row: { seq: number; task_id: string; event: string }): FeedEntry {
+interface EntryRow {
+  seq: number;
+  task_id: string;
+  event: string;
+}
+
+function entryOf(row: EntryRow): FeedEntry {
   return { seq: Number(row.seq), taskId: row.task_id, event: JSON.parse(row.event) };
 }
 

@@ -3,6 +3,7 @@
  * view of the machine's processes.
  */
 import type { Kysely } from "kysely";
+import { preparedQuery } from "./compiled-query.ts";
 import type { InstanceRow, Schema } from "./schema.ts";
 import type { Instance } from "./store.ts";
 
@@ -29,23 +30,28 @@ export async function putInstance(kysely: Kysely<Schema>, instance: Instance): P
 
 /** False if there is no such instance. */
 export async function moveBeat(kysely: Kysely<Schema>, id: string): Promise<boolean> {
-  const moved = await kysely
+  return (await updateBeat(kysely, { id })).length > 0;
+}
+
+const updateBeat = preparedQuery<{ id: string }, { id: string }>((kysely, { id }) =>
+  kysely
     .updateTable("instances")
     .set((expression) => ({ beat: expression("beat", "+", 1) }))
     .where("id", "=", id)
-    .returning("id")
-    .executeTakeFirst();
-  return moved !== undefined;
-}
+    .returning("id"),
+);
 
 export async function removeInstance(kysely: Kysely<Schema>, id: string): Promise<void> {
   await kysely.deleteFrom("instances").where("id", "=", id).execute();
 }
 
 export async function readInstances(kysely: Kysely<Schema>): Promise<Instance[]> {
-  const rows = await kysely.selectFrom("instances").select(COLUMNS).orderBy("started_at").orderBy("id").execute();
-  return rows.map(instanceOf);
+  return (await selectInstances(kysely, {})).map(instanceOf);
 }
+
+const selectInstances = preparedQuery<object, InstanceRow>((kysely) =>
+  kysely.selectFrom("instances").select(COLUMNS).orderBy("started_at").orderBy("id"),
+);
 
 function instanceRow(instance: Instance): InstanceRow {
   return {

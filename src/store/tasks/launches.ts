@@ -3,6 +3,7 @@
  * recovered. A row is removed when the task is stored. Does not decide what happens to an abandoned launch.
  */
 import type { Kysely } from "kysely";
+import { preparedQuery } from "../compiled-query.ts";
 import type { LaunchRow, Schema } from "../schema.ts";
 import type { Launch } from "../store.ts";
 
@@ -35,11 +36,18 @@ export async function removeLaunch(kysely: Kysely<Schema>, id: string): Promise<
 }
 
 export async function readLaunches(kysely: Kysely<Schema>, after?: Pick<Launch, "at" | "id">): Promise<Launch[]> {
-  let rows = kysely.selectFrom("launches").select(COLUMNS);
-  if (after) {
-    rows = rows.where((row) => row.or([row("at", ">", after.at), row("at", "=", after.at).and("id", ">", after.id)]));
-  }
-  return (await rows.orderBy("at").orderBy("id").limit(200).execute()).map(launchOf);
+  const rows = after ? await selectAfter(kysely, { at: after.at, id: after.id }) : await selectFirst(kysely, {});
+  return rows.map(launchOf);
+}
+
+const selectFirst = preparedQuery<object, LaunchRow>((kysely) => selectLaunches(kysely));
+
+const selectAfter = preparedQuery<{ at: number; id: string }, LaunchRow>((kysely, { at, id }) =>
+  selectLaunches(kysely).where((row) => row.or([row("at", ">", at), row("at", "=", at).and("id", ">", id)])),
+);
+
+function selectLaunches(kysely: Kysely<Schema>) {
+  return kysely.selectFrom("launches").select(COLUMNS).orderBy("at").orderBy("id").limit(200);
 }
 
 function launchRow(launch: Launch): LaunchRow {

@@ -96,8 +96,12 @@ const selectNotices = preparedQuery<{ parentSessionId: string; state: NoticeStat
 );
 
 export async function readParentsWithNotices(kysely: Kysely<Schema>, after?: string): Promise<string[]> {
-  return (await selectParentsWithNotices(kysely, after).execute()).map((row) => row.parent_session_id);
+  return (await selectParents(kysely, { after: after ?? "" })).map((row) => row.parent_session_id);
 }
+
+const selectParents = preparedQuery<{ after: string }, { parent_session_id: string }>((kysely, { after }) =>
+  selectParentsWithNotices(kysely, after),
+);
 
 /** Exported for tests that check the query plan. */
 export function selectParentsWithNotices(kysely: Kysely<Schema>, after = "") {
