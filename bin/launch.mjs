@@ -22,6 +22,7 @@ const scripts = {
   release: "scripts/release.ts",
   screenshots: "scripts/screenshots.ts",
   simulate: "simulation/main.ts",
+  strength: "simulation/strength/main.ts",
   cli: "src/cli/main.ts",
   api: "scripts/api-report.ts",
   packages: "scripts/packages.ts",

@@ -43,5 +43,10 @@ export async function shrink(
 
 /** The first violation without its ids. */
 function kindOf({ violations }: Played): string {
-  return (violations[0] ?? "").replaceAll(/\w*\d\w*/g, "…");
+  return kindOfViolation(violations[0] ?? "");
+}
+
+/** The words of a violation without its ids and figures. */
+export function kindOfViolation(violation: string): string {
+  return violation.replaceAll(/\w*\d\w*/g, "…");
 }

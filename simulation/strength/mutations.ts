@@ -1,0 +1,431 @@
+/**
+ * Mistakes that a programmer might make in the engine, the store, the outbox, recovery and the queue, each of which
+ * breaks a promise. Chosen by hand; one that turns out to change nothing that anybody can notice is replaced.
+ */
+import type { PutBack } from "./put-back.ts";
+
+const RUNS: readonly PutBack[] = [
+  {
+    name: "end-before-stop",
+    fault: "A cancelled run is called over without stopping its agent.",
+    edits: [
+      {
+        file: "src/model/live-run/ending.ts",
+        old: "if (!isPrompted(run)) return end(stopping, verdict, totalsOf(run.activity), at);",
+        new: "if (run !== null) return end(stopping, verdict, totalsOf(run.activity), at);",
+      },
+    ],
+  },
+  {
+    name: "no-time-to-begin",
+    fault: "An agent that has accepted a prompt and not begun is called idle at once.",
+    edits: [{ file: "src/model/live-run/ending.ts", old: "BEGIN_MS = 20_000", new: "BEGIN_MS = 0" }],
+  },
+  {
+    name: "answer-without-work",
+    fault: "A turn that ended without text or a tool call counts as completed.",
+    edits: [
+      {
+        file: "src/model/evidence.ts",
+        old: "if (evidence.answer && evidence.worked)",
+        new: "if (evidence.answer)",
+      },
+    ],
+  },
+  {
+    name: "first-idle-believed",
+    fault: "One status call that does not list a session ends its run, although its messages show no end.",
+    edits: [
+      {
+        file: "src/model/live-run/ending.ts",
+        old: "run.stopping === null && !isIdle) {",
+        new: "run.stopping === null && !isIdle && askedAt === null) {",
+      },
+    ],
+  },
+  {
+    name: "prompt-sent-again",
+    fault: "A prompt that is not found in its session is sent again, although it may still arrive.",
+    edits: [
+      {
+        file: "src/model/live-run/handover.ts",
+        old: '  if (found === "gone") return refuse(run, SESSION_DELETED, at);',
+        new: '  if (found === "gone") return refuse(run, SESSION_DELETED, at);\n  if (found === "absent") return prompt(run);',
+      },
+    ],
+  },
+  {
+    name: "late-prompt-not-expected",
+    fault: "A prompt that was given up and arrives later is worked on.",
+    edits: [
+      {
+        file: "src/model/live-run/handover.ts",
+        old: 'effects: [{ type: "abandon" }, { type: "abort", purpose: { name: "abandon" } }],',
+        new: 'effects: [{ type: "abort", purpose: { name: "abandon" } }],',
+      },
+    ],
+  },
+  {
+    name: "late-acceptance-ignored",
+    fault: "A prompt that was on its way when its run ended is worked on.",
+    edits: [
+      {
+        file: "src/model/live-run/step.ts",
+        old: 'if (input.type === "prompt.accepted") return promptedTooLate(run, true);',
+        new: 'if (input.type === "prompt.accepted") return unchanged(run);',
+      },
+    ],
+  },
+  {
+    name: "end-written-once",
+    fault: "An end that could not be written is not written again.",
+    edits: [
+      {
+        file: "src/model/live-run/ending.ts",
+        old: "  return { run: { ...run, ending: { ...run.ending, isWriting: false } }, effects: [POLL_LATER] };",
+        new: "  return { run, effects: [POLL_LATER] };",
+      },
+    ],
+  },
+  {
+    name: "lost-run-works-on",
+    fault: "A process that lost a run to another one lets its own agent work on.",
+    edits: [
+      {
+        file: "src/model/live-run/ending.ts",
+        old: 'const isAtWork = isDoubtful || (why === "lost" && isPrompted(run));',
+        new: "const isAtWork = isDoubtful;",
+      },
+    ],
+  },
+  {
+    name: "loss-not-noticed",
+    fault: "A process does not look whether runs that others wrote about are still its own.",
+    edits: [
+      {
+        file: "src/engine/runs/driver.ts",
+        old: 'if (!isOurs) run.tell({ type: "lose" });',
+        new: "void isOurs;",
+      },
+    ],
+  },
+  {
+    name: "poll-ends-with-a-failure",
+    fault: "After a status call that failed there are no more polls.",
+    edits: [
+      {
+        file: "src/engine/runs/driver.ts",
+        old: `      this.#logFailure("the status call failed; the next poll tries again", thrown);`,
+        new: `      this.#logFailure("the status call failed; the next poll tries again", thrown);
+      return;`,
+      },
+    ],
+  },
+  {
+    name: "poll-asks-no-status",
+    fault: "Polls do not ask what the sessions do: the end of a run whose event is lost stays unknown.",
+    edits: [
+      {
+        file: "src/engine/runs/driver.ts",
+        old: "      await Promise.all([...this.#runs.values()].map(read));",
+        new: "      void read;",
+      },
+    ],
+  },
+  {
+    name: "one-try-to-stop",
+    fault: "Work without a run is tried to be stopped only once.",
+    edits: [{ file: "src/engine/runs/leftovers.ts", old: "const TRIES = 8;", new: "const TRIES = 1;" }],
+  },
+];
+
+const COMMANDS: readonly PutBack[] = [
+  {
+    name: "launch-kept-open",
+    fault: "The record of a launch stays when its task is stored.",
+    edits: [{ file: "src/engine/launch.ts", old: "      await transaction.closeLaunch(id);\n", new: "" }],
+  },
+  {
+    name: "dequeue-outside",
+    fault: "A follow-up leaves the queue in a transaction of its own, before the one that begins its run.",
+    edits: [
+      {
+        file: "src/engine/launch.ts",
+        old: "    const messageId = host.newMessageId();\n    const resumed",
+        new: `    const messageId = host.newMessageId();
+    const isQueued =
+      followUpId === undefined || (await store.write((transaction) => transaction.dequeueFollowUp(followUpId)));
+    const resumed`,
+      },
+      {
+        file: "src/engine/launch.ts",
+        old: "if (followUpId !== undefined && !(await transaction.dequeueFollowUp(followUpId))) throw followUpGone();",
+        new: "if (!isQueued) throw followUpGone();",
+      },
+    ],
+  },
+  {
+    name: "resume-with-old-id",
+    fault: "A resume uses the message id of the run before.",
+    edits: [
+      {
+        file: "src/engine/launch.ts",
+        old: "    const messageId = host.newMessageId();\n    const resumed",
+        new: "    const { messageId } = task.run;\n    const resumed",
+      },
+    ],
+  },
+  {
+    name: "cancel-not-obeyed",
+    fault: "A process does not act on another one's request to cancel a task.",
+    edits: [
+      {
+        file: "src/engine/cancel.ts",
+        old: "if (task && isLive(task.status) && this.#driver.drives(task)) await this.#driver.cancel(task, CANCELLED);",
+        new: "void [task, CANCELLED];",
+      },
+    ],
+  },
+  {
+    name: "wait-without-first-look",
+    fault: "A caller that waits for a task which has ended already waits until its time is over.",
+    edits: [
+      {
+        file: "src/engine/watching/waiter.ts",
+        old: "      if (options.signal?.aborted) abort();\n      look();",
+        new: "      if (options.signal?.aborted) abort();",
+      },
+    ],
+  },
+  {
+    name: "queue-not-woken",
+    fault: "The queue of a session does not go on when a run has completed.",
+    edits: [
+      {
+        file: "src/board/queue-pump.ts",
+        old: 'new Set(["run.completed", "run.failed", "run.cancelled"])',
+        new: 'new Set(["run.failed", "run.cancelled"])',
+      },
+    ],
+  },
+  {
+    name: "old-queues-forgotten",
+    fault: "After a restart, nobody looks at the queues that are there.",
+    edits: [
+      {
+        file: "src/board/queue-pump.ts",
+        old: "for (const sessionId of await this.#parts.store.board.queuedSessions()) this.wake(sessionId);",
+        new: "await this.#parts.store.board.queuedSessions();",
+      },
+    ],
+  },
+  {
+    name: "queue-gives-up",
+    fault: "A follow-up that could not begin for a passing reason is not tried again.",
+    edits: [
+      {
+        file: "src/board/queue-pump.ts",
+        old: "if (TRANSIENT.has(code)) this.#retryLater(sessionId, () => this.#check(sessionId));",
+        new: "void TRANSIENT;",
+      },
+    ],
+  },
+];
+
+const RECOVERY: readonly PutBack[] = [
+  {
+    name: "launches-not-recovered",
+    fault: "Recovery ignores launches that dead processes left.",
+    edits: [
+      {
+        file: "src/engine/recovery/orphans.ts",
+        old: "launches: launches.filter((launch) => !isOwned(launch)),",
+        new: "launches: launches.filter(() => false),",
+      },
+    ],
+  },
+  {
+    name: "recovery-without-evidence",
+    fault: "Recovery calls every run of a dead process interrupted, also one that was answered.",
+    edits: [
+      {
+        file: "src/model/evidence.ts",
+        old: "if (evidence.answer || evidence.error) return judge(evidence, null);",
+        new: "",
+      },
+    ],
+  },
+  {
+    name: "recovery-once",
+    fault: "A process looks for what others left only when it starts.",
+    edits: [
+      {
+        file: "src/engine/supervisor.ts",
+        old: "      if (hasOthers) this.recoverLater();\n      else if (!isDone)",
+        new: "      void hasOthers;\n      if (!isDone)",
+      },
+    ],
+  },
+  {
+    name: "only-known-dead",
+    fault: "A live task whose owner is not registered any more counts as owned.",
+    edits: [
+      {
+        file: "src/engine/recovery/orphans.ts",
+        old: "const isOwned = ({ owner }: { owner: string | null }) => owner !== null && owners.has(owner);",
+        new: `const isOwned = ({ owner }: { owner: string | null }) =>
+    owner !== null && (owners.has(owner) || !instances.some(({ id }) => id === owner));`,
+      },
+    ],
+  },
+  {
+    name: "heartbeat-judged-early",
+    fault: "A heartbeat that stands still for five seconds counts as stopped.",
+    edits: [{ file: "src/process/liveness.ts", old: "const STALE_MS = 60_000;", new: "const STALE_MS = 5_000;" }],
+  },
+];
+
+const STORE: readonly PutBack[] = [
+  {
+    name: "notice-afterwards",
+    fault: "The notice of an end is written in a transaction of its own, after the end.",
+    edits: [
+      {
+        file: "src/store/tasks/writes.ts",
+        old: "  if (outcome.notice !== null) await addNotice(kysely, outcome.task, outcome.notice, event.at);\n",
+        new: "",
+      },
+      { file: "src/store/tasks/writes.ts", old: 'import { addNotice } from "./notices.ts";\n', new: "" },
+      {
+        file: "src/store/kysely-store.ts",
+        old: "import {\n  claimNotices,",
+        new: "import {\n  addNotice,\n  claimNotices,",
+      },
+      {
+        file: "src/store/kysely-store.ts",
+        old: "apply: (id, event, expected) => write((kysely) => applyEvent(kysely, id, event, expected)),",
+        new: `apply: async (id, event, expected) => {
+      const outcome = await write((kysely) => applyEvent(kysely, id, event, expected));
+      if (outcome.changed && outcome.notice !== null) {
+        const { task, notice } = outcome;
+        await write((kysely) => addNotice(kysely, task, notice, event.at));
+      }
+      return outcome;
+    },`,
+      },
+    ],
+  },
+  {
+    name: "claim-in-two-steps",
+    fault: "Notices are chosen before the transaction that claims them: two processes claim the same ones.",
+    edits: [
+      {
+        file: "src/store/kysely-store.ts",
+        old: 'const pending = await read((kysely) => readNotices(kysely, parent, "pending", 1));',
+        new: 'const pending = await read((kysely) => readNotices(kysely, parent, "pending", 1_000));',
+      },
+      {
+        file: "src/store/kysely-store.ts",
+        old: "write((kysely) => claimNotices(kysely, parent, claim));",
+        new: "write((kysely) => claimNotices(kysely, pending, claim));",
+      },
+      {
+        file: "src/store/tasks/notices.ts",
+        old: "  parentSessionId: string,\n  claim: NoticeClaim,",
+        new: "  pending: readonly Notice[],\n  claim: NoticeClaim,",
+      },
+      {
+        file: "src/store/tasks/notices.ts",
+        old: '  if ((await readNotices(kysely, parentSessionId, "sending", 1)).length > 0) return [];\n',
+        new: "",
+      },
+      {
+        file: "src/store/tasks/notices.ts",
+        old: '  const pending = await readNotices(kysely, parentSessionId, "pending", 1_000);\n',
+        new: "",
+      },
+    ],
+  },
+  {
+    name: "feed-skips-phases",
+    fault: "A change of the phase is stored without an entry in the feed.",
+    edits: [
+      {
+        file: "src/store/tasks/writes.ts",
+        old: "const seq = await appendEvent(kysely, id, event.type, json);",
+        new: 'const seq = event.type === "run.phased" ? 0 : await appendEvent(kysely, id, event.type, json);',
+      },
+    ],
+  },
+  {
+    name: "run-row-not-updated",
+    fault: "The end of a run is written into its task, and not into its own row.",
+    edits: [
+      {
+        file: "src/store/tasks/writes.ts",
+        old: "  await updateRun(kysely, { task_id, number, ended_at, outcome, result, error });",
+        new: "  void [task_id, number, ended_at, outcome, result, error, updateRun];",
+      },
+    ],
+  },
+  {
+    name: "owner-not-compared",
+    fault: "The store takes what any process writes about a live task, whoever owns it.",
+    edits: [
+      {
+        file: "src/store/tasks/writes.ts",
+        old: "if (expected && before !== null && isLive(before.status) && before.owner !== expected.owner) {",
+        new: "void expected;\n  if (before !== null && !isLive(before.status) && before.status === null) {",
+      },
+    ],
+  },
+  {
+    name: "ended-twice",
+    fault: "The end of a run that has ended already is written over the first.",
+    edits: [
+      {
+        file: "src/model/transition.ts",
+        old: '  if (!isLive(task.status)) return refused(task, "ended");',
+        new: '  if (!isLive(task.status) && !event.type.startsWith("run.c")) return refused(task, "ended");',
+      },
+    ],
+  },
+];
+
+const NOTICES: readonly PutBack[] = [
+  {
+    name: "delivered-before-sent",
+    fault: "A notice is recorded as delivered before it is sent.",
+    edits: [
+      {
+        file: "src/engine/notices/delivery.ts",
+        old: "    try {\n      await host.notify?.(",
+        new: '    await this.#settle(parentSessionId, messageId, { state: "delivered", reason: null });\n    try {\n      await host.notify?.(',
+      },
+    ],
+  },
+  {
+    name: "doubtful-with-new-id",
+    fault: "Notices whose message may have arrived are sent again as another message.",
+    edits: [
+      {
+        file: "src/engine/notices/delivery.ts",
+        old: "const failed = await this.#deliver(parentSessionId, messageId, notices, input);",
+        new: "const failed = await this.#deliver(parentSessionId, claim.messageId, notices, input);",
+      },
+    ],
+  },
+  {
+    name: "old-notices-forgotten",
+    fault: "Notices that were pending when a process started are not delivered.",
+    edits: [
+      {
+        file: "src/engine/supervisor.ts",
+        old: "      if (hasFound || this.#servesParents) await this.#tellParents();\n",
+        new: "      void hasFound;\n",
+      },
+    ],
+  },
+];
+
+export const MUTATIONS: readonly PutBack[] = [...RUNS, ...COMMANDS, ...RECOVERY, ...STORE, ...NOTICES];
