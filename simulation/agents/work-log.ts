@@ -8,19 +8,24 @@ export interface Work {
   sentBy: string[];
   /** How often an agent began to work on it. */
   begun: number;
+  /** When it first began, in virtual time; null if it never did. */
+  begunAt: number | null;
   /** How each of them ended. */
   ends: WorkEnd[];
+  /** When the last of them ended. */
+  endedAt: number | null;
   /** The answer, once there is one. */
   text: string | null;
 }
 
 export class WorkLog {
   readonly #works = new Map<string, Work>();
+  clock: () => number = () => 0;
 
   of(messageId: string): Work {
     const known = this.#works.get(messageId);
     if (known) return known;
-    const work: Work = { sentBy: [], begun: 0, ends: [], text: null };
+    const work: Work = { sentBy: [], begun: 0, begunAt: null, ends: [], endedAt: null, text: null };
     this.#works.set(messageId, work);
     return work;
   }
@@ -30,12 +35,15 @@ export class WorkLog {
   }
 
   began(messageId: string): void {
-    this.of(messageId).begun++;
+    const work = this.of(messageId);
+    work.begun++;
+    work.begunAt ??= this.clock();
   }
 
   ended(messageId: string, how: WorkEnd, text: string | null = null): void {
     const work = this.of(messageId);
     work.ends.push(how);
+    work.endedAt = this.clock();
     work.text = text;
   }
 }

@@ -4,10 +4,12 @@
  */
 
 import { allTasks } from "../../src/engine/watching/all-tasks.ts";
+import { isQueueHeld } from "../../src/model/board.ts";
 import type { Run, Task } from "../../src/model/task.ts";
 import { isLive } from "../../src/model/task.ts";
 import { transition } from "../../src/model/transition.ts";
 import type { Stage } from "../scenario/stage.ts";
+import { everythingIsInTime } from "./in-time.ts";
 
 type Check = (stage: Stage, tasks: readonly Task[]) => Promise<string[]> | string[];
 
@@ -20,6 +22,10 @@ const CHECKS: Check[] = [
   nobodyWorksOn,
   replayGivesTheRows,
   queuedPromptsRunOnce,
+  everythingIsInTime,
+  queuesGoOn,
+  runsAgree,
+  nothingIsLeftBehind,
 ];
 
 export async function checkAll(stage: Stage): Promise<string[]> {
@@ -151,6 +157,37 @@ function differences(one: object | undefined, other: object): string {
     .filter(([key, value]) => !Bun.deepEquals(value, b.get(key)))
     .map(([key, value]) => `${key}: ${JSON.stringify(value)} and ${JSON.stringify(b.get(key))}`)
     .join("; ");
+}
+
+/** Nothing waits in the queue of an idle session, unless it is on hold or its session is gone. */
+async function queuesGoOn({ machine, truth }: Stage, tasks: readonly Task[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const id of await truth.board.queuedSessions()) {
+    const session = await truth.board.session(id);
+    const task = tasks.find((each) => each.id === session?.taskId);
+    if (!task || isLive(task.status) || !machine.sessions.has(task.sessionId)) continue;
+    const { head, afterRun } = await truth.board.queue(id);
+    if (head && !isQueueHeld(task.run, afterRun))
+      found.push(`"${head.prompt}" waits for ${task.id}, which is idle: ${head.error}`);
+  }
+  return found;
+}
+
+/** The row of a task and those of its runs say the same. */
+async function runsAgree({ truth }: Stage, tasks: readonly Task[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const { id, run } of tasks) {
+    const stored = await truth.run(id, run.number);
+    if (!Bun.deepEquals(stored, run)) found.push(`the row of run ${run.number} of ${id} says something else`);
+  }
+  return found;
+}
+
+/** Nobody waits any more: whoever listens to the feed is part of the process. */
+function nothingIsLeftBehind({ roles }: Stage): string[] {
+  return roles.flatMap(({ name, listeners = 0 }) =>
+    listeners > 0 ? [`${name} has ${listeners} forgotten listeners`] : [],
+  );
 }
 
 /** Exactly once, or it is still queued, or somebody emptied the queue. */

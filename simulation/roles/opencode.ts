@@ -19,6 +19,7 @@ export class OpenCodeRole implements Role {
   #process: SimulatedProcess;
   #engine: Engine | null = null;
   #host: SimulatedHost;
+  #listeners = 0;
 
   constructor(machine: Machine, name: string, directory: string) {
     this.name = name;
@@ -30,6 +31,10 @@ export class OpenCodeRole implements Role {
 
   get process(): SimulatedProcess {
     return this.#process;
+  }
+
+  get listeners(): number {
+    return this.#listeners;
   }
 
   engines(): readonly Engine[] {
@@ -47,6 +52,23 @@ export class OpenCodeRole implements Role {
     this.#host = this.#start();
   }
 
+  /** Counts those who begin to listen from now on, and have not stopped. */
+  #count(changes: Supervisor["changes"]): void {
+    const listen = changes.onEntries.bind(changes);
+    const process = this.#process;
+    this.#listeners = 0;
+    changes.onEntries = (listener) => {
+      const stop = listen(listener);
+      if (this.#process === process) this.#listeners++;
+      let isOver = false;
+      return () => {
+        if (!isOver && this.#process === process) this.#listeners--;
+        isOver = true;
+        stop();
+      };
+    };
+  }
+
   #start(): SimulatedHost {
     const machine = this.#machine;
     const process = this.#process;
@@ -57,6 +79,7 @@ export class OpenCodeRole implements Role {
     const host = machine.host({ kind: "opencode", process });
     const { pollMs } = SETTINGS;
     const supervisor = new Supervisor({ store, log, now, monotonic, after, isAlive, pollMs });
+    this.#count(supervisor.changes);
     const newId = (prefix: string) => machine.newId(prefix);
     const engine = createEngine({
       store,

@@ -2,11 +2,18 @@
  * What people and parents do, each at a moment that the seed chooses. An action may be refused: that is an answer. What
  * was accepted is written down as a promise.
  */
+
+import type { CancelResult } from "../../src/engine/cancel.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { type Caller, PERSON } from "../../src/engine/launch.ts";
-import { isLive } from "../../src/model/task.ts";
+import { messageOf } from "../../src/model/errors.ts";
+import { isLive, type Task } from "../../src/model/task.ts";
 import type { Random } from "../time/random.ts";
 import { anyEngine, anyTask, type ParentSession, PROJECT, parentEngine, type Stage } from "./stage.ts";
+
+/** How late a waiting caller may learn of an end; longer where every query may be slow. */
+const WAIT_MS = 15_000;
+const SLOW_WAIT_MS = 50_000;
 
 type Action = (stage: Stage, random: Random) => Promise<void>;
 
@@ -15,6 +22,29 @@ async function launch(stage: Stage, engine: Engine, caller: Caller, fork: boolea
   const request = { description: "work", prompt: `prompt ${machine.newId("p")}`, agent: "build", fork, batch: null };
   const task = await engine.launch(caller, request, await engine.checkLaunch(caller, request));
   promises.launched.add(task.id);
+}
+
+/** A request that was accepted, or that is tried again until it succeeds, must be obeyed. */
+async function cancel({ machine, promises }: Stage, { id, run }: Task, cancelling: Promise<CancelResult>) {
+  const accept = (number: number) => promises.cancelled.set(`${id} ${number}`, machine.timeline.now);
+  try {
+    const { task, asked } = await cancelling;
+    if (asked) accept(task.run.number);
+  } catch (thrown) {
+    if (messageOf(thrown).includes("is tried again until it ends")) accept(run.number);
+    throw thrown;
+  }
+}
+
+/** Who waits for a task learns soon that it has ended. */
+async function wait({ machine, promises }: Stage, engine: Engine, task: Task, timeout: number): Promise<void> {
+  const { waited } = await engine.output(task.parentSessionId, task.id, { timeout });
+  const endedAt = machine.ends.of(task.id, task.run.number);
+  if (waited !== "timeout" || endedAt === null) return;
+  const ms = machine.troubles.calm(Math.max(endedAt, machine.timeline.now - timeout), machine.timeline.now);
+  const isSlow = machine.faults.has("query is slow");
+  if (ms > (isSlow ? SLOW_WAIT_MS : WAIT_MS))
+    promises.broken.push(`somebody waited ${ms} ms for ${task.id}, which had ended`);
 }
 
 function callerOf({ machine }: Stage, { id: sessionId }: ParentSession): Caller {
@@ -94,7 +124,7 @@ export const ACTIONS: Record<string, { weight: number; act: Action }> = {
           random,
           ({ parentSessionId, status }) => parentSessionId === parent.id && isLive(status),
         );
-        if (task) await engine.cancel(parent.id, task.id);
+        if (task) await cancel(stage, task, engine.cancel(parent.id, task.id));
       }),
   },
   "a person cancels a task": {
@@ -102,7 +132,7 @@ export const ACTIONS: Record<string, { weight: number; act: Action }> = {
     async act(stage, random) {
       const engine = anyEngine(stage, random);
       const task = engine && (await anyTask(stage, random, ({ status }) => isLive(status)));
-      if (engine && task) await engine.cancelTask(task, "cancelled by a person");
+      if (engine && task) await cancel(stage, task, engine.cancelTask(task, "cancelled by a person"));
     },
   },
   "a parent cancels everything": {
@@ -118,7 +148,7 @@ export const ACTIONS: Record<string, { weight: number; act: Action }> = {
     act: (stage, random) =>
       asParent(stage, random, async (engine, parent) => {
         const task = await anyTask(stage, random, ({ parentSessionId }) => parentSessionId === parent.id);
-        if (task) await engine.output(parent.id, task.id, { timeout: random.whole(0, 60_000) });
+        if (task) await wait(stage, engine, task, random.whole(0, 60_000));
       }),
   },
   "a person answers a request": {
@@ -150,6 +180,7 @@ export const ACTIONS: Record<string, { weight: number; act: Action }> = {
       if (!task || hosts.length === 0) return;
       const { program } =
         hosts.find(({ program: each }) => each.busySessions.includes(task.sessionId)) ?? random.pick(hosts);
+      machine.written.add(task.sessionId);
       program.add(task.sessionId, { id: machine.sessions.newId("msg"), text: "also do this", hidden: null }, true);
     },
   },

@@ -16,9 +16,11 @@ export const DISASTERS: Partial<Record<Fault, Disaster>> = {
     const role = random.pick(stage.roles);
     const { process } = role;
     process.strike(random.whole(1, WAITS), () => {
+      const ms = random.delay(RESTART_MS);
       machine.history.add(process.name, "dies");
+      machine.troubles.add(machine.timeline.now, ms);
       process.die();
-      machine.timeline.schedule(random.delay(RESTART_MS), () => role.restart());
+      machine.timeline.schedule(ms, () => role.restart());
     });
   },
   "process freezes"({ machine, roles }, random) {
@@ -26,6 +28,7 @@ export const DISASTERS: Partial<Record<Fault, Disaster>> = {
     const ms = random.whole(100, FROZEN_MS);
     process.strike(random.whole(1, WAITS), () => {
       machine.history.add(process.name, `freezes for ${ms} ms`);
+      machine.troubles.add(machine.timeline.now, ms);
       process.freeze();
       machine.timeline.schedule(ms, () => process.thaw());
     });
@@ -40,6 +43,7 @@ export const DISASTERS: Partial<Record<Fault, Disaster>> = {
     const ms = random.whole(60_000, 600_000);
     const asleep = machine.living.filter(({ isFrozen }) => !isFrozen);
     machine.history.add("machine", `sleeps for ${ms} ms`);
+    machine.troubles.add(machine.timeline.now, ms);
     for (const process of asleep) process.freeze();
     machine.timeline.schedule(ms, () => {
       for (const process of asleep) process.thaw();
@@ -53,6 +57,7 @@ export const DISASTERS: Partial<Record<Fault, Disaster>> = {
   "disk is full"({ machine }, random) {
     const ms = random.whole(1_000, 120_000);
     machine.history.add("machine", `the disk is full for ${ms} ms`);
+    machine.troubles.add(machine.timeline.now, ms);
     machine.fillDisk(true);
     machine.timeline.schedule(ms, () => machine.fillDisk(false));
   },

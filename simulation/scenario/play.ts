@@ -4,6 +4,7 @@
  */
 import { isLive } from "../../src/model/task.ts";
 import { checkAll } from "../checks/checks.ts";
+import { Requests } from "../checks/requests.ts";
 import { DaemonRole } from "../roles/daemon.ts";
 import { OpenCodeRole } from "../roles/opencode.ts";
 import type { Role } from "../roles/role.ts";
@@ -101,7 +102,9 @@ async function runUntil({ timeline }: Machine, until: number): Promise<void> {
 }
 
 /** No more faults; everybody is there again, and people answer what is asked. */
-function calmDown({ machine, roles }: Stage): void {
+function calmDown(stage: Stage): void {
+  const { machine, roles } = stage;
+  const requests = new Requests();
   machine.history.add("machine", "from now on nothing goes wrong");
   machine.faults.heal();
   machine.fillDisk(false);
@@ -112,11 +115,7 @@ function calmDown({ machine, roles }: Stage): void {
   }
   const look = () => {
     for (const role of roles) role.restart();
-    for (const { program } of machine.hosts) {
-      for (const { requestId } of program.requests()) {
-        program.answer(requestId, { kind: "permission", decision: "once", message: null });
-      }
-    }
+    void requests.look(stage);
     machine.timeline.schedule(20_000, look);
   };
   look();

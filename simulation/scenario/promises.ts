@@ -6,6 +6,10 @@ export class Promises {
   readonly resumed = new Set<string>();
   /** The prompts of follow-ups whose queueing was answered, with their attempts; each prompt is unique. */
   readonly queued = new Map<string, string>();
+  /** When the cancel of a run was accepted, by `task run`. */
+  readonly cancelled = new Map<string, number>();
+  /** What went wrong while somebody waited for an answer, in words. */
+  readonly broken: string[] = [];
   /** Attempts whose queue somebody emptied, or tried to. */
   readonly emptied = new Set<string>();
 }

@@ -151,11 +151,11 @@ const COMMANDS: readonly PutBack[] = [
     edits: [
       {
         file: "src/engine/launch.ts",
-        old: "    const messageId = host.newMessageId();\n    const resumed",
+        old: "    const messageId = host.newMessageId();\n    const resuming",
         new: `    const messageId = host.newMessageId();
     const isQueued =
       followUpId === undefined || (await store.write((transaction) => transaction.dequeueFollowUp(followUpId)));
-    const resumed`,
+    const resuming`,
       },
       {
         file: "src/engine/launch.ts",
@@ -170,8 +170,8 @@ const COMMANDS: readonly PutBack[] = [
     edits: [
       {
         file: "src/engine/launch.ts",
-        old: "    const messageId = host.newMessageId();\n    const resumed",
-        new: "    const { messageId } = task.run;\n    const resumed",
+        old: "    const messageId = host.newMessageId();\n    const resuming",
+        new: "    const { messageId } = task.run;\n    const resuming",
       },
     ],
   },

@@ -55,6 +55,11 @@ export class Faults {
     return [...this.#odds.keys()];
   }
 
+  /** Whether this seed has that kind. */
+  has(kind: Fault): boolean {
+    return this.#odds.has(kind);
+  }
+
   /** Whether it happens now. */
   happens(kind: Fault): boolean {
     const odds = this.#odds.get(kind);

@@ -5,7 +5,7 @@
 
 import { ScriptedSessions } from "../../src/hosts/scripted/sessions.ts";
 import { messageOf } from "../../src/model/errors.ts";
-import { type BeatingProcess, instanceJudge } from "../../src/process/liveness.ts";
+import { type BeatingProcess, instanceJudge, ownIdentity } from "../../src/process/liveness.ts";
 import type { Log } from "../../src/process/log.ts";
 import { kyselyStore } from "../../src/store/kysely-store.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -14,11 +14,16 @@ import { type SimulatedHost, simulatedHost } from "../agents/simulated-host.ts";
 import { WorkLog } from "../agents/work-log.ts";
 import { Random } from "../time/random.ts";
 import { Timeline } from "../time/timeline.ts";
+import { EndTimes } from "./end-times.ts";
 import { Faults } from "./faults.ts";
 import type { History } from "./history.ts";
 import type { SharedDatabase } from "./shared-database.ts";
 import { SimulatedProcess } from "./simulated-process.ts";
 import { toldStore } from "./told-store.ts";
+import { Troubles } from "./troubles.ts";
+
+/** All processes are on this machine; each is in a container of its own, if they do not see each other. */
+const BOOT = ownIdentity().bootId;
 
 export interface MachineOptions {
   seed: number;
@@ -32,6 +37,10 @@ export class Machine {
   readonly timeline = new Timeline();
   readonly sessions = new ScriptedSessions();
   readonly work = new WorkLog();
+  readonly ends = new EndTimes();
+  readonly troubles = new Troubles();
+  /** Sessions of tasks in which a person wrote. */
+  readonly written = new Set<string>();
   readonly random: Random;
   readonly faults: Faults;
   readonly history: History;
@@ -50,6 +59,8 @@ export class Machine {
     this.history = history;
     this.#database = database;
     history.clock = () => this.timeline.now;
+    this.work.clock = () => this.timeline.now;
+    database.onEnd = (taskId, run) => this.ends.add(taskId, run, this.timeline.now);
   }
 
   get living(): SimulatedProcess[] {
@@ -100,7 +111,7 @@ export class Machine {
   }
 
   identity(process: SimulatedProcess): Pick<BeatingProcess, "pid" | "processStart" | "bootId" | "pidNamespace"> {
-    return { pid: process.pid, processStart: String(process.pid), bootId: "simulated", pidNamespace: process.name };
+    return { pid: process.pid, processStart: String(process.pid), bootId: BOOT, pidNamespace: process.name };
   }
 
   log(process: SimulatedProcess): Log {

@@ -20,6 +20,8 @@ const SLOW_MS = 20_000;
 /** How soon a process sees what another one wrote. */
 const SIGNAL_MS = 150;
 
+const ENDS: ReadonlySet<string> = new Set(["run.completed", "run.failed", "run.cancelled"]);
+
 interface Listener {
   process: SimulatedProcess;
   call(): void;
@@ -29,8 +31,11 @@ export class SharedDatabase {
   readonly #connection = sqliteConnection(":memory:", "write");
   #listeners = new Set<Listener>();
   #clearing: string[] = [];
+  #lastSeq = 0;
   /** Nothing can be written. */
   isFull = false;
+  /** Called when the end of a run was committed. */
+  onEnd: (taskId: string, run: number) => void = () => {};
 
   static async open(): Promise<SharedDatabase> {
     const shared = new SharedDatabase();
@@ -61,6 +66,7 @@ export class SharedDatabase {
     if (handle.inTransaction) handle.run("rollback");
     for (const statement of this.#clearing) handle.run(statement);
     this.#listeners = new Set();
+    this.#lastSeq = 0;
     this.isFull = false;
   }
 
@@ -102,7 +108,10 @@ export class SharedDatabase {
           try {
             const made = await work(kysely);
             handle.run("commit");
-            if (changes() !== before) this.#raise(delays);
+            if (changes() !== before) {
+              this.#tellEnds();
+              this.#raise(delays);
+            }
             return made;
           } catch (thrown) {
             if (handle.inTransaction) handle.run("rollback");
@@ -123,6 +132,16 @@ export class SharedDatabase {
       },
       close: async () => {},
     };
+  }
+
+  #tellEnds(): void {
+    const rows = this.#connection.handle.query<{ seq: number; type: string; task_id: string; event: string }, [number]>(
+      "select seq, type, task_id, event from events where seq > ? order by seq",
+    );
+    for (const { seq, type, task_id, event } of rows.all(this.#lastSeq)) {
+      this.#lastSeq = seq;
+      if (ENDS.has(type)) this.onEnd(task_id, JSON.parse(event).run);
+    }
   }
 
   #raise(delays: Random): void {

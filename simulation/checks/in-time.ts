@@ -1,0 +1,89 @@
+/**
+ * What must happen soon, where nothing hinders it: an end is noticed, an ended run's agent does not work on, a cancel
+ * is obeyed, and nobody is called interrupted or too slow who was not. All times are virtual.
+ */
+import { INTERRUPTED } from "../../src/model/evidence.ts";
+import type { Run, Task } from "../../src/model/task.ts";
+import { SETTINGS } from "../roles/settings.ts";
+import type { Stage } from "../scenario/stage.ts";
+import type { Fault } from "../world/faults.ts";
+
+/** Several calls in a row may take their longest time. */
+const STOPPED_MS = 120_000;
+const NOTICED_MS = 240_000;
+const CANCELLED_MS = 180_000;
+const MARGIN_MS = 60_000;
+
+/** What keeps a living process from sending its heartbeats, besides troubles. */
+const HOLDS_UP: readonly Fault[] = ["query is slow"];
+
+export async function everythingIsInTime(stage: Stage, tasks: readonly Task[]): Promise<string[]> {
+  const found: string[] = [...stage.promises.broken];
+  for (const task of tasks) {
+    for (const run of await stage.truth.runs(task.id, 200)) {
+      const endedAt = stage.machine.ends.of(task.id, run.number);
+      if (endedAt === null) continue;
+      const what = `run ${run.number} of ${task.id}`;
+      const wrong = [worksOn, noticedLate, cancelledLate, wronglyInterrupted, wronglyTooLong]
+        .map((check) => check(stage, task, run, endedAt))
+        .filter((words) => words !== null);
+      found.push(...wrong.map((words) => `${what} ${words}`));
+    }
+  }
+  return found;
+}
+
+type RunCheck = (stage: Stage, task: Task, run: Run, endedAt: number) => string | null;
+
+/** An agent that ended by itself did so before its run, or soon after: otherwise it had to be stopped. */
+const worksOn: RunCheck = ({ machine }, { sessionId }, { messageId, outcome }, endedAt) => {
+  // Deleted in another program than the one that works in it: nobody can name it any more to stop it.
+  if (!machine.sessions.has(sessionId)) return null;
+  const work = machine.work.of(messageId);
+  const isByItself = work.ends.some((end) => end === "answered" || end === "failed" || end === "stopped");
+  if (!isByItself || work.endedAt === null || work.begunAt === null) return null;
+  // A prompt that arrives after it was given up is stopped if its arrival is noticed, by the same process.
+  const isNoticed = !machine.faults.has("event is lost") && !machine.faults.has("process dies");
+  if (work.begunAt > endedAt && !isNoticed) return null;
+  const ms = machine.troubles.calm(Math.max(endedAt, work.begunAt), work.endedAt);
+  return ms > STOPPED_MS ? `is ${outcome}, and its agent worked on for ${seconds(ms)}` : null;
+};
+
+const noticedLate: RunCheck = ({ machine }, { sessionId }, { messageId }, endedAt) => {
+  // A run ends when its session is idle: a person who writes there prolongs it.
+  if (!machine.sessions.has(sessionId) || machine.written.has(sessionId)) return null;
+  const work = machine.work.of(messageId);
+  const ms = work.endedAt === null ? 0 : machine.troubles.calm(work.endedAt, endedAt);
+  return ms > NOTICED_MS ? `was over, and nobody noticed for ${seconds(ms)}` : null;
+};
+
+const cancelledLate: RunCheck = ({ machine, promises }, { id }, { number, outcome }, endedAt) => {
+  const askedAt = promises.cancelled.get(`${id} ${number}`);
+  const ms = askedAt === undefined ? 0 : machine.troubles.calm(askedAt, endedAt);
+  return ms > CANCELLED_MS ? `was to be cancelled, and ended ${seconds(ms)} later: ${outcome}` : null;
+};
+
+/** A process that lives, and can be seen or sends its heartbeats, loses no run. */
+const wronglyInterrupted: RunCheck = ({ machine }, _task, { messageId, error }, endedAt) => {
+  const { begunAt, ends } = machine.work.of(messageId);
+  if (error !== INTERRUPTED || begunAt === null || ends.length === 0 || ends.includes("killed")) return null;
+  if (ends.at(-1) === "stopped") return null;
+  const isHeldUp = HOLDS_UP.some((kind) => machine.faults.has(kind));
+  if (!machine.areVisible && (isHeldUp || machine.troubles.calm(begunAt - 1, begunAt) === 0)) return null;
+  const isTroubled = machine.troubles.calm(begunAt, endedAt) < endedAt - begunAt;
+  return isTroubled && !machine.areVisible
+    ? null
+    : `was called interrupted while its process lived (${ends.join(", ")})`;
+};
+
+const wronglyTooLong: RunCheck = ({ machine }, _task, { messageId, error }, endedAt) => {
+  const { begunAt } = machine.work.of(messageId);
+  if (begunAt === null || !error?.startsWith("stopped: the run took longer")) return null;
+  const ms = endedAt - begunAt;
+  const limit = SETTINGS.limits.runMs ?? 0;
+  return ms < limit - MARGIN_MS ? `was stopped for its time limit after ${seconds(ms)}` : null;
+};
+
+function seconds(ms: number): string {
+  return `${Math.round(ms / 1000)} s`;
+}
