@@ -1,0 +1,230 @@
+/** Mistakes that a programmer might make in what drives runs and obeys commands, each of which breaks a promise. */
+import type { PutBack } from "./put-back.ts";
+
+export const RUN_MUTATIONS: readonly PutBack[] = [
+  {
+    name: "end-before-stop",
+    fault: "A cancelled run is called over without stopping its agent.",
+    edits: [
+      {
+        file: "src/model/live-run/ending.ts",
+        old: "if (!isPrompted(run)) return end(stopping, verdict, totalsOf(run.activity), at);",
+        new: "if (run !== null) return end(stopping, verdict, totalsOf(run.activity), at);",
+      },
+    ],
+  },
+  {
+    name: "no-time-to-begin",
+    fault: "An agent that has accepted a prompt and not begun is called idle at once.",
+    edits: [{ file: "src/model/live-run/ending.ts", old: "BEGIN_MS = 20_000", new: "BEGIN_MS = 0" }],
+  },
+  {
+    name: "answer-without-work",
+    fault: "A turn that ended without text or a tool call counts as completed.",
+    edits: [
+      {
+        file: "src/model/evidence.ts",
+        old: "if (evidence.answer && evidence.worked)",
+        new: "if (evidence.answer)",
+      },
+    ],
+  },
+  {
+    name: "first-idle-believed",
+    fault: "One status call that does not list a session ends its run, although its messages show no end.",
+    edits: [
+      {
+        file: "src/model/live-run/ending.ts",
+        old: "run.stopping === null && !isIdle) {",
+        new: "run.stopping === null && !isIdle && askedAt === null) {",
+      },
+    ],
+  },
+  {
+    name: "prompt-sent-again",
+    fault: "A prompt that is not found in its session is sent again, although it may still arrive.",
+    edits: [
+      {
+        file: "src/model/live-run/handover.ts",
+        old: '  if (found === "gone") return refuse(run, SESSION_DELETED, at);',
+        new: '  if (found === "gone") return refuse(run, SESSION_DELETED, at);\n  if (found === "absent") return prompt(run);',
+      },
+    ],
+  },
+  {
+    name: "late-prompt-not-expected",
+    fault: "A prompt that was given up and arrives later is worked on.",
+    edits: [
+      {
+        file: "src/model/live-run/handover.ts",
+        old: 'effects: [{ type: "abandon" }, { type: "abort", purpose: { name: "abandon" } }],',
+        new: 'effects: [{ type: "abort", purpose: { name: "abandon" } }],',
+      },
+    ],
+  },
+  {
+    name: "late-acceptance-ignored",
+    fault: "A prompt that was on its way when its run ended is worked on.",
+    edits: [
+      {
+        file: "src/model/live-run/step.ts",
+        old: 'if (input.type === "prompt.accepted") return promptedTooLate(run, true);',
+        new: 'if (input.type === "prompt.accepted") return unchanged(run);',
+      },
+    ],
+  },
+  {
+    name: "end-written-once",
+    fault: "An end that could not be written is not written again.",
+    edits: [
+      {
+        file: "src/model/live-run/ending.ts",
+        old: "  return { run: { ...run, ending: { ...run.ending, isWriting: false } }, effects: [POLL_LATER] };",
+        new: "  return { run, effects: [POLL_LATER] };",
+      },
+    ],
+  },
+  {
+    name: "lost-run-works-on",
+    fault: "A process that lost a run to another one lets its own agent work on.",
+    edits: [
+      {
+        file: "src/model/live-run/ending.ts",
+        old: 'const isAtWork = isDoubtful || (why === "lost" && isPrompted(run));',
+        new: "const isAtWork = isDoubtful;",
+      },
+    ],
+  },
+  {
+    name: "loss-not-noticed",
+    fault: "A process does not look whether runs that others wrote about are still its own.",
+    edits: [
+      {
+        file: "src/engine/runs/driver.ts",
+        old: 'if (!isOurs) run.tell({ type: "lose" });',
+        new: "void isOurs;",
+      },
+    ],
+  },
+  {
+    name: "poll-ends-with-a-failure",
+    fault: "After a status call that failed there are no more polls.",
+    edits: [
+      {
+        file: "src/engine/runs/driver.ts",
+        old: `      this.#logFailure("the status call failed; the next poll tries again", thrown);`,
+        new: `      this.#logFailure("the status call failed; the next poll tries again", thrown);
+      return;`,
+      },
+    ],
+  },
+  {
+    name: "poll-asks-no-status",
+    fault: "Polls do not ask what the sessions do: the end of a run whose event is lost stays unknown.",
+    edits: [
+      {
+        file: "src/engine/runs/driver.ts",
+        old: "      await Promise.all([...this.#runs.values()].map(read));",
+        new: "      void read;",
+      },
+    ],
+  },
+  {
+    name: "one-try-to-stop",
+    fault: "Work without a run is tried to be stopped only once.",
+    edits: [{ file: "src/engine/runs/leftovers.ts", old: "const TRIES = 8;", new: "const TRIES = 1;" }],
+  },
+];
+
+export const COMMAND_MUTATIONS: readonly PutBack[] = [
+  {
+    name: "launch-kept-open",
+    fault: "The record of a launch stays when its task is stored.",
+    edits: [{ file: "src/engine/launch.ts", old: "      await transaction.closeLaunch(id);\n", new: "" }],
+  },
+  {
+    name: "dequeue-outside",
+    fault: "A follow-up leaves the queue in a transaction of its own, before the one that begins its run.",
+    edits: [
+      {
+        file: "src/engine/launch.ts",
+        old: "    const messageId = host.newMessageId();\n    const resuming",
+        new: `    const messageId = host.newMessageId();
+    const isQueued =
+      followUpId === undefined || (await store.write((transaction) => transaction.dequeueFollowUp(followUpId)));
+    const resuming`,
+      },
+      {
+        file: "src/engine/launch.ts",
+        old: "if (followUpId !== undefined && !(await transaction.dequeueFollowUp(followUpId))) throw followUpGone();",
+        new: "if (!isQueued) throw followUpGone();",
+      },
+    ],
+  },
+  {
+    name: "resume-with-old-id",
+    fault: "A resume uses the message id of the run before.",
+    edits: [
+      {
+        file: "src/engine/launch.ts",
+        old: "    const messageId = host.newMessageId();\n    const resuming",
+        new: "    const { messageId } = task.run;\n    const resuming",
+      },
+    ],
+  },
+  {
+    name: "cancel-not-obeyed",
+    fault: "A process does not act on another one's request to cancel a task.",
+    edits: [
+      {
+        file: "src/engine/cancel.ts",
+        old: "if (task && isLive(task.status) && this.#driver.drives(task)) await this.#driver.cancel(task, CANCELLED);",
+        new: "void [task, CANCELLED];",
+      },
+    ],
+  },
+  {
+    name: "wait-without-first-look",
+    fault: "A caller that waits for a task which has ended already waits until its time is over.",
+    edits: [
+      {
+        file: "src/engine/watching/waiter.ts",
+        old: "      if (options.signal?.aborted) abort();\n      look();",
+        new: "      if (options.signal?.aborted) abort();",
+      },
+    ],
+  },
+  {
+    name: "queue-not-woken",
+    fault: "The queue of a session does not go on when a run has completed.",
+    edits: [
+      {
+        file: "src/board/queue-pump.ts",
+        old: 'new Set(["run.completed", "run.failed", "run.cancelled"])',
+        new: 'new Set(["run.failed", "run.cancelled"])',
+      },
+    ],
+  },
+  {
+    name: "old-queues-forgotten",
+    fault: "After a restart, nobody looks at the queues that are there.",
+    edits: [
+      {
+        file: "src/board/queue-pump.ts",
+        old: "for (const sessionId of await this.#parts.store.board.queuedSessions()) this.wake(sessionId);",
+        new: "await this.#parts.store.board.queuedSessions();",
+      },
+    ],
+  },
+  {
+    name: "queue-gives-up",
+    fault: "A follow-up that could not begin for a passing reason is not tried again.",
+    edits: [
+      {
+        file: "src/board/queue-pump.ts",
+        old: "if (TRANSIENT.has(code)) this.#retryLater(sessionId, () => this.#check(sessionId));",
+        new: "void TRANSIENT;",
+      },
+    ],
+  },
+];

@@ -1,0 +1,200 @@
+/**
+ * Mistakes that a programmer might make in recovery, the store and the outbox, each of which breaks a promise.
+ */
+import type { PutBack } from "./put-back.ts";
+
+export const RECOVERY_MUTATIONS: readonly PutBack[] = [
+  {
+    name: "launches-not-recovered",
+    fault: "Recovery ignores launches that dead processes left.",
+    edits: [
+      {
+        file: "src/engine/recovery/orphans.ts",
+        old: "launches: launches.filter((launch) => !isOwned(launch)),",
+        new: "launches: launches.filter(() => false),",
+      },
+    ],
+  },
+  {
+    name: "recovery-without-evidence",
+    fault: "Recovery calls every run of a dead process interrupted, also one that was answered.",
+    edits: [
+      {
+        file: "src/model/evidence.ts",
+        old: "if (evidence.answer || evidence.error) return judge(evidence, null);",
+        new: "",
+      },
+    ],
+  },
+  {
+    name: "recovery-once",
+    fault: "A process looks for what others left only when it starts.",
+    edits: [
+      {
+        file: "src/engine/supervisor.ts",
+        old: "      if (hasOthers) this.recoverLater();\n      else if (!isDone)",
+        new: "      void hasOthers;\n      if (!isDone)",
+      },
+    ],
+  },
+  {
+    name: "only-known-dead",
+    fault: "A live task whose owner is not registered any more counts as owned.",
+    edits: [
+      {
+        file: "src/engine/recovery/orphans.ts",
+        old: "const isOwned = ({ owner }: { owner: string | null }) => owner !== null && owners.has(owner);",
+        new: `const isOwned = ({ owner }: { owner: string | null }) =>
+    owner !== null && (owners.has(owner) || !instances.some(({ id }) => id === owner));`,
+      },
+    ],
+  },
+  {
+    name: "heartbeat-judged-early",
+    fault: "A heartbeat that stands still for five seconds counts as stopped.",
+    edits: [{ file: "src/process/liveness.ts", old: "const STALE_MS = 60_000;", new: "const STALE_MS = 5_000;" }],
+  },
+];
+
+export const STORE_MUTATIONS: readonly PutBack[] = [
+  {
+    name: "notice-afterwards",
+    fault: "The notice of an end is written in a transaction of its own, after the end.",
+    edits: [
+      {
+        file: "src/store/tasks/writes.ts",
+        old: "  if (outcome.notice !== null) await addNotice(kysely, outcome.task, outcome.notice, event.at);\n",
+        new: "",
+      },
+      { file: "src/store/tasks/writes.ts", old: 'import { addNotice } from "./notices.ts";\n', new: "" },
+      {
+        file: "src/store/kysely-store.ts",
+        old: "import {\n  claimNotices,",
+        new: "import {\n  addNotice,\n  claimNotices,",
+      },
+      {
+        file: "src/store/kysely-store.ts",
+        old: "apply: (id, event, expected) => write((kysely) => applyEvent(kysely, id, event, expected)),",
+        new: `apply: async (id, event, expected) => {
+      const outcome = await write((kysely) => applyEvent(kysely, id, event, expected));
+      if (outcome.changed && outcome.notice !== null) {
+        const { task, notice } = outcome;
+        await write((kysely) => addNotice(kysely, task, notice, event.at));
+      }
+      return outcome;
+    },`,
+      },
+    ],
+  },
+  {
+    name: "claim-in-two-steps",
+    fault: "Notices are chosen before the transaction that claims them: two processes claim the same ones.",
+    edits: [
+      {
+        file: "src/store/kysely-store.ts",
+        old: 'const pending = await read((kysely) => readNotices(kysely, parent, "pending", 1));',
+        new: 'const pending = await read((kysely) => readNotices(kysely, parent, "pending", 1_000));',
+      },
+      {
+        file: "src/store/kysely-store.ts",
+        old: "write((kysely) => claimNotices(kysely, parent, claim));",
+        new: "write((kysely) => claimNotices(kysely, pending, claim));",
+      },
+      {
+        file: "src/store/tasks/notices.ts",
+        old: "  parentSessionId: string,\n  claim: NoticeClaim,",
+        new: "  pending: readonly Notice[],\n  claim: NoticeClaim,",
+      },
+      {
+        file: "src/store/tasks/notices.ts",
+        old: '  if ((await readNotices(kysely, parentSessionId, "sending", 1)).length > 0) return [];\n',
+        new: "",
+      },
+      {
+        file: "src/store/tasks/notices.ts",
+        old: '  const pending = await readNotices(kysely, parentSessionId, "pending", 1_000);\n',
+        new: "",
+      },
+    ],
+  },
+  {
+    name: "feed-skips-phases",
+    fault: "A change of the phase is stored without an entry in the feed.",
+    edits: [
+      {
+        file: "src/store/tasks/writes.ts",
+        old: "const seq = await appendEvent(kysely, id, event.type, json);",
+        new: 'const seq = event.type === "run.phased" ? 0 : await appendEvent(kysely, id, event.type, json);',
+      },
+    ],
+  },
+  {
+    name: "run-row-not-updated",
+    fault: "The end of a run is written into its task, and not into its own row.",
+    edits: [
+      {
+        file: "src/store/tasks/writes.ts",
+        old: "  await updateRun(kysely, { task_id, number, ended_at, outcome, result, error });",
+        new: "  void [task_id, number, ended_at, outcome, result, error, updateRun];",
+      },
+    ],
+  },
+  {
+    name: "owner-not-compared",
+    fault: "The store takes what any process writes about a live task, whoever owns it.",
+    edits: [
+      {
+        file: "src/store/tasks/writes.ts",
+        old: "if (expected && before !== null && isLive(before.status) && before.owner !== expected.owner) {",
+        new: "void expected;\n  if (before !== null && !isLive(before.status) && before.status === null) {",
+      },
+    ],
+  },
+  {
+    name: "ended-twice",
+    fault: "The end of a run that has ended already is written over the first.",
+    edits: [
+      {
+        file: "src/model/transition.ts",
+        old: '  if (!isLive(task.status)) return refused(task, "ended");',
+        new: '  if (!isLive(task.status) && !event.type.startsWith("run.c")) return refused(task, "ended");',
+      },
+    ],
+  },
+];
+
+export const NOTICE_MUTATIONS: readonly PutBack[] = [
+  {
+    name: "delivered-before-sent",
+    fault: "A notice is recorded as delivered before it is sent.",
+    edits: [
+      {
+        file: "src/engine/notices/delivery.ts",
+        old: "    try {\n      await host.notify?.(",
+        new: '    await this.#settle(parentSessionId, messageId, { state: "delivered", reason: null });\n    try {\n      await host.notify?.(',
+      },
+    ],
+  },
+  {
+    name: "doubtful-with-new-id",
+    fault: "Notices whose message may have arrived are sent again as another message.",
+    edits: [
+      {
+        file: "src/engine/notices/delivery.ts",
+        old: "const failed = await this.#deliver(parentSessionId, messageId, notices, input);",
+        new: "const failed = await this.#deliver(parentSessionId, claim.messageId, notices, input);",
+      },
+    ],
+  },
+  {
+    name: "old-notices-forgotten",
+    fault: "Notices that were pending when a process started are not delivered.",
+    edits: [
+      {
+        file: "src/engine/supervisor.ts",
+        old: "      if (hasFound || this.#servesParents) await this.#tellParents();\n",
+        new: "      void hasFound;\n",
+      },
+    ],
+  },
+];
