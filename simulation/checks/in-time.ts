@@ -4,7 +4,6 @@
  */
 import { INTERRUPTED } from "../../src/model/evidence.ts";
 import type { Run, Task } from "../../src/model/task.ts";
-import { SETTINGS } from "../roles/settings.ts";
 import type { Stage } from "../scenario/stage.ts";
 import type { Fault } from "../world/faults.ts";
 
@@ -80,7 +79,7 @@ const wronglyTooLong: RunCheck = ({ machine }, _task, { messageId, error }, ende
   const { begunAt } = machine.work.of(messageId);
   if (begunAt === null || !error?.startsWith("stopped: the run took longer")) return null;
   const ms = endedAt - begunAt;
-  const limit = SETTINGS.limits.runMs ?? 0;
+  const limit = machine.settings.limits.runMs ?? 0;
   return ms < limit - MARGIN_MS ? `was stopped for its time limit after ${seconds(ms)}` : null;
 };
 

@@ -18,7 +18,6 @@ import type { SimulatedHost } from "../agents/simulated-host.ts";
 import type { Machine } from "../world/machine.ts";
 import type { SimulatedProcess } from "../world/simulated-process.ts";
 import type { Role } from "./role.ts";
-import { SETTINGS } from "./settings.ts";
 import { wordNotices } from "./word-notices.ts";
 
 interface Parts {
@@ -100,7 +99,8 @@ export class DaemonRole implements Role {
       store,
       log,
       makers: [this.#maker(process)],
-      limits: SETTINGS.limits,
+      limits: machine.settings.limits,
+      pollMs: machine.settings.pollMs,
       now,
       monotonic,
       after,

@@ -9,7 +9,6 @@ import type { SimulatedHost } from "../agents/simulated-host.ts";
 import type { Machine } from "../world/machine.ts";
 import type { SimulatedProcess } from "../world/simulated-process.ts";
 import type { Role } from "./role.ts";
-import { SETTINGS } from "./settings.ts";
 import { wordNotices } from "./word-notices.ts";
 
 export class OpenCodeRole implements Role {
@@ -77,7 +76,8 @@ export class OpenCodeRole implements Role {
     const isAlive = machine.judge(process);
     const { now, monotonic, after } = process;
     const host = machine.host({ kind: "opencode", process });
-    const { pollMs } = SETTINGS;
+    const { settings } = machine;
+    const { pollMs } = settings;
     const supervisor = new Supervisor({ store, log, now, monotonic, after, isAlive, pollMs });
     this.#count(supervisor.changes);
     const newId = (prefix: string) => machine.newId(prefix);
@@ -93,7 +93,7 @@ export class OpenCodeRole implements Role {
       isAlive,
       identity: machine.identity(process),
       directory: this.#directory,
-      settings: SETTINGS,
+      settings,
       wordNotices,
     });
     const start = async () => {

@@ -18,8 +18,12 @@ import { Promises } from "./promises.ts";
 import { PROJECT, type Stage } from "./stage.ts";
 
 const STORM_MS = 5 * 60_000;
-const PEACE_MS = 90 * 60_000;
-const REST_MS = 100_000;
+const PEACE_MS = 40 * 60_000;
+/** A call of the storm may still arrive that much later. */
+const AFTERMATH_MS = 160_000;
+/** For so long nothing was left to do. */
+const REST_MS = 60_000;
+const LOOK_MS = 20_000;
 const MAX_STEPS = 200_000;
 const DISASTERS_TRIED = 8;
 
@@ -129,15 +133,14 @@ async function rest({ machine, truth, parents }: Stage, violations: string[]): P
     if (tasks.some(({ status }) => isLive(status)) || (await truth.launches()).length > 0) return true;
     return (await truth.parentsWithNotices()).some((id) => parents.some((parent) => parent.id === id));
   };
-  while (machine.timeline.now < end) {
-    await runUntil(machine, machine.timeline.now + REST_MS);
+  const isOver = !machine.faults.counts.has("call fails and arrives late");
+  let restingSince = machine.timeline.now + (isOver ? 0 : AFTERMATH_MS);
+  while (machine.timeline.now < end && machine.timeline.now < restingSince + REST_MS) {
+    await runUntil(machine, machine.timeline.now + LOOK_MS);
     if (machine.timeline.steps >= MAX_STEPS) {
       violations.push(`it did not come to rest in ${MAX_STEPS} steps`);
       return;
     }
-    if (await isBusy()) continue;
-    await runUntil(machine, machine.timeline.now + REST_MS);
-    // Something that was late may have begun meanwhile.
-    if (!(await isBusy())) break;
+    if (await isBusy()) restingSince = Math.max(restingSince, machine.timeline.now);
   }
 }

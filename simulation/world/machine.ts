@@ -3,6 +3,7 @@
  * seed. Knows who is alive; does not know what anybody does.
  */
 
+import type { Settings } from "../../src/engine/context.ts";
 import { ScriptedSessions } from "../../src/hosts/scripted/sessions.ts";
 import { messageOf } from "../../src/model/errors.ts";
 import { type BeatingProcess, instanceJudge, ownIdentity } from "../../src/process/liveness.ts";
@@ -17,6 +18,7 @@ import { Timeline } from "../time/timeline.ts";
 import { EndTimes } from "./end-times.ts";
 import { Faults } from "./faults.ts";
 import type { History } from "./history.ts";
+import { settingsOf } from "./settings.ts";
 import type { SharedDatabase } from "./shared-database.ts";
 import { SimulatedProcess } from "./simulated-process.ts";
 import { toldStore } from "./told-store.ts";
@@ -51,11 +53,13 @@ export class Machine {
   #ids = 0;
   /** Whether processes see each other; if not, only heartbeats tell who is alive. */
   readonly areVisible: boolean;
+  readonly settings: Settings;
 
   constructor({ seed, database, calm, history }: MachineOptions) {
     this.random = new Random(seed);
     this.faults = new Faults(this.random, calm);
     this.areVisible = this.random.split("visibility").chance(0.7);
+    this.settings = settingsOf(this.random.split("settings"));
     this.history = history;
     this.#database = database;
     history.clock = () => this.timeline.now;

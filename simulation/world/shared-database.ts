@@ -12,6 +12,7 @@ import { storeFailure } from "../../src/store/sqlite/failure.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { Random } from "../time/random.ts";
 import type { Faults } from "./faults.ts";
+import { ReadMemory } from "./read-memory.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 
 const FILE = "/simulation/asyncagents.db";
@@ -25,10 +26,13 @@ const ENDS: ReadonlySet<string> = new Set(["run.completed", "run.failed", "run.c
 interface Listener {
   process: SimulatedProcess;
   call(): void;
+  /** It will be called: one call stands for all changes until then. */
+  isRaised: boolean;
 }
 
 export class SharedDatabase {
   readonly #connection = sqliteConnection(":memory:", "write");
+  readonly #memory = new ReadMemory(this.#connection.handle);
   #listeners = new Set<Listener>();
   #clearing: string[] = [];
   #lastSeq = 0;
@@ -40,7 +44,9 @@ export class SharedDatabase {
   static async open(): Promise<SharedDatabase> {
     const shared = new SharedDatabase();
     await migrate(shared.#direct());
-    shared.#clearing = clearingOf(shared.#connection.handle);
+    const { handle } = shared.#connection;
+    shared.#clearing = clearingOf(handle);
+    shared.#memory.start(tablesOf(handle).map(({ name }) => name));
     return shared;
   }
 
@@ -65,6 +71,7 @@ export class SharedDatabase {
     const { handle } = this.#connection;
     if (handle.inTransaction) handle.run("rollback");
     for (const statement of this.#clearing) handle.run(statement);
+    this.#memory.clear();
     this.#listeners = new Set();
     this.#lastSeq = 0;
     this.isFull = false;
@@ -80,7 +87,10 @@ export class SharedDatabase {
     const delays = random.split(`queries of ${process.name}`);
     const latency = () => (faults.happens("query is slow") ? delays.whole(100, SLOW_MS) : delays.delay(LATENCY_MS));
     const failed = (code: string, message: string) => storeFailure(Object.assign(new Error(message), { code }), FILE);
-    const changes = () => handle.query<{ value: number }, []>("select total_changes() as value").get()?.value ?? 0;
+    // Every commit wakes the others, heartbeats too; nobody may depend on that.
+    const areBeatsHeard = random.split("heartbeats").chance(0.2);
+    const counter = handle.query<{ value: number }, []>("select total_changes() as value");
+    const changes = () => counter.get()?.value ?? 0;
 
     return {
       dialect: "sqlite",
@@ -101,20 +111,20 @@ export class SharedDatabase {
           if (isTwice) {
             handle.run("begin immediate");
             await work(kysely).catch(() => null);
-            handle.run("rollback");
+            this.#rollBack();
           }
           handle.run("begin immediate");
           const before = changes();
+          this.#memory.written.clear();
           try {
             const made = await work(kysely);
             handle.run("commit");
-            if (changes() !== before) {
-              this.#tellEnds();
-              this.#raise(delays);
-            }
+            if (changes() === before) return made;
+            if (!this.#isBeat()) this.#tellEnds();
+            if (areBeatsHeard || !this.#isBeat()) this.#raise(delays);
             return made;
           } catch (thrown) {
-            if (handle.inTransaction) handle.run("rollback");
+            this.#rollBack();
             throw thrown;
           }
         });
@@ -125,7 +135,7 @@ export class SharedDatabase {
         });
       },
       onChange: (call) => {
-        const listener = { process, call };
+        const listener = { process, call, isRaised: false };
         this.#listeners.add(listener);
         process.onEnd(() => this.#listeners.delete(listener));
         return () => this.#listeners.delete(listener);
@@ -144,24 +154,47 @@ export class SharedDatabase {
     }
   }
 
+  #rollBack(): void {
+    const { handle } = this.#connection;
+    if (handle.inTransaction) handle.run("rollback");
+    this.#memory.clear();
+  }
+
+  /** Whether the last transaction wrote a heartbeat and nothing else. */
+  #isBeat(): boolean {
+    return [...this.#memory.written].every((table) => table === "instances");
+  }
+
   #raise(delays: Random): void {
-    for (const { process, call } of this.#listeners) {
-      void process.settle(delays.whole(0, SIGNAL_MS), call);
+    for (const listener of this.#listeners) {
+      if (listener.isRaised) continue;
+      listener.isRaised = true;
+      void listener.process.settle(delays.whole(0, SIGNAL_MS), () => {
+        listener.isRaised = false;
+        listener.call();
+      });
     }
   }
 }
 
+interface TableInfo {
+  name: string;
+  sql: string;
+}
+
+function tablesOf(handle: Sqlite): TableInfo[] {
+  return handle.query<TableInfo, []>("select name, sql from sqlite_schema where type = 'table'").all();
+}
+
 /** The statements that empty every table. A search index has tables of its own and is emptied by a command. */
 function clearingOf(handle: Sqlite): string[] {
-  const tables = handle.query<{ name: string; sql: string }, []>(
-    "select name, sql from sqlite_schema where type = 'table' and name not like 'sqlite_%' and name <> 'meta'",
-  );
-  const all = tables.all();
+  const all = tablesOf(handle).filter(({ name }) => !name.startsWith("sqlite_") && name !== "meta");
   const indexes = all.filter(({ sql }) => /^create virtual/i.test(sql)).map(({ name }) => name);
   const plain = all.filter(({ name }) => !indexes.some((index) => name.startsWith(index)));
   return [
     ...plain.map(({ name }) => `delete from "${name}"`),
     ...indexes.map((index) => `insert into "${index}"("${index}") values ('delete-all')`),
     "delete from sqlite_sequence",
+    "delete from meta where key <> 'schema_version'",
   ];
 }
