@@ -7,6 +7,7 @@ import { rm, utimes } from "node:fs/promises";
 import { dirname, join, posix } from "node:path";
 import { Glob } from "bun";
 import { entries } from "./entries.ts";
+import { writePlainTypes } from "./plain-types.ts";
 import { run } from "./run.ts";
 
 const root = dirname(dirname(import.meta.dir));
@@ -18,6 +19,7 @@ export const DECLARATIONS = "dist/index.d.ts";
 export async function makeDeclarations(): Promise<void> {
   for (const file of await declarationFiles()) await rm(join(dist, file));
   await run([process.execPath, "node_modules/typescript/bin/tsc", "-p", "src/tsconfig.declarations.json"]);
+  await writePlainTypes(root, dist);
   const used = new Set(entries.flatMap(({ path }) => [...referredFrom(path)]));
   for (const file of await declarationFiles()) if (!used.has(file)) await rm(join(dist, file));
   const now = new Date();

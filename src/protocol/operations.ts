@@ -112,9 +112,14 @@ export const OPERATIONS: StatusOperations & BoardOperations = { ...STATUS_OPERAT
 
 export type OperationName = keyof typeof OPERATIONS;
 export type BoardOperationName = keyof typeof BOARD_OPERATIONS;
-/** What a caller sends. */
-export type OperationInput<Name extends OperationName> = z.input<NonNullable<(typeof OPERATIONS)[Name]["input"]>>;
-export type OperationOutput<Name extends OperationName> = z.infer<(typeof OPERATIONS)[Name]["output"]>;
+/** What callers send, by operation. */
+export type OperationInputs = {
+  [Name in OperationName]: z.input<NonNullable<(typeof OPERATIONS)[Name]["input"]>>;
+};
+/** What they get, by operation. */
+export type OperationOutputs = { [Name in OperationName]: z.infer<(typeof OPERATIONS)[Name]["output"]> };
+export type OperationInput<Name extends OperationName> = OperationInputs[Name];
+export type OperationOutput<Name extends OperationName> = OperationOutputs[Name];
 
 /** Performs one operation of the board, here or in another process; rejects with AsyncAgentsError. */
 export type CallOperation = <Name extends BoardOperationName>(

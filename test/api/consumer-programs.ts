@@ -35,7 +35,7 @@ export { own, postgresStore };
   },
   {
     entry: "asyncagents/client",
-    installed: ["zod"],
+    installed: [],
     program: `
 import {
   AsyncAgentsError, type BackgroundTask, type Client, type ClientOptions, createClient, type ErrorCode, type LaunchBody,

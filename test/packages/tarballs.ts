@@ -28,7 +28,7 @@ const packages = [
     entry: "asyncagents/client",
     source: "packages/client",
     runtime: "node",
-    limit: { count: 2, megabytes: 10 },
+    limit: { count: 1, megabytes: 1 },
     program: `import { createClient } from "@asyncagents/client";
 const failure = await createClient({ url: "http://127.0.0.1:1" }).health().catch((thrown) => thrown);
 console.log(failure.code);`,
