@@ -43,6 +43,7 @@ async function main(args: SimulationArguments): Promise<number> {
 }
 
 async function report(options: PlayOptions, result: Played, shrinks: boolean): Promise<void> {
+  if (!shrinks && result.history.length > 0) console.log(result.history.join("\n"));
   console.log(`\nSeed ${options.seed} failed:`);
   for (const violation of result.violations.slice(0, 10)) console.log(`  ${violation}`);
   if (!shrinks) return;

@@ -13,11 +13,11 @@ import type { WorkLog } from "./work-log.ts";
 
 interface Turn {
   session: ScriptedSession;
-  /** The prompt that is being worked on. */
-  messageId: string;
+  /** The prompts that it works on. */
+  messageIds: string[];
   plan: TurnPlan;
   next: number;
-  /** Prompts that came meanwhile, or that it has not taken yet. */
+  /** Prompts that it has not taken yet: the next request to the model takes them all, as OpenCode's does. */
   waiting: string[];
   message: AgentMessage | null;
   /** It wrote something, or a call succeeded. */
@@ -61,8 +61,8 @@ export class AgentProgram {
     this.#isAlive = false;
     for (const turn of this.#turns.values()) {
       turn.cancel();
-      this.#tell(`dies while it works on ${turn.messageId} in ${turn.session.id}`);
-      this.#context.work.ended(turn.messageId, "killed");
+      this.#tell(`dies while it works on ${turn.messageIds.join(" and ")} in ${turn.session.id}`);
+      for (const id of turn.messageIds) this.#context.work.ended(id, "killed");
     }
     this.#turns.clear();
   }
@@ -82,7 +82,7 @@ export class AgentProgram {
     if (!wake || !isNew) return;
     const turn = this.#turns.get(sessionId);
     if (turn) turn.waiting.push(message.id);
-    else this.#begin(session, message.id, []);
+    else this.#begin(session, [message.id]);
   }
 
   statuses(): Map<string, HostStatus> {
@@ -140,37 +140,50 @@ export class AgentProgram {
     const turn = this.#turns.get(sessionId);
     if (!turn) return;
     turn.cancel();
-    turn.waiting = [];
+    this.#giveUpWaiting(turn);
     const message = this.#message(turn);
     message.error = { message: "The operation was aborted.", aborted: true };
     this.#context.emit({ type: "session.failed", sessionId, error: "The operation was aborted.", aborted: true });
     this.#finish(turn, message, "aborted");
   }
 
-  #begin(session: ScriptedSession, messageId: string, waiting: string[]): void {
+  /** If it has not taken any, it ends for those that it was to begin with. */
+  #giveUpWaiting(turn: Turn): void {
+    if (turn.messageIds.length === 0) turn.messageIds = turn.waiting;
+    turn.waiting = [];
+  }
+
+  #begin(session: ScriptedSession, waiting: string[]): void {
     const { random, emit } = this.#context;
-    const plan = planTurn(random.split(`turn ${messageId}`));
-    const status = { state: "busy" } as const;
+    const plan = planTurn(random.split(`turn ${waiting[0]}`));
     const turn: Turn = {
       session,
-      messageId,
+      messageIds: [],
       plan,
       next: 0,
       waiting,
       message: null,
       worked: false,
-      status,
+      status: { state: "busy" },
       request: null,
       cancel() {},
     };
     this.#turns.set(session.id, turn);
     emit({ type: "session.working", sessionId: session.id });
-    this.#later(turn, plan.takeMs, () => {
-      this.#context.work.began(messageId);
-      this.#tell(`begins ${messageId} in ${session.id}`);
-      emit({ type: "message.taken", sessionId: session.id, messageId });
-      this.#continue(turn);
-    });
+    this.#later(turn, plan.takeMs, () => this.#continue(turn));
+  }
+
+  /** The model is asked, with everything that is in the session by now. */
+  #ask(turn: Turn): void {
+    const { work, emit } = this.#context;
+    const sessionId = turn.session.id;
+    for (const messageId of turn.waiting.splice(0)) {
+      turn.messageIds.push(messageId);
+      work.began(messageId);
+      this.#tell(`begins ${messageId} in ${sessionId}`);
+      emit({ type: "message.taken", sessionId, messageId });
+    }
+    this.#message(turn);
   }
 
   #later(turn: Turn, ms: number, work: () => void): void {
@@ -184,12 +197,13 @@ export class AgentProgram {
   /** Another program deleted its session: what it writes next fails. */
   #fail(turn: Turn): void {
     const sessionId = turn.session.id;
-    turn.waiting = [];
+    this.#giveUpWaiting(turn);
     this.#context.emit({ type: "session.failed", sessionId, error: "Session not found", aborted: false });
     this.#finish(turn, this.#message(turn), "failed");
   }
 
   #continue(turn: Turn): void {
+    if (turn.message === null) this.#ask(turn);
     const step = turn.plan.steps[turn.next++];
     if (step) this.#later(turn, step.ms, () => this.#step(turn, step));
     else if (turn.plan.end !== "never") this.#later(turn, turn.plan.endMs, () => this.#end(turn));
@@ -226,7 +240,7 @@ export class AgentProgram {
         break;
       }
       case "ask": {
-        const requestId = `per_${turn.messageId}_${++this.#requests}`;
+        const requestId = `per_${turn.messageIds[0]}_${++this.#requests}`;
         const above = this.#context.sessions.above(sessionId);
         turn.request = { sessionId, above, requestId, asks: "permission", text: "May I?" };
         this.#tell(`asks ${requestId} in ${sessionId}`);
@@ -243,7 +257,7 @@ export class AgentProgram {
     const message = this.#message(turn);
     switch (turn.plan.end) {
       case "answer":
-        message.text += `Done: ${turn.messageId}`;
+        message.text += `Done: ${turn.messageIds.at(-1)}`;
         emit({ type: "text.written", sessionId });
         this.#finish(turn, message, "answered");
         break;
@@ -292,12 +306,11 @@ export class AgentProgram {
   #finish(turn: Turn, message: AgentMessage, how: "answered" | "failed" | "stopped" | "aborted" | "denied"): void {
     const { emit, work } = this.#context;
     this.#close(turn, message, true);
-    this.#tell(`ends ${turn.messageId} in ${turn.session.id}: ${how}`);
-    work.ended(turn.messageId, how, how === "answered" ? message.text.trim() : null);
+    this.#tell(`ends ${turn.messageIds.join(" and ")} in ${turn.session.id}: ${how}`);
+    for (const id of turn.messageIds) work.ended(id, how, how === "answered" ? message.text.trim() : null);
     turn.cancel();
-    const [next, ...rest] = turn.waiting;
     this.#turns.delete(turn.session.id);
-    if (next !== undefined) this.#begin(turn.session, next, rest);
+    if (turn.waiting.length > 0) this.#begin(turn.session, turn.waiting);
     else emit({ type: "session.idle", sessionId: turn.session.id });
   }
 }

@@ -191,10 +191,19 @@ async function queuedPromptsRunOnce({ machine, truth, promises }: Stage, tasks: 
     const queued = await truth.board.followUps(session, 200);
     if (!queued.some((followUp) => followUp.prompt === prompt)) found.push(`"${prompt}" was queued and is gone`);
   }
-  for (const { prompt, messageId, number, error } of runs) {
+  for (const { prompt, messageId, number, outcome, error } of runs) {
     const { sentBy } = machine.work.of(messageId);
-    if (promises.queued.has(prompt) && sentBy.length === 0)
+    if (promises.queued.has(prompt) && sentBy.length === 0 && !saysThatItDidNotRun(outcome, error))
       found.push(`"${prompt}" became run ${number} and was never sent: ${error}`);
   }
   return found;
+}
+
+/**
+ * A prompt leaves the queue when its run begins, and is not sent again: the first one may have had effects. If its
+ * process dies before it is sent, if the call fails or if somebody cancels or deletes it, its run says so.
+ */
+function saysThatItDidNotRun(outcome: Run["outcome"], error: string | null): boolean {
+  if (outcome === "cancelled") return true;
+  return error !== null && /^interrupted:|session was deleted|did not arrive|not known whether the prompt/.test(error);
 }
