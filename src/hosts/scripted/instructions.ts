@@ -73,7 +73,7 @@ async function waitFor(directory: string, path: string, signal: AbortSignal): Pr
   await promise;
   signal.removeEventListener("abort", stop);
   watcher.close();
-  return `${path} exists`;
+  return signal.aborted ? `stopped waiting for ${path}` : `${path} exists`;
 }
 
 /** The absolute path of something below the directory, even through links. */

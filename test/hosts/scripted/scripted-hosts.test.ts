@@ -115,6 +115,9 @@ describe("instructions in a prompt", () => {
     await calling(host);
     await host.abort(stopped.session);
     expect((await stopped.shown()).error).toMatchObject({ aborted: true });
+    const { messages } = await host.messages(stopped.session, { limit: 10, before: null });
+    const outputs = messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "tool" ? part.output : [])));
+    expect(outputs).toEqual(["stopped waiting for never"]);
     expect(existsSync(join(directory, "never"))).toBe(false);
   });
 
