@@ -213,6 +213,7 @@ test("the id of an attempt or an item, given to a command for tasks, leads to th
   for (const command of [
     ["item", "show"],
     ["attempt", "start"],
+    ["attempt", "ls"],
   ]) {
     const unknown = await world.cli(...command, nothing);
     expect([unknown.code, unknown.err]).toEqual([3, expect.stringContaining(`There is no item ${nothing}: `)]);

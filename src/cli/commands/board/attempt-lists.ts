@@ -56,7 +56,10 @@ async function chosenAttempts({ arguments: given, connection }: Invocation): Pro
   const all = await allAttempts(client, projectId);
   if (item === undefined) return all;
   const itemId = await resolveItem(client, item);
-  return all.filter(({ task_id }) => task_id === itemId);
+  const own = all.filter(({ task_id }) => task_id === itemId);
+  // An item that does not exist is a mistake, and not one without attempts.
+  if (own.length === 0) await client.operate("get_task", { task_id: itemId });
+  return own;
 }
 
 function attemptColumns(paint: Paint, rows: readonly AttemptEntry[], width: number): Column<AttemptEntry>[] {
