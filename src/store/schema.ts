@@ -19,7 +19,7 @@ export interface Schema extends BoardSchema {
 }
 
 /** Facts about the store itself, such as the version of its schema and the progress of the mirror file. */
-export interface MetaTable {
+interface MetaTable {
   key: string;
   value: string;
 }
@@ -98,7 +98,7 @@ export interface NoticesTable {
   next_try_at: number | null;
 }
 
-export interface LaunchesTable {
+interface LaunchesTable {
   id: string;
   owner: string;
   at: number;
@@ -116,7 +116,7 @@ export interface LaunchesTable {
   is_forked: number;
 }
 
-export interface InstancesTable {
+interface InstancesTable {
   id: string;
   pid: number;
   process_start: string;
@@ -129,7 +129,7 @@ export interface InstancesTable {
   started_at: number;
 }
 
-export interface ParentsTable {
+interface ParentsTable {
   session_id: string;
   handler: string | null;
   agent: string | null;
@@ -162,7 +162,7 @@ export interface AgentTotalsTable {
 }
 
 /** SQLite only: the index of the keyword search, maintained by triggers on `tasks`. */
-export interface TaskSearchTable {
+interface TaskSearchTable {
   /** The task's `created_seq`. */
   rowid: number;
 }

@@ -1,42 +1,63 @@
+/** The statements that the store really runs, and how SQLite reads for each of them. */
 import { Database as Sqlite } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import type { CompiledQuery, Kysely } from "kysely";
-import { selectAllAttempts, selectAttemptsAt, selectAttemptsOf } from "../../src/store/board/attempts.ts";
-import { selectHead } from "../../src/store/board/follow-ups.ts";
-import { selectWorkItems } from "../../src/store/board/work-items.ts";
+import { type CompiledQuery, Kysely, SqliteDialect } from "kysely";
+import { kyselyStore } from "../../src/store/kysely-store.ts";
 import { sqliteStore } from "../../src/store/open.ts";
 import type { Schema } from "../../src/store/schema.ts";
-import { sqliteDatabase } from "../../src/store/sqlite/sqlite-database.ts";
-import type { TaskQuery } from "../../src/store/store.ts";
-import { selectBatchRuns } from "../../src/store/tasks/batches.ts";
-import { shapeOf } from "../../src/store/tasks/filters.ts";
-import { selectDurations, selectStarted } from "../../src/store/tasks/history.ts";
-import { countQuery, pageStatement } from "../../src/store/tasks/list.ts";
-import { selectParentsWithNotices } from "../../src/store/tasks/notices.ts";
+import type { Store, TaskQuery } from "../../src/store/store.ts";
 import { temporaryFolders } from "./temporary-folder.ts";
 
 const temporaryFolder = temporaryFolders();
 const directory = temporaryFolder();
 await (await sqliteStore({ directory })).close();
-const file = join(directory, "asyncagents.db");
-const database = await sqliteDatabase({ file });
-const raw = new Sqlite(file);
-afterAll(async () => {
-  raw.close();
-  await database.close();
+const raw = new Sqlite(join(directory, "asyncagents.db"));
+afterAll(() => raw.close());
+
+const statements: CompiledQuery[] = [];
+const prepare = (sql: string) => {
+  const statement = raw.query<unknown, never[]>(sql);
+  const all = (parameters: readonly unknown[]) => statement.all(...(parameters as never[]));
+  return { reader: true, all, iterate: (parameters: readonly unknown[]) => all(parameters).values() };
+};
+const kysely = new Kysely<Schema>({
+  dialect: new SqliteDialect({ database: { prepare, close: () => {} } as never }),
+  log: ({ query }) => void statements.push(query),
+});
+const unused = () => Promise.reject(new Error("These tests only read."));
+const store = kyselyStore({
+  dialect: "sqlite",
+  read: (work) => work(kysely),
+  write: unused,
+  onChange: () => () => {},
+  close: unused,
 });
 
-/** SQLite's query plan for a statement, one step per line. */
-function plan(make: (kysely: Kysely<Schema>) => CompiledQuery<unknown>): Promise<string> {
-  return database.read(async (kysely) => {
-    const { sql, parameters } = make(kysely);
-    const steps = raw.query<{ detail: string }, never[]>(`explain query plan ${sql}`).all(...(parameters as never[]));
-    return steps.map((step) => step.detail).join("\n");
-  });
+/** SQLite's query plans for the statements of a call, in their order; one step per line. */
+async function plans(call: (store: Store) => Promise<unknown>): Promise<string[]> {
+  statements.length = 0;
+  await call(store);
+  return statements.map(({ sql, parameters }) =>
+    raw
+      .query<{ detail: string }, never[]>(`explain query plan ${sql}`)
+      .all(...(parameters as never[]))
+      .map((step) => step.detail)
+      .join("\n"),
+  );
 }
-const page = (query: TaskQuery) => plan((kysely) => pageStatement(kysely, shapeOf("sqlite", query), query));
-const count = (query: TaskQuery) => plan((kysely) => countQuery(kysely, shapeOf("sqlite", query), query));
+
+async function page(query: TaskQuery): Promise<string> {
+  const [steps = ""] = await plans(({ tasks }) => tasks(query));
+  return steps;
+}
+
+/** Of the statement that counts. An empty page that is not the first does not say how many tasks there are. */
+async function count(query: TaskQuery): Promise<string> {
+  const [, steps] = await plans(({ tasks }) => tasks({ ...query, offset: 1 }));
+  if (steps === undefined) throw new Error("nothing was counted");
+  return steps;
+}
 
 const ALL_OF_A_TABLE = /SCAN (tasks|runs)(?! USING)/;
 const SORTED = "TEMP B-TREE";
@@ -108,18 +129,17 @@ describe("how SQLite reads", () => {
   });
 
   test("parents with unsettled notices are found through a dedicated index", async () => {
-    const steps = await plan((kysely) => selectParentsWithNotices(kysely).compile());
+    const [steps] = await plans(({ parentsWithNotices }) => parentsWithNotices());
     expect(steps).toContain("USING COVERING INDEX notices_open");
   });
 
   test("the history and the runs of a batch are ranges of indexes", async () => {
-    const started = await plan((kysely) => selectStarted(kysely, window, 100).compile());
+    const [started = "", durations = ""] = await plans(({ history }) => history(window));
     expect(
       started.match(/SEARCH tasks USING COVERING INDEX tasks_by_status \(status=\? AND started_at>\?/g)?.length,
     ).toBe(5);
-    const durations = await plan((kysely) => selectDurations(kysely, window).compile());
     expect(durations).toContain("SEARCH runs USING COVERING INDEX runs_by_end (ended_at>? AND ended_at<?)");
-    const runs = await plan((kysely) => selectBatchRuns(kysely, "b").compile());
+    const [runs = ""] = await plans(({ batchRuns }) => batchRuns("b"));
     expect(runs).toContain("SEARCH tasks USING INDEX tasks_by_batch (batch_id=?)");
     expect(runs).toContain("SEARCH runs USING INDEX sqlite_autoindex_runs_1 (task_id=?)");
     for (const steps of [started, durations, runs]) expect(steps).not.toMatch(ALL_OF_A_TABLE);
@@ -129,16 +149,16 @@ describe("how SQLite reads", () => {
     const first = { limit: 50, after: null };
     const next = { limit: 50, after: { createdAt: 5, id: "x" } };
     for (const page of [first, next]) {
-      const all = await plan((kysely) => selectWorkItems(kysely, "p", { status: null, search: "" }, page).compile());
+      const [all = ""] = await plans(({ board }) => board.workItems("p", { status: null, search: "" }, page));
       expect(all).toContain("SEARCH work_items USING INDEX work_items_newest (project_id=?");
-      const some = await plan((kysely) => selectWorkItems(kysely, "p", { status: "todo", search: "" }, page).compile());
+      const [some = ""] = await plans(({ board }) => board.workItems("p", { status: "todo", search: "" }, page));
       expect(some).toContain("SEARCH work_items USING INDEX work_items_by_status (project_id=? AND status=?");
       for (const steps of [all, some]) {
         expect(steps).toContain("SEARCH a USING COVERING INDEX attempts_newest (work_item_id=?)");
         expect(steps).toContain("SEARCH s USING COVERING INDEX board_sessions_newest (attempt_id=?)");
         expect(steps).toContain("SEARCH live USING INDEX tasks_by_batch (batch_id=?)");
       }
-      const attempts = await plan((kysely) => selectAttemptsOf(kysely, "w", page).compile());
+      const [attempts = ""] = await plans(({ board }) => board.attempts("w", page));
       expect(attempts).toContain("SEARCH attempts USING INDEX attempts_newest (work_item_id=?");
       for (const steps of [all, some, attempts]) {
         expect(steps).not.toContain(SORTED);
@@ -146,17 +166,15 @@ describe("how SQLite reads", () => {
         expect(steps.split("\n")[0]).toContain(page.after === null ? "=?)" : "created_at");
       }
     }
-    const every = await plan((kysely) =>
-      selectAllAttempts(kysely, null, { limit: 50, after: { createdAt: 5, id: "a" } }).compile(),
+    const [every = ""] = await plans(({ board }) =>
+      board.allAttempts(null, { limit: 50, after: { createdAt: 5, id: "a" } }),
     );
     expect(every.split("\n")[0]).toBe("SEARCH attempts USING INDEX attempts_all_newest (created_at<?)");
     expect(every).not.toContain(SORTED);
-    const head = await plan((kysely) => selectHead(kysely, "s").compile());
+    const [head] = await plans(({ board }) => board.queue("s"));
     expect(head).toBe("SEARCH follow_ups USING INDEX follow_ups_in_order (session_id=?)");
-    const paths = ["/a/b", "/a"];
-    const worktrees = await plan((kysely) => selectAttemptsAt(kysely, paths).worktrees.compile());
+    const [worktrees, folders] = await plans(({ board }) => board.attemptAt(["/a/b", "/a"]));
     expect(worktrees).toBe("SEARCH attempt_repos USING INDEX attempt_repos_by_path (path=?)");
-    const folders = await plan((kysely) => selectAttemptsAt(kysely, paths).folders.compile());
     expect(folders).toBe("SEARCH attempts USING INDEX attempts_by_folder (folder=?)");
   });
 });

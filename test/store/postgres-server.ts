@@ -26,6 +26,7 @@ export async function startPostgres(): Promise<string> {
   });
   await server.initialise();
   await server.start();
-  afterAll(() => server.stop());
+  // Its last checkpoint takes long where the machine is busy.
+  afterAll(() => server.stop(), 60_000);
   return `postgres://postgres:password@127.0.0.1:${port}/postgres`;
 }

@@ -75,8 +75,7 @@ export async function readAttempts(kysely: Kysely<Schema>, itemId: string, page:
   return (await selectAttemptsOf(kysely, itemId, page).execute()).map(attemptRowOf);
 }
 
-/** Exported for tests that check the query plan. */
-export function selectAttemptsOf(kysely: Kysely<Schema>, itemId: string, page: BoardPage) {
+function selectAttemptsOf(kysely: Kysely<Schema>, itemId: string, page: BoardPage) {
   let rows = selectAttempts(kysely).where("attempts.work_item_id", "=", itemId);
   for (const condition of afterKey("attempts", page, "newest")) rows = rows.where(condition);
   return rows.orderBy("attempts.created_at", "desc").orderBy("attempts.id").limit(pageLimit(page));
@@ -96,8 +95,7 @@ export async function readAllAttempts(
   }));
 }
 
-/** Exported for tests that check the query plan. */
-export function selectAllAttempts(kysely: Kysely<Schema>, projectId: string | null, page: BoardPage) {
+function selectAllAttempts(kysely: Kysely<Schema>, projectId: string | null, page: BoardPage) {
   let rows = selectAttempts(kysely)
     .innerJoin("work_items", "work_items.id", "attempts.work_item_id")
     .select(["work_items.project_id", "work_items.title"])
@@ -134,8 +132,7 @@ export async function readAttemptAt(kysely: Kysely<Schema>, paths: readonly stri
   return best?.id ?? null;
 }
 
-/** Exported for tests that check the query plan. */
-export function selectAttemptsAt(kysely: Kysely<Schema>, paths: readonly string[]) {
+function selectAttemptsAt(kysely: Kysely<Schema>, paths: readonly string[]) {
   return {
     worktrees: kysely.selectFrom("attempt_repos").select(["attempt_id as id", "path"]).where("path", "in", paths),
     folders: kysely.selectFrom("attempts").select(["id", "folder as path"]).where("folder", "in", paths),

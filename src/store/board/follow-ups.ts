@@ -43,8 +43,7 @@ export async function readQueue(kysely: Kysely<Schema>, sessionId: string): Prom
   return { head: followUpOf(head), count: Number(totals.count), afterRun: totals.after_run };
 }
 
-/** Exported for tests that check the query plan. */
-export function selectHead(kysely: Kysely<Schema>, sessionId: string) {
+function selectHead(kysely: Kysely<Schema>, sessionId: string) {
   return kysely.selectFrom("follow_ups").select(COLUMNS).where("session_id", "=", sessionId).orderBy("number").limit(1);
 }
 

@@ -33,7 +33,7 @@ export interface ReposTable {
   created_at: number;
 }
 
-export interface WorkItemsTable {
+interface WorkItemsTable {
   id: string;
   project_id: string;
   title: string;
@@ -56,7 +56,7 @@ export interface AttemptsTable {
   updated_at: number;
 }
 
-export interface AttemptReposTable {
+interface AttemptReposTable {
   attempt_id: string;
   /** Its position in the request. */
   position: number;
@@ -87,7 +87,7 @@ export interface FollowUpsTable {
 }
 
 /** Calls that carry an id of the caller's choice; the answer is null while the call is in progress. */
-export interface BoardRequestsTable {
+interface BoardRequestsTable {
   operation: string;
   request_id: string;
   input_hash: string;

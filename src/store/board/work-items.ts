@@ -46,8 +46,7 @@ export async function readWorkItems(
   return (await selectWorkItems(kysely, projectId, filter, page).execute()).map(itemOf);
 }
 
-/** Exported for tests that check the query plan. */
-export function selectWorkItems(
+function selectWorkItems(
   kysely: Kysely<Schema>,
   projectId: string,
   { status, search }: WorkItemFilter,

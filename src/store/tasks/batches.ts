@@ -46,8 +46,7 @@ export async function readBatchRuns(kysely: Kysely<Schema>, batchId: string, lim
   }));
 }
 
-/** Exported for tests that check the query plan. */
-export function selectBatchRuns(kysely: Kysely<Schema>, batchId: string, limit?: number) {
+function selectBatchRuns(kysely: Kysely<Schema>, batchId: string, limit?: number) {
   const beginning = (column: string) => sql`substr(${sql.ref(column)}, 1, ${sql.lit(SPAN_CHARACTERS)})`;
   return kysely
     .selectFrom("tasks")

@@ -29,11 +29,8 @@ export async function readHistory(kysely: Kysely<Schema>, query: HistoryQuery): 
   };
 }
 
-/**
- * Each count is a range of the status index, which is much faster than grouping the rows. Exported for tests that check
- * the query plan.
- */
-export function selectStarted(kysely: Kysely<Schema>, { from, to, bucketMs }: HistoryQuery, buckets: number) {
+/** Each count is a range of the status index, which is much faster than grouping the rows. */
+function selectStarted(kysely: Kysely<Schema>, { from, to, bucketMs }: HistoryQuery, buckets: number) {
   const first = sql<number>`cast(0 as double precision)`;
   const begin = sql<number>`${from} + bucket.number * ${bucketMs}`;
   const next = sql<number>`${from} + (bucket.number + 1) * ${bucketMs}`;
@@ -63,8 +60,7 @@ export function selectStarted(kysely: Kysely<Schema>, { from, to, bucketMs }: Hi
     .orderBy("bucket.number");
 }
 
-/** Exported for tests that check the query plan. */
-export function selectDurations(kysely: Kysely<Schema>, { from, to, durationBounds }: HistoryQuery) {
+function selectDurations(kysely: Kysely<Schema>, { from, to, durationBounds }: HistoryQuery) {
   const cases = durationBounds.map((bound, step) => sql`when ${DURATION} < ${bound} then ${sql.lit(step)}`);
   const last = sql.lit(durationBounds.length);
   const step =

@@ -42,8 +42,7 @@ export async function readTasks(kysely: Kysely<Schema>, dialect: Dialect, query:
   return { tasks, total: totalSeen(rows.length, query) ?? (await readTotal(kysely, shape, query)) };
 }
 
-/** The statement for a page of tasks; exported for tests that check the query plan. */
-export function pageStatement(kysely: Kysely<Schema>, matching: TaskShape, query: TaskQuery) {
+function pageStatement(kysely: Kysely<Schema>, matching: TaskShape, query: TaskQuery) {
   const shape: PageShape = {
     ...matching,
     direction: query.order === "oldest" ? "asc" : "desc",
@@ -69,8 +68,7 @@ const pageQuery = compiledOnce<PageShape, TaskQuery, TaskRow>((kysely, shape) =>
   return shape.keysFirst ? selectByKeys(kysely, shape) : selectInOrder(kysely, shape);
 });
 
-/** Exported for tests that check the query plan. */
-export const countQuery = compiledOnce<TaskShape, TaskQuery, { total: number }>((kysely, shape) =>
+const countQuery = compiledOnce<TaskShape, TaskQuery, { total: number }>((kysely, shape) =>
   selectKeys(kysely, shape).select(sql<number>`count(*)`.as("total")),
 );
 

@@ -100,20 +100,15 @@ export async function readParentsWithNotices(kysely: Kysely<Schema>, after?: str
 }
 
 const selectParents = preparedQuery<{ after: string }, { parent_session_id: string }>((kysely, { after }) =>
-  selectParentsWithNotices(kysely, after),
-);
-
-/** Exported for tests that check the query plan. */
-export function selectParentsWithNotices(kysely: Kysely<Schema>, after = "") {
-  return kysely
+  kysely
     .selectFrom("notices")
     .select("parent_session_id")
     .distinct()
     .where(UNSETTLED)
     .where("parent_session_id", ">", after)
     .orderBy("parent_session_id")
-    .limit(200);
-}
+    .limit(200),
+);
 
 export async function claimNotices(
   kysely: Kysely<Schema>,
