@@ -6,7 +6,7 @@ import { type Insertable, type Kysely, sql } from "kysely";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { clamp } from "./clamp.ts";
 import { preparedQuery } from "./compiled-query.ts";
-import type { EventsTable, Schema } from "./schema.ts";
+import type { Schema } from "./schema.ts";
 import type { FeedEntry } from "./store.ts";
 
 export async function appendEvent(
@@ -20,7 +20,7 @@ export async function appendEvent(
   return Number(row.seq);
 }
 
-const insertEvent = preparedQuery<Insertable<EventsTable>, { seq: number }>((kysely, row) =>
+const insertEvent = preparedQuery<Insertable<Schema["events"]>, { seq: number }>((kysely, row) =>
   kysely.insertInto("events").values(row).returning("seq"),
 );
 

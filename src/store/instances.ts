@@ -4,7 +4,7 @@
  */
 import type { Kysely } from "kysely";
 import { preparedQuery } from "./compiled-query.ts";
-import type { InstanceRow, Schema } from "./schema.ts";
+import type { RowOf, Schema } from "./schema.ts";
 import type { Instance } from "./store.ts";
 
 const COLUMNS = [
@@ -49,11 +49,11 @@ export async function readInstances(kysely: Kysely<Schema>): Promise<Instance[]>
   return (await selectInstances(kysely, {})).map(instanceOf);
 }
 
-const selectInstances = preparedQuery<object, InstanceRow>((kysely) =>
+const selectInstances = preparedQuery<object, RowOf<"instances">>((kysely) =>
   kysely.selectFrom("instances").select(COLUMNS).orderBy("started_at").orderBy("id"),
 );
 
-function instanceRow(instance: Instance): InstanceRow {
+function instanceRow(instance: Instance): RowOf<"instances"> {
   return {
     id: instance.id,
     pid: instance.pid,
@@ -67,7 +67,7 @@ function instanceRow(instance: Instance): InstanceRow {
   };
 }
 
-function instanceOf(row: InstanceRow): Instance {
+function instanceOf(row: RowOf<"instances">): Instance {
   return {
     id: row.id,
     pid: row.pid,

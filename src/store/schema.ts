@@ -25,7 +25,7 @@ interface MetaTable {
 }
 
 /** A task without its runs; the newest run is `(id, run)` in `runs`. */
-export interface TasksTable {
+interface TasksTable {
   id: string;
   session_id: string;
   host: string;
@@ -57,7 +57,7 @@ export interface TasksTable {
   progress: string;
 }
 
-export interface RunsTable {
+interface RunsTable {
   task_id: string;
   number: number;
   prompt: string;
@@ -70,7 +70,7 @@ export interface RunsTable {
   before: string;
 }
 
-export interface EventsTable {
+interface EventsTable {
   seq: Generated<number>;
   task_id: string;
   type: string;
@@ -78,7 +78,7 @@ export interface EventsTable {
   event: string;
 }
 
-export interface NoticesTable {
+interface NoticesTable {
   id: Generated<number>;
   task_id: string;
   run: number;
@@ -140,7 +140,7 @@ interface ParentsTable {
 }
 
 /** The totals of all tasks and runs of one agent, written with every event that changes them. */
-export interface AgentTotalsTable {
+interface AgentTotalsTable {
   agent: string;
   running: number;
   completed: number;
@@ -167,7 +167,5 @@ interface TaskSearchTable {
   rowid: number;
 }
 
-export type NoticeRow = Selectable<NoticesTable>;
-export type LaunchRow = Selectable<LaunchesTable>;
-export type InstanceRow = Selectable<InstancesTable>;
-export type ParentRow = Selectable<ParentsTable>;
+/** What a query of all columns of a table returns. */
+export type RowOf<Table extends keyof Schema> = Selectable<Schema[Table]>;

@@ -1,12 +1,11 @@
 /**
  * What people have approved, denied, or are asked to approve. One row per subject. Does not decide what needs approval.
  */
-import { type Kysely, type Selectable, sql } from "kysely";
+import { type Kysely, sql } from "kysely";
 import type { Approval } from "../../model/approval.ts";
-import type { Schema } from "../schema.ts";
+import type { RowOf, Schema } from "../schema.ts";
 import { afterKey, pageLimit } from "./pages.ts";
 import type { BoardPage, BoardRecords } from "./records.ts";
-import type { ApprovalsTable } from "./schema.ts";
 
 const COLUMNS = [
   "id",
@@ -95,7 +94,7 @@ export async function hasKnownDirectory(kysely: Kysely<Schema>, paths: readonly 
   return found.some((row) => row !== undefined);
 }
 
-function rowOf(approval: Approval): Selectable<ApprovalsTable> {
+function rowOf(approval: Approval): RowOf<"approvals"> {
   return {
     id: approval.id,
     kind: approval.kind,
@@ -109,7 +108,7 @@ function rowOf(approval: Approval): Selectable<ApprovalsTable> {
   };
 }
 
-function approvalOf(row: Selectable<ApprovalsTable>): Approval {
+function approvalOf(row: RowOf<"approvals">): Approval {
   return {
     id: row.id,
     kind: row.kind as Approval["kind"],

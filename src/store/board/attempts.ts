@@ -1,13 +1,12 @@
 /**
  * Reads attempts with their sessions and worktrees. The newest session is the one created last, ties by the smaller id.
  */
-import { type Kysely, type Selectable, sql } from "kysely";
+import { type Kysely, sql } from "kysely";
 import type { Attempt, AttemptState, BoardSession, WorkItemStatus } from "../../model/board.ts";
 import type { Phase, Status } from "../../model/task.ts";
-import type { Schema } from "../schema.ts";
+import type { RowOf, Schema } from "../schema.ts";
 import { afterKey, pageLimit } from "./pages.ts";
 import type { AttemptRecord, AttemptRow, BoardPage, ListedAttempt } from "./records.ts";
-import type { AttemptsTable, BoardSessionsTable } from "./schema.ts";
 
 const ATTEMPT = [
   "attempts.id",
@@ -168,7 +167,7 @@ function selectAttempts(kysely: Kysely<Schema>) {
     .select("session.created_at as session_created_at");
 }
 
-interface JoinedRow extends Selectable<AttemptsTable> {
+interface JoinedRow extends RowOf<"attempts"> {
   session_id: string | null;
   task_id: string | null;
   session_host: string | null;
@@ -197,7 +196,7 @@ function attemptRowOf(row: JoinedRow): AttemptRow {
   };
 }
 
-function attemptOf(row: Selectable<AttemptsTable>): Attempt {
+function attemptOf(row: RowOf<"attempts">): Attempt {
   return {
     id: row.id,
     workItemId: row.work_item_id,
@@ -212,7 +211,7 @@ function attemptOf(row: Selectable<AttemptsTable>): Attempt {
   };
 }
 
-function sessionOf(row: Selectable<BoardSessionsTable>): BoardSession {
+function sessionOf(row: RowOf<"board_sessions">): BoardSession {
   return {
     id: row.id,
     attemptId: row.attempt_id,

@@ -2,12 +2,11 @@
  * The queues of follow-ups, one per session, first in, first out. A row leaves its queue in the transaction that begins
  * its run, or when it is cancelled, and in no other way. Does not decide when one may begin.
  */
-import { type Kysely, type Selectable, sql } from "kysely";
+import { type Kysely, sql } from "kysely";
 import type { FollowUp } from "../../model/board.ts";
 import { clamp } from "../clamp.ts";
-import type { Schema } from "../schema.ts";
+import type { RowOf, Schema } from "../schema.ts";
 import type { FollowUpQueue } from "./records.ts";
-import type { FollowUpsTable } from "./schema.ts";
 
 const COLUMNS = ["id", "session_id", "prompt", "variant", "queued_at", "after_run", "error"] as const;
 const MOST_SESSIONS = 1_000;
@@ -82,7 +81,7 @@ export async function readQueuedSessions(kysely: Kysely<Schema>): Promise<string
   return rows.map((row) => row.session_id);
 }
 
-function followUpOf(row: Pick<Selectable<FollowUpsTable>, (typeof COLUMNS)[number]>): FollowUp {
+function followUpOf(row: Pick<RowOf<"follow_ups">, (typeof COLUMNS)[number]>): FollowUp {
   return {
     id: row.id,
     sessionId: row.session_id,

@@ -2,13 +2,12 @@
  * Projects and their repositories. Names are unique: among all projects, and among the repos of one. Does not access
  * the disk.
  */
-import type { Kysely, Selectable } from "kysely";
+import type { Kysely } from "kysely";
 import type { BoardRepo, Project } from "../../model/board.ts";
 import { RolledBack } from "../rollback.ts";
-import type { Schema } from "../schema.ts";
+import type { RowOf, Schema } from "../schema.ts";
 import { afterKey, pageLimit } from "./pages.ts";
 import type { BoardPage, BoardRecords } from "./records.ts";
-import type { ProjectsTable, ReposTable } from "./schema.ts";
 
 const PROJECT = ["id", "name", "created_at", "updated_at"] as const;
 const REPO = ["id", "project_id", "name", "path", "copy", "setup", "created_at"] as const;
@@ -124,11 +123,11 @@ export async function readReposOf(kysely: Kysely<Schema>, projectId: string, pag
   return (await rows.orderBy("created_at").orderBy("id").limit(pageLimit(page)).execute()).map(repoOf);
 }
 
-function projectOf(row: Selectable<ProjectsTable>): Project {
+function projectOf(row: RowOf<"projects">): Project {
   return { id: row.id, name: row.name, createdAt: row.created_at, updatedAt: row.updated_at };
 }
 
-function repoOf(row: Selectable<ReposTable>): BoardRepo {
+function repoOf(row: RowOf<"repos">): BoardRepo {
   return {
     id: row.id,
     projectId: row.project_id,

@@ -15,14 +15,14 @@ export interface BoardSchema {
   approvals: ApprovalsTable;
 }
 
-export interface ProjectsTable {
+interface ProjectsTable {
   id: string;
   name: string;
   created_at: number;
   updated_at: number;
 }
 
-export interface ReposTable {
+interface ReposTable {
   id: string;
   project_id: string;
   name: string;
@@ -43,7 +43,7 @@ interface WorkItemsTable {
   updated_at: number;
 }
 
-export interface AttemptsTable {
+interface AttemptsTable {
   id: string;
   work_item_id: string;
   host: string;
@@ -66,7 +66,7 @@ interface AttemptReposTable {
   merged_commit: string | null;
 }
 
-export interface BoardSessionsTable {
+interface BoardSessionsTable {
   id: string;
   attempt_id: string;
   task_id: string;
@@ -74,7 +74,7 @@ export interface BoardSessionsTable {
   created_at: number;
 }
 
-export interface FollowUpsTable {
+interface FollowUpsTable {
   /** Increasing: the order of the queue. */
   number: Generated<number>;
   id: string;
@@ -96,7 +96,7 @@ interface BoardRequestsTable {
 }
 
 /** What a person has to approve; `subject` identifies it within its kind. */
-export interface ApprovalsTable {
+interface ApprovalsTable {
   id: string;
   kind: string;
   subject: string;

@@ -7,7 +7,7 @@ import { type FileHandle, open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type Kysely, sql } from "kysely";
 import type { Database } from "../database.ts";
-import type { Schema, TasksTable } from "../schema.ts";
+import type { Schema } from "../schema.ts";
 import { HEAD_COLUMNS, taskHeadOf, withNewestRun } from "../tasks/rows.ts";
 import { entryOf, type MirroredTask } from "./entries.ts";
 
@@ -16,7 +16,7 @@ export const MIRRORED_TASKS = 5_000;
 /** Small enough not to block the thread for long. */
 const PAGE = 200;
 
-type Position = Pick<TasksTable, "started_at" | "created_seq">;
+type Position = Pick<Schema["tasks"], "started_at" | "created_seq">;
 
 export async function writeTasksJson(database: Database, file: string): Promise<void> {
   const temporary = `${file}.tmp`;

@@ -3,10 +3,10 @@
  * the number of tasks. They always equal the sum over all stored tasks and runs, each for the agent that did it.
  * Nothing is ever subtracted for deletion: no task is deleted.
  */
-import { type Kysely, type Selectable, sql } from "kysely";
+import { type Kysely, sql } from "kysely";
 import { runDuration, STATUSES, type Status, type Task } from "../../model/task.ts";
 import { compiledOnce, given, preparedQuery } from "../compiled-query.ts";
-import type { AgentTotalsTable, Schema } from "../schema.ts";
+import type { RowOf, Schema } from "../schema.ts";
 import type { AgentTotals } from "../store.ts";
 
 const MOST_AGENTS = 1_000;
@@ -23,7 +23,7 @@ const PROGRESS = [
 const ADDED = [...STATUSES, ...PROGRESS, "ended_runs", "duration_sum"] as const;
 const COLUMNS = ["agent", ...ADDED, "duration_min", "duration_max"] as const;
 
-type TotalsRow = Selectable<AgentTotalsTable>;
+type TotalsRow = RowOf<"agent_totals">;
 
 /** Adds what an event changed. `before` is null for a task that the event created. */
 export async function addToTotals(kysely: Kysely<Schema>, before: Task | null, after: Task): Promise<void> {

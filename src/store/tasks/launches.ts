@@ -4,7 +4,7 @@
  */
 import type { Kysely } from "kysely";
 import { preparedQuery } from "../compiled-query.ts";
-import type { LaunchRow, Schema } from "../schema.ts";
+import type { RowOf, Schema } from "../schema.ts";
 import type { Launch } from "../store.ts";
 
 const COLUMNS = [
@@ -40,9 +40,9 @@ export async function readLaunches(kysely: Kysely<Schema>, after?: Pick<Launch, 
   return rows.map(launchOf);
 }
 
-const selectFirst = preparedQuery<object, LaunchRow>((kysely) => selectLaunches(kysely));
+const selectFirst = preparedQuery<object, RowOf<"launches">>((kysely) => selectLaunches(kysely));
 
-const selectAfter = preparedQuery<{ at: number; id: string }, LaunchRow>((kysely, { at, id }) =>
+const selectAfter = preparedQuery<{ at: number; id: string }, RowOf<"launches">>((kysely, { at, id }) =>
   selectLaunches(kysely).where((row) => row.or([row("at", ">", at), row("at", "=", at).and("id", ">", id)])),
 );
 
@@ -50,7 +50,7 @@ function selectLaunches(kysely: Kysely<Schema>) {
   return kysely.selectFrom("launches").select(COLUMNS).orderBy("at").orderBy("id").limit(200);
 }
 
-function launchRow(launch: Launch): LaunchRow {
+function launchRow(launch: Launch): RowOf<"launches"> {
   return {
     id: launch.id,
     owner: launch.owner,
@@ -70,7 +70,7 @@ function launchRow(launch: Launch): LaunchRow {
   };
 }
 
-function launchOf(row: LaunchRow): Launch {
+function launchOf(row: RowOf<"launches">): Launch {
   return {
     id: row.id,
     owner: row.owner,

@@ -7,7 +7,7 @@ import type { Task } from "../../model/task.ts";
 import type { NoticeIntent } from "../../model/transition.ts";
 import { clamp } from "../clamp.ts";
 import { preparedQuery } from "../compiled-query.ts";
-import type { NoticeRow, NoticesTable, Schema } from "../schema.ts";
+import type { RowOf, Schema } from "../schema.ts";
 import type { Notice, NoticeClaim, NoticeState, Store } from "../store.ts";
 
 type Reclaim = Parameters<Store["reclaimNotices"]>[1];
@@ -67,7 +67,7 @@ const countBatch = preparedQuery<
     .where("parent_session_id", "=", parentSessionId),
 );
 
-const insertNotice = preparedQuery<Insertable<NoticesTable>>((kysely, row) =>
+const insertNotice = preparedQuery<Insertable<Schema["notices"]>>((kysely, row) =>
   kysely
     .insertInto("notices")
     .values(row)
@@ -84,7 +84,7 @@ export async function readNotices(
   return rows.map(noticeOf);
 }
 
-const selectNotices = preparedQuery<{ parentSessionId: string; state: NoticeState; limit: number }, NoticeRow>(
+const selectNotices = preparedQuery<{ parentSessionId: string; state: NoticeState; limit: number }, RowOf<"notices">>(
   (kysely, { parentSessionId, state, limit }) =>
     kysely
       .selectFrom("notices")
@@ -153,7 +153,7 @@ export async function readLastNotice(kysely: Kysely<Schema>, taskId: string): Pr
   return row === undefined ? null : noticeOf(row);
 }
 
-const selectLastNotice = preparedQuery<{ taskId: string }, NoticeRow>((kysely, { taskId }) =>
+const selectLastNotice = preparedQuery<{ taskId: string }, RowOf<"notices">>((kysely, { taskId }) =>
   kysely.selectFrom("notices").select(COLUMNS).where("task_id", "=", taskId).orderBy("id", "desc").limit(1),
 );
 
@@ -201,7 +201,7 @@ export async function dropNotices(
     .execute();
 }
 
-function noticeOf(row: NoticeRow): Notice {
+function noticeOf(row: RowOf<"notices">): Notice {
   return {
     id: Number(row.id),
     taskId: row.task_id,

@@ -4,7 +4,7 @@
  */
 import type { Kysely } from "kysely";
 import { preparedQuery } from "../compiled-query.ts";
-import type { ParentRow, Schema } from "../schema.ts";
+import type { RowOf, Schema } from "../schema.ts";
 import type { Parent } from "../store.ts";
 
 const COLUMNS = ["session_id", "handler", "agent", "model", "variant", "seen_at", "host"] as const;
@@ -23,11 +23,11 @@ export async function readParent(kysely: Kysely<Schema>, sessionId: string): Pro
   return row === undefined ? null : parentOf(row);
 }
 
-const selectParent = preparedQuery<{ sessionId: string }, ParentRow>((kysely, { sessionId }) =>
+const selectParent = preparedQuery<{ sessionId: string }, RowOf<"parents">>((kysely, { sessionId }) =>
   kysely.selectFrom("parents").select(COLUMNS).where("session_id", "=", sessionId),
 );
 
-function parentRow(parent: Parent): ParentRow {
+function parentRow(parent: Parent): RowOf<"parents"> {
   return {
     session_id: parent.sessionId,
     handler: parent.handler,
@@ -39,7 +39,7 @@ function parentRow(parent: Parent): ParentRow {
   };
 }
 
-function parentOf(row: ParentRow): Parent {
+function parentOf(row: RowOf<"parents">): Parent {
   return {
     sessionId: row.session_id,
     handler: row.handler,

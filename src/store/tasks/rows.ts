@@ -2,9 +2,9 @@
  * Converts between a task and its rows: one in `tasks`, one in `runs` for its newest run. Lossless in both directions.
  * Reads select these columns by name, so that additional columns of a newer store do no harm.
  */
-import { type Insertable, type Selectable, type SelectQueryBuilder, sql, type Updateable } from "kysely";
+import { type Insertable, type SelectQueryBuilder, sql, type Updateable } from "kysely";
 import { isLive, type Run, type Task } from "../../model/task.ts";
-import type { RunsTable, Schema, TasksTable } from "../schema.ts";
+import type { RowOf, Schema } from "../schema.ts";
 import { searchText } from "./search.ts";
 
 export const RUN_COLUMNS = [
@@ -19,7 +19,7 @@ export const RUN_COLUMNS = [
   "before",
 ] as const;
 
-type RunRow = Pick<Selectable<RunsTable>, (typeof RUN_COLUMNS)[number]>;
+type RunRow = Pick<RowOf<"runs">, (typeof RUN_COLUMNS)[number]>;
 
 const HEAD = [
   "id",
@@ -59,7 +59,7 @@ const TASK_COLUMNS = [
 ] as const;
 
 export interface TaskRow
-  extends Omit<Selectable<TasksTable>, "description_search" | "live" | "run" | "created_seq">,
+  extends Omit<RowOf<"tasks">, "description_search" | "live" | "run" | "created_seq">,
     Omit<RunRow, "started_at"> {
   run_started_at: number;
 }
@@ -162,10 +162,10 @@ export function changingColumns(task: Task) {
     cancel_requested_at: task.cancelRequestedAt,
     owner: task.owner,
     progress: JSON.stringify(task.progress),
-  } satisfies Updateable<TasksTable>;
+  } satisfies Updateable<Schema["tasks"]>;
 }
 
-export function taskRow(task: Task, createdSeq: number): Insertable<TasksTable> {
+export function taskRow(task: Task, createdSeq: number): Insertable<Schema["tasks"]> {
   return {
     id: task.id,
     session_id: task.sessionId,
@@ -184,7 +184,7 @@ export function taskRow(task: Task, createdSeq: number): Insertable<TasksTable> 
   };
 }
 
-export function runRow(taskId: string, run: Run): Insertable<RunsTable> {
+export function runRow(taskId: string, run: Run): Insertable<Schema["runs"]> {
   return {
     task_id: taskId,
     number: run.number,

@@ -10,7 +10,7 @@ import { type Transition, transition } from "../../model/transition.ts";
 import { moveWorkItem } from "../board/work-item-moves.ts";
 import { preparedQuery } from "../compiled-query.ts";
 import { appendEvent, dropEarlierProgress } from "../feed.ts";
-import type { RunsTable, Schema, TasksTable } from "../schema.ts";
+import type { Schema } from "../schema.ts";
 import { storableEvent, storableText } from "../storable.ts";
 import type { ExpectedOwner } from "../store.ts";
 import { addToTotals } from "./agent-totals.ts";
@@ -60,15 +60,15 @@ async function writeRun(kysely: Kysely<Schema>, before: Task | null, after: Task
   await updateRun(kysely, { task_id, number, ended_at, outcome, result, error });
 }
 
-const insertTask = preparedQuery<Insertable<TasksTable>>((kysely, row) => kysely.insertInto("tasks").values(row));
+const insertTask = preparedQuery<Insertable<Schema["tasks"]>>((kysely, row) => kysely.insertInto("tasks").values(row));
 
-const updateTask = preparedQuery<{ id: string } & Updateable<TasksTable>>((kysely, { id, ...changes }) =>
+const updateTask = preparedQuery<{ id: string } & Updateable<Schema["tasks"]>>((kysely, { id, ...changes }) =>
   kysely.updateTable("tasks").set(changes).where("id", "=", id),
 );
 
-const insertRun = preparedQuery<Insertable<RunsTable>>((kysely, row) => kysely.insertInto("runs").values(row));
+const insertRun = preparedQuery<Insertable<Schema["runs"]>>((kysely, row) => kysely.insertInto("runs").values(row));
 
-const updateRun = preparedQuery<Pick<RunsTable, "task_id" | "number"> & Updateable<RunsTable>>(
+const updateRun = preparedQuery<Pick<Schema["runs"], "task_id" | "number"> & Updateable<Schema["runs"]>>(
   (kysely, { task_id, number, ...changes }) =>
     kysely.updateTable("runs").set(changes).where("task_id", "=", task_id).where("number", "=", number),
 );
