@@ -1,18 +1,13 @@
 /**
- * Requests by models that only a person may approve, above every view until someone decides: the whole script or the
- * directory, who asked, and the two answers. A long script can be approved only after all of it was shown. A decision
- * that came too late is reported until the reader dismisses it. Shows nothing if there is no request, or no daemon.
+ * Requests by models that only a person may approve, above every view until someone decides. A decision that came too
+ * late is reported until the reader dismisses it. Shows nothing if there is no request, or no daemon.
  */
 import { useState } from "react";
 import { Button } from "../parts/button.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
-import { Icon } from "../parts/icons.tsx";
-import { Ago } from "../parts/times.tsx";
 import { useApprovals } from "../server/board-queries.ts";
-import type { Approval } from "../server/operate.ts";
-import { counted } from "../wording/amounts.ts";
-import { isLate, useDecision } from "./use-decision.ts";
+import { AskedApproval } from "./asked-approval.tsx";
 
 export function ApprovalsBanner() {
   const { data: approvals = [] } = useApprovals();
@@ -61,75 +56,4 @@ function LateNote({ late, onDismiss }: { late: LateDecision; onDismiss: () => vo
       </Button>
     </div>
   );
-}
-
-function AskedApproval({ approval, onLate }: { approval: Approval; onLate: (failure: Error) => void }) {
-  const { kind, directory, script, asked_by, created_at } = approval;
-  const decision = useDecision(approval.approval_id, onLate);
-  const [showsAll, setShowsAll] = useState(script === null || isShort(script));
-  return (
-    <article data-approval={approval.approval_id} className="flex min-w-0 flex-col gap-2 py-3">
-      <p className="flex min-w-0 flex-wrap items-baseline gap-x-1.5 text-ink">
-        <Icon name="waiting" className="self-center text-attention" />
-        <span className="font-medium">
-          {kind === "setup" ? "Run this script in each new worktree of" : "Let agents work in"}
-        </span>
-        <span className="foreign font-mono text-xs break-all">
-          <ForeignText text={directory} />
-        </span>
-        <span className="text-xs text-muted">
-          asked by <ForeignText text={asked_by} />, <Ago at={created_at} />
-        </span>
-      </p>
-      {script !== null && <Script text={script} showsAll={showsAll} onShowAll={() => setShowsAll(true)} />}
-      {decision.error !== null && !isLate(decision.error) && (
-        <FailureNote title="The decision was not saved" failure={decision.error} />
-      )}
-      <div className="flex gap-2">
-        <Button
-          weight="primary"
-          disabled={!showsAll || decision.isPending}
-          {...(!showsAll && { title: "View the whole script first" })}
-          onClick={() => decision.mutate("approve")}
-        >
-          Approve
-        </Button>
-        <Button weight="danger" disabled={decision.isPending} onClick={() => decision.mutate("deny")}>
-          Deny
-        </Button>
-      </div>
-    </article>
-  );
-}
-
-interface ScriptProps {
-  text: string;
-  showsAll: boolean;
-  onShowAll: () => void;
-}
-
-function Script({ text, showsAll, onShowAll }: ScriptProps) {
-  return (
-    <>
-      <pre
-        className={`foreign shrink-0 rounded-md border border-line bg-surface p-2 font-mono text-xs whitespace-pre-wrap ${showsAll ? "" : "max-h-48 overflow-hidden"}`}
-      >
-        <ForeignText text={text} />
-      </pre>
-      {!showsAll && (
-        <Button className="self-start" onClick={onShowAll}>
-          Show the whole script: {counted(linesOf(text), "line")}
-        </Button>
-      )}
-    </>
-  );
-}
-
-function linesOf(script: string): number {
-  return script.trimEnd().split("\n").length;
-}
-
-/** This much fits on screen at once, even on a phone. */
-function isShort(script: string): boolean {
-  return linesOf(script) <= 8 && script.length <= 300;
 }

@@ -2,10 +2,9 @@
  * Output as it looked in a terminal: long output is cut until the reader asks for all of it.
  */
 import { useState } from "react";
-import { CodeFrame } from "../code/code-block.tsx";
+import { CodeFrame } from "../code/code-frame.tsx";
+import { ShowAll } from "../code/show-all.tsx";
 import { TerminalText } from "../code/terminal-text.tsx";
-import { Button } from "../parts/button.tsx";
-import { countText } from "../wording/amounts.ts";
 
 const CUT = 4000;
 
@@ -25,11 +24,7 @@ export function LongText({ text, label, isError = false }: LongTextProps) {
       <CodeFrame label={label} text={text} look={look}>
         <TerminalText text={isCut ? `${text.slice(0, CUT)}…` : text} />
       </CodeFrame>
-      {isCut && (
-        <Button weight="quiet" className="mt-1" onClick={() => setShowsAll(true)}>
-          Show all {countText(text.length)} characters
-        </Button>
-      )}
+      {isCut && <ShowAll text={text} onShow={() => setShowsAll(true)} />}
     </div>
   );
 }

@@ -9,7 +9,7 @@ import type { TaskEventName } from "../../../src/protocol/task-event-names.ts";
 import type { BackgroundTask, TaskList } from "../../../src/protocol/tasks.ts";
 import type { FeedListener } from "../live/live-feed.ts";
 import { pacer } from "../live/pacer.ts";
-import { type Filters, isFiltered } from "../routing/filters.ts";
+import { type Filters, filterQuery, isFiltered } from "../routing/filters.ts";
 import { PAGE_SIZE, SparseRows } from "./sparse-rows.ts";
 import { passes, rowDataOf, type TaskRowData } from "./task-row-data.ts";
 
@@ -169,17 +169,10 @@ export class TaskPages implements FeedListener {
    * them.
    */
   async #fetch(number: number, signal: AbortSignal): Promise<TaskList> {
-    const { statuses, agent, search } = this.filters;
     for (let tries = 1; ; tries++) {
       const expected = this.total;
       const offset = number * PAGE_SIZE + this.#rows.headLength;
-      const query = {
-        limit: PAGE_SIZE,
-        offset,
-        ...(statuses.length > 0 && { status: statuses }),
-        ...(agent && { agent }),
-        ...(search && { search }),
-      };
+      const query = { limit: PAGE_SIZE, offset, ...filterQuery(this.filters) };
       const answer = await this.#client.tasks(query, signal);
       if (!this.#isAnchored || expected === null || answer.total === expected || tries === DRIFT_TRIES) return answer;
       await new Promise((resolve) => setTimeout(resolve, DRIFT_WAIT_MS));

@@ -1,6 +1,6 @@
 /**
- * The filters of the list, and their form in the address bar. Unknown statuses in an address are ignored. Fetches
- * nothing; the list's pages do.
+ * The filters of the list, and their form in the address bar and in a query. Unknown statuses in an address are
+ * ignored. Fetches nothing; the list's pages do.
  */
 import type { BackgroundTaskStatus } from "../../../src/protocol/tasks.ts";
 import { isTaskStatus } from "../wording/statuses.ts";
@@ -33,4 +33,13 @@ export function listPath({ statuses, agent, search }: Filters): string {
 
 export function isFiltered({ statuses, agent, search }: Filters): boolean {
   return statuses.length > 0 || agent !== "" || search !== "";
+}
+
+/** The fields of a query to the server; what is not filtered is left out. */
+export function filterQuery({ statuses, agent, search }: Filters) {
+  return {
+    ...(statuses.length > 0 && { status: statuses }),
+    ...(agent && { agent }),
+    ...(search && { search }),
+  };
 }
