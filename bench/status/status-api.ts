@@ -11,6 +11,7 @@ import { type EventFigures, measureEvents } from "./event-rounds.ts";
 import { fillStore } from "./filled-store.ts";
 import { measureLists } from "./list-rounds.ts";
 import { eventMeasures, type JudgedStatus, judgeStatus, listMeasures, startMeasures } from "./measures.ts";
+import { ensureOpenFiles } from "./open-files.ts";
 import { measureStarts } from "./plugin-starts.ts";
 import { spread, statusTable, statusVerdict } from "./report.ts";
 
@@ -31,8 +32,6 @@ const FULL = {
 };
 const QUICK = { tasks: 2_000, pairs: 1, rounds: 3, requests: 40, readers: 100, eventRounds: 3, foreignChanges: 5 };
 const FEW_TASKS = 100;
-/** File descriptors that a process needs besides its streams. */
-const SPARE_FILES = 200;
 
 type Sizes = typeof FULL;
 
@@ -53,7 +52,7 @@ const parts: Record<Part, (stage: Stage) => Promise<Outcome>> = { start: starts,
 
 export async function statusApi(options: StatusOptions): Promise<{ passed: boolean; figures: object }> {
   const sizes = options.quick ? QUICK : FULL;
-  if (options.parts.includes("events")) ensureFiles(2 * sizes.readers + SPARE_FILES);
+  if (options.parts.includes("events")) ensureOpenFiles(2 * sizes.readers);
   const folder = mkdtempSync(join(tmpdir(), "asyncagents-"));
   const stage = { ...sizes, folder, large: join(folder, "large"), onProgress: options.onProgress };
   try {
@@ -117,14 +116,4 @@ function print(outcomes: readonly (Outcome & { part: Part; load: number })[], si
   for (const each of outcomes.flatMap(({ judged }) => judged)) {
     if (each.passed !== null) console.log(statusVerdict(each));
   }
-}
-
-/** The limit that children will have: Bun raises its own as far as allowed. */
-function ensureFiles(needed: number): void {
-  if (process.platform === "win32") return;
-  const limit = Bun.spawnSync(["sh", "-c", "ulimit -n"]).stdout.toString().trim();
-  if (limit === "unlimited" || Number(limit) >= needed) return;
-  throw new Error(
-    `A process may open ${limit} files here, and ${needed} are needed: raise the limit (ulimit -n ${needed}).`,
-  );
 }
