@@ -155,19 +155,11 @@ export class Runner {
   }
 
   #makeEngine({ host }: OpenedHost, directory: string): Engine {
-    const { store, log, now, monotonic, after, newId, isAlive, identity, pollMs, limits, wordNotices } = this.#context;
+    const { pollMs, limits, ...shared } = this.#context;
     return createEngine({
-      store,
+      ...shared,
       host,
       directory,
-      log,
-      now,
-      monotonic,
-      after,
-      newId,
-      isAlive,
-      identity,
-      wordNotices,
       settings: { pollMs, limits, resumable: ["error", "cancelled"] },
       supervisor: this.#supervisor,
       slots: this.#slots,
