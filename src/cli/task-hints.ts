@@ -1,6 +1,6 @@
 /**
- * What a person should know about a task while a command follows it: that it asks for something, or that it is retrying,
- * and why. Each is said once, and a retry again when its reason changes. Goes to stderr; changes nothing.
+ * What a person should know about a task while a command follows it: that it asks for something, or that it is
+ * retrying, and why. Each is said once, and a retry again when its reason changes. Goes to stderr; changes nothing.
  */
 import type { BackgroundTask } from "../protocol/tasks.ts";
 import type { Screen } from "./terminal/screen.ts";

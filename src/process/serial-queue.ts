@@ -1,6 +1,6 @@
 /**
- * Runs pieces of work one at a time, in the order of the calls. A failure does not affect the next piece. Only promises:
- * it needs no timer and no turn of the event loop. Orders only the calls of this process.
+ * Runs pieces of work one at a time, in the order of the calls. A failure does not affect the next piece. Only
+ * promises: it needs no timer and no turn of the event loop. Orders only the calls of this process.
  */
 export class SerialQueue {
   #last: Promise<unknown> = Promise.resolve();

@@ -13,8 +13,9 @@ export interface Database {
   /** Runs reads. They see committed data, never an open write transaction. */
   read<T>(work: (kysely: Kysely<Schema>) => Promise<T>): Promise<T>;
   /**
-   * Runs `work` in one write transaction; an exception rolls it back. It must not start another write inside. A rejected
-   * write was not committed, unless the database could not be reached afterwards to find out (`store_unavailable`).
+   * Runs `work` in one write transaction; an exception rolls it back. It must not start another write inside. A
+   * rejected write was not committed, unless the database could not be reached afterwards to find out
+   * (`store_unavailable`).
    */
   write<T>(work: (kysely: Kysely<Schema>) => Promise<T>): Promise<T>;
   /**

@@ -1,6 +1,7 @@
 /**
- * What both drivers do around their queries: writes run one at a time, listeners hear of each change, nothing runs after
- * `close`, and closing waits for the writes that were queued. The driver talks to its database, and words its failures.
+ * What both drivers do around their queries: writes run one at a time, listeners hear of each change, nothing runs
+ * after `close`, and closing waits for the writes that were queued. The driver talks to its database, and words its
+ * failures.
  */
 import type { Kysely } from "kysely";
 import { AsyncAgentsError } from "../model/errors.ts";

@@ -1,4 +1,7 @@
-/** What an agent that we started may not do on the board, over MCP or with a command: what it finds there is not its own. */
+/**
+ * What an agent that we started may not do on the board, over MCP or with a command: what it finds there is not its
+ * own.
+ */
 import { expect, test } from "bun:test";
 import type { CallOrigin } from "../../src/protocol/call-origin.ts";
 import { refusal } from "../worktree/git-bed.ts";

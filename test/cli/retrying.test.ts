@@ -1,4 +1,6 @@
-/** The command line and the real OpenCode when its model cannot be reached: the first thing that goes wrong for many. */
+/**
+ * The command line and the real OpenCode when its model cannot be reached: the first thing that goes wrong for many.
+ */
 import { expect, test } from "bun:test";
 import { freePort } from "../../src/process/free-port.ts";
 import { openCodeBinary } from "../../src/testing/opencode/binary.ts";

@@ -1,6 +1,6 @@
 /**
- * The store fails in the middle of something, or does it and the answer is lost. Nothing is done twice, nothing is lost,
- * and nothing stays open under a process that lives on.
+ * The store fails in the middle of something, or does it and the answer is lost. Nothing is done twice, nothing is
+ * lost, and nothing stays open under a process that lives on.
  */
 import { describe, expect, test } from "bun:test";
 import { gate, say } from "../../src/hosts/scripted/script.ts";

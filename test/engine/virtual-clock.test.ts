@@ -64,6 +64,7 @@ test("a run of an hour, with its polls and heartbeats, takes an hour of the cloc
   }
   expect([task?.status, task?.run.result]).toEqual(["completed", "done"]);
   expect((task?.run.endedAt ?? 0) - (task?.run.startedAt ?? 0)).toBeWithin(HOUR, HOUR + 60_000);
-  // A poll is due every 5 s, a heartbeat every 10 s; one that is still being written when time moves on delays the next.
+  // A poll is due every 5 s, a heartbeat every 10 s; one that is still being written when time moves on delays the
+  // next.
   expect([polls > 300, beats > 150]).toEqual([true, true]);
 });

@@ -1,7 +1,7 @@
 /**
- * Cleans up attempts that a crash, or a failure of the store, interrupted during setup: one whose task was launched gets its session, every other
- * one is rolled back and marked as failed. Runs before anything new starts. Never prompts, and never removes anything
- * an agent has worked on.
+ * Cleans up attempts that a crash, or a failure of the store, interrupted during setup: one whose task was launched
+ * gets its session, every other one is rolled back and marked as failed. Runs before anything new starts. Never
+ * prompts, and never removes anything an agent has worked on.
  */
 
 import { allLaunches } from "../../engine/recovery/orphans.ts";
