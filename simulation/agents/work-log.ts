@@ -22,6 +22,11 @@ export class WorkLog {
   readonly #works = new Map<string, Work>();
   clock: () => number = () => 0;
 
+  /** The prompts that were sent, in order. */
+  get sentIds(): string[] {
+    return [...this.#works].filter(([, { sentBy }]) => sentBy.length > 0).map(([id]) => id);
+  }
+
   of(messageId: string): Work {
     const known = this.#works.get(messageId);
     if (known) return known;

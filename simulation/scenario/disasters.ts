@@ -17,7 +17,7 @@ export const DISASTERS: Partial<Record<Fault, Disaster>> = {
     const { process } = role;
     process.strike(random.whole(1, WAITS), () => {
       const ms = random.delay(RESTART_MS);
-      machine.history.add(process.name, "dies");
+      machine.struck(process.name, "dies");
       machine.troubles.add(machine.timeline.now, ms);
       process.die();
       machine.timeline.schedule(ms, () => role.restart());
@@ -27,7 +27,7 @@ export const DISASTERS: Partial<Record<Fault, Disaster>> = {
     const { process } = random.pick(roles);
     const ms = random.whole(100, FROZEN_MS);
     process.strike(random.whole(1, WAITS), () => {
-      machine.history.add(process.name, `freezes for ${ms} ms`);
+      machine.struck(process.name, "freezes", ms);
       machine.troubles.add(machine.timeline.now, ms);
       process.freeze();
       machine.timeline.schedule(ms, () => process.thaw());
@@ -36,13 +36,13 @@ export const DISASTERS: Partial<Record<Fault, Disaster>> = {
   "agent program dies"({ machine, roles }, random) {
     const hosts = roles.flatMap((role) => (role.process.isAlive ? role.hosts() : []));
     if (hosts.length === 0) return;
-    machine.history.add("machine", "an agent program dies");
+    machine.struck("machine", "agent program dies");
     random.pick(hosts).killProgram();
   },
   "machine sleeps"({ machine }, random) {
     const ms = random.whole(60_000, 600_000);
     const asleep = machine.living.filter(({ isFrozen }) => !isFrozen);
-    machine.history.add("machine", `sleeps for ${ms} ms`);
+    machine.struck("machine", "sleeps", ms);
     machine.troubles.add(machine.timeline.now, ms);
     for (const process of asleep) process.freeze();
     machine.timeline.schedule(ms, () => {
@@ -51,12 +51,12 @@ export const DISASTERS: Partial<Record<Fault, Disaster>> = {
   },
   "clock jumps"({ machine }, random) {
     const skew = random.whole(-3_600_000, 3_600_000);
-    machine.history.add("machine", `the clock is set by ${skew} ms`);
+    machine.struck("machine", "clock jumps", skew);
     machine.setWallClock(skew);
   },
   "disk is full"({ machine }, random) {
     const ms = random.whole(1_000, 120_000);
-    machine.history.add("machine", `the disk is full for ${ms} ms`);
+    machine.struck("machine", "disk is full", ms);
     machine.troubles.add(machine.timeline.now, ms);
     machine.fillDisk(true);
     machine.timeline.schedule(ms, () => machine.fillDisk(false));

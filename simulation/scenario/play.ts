@@ -14,6 +14,7 @@ import { Machine } from "../world/machine.ts";
 import type { SharedDatabase } from "../world/shared-database.ts";
 import { ACTIONS, planActions } from "./actions.ts";
 import { DISASTERS } from "./disasters.ts";
+import { type Plan, planOf } from "./plan.ts";
 import { Promises } from "./promises.ts";
 import { PROJECT, type Stage } from "./stage.ts";
 
@@ -43,6 +44,7 @@ export interface Played {
   faults: ReadonlyMap<Fault, number>;
   steps: number;
   actions: number;
+  plan: Plan;
 }
 
 export async function play(options: PlayOptions): Promise<Played> {
@@ -79,7 +81,8 @@ export async function play(options: PlayOptions): Promise<Played> {
   }
   const { faults, timeline } = machine;
   const { counts } = faults;
-  return { violations, history: history.lines, faults: counts, steps: timeline.steps, actions: actions.length };
+  const plan = planOf(machine, actions, STORM_MS);
+  return { violations, history: history.lines, faults: counts, steps: timeline.steps, actions: actions.length, plan };
 }
 
 async function stageOn(machine: Machine, database: SharedDatabase): Promise<Stage> {

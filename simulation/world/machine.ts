@@ -35,7 +35,19 @@ export interface MachineOptions {
   history: History;
 }
 
+/** Something that struck a process, or its start. */
+export interface Incident {
+  /** Milliseconds since the world began. */
+  at: number;
+  /** The role of the process, or `machine`. */
+  role: string;
+  what: "starts" | "dies" | "freezes" | "sleeps" | "agent program dies" | "clock jumps" | "disk is full";
+  /** How long it lasts; 0 for what does not. */
+  ms: number;
+}
+
 export class Machine {
+  readonly seed: number;
   readonly timeline = new Timeline();
   readonly sessions = new ScriptedSessions();
   readonly work = new WorkLog();
@@ -46,6 +58,7 @@ export class Machine {
   readonly random: Random;
   readonly faults: Faults;
   readonly history: History;
+  readonly incidents: Incident[] = [];
   readonly #database: SharedDatabase;
   readonly #processes = new Map<number, SimulatedProcess>();
   readonly #hosts = new Set<SimulatedHost>();
@@ -56,6 +69,7 @@ export class Machine {
   readonly settings: Settings;
 
   constructor({ seed, database, calm, history }: MachineOptions) {
+    this.seed = seed;
     this.random = new Random(seed);
     this.faults = new Faults(this.random, calm);
     this.areVisible = this.random.split("visibility").chance(0.7);
@@ -80,8 +94,14 @@ export class Machine {
     const pid = 100 + this.#processes.size;
     const process = new SimulatedProcess(`${role}#${pid}`, pid, this.timeline, this.#wall);
     this.#processes.set(pid, process);
-    this.history.add(process.name, "starts");
+    this.struck(process.name, "starts");
     return process;
+  }
+
+  /** Writes down what strikes a process or the whole machine. */
+  struck(name: string, what: Incident["what"], ms = 0): void {
+    this.incidents.push({ at: this.timeline.now, role: name.split("#")[0] ?? name, what, ms });
+    this.history.add(name, ms === 0 ? what : `${what} for ${ms} ms`);
   }
 
   /** The store of a process, through its own driver. */
