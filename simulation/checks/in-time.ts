@@ -65,8 +65,8 @@ const cancelledLate: RunCheck = ({ machine, promises }, { id }, { number, outcom
 /** A process that lives, and can be seen or sends its heartbeats, loses no run. */
 const wronglyInterrupted: RunCheck = ({ machine }, _task, { messageId, error }, endedAt) => {
   const { begunAt, ends } = machine.work.of(messageId);
-  if (error !== INTERRUPTED || begunAt === null || ends.length === 0 || ends.includes("killed")) return null;
-  if (ends.at(-1) === "stopped") return null;
+  // Its own process stopped it, so it lived.
+  if (error !== INTERRUPTED || begunAt === null || ends.at(-1) !== "aborted") return null;
   const isHeldUp = HOLDS_UP.some((kind) => machine.faults.has(kind));
   if (!machine.areVisible && (isHeldUp || machine.troubles.calm(begunAt - 1, begunAt) === 0)) return null;
   const isTroubled = machine.troubles.calm(begunAt, endedAt) < endedAt - begunAt;
