@@ -203,7 +203,7 @@ export class DrivenRun {
       if (isEnd(event) && outcome.changed) reach("outbox-written");
       input = { type: "written", event, outcome };
     } catch (thrown) {
-      const next = isEnd(event) ? "the next poll tries again" : "it is left out";
+      const next = event.type === "run.progressed" ? "it is left out" : "the next poll tries again";
       this.#logFailure(`${event.type} could not be written; ${next}`)(thrown);
       input = { type: "write.failed", event };
     }

@@ -129,6 +129,9 @@ export function written(run: LiveRun, event: TaskEvent, outcome: Transition): Ru
 }
 
 export function notWritten(run: LiveRun, event: TaskEvent): RunStep {
+  if (run.phased?.event === event) {
+    return { run: { ...run, phased: { event, isMissing: true } }, effects: [POLL_LATER] };
+  }
   if (!isEnd(event) || run.ending === null) return unchanged(run);
   return { run: { ...run, ending: { ...run.ending, isWriting: false } }, effects: [POLL_LATER] };
 }

@@ -4,6 +4,7 @@
  * `Moment.awake`; times that are stored and shown come from `Moment.wall`. docs/architecture.md has a picture of the
  * stages.
  */
+import type { TaskEvent } from "../events.ts";
 import { CANCELLED, type Verdict } from "../evidence.ts";
 import type { Limits } from "../limits.ts";
 import type { Progress } from "../progress.ts";
@@ -75,8 +76,10 @@ export interface LiveRun {
   /** A fork's first run: its history is cut before the prompt. */
   readonly isCondensed: boolean;
   readonly stage: RunStage;
-  /** The phase that was last written. */
+  /** The newest phase. */
   readonly phase: Phase | null;
+  /** The event that says so. `isMissing`: its write failed, and the next poll writes it again. */
+  readonly phased: { event: TaskEvent; isMissing: boolean } | null;
   readonly activity: Activity;
   /** What nobody has answered yet, in the order in which it was asked. */
   readonly requests: ReadonlyMap<string, Waiting>;
@@ -104,6 +107,7 @@ export function launchedRun(task: Task, limits: Limits): LiveRun {
     isCondensed: task.isForked && task.run.number === 0,
     stage: { name: "unstarted" },
     phase: task.phase,
+    phased: null,
     activity: noActivity(task.run.before, task.progress.lastUpdate),
     requests: new Map(),
     answered: new Set(),

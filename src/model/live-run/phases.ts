@@ -2,7 +2,7 @@
 import type { Phase, PhaseDetail } from "../task.ts";
 import { counted, unblocked, type WorkReport } from "./activity.ts";
 import { type RunStep, unchanged } from "./effects.ts";
-import { type LiveRun, openRequest, type Waiting } from "./live-run.ts";
+import { isWanted, type LiveRun, openRequest, type Waiting } from "./live-run.ts";
 import type { Moment } from "./moment.ts";
 
 /** Progress is written at most this often. */
@@ -29,7 +29,18 @@ export function enterPhase(run: LiveRun, phase: Phase, detail: PhaseDetail | nul
   // It resumes its work: the silence before does not count.
   const activity = phase === "working" ? { ...run.activity, seenAt: at.awake } : run.activity;
   const event = { type: "run.phased", at: at.wall, run: run.number, phase, detail } as const;
-  return { run: { ...run, phase, activity }, effects: [{ type: "write", event }] };
+  const phased = { event, isMissing: false };
+  return { run: { ...run, phase, phased, activity }, effects: [{ type: "write", event }] };
+}
+
+/** Writes a phase again that could not be written: what the agent asks must not stay unknown. */
+export function phaseAgain(run: LiveRun): RunStep {
+  const { phased } = run;
+  if (!phased?.isMissing || run.cancelReason !== null || !isWanted(run)) return unchanged(run);
+  return {
+    run: { ...run, phased: { ...phased, isMissing: false } },
+    effects: [{ type: "write", event: phased.event }],
+  };
 }
 
 export function retry(run: LiveRun, { reason, count }: { reason: string; count: number }, at: Moment): RunStep {

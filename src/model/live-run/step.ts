@@ -6,7 +6,7 @@
  */
 import { breachOf, isStalled } from "../limits.ts";
 import { standingOf, totalsOf } from "./activity.ts";
-import { type RunStep, unchanged } from "./effects.ts";
+import { type RunStep, then, unchanged } from "./effects.ts";
 import {
   checkEnd,
   deleted,
@@ -39,7 +39,7 @@ import {
 import type { OwnSessionInput, PollInput, ResultInput, RunInput, SessionTreeInput } from "./inputs.ts";
 import { isOver, isPrompted, type LiveRun, openRequest } from "./live-run.ts";
 import type { Moment } from "./moment.ts";
-import { answer, ask, busy, enterPhase, observe, retry } from "./phases.ts";
+import { answer, ask, busy, enterPhase, observe, phaseAgain, retry } from "./phases.ts";
 
 export function step(run: LiveRun, input: RunInput, at: Moment): RunStep {
   if (isOver(run)) return afterTheEnd(run, input);
@@ -116,7 +116,7 @@ function polled(run: LiveRun, input: PollInput, at: Moment): RunStep {
     case "status.read":
       return statusRead(run, input, at);
     case "poll.done":
-      return checkLimits(run, input.hasTasks, at);
+      return then(phaseAgain(run), (next) => checkLimits(next, input.hasTasks, at));
   }
 }
 
@@ -139,7 +139,7 @@ function statusRead(
 }
 
 /**
- * Repeats what failed: the write of an end, the stop of a run that is to be cancelled. Stops a run that exceeds its
+ * Repeats what failed besides the write of a phase: the write of an end, the stop of a run that is to be cancelled. Stops a run that exceeds its
  * limits, and calls it stalled when nothing is seen of it, but never while it waits for a person.
  */
 function checkLimits(run: LiveRun, hasTasks: boolean, at: Moment): RunStep {

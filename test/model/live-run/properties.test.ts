@@ -269,6 +269,8 @@ describe("a run in a world that loses, repeats and fails", () => {
         const walk = walked(life);
         fc.pre(walk.run.requests.size > 0 && !over(walk.run));
         fc.pre(walk.run.cancelReason === null && walk.run.stopping === null && walk.run.ending === null);
+        // A phase whose write failed is written again, once.
+        walk.feed({ type: "poll.done", hasTasks: false });
         walk.pass(10_000_000);
         expect(walk.feed({ type: "poll.done", hasTasks: false }).effects).toEqual([]);
       }),

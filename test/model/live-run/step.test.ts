@@ -298,6 +298,18 @@ describe("requests and limits", () => {
     expect(effectsOf(after(both.run, answered("a"), answered("b")))).toEqual(["working"]);
   });
 
+  test("a phase that could not be written is written by the next poll, unless another one followed", () => {
+    const asking = after(working, asked("a"));
+    const [write] = asking.effects;
+    if (write?.type !== "write") throw new Error("Nothing was written.");
+    const failed: RunInput = { type: "write.failed", event: write.event };
+    expect(effectsOf(after(asking.run, failed))).toEqual(["poll"]);
+    expect(effectsOf(after(asking.run, failed, polled))).toEqual(["waiting"]);
+    expect(effectsOf(after(asking.run, failed, polled, polled))).toEqual([]);
+    expect(effectsOf(after(asking.run, answered("a"), failed, polled))).toEqual([]);
+    expect(effectsOf(after(asking.run, failed, answered("a"), polled))).toEqual([]);
+  });
+
   test("a list of open requests asks only what is not known", () => {
     const found: RunInput = { type: "request.found", requestId: "a", asks: "question", text: "?" };
     expect(effectsOf(after(working, found))).toEqual(["waiting"]);
