@@ -98,6 +98,9 @@ async function promptsAreSentOnce({ machine, truth }: Stage, tasks: readonly Tas
   return found;
 }
 
+/** A message that only points to a late notice has none. */
+const IS_NOTICE = /^(ended|waiting|retrying|stalled) /;
+
 /** Counted in the parents' transcripts. */
 async function eachEndIsToldOnce({ machine, truth, parents }: Stage, tasks: readonly Task[]): Promise<string[]> {
   const found: string[] = [];
@@ -106,7 +109,7 @@ async function eachEndIsToldOnce({ machine, truth, parents }: Stage, tasks: read
     if (!machine.sessions.has(id)) continue;
     for (const message of machine.sessions.get(id).messages) {
       if (message.role !== "user" || message.hidden === null) continue;
-      for (const line of message.hidden.split("\n")) {
+      for (const line of message.hidden.split("\n").filter((text) => IS_NOTICE.test(text))) {
         const [kind, task, run, topic] = line.split(" ");
         const key = `${id} ${kind} ${task} ${run} ${topic}`;
         told.set(key, (told.get(key) ?? 0) + 1);

@@ -1,14 +1,15 @@
 /**
  * Delivers a parent's notices, one message at a time. A group of notices and the id of its message are stored before it
  * is sent, and stay the same until it is known whether the message arrived: a retry replaces the first message, so
- * nothing is told twice. Notices that keep failing are sent alone. A notice is dropped only if the parent's own host
- * says that the session is gone. The outbox decides when to retry.
+ * nothing is told twice. If the parent has gone on meanwhile, a retry is placed in its past and wakes nobody; then a
+ * second message points to it. Notices that keep failing are sent alone. A notice is dropped only if the parent's own
+ * host says that the session is gone. The outbox decides when to retry.
  */
-import { isRefusal } from "../../hosts/host.ts";
+import { isRefusal, type NotifyInput } from "../../hosts/host.ts";
 import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
 import { pause, settlesWithin } from "../../process/deadline.ts";
 import type { Notice, Parent } from "../../store/store.ts";
-import type { EngineContext, NoticeView } from "../context.ts";
+import type { EngineContext, NoticeText, NoticeView } from "../context.ts";
 
 const GROUP = 20;
 const ALONE_AFTER = 3;
@@ -43,6 +44,20 @@ interface DeliveryInput {
   freshOnly: boolean;
 }
 
+/** A group of notices that has a message. */
+interface Group {
+  messageId: string;
+  notices: readonly Notice[];
+  /** The parent has gone on since the message got its id. */
+  isLate: boolean;
+}
+
+/** Points to a message that was placed in the parent's past. */
+const LATE_NOTICE: NoticeText = {
+  visible: "A message about background tasks came late: it is above, before the last answer.",
+  hidden: "Read it now: it was not there when you answered.",
+};
+
 /** When to continue, after a failure. */
 interface Failed {
   pause: number;
@@ -76,11 +91,10 @@ export class Delivery {
     while (!this.#signals.isStopped()) {
       const claim = { sender: instance.id, messageId: host.newMessageId(), counts, freshOnly };
       const claimed = await store.claimNotices(parentSessionId, { ...claim, limit: GROUP, aloneAfter: ALONE_AFTER });
-      const notices = claimed.length > 0 ? claimed : await this.#doubtful(parentSessionId, input);
-      if (notices === "settled") continue;
-      const messageId = notices[0]?.messageId;
-      if (messageId == null) return null;
-      const failed = await this.#deliver(parentSessionId, messageId, notices, input);
+      const group = groupOf(claimed, false) ?? (await this.#doubtful(parentSessionId, input));
+      if (group === "settled") continue;
+      if (group === null) return null;
+      const failed = await this.#deliver(parentSessionId, group, input);
       if (failed !== null) return failed;
     }
     return null;
@@ -90,18 +104,19 @@ export class Delivery {
    * The group whose message may have arrived, to be sent again unchanged. Or it is settled, if the session shows
    * whether the message arrived.
    */
-  async #doubtful(parentSessionId: string, input: DeliveryInput): Promise<Notice[] | "settled"> {
+  async #doubtful(parentSessionId: string, input: DeliveryInput): Promise<Group | "settled" | null> {
     const { isFree, isMine, counts } = input;
     const { store, instance } = this.#context;
     const [open] = await store.notices(parentSessionId, "sending", 1);
-    if (open?.messageId == null || !(await isFree(open.sender))) return [];
+    if (open?.messageId == null || !(await isFree(open.sender))) return null;
     const { messageId, sender } = open;
     const shown = await this.#shownOf(parentSessionId, messageId);
     if (shown === "gone" && isMine) await this.#drop(parentSessionId, messageId);
     else if (shown === "there") await this.#settle(parentSessionId, messageId, { state: "delivered", reason: null });
-    else if (shown === "late")
-      await this.#settle(parentSessionId, messageId, { state: "pending", reason: open.reason });
-    else return store.reclaimNotices(messageId, { sender: instance.id, from: sender, counts });
+    else {
+      const reclaimed = await store.reclaimNotices(messageId, { sender: instance.id, from: sender, counts });
+      return groupOf(reclaimed, shown === "late");
+    }
     return "settled";
   }
 
@@ -122,23 +137,47 @@ export class Delivery {
   }
 
   /** Sends one message. Null if it arrived, or its notices are dropped. */
-  async #deliver(parentSessionId: string, messageId: string, notices: readonly Notice[], input: DeliveryInput) {
-    const { host, wordNotices } = this.#context;
+  async #deliver(parentSessionId: string, group: Group, input: DeliveryInput): Promise<Failed | null> {
+    const { wordNotices } = this.#context;
+    const { messageId, notices, isLate } = group;
     const text = wordNotices(await this.#views(notices));
-    this.#remember(messageId);
-    const { agent = null, model = null, variant = null } = input.parent ?? {};
     const taken = this.#signals.uptake(messageId, parentSessionId, TAKEN_MS);
     try {
-      await host.notify?.(parentSessionId, { messageId, ...text, wake: input.isMine, agent, model, variant });
+      await this.#send(parentSessionId, { messageId, ...text, wake: input.isMine && !isLate }, input.parent);
       this.#context.reach("notice-sent");
     } catch (thrown) {
       this.#signals.forget(messageId);
       return this.#failed(parentSessionId, messageId, notices, { thrown, isMine: input.isMine });
     }
+    if (isLate) {
+      this.#signals.forget(messageId);
+      await this.#settle(parentSessionId, messageId, { state: "delivered", reason: null });
+      if (input.isMine) await this.#pointToIt(parentSessionId, input.parent);
+      return null;
+    }
     if (input.isMine) await this.#outOfTheWay(taken);
     await this.#settle(parentSessionId, messageId, { state: "delivered", reason: null });
     if (input.isMine && !this.#signals.isWaitedFor(parentSessionId)) await taken;
     return null;
+  }
+
+  async #send(
+    parentSessionId: string,
+    message: Pick<NotifyInput, "messageId" | "visible" | "hidden" | "wake">,
+    parent: Parent | null,
+  ): Promise<void> {
+    const { agent = null, model = null, variant = null } = parent ?? {};
+    this.#remember(message.messageId);
+    await this.#context.host.notify?.(parentSessionId, { ...message, agent, model, variant });
+  }
+
+  /** The notices are told; this only wakes the parent, so it is not repeated. */
+  async #pointToIt(parentSessionId: string, parent: Parent | null): Promise<void> {
+    const { host, log } = this.#context;
+    const message = { messageId: host.newMessageId(), ...LATE_NOTICE, wake: true };
+    await this.#send(parentSessionId, message, parent).catch((thrown: unknown) => {
+      log.error("a parent was not woken for a late notice", { parent: parentSessionId, error: messageOf(thrown) });
+    });
   }
 
   /**
@@ -207,6 +246,11 @@ export class Delivery {
     const oldest = this.#sent.values().next().value;
     if (this.#sent.size > MAX_SENT && oldest !== undefined) this.#sent.delete(oldest);
   }
+}
+
+function groupOf(notices: readonly Notice[], isLate: boolean): Group | null {
+  const messageId = notices[0]?.messageId ?? null;
+  return messageId === null ? null : { messageId, notices, isLate };
 }
 
 function isGone(thrown: unknown): boolean {
