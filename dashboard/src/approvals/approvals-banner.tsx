@@ -3,11 +3,9 @@
  * late is reported until the reader dismisses it. Shows nothing if there is no request, or no daemon.
  */
 import { useState } from "react";
-import { Button } from "../parts/button.tsx";
-import { FailureNote } from "../parts/failure-note.tsx";
-import { ForeignText } from "../parts/foreign-text.tsx";
 import { useApprovals } from "../server/board-queries.ts";
 import { AskedApproval } from "./asked-approval.tsx";
+import { type LateDecision, LateNote } from "./late-note.tsx";
 
 export function ApprovalsBanner() {
   const { data: approvals = [] } = useApprovals();
@@ -32,28 +30,5 @@ export function ApprovalsBanner() {
         />
       ))}
     </section>
-  );
-}
-
-interface LateDecision {
-  id: string;
-  directory: string;
-  failure: Error;
-}
-
-/** The request itself is gone by then. */
-function LateNote({ late, onDismiss }: { late: LateDecision; onDismiss: () => void }) {
-  return (
-    <div className="flex min-w-0 items-start gap-2 py-3">
-      <div className="min-w-0 flex-1">
-        <FailureNote title="Your decision came too late" failure={late.failure} />
-        <p className="foreign mt-1 font-mono text-xs break-all text-muted">
-          <ForeignText text={late.directory} />
-        </p>
-      </div>
-      <Button weight="quiet" onClick={onDismiss}>
-        Dismiss
-      </Button>
-    </div>
   );
 }

@@ -9,7 +9,7 @@ import { ForeignText } from "../parts/foreign-text.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { Ago } from "../parts/times.tsx";
 import type { Approval } from "../server/operate.ts";
-import { counted } from "../wording/amounts.ts";
+import { ApprovalScript, isShort } from "./approval-script.tsx";
 import { isLate, useDecision } from "./use-decision.ts";
 
 export function AskedApproval({ approval, onLate }: { approval: Approval; onLate: (failure: Error) => void }) {
@@ -30,7 +30,7 @@ export function AskedApproval({ approval, onLate }: { approval: Approval; onLate
           asked by <ForeignText text={asked_by} />, <Ago at={created_at} />
         </span>
       </p>
-      {script !== null && <Script text={script} showsAll={showsAll} onShowAll={() => setShowsAll(true)} />}
+      {script !== null && <ApprovalScript text={script} showsAll={showsAll} onShowAll={() => setShowsAll(true)} />}
       {decision.error !== null && !isLate(decision.error) && (
         <FailureNote title="The decision was not saved" failure={decision.error} />
       )}
@@ -49,36 +49,4 @@ export function AskedApproval({ approval, onLate }: { approval: Approval; onLate
       </div>
     </article>
   );
-}
-
-interface ScriptProps {
-  text: string;
-  showsAll: boolean;
-  onShowAll: () => void;
-}
-
-function Script({ text, showsAll, onShowAll }: ScriptProps) {
-  return (
-    <>
-      <pre
-        className={`foreign shrink-0 rounded-md border border-line bg-surface p-2 font-mono text-xs whitespace-pre-wrap ${showsAll ? "" : "max-h-48 overflow-hidden"}`}
-      >
-        <ForeignText text={text} />
-      </pre>
-      {!showsAll && (
-        <Button className="self-start" onClick={onShowAll}>
-          Show the whole script: {counted(linesOf(text), "line")}
-        </Button>
-      )}
-    </>
-  );
-}
-
-function linesOf(script: string): number {
-  return script.trimEnd().split("\n").length;
-}
-
-/** This much fits on screen at once, even on a phone. */
-function isShort(script: string): boolean {
-  return linesOf(script) <= 8 && script.length <= 300;
 }
