@@ -1,29 +1,41 @@
 /** The arguments of `npm run simulate`. */
 import { parseArgs } from "node:util";
+import { FAULTS } from "./world/faults.ts";
 
-export const HELP = `Usage: npm run simulate -- [--seeds N] [--seed S] [--minutes N] [--calm KIND,…] [--without N,…] [--history]
+export const HELP = `Usage: npm run simulate -- [--seeds N] [--seed S] [options]
 
 Plays random histories of several processes on one simulated machine, with the real engine, store, outbox and recovery,
 and checks that nothing was lost, told twice or reported wrongly. The same seed always gives the same history.
 
   --seeds N       how many seeds to play (200)
-  --seed S        the first seed (1); alone, only this one is played, with its history if it fails
+  --seed S        the first seed (1); alone, only this one is played
   --minutes N     stop after that time
-  --calm KINDS    kinds of faults that do not happen, separated by commas
-  --without N,…   actions to leave out, by number, as a shrunk seed says
-  --history       print the history of a single seed also if nothing is wrong
-  --no-shrink     do not look for a shorter form of a seed that fails
+  --jobs N        play in N processes at once (1)
+  --steps N       a seed that takes more steps fails (200000)
   --keep-going    play the other seeds when one fails
+
+To look at one seed, or to play the short form of a seed that failed:
+
+  --history       print its history also if nothing is wrong
+  --calm KINDS    kinds of faults that do not happen, separated by commas
+  --without N,…   actions and disasters to leave out, by number
+  --storm MS      end the storm after that much virtual time (300000)
+  --no-shrink     do not look for a shorter form of a seed that fails
   --help          this text
 
-Exit code: 0 when nothing was wrong, 1 when a seed failed, 2 for wrong arguments.`;
+Kinds of faults: ${Object.keys(FAULTS).join(", ")}.
+
+Exit code: 0 when nothing was wrong, 1 when a seed failed, 2 for wrong arguments. Ctrl-C prints the summary so far.`;
 
 export interface SimulationArguments {
   seeds: number;
   seed: number;
   minutes: number | null;
+  jobs: number;
+  steps: number | null;
   calm: ReadonlySet<string>;
   without: ReadonlySet<number>;
+  storm: number | null;
   history: boolean;
   shrink: boolean;
   keepGoing: boolean;
@@ -38,26 +50,43 @@ export function readArguments(args: readonly string[]): SimulationArguments {
       seeds: { type: "string" },
       seed: { type: "string" },
       minutes: { type: "string" },
+      jobs: { type: "string" },
+      steps: { type: "string" },
       calm: { type: "string", default: "" },
       without: { type: "string", default: "" },
+      storm: { type: "string" },
       history: { type: "boolean", default: false },
       "no-shrink": { type: "boolean", default: false },
       "keep-going": { type: "boolean", default: false },
       help: { type: "boolean", short: "h", default: false },
     },
   });
-  const list = (text: string) => text.split(",").filter((part) => part !== "");
   return {
     seeds: whole("--seeds", values.seeds) ?? (values.seed === undefined ? 200 : 1),
     seed: whole("--seed", values.seed) ?? 1,
     minutes: whole("--minutes", values.minutes),
-    calm: new Set(list(values.calm)),
-    without: new Set(list(values.without).map(Number)),
+    jobs: Math.max(1, whole("--jobs", values.jobs) ?? 1),
+    steps: whole("--steps", values.steps),
+    calm: new Set(list(values.calm).map(knownKind)),
+    without: new Set(list(values.without).map((text) => whole("--without", text) ?? 0)),
+    storm: whole("--storm", values.storm),
     history: values.history,
     shrink: !values["no-shrink"],
     keepGoing: values["keep-going"],
     help: values.help,
   };
+}
+
+function list(text: string): string[] {
+  return text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+}
+
+function knownKind(kind: string): string {
+  if (!Object.keys(FAULTS).includes(kind)) throw new Error(`There is no fault ${JSON.stringify(kind)}.`);
+  return kind;
 }
 
 function whole(name: string, text: string | undefined): number | null {

@@ -1,65 +1,105 @@
 /** `npm run simulate`: plays seeds, prints progress, and shows a failing seed in its shortest form. */
 import { HELP, readArguments, type SimulationArguments } from "./arguments.ts";
-import { type Played, type PlayOptions, play } from "./scenario/play.ts";
-import { shrink } from "./scenario/shrink.ts";
-import { FAULTS, type Fault } from "./world/faults.ts";
+import { type PlayedSeed, playedSeed } from "./player.ts";
+import { playAll } from "./players.ts";
+import { type PlayOptions, play } from "./scenario/play.ts";
+import { type Shorter, shrink } from "./scenario/shrink.ts";
+import { Tally } from "./tally.ts";
 import { SharedDatabase } from "./world/shared-database.ts";
 
 const PROGRESS_MS = 5_000;
-const SHOWN_LINES = 400;
+const SHOWN_LINES = 300;
+const SHOWN_VIOLATIONS = 10;
+/** How often `shrink` says that it is still at work. */
+const TRIES = 25;
 
 async function main(args: SimulationArguments): Promise<number> {
-  const database = await SharedDatabase.open();
+  if (args.seeds === 1) return playOne(args);
   const began = performance.now();
-  const counts = new Map<Fault, number>();
-  let failed = 0;
-  let steps = 0;
-  let played = 0;
+  const tally = new Tally(args.seeds, began);
+  let isInterrupted = false;
   let saidAt = began;
-  for (let seed = args.seed; seed < args.seed + args.seeds; seed++) {
-    if (args.minutes !== null && performance.now() - began > args.minutes * 60_000) break;
-    const { calm, without } = args;
-    const options = { seed, database, calm, without, keepHistory: args.history };
-    const result = await play(options);
-    played++;
-    steps += result.steps;
-    for (const [kind, count] of result.faults) counts.set(kind, (counts.get(kind) ?? 0) + count);
-    if (result.violations.length > 0) {
-      failed++;
-      await report(options, result, args.shrink);
-      if (!args.keepGoing) break;
-    } else if (args.history) console.log(result.history.join("\n"));
-    if (performance.now() - saidAt > PROGRESS_MS) {
-      saidAt = performance.now();
-      console.error(`  ${played} of ${args.seeds} seeds, ${failed} failed, ${rate(played, began)} a second`);
+  process.once("SIGINT", () => {
+    isInterrupted = true;
+  });
+  const { seed: from, calm, without } = args;
+  const task = { from, until: from + args.seeds, calm: [...calm], without: [...without], ...limitsOf(args) };
+  await playAll(task, args.jobs, (played) => {
+    tally.add(played);
+    const now = performance.now();
+    if (played.violations.length > 0) say(failure(played));
+    if (now - saidAt > PROGRESS_MS) {
+      saidAt = now;
+      console.error(`… ${tally.progress(now)}`);
     }
-  }
+    const isOver = args.minutes !== null && now - began > args.minutes * 60_000;
+    return !isInterrupted && !isOver && (played.violations.length === 0 || args.keepGoing);
+  });
+  const ended = performance.now();
+  const [first] = tally.failed;
+  if (first && args.shrink && !args.keepGoing) await showShortest(args, first.seed);
+  say(`\n${tally.summary(ended)}`);
+  return tally.failed.length === 0 ? 0 : 1;
+}
+
+function limitsOf({ storm, steps }: SimulationArguments): Pick<PlayOptions, "stormMs" | "maxSteps"> {
+  return { ...(storm !== null && { stormMs: storm }), ...(steps !== null && { maxSteps: steps }) };
+}
+
+/** One seed, with its history if somebody wants to read it. */
+async function playOne(args: SimulationArguments): Promise<number> {
+  const { seed, calm, without } = args;
+  const database = await SharedDatabase.open();
+  const isShort = calm.size > 0 || without.size > 0 || args.storm !== null;
+  const keepHistory = args.history || isShort || !args.shrink;
+  const played = await play({ seed, database, calm, without, keepHistory, ...limitsOf(args) });
+  const isWrong = played.violations.length > 0;
+  if (args.history || (isWrong && keepHistory)) say(shownHistory(played.history));
+  if (!isWrong) say(`\nSeed ${seed}: every promise was kept, in ${played.steps} steps.`);
+  else say(failure(playedSeed(seed, played)));
+  if (isWrong && args.shrink && !isShort) await showShortest(args, seed);
   database.close();
-  console.log(`\n${played} seeds, ${failed} failed; ${steps} steps; ${rate(played, began)} seeds a second`);
-  for (const kind of Object.keys(FAULTS) as Fault[]) {
-    console.log(`  ${String(counts.get(kind) ?? 0).padStart(8)}  ${kind}`);
-  }
-  return failed === 0 ? 0 : 1;
+  return isWrong ? 1 : 0;
 }
 
-async function report(options: PlayOptions, result: Played, shrinks: boolean): Promise<void> {
-  if (!shrinks && result.history.length > 0) console.log(result.history.join("\n"));
-  console.log(`\nSeed ${options.seed} failed:`);
-  for (const violation of result.violations.slice(0, 10)) console.log(`  ${violation}`);
-  if (!shrinks) return;
-  const { calm, without } = await shrink(options, result, play);
-  const { history, violations } = await play({ ...options, calm, without, keepHistory: true });
-  console.log(`\nIn its shortest form:\n`);
-  console.log(history.slice(-SHOWN_LINES).join("\n"));
-  for (const violation of violations) console.log(`  ${violation}`);
-  const flags = [`--seed ${options.seed}`];
-  if (calm.size > 0) flags.push(`--calm "${[...calm].join(",")}"`);
-  if (without.size > 0) flags.push(`--without ${[...without].join(",")}`);
-  console.log(`\nAgain: npm run simulate -- ${flags.join(" ")}`);
+function failure({ seed, violations }: PlayedSeed): string {
+  const shown = violations.slice(0, SHOWN_VIOLATIONS).map((violation) => `  ${violation}`);
+  const left = violations.length - shown.length;
+  return [`\nSeed ${seed} failed:`, ...shown, ...(left > 0 ? [`  and ${left} more`] : [])].join("\n");
 }
 
-function rate(count: number, began: number): string {
-  return (count / ((performance.now() - began) / 1000)).toFixed(1);
+async function showShortest(args: SimulationArguments, seed: number): Promise<void> {
+  const { calm, without } = args;
+  const database = await SharedDatabase.open();
+  const options: PlayOptions = { seed, database, calm, without, ...limitsOf(args) };
+  let tries = 0;
+  const { shorter } = await shrink(options, await play(options), (candidate) => {
+    if (++tries % TRIES === 0) console.error(`… looking for a shorter form: played ${tries} times`);
+    return play(candidate);
+  });
+  const played = await play({ ...options, ...shorter, keepHistory: true });
+  database.close();
+  say(`\nIn its shortest form:\n\n${shownHistory(played.history)}`);
+  say(failure(playedSeed(seed, played)));
+  say(`\nTo play it again:\n  npm run simulate -- ${flags(seed, shorter)}`);
+}
+
+function flags(seed: number, { calm, without, stormMs }: Shorter): string {
+  const all = [`--seed ${seed}`];
+  if (stormMs !== undefined) all.push(`--storm ${stormMs}`);
+  if (without.size > 0) all.push(`--without ${[...without].sort((one, other) => one - other).join(",")}`);
+  if (calm.size > 0) all.push(`--calm "${[...calm].join(",")}"`);
+  return all.join(" ");
+}
+
+function shownHistory(history: readonly string[]): string {
+  const left = history.length - SHOWN_LINES;
+  const shown = history.slice(-SHOWN_LINES);
+  return (left > 0 ? [`  (${left} earlier lines left out)`, ...shown] : shown).join("\n");
+}
+
+function say(text: string): void {
+  console.log(text);
 }
 
 async function run(): Promise<number> {
@@ -67,11 +107,11 @@ async function run(): Promise<number> {
   try {
     args = readArguments(process.argv.slice(2));
   } catch (thrown) {
-    console.error(`${(thrown as Error).message}\n\n${HELP}`);
+    console.error(`${(thrown as Error).message} \`npm run simulate -- --help\` lists the arguments.`);
     return 2;
   }
   if (!args.help) return main(args);
-  console.log(HELP);
+  say(HELP);
   return 0;
 }
 

@@ -65,7 +65,10 @@ export function simulatedHost(context: HostContext): SimulatedHost {
     for (let time = 0; time < times; time++) {
       const now = process.elapsed();
       const isLate = faults.happens("event comes late");
-      const at = isLate ? now + delays.whole(100, LATE_EVENT_MS) : Math.max(lastEvent, now + delays.delay(EVENT_MS));
+      const soon = now + delays.delay(EVENT_MS);
+      const overtakes = soon < lastEvent && faults.happens("event overtakes another");
+      const inOrder = overtakes ? soon : Math.max(lastEvent, soon);
+      const at = isLate ? now + delays.whole(100, LATE_EVENT_MS) : inOrder;
       if (!isLate) lastEvent = at;
       void process.settle(at - now, () => {
         for (const listener of [...listeners]) listener(event);

@@ -13,6 +13,9 @@ const NOTICED_MS = 240_000;
 const CANCELLED_MS = 180_000;
 const MARGIN_MS = 60_000;
 
+/** What keeps a process from noticing that something arrived. */
+const UNNOTICED: readonly Fault[] = ["event is lost", "process dies", "process dies in a transaction"];
+
 /** What keeps a living process from sending its heartbeats, besides troubles. */
 const HOLDS_UP: readonly Fault[] = ["query is slow"];
 
@@ -42,7 +45,7 @@ const worksOn: RunCheck = ({ machine }, { sessionId }, { messageId, outcome }, e
   const isByItself = work.ends.some((end) => end === "answered" || end === "failed" || end === "stopped");
   if (!isByItself || work.endedAt === null || work.begunAt === null) return null;
   // A prompt that arrives after it was given up is stopped if its arrival is noticed, by the same process.
-  const isNoticed = !machine.faults.has("event is lost") && !machine.faults.has("process dies");
+  const isNoticed = !UNNOTICED.some((kind) => machine.faults.has(kind));
   if (work.begunAt > endedAt && !isNoticed) return null;
   const ms = machine.troubles.calm(Math.max(endedAt, work.begunAt), work.endedAt);
   return ms > STOPPED_MS ? `is ${outcome}, and its agent worked on for ${seconds(ms)}` : null;

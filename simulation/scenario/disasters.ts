@@ -1,47 +1,53 @@
 /** The faults that strike a process or the whole machine, at moments that the seed chooses. */
+
+import type { Role } from "../roles/role.ts";
 import type { Random } from "../time/random.ts";
 import type { Fault } from "../world/faults.ts";
+import type { SimulatedProcess } from "../world/simulated-process.ts";
 import type { Stage } from "./stage.ts";
 
 /** Usually in the middle of what the process does next. */
 const WAITS = 60;
 const RESTART_MS = 30_000;
 const FROZEN_MS = 150_000;
+/** Others wait 15 s for the lock. */
+const LOCKED_MS = 40_000;
+
+type DeathOrFreeze<How extends string> = How | `${How} in a transaction`;
 
 type Disaster = (stage: Stage, random: Random) => void;
 
 export const DISASTERS: Partial<Record<Fault, Disaster>> = {
   "process dies"(stage, random) {
-    const { machine } = stage;
     const role = random.pick(stage.roles);
-    const { process } = role;
-    process.strike(random.whole(1, WAITS), () => {
-      const ms = random.delay(RESTART_MS);
-      machine.struck(process.name, "dies");
-      machine.troubles.add(machine.timeline.now, ms);
-      process.die();
-      machine.timeline.schedule(ms, () => role.restart());
-    });
+    role.process.strike(random.whole(1, WAITS), () => kill(stage, role, random, "dies"));
   },
-  "process freezes"({ machine, roles }, random) {
-    const { process } = random.pick(roles);
+  "process dies in a transaction"(stage, random) {
+    const role = random.pick(stage.roles);
+    const blow = () => kill(stage, role, random, "dies in a transaction");
+    role.process.strikeInTransaction(blow);
+  },
+  "process freezes"(stage, random) {
+    const { process } = random.pick(stage.roles);
     const ms = random.whole(100, FROZEN_MS);
-    process.strike(random.whole(1, WAITS), () => {
-      machine.struck(process.name, "freezes", ms);
-      machine.troubles.add(machine.timeline.now, ms);
-      process.freeze();
-      machine.timeline.schedule(ms, () => process.thaw());
-    });
+    process.strike(random.whole(1, WAITS), () => freeze(stage, process, ms, "freezes"));
+  },
+  "process freezes in a transaction"(stage, random) {
+    const { process } = random.pick(stage.roles);
+    const ms = random.whole(100, LOCKED_MS);
+    process.strikeInTransaction(() => freeze(stage, process, ms, "freezes in a transaction"));
   },
   "agent program dies"({ machine, roles }, random) {
     const hosts = roles.flatMap((role) => (role.process.isAlive ? role.hosts() : []));
     if (hosts.length === 0) return;
+    machine.faults.count("agent program dies");
     machine.struck("machine", "agent program dies");
     random.pick(hosts).killProgram();
   },
   "machine sleeps"({ machine }, random) {
     const ms = random.whole(60_000, 600_000);
     const asleep = machine.living.filter(({ isFrozen }) => !isFrozen);
+    machine.faults.count("machine sleeps");
     machine.struck("machine", "sleeps", ms);
     machine.troubles.add(machine.timeline.now, ms);
     for (const process of asleep) process.freeze();
@@ -51,14 +57,34 @@ export const DISASTERS: Partial<Record<Fault, Disaster>> = {
   },
   "clock jumps"({ machine }, random) {
     const skew = random.whole(-3_600_000, 3_600_000);
+    machine.faults.count("clock jumps");
     machine.struck("machine", "clock jumps", skew);
     machine.setWallClock(skew);
   },
   "disk is full"({ machine }, random) {
     const ms = random.whole(1_000, 120_000);
+    machine.faults.count("disk is full");
     machine.struck("machine", "disk is full", ms);
     machine.troubles.add(machine.timeline.now, ms);
     machine.fillDisk(true);
     machine.timeline.schedule(ms, () => machine.fillDisk(false));
   },
 };
+
+function kill({ machine }: Stage, role: Role, random: Random, how: DeathOrFreeze<"dies">): void {
+  const { process } = role;
+  const ms = random.delay(RESTART_MS);
+  machine.faults.count(`process ${how}`);
+  machine.struck(process.name, "dies");
+  machine.troubles.add(machine.timeline.now, ms);
+  process.die();
+  machine.timeline.schedule(ms, () => role.restart());
+}
+
+function freeze({ machine }: Stage, process: SimulatedProcess, ms: number, how: DeathOrFreeze<"freezes">): void {
+  machine.faults.count(`process ${how}`);
+  machine.struck(process.name, "freezes", ms);
+  machine.troubles.add(machine.timeline.now, ms);
+  process.freeze();
+  machine.timeline.schedule(ms, () => process.thaw());
+}

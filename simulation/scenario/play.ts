@@ -8,12 +8,15 @@ import { Requests } from "../checks/requests.ts";
 import { DaemonRole } from "../roles/daemon.ts";
 import { OpenCodeRole } from "../roles/opencode.ts";
 import type { Role } from "../roles/role.ts";
+import { stopRealClocks } from "../time/real-clocks.ts";
+import type { Timeline } from "../time/timeline.ts";
 import type { Fault } from "../world/faults.ts";
 import { History } from "../world/history.ts";
 import { Machine } from "../world/machine.ts";
 import type { SharedDatabase } from "../world/shared-database.ts";
-import { ACTIONS, planActions } from "./actions.ts";
+import { ACTIONS } from "./actions.ts";
 import { DISASTERS } from "./disasters.ts";
+import { type PlannedMoment, planMoments } from "./moments.ts";
 import { type Plan, planOf } from "./plan.ts";
 import { Promises } from "./promises.ts";
 import { PROJECT, type Stage } from "./stage.ts";
@@ -26,63 +29,79 @@ const AFTERMATH_MS = 160_000;
 const REST_MS = 60_000;
 const LOOK_MS = 20_000;
 const MAX_STEPS = 200_000;
-const DISASTERS_TRIED = 8;
 
 export interface PlayOptions {
   seed: number;
   database: SharedDatabase;
   /** Kinds of faults that do not happen. */
   calm?: ReadonlySet<string>;
-  /** Actions that are left out, by their number. */
+  /** Planned moments that are left out, by their number. */
   without?: ReadonlySet<number>;
+  /** How long things go wrong; five minutes when absent. What is planned for later does not happen. */
+  stormMs?: number;
+  /** A seed that takes more steps fails. */
+  maxSteps?: number;
   keepHistory?: boolean;
 }
 
 export interface Played {
   violations: string[];
   history: string[];
+  /** How often each kind of fault happened. */
   faults: ReadonlyMap<Fault, number>;
+  /** How often each action of people and parents happened. */
+  actions: ReadonlyMap<string, number>;
   steps: number;
-  actions: number;
+  /** How many moments were planned. */
+  planned: number;
   plan: Plan;
 }
 
 export async function play(options: PlayOptions): Promise<Played> {
-  const { seed, database, calm = new Set(), without = new Set() } = options;
+  const { seed, database, calm = new Set(), without = new Set(), stormMs = STORM_MS, maxSteps = MAX_STEPS } = options;
   database.clear();
   const history = new History(options.keepHistory ?? false);
   const machine = new Machine({ seed, database, calm, history });
+  const { timeline, faults } = machine;
   const stage = await stageOn(machine, database);
+  const actions = new Map<string, number>();
   const violations: string[] = [];
+  const moments = planMoments(machine.random, faults, STORM_MS);
   const onRejection = (thrown: unknown) =>
     violations.push(`a promise was rejected and nobody heard: ${String(thrown)}`);
   process.on("unhandledRejection", onRejection);
-  const actions = planActions(machine.random.split("actions"), STORM_MS);
+  const clocks = stopRealClocks();
   try {
-    for (const [index, { at, name }] of actions.entries()) {
-      if (without.has(index)) continue;
-      machine.timeline.schedule(at, () => act(stage, index, name));
+    for (const [index, moment] of moments.entries()) {
+      if (without.has(index) || moment.at > stormMs) continue;
+      timeline.schedule(moment.at, () => {
+        if (moment.is === "disaster") return begin(stage, index, moment);
+        actions.set(moment.name, (actions.get(moment.name) ?? 0) + 1);
+        act(stage, index, moment);
+      });
     }
-    const moments = machine.random.split("disasters");
-    for (let count = 0; count < DISASTERS_TRIED; count++) {
-      for (const kind of Object.keys(DISASTERS) as Fault[]) {
-        const random = moments.split(`${kind} ${count}`);
-        machine.timeline.schedule(random.whole(0, STORM_MS), () => {
-          if (machine.faults.happens(kind)) DISASTERS[kind]?.(stage, random);
-        });
-      }
-    }
-    await runUntil(machine, STORM_MS);
+    await runUntil(timeline, stormMs, maxSteps);
     calmDown(stage);
-    await rest(stage, violations);
+    if (!(await rest(stage, maxSteps))) violations.push(`it did not come to rest in ${maxSteps} steps`);
     violations.push(...(await checkAll(stage)));
   } finally {
+    clocks.restore();
     process.off("unhandledRejection", onRejection);
   }
-  const { faults, timeline } = machine;
-  const { counts } = faults;
-  const plan = planOf(machine, actions, STORM_MS);
-  return { violations, history: history.lines, faults: counts, steps: timeline.steps, actions: actions.length, plan };
+  violations.push(...clocks.uses.map((use) => `something used the time or the chance of the real machine: ${use}`));
+  return {
+    violations,
+    history: history.lines,
+    faults: faults.counts,
+    actions,
+    steps: timeline.steps,
+    planned: moments.length,
+    plan: planOf(
+      machine,
+      moments.filter(({ is }) => is === "action").map(({ at, name }) => ({ at, name })),
+      STORM_MS,
+    ),
+  };
 }
 
 async function stageOn(machine: Machine, database: SharedDatabase): Promise<Stage> {
@@ -96,16 +115,19 @@ async function stageOn(machine: Machine, database: SharedDatabase): Promise<Stag
   return { machine, roles, openCodes, daemon, parents, attempts: [], promises: new Promises(), truth };
 }
 
-function act(stage: Stage, index: number, name: string): void {
+function act(stage: Stage, index: number, { name, random }: PlannedMoment): void {
   const { machine } = stage;
-  const random = machine.random.split(`action ${index}`);
   machine.history.add(`action ${index}`, name);
-  const work = ACTIONS[name]?.act(stage, random) ?? Promise.resolve();
-  machine.forget(`action ${index}`, name, work);
+  machine.forget(`action ${index}`, name, ACTIONS[name]?.act(stage, random) ?? Promise.resolve());
 }
 
-async function runUntil({ timeline }: Machine, until: number): Promise<void> {
-  while (timeline.steps < MAX_STEPS && (await timeline.step(until)));
+function begin(stage: Stage, index: number, { name, random }: PlannedMoment): void {
+  stage.machine.history.add(`disaster ${index}`, `${name}: from now on`);
+  DISASTERS[name as Fault]?.(stage, random);
+}
+
+async function runUntil(timeline: Timeline, until: number, maxSteps: number): Promise<void> {
+  while (timeline.steps < maxSteps && (await timeline.step(until)));
 }
 
 /** No more faults; everybody is there again, and people answer what is asked. */
@@ -128,22 +150,21 @@ function calmDown(stage: Stage): void {
   look();
 }
 
-/** Until nothing is live and nothing is to be told, and a while longer. */
-async function rest({ machine, truth, parents }: Stage, violations: string[]): Promise<void> {
-  const end = machine.timeline.now + PEACE_MS;
+/** Until nothing is live and nothing is to be told, and a while longer. False if that takes too many steps. */
+async function rest({ machine, truth, parents }: Stage, maxSteps: number): Promise<boolean> {
+  const { timeline } = machine;
+  const end = timeline.now + PEACE_MS;
   const isBusy = async () => {
     const { tasks } = await truth.tasks({ status: ["running", "resumed"], limit: 1 });
     if (tasks.some(({ status }) => isLive(status)) || (await truth.launches()).length > 0) return true;
     return (await truth.parentsWithNotices()).some((id) => parents.some((parent) => parent.id === id));
   };
   const isOver = !machine.faults.counts.has("call fails and arrives late");
-  let restingSince = machine.timeline.now + (isOver ? 0 : AFTERMATH_MS);
-  while (machine.timeline.now < end && machine.timeline.now < restingSince + REST_MS) {
-    await runUntil(machine, machine.timeline.now + LOOK_MS);
-    if (machine.timeline.steps >= MAX_STEPS) {
-      violations.push(`it did not come to rest in ${MAX_STEPS} steps`);
-      return;
-    }
-    if (await isBusy()) restingSince = Math.max(restingSince, machine.timeline.now);
+  let restingSince = timeline.now + (isOver ? 0 : AFTERMATH_MS);
+  while (timeline.now < end && timeline.now < restingSince + REST_MS) {
+    await runUntil(timeline, timeline.now + LOOK_MS, maxSteps);
+    if (timeline.steps >= maxSteps) return false;
+    if (await isBusy()) restingSince = Math.max(restingSince, timeline.now);
   }
+  return true;
 }

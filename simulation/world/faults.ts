@@ -8,6 +8,9 @@ export const FAULTS = {
   /** A process dies, at any point. */
   "process dies": 0.4,
   "process freezes": 0.3,
+  /** It holds the lock of the database. */
+  "process dies in a transaction": 0.15,
+  "process freezes in a transaction": 0.15,
   "machine sleeps": 0.1,
   "clock jumps": 0.2,
   "disk is full": 0.15,
@@ -20,6 +23,7 @@ export const FAULTS = {
   "event is lost": 0.08,
   "event comes twice": 0.05,
   "event comes late": 0.1,
+  "event overtakes another": 0.2,
   /** Per host call. */
   "call fails": 0.03,
   "call fails after its effect": 0.03,
@@ -34,25 +38,23 @@ export type Fault = keyof typeof FAULTS;
 const KINDS = Object.keys(FAULTS) as Fault[];
 
 export class Faults {
-  readonly #random: Random;
   readonly #odds = new Map<Fault, number>();
+  /** A stream for each kind: a kind that is left out does not change when the others happen. */
+  readonly #streams = new Map<Fault, Random>();
   readonly counts = new Map<Fault, number>();
   #isHealed = false;
 
   /** `calm` are the kinds that do not happen, whatever the seed says. */
-  constructor(random: Random, calm: ReadonlySet<string>) {
-    this.#random = random.split("faults");
-    const share = this.#random.next();
+  constructor(seed: Random, calm: ReadonlySet<string>) {
+    const random = seed.split("faults");
+    const share = random.next();
     for (const kind of KINDS) {
-      const isOn = this.#random.next() < share;
-      const strength = 0.3 + 2 * this.#random.next();
-      if (isOn && !calm.has(kind)) this.#odds.set(kind, Math.min(0.9, FAULTS[kind] * strength));
+      const isOn = random.next() < share;
+      const strength = 0.3 + 2 * random.next();
+      if (!isOn || calm.has(kind)) continue;
+      this.#odds.set(kind, Math.min(0.9, FAULTS[kind] * strength));
+      this.#streams.set(kind, random.split(kind));
     }
-  }
-
-  /** The kinds that this seed has. */
-  get kinds(): Fault[] {
-    return [...this.#odds.keys()];
   }
 
   /** Whether this seed has that kind. */
@@ -62,10 +64,19 @@ export class Faults {
 
   /** Whether it happens now. */
   happens(kind: Fault): boolean {
-    const odds = this.#odds.get(kind);
-    if (odds === undefined || this.#isHealed || !this.#random.chance(odds)) return false;
-    this.counts.set(kind, (this.counts.get(kind) ?? 0) + 1);
+    const stream = this.#streams.get(kind);
+    if (stream === undefined || this.#isHealed || !stream.chance(this.#odds.get(kind) ?? 0)) return false;
+    this.count(kind);
     return true;
+  }
+
+  /** Whether it will happen at a moment that is being planned. It is counted when it does. */
+  isPlanned(kind: Fault, random: Random): boolean {
+    return random.chance(this.#odds.get(kind) ?? 0);
+  }
+
+  count(kind: Fault): void {
+    this.counts.set(kind, (this.counts.get(kind) ?? 0) + 1);
   }
 
   heal(): void {

@@ -1,12 +1,15 @@
 /**
  * The database that all processes share: a real SQLite in memory, with a driver for each process. Every query takes a
- * moment, in which others run; a transaction is one step, as the lock of SQLite makes it. Faults strike before a
- * transaction, or after its commit.
+ * moment, in which others run; a transaction is one step, as the lock of SQLite makes it, and a process does one at a
+ * time. Faults strike before a transaction, in it, or after its commit.
  */
 import type { Database as Sqlite } from "bun:sqlite";
+import type { Kysely } from "kysely";
+import { SerialQueue } from "../../src/process/serial-queue.ts";
 import type { Database } from "../../src/store/database.ts";
 import { kyselyStore } from "../../src/store/kysely-store.ts";
 import { migrate } from "../../src/store/migrations/migrations.ts";
+import type { Schema } from "../../src/store/schema.ts";
 import { sqliteConnection } from "../../src/store/sqlite/connection.ts";
 import { storeFailure } from "../../src/store/sqlite/failure.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -20,6 +23,8 @@ const LATENCY_MS = 4;
 const SLOW_MS = 20_000;
 /** How soon a process sees what another one wrote. */
 const SIGNAL_MS = 150;
+/** For how long a process waits for the lock, as the real driver does. */
+const PATIENCE_MS = 15_000;
 
 const ENDS: ReadonlySet<string> = new Set(["run.completed", "run.failed", "run.cancelled"]);
 
@@ -33,7 +38,10 @@ interface Listener {
 export class SharedDatabase {
   readonly #connection = sqliteConnection(":memory:", "write");
   readonly #memory = new ReadMemory(this.#connection.handle);
+  readonly #changes = this.#connection.handle.query<{ value: number }, []>("select total_changes() as value");
   #listeners = new Set<Listener>();
+  /** Who is in a transaction, if it takes longer than a moment. */
+  #holder: SimulatedProcess | null = null;
   #clearing: string[] = [];
   #lastSeq = 0;
   /** Nothing can be written. */
@@ -73,6 +81,7 @@ export class SharedDatabase {
     for (const statement of this.#clearing) handle.run(statement);
     this.#memory.clear();
     this.#listeners = new Set();
+    this.#holder = null;
     this.#lastSeq = 0;
     this.isFull = false;
   }
@@ -83,14 +92,13 @@ export class SharedDatabase {
 
   /** The driver of one process. */
   driver(process: SimulatedProcess, random: Random, faults: Faults): Database {
-    const { kysely, handle } = this.#connection;
+    const { kysely } = this.#connection;
     const delays = random.split(`queries of ${process.name}`);
     const latency = () => (faults.happens("query is slow") ? delays.whole(100, SLOW_MS) : delays.delay(LATENCY_MS));
-    const failed = (code: string, message: string) => storeFailure(Object.assign(new Error(message), { code }), FILE);
     // Every commit wakes the others, heartbeats too; nobody may depend on that.
     const areBeatsHeard = random.split("heartbeats").chance(0.2);
-    const counter = handle.query<{ value: number }, []>("select total_changes() as value");
-    const changes = () => counter.get()?.value ?? 0;
+    const isHeard = () => areBeatsHeard || !this.#isBeat();
+    const queue = new SerialQueue();
 
     return {
       dialect: "sqlite",
@@ -102,38 +110,23 @@ export class SharedDatabase {
         });
         return rows;
       },
-      write: async (work) => {
-        const isLost = faults.happens("query fails");
-        const isTwice = faults.happens("transaction runs twice");
-        const result = await process.settle(latency(), async () => {
-          if (isLost) throw failed("SQLITE_IOERR_WRITE", "disk I/O error");
+      write: (work) =>
+        queue.run(async () => {
+          const isLost = faults.happens("query fails");
+          const isTwice = faults.happens("transaction runs twice");
+          await process.settle(latency(), () => {
+            if (isLost) throw failed("SQLITE_IOERR_WRITE", "disk I/O error");
+          });
+          await this.#lock(process, delays);
           if (this.isFull) throw failed("SQLITE_FULL", "database or disk is full");
-          if (isTwice) {
-            handle.run("begin immediate");
-            await work(kysely).catch(() => null);
-            this.#rollBack();
-          }
-          handle.run("begin immediate");
-          const before = changes();
-          this.#memory.written.clear();
-          try {
-            const made = await work(kysely);
-            handle.run("commit");
-            if (changes() === before) return made;
-            if (!this.#isBeat()) this.#tellEnds();
-            if (areBeatsHeard || !this.#isBeat()) this.#raise(delays);
+          if (isTwice) await this.#attempt(work);
+          const made = await this.#commit(work, isHeard, delays);
+          const isAnswerLost = faults.happens("query fails after its commit");
+          return process.settle(delays.delay(LATENCY_MS), () => {
+            if (isAnswerLost) throw failed("SQLITE_IOERR_FSYNC", "disk I/O error");
             return made;
-          } catch (thrown) {
-            this.#rollBack();
-            throw thrown;
-          }
-        });
-        const isAnswerLost = faults.happens("query fails after its commit");
-        return process.settle(delays.delay(LATENCY_MS), () => {
-          if (isAnswerLost) throw failed("SQLITE_IOERR_FSYNC", "disk I/O error");
-          return result;
-        });
-      },
+          });
+        }),
       onChange: (call) => {
         const listener = { process, call, isRaised: false };
         this.#listeners.add(listener);
@@ -142,6 +135,47 @@ export class SharedDatabase {
       },
       close: async () => {},
     };
+  }
+
+  /**
+   * Waits until nobody else is in a transaction. What happens to a process in its transaction happens here, before it
+   * writes: others cannot see what it has not committed. The lock of a dead process is free.
+   */
+  async #lock(process: SimulatedProcess, delays: Random): Promise<void> {
+    const patience = process.elapsed() + PATIENCE_MS;
+    while (this.#holder?.isAlive) {
+      if (process.elapsed() > patience) throw failed("SQLITE_BUSY", "database is locked");
+      await process.settle(delays.whole(100, 2_000), () => {});
+    }
+    this.#holder = process;
+    if (process.isStruckInTransaction()) await process.settle(0, () => {});
+    this.#holder = null;
+  }
+
+  /** A transaction that is rolled back and will be repeated. */
+  async #attempt<T>(work: (kysely: Kysely<Schema>) => Promise<T>): Promise<void> {
+    const { kysely, handle } = this.#connection;
+    handle.run("begin immediate");
+    await work(kysely).catch(() => null);
+    this.#rollBack();
+  }
+
+  async #commit<T>(work: (kysely: Kysely<Schema>) => Promise<T>, isHeard: () => boolean, delays: Random): Promise<T> {
+    const { kysely, handle } = this.#connection;
+    handle.run("begin immediate");
+    const before = this.#changes.get()?.value;
+    this.#memory.written.clear();
+    try {
+      const made = await work(kysely);
+      handle.run("commit");
+      if (this.#changes.get()?.value === before) return made;
+      if (!this.#isBeat()) this.#tellEnds();
+      if (isHeard()) this.#raise(delays);
+      return made;
+    } catch (thrown) {
+      this.#rollBack();
+      throw thrown;
+    }
   }
 
   #tellEnds(): void {
@@ -175,6 +209,10 @@ export class SharedDatabase {
       });
     }
   }
+}
+
+function failed(code: string, message: string): unknown {
+  return storeFailure(Object.assign(new Error(message), { code }), FILE);
 }
 
 interface TableInfo {

@@ -20,6 +20,7 @@ export class SimulatedProcess implements Clock {
   readonly #backlog: (() => void)[] = [];
   readonly #onEnd = new Set<() => void>();
   #strike: { waits: number; blow: () => void } | null = null;
+  #strikeInTransaction: (() => void) | null = null;
   #isAlive = true;
   #isFrozen = false;
   #awake = 0;
@@ -82,9 +83,23 @@ export class SimulatedProcess implements Clock {
     this.#strike = { waits, blow };
   }
 
+  /** Does something to the process while it holds the lock of the database: in its next transaction. */
+  strikeInTransaction(blow: () => void): void {
+    this.#strikeInTransaction = blow;
+  }
+
+  /** It has the lock of the database now. True if something was done to it. */
+  isStruckInTransaction(): boolean {
+    const blow = this.#strikeInTransaction;
+    this.#strikeInTransaction = null;
+    blow?.();
+    return blow !== null;
+  }
+
   /** Takes back what was to strike it. */
   spare(): void {
     this.#strike = null;
+    this.#strikeInTransaction = null;
   }
 
   /** Runs a piece of the process's code: now, after it thaws, or never. */

@@ -1,0 +1,53 @@
+/** Plays seeds in this process or in several at once, and hands on each as soon as it was played. */
+import { join } from "node:path";
+import { type PlayedSeed, type PlayerTask, playSeeds } from "./player.ts";
+
+const PLAYER = join(import.meta.dir, "player.ts");
+
+/** Ends early if `onPlayed` returns false. With several jobs, the seeds come in almost any order. */
+export async function playAll(
+  task: Omit<PlayerTask, "step">,
+  jobs: number,
+  onPlayed: (played: PlayedSeed) => boolean,
+): Promise<void> {
+  if (jobs === 1) {
+    for await (const played of playSeeds({ ...task, step: 1 })) if (!onPlayed(played)) return;
+    return;
+  }
+  const players = Array.from({ length: jobs }, (_, index) => {
+    const own: PlayerTask = { ...task, from: task.from + index, step: jobs };
+    return Bun.spawn([process.execPath, PLAYER], {
+      stdin: new Blob([JSON.stringify(own)]),
+      stdout: "pipe",
+      stderr: "inherit",
+    });
+  });
+  const stop = () => {
+    for (const player of players) player.kill();
+  };
+  let isStopped = false;
+  try {
+    await Promise.all(
+      players.map(async (player) => {
+        for await (const line of lines(player.stdout)) {
+          if (isStopped) return;
+          isStopped = !onPlayed(JSON.parse(line));
+          if (isStopped) stop();
+        }
+        if ((await player.exited) !== 0 && !isStopped) throw new Error("A process that plays seeds has failed.");
+      }),
+    );
+  } finally {
+    stop();
+  }
+}
+
+async function* lines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of stream) {
+    const parts = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = parts.pop() ?? "";
+    yield* parts;
+  }
+}
