@@ -56,6 +56,11 @@ export class AgentProgram {
     return [...this.#turns.keys()];
   }
 
+  /** The prompts that it works on. */
+  get prompts(): string[] {
+    return [...this.#turns.values()].flatMap(({ messageIds }) => messageIds);
+  }
+
   die(): void {
     if (!this.#isAlive) return;
     this.#isAlive = false;
@@ -177,13 +182,20 @@ export class AgentProgram {
   #ask(turn: Turn): void {
     const { work, emit } = this.#context;
     const sessionId = turn.session.id;
-    for (const messageId of turn.waiting.splice(0)) {
+    for (const messageId of this.#unanswered(turn)) {
       turn.messageIds.push(messageId);
       work.began(messageId);
       this.#tell(`begins ${messageId} in ${sessionId}`);
       emit({ type: "message.taken", sessionId, messageId });
     }
     this.#message(turn);
+  }
+
+  /** What waits, and what another program left unanswered when it died: the model reads the whole session. */
+  #unanswered({ session, waiting, messageIds }: Turn): Set<string> {
+    const tail = session.messages.slice(session.messages.findLastIndex(({ role }) => role === "assistant") + 1);
+    const left = tail.map(({ id }) => id).filter((id) => !messageIds.includes(id));
+    return new Set([...waiting.splice(0), ...left]);
   }
 
   #later(turn: Turn, ms: number, work: () => void): void {

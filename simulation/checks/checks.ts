@@ -5,6 +5,7 @@
 
 import { allTasks } from "../../src/engine/watching/all-tasks.ts";
 import { isQueueHeld } from "../../src/model/board.ts";
+import { INTERRUPTED } from "../../src/model/evidence.ts";
 import type { Run, Task } from "../../src/model/task.ts";
 import { isLive } from "../../src/model/task.ts";
 import { transition } from "../../src/model/transition.ts";
@@ -66,18 +67,29 @@ async function resultsAreTrue({ machine, truth }: Stage, tasks: readonly Task[])
   const found: string[] = [];
   for (const task of tasks) {
     for (const run of await truth.runs(task.id, 200)) {
-      const { ends, text } = machine.work.of(run.messageId);
+      const { ends, text, begunAt, endedAt } = machine.work.of(run.messageId);
       const what = `run ${run.number} of ${task.id}`;
+      if (machine.ends.wasWorking(task.id, run.number, run.messageId) && !mayWorkOn(run))
+        found.push(`${what} was called ${run.outcome} while its agent worked: ${run.error}`);
+      // It arrived after it was given up, or answered after others had taken its process for dead: whether they could,
+      // `in-time.ts` checks.
+      const overAt = machine.ends.of(task.id, run.number) ?? 0;
+      const isTooLate = (begunAt ?? 0) > overAt || (run.error === INTERRUPTED && (endedAt ?? 0) > overAt);
       if (run.outcome === "completed") {
         if (!ends.includes("answered"))
           found.push(`${what} is called completed, but its agent ended: ${ends.join(", ") || "never"}`);
         else if (run.result !== text) found.push(`${what} has another result: ${run.result}`);
-      } else if (run.outcome === "error" && ends.at(-1) === "answered" && !isStopped(run)) {
+      } else if (run.outcome === "error" && ends.at(-1) === "answered" && !isStopped(run) && !isTooLate) {
         found.push(`${what} was answered and is called failed: ${run.error}`);
       }
     }
   }
   return found;
+}
+
+/** What its agent still does is being stopped, or stops when its process comes back or its prompt arrives. */
+function mayWorkOn({ outcome, error }: Run): boolean {
+  return outcome === "cancelled" || (error !== null && /^interrupted:|deleted|did not arrive|not known/.test(error));
 }
 
 /** Somebody ended it: what the agent did meanwhile does not count. */
@@ -129,11 +141,16 @@ async function eachEndIsToldOnce({ machine, truth, parents }: Stage, tasks: read
   return found;
 }
 
-function nobodyWorksOn({ machine }: Stage, tasks: readonly Task[]): string[] {
-  const working = new Set(machine.hosts.flatMap(({ program }) => program.busySessions));
-  return tasks
-    .filter(({ sessionId, status }) => working.has(sessionId) && !isLive(status))
-    .map(({ id, status }) => `task ${id} is ${status}, and its agent works on`);
+/** On a prompt of ours: what a person asks of its session goes on for as long as that person likes. */
+async function nobodyWorksOn({ machine, truth }: Stage, tasks: readonly Task[]): Promise<string[]> {
+  const working = new Set(machine.hosts.flatMap(({ program }) => program.prompts));
+  const found: string[] = [];
+  for (const { id, status } of tasks) {
+    if (isLive(status)) continue;
+    const runs = (await truth.runs(id, 200)).filter(({ messageId }) => working.has(messageId));
+    found.push(...runs.map(({ number }) => `task ${id} is ${status}, and its agent works on its run ${number}`));
+  }
+  return found;
 }
 
 async function replayGivesTheRows({ truth }: Stage, tasks: readonly Task[]): Promise<string[]> {

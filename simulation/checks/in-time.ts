@@ -38,15 +38,17 @@ export async function everythingIsInTime(stage: Stage, tasks: readonly Task[]): 
 type RunCheck = (stage: Stage, task: Task, run: Run, endedAt: number) => string | null;
 
 /** An agent that ended by itself did so before its run, or soon after: otherwise it had to be stopped. */
-const worksOn: RunCheck = ({ machine }, { sessionId }, { messageId, outcome }, endedAt) => {
+const worksOn: RunCheck = ({ machine }, task, { number, messageId, outcome }, endedAt) => {
   // Deleted in another program than the one that works in it: nobody can name it any more to stop it.
-  if (!machine.sessions.has(sessionId)) return null;
+  if (!machine.sessions.has(task.sessionId)) return null;
   const work = machine.work.of(messageId);
   const isByItself = work.ends.some((end) => end === "answered" || end === "failed" || end === "stopped");
   if (!isByItself || work.endedAt === null || work.begunAt === null) return null;
   // A prompt that arrives after it was given up is stopped if its arrival is noticed, by the same process.
   const isNoticed = !UNNOTICED.some((kind) => machine.faults.has(kind));
   if (work.begunAt > endedAt && !isNoticed) return null;
+  // One that arrives during a later run of its session is not stopped: that would stop the later run as well.
+  if (work.begunAt > endedAt && number < task.run.number) return null;
   const ms = machine.troubles.calm(Math.max(endedAt, work.begunAt), work.endedAt);
   return ms > STOPPED_MS ? `is ${outcome}, and its agent worked on for ${seconds(ms)}` : null;
 };

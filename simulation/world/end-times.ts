@@ -1,13 +1,26 @@
-/** When each run ended, in virtual time. The stored times come from a wall clock, which people may set. */
-export class EndTimes {
-  readonly #times = new Map<string, number>();
+/**
+ * When each run ended, in virtual time, and which prompts agents were working on at that very moment. The stored times
+ * come from a wall clock, which people may set.
+ */
+interface End {
+  at: number;
+  working: ReadonlySet<string>;
+}
 
-  add(taskId: string, run: number, at: number): void {
-    this.#times.set(`${taskId} ${run}`, at);
+export class EndTimes {
+  readonly #ends = new Map<string, End>();
+
+  add(taskId: string, run: number, end: End): void {
+    this.#ends.set(`${taskId} ${run}`, end);
   }
 
   /** Null if it has not ended. */
   of(taskId: string, run: number): number | null {
-    return this.#times.get(`${taskId} ${run}`) ?? null;
+    return this.#ends.get(`${taskId} ${run}`)?.at ?? null;
+  }
+
+  /** Whether an agent worked on that prompt when the end of its run was written. */
+  wasWorking(taskId: string, run: number, messageId: string): boolean {
+    return this.#ends.get(`${taskId} ${run}`)?.working.has(messageId) ?? false;
   }
 }

@@ -78,7 +78,10 @@ export class Machine {
     this.#database = database;
     history.clock = () => this.timeline.now;
     this.work.clock = () => this.timeline.now;
-    database.onEnd = (taskId, run) => this.ends.add(taskId, run, this.timeline.now);
+    database.onEnd = (taskId, run) => {
+      const working = new Set(this.hosts.flatMap(({ program }) => program.prompts));
+      this.ends.add(taskId, run, { at: this.timeline.now, working });
+    };
   }
 
   get living(): SimulatedProcess[] {
