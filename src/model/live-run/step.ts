@@ -139,8 +139,9 @@ function statusRead(
 }
 
 /**
- * Repeats what failed besides the write of a phase: the write of an end, the stop of a run that is to be cancelled. Stops a run that exceeds its
- * limits, and calls it stalled when nothing is seen of it, but never while it waits for a person.
+ * Repeats what failed besides the write of a phase: the write of an end, the stop of a run that is to be cancelled.
+ * Stops a run that exceeds its limits, and calls it stalled when nothing is seen of it, but never while it waits for a
+ * person.
  */
 function checkLimits(run: LiveRun, hasTasks: boolean, at: Moment): RunStep {
   if (run.ending !== null) return writeAgain(run, at);
