@@ -26,8 +26,12 @@ const TESTS: Record<string, string[]> = {
   "src/hosts": ["test/hosts/"],
 };
 
-/** These build the package, check types or start a database: slow, and they do not test behaviour. */
-const LEFT_OUT = ["test/claude/package", "test/claude/closed-types", "test/store/postgres"];
+/** These build the package or check types: slow, and they do not test behaviour. */
+const LEFT_OUT = ["test/claude/package", "test/claude/closed-types"];
+/** Slow tests that repeat what others test, except for the code in one folder: they only judge mutations there. */
+const FOR_ONE_FOLDER: Record<string, string> = { "test/store/postgres.test.ts": "src/store/postgres/" };
+/** Enough for any test and hook on a busy machine: a timeout would count as a noticed mutation. */
+const TEST_TIMEOUT_MS = 30_000;
 /** Neither copied nor mutated. */
 const NOT_COPIED = [".git", "node_modules", ".test-report"];
 
@@ -68,7 +72,8 @@ async function main(): Promise<number> {
   const stop = () => void removeCopies(copies).finally(() => process.exit(130));
   process.once("SIGINT", stop).once("SIGTERM", stop);
   try {
-    const tests = await measureTests(copies[0] ?? "", await testFiles(wanted));
+    const paths = (await testFiles(wanted)).filter((test) => chosen.some(({ path }) => isFor(test, path)));
+    const tests = await measureTests(copies[0] ?? "", paths);
     console.log(`${folder}: ${chosen.length} of ${mutations.length} mutations, ${tests.length} test files\n`);
     const survivors = await judgeAll(copies, chosen, tests);
     console.log(`\n${survivors.length} survived:`);
@@ -95,6 +100,10 @@ async function testFiles(parts: readonly string[]): Promise<string[]> {
   const chosen = all.filter((file) => parts.some((part) => file.includes(part)));
   const left = chosen.filter((file) => !LEFT_OUT.some((part) => file.startsWith(part)));
   return left.sort((a, b) => weightOf(a) - weightOf(b) || (a < b ? -1 : 1));
+}
+
+function isFor(test: string, path: string): boolean {
+  return path.startsWith(FOR_ONE_FOLDER[test] ?? "");
 }
 
 /**
@@ -136,7 +145,9 @@ async function judgeAll(copies: readonly string[], chosen: Mutation[], tests: Te
 async function judge(copy: string, mutation: Mutation, tests: readonly TestFile[]): Promise<string> {
   const text = await readFile(join(root, mutation.path), "utf8");
   const last = text.slice(0, mutation.end).split("\n").length;
-  const reaching = tests.filter(({ runs }) => !runs || mayRun(runs, mutation.path, mutation.line, last));
+  const mayReach = ({ path, runs }: TestFile) =>
+    isFor(path, mutation.path) && (!runs || mayRun(runs, mutation.path, mutation.line, last));
+  const reaching = tests.filter(mayReach);
   if (reaching.length === 0) return "NOT REACHED";
   const paths = reaching.map(({ path }) => path);
   const limitMs = 20_000 + 3 * reaching.reduce((sum, { tookMs }) => sum + tookMs, 0);
@@ -150,7 +161,8 @@ async function judge(copy: string, mutation: Mutation, tests: readonly TestFile[
 
 /** Runs test files. Everything they started is in their process group and ends with it. */
 function passes(copy: string, paths: readonly string[], limitMs: number, flags: string[] = []): Promise<boolean> {
-  const child = spawn(process.execPath, ["test", ...paths.map((path) => `./${path}`), "--bail=1", ...flags], {
+  const files = paths.map((path) => `./${path}`);
+  const child = spawn(process.execPath, ["test", ...files, "--bail=1", `--timeout=${TEST_TIMEOUT_MS}`, ...flags], {
     cwd: copy,
     stdio: "ignore",
     detached: true,
