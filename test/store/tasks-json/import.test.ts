@@ -1,12 +1,13 @@
+import { Database as Sqlite } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { noProgress } from "../../src/model/progress.ts";
-import type { Task } from "../../src/model/task.ts";
-import { transition } from "../../src/model/transition.ts";
-import { sqliteStore } from "../../src/store/open.ts";
-import { create } from "../../src/testing/sample-task.ts";
-import { temporaryFolders } from "./temporary-folder.ts";
+import { noProgress } from "../../../src/model/progress.ts";
+import type { Task } from "../../../src/model/task.ts";
+import { transition } from "../../../src/model/transition.ts";
+import { sqliteStore } from "../../../src/store/open.ts";
+import { create } from "../../../src/testing/sample-task.ts";
+import { temporaryFolders } from "../temporary-folder.ts";
 
 const temporaryFolder = temporaryFolders();
 
@@ -84,6 +85,21 @@ describe("the import", () => {
     writeFileSync(join(directory, "tasks.json"), JSON.stringify({ ses_b: { ...seed, status: "completed" } }));
     const later = await sqliteStore({ directory });
     expect((await later.tasks({})).tasks.map((task) => task.id)).toEqual(["ses_a"]);
+    await later.close();
+  });
+
+  test("a recount after a rebuild that fails is repeated by the next process that opens the store", async () => {
+    const { directory, store } = await storeFrom(JSON.stringify({ ses_a: { ...seed, status: "completed" } }));
+    await store.close();
+    const file = new Sqlite(join(directory, "asyncagents.db"));
+    file.run("insert into meta (key, value) values ('rebuilt', 'pending')");
+    file.run("update agent_totals set completed = 7");
+    file.run("create trigger broken before delete on agent_totals begin select raise(abort, 'broken'); end");
+    await expect(sqliteStore({ directory })).rejects.toThrow("broken");
+    file.run("drop trigger broken");
+    file.close();
+    const later = await sqliteStore({ directory });
+    expect((await later.agentTotals()).map(({ byStatus }) => byStatus.completed)).toEqual([1]);
     await later.close();
   });
 

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, statSync, watch } from "node:fs";
 import { join } from "node:path";
-import { noProgress } from "../../src/model/progress.ts";
-import { sqliteStore } from "../../src/store/open.ts";
-import type { TasksJsonEntry } from "../../src/store/tasks-json/entries.ts";
-import { MIRRORED_TASKS } from "../../src/store/tasks-json/file.ts";
-import { completed, create, newTask } from "../../src/testing/sample-task.ts";
-import { children } from "./child.ts";
-import { temporaryFolders } from "./temporary-folder.ts";
+import { noProgress } from "../../../src/model/progress.ts";
+import { sqliteStore } from "../../../src/store/open.ts";
+import type { TasksJsonEntry } from "../../../src/store/tasks-json/entries.ts";
+import { MIRRORED_TASKS } from "../../../src/store/tasks-json/file.ts";
+import { completed, create, newTask } from "../../../src/testing/sample-task.ts";
+import { children } from "../child.ts";
+import { temporaryFolders } from "../temporary-folder.ts";
 
 const temporaryFolder = temporaryFolders();
 const startChild = children();
