@@ -6,7 +6,7 @@ import type { Compilable, CompiledQuery, Kysely } from "kysely";
 import type { Schema } from "./schema.ts";
 import { storableText } from "./storable.ts";
 
-/** More shapes than a program uses; any beyond are compiled each time. */
+/** More shapes than a program uses. Any beyond replace the oldest, which are compiled again when they are needed. */
 const KEPT_SHAPES = 100;
 
 class Slot {

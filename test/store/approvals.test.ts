@@ -1,4 +1,6 @@
+import { Database as Sqlite } from "bun:sqlite";
 import { expect, onTestFinished, test } from "bun:test";
+import { join } from "node:path";
 import type { Approval } from "../../src/model/approval.ts";
 import { sqliteStore } from "../../src/store/open.ts";
 import { fillBoard, sampleSession } from "../../src/testing/sample-board.ts";
@@ -36,6 +38,17 @@ test("a repeated request changes nothing; a decision replaces a request", async 
   expect(await board.approval("directory", "s")).toBeNull();
   expect(await board.approvals("denied", { limit: 10, after: null })).toEqual([denied]);
   expect(await board.approvals("requested", { limit: 10, after: null })).toEqual([]);
+});
+
+test("the database itself refuses a second row for a subject", async () => {
+  const directory = temporaryFolder();
+  const store = await sqliteStore({ directory });
+  await store.board.putApproval(approval("a"));
+  await store.close();
+  const file = new Sqlite(join(directory, "asyncagents.db"));
+  const again = "insert into approvals select 'b', kind, subject, directory, script, state, asked_by, created_at, null";
+  expect(() => file.run(`${again} from approvals`)).toThrow("UNIQUE constraint failed: approvals.kind");
+  file.close();
 });
 
 test("an attempt shows its newest session with that session's own host", async () => {

@@ -145,6 +145,13 @@ describe("how SQLite reads", () => {
     for (const steps of [started, durations, runs]) expect(steps).not.toMatch(ALL_OF_A_TABLE);
   });
 
+  test("the history counts each bucket of its window, and none beyond", async () => {
+    await plans(({ history }) => history(window));
+    const [{ sql, parameters } = { sql: "", parameters: [] }] = statements;
+    const counted = raw.query<{ bucket: number }, never[]>(sql).all(...(parameters as never[]));
+    expect(counted.map(({ bucket }) => bucket)).toEqual(Array.from({ length: 100 }, (_, bucket) => bucket));
+  });
+
   test("the board's lists are read in index order, and the details of each row are found by key", async () => {
     const first = { limit: 50, after: null };
     const next = { limit: 50, after: { createdAt: 5, id: "x" } };
@@ -176,5 +183,7 @@ describe("how SQLite reads", () => {
     const [worktrees, folders] = await plans(({ board }) => board.attemptAt(["/a/b", "/a"]));
     expect(worktrees).toBe("SEARCH attempt_repos USING INDEX attempt_repos_by_path (path=?)");
     expect(folders).toBe("SEARCH attempts USING INDEX attempts_by_folder (folder=?)");
+    const [approval] = await plans(({ board }) => board.approval("setup", "s"));
+    expect(approval).toBe("SEARCH approvals USING INDEX approvals_by_subject (kind=? AND subject=?)");
   });
 });
