@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { COMMENT_COLUMNS, wideComments } from "../../scripts/measure/line-tricks.ts";
 import { repositoryFiles, sources } from "./repository.ts";
 import {
   codeLines,
@@ -26,6 +27,10 @@ describe("the limits of the house style", () => {
       .filter(([path]) => !path.startsWith("test/"))
       .flatMap(([path, tree]) => functionSizes(tree).map(({ line, size }) => ({ at: `${path}:${line}`, size })));
     expect(sizes.filter(({ size }) => size > FUNCTION_LIMIT)).toEqual([]);
+  });
+
+  test(`no comment is wider than ${COMMENT_COLUMNS} columns`, () => {
+    expect([...typed].flatMap(([path, tree]) => wideComments(tree).map((line) => `${path}:${line}`))).toEqual([]);
   });
 
   test("files have meaningful names", () => {

@@ -7,13 +7,13 @@ import { AsyncAgentsError } from "../../model/errors.ts";
 import type { ExecutorName } from "../../protocol/executor-names.ts";
 import type { BackgroundTask } from "../../protocol/tasks.ts";
 import { inspectRepo } from "../../worktree/git/repo.ts";
-import { waitForAttempt } from "../attempt-waiting.ts";
 import type { Command, Invocation } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
+import { waitForAttempt } from "../following/attempt-waiting.ts";
+import { waitForTasks } from "../following/task-waiting.ts";
 import { executorNamed, HOST_CHOICE, HOSTS } from "../host-names.ts";
 import { promptText, titleOf } from "../prompt-text.ts";
 import { RUN_OPTIONS, type RunChoices, readRunChoices } from "../run-choices.ts";
-import { waitForTasks } from "../task-waiting.ts";
 import { outcomeText } from "../terminal/task-table.ts";
 import { oneLine, shortId } from "../terminal/text.ts";
 

@@ -7,7 +7,7 @@ import { isLive } from "../../model/task.ts";
 import type { BackgroundTask } from "../../protocol/tasks.ts";
 import type { Command, Invocation } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
-import { liveEvents } from "../live-events.ts";
+import { liveEvents } from "../following/live-events.ts";
 import { isQuit, keysOf, scrollOf } from "../terminal/scroll-keys.ts";
 import { tableLines } from "../terminal/table.ts";
 import { taskState, taskTableColumns } from "../terminal/task-table.ts";

@@ -5,10 +5,10 @@
 import type { Client } from "../../../client/client.ts";
 import { AsyncAgentsError } from "../../../model/errors.ts";
 import type { OperationOutput } from "../../../protocol/operations.ts";
-import { taskOfAttempt, waitForAttempt } from "../../attempt-waiting.ts";
 import type { Command, Invocation } from "../../command.ts";
 import { documentOf, eachOf } from "../../each-of.ts";
 import { EXIT } from "../../exit-codes.ts";
+import { taskOfAttempt, waitForAttempt } from "../../following/attempt-waiting.ts";
 import { executorNamed, HOST_CHOICE, HOSTS, hostOf } from "../../host-names.ts";
 import { allRepos, resolveAttempt, resolveItem, resolveRepo } from "../../identifiers.ts";
 import { RUN_OPTIONS, readRunChoices } from "../../run-choices.ts";

@@ -3,9 +3,9 @@
  * enforces the rules.
  */
 import type { OperationInput, OperationOutput } from "../../../protocol/operations.ts";
-import { waitForAttempt } from "../../attempt-waiting.ts";
 import type { Command, Invocation } from "../../command.ts";
 import { EXIT } from "../../exit-codes.ts";
+import { waitForAttempt } from "../../following/attempt-waiting.ts";
 import { resolveAttempt } from "../../identifiers.ts";
 import { promptText } from "../../prompt-text.ts";
 import { ownWords, runForPeople } from "../../terminal/own-words.ts";

@@ -2,9 +2,9 @@
  * What a person should know about a task while a command follows it: that it asks for something, or that it is
  * retrying, and why. Each is said once, and a retry again when its reason changes. Goes to stderr; changes nothing.
  */
-import type { BackgroundTask } from "../protocol/tasks.ts";
-import type { Screen } from "./terminal/screen.ts";
-import { askedHint, retryHint } from "./terminal/task-table.ts";
+import type { BackgroundTask } from "../../protocol/tasks.ts";
+import type { Screen } from "../terminal/screen.ts";
+import { askedHint, retryHint } from "../terminal/task-table.ts";
 
 export class TaskHints {
   readonly #screen: Screen;

@@ -1,11 +1,11 @@
 /** Waits for an attempt: for its setup through the board, then like for any task. Prints the outcome. */
-import type { Client } from "../client/client.ts";
-import type { BackgroundTask } from "../protocol/tasks.ts";
-import type { Invocation } from "./command.ts";
-import { EXIT } from "./exit-codes.ts";
+import type { Client } from "../../client/client.ts";
+import type { BackgroundTask } from "../../protocol/tasks.ts";
+import type { Invocation } from "../command.ts";
+import { EXIT } from "../exit-codes.ts";
+import { ownWords } from "../terminal/own-words.ts";
+import { shortId } from "../terminal/text.ts";
 import { waitForTasks } from "./task-waiting.ts";
-import { ownWords } from "./terminal/own-words.ts";
-import { shortId } from "./terminal/text.ts";
 
 const LOOK_MS = 30_000;
 

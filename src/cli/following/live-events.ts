@@ -2,9 +2,9 @@
  * The daemon's events for as long as a command listens, even across a daemon's exit: then the next daemon is found or
  * started, and a fresh snapshot follows. The command interprets the events.
  */
-import type { Client } from "../client/client.ts";
-import type { StreamEvent } from "../client/event-stream.ts";
-import type { Connection } from "./connection.ts";
+import type { Client } from "../../client/client.ts";
+import type { StreamEvent } from "../../client/event-stream.ts";
+import type { Connection } from "../connection.ts";
 
 interface LiveEvent {
   client: Client;

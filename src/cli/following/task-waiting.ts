@@ -3,13 +3,13 @@
  * meanwhile what a person should know about them (`task-hints.ts`). Changes nothing.
  */
 
-import { isLive } from "../model/task.ts";
-import type { BackgroundTask } from "../protocol/tasks.ts";
-import type { Invocation } from "./command.ts";
-import { EXIT } from "./exit-codes.ts";
+import { isLive } from "../../model/task.ts";
+import type { BackgroundTask } from "../../protocol/tasks.ts";
+import type { Invocation } from "../command.ts";
+import { EXIT } from "../exit-codes.ts";
+import { shortId } from "../terminal/text.ts";
 import { liveEvents } from "./live-events.ts";
 import { TaskHints } from "./task-hints.ts";
-import { shortId } from "./terminal/text.ts";
 
 interface TaskWaitResult {
   /** Their last known states, in the order of the ids. */
