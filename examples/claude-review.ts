@@ -1,5 +1,6 @@
 /**
- * Two background agents of a Claude session, awaited. The model is scripted, so that it needs no key; leave `env` out to use yours.
+ * Two background agents of a Claude session, awaited. The model is scripted, so that it needs no key; leave `env` out
+ * to use yours.
  * Run it: bun examples/claude-review.ts
  */
 import { openClaude } from "asyncagents/claude";

@@ -62,7 +62,7 @@ function nothingAcceptedIsLost({ promises }: Stage, tasks: readonly Task[]): str
   return lost;
 }
 
-/** A completed run was answered, and its result is that answer; a run whose agent answered is not called interrupted. */
+/** A completed run was answered, and its result is that answer; one whose agent answered is not called interrupted. */
 async function resultsAreTrue({ machine, truth }: Stage, tasks: readonly Task[]): Promise<string[]> {
   const found: string[] = [];
   for (const task of tasks) {

@@ -1,6 +1,6 @@
 /**
- * The settings of all simulated engines: the default ones, with a limit that ends agents which hang, and with polls that
- * are slower in most seeds. What a poll repairs is then visible for longer, and a seed takes fewer steps.
+ * The settings of all simulated engines: the default ones, with a limit that ends agents which hang, and with polls
+ * that are slower in most seeds. What a poll repairs is then visible for longer, and a seed takes fewer steps.
  */
 import { DEFAULT_SETTINGS, type Settings } from "../../src/engine/context.ts";
 import type { Random } from "../time/random.ts";
