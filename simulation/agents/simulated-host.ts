@@ -43,6 +43,8 @@ export interface HostContext {
 export interface SimulatedHost extends Required<Host> {
   /** The program that runs now, or the last one. */
   readonly program: AgentProgram;
+  /** How many listen to its events. */
+  readonly listeners: number;
   /** Kills the program, if it has a process of its own. */
   killProgram(): void;
 }
@@ -160,6 +162,9 @@ export function simulatedHost(context: HostContext): SimulatedHost {
     kind,
     get program() {
       return program;
+    },
+    get listeners() {
+      return listeners.size;
     },
     killProgram() {
       if (programProcess !== process) programProcess.die();

@@ -10,6 +10,7 @@ import type { Run, Task } from "../../src/model/task.ts";
 import { isLive } from "../../src/model/task.ts";
 import { transition } from "../../src/model/transition.ts";
 import type { Stage } from "../scenario/stage.ts";
+import { nothingGrows } from "./growth.ts";
 import { everythingIsInTime } from "./in-time.ts";
 
 type Check = (stage: Stage, tasks: readonly Task[]) => Promise<string[]> | string[];
@@ -26,6 +27,7 @@ const CHECKS: Check[] = [
   everythingIsInTime,
   queuesGoOn,
   nothingIsLeftBehind,
+  nothingGrows,
 ];
 
 export async function checkAll(stage: Stage): Promise<string[]> {

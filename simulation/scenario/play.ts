@@ -4,6 +4,7 @@
  */
 import { isLive } from "../../src/model/task.ts";
 import { checkAll } from "../checks/checks.ts";
+import { forgottenInstances } from "../checks/growth.ts";
 import { Requests } from "../checks/requests.ts";
 import { DaemonRole } from "../roles/daemon.ts";
 import { OpenCodeRole } from "../roles/opencode.ts";
@@ -150,14 +151,16 @@ function calmDown(stage: Stage): void {
   look();
 }
 
-/** Until nothing is live and nothing is to be told, and a while longer. False if that takes too many steps. */
-async function rest({ machine, truth, parents }: Stage, maxSteps: number): Promise<boolean> {
+/** Until nothing is live, nothing is to be told and the dead were noticed, and a while longer. False if that takes too many steps. */
+async function rest(stage: Stage, maxSteps: number): Promise<boolean> {
+  const { machine, truth, parents } = stage;
   const { timeline } = machine;
   const end = timeline.now + PEACE_MS;
   const isBusy = async () => {
     const { tasks } = await truth.tasks({ status: ["running", "resumed"], limit: 1 });
     if (tasks.some(({ status }) => isLive(status)) || (await truth.launches()).length > 0) return true;
-    return (await truth.parentsWithNotices()).some((id) => parents.some((parent) => parent.id === id));
+    if ((await truth.parentsWithNotices()).some((id) => parents.some((parent) => parent.id === id))) return true;
+    return (await forgottenInstances(stage)).length > 0;
   };
   const isOver = !machine.faults.counts.has("call fails and arrives late");
   let restingSince = timeline.now + (isOver ? 0 : AFTERMATH_MS);

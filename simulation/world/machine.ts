@@ -147,6 +147,11 @@ export class Machine {
     return { info: write, error: write };
   }
 
+  /** How many listeners of that process wait for changes of the store. */
+  storeListeners(process: SimulatedProcess): number {
+    return this.#database.listenersOf(process);
+  }
+
   setWallClock(skew: number): void {
     this.#wall.skew = skew;
   }

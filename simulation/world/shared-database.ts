@@ -86,6 +86,11 @@ export class SharedDatabase {
     this.isFull = false;
   }
 
+  /** How many listeners of that process wait for changes. */
+  listenersOf(process: SimulatedProcess): number {
+    return [...this.#listeners].filter((listener) => listener.process === process).length;
+  }
+
   close(): void {
     this.#connection.close();
   }
