@@ -12,7 +12,7 @@ import { type ExportedName, exportedNames, type SharedName, sharedNames, unimpor
 import { packedSpreads, wideComments } from "./line-tricks.ts";
 import { type RepeatedBlock, repeatedBlocks } from "./repeated-blocks.ts";
 
-export const AREAS = ["src", "test", "dashboard/src", "bench", "scripts"];
+export const AREAS = ["src", "test", "dashboard/src", "bench", "scripts", "simulation"];
 
 /** A folder with more files than this wants folders of its own. */
 export const FOLDER_FILES = 20;

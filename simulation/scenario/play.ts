@@ -151,7 +151,10 @@ function calmDown(stage: Stage): void {
   look();
 }
 
-/** Until nothing is live, nothing is to be told and the dead were noticed, and a while longer. False if that takes too many steps. */
+/**
+ * Until nothing is live, nothing is to be told and the dead were noticed, and a while longer. False if that takes too
+ * many steps.
+ */
 async function rest(stage: Stage, maxSteps: number): Promise<boolean> {
   const { machine, truth, parents } = stage;
   const { timeline } = machine;

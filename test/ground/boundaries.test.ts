@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { posix } from "node:path";
 import { arrows, boundaryViolations, folders, globalViolations, importsOf, rootFiles } from "./boundaries.ts";
 import { sources } from "./repository.ts";
 import { parse, parseText } from "./syntax.ts";
@@ -19,6 +20,26 @@ describe("the folders of src", () => {
     expect([...src].flatMap(([path, tree]) => globalViolations(path, tree))).toEqual([]);
   });
 });
+
+describe("the simulation", () => {
+  test("plays with shipped code and its own, and time knows nothing of the rest", async () => {
+    const simulation = await parse(sources(/^simulation\/.*\.ts$/));
+    expect(simulation.size).toBeGreaterThan(0);
+    const foreign = [...simulation].flatMap(([path, tree]) =>
+      importsOf(tree)
+        .filter(({ specifier }) => specifier?.startsWith("."))
+        .map(({ specifier = "" }) => posix.join(posix.dirname(path), specifier))
+        .filter((target) => !/^(src|simulation)\//.test(target) || isForbidden(path, target))
+        .map((target) => `${path} imports ${target}`),
+    );
+    expect(foreign).toEqual([]);
+  });
+});
+
+/** Conformance suites are not shipped to be played with, and virtual time has no use for anything else. */
+function isForbidden(path: string, target: string): boolean {
+  return target.startsWith("src/testing/") || (/^simulation\/time\//.test(path) && !/^simulation\/time\//.test(target));
+}
 
 describe("the table of arrows", () => {
   test("names known folders and gives reasons", () => {

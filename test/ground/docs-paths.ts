@@ -5,7 +5,19 @@
 import { posix } from "node:path";
 
 /** Text in backticks is a path of this repository if it starts with one of these. */
-const tops = ["src/", "test/", "docs/", "bin/", "scripts/", "bench/", "dashboard/", "examples/", ".ci/", ".github/"];
+const tops = [
+  "src/",
+  "test/",
+  "docs/",
+  "bin/",
+  "scripts/",
+  "bench/",
+  "dashboard/",
+  "examples/",
+  "simulation/",
+  ".ci/",
+  ".github/",
+];
 const rootFile =
   /^(README|CONTRIBUTING|CHANGELOG|SECURITY|AGENTS|LICENSE)(\.md)?$|^(package(-lock)?|tsconfig|biome)\.json$/;
 

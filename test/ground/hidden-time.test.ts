@@ -3,7 +3,7 @@ import { exceptions, hiddenTime, needsContext } from "./hidden-time.ts";
 import { sources } from "./repository.ts";
 import { parse, parseText } from "./syntax.ts";
 
-const src = await parse(sources(/^src\/.*\.tsx?$/));
+const src = await parse(sources(/^(src|simulation)\/.*\.tsx?$/));
 
 function isExcepted(path: string, name: string): boolean {
   return exceptions.some((exception) => exception.path === path && exception.names.includes(name));
@@ -33,6 +33,8 @@ describe("time, ids and randomness", () => {
     expect(needsContext("src/process/serial-queue.ts")).toBe(true);
     expect(needsContext("src/store/sqlite/sqlite-database.ts")).toBe(false);
     expect(needsContext("src/http/server.ts")).toBe(false);
+    expect(needsContext("simulation/world/machine.ts")).toBe(true);
+    expect(needsContext("simulation/main.ts")).toBe(false);
   });
 });
 

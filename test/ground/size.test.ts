@@ -37,14 +37,14 @@ describe("the limits of the house style", () => {
     expect([...code.keys()].flatMap(nameProblems)).toEqual([]);
   });
 
-  test("every file in src has a header comment", () => {
+  test("every file in src and simulation has a header comment", () => {
     expect(
-      [...code].filter(([path, text]) => path.startsWith("src/") && !hasHeader(text)).map(([path]) => path),
+      [...code].filter(([path, text]) => /^(src|simulation)\//.test(path) && !hasHeader(text)).map(([path]) => path),
     ).toEqual([]);
   });
 
-  test("no folder of src or test has too many files", () => {
-    expect(fullFolders(repositoryFiles().filter((path) => /^(src|test)\/.*\.tsx?$/.test(path)))).toEqual([]);
+  test("no folder of src, test or simulation has too many files", () => {
+    expect(fullFolders(repositoryFiles().filter((path) => /^(src|test|simulation)\/.*\.tsx?$/.test(path)))).toEqual([]);
   });
 });
 
