@@ -174,69 +174,6 @@ describe("notices", () => {
     expect((await side.store.lastNotice(tasks[0]?.id ?? ""))?.reason).toBe("malformed");
   }, 60_000);
 
-  test("a message that arrives after its call failed is announced once, in one turn", async () => {
-    const world = newWorld();
-    const sent: string[] = [];
-    const late = Promise.withResolvers<void>();
-    const side = await world.side({
-      host: (host) => ({
-        async notify(sessionId, input) {
-          sent.push(input.messageId);
-          if (sent.length > 1) return host.notify(sessionId, input);
-          void late.promise.then(() => host.notify(sessionId, input));
-          throw new AsyncAgentsError("host_failed", "no answer within 30 s");
-        },
-      }),
-      settings: { noticeRetryMs: NEVER },
-    });
-    const parent = world.parent();
-    const { id } = await ended(side, await launch(side, parent, world.script(say("x"))));
-    await eventually(side.store, async () => ((await side.store.lastNotice(id))?.reason ? true : null));
-    await ended(side, await launch(side, parent, world.script(say("x")), { description: "meanwhile" }));
-    const woken = idle(side, parent);
-    await handles(side, parent);
-    await woken;
-    late.resolve();
-    await notices(side, parent, "delivered", 2);
-    expect(new Set(sent.slice(0, 2)).size).toBe(1);
-    expect(world.told(parent)).toEqual(["told task#0 ended", "told meanwhile#0 ended"]);
-    expect(world.turns(parent)).toBe(2);
-  }, 60_000);
-
-  test("one that arrives after the parent has gone on is announced once, and a message points to it", async () => {
-    const world = newWorld();
-    const sent: { messageId: string; wake: boolean }[] = [];
-    const late = Promise.withResolvers<void>();
-    const arrived = Promise.withResolvers<void>();
-    const side = await world.side({
-      host: (host) => ({
-        async notify(sessionId, input) {
-          sent.push({ messageId: input.messageId, wake: input.wake });
-          if (sent.length > 1) return host.notify(sessionId, input);
-          void late.promise.then(() => host.notify(sessionId, input)).then(arrived.resolve);
-          throw new AsyncAgentsError("host_failed", "no answer within 30 s");
-        },
-      }),
-      settings: { noticeRetryMs: NEVER },
-    });
-    const parent = world.parent();
-    const { id } = await ended(side, await launch(side, parent, world.script(say("x"))));
-    await eventually(side.store, async () => ((await side.store.lastNotice(id))?.reason ? true : null));
-    const answered = idle(side, parent);
-    await side.host.prompt(parent, { messageId: side.host.newMessageId(), text: "?", agent: "general", model: null });
-    await answered;
-    const woken = idle(side, parent);
-    await handles(side, parent);
-    await woken;
-    late.resolve();
-    await arrived.promise;
-    await notices(side, parent, "delivered", 1);
-    const [first, placed, pointer] = sent;
-    expect(sent.map(({ wake }) => wake)).toEqual([true, false, true]);
-    expect([placed?.messageId, pointer?.messageId === first?.messageId]).toEqual([first?.messageId, false]);
-    expect(world.told(parent)).toEqual(["told task#0 ended"]);
-  }, 60_000);
-
   test("an engine of another host neither delivers nor drops; one that does not know the session keeps the notice", async () => {
     const world = newWorld();
     const one = await world.side();
