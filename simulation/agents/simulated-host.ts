@@ -47,6 +47,8 @@ export interface SimulatedHost extends Required<Host> {
   readonly listeners: number;
   /** Kills the program, if it has a process of its own. */
   killProgram(): void;
+  /** From now on, and for that time, every call fails. */
+  silence(ms: number): void;
 }
 
 export function simulatedHost(context: HostContext): SimulatedHost {
@@ -56,6 +58,7 @@ export function simulatedHost(context: HostContext): SimulatedHost {
   /** Sessions that the last status left out although they were at work. */
   const leftOut = new Set<string>();
   let lastEvent = 0;
+  let silentUntil = 0;
 
   /** In order, unless one of them is late. */
   const emit = (event: HostEvent) => {
@@ -106,6 +109,10 @@ export function simulatedHost(context: HostContext): SimulatedHost {
       await process.settle(delays.whole(1_000, RESTART_MS), () => {
         if (!program.isAlive) begin();
       });
+    }
+    if (process.elapsed() < silentUntil && !faults.isHealed) {
+      say("nobody answers");
+      return timesOut("it cannot be reached");
     }
     if (faults.happens("call fails")) {
       say("the request is lost");
@@ -168,6 +175,9 @@ export function simulatedHost(context: HostContext): SimulatedHost {
     },
     killProgram() {
       if (programProcess !== process) programProcess.die();
+    },
+    silence(ms) {
+      silentUntil = Math.max(silentUntil, process.elapsed() + ms);
     },
     defaultAgent: "build",
     start: ({ parentSessionId, title, agent, launchId, denyTools }) =>

@@ -28,6 +28,8 @@ const CHECKS: Check[] = [
   queuesGoOn,
   nothingIsLeftBehind,
   nothingGrows,
+  theLivingAreRegistered,
+  adoptedRunsAreLeftAlone,
 ];
 
 export async function checkAll(stage: Stage): Promise<string[]> {
@@ -199,6 +201,31 @@ function nothingIsLeftBehind({ roles }: Stage): string[] {
   return roles.flatMap(({ name, listeners = 0 }) =>
     listeners > 0 ? [`${name} has ${listeners} forgotten listeners`] : [],
   );
+}
+
+/** Otherwise others take it for dead, and end what it does. */
+async function theLivingAreRegistered({ roles, truth }: Stage): Promise<string[]> {
+  const known = new Set((await truth.instances()).map(({ id }) => id));
+  return roles
+    .flatMap((role) => role.engines().map(({ instance }) => ({ name: role.name, id: instance.id })))
+    .filter(({ id }) => !known.has(id))
+    .map(({ name, id }) => `${name} lives, and its instance ${id} is not registered`);
+}
+
+/** Who took over a run and lives decides how it ends. */
+async function adoptedRunsAreLeftAlone({ machine, roles, truth }: Stage, tasks: readonly Task[]): Promise<string[]> {
+  const living = new Set(roles.flatMap((role) => role.engines()).map(({ instance }) => instance.id));
+  const found: string[] = [];
+  for (const { id } of machine.areVisible ? tasks : []) {
+    let owner: string | null = null;
+    for (const { event } of await truth.entriesOf([id], { after: 0, before: Number.MAX_SAFE_INTEGER }, 5_000)) {
+      if (event.type === "task.adopted") owner = event.owner;
+      else if (event.type === "run.failed" && event.error === INTERRUPTED && owner !== null && living.has(owner))
+        found.push(`run ${event.run} of ${id} was adopted by ${owner}, and somebody else called it interrupted`);
+      if (event.type.startsWith("run.") && event.type !== "run.phased" && event.type !== "run.progressed") owner = null;
+    }
+  }
+  return found;
 }
 
 /** Exactly once, or it is still queued, or somebody emptied the queue. */

@@ -10,7 +10,7 @@ import type { Fault } from "../world/faults.ts";
 /** Several calls in a row may take their longest time. */
 const STOPPED_MS = 120_000;
 const NOTICED_MS = 240_000;
-const CANCELLED_MS = 180_000;
+const CANCELLED_MS = 100_000;
 const MARGIN_MS = 60_000;
 
 /** What keeps a process from noticing that something arrived. */

@@ -75,6 +75,13 @@ export class DaemonRole implements Role {
     return task;
   }
 
+  /** A task for a host with sessions of its own. */
+  async launchElsewhere(prompt: string): Promise<Task> {
+    const { desk } = this.#running();
+    const engine = await desk.engine("claude", "/");
+    return desk.launch(engine, { description: "work", prompt, agent: "build", batch: null });
+  }
+
   /** What a person asks of an attempt's queue. */
   async followUp(attemptId: string, action: "send" | "queue" | "cancel", prompt: string): Promise<void> {
     const { parts, pump } = this.#running();
@@ -98,7 +105,7 @@ export class DaemonRole implements Role {
     const runner = new Runner({
       store,
       log,
-      makers: [this.#maker(process)],
+      makers: [this.#maker(process, "opencode"), this.#maker(process, "claude")],
       limits: machine.settings.limits,
       pollMs: machine.settings.pollMs,
       now,
@@ -143,14 +150,14 @@ export class DaemonRole implements Role {
     start().catch(() => process.die());
   }
 
-  #maker(process: SimulatedProcess): HostMaker {
+  #maker(process: SimulatedProcess, kind: "opencode" | "claude"): HostMaker {
     const machine = this.#machine;
     return {
-      kind: "opencode",
+      kind,
       problem: async () => null,
       open: async () => {
         const host = machine.host({
-          kind: "opencode",
+          kind,
           process,
           startProgram: () => {
             const child = machine.start("program");

@@ -14,6 +14,10 @@ import { anyEngine, anyTask, type ParentSession, PROJECT, parentEngine, type Sta
 /** How late a waiting caller may learn of an end; longer where every query may be slow. */
 const WAIT_MS = 15_000;
 const SLOW_WAIT_MS = 50_000;
+/** A person who watches a task looks that often, and is that quick when it has ended. */
+const LOOK_MS = 20;
+const LOOKS = 3_000;
+const HASTE_MS = 400;
 
 type Action = (stage: Stage, random: Random) => Promise<void>;
 
@@ -131,7 +135,8 @@ export const ACTIONS: Record<string, { weight: number; act: Action }> = {
     weight: 2,
     async act(stage, random) {
       const engine = anyEngine(stage, random);
-      const task = engine && (await anyTask(stage, random, ({ status }) => isLive(status)));
+      const isFitting = ({ status, host }: Task) => isLive(status) && host === engine?.instance.host;
+      const task = engine && (await anyTask(stage, random, isFitting));
       if (engine && task) await cancel(stage, task, engine.cancelTask(task, "cancelled by a person"));
     },
   },
@@ -150,6 +155,42 @@ export const ACTIONS: Record<string, { weight: number; act: Action }> = {
         const task = await anyTask(stage, random, ({ parentSessionId }) => parentSessionId === parent.id);
         if (task) await wait(stage, engine, task, random.whole(0, 60_000));
       }),
+  },
+  "somebody waits until a parent was told": {
+    weight: 1,
+    act: (stage, random) =>
+      asParent(stage, random, async (engine, parent) => {
+        const task = await anyTask(stage, random, ({ parentSessionId }) => parentSessionId === parent.id);
+        if (task) await engine.untilTold(task, new AbortController().signal);
+      }),
+  },
+  "a person launches a task for another host": {
+    weight: 1,
+    async act({ machine, daemon, promises }) {
+      promises.launched.add((await daemon.launchElsewhere(`prompt ${machine.newId("p")}`)).id);
+    },
+  },
+  "a person goes on as soon as a run ends": {
+    weight: 2,
+    async act(stage, random) {
+      const task = await anyTask(stage, random, ({ status, host }) => isLive(status) && host === "opencode");
+      const isOver = () => task !== null && stage.machine.ends.of(task.id, task.run.number) !== null;
+      const delay = random.whole(0, HASTE_MS);
+      const tryTo = async () => {
+        const engine = parentEngine(stage, random);
+        const now = task && (await stage.truth.task(task.id));
+        if (!engine || !now) return;
+        const prompt = `prompt ${stage.machine.newId("p")}`;
+        const resumed = await engine.resumeTask(now, { prompt, allow: ["error", "cancelled"] });
+        stage.promises.resumed.add(`${resumed.id} ${resumed.run.number}`);
+      };
+      const look = (looks: number) => {
+        if (isOver())
+          stage.machine.timeline.schedule(delay, () => stage.machine.forget("a person", "goes on", tryTo()));
+        else if (looks > 0 && task) stage.machine.timeline.schedule(LOOK_MS, () => look(looks - 1));
+      };
+      look(LOOKS);
+    },
   },
   "a person answers a request": {
     weight: 4,

@@ -12,6 +12,9 @@ const RESTART_MS = 30_000;
 const FROZEN_MS = 150_000;
 /** Others wait 15 s for the lock. */
 const LOCKED_MS = 40_000;
+const SILENT_MS = 280_000;
+/** How soon a person goes on elsewhere with what a dead process did. */
+const ELSEWHERE_MS = 6_000;
 
 type DeathOrFreeze<How extends string> = How | `${How} in a transaction`;
 
@@ -44,6 +47,15 @@ export const DISASTERS: Partial<Record<Fault, Disaster>> = {
     machine.struck("machine", "agent program dies");
     random.pick(hosts).killProgram();
   },
+  "host does not answer"({ machine, roles }, random) {
+    const hosts = roles.flatMap((role) => (role.process.isAlive ? role.hosts() : []));
+    if (hosts.length === 0) return;
+    const ms = random.whole(1_000, SILENT_MS);
+    machine.faults.count("host does not answer");
+    machine.struck("machine", "host does not answer", ms);
+    machine.troubles.add(machine.timeline.now, ms);
+    random.pick(hosts).silence(ms);
+  },
   "machine sleeps"({ machine }, random) {
     const ms = random.whole(60_000, 600_000);
     const asleep = machine.living.filter(({ isFrozen }) => !isFrozen);
@@ -71,7 +83,8 @@ export const DISASTERS: Partial<Record<Fault, Disaster>> = {
   },
 };
 
-function kill({ machine }: Stage, role: Role, random: Random, how: DeathOrFreeze<"dies">): void {
+function kill(stage: Stage, role: Role, random: Random, how: DeathOrFreeze<"dies">): void {
+  const { machine } = stage;
   const { process } = role;
   const ms = random.delay(RESTART_MS);
   machine.faults.count(`process ${how}`);
@@ -79,6 +92,7 @@ function kill({ machine }: Stage, role: Role, random: Random, how: DeathOrFreeze
   machine.troubles.add(machine.timeline.now, ms);
   process.die();
   machine.timeline.schedule(ms, () => role.restart());
+  if (random.chance(0.5)) machine.timeline.schedule(random.whole(0, ELSEWHERE_MS), () => goOn(stage, process.pid));
 }
 
 function freeze({ machine }: Stage, process: SimulatedProcess, ms: number, how: DeathOrFreeze<"freezes">): void {
@@ -87,4 +101,16 @@ function freeze({ machine }: Stage, process: SimulatedProcess, ms: number, how: 
   machine.troubles.add(machine.timeline.now, ms);
   process.freeze();
   machine.timeline.schedule(ms, () => process.thaw());
+}
+
+/** A person opens a session of a dead process in another program, and writes there. */
+async function goOn({ machine, truth, openCodes }: Stage, pid: number): Promise<void> {
+  const owners = (await truth.instances()).filter((instance) => instance.pid === pid).map(({ id }) => id);
+  const { tasks } = await truth.tasks({ status: ["running", "resumed"], limit: 50 });
+  const task = tasks.find(({ owner, sessionId }) => owners.includes(owner ?? "") && machine.sessions.has(sessionId));
+  const host = openCodes.find(({ process }) => process.isAlive && !process.isFrozen)?.hosts()[0];
+  if (!task || !host || machine.faults.isHealed) return;
+  machine.written.add(task.sessionId);
+  const message = { id: machine.sessions.newId("msg"), text: "go on", hidden: null };
+  host.program.add(task.sessionId, message, true);
 }

@@ -31,6 +31,7 @@ export const FAULTS = {
   "call is slow": 0.05,
   "status lies": 0.1,
   "agent program dies": 0.1,
+  "host does not answer": 0.1,
 } as const;
 
 export type Fault = keyof typeof FAULTS;
@@ -77,6 +78,10 @@ export class Faults {
 
   count(kind: Fault): void {
     this.counts.set(kind, (this.counts.get(kind) ?? 0) + 1);
+  }
+
+  get isHealed(): boolean {
+    return this.#isHealed;
   }
 
   heal(): void {

@@ -27,6 +27,8 @@ import { Troubles } from "./troubles.ts";
 /** All processes are on this machine; each is in a container of its own, if they do not see each other. */
 const BOOT = ownIdentity().bootId;
 
+const OTHER_IDS = 50_000_000;
+
 export interface MachineOptions {
   seed: number;
   database: SharedDatabase;
@@ -41,7 +43,15 @@ export interface Incident {
   at: number;
   /** The role of the process, or `machine`. */
   role: string;
-  what: "starts" | "dies" | "freezes" | "sleeps" | "agent program dies" | "clock jumps" | "disk is full";
+  what:
+    | "starts"
+    | "dies"
+    | "freezes"
+    | "sleeps"
+    | "agent program dies"
+    | "host does not answer"
+    | "clock jumps"
+    | "disk is full";
   /** How long it lasts; 0 for what does not. */
   ms: number;
 }
@@ -49,7 +59,10 @@ export interface Incident {
 export class Machine {
   readonly seed: number;
   readonly timeline = new Timeline();
+  /** Those of OpenCode. */
   readonly sessions = new ScriptedSessions();
+  /** Those of the other host, which knows no others. */
+  readonly #otherSessions = new ScriptedSessions(OTHER_IDS);
   readonly work = new WorkLog();
   readonly ends = new EndTimes();
   readonly troubles = new Troubles();
@@ -115,7 +128,8 @@ export class Machine {
 
   /** A host for that process, with a program of its own or in the same process. */
   host(input: Pick<HostContext, "kind" | "process" | "startProgram">): SimulatedHost {
-    const { sessions, random, faults, work, history } = this;
+    const { random, faults, work, history } = this;
+    const sessions = input.kind === "opencode" ? this.sessions : this.#otherSessions;
     const host = simulatedHost({ ...input, sessions, random, faults, work, history });
     this.#hosts.add(host);
     return host;
