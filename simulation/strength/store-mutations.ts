@@ -170,8 +170,8 @@ export const NOTICE_MUTATIONS: readonly PutBack[] = [
     edits: [
       {
         file: "src/engine/notices/delivery.ts",
-        old: "    try {\n      await host.notify?.(",
-        new: '    await this.#settle(parentSessionId, messageId, { state: "delivered", reason: null });\n    try {\n      await host.notify?.(',
+        old: "    try {\n      await this.#send(",
+        new: '    await this.#settle(parentSessionId, messageId, { state: "delivered", reason: null });\n    try {\n      await this.#send(',
       },
     ],
   },
@@ -181,8 +181,9 @@ export const NOTICE_MUTATIONS: readonly PutBack[] = [
     edits: [
       {
         file: "src/engine/notices/delivery.ts",
-        old: "const failed = await this.#deliver(parentSessionId, messageId, notices, input);",
-        new: "const failed = await this.#deliver(parentSessionId, claim.messageId, notices, input);",
+        old: 'return groupOf(reclaimed, shown === "late");',
+        new: `const again = groupOf(reclaimed, shown === "late");
+      return again && { ...again, messageId: this.#context.host.newMessageId() };`,
       },
     ],
   },
