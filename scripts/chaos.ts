@@ -1,22 +1,93 @@
 /**
- * The long run of the crash tests: each named point, then many kills at random moments. `npm test` runs them too,
- * with fewer kills. `npm run chaos -- 50` sets the number.
+ * The long run of the crash tests: each named point, many kills at random moments, and the simulator's most interesting
+ * seeds on real programs. `npm test` runs them too, with one kill and two seeds.
  */
 import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { interestingSeeds } from "./chaos/interesting-seeds.ts";
 
-const [kills = "30"] = process.argv.slice(2);
-if (!/^[1-9]\d{0,3}$/.test(kills)) {
-  console.error("Usage: npm run chaos [-- KILLS]   KILLS is a whole number, 30 when it is left out");
-  process.exit(2);
+const HELP = `Usage: npm run chaos [-- KILLS] [--seeds] [--seed N,…] [--history] [--choose N]
+
+Kills real processes of OpenCode (kill -9) and checks that nothing was lost, told twice or reported wrongly.
+
+  KILLS        how many kills at random moments (30); with the named points before, and the seeds afterwards
+  --seeds      only the seeds: the simulator's most interesting ones, played on real programs
+  --seed N,…   only these seeds
+  --history    print what happens in each seed also if nothing is wrong
+  --choose N   play N seeds in the simulator, and print the 20 most interesting ones with the reasons
+  --help       this text
+
+Exit code: 0 when nothing was wrong, 1 when a test failed, 2 for wrong arguments.`;
+
+const CHOSEN = 20;
+const SECOND = 1_000;
+
+interface ChaosArguments {
+  kills: string;
+  /** The test files to run. */
+  files: string;
+  /** As the tests read it. */
+  seeds: string;
+  history: boolean;
+  choose: number | null;
+  help: boolean;
 }
-const root = join(import.meta.dir, "..");
-const child = Bun.spawn(
-  [process.execPath, "test", "test/chaos", "--timeout", String(60_000 + Number(kills) * 60_000)],
-  {
-    cwd: root,
-    env: { ...process.env, ASYNCAGENTS_CHAOS_KILLS: kills },
+
+function readArguments(args: readonly string[]): ChaosArguments {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      seeds: { type: "boolean", default: false },
+      seed: { type: "string" },
+      history: { type: "boolean", default: false },
+      choose: { type: "string" },
+      help: { type: "boolean", short: "h", default: false },
+    },
+  });
+  const [kills = "30", ...more] = positionals;
+  if (more.length > 0 || !/^[1-9]\d{0,3}$/.test(kills)) throw new Error("KILLS must be one whole number.");
+  if (values.seed !== undefined && !/^\d{1,9}(,\d{1,9})*$/.test(values.seed))
+    throw new Error("--seed needs whole numbers, separated by commas.");
+  if (values.choose !== undefined && !/^[1-9]\d{0,5}$/.test(values.choose))
+    throw new Error("--choose needs a whole number.");
+  return {
+    kills,
+    files: values.seeds || values.seed !== undefined ? "test/chaos/seeds.test.ts" : "test/chaos",
+    seeds: values.seed ?? "all",
+    history: values.history,
+    choose: values.choose === undefined ? null : Number(values.choose),
+    help: values.help,
+  };
+}
+
+async function runTests({ kills, files, seeds, history }: ChaosArguments): Promise<number> {
+  const child = Bun.spawn([process.execPath, "test", files, "--timeout", String((1 + Number(kills)) * 60 * SECOND)], {
+    cwd: join(import.meta.dir, ".."),
+    env: {
+      ...process.env,
+      ASYNCAGENTS_CHAOS_KILLS: kills,
+      ASYNCAGENTS_CHAOS_SEEDS: seeds,
+      ...(history && { ASYNCAGENTS_CHAOS_HISTORY: "1" }),
+    },
     stdio: ["ignore", "inherit", "inherit"],
-  },
-);
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => child.kill(signal));
-process.exitCode = await child.exited;
+  });
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => child.kill(signal));
+  return child.exited;
+}
+
+async function run(): Promise<number> {
+  let args: ChaosArguments;
+  try {
+    args = readArguments(process.argv.slice(2));
+  } catch (thrown) {
+    console.error(`${(thrown as Error).message}\n\n${HELP}`);
+    return 2;
+  }
+  if (args.help) console.log(HELP);
+  else if (args.choose === null) return runTests(args);
+  else for (const { seed, why } of await interestingSeeds(args.choose, CHOSEN)) console.log(`${seed}: ${why}`);
+  return 0;
+}
+
+process.exitCode = await run();

@@ -6,6 +6,7 @@
 /** Roughly the seconds a file takes, by path prefix; the first match counts. */
 export const weights: { folder: string; weight: number }[] = [
   { folder: "test/chaos/crash-points", weight: 74 },
+  { folder: "test/chaos/seeds", weight: 120 },
   { folder: "test/chaos/", weight: 15 },
   { folder: "test/scenarios/lifecycle", weight: 64 },
   { folder: "test/scenarios/many", weight: 52 },

@@ -1,0 +1,99 @@
+/**
+ * Chooses the seeds of the simulator that are most worth playing on real programs: those with the most of what can
+ * happen there, each new one with something that the chosen ones have little of. Only seeds that the simulator passes.
+ */
+import { type Played, play } from "../../simulation/scenario/play.ts";
+import { SharedDatabase } from "../../simulation/world/shared-database.ts";
+
+export interface InterestingSeed {
+  seed: number;
+  why: string;
+}
+
+/** How much of a feature is worth the same as the most of it that one seed has; then each counts half as much. */
+const FADING = 0.5;
+const NAMED = 4;
+
+type Features = Map<string, number>;
+
+/** In the words of the reason, with how to count it. */
+const COUNTED: Record<string, (played: Played) => number> = {
+  "kills of OpenCode": ({ plan }) => incidents(plan, "dies"),
+  "freezes of OpenCode": ({ plan }) => incidents(plan, "freezes"),
+  "sleeps of the machine": ({ plan }) => plan.incidents.filter(({ what }) => what === "sleeps").length,
+  prompts: ({ plan }) => plan.turns.length,
+  "runs interrupted": told(/run\.failed.*interrupted/),
+  "tasks adopted": told(/task\.adopted/),
+  "notices taken over": told(/takes over msg.*: [1-9]/),
+  "doubtful prompts": told(/ prompt msg.*(lost|late)/),
+  "doubtful notices": told(/ notify .*(lost|late)/),
+  "doubtful launches": told(/ (start|fork): .*(lost|late)/),
+  "runs cancelled": told(/run\.cancelled.*: written/),
+  resumes: told(/task\.resumed.*: written/),
+  forks: told(/ fork: /),
+  "deleted sessions": told(/action \d+ +a person deletes .*: done/),
+  "requests answered": told(/action \d+ +a person answers .*: done/),
+  "messages to tasks": told(/action \d+ +a person writes to a task's session: done/),
+  "agents that hang": ({ plan }) => plan.turns.filter(({ end }) => end === "never").length,
+  "agents that fail": ({ plan }) => plan.turns.filter(({ end }) => end === "error" || end === "nothing").length,
+  "events lost": fault("event is lost"),
+  "events late or twice": (played) => fault("event comes late")(played) + fault("event comes twice")(played),
+  "status calls that lie": fault("status lies"),
+  "kinds of faults": ({ faults }) => faults.size,
+};
+
+function incidents({ incidents: all }: Played["plan"], wanted: string): number {
+  return all.filter(({ role, what }) => role.startsWith("opencode") && what === wanted).length;
+}
+
+function told(pattern: RegExp): (played: Played) => number {
+  return ({ history }) => history.filter((line) => pattern.test(line)).length;
+}
+
+function fault(kind: Parameters<Played["faults"]["get"]>[0]): (played: Played) => number {
+  return ({ faults }) => faults.get(kind) ?? 0;
+}
+
+export async function interestingSeeds(among: number, count: number): Promise<InterestingSeed[]> {
+  const database = await SharedDatabase.open();
+  const all = new Map<number, Features>();
+  for (let seed = 1; seed <= among; seed++) {
+    const played = await play({ seed, database, keepHistory: true });
+    if (played.violations.length > 0) continue;
+    all.set(seed, new Map(Object.entries(COUNTED).map(([name, counted]) => [name, counted(played)])));
+    if (seed % 100 === 0) console.error(`  ${seed} of ${among} seeds`);
+  }
+  database.close();
+  return choose(all, count);
+}
+
+export function choose(all: ReadonlyMap<number, Features>, count: number): InterestingSeed[] {
+  const most = new Map<string, number>();
+  for (const features of all.values()) {
+    for (const [name, times] of features) most.set(name, Math.max(most.get(name) ?? 1, times));
+  }
+  const weights = new Map([...most.keys()].map((name) => [name, 1]));
+  const worth = (features: Features) =>
+    [...features].map(([name, times]) => ({
+      name,
+      times,
+      worth: ((weights.get(name) ?? 0) * times) / (most.get(name) ?? 1),
+    }));
+  const left = new Map(all);
+  const chosen: InterestingSeed[] = [];
+  while (chosen.length < count && left.size > 0) {
+    const scored = [...left].map(([seed, features]) => {
+      const parts = worth(features);
+      return { seed, parts, total: parts.reduce((sum, part) => sum + part.worth, 0) };
+    });
+    const best = scored.reduce((one, other) => (other.total > one.total ? other : one));
+    const top = best.parts.toSorted((one, other) => other.worth - one.worth).slice(0, NAMED);
+    chosen.push({ seed: best.seed, why: top.map(({ name, times }) => `${times} ${name}`).join(", ") });
+    left.delete(best.seed);
+    for (const { name, times } of best.parts) {
+      const share = times / (most.get(name) ?? 1);
+      weights.set(name, (weights.get(name) ?? 0) * FADING ** share);
+    }
+  }
+  return chosen;
+}
