@@ -115,6 +115,20 @@ describe("postgres driver", () => {
     expect(refused.message).not.toContain("secret-word");
   });
 
+  test("a user who may not create the schema, or has too many connections, is told what to check", async () => {
+    await asAdministrator("create role reader login password 'password'");
+    await asAdministrator("create role limited login password 'password' connection limit 0");
+    for (const [user, advice] of [
+      ["reader", "Check the user, password, database and rights"],
+      ["limited", "Check the server's disk space, connection limit"],
+    ] as const) {
+      const own = connectionString.replace("postgres:password@", `${user}:password@`);
+      const refused = await postgresStore({ connectionString: own, schema: user }).catch((thrown) => thrown);
+      expect(refused).toMatchObject({ code: "store_unavailable" });
+      expect(refused.message).toContain(advice);
+    }
+  });
+
   test("a wrong password is store_unavailable and says where to look", async () => {
     const wrong = connectionString.replace("password@", "guess@");
     const refused = await postgresStore({ connectionString: wrong }).catch((thrown) => thrown);
