@@ -37,13 +37,12 @@ async function newMirror(onWrite: (moment: "begins" | "done") => void = () => {}
   onTestFinished(async () => {
     await mirror.close();
     await database.close();
-    expect(log).toEqual([]);
   });
-  return { mirror, file, store: kyselyStore(database), reads: () => reads };
+  return { mirror, file, store: kyselyStore(database), log, reads: () => reads };
 }
 
 test("a store without tasks gets no file; a file is written again only if it is out of date or missing", async () => {
-  const { mirror, file, store } = await newMirror();
+  const { mirror, file, store, log } = await newMirror();
   // Each write makes a new file while the old one exists.
   const written = () => statSync(file).ino;
   await mirror.flush();
@@ -62,6 +61,16 @@ test("a store without tasks gets no file; a file is written again only if it is 
   rmSync(file);
   await mirror.flush();
   expect(existsSync(file)).toBe(true);
+  expect(log).toEqual([]);
+});
+
+test("a failure of the store is logged, and fails nothing", async () => {
+  const { mirror, file, store, log } = await newMirror(() => {
+    throw new Error("the disk is full");
+  });
+  await create(store, "a");
+  await mirror.flush();
+  expect(log).toEqual([`store: ${file} could not be written: the disk is full`]);
 });
 
 test("closing does not look at the store again when nothing is pending, and writes what is", async () => {
