@@ -43,6 +43,8 @@ export async function* playSeeds(task: PlayerTask): AsyncGenerator<PlayedSeed> {
 }
 
 if (import.meta.main) {
+  // Ctrl-C reaches all processes of a terminal; the one that started this one decides when it ends.
+  process.on("SIGINT", () => {});
   const task: PlayerTask = JSON.parse(await Bun.stdin.text());
   for await (const played of playSeeds(task)) process.stdout.write(`${JSON.stringify(played)}\n`);
 }
