@@ -14,9 +14,8 @@ import { anyEngine, anyTask, type ParentSession, PROJECT, parentEngine, type Sta
 /** How late a waiting caller may learn of an end; longer where every query may be slow. */
 const WAIT_MS = 15_000;
 const SLOW_WAIT_MS = 50_000;
-/** A person who watches a task looks that often, and is that quick when it has ended. */
-const LOOK_MS = 20;
-const LOOKS = 3_000;
+/** For how long a person watches a task, and how quick they are when it has ended. */
+const PATIENCE_MS = 60_000;
 const HASTE_MS = 400;
 
 type Action = (stage: Stage, random: Random) => Promise<void>;
@@ -174,7 +173,6 @@ export const ACTIONS: Record<string, { weight: number; act: Action }> = {
     weight: 2,
     async act(stage, random) {
       const task = await anyTask(stage, random, ({ status, host }) => isLive(status) && host === "opencode");
-      const isOver = () => task !== null && stage.machine.ends.of(task.id, task.run.number) !== null;
       const delay = random.whole(0, HASTE_MS);
       const tryTo = async () => {
         const engine = parentEngine(stage, random);
@@ -184,12 +182,13 @@ export const ACTIONS: Record<string, { weight: number; act: Action }> = {
         const resumed = await engine.resumeTask(now, { prompt, allow: ["error", "cancelled"] });
         stage.promises.resumed.add(`${resumed.id} ${resumed.run.number}`);
       };
-      const look = (looks: number) => {
-        if (isOver())
-          stage.machine.timeline.schedule(delay, () => stage.machine.forget("a person", "goes on", tryTo()));
-        else if (looks > 0 && task) stage.machine.timeline.schedule(LOOK_MS, () => look(looks - 1));
+      const { ends, timeline } = stage.machine;
+      const patience = timeline.now + PATIENCE_MS;
+      const goOn = () => {
+        if (timeline.now > patience) return;
+        timeline.schedule(delay, () => stage.machine.forget("a person", "goes on", tryTo()));
       };
-      look(LOOKS);
+      if (task) ends.onEnd(task.id, task.run.number, goOn);
     },
   },
   "a person answers a request": {

@@ -10,8 +10,19 @@ interface End {
 export class EndTimes {
   readonly #ends = new Map<string, End>();
 
+  readonly #waiting = new Map<string, (() => void)[]>();
+
   add(taskId: string, run: number, end: End): void {
-    this.#ends.set(`${taskId} ${run}`, end);
+    const key = `${taskId} ${run}`;
+    this.#ends.set(key, end);
+    for (const call of this.#waiting.get(key) ?? []) call();
+    this.#waiting.delete(key);
+  }
+
+  /** Calls back when it ends; never, if it has ended. */
+  onEnd(taskId: string, run: number, call: () => void): void {
+    const key = `${taskId} ${run}`;
+    this.#waiting.set(key, [...(this.#waiting.get(key) ?? []), call]);
   }
 
   /** Null if it has not ended. */
