@@ -22,6 +22,8 @@ interface Turn {
   message: AgentMessage | null;
   /** It wrote something, or a call succeeded. */
   worked: boolean;
+  /** It took the prompt. */
+  isBegun: boolean;
   status: HostStatus;
   request: OpenRequest | null;
   cancel(): void;
@@ -90,8 +92,10 @@ export class AgentProgram {
     else this.#begin(session, [message.id]);
   }
 
+  /** A session that has a prompt and has not begun to work on it is idle. */
   statuses(): Map<string, HostStatus> {
-    return new Map([...this.#turns].map(([id, { status }]) => [id, status]));
+    const begun = [...this.#turns].filter(([, { isBegun }]) => isBegun);
+    return new Map(begun.map(([id, { status }]) => [id, status]));
   }
 
   requests(): OpenRequest[] {
@@ -169,13 +173,17 @@ export class AgentProgram {
       waiting,
       message: null,
       worked: false,
+      isBegun: false,
       status: { state: "busy" },
       request: null,
       cancel() {},
     };
     this.#turns.set(session.id, turn);
-    emit({ type: "session.working", sessionId: session.id });
-    this.#later(turn, plan.takeMs, () => this.#continue(turn));
+    this.#later(turn, plan.takeMs, () => {
+      turn.isBegun = true;
+      emit({ type: "session.working", sessionId: session.id });
+      this.#continue(turn);
+    });
   }
 
   /** The model is asked, with everything that is in the session by now. */

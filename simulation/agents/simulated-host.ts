@@ -134,10 +134,13 @@ export function simulatedHost(context: HostContext): SimulatedHost {
     }
     const loses = faults.happens("call fails after its effect");
     const slow: Fault = "call is slow";
-    const reply = faults.happens(slow) ? inTime() : delays.delay(CALL_MS);
+    const isSlow = faults.happens(slow);
+    const isSlowToArrive = isSlow && delays.chance(0.5);
+    const arrival = isSlowToArrive ? inTime() : delays.delay(CALL_MS);
+    const reply = isSlow && !isSlowToArrive ? inTime() : delays.delay(CALL_MS);
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const settle = (outcome: () => T) => void process.settle(reply, outcome).then(resolve, reject);
-    programProcess.after(delays.delay(CALL_MS), () => {
+    programProcess.after(arrival, () => {
       try {
         const value = effect();
         if (!QUIET.has(what)) say(loses ? "done, and its answer is lost" : "done");

@@ -172,7 +172,10 @@ export const ACTIONS: Record<string, { weight: number; act: Action }> = {
   "a person goes on as soon as a run ends": {
     weight: 2,
     async act(stage, random) {
-      const task = await anyTask(stage, random, ({ status, host }) => isLive(status) && host === "opencode");
+      const isFitting = ({ status, host }: Task) => isLive(status) && host === "opencode";
+      const isAttempts = (each: Task) => isFitting(each) && stage.attempts.includes(each.batchId);
+      // Most often one with a queue: two want to go on with it.
+      const task = (await anyTask(stage, random, isAttempts)) ?? (await anyTask(stage, random, isFitting));
       const delay = random.whole(0, HASTE_MS);
       const tryTo = async () => {
         const engine = parentEngine(stage, random);
