@@ -180,4 +180,20 @@ export function batchSuite(bed: StoreBed): void {
     ]);
     expect(found).toEqual(["b1", "b2", null, "b1", null]);
   });
+
+  test("a launch without a task counts before the tasks, for its own message and among the live ones", async () => {
+    const store = await bed.fresh();
+    await create(store, "a", { parentMessageId: "m1", batchId: "b1" }, 1);
+    const { sessionId: _session, ...task } = newTask("lau_1", { parentMessageId: "m2", batchId: "b2" });
+    const found = await store.write(async (transaction) => {
+      await transaction.openLaunch({ ...task, owner: "ins", at: 2 });
+      return [
+        await transaction.batchOf("parent", { messageId: "m1" }),
+        await transaction.batchOf("parent", { messageId: "m2" }),
+        await transaction.batchOf("parent", "live"),
+        await transaction.batchOf("other", "live"),
+      ];
+    });
+    expect(found).toEqual(["b1", "b2", "b2", null]);
+  });
 }
