@@ -14,12 +14,13 @@ Kills real processes of OpenCode (kill -9) and checks that nothing was lost, tol
   --seeds      only the seeds: the simulator's most interesting ones, played on real programs
   --seed N,…   only these seeds
   --history    print what happens in each seed also if nothing is wrong
-  --choose N   play N seeds in the simulator, and print the 20 most interesting ones with the reasons
+  --choose N   play N seeds in the simulator, and keep the plans of the 20 most interesting ones
   --help       this text
 
 Exit code: 0 when nothing was wrong, 1 when a test failed, 2 for wrong arguments.`;
 
 const CHOSEN = 20;
+const PLANS = join(import.meta.dir, "../test/chaos/seeds/plans.jsonl");
 const SECOND = 1_000;
 
 interface ChaosArguments {
@@ -86,7 +87,11 @@ async function run(): Promise<number> {
   }
   if (args.help) console.log(HELP);
   else if (args.choose === null) return runTests(args);
-  else for (const { seed, why } of await interestingSeeds(args.choose, CHOSEN)) console.log(`${seed}: ${why}`);
+  else {
+    const chosen = await interestingSeeds(args.choose, CHOSEN);
+    await Bun.write(PLANS, chosen.map((each) => `${JSON.stringify(each)}\n`).join(""));
+    for (const { why, plan } of chosen) console.log(`${plan.seed}: ${why}`);
+  }
   return 0;
 }
 

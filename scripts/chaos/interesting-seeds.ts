@@ -2,19 +2,24 @@
  * Chooses the seeds of the simulator that are most worth playing on real programs: those with the most of what can
  * happen there, each new one with something that the chosen ones have little of. Only seeds that the simulator passes.
  */
+import type { Plan } from "../../simulation/scenario/plan.ts";
 import { type Played, play } from "../../simulation/scenario/play.ts";
 import { SharedDatabase } from "../../simulation/world/shared-database.ts";
 
 export interface InterestingSeed {
-  seed: number;
   why: string;
+  plan: Plan;
 }
 
-/** How much of a feature is worth the same as the most of it that one seed has; then each counts half as much. */
+/** When a chosen seed has the most of something, that counts half as much from then on. */
 const FADING = 0.5;
 const NAMED = 4;
 
-type Features = Map<string, number>;
+interface Candidate {
+  plan: Plan;
+  /** How much it has of what is counted. */
+  features: ReadonlyMap<string, number>;
+}
 
 /** In the words of the reason, with how to count it. */
 const COUNTED: Record<string, (played: Played) => number> = {
@@ -54,46 +59,42 @@ function fault(kind: Parameters<Played["faults"]["get"]>[0]): (played: Played) =
   return ({ faults }) => faults.get(kind) ?? 0;
 }
 
+/** Among the first seeds. */
 export async function interestingSeeds(among: number, count: number): Promise<InterestingSeed[]> {
   const database = await SharedDatabase.open();
-  const all = new Map<number, Features>();
+  const all: Candidate[] = [];
   for (let seed = 1; seed <= among; seed++) {
     const played = await play({ seed, database, keepHistory: true });
     if (played.violations.length > 0) continue;
-    all.set(seed, new Map(Object.entries(COUNTED).map(([name, counted]) => [name, counted(played)])));
+    const features = new Map(Object.entries(COUNTED).map(([name, counted]) => [name, counted(played)]));
+    all.push({ plan: played.plan, features });
     if (seed % 100 === 0) console.error(`  ${seed} of ${among} seeds`);
   }
   database.close();
   return choose(all, count);
 }
 
-export function choose(all: ReadonlyMap<number, Features>, count: number): InterestingSeed[] {
+function choose(all: readonly Candidate[], count: number): InterestingSeed[] {
   const most = new Map<string, number>();
-  for (const features of all.values()) {
+  for (const { features } of all) {
     for (const [name, times] of features) most.set(name, Math.max(most.get(name) ?? 1, times));
   }
+  const share = (name: string, times: number) => times / (most.get(name) ?? 1);
   const weights = new Map([...most.keys()].map((name) => [name, 1]));
-  const worth = (features: Features) =>
-    [...features].map(([name, times]) => ({
-      name,
-      times,
-      worth: ((weights.get(name) ?? 0) * times) / (most.get(name) ?? 1),
-    }));
-  const left = new Map(all);
+  const left = new Set(all);
   const chosen: InterestingSeed[] = [];
   while (chosen.length < count && left.size > 0) {
-    const scored = [...left].map(([seed, features]) => {
-      const parts = worth(features);
-      return { seed, parts, total: parts.reduce((sum, part) => sum + part.worth, 0) };
+    const scored = [...left].map((candidate) => {
+      const parts = [...candidate.features].map(([name, times]) => {
+        return { name, times, worth: (weights.get(name) ?? 0) * share(name, times) };
+      });
+      return { candidate, parts, total: parts.reduce((sum, { worth }) => sum + worth, 0) };
     });
-    const best = scored.reduce((one, other) => (other.total > one.total ? other : one));
-    const top = best.parts.toSorted((one, other) => other.worth - one.worth).slice(0, NAMED);
-    chosen.push({ seed: best.seed, why: top.map(({ name, times }) => `${times} ${name}`).join(", ") });
-    left.delete(best.seed);
-    for (const { name, times } of best.parts) {
-      const share = times / (most.get(name) ?? 1);
-      weights.set(name, (weights.get(name) ?? 0) * FADING ** share);
-    }
+    const { candidate, parts } = scored.reduce((one, other) => (other.total > one.total ? other : one));
+    const top = parts.toSorted((one, other) => other.worth - one.worth).slice(0, NAMED);
+    chosen.push({ why: top.map(({ name, times }) => `${name} (${times})`).join(", "), plan: candidate.plan });
+    left.delete(candidate);
+    for (const { name, times } of parts) weights.set(name, (weights.get(name) ?? 0) * FADING ** share(name, times));
   }
   return chosen;
 }

@@ -15,6 +15,8 @@ export interface Plan {
   incidents: readonly Incident[];
   /** For each prompt of a task, in the order in which they were sent. */
   turns: readonly TurnPlan[];
+  /** How often each kind of fault happened. */
+  faults: Readonly<Record<string, number>>;
 }
 
 export function planOf(machine: Machine, actions: readonly PlannedAction[], stormMs: number): Plan {
@@ -24,5 +26,6 @@ export function planOf(machine: Machine, actions: readonly PlannedAction[], stor
     actions,
     incidents: machine.incidents.filter(({ at }) => at < stormMs),
     turns: machine.work.sentIds.map((id) => planTurn(machine.random.split(`turn ${id}`))),
+    faults: Object.fromEntries(machine.faults.counts),
   };
 }

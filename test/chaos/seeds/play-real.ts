@@ -4,7 +4,8 @@
  * do. A failure is told in words.
  */
 import { join } from "node:path";
-import { type Played, play } from "../../../simulation/scenario/play.ts";
+import type { Plan } from "../../../simulation/scenario/plan.ts";
+import { play } from "../../../simulation/scenario/play.ts";
 import type { Fault } from "../../../simulation/world/faults.ts";
 import type { Incident } from "../../../simulation/world/machine.ts";
 import { SharedDatabase } from "../../../simulation/world/shared-database.ts";
@@ -39,12 +40,11 @@ export interface PlayedReal {
 }
 
 /** Throws with the whole history if something is wrong. */
-export async function playReal(seed: number): Promise<PlayedReal> {
-  const simulated = await simulate(seed);
+export async function playReal(plan: Plan): Promise<PlayedReal> {
   const began = performance.now();
-  const stage = await RealStage.start(simulated.plan);
+  const stage = await RealStage.start(plan);
   for (const fault of STORE_FAULTS) {
-    const times = simulated.faults.get(fault) ?? 0;
+    const times = plan.faults[fault] ?? 0;
     if (times > 0) stage.leaveOut(fault, times);
   }
   try {
@@ -58,14 +58,15 @@ export async function playReal(seed: number): Promise<PlayedReal> {
   }
 }
 
-async function simulate(seed: number): Promise<Played> {
+/** What the simulator makes of a seed today. */
+export async function simulatedPlan(seed: number): Promise<Plan> {
   const database = await SharedDatabase.open();
   try {
-    const played = await play({ seed, database });
-    const [first] = played.violations;
+    const { violations, plan } = await play({ seed, database });
+    const [first] = violations;
     if (first)
       throw new Error(`Seed ${seed} fails in the simulator already: npm run simulate -- --seed ${seed}\n${first}`);
-    return played;
+    return plan;
   } finally {
     database.close();
   }
