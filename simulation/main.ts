@@ -81,11 +81,12 @@ async function showShortest(args: SimulationArguments, seed: number): Promise<vo
   database.close();
   say(`\nIn its shortest form:\n\n${shownHistory(played.history)}`);
   say(failure(playedSeed(seed, played)));
-  say(`\nTo play it again:\n  npm run simulate -- ${flags(seed, shorter)}`);
+  say(`\nTo play it again:\n  npm run simulate -- ${flags(args, seed, shorter)}`);
 }
 
-function flags(seed: number, { calm, without, stormMs }: Shorter): string {
+function flags({ steps }: SimulationArguments, seed: number, { calm, without, stormMs }: Shorter): string {
   const all = [`--seed ${seed}`];
+  if (steps !== null) all.push(`--steps ${steps}`);
   if (stormMs !== undefined) all.push(`--storm ${stormMs}`);
   if (without.size > 0) all.push(`--without ${[...without].sort((one, other) => one - other).join(",")}`);
   if (calm.size > 0) all.push(`--calm "${[...calm].join(",")}"`);
