@@ -96,7 +96,12 @@ export function doubt(run: LiveRun, problem: string, at: Moment): RunStep {
   return search(run, { name: "doubtful", isEndHeard, problem, since: at.awake, pauseMs, search: "running" });
 }
 
-/** Something happened, or the pause is over: the session is searched again. */
+/** The host reports the prompt's own message: it arrived, whatever a search that began before will say. */
+export function seen(run: LiveRun, at: Moment): RunStep {
+  return run.stage.name === "doubtful" && run.ending === null ? accept(run, at) : unchanged(run);
+}
+
+/** The host's program ended, or the pause is over: the session is searched again. */
 export function searchAgain(run: LiveRun): RunStep {
   const { stage } = run;
   if (stage.name !== "doubtful") return unchanged(run);

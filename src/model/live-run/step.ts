@@ -35,6 +35,7 @@ import {
   refuse,
   searchAgain,
   searched,
+  seen,
 } from "./handover.ts";
 import type { OwnSessionInput, PollInput, ResultInput, RunInput, SessionTreeInput } from "./inputs.ts";
 import { isOver, isPrompted, type LiveRun, openRequest } from "./live-run.ts";
@@ -96,7 +97,7 @@ function reported(run: LiveRun, input: OwnSessionInput | SessionTreeInput, at: M
     case "session.answered":
       return answer(run, input.requestIds, input.answer, at);
     case "prompt.seen":
-      return searchAgain(run);
+      return seen(run, at);
     default:
       return observe(run, input, at);
   }

@@ -98,7 +98,7 @@ describe("the prompt", () => {
 });
 
 describe("a prompt whose call failed", () => {
-  test("is searched for, with growing pauses, and at once when its message is seen", () => {
+  test("is searched for, with growing pauses", () => {
     expect(effectsOf(after(sampleRun(), ...doubted))).toEqual(["inspect search", "wake search 250"]);
     const absent = shown("search", { prompted: false });
     const paused = after(sampleRun(), ...doubted, absent);
@@ -107,9 +107,16 @@ describe("a prompt whose call failed", () => {
       "inspect search",
       "wake search 500",
     ]);
-    expect(effectsOf(after(paused.run, { type: "prompt.seen" }))).toEqual(["inspect search", "wake search 500"]);
-    const seen = after(sampleRun(), ...doubted, { type: "prompt.seen" }, absent);
-    expect(effectsOf(seen)).toEqual(["inspect search", "wake search 500"]);
+    const again = after(sampleRun(), ...doubted, { type: "woken", name: "search" }, absent);
+    expect(effectsOf(again)).toEqual(["inspect search", "wake search 500"]);
+  });
+
+  test("and whose message the host reports, is worked on: a search that began before and ends too late counts no more", () => {
+    const seen = after(sampleRun(), ...doubted, { type: "prompt.seen" });
+    expect([seen.run.stage.name, effectsOf(seen)]).toEqual(["working", ["working", "poll"]]);
+    const absent: Happening = [DOUBT_MS, shown("search", { prompted: false })];
+    const late = after(sampleRun(), ...doubted, { type: "prompt.seen" }, absent);
+    expect([late.run.stage.name, effectsOf(late)]).toEqual(["working", []]);
   });
 
   test("and is found, is worked on as any other", () => {
