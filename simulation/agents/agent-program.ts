@@ -152,7 +152,8 @@ export class AgentProgram {
     this.#giveUpWaiting(turn);
     const message = this.#message(turn);
     message.error = { message: "The operation was aborted.", aborted: true };
-    this.#context.emit({ type: "session.failed", sessionId, error: "The operation was aborted.", aborted: true });
+    if (turn.plan.isAbortReported)
+      this.#context.emit({ type: "session.failed", sessionId, error: "The operation was aborted.", aborted: true });
     this.#finish(turn, message, "aborted");
   }
 
@@ -182,8 +183,18 @@ export class AgentProgram {
     this.#later(turn, plan.takeMs, () => {
       turn.isBegun = true;
       emit({ type: "session.working", sessionId: session.id });
-      this.#continue(turn);
+      if (plan.end === "rejected") this.#reject(turn);
+      else this.#continue(turn);
     });
+  }
+
+  /** Nothing is written, and nobody hears that it is idle. */
+  #reject({ session, waiting }: Turn): void {
+    const error = "Agent not found. Available agents: build";
+    this.#tell(`rejects ${waiting.join(" and ")} in ${session.id}`);
+    for (const id of waiting) this.#context.work.ended(id, "failed");
+    this.#turns.delete(session.id);
+    this.#context.emit({ type: "session.failed", sessionId: session.id, error, aborted: false });
   }
 
   /** The model is asked, with everything that is in the session by now. */

@@ -16,11 +16,22 @@ export interface TurnPlan {
   steps: TurnStep[];
   /** From the last step to the end. */
   endMs: number;
-  /** `nothing`: it stops without having said anything; `never`: it hangs. */
-  end: "answer" | "error" | "nothing" | "never";
+  /**
+   * `nothing`: it stops without having said anything; `never`: it hangs; `rejected`: it fails before the model is
+   * asked, without a message and without going idle, as OpenCode does with an agent that it does not know.
+   */
+  end: "answer" | "error" | "nothing" | "never" | "rejected";
+  /** A person who stops it hears of it as an error too, or only that it is idle. */
+  isAbortReported: boolean;
 }
 
 const STEP_MS = 90_000;
+const ENDS: readonly { below: number; end: TurnPlan["end"] }[] = [
+  { below: 0.83, end: "answer" },
+  { below: 0.91, end: "error" },
+  { below: 0.95, end: "nothing" },
+  { below: 0.97, end: "rejected" },
+];
 
 export function planTurn(random: Random): TurnPlan {
   const count = random.whole(0, 4);
@@ -29,7 +40,8 @@ export function planTurn(random: Random): TurnPlan {
     takeMs: random.delay(random.chance(0.05) ? 18_000 : 2_000),
     steps: Array.from({ length: count }, () => planStep(random)),
     endMs: random.delay(STEP_MS),
-    end: kind < 0.84 ? "answer" : kind < 0.92 ? "error" : kind < 0.97 ? "nothing" : "never",
+    end: ENDS.find(({ below }) => kind < below)?.end ?? "never",
+    isAbortReported: random.chance(0.5),
   };
 }
 

@@ -51,4 +51,9 @@ export class WorkLog {
     work.endedAt = this.clock();
     work.text = text;
   }
+
+  /** Whether some agent gave that answer after that time. */
+  hasAnswer(text: string | null, after: number): boolean {
+    return [...this.#works.values()].some((work) => work.text === text && (work.endedAt ?? 0) >= after);
+  }
 }

@@ -72,6 +72,8 @@ const wronglyInterrupted: RunCheck = ({ machine }, _task, { messageId, error }, 
   const { begunAt, ends } = machine.work.of(messageId);
   // Its own process stopped it, so it lived.
   if (error !== INTERRUPTED || begunAt === null || ends.at(-1) !== "aborted") return null;
+  // It was left unanswered, and read by the model of a later run.
+  if (begunAt > endedAt) return null;
   const isHeldUp = HOLDS_UP.some((kind) => machine.faults.has(kind));
   if (!machine.areVisible && (isHeldUp || machine.troubles.calm(begunAt - 1, begunAt) === 0)) return null;
   const isTroubled = machine.troubles.calm(begunAt, endedAt) < endedAt - begunAt;
