@@ -111,7 +111,9 @@ export function settleDead(run: LiveRun, evidence: Evidence | null, reason: stri
 /** The session could not be read. */
 export function notInspected(run: LiveRun, isGone: boolean, at: Moment): RunStep {
   if (!isGone) return { run, effects: [POLL_LATER] };
-  return end(run, { outcome: "error", error: SESSION_DELETED }, null, at);
+  // Another process deleted it: its agent may work on here.
+  const ended = end(run, { outcome: "error", error: SESSION_DELETED }, null, at);
+  return { run: ended.run, effects: [{ type: "sweep" }, ...ended.effects] };
 }
 
 export function deleted(run: LiveRun, at: Moment): RunStep {

@@ -128,7 +128,11 @@ export function searched(run: LiveRun, found: Found, at: Moment): RunStep {
   const { stage } = run;
   if (stage.name !== "doubtful" || run.ending !== null) return unchanged(run);
   if (found === "there") return accept(run, at);
-  if (found === "gone") return refuse(run, SESSION_DELETED, at);
+  if (found === "gone") {
+    // The prompt may have arrived before the session was deleted, and its agent work on.
+    const step = refuse(run, SESSION_DELETED, at);
+    return { run: step.run, effects: [{ type: "sweep" }, ...step.effects] };
+  }
   if (found === "absent" && run.announced !== null) {
     // A request dies with the program that it was sent to: most likely it will not arrive any more.
     const step = refuse(run, run.announced, at);

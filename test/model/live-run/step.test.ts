@@ -126,7 +126,7 @@ describe("a prompt whose call failed", () => {
 
   test("ends the run where the session or the host's program is gone", () => {
     const gone: RunInput = { type: "inspect.failed", purpose: { name: "search" }, isGone: true };
-    expect(effectsOf(after(sampleRun(), ...doubted, gone))).toEqual([`error: ${SESSION_DELETED}`]);
+    expect(effectsOf(after(sampleRun(), ...doubted, gone))).toEqual(["sweep", `error: ${SESSION_DELETED}`]);
     const killed: RunInput = { type: "host.ended", reason: "killed" };
     const dead = after(sampleRun(), ...doubted, killed, shown("search", { prompted: false }));
     expect(effectsOf(dead)).toEqual(["abandon", "error: killed"]);
@@ -194,14 +194,14 @@ describe("evidence", () => {
     expect(effectsOf(after(working, cancel, shown("hint", finished)))).toEqual(["cancelled: enough"]);
   });
 
-  test("that cannot be read is asked for again; a session that is gone ends the run", () => {
+  test("that cannot be read is asked for again; a session that is gone ends the run, and what is at work in it is stopped", () => {
     const failed = (isGone: boolean): RunInput => ({
       type: "inspect.failed",
       purpose: { name: "status", askedAt: 9_999 },
       isGone,
     });
     expect(effectsOf(after(working, failed(false)))).toEqual(["poll"]);
-    expect(effectsOf(after(working, failed(true)))).toEqual([`error: ${SESSION_DELETED}`]);
+    expect(effectsOf(after(working, failed(true)))).toEqual(["sweep", `error: ${SESSION_DELETED}`]);
   });
 
   test("of a run whose host died counts; without any, the run ends with the reason", () => {
