@@ -179,7 +179,9 @@ export const KNOWN_FAULTS: readonly PutBack[] = [
         old: `        if (done) return;
         close();
         reject(thrown);`,
-        new: "        reject(thrown);",
+        new: `        if (done) return;
+        done = true;
+        reject(thrown);`,
       },
     ],
   },
@@ -196,30 +198,30 @@ export const OUT_OF_REACH: readonly OutOfReach[] = [
     name: "wedged-claude-session",
     fault: "One failed write of the ledger wedges a Claude session.",
     why: "The ledger belongs to the Claude host, which needs the real program; the simulation has its own host.",
-    testedBy: "test/hosts",
+    testedBy: "test/hosts/claude/ledger.test.ts",
   },
   {
     name: "boot-time-of-macos",
     fault: "On macOS the boot id changes with the clock, and the start of a process with the time zone.",
     why: "The simulated machine has one boot; the texts come from commands of macOS.",
-    testedBy: "test/process",
+    testedBy: "test/process/liveness.test.ts",
   },
   {
     name: "cost-limit-of-claude",
     fault: "A cost limit cannot stop Claude before its run is over.",
     why: "The limit is enforced by the Claude program itself.",
-    testedBy: "test/hosts",
+    testedBy: "test/hosts/claude/claude-host.test.ts",
   },
   {
     name: "transcripts-in-memory",
     fault: "Transcripts of ended runs stay in memory.",
     why: "They are kept by the Claude host.",
-    testedBy: "test/hosts",
+    testedBy: "test/hosts/claude/transcript.test.ts",
   },
   {
     name: "request-id-given-back",
     fault: "A request id is given back although the call had effects.",
     why: "The simulation calls the operations behind the place where request ids are kept.",
-    testedBy: "test/board",
+    testedBy: "test/board/operations.test.ts",
   },
 ];
