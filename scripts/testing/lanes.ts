@@ -40,6 +40,8 @@ export const weights: { folder: string; weight: number }[] = [
   { folder: "test/board/", weight: 3 },
   { folder: "test/testing/opencode-harness", weight: 22 },
   { folder: "test/testing/", weight: 2 },
+  { folder: "test/simulation/play", weight: 10 },
+  { folder: "test/simulation/", weight: 4 },
   { folder: "test/examples/", weight: 15 },
   { folder: "test/packages/", weight: 5 },
   { folder: "test/api/entries", weight: 12 },
