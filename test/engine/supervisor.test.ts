@@ -158,6 +158,23 @@ test("an instance that is registered again gives up what others took, even if th
   expect(one.engine.liveRuns).toBe(0);
 });
 
+test("an instance that is registered again beats with a number that nobody has seen stand still", async () => {
+  const world = newWorld();
+  const one = await world.side({ beatMs: 5 });
+  const seen: number[] = [0];
+  const { addInstance } = one.store;
+  const thrice = Promise.withResolvers<void>();
+  one.store.addInstance = async (instance) => {
+    await addInstance(instance);
+    // Others think again that it is dead, before its next heartbeat.
+    if (seen.push(instance.beat) > 3) return thrice.resolve();
+    await one.store.endInstance(one.id);
+  };
+  await one.store.endInstance(one.id);
+  await thrice.promise;
+  expect(new Set(seen).size).toBe(seen.length);
+});
+
 test("a process without engines listens to nothing, and does again with the next engine", async () => {
   const world = newWorld();
   const one = await world.side({ started: false });

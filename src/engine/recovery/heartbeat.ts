@@ -20,6 +20,8 @@ export class Heartbeat {
   readonly #members: ReadonlyMap<string, Member>;
   /** Those that registered again and have not checked their tasks yet: a check that failed is repeated. */
   readonly #unverified = new Set<Member>();
+  /** How often each has beaten, or tried to: at least what the store has. */
+  readonly #beats = new WeakMap<Member, number>();
   /** Cancels the next round. Set from start to stop. */
   #cancel: (() => void) | null = null;
   /** Counts up with each stop: a round of heartbeats that began before it does not schedule another. */
@@ -53,13 +55,16 @@ export class Heartbeat {
   async #beat(member: Member): Promise<void> {
     const { store, log } = this.#context;
     const { instance } = member;
+    const beat = (this.#beats.get(member) ?? instance.beat) + 1;
+    this.#beats.set(member, beat);
     try {
       const isKnown = await store.beat(instance.id);
       if (!this.#members.has(instance.id)) return void this.#unverified.delete(member);
       if (!isKnown) {
         log.error("another process thought this one was dead; it registers again", { instance: instance.id });
         this.#unverified.add(member);
-        await store.addInstance(instance);
+        // With a number that nobody has seen: others remember for how long the last one stood still.
+        await store.addInstance({ ...instance, beat });
         // It was removed in the meantime.
         if (!this.#members.has(instance.id)) await store.endInstance(instance.id);
       }
