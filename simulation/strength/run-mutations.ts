@@ -46,8 +46,8 @@ export const RUN_MUTATIONS: readonly PutBack[] = [
     edits: [
       {
         file: "src/model/live-run/handover.ts",
-        old: '  if (found === "gone") return refuse(run, SESSION_DELETED, at);',
-        new: '  if (found === "gone") return refuse(run, SESSION_DELETED, at);\n  if (found === "absent") return prompt(run);',
+        old: '  if (found === "there") return accept(run, at);',
+        new: '  if (found === "there") return accept(run, at);\n  if (found === "absent") return prompt(run);',
       },
     ],
   },
