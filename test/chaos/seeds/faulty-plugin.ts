@@ -1,7 +1,7 @@
 /**
- * The real plugin in a world as unreliable as the simulator's: with the seed's odds, OpenCode's events get lost, come
- * twice or late, and calls to it fail, fail after their effect, arrive late, are slow, or leave out busy sessions. Only
- * while the file `stormFile` exists, which names the seed.
+ * The real plugin in a world as unreliable as the simulator's: with the seed's odds, OpenCode's events about sessions
+ * get lost, come twice or late, and calls to it fail, fail after their effect, arrive late, are slow, or leave out busy
+ * sessions. Only while the file `stormFile` exists, which names the seed.
  */
 import { existsSync, readFileSync } from "node:fs";
 import type { Plugin } from "@opencode-ai/plugin";
@@ -14,6 +14,12 @@ const LATE_MS = 150_000;
 const LATE_EVENT_MS = 10_000;
 /** Calls that may arrive long after they failed: they open a session or give it a message. */
 const LATE_CALLS = /^\/session(\/\{\w+\}\/(fork|message|prompt_async))?$/;
+
+/**
+ * What agents write. The plugin reads a run's answer from these events, which OpenCode hands over in its own process
+ * and in order; the simulator loses only what is derived from them.
+ */
+const CONTENT = /^message\./;
 
 interface Call {
   method: string;
@@ -51,7 +57,7 @@ const faulty: Plugin = async (input, options) => {
     ...hooks,
     event: async (given) => {
       const now = odds();
-      if (!now) return hooks.event?.(given);
+      if (!now || CONTENT.test(given.event.type)) return hooks.event?.(given);
       const { faults, delays, shorter } = now;
       if (faults.happens("event is lost")) return;
       if (faults.happens("event comes twice")) await hooks.event?.(given);
