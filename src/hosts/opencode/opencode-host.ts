@@ -43,6 +43,8 @@ export interface OpenCodeHost extends Host {
   readonly kind: "opencode";
   /** Handles one raw OpenCode event; ignores malformed ones. */
   receive(event: unknown): void;
+  /** Reports that events got lost: an answer that was collected from them may lack a part. */
+  missed(): void;
   /** Reports that the program behind this host has exited. */
   lose(reason: string): void;
   fork(input: ForkInput): Promise<string>;
@@ -240,6 +242,10 @@ class OpenCodeDriver implements OpenCodeHost {
     // The prompt is ours, not the agent's work.
     if (record?.kind === "part" && this.#transcripts.isPrompt(record.sessionId, record.messageId)) return;
     for (const read of readEvents(event)) this.#emit(read);
+  }
+
+  missed(): void {
+    this.#transcripts.clear();
   }
 
   lose(reason: string): void {

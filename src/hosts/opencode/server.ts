@@ -149,7 +149,10 @@ class Server implements OpenCodeServer {
       url: started.url,
       headers: started.headers,
       onEvent: (directory, event) => this.#hosts.get(directory)?.receive(event),
-      onBreak: (reason) => log.info("the OpenCode event stream broke; reconnecting", { reason }),
+      onBreak: (reason) => {
+        log.info("the OpenCode event stream broke; reconnecting", { reason });
+        for (const host of this.#hosts.values()) host.missed();
+      },
     });
     const running: Running = { process: started, stream, since: performance.now() };
     const ended = started.ended.then((how) => {

@@ -43,6 +43,12 @@ export class Transcripts {
     this.#sessions.delete(sessionId);
   }
 
+  /** Forgets all sessions. */
+  clear(): void {
+    this.#sessions.clear();
+    this.#chars = 0;
+  }
+
   /** Whether that message is the prompt that the session is working on. */
   isPrompt(sessionId: string, messageId: string): boolean {
     return this.#sessions.get(sessionId)?.messageId === messageId;

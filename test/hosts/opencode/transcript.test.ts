@@ -55,3 +55,34 @@ test("a run that was seen to end is forgotten, and requested again when needed",
   await host.inspect("ses_1", prompt.id);
   expect(asked[1]).toBe("GET /session/{sessionID}/message");
 });
+
+test("after a gap in the events, an answer is read from OpenCode and not from what was collected", async () => {
+  const sessionID = "ses_1";
+  const prompt = prompted(sessionID);
+  const time = { created: 2, completed: 3 };
+  const answer = { id: "msg_q", sessionID, role: "assistant", time, finish: "stop" };
+  const tool = {
+    id: "prt_1",
+    sessionID,
+    messageID: "msg_a",
+    type: "tool",
+    tool: "read",
+    state: { status: "completed" },
+  };
+  const called = { ...answer, id: "msg_a", finish: "tool-calls" };
+  const text = { id: "prt_2", sessionID, messageID: answer.id, type: "text", text: "the answer" };
+  const stored = [
+    { info: prompt, parts: [] },
+    { info: called, parts: [tool] },
+    { info: answer, parts: [text] },
+  ];
+  const host = openCodeHost({ send: async () => ({ status: 200, data: stored, header: () => null }) });
+  await host.prompt(sessionID, { messageId: prompt.id, text: "go", agent: "build", model: null });
+  host.receive({ type: "message.updated", properties: { info: prompt } });
+  host.receive({ type: "message.updated", properties: { info: called } });
+  host.receive({ type: "message.part.updated", properties: { part: tool } });
+  // The event with the text comes while the stream is broken.
+  host.missed();
+  host.receive({ type: "message.updated", properties: { info: answer } });
+  expect((await host.inspect(sessionID, prompt.id)).answer).toEqual({ text: "the answer" });
+});
