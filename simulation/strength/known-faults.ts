@@ -149,7 +149,7 @@ export const KNOWN_FAULTS: readonly PutBack[] = [
     edits: [
       {
         file: "src/engine/recovery/heartbeat.ts",
-        old: "        await store.addInstance(instance);\n",
+        old: "        await store.addInstance({ ...instance, beat });\n",
         new: "",
       },
     ],
