@@ -93,7 +93,15 @@ export function doubt(run: LiveRun, problem: string, at: Moment): RunStep {
   if (run.stage.name !== "prompting") return unchanged(run);
   const { isEndHeard } = run.stage;
   const pauseMs = FIRST_PAUSE_MS;
-  return search(run, { name: "doubtful", isEndHeard, problem, since: at.awake, pauseMs, search: "running" });
+  return search(run, {
+    name: "doubtful",
+    isEndHeard,
+    problem,
+    since: at.awake,
+    pauseMs,
+    search: "running",
+    isLast: false,
+  });
 }
 
 /** The host reports the prompt's own message: it arrived, whatever a search that began before will say. */
@@ -138,7 +146,11 @@ export function searched(run: LiveRun, found: Found, at: Moment): RunStep {
     const step = refuse(run, run.announced, at);
     return { run: step.run, effects: [{ type: "abandon" }, ...step.effects] };
   }
-  if (at.awake - stage.since >= DOUBT_MS) return abandon(run, found, stage.problem);
+  if (at.awake - stage.since >= DOUBT_MS) {
+    // This process may have stood still during the only search, which then failed: it looks once more.
+    if (found === "unknown" && !stage.isLast) return search(run, { ...stage, isLast: true });
+    return abandon(run, found, stage.problem);
+  }
   if (stage.search === "again") return search(run, stage);
   return unchanged({ ...run, stage: { ...stage, search: "paused" } });
 }

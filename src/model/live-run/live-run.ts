@@ -54,6 +54,8 @@ export interface DoubtfulStage {
   pauseMs: number;
   /** `again`: something happened during the search, so the next one follows at once. */
   search: "running" | "again" | "paused";
+  /** The time for it is over: this search decides. */
+  isLast: boolean;
 }
 
 /** The host was told to stop the run, which then ends with this verdict. A later attempt replaces an earlier one. */

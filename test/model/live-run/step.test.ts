@@ -134,7 +134,11 @@ describe("a prompt whose call failed", () => {
 
   test("is given up after a minute: the session is stopped, and then the run has failed", () => {
     const late: Happening = [DOUBT_MS, { type: "inspect.failed", purpose: { name: "search" }, isGone: false }];
-    const given = after(sampleRun(), ...doubted, late);
+    const once = after(sampleRun(), ...doubted, late);
+    // The process may have been frozen since the first search: what was never read is looked at once more.
+    expect(effectsOf(once)).toEqual(["inspect search", "wake search 500"]);
+    expect(after(once.run, shown("search")).run.stage.name).toBe("working");
+    const given = after(sampleRun(), ...doubted, late, late);
     expect(effectsOf(given)).toEqual(["abandon", "abort abandon"]);
     const [error] = effectsOf(after(given.run, { type: "aborted", purpose: { name: "abandon" } }));
     expect(error).toBe(
