@@ -51,9 +51,13 @@ export async function followUp(
     if (action === "send") return send(parts, target, request, hadEffects);
     if (request.variant !== null) await assertVariant(parts, target.task, request.variant);
     const { now, newId, store } = parts;
-    await store.board.queueFollowUp({ id: newId(), sessionId: session.id, ...request, queuedAt: now() });
-    hadEffects();
-    pump.wake(session.id);
+    try {
+      await store.board.queueFollowUp({ id: newId(), sessionId: session.id, ...request, queuedAt: now() });
+      hadEffects();
+    } finally {
+      // A write that failed may be stored all the same, and nothing else looks at this queue.
+      pump.wake(session.id);
+    }
     return answerOf(session.id, action, await store.board.queue(session.id));
   });
 }
