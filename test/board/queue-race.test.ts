@@ -5,7 +5,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { eventually } from "../../src/testing/eventually.ts";
-import { faultyStore, once } from "../store/faulty-store.ts";
+import { faultyStore, nth, once } from "../store/faulty-store.ts";
 import { refusal } from "../worktree/git-bed.ts";
 import { attemptOf, boardBed, open, projectOn, runsOf, wait, whenAttempt } from "./board-bed.ts";
 
@@ -76,3 +76,15 @@ test.each(["lost", "failed"] as const)(
     ]);
   },
 );
+
+test("a prompt runs, although the answer to queueing it was lost", async () => {
+  const folder = bed.git.folder();
+  const { store, faults } = await faultyStore(folder);
+  const side = await bed.side(folder, { store });
+  const { attempt_id } = await attemptOf(side, await projectOn(side, bed.git), "!say one");
+  await wait(side, attempt_id);
+  faults.write = nth(1, "lost");
+  const refused = await refusal(side.call("follow_up", { attempt_id, action: "queue", prompt: "!say two" }));
+  expect(refused.code).toBe("store_unavailable");
+  await eventually(store, async () => ((await runsOf(side, attempt_id)).length === 2 ? true : null));
+});
