@@ -36,7 +36,7 @@ describe("the daemon", () => {
     const { code, out } = await waiting.ended;
     // The runs of a killed daemon have ended and say why: a prompt is not run a second time.
     expect(code).toBe(1);
-    expect(out).toContain("error");
+    expect(out).toContain("failed after");
     const second = await world.json<Up>("up");
     expect(second.pid).not.toBe(first.pid);
     expect(await world.json("show", id)).toMatchObject({
