@@ -1,5 +1,7 @@
 /** Plays seeds in this process or in several at once, and hands on each as soon as it was played. */
+
 import { join } from "node:path";
+import { streamLines } from "../src/process/stream-lines.ts";
 import { type PlayedSeed, type PlayerTask, playSeeds } from "./player.ts";
 
 const PLAYER = join(import.meta.dir, "player.ts");
@@ -29,7 +31,7 @@ export async function playAll(
   try {
     await Promise.all(
       players.map(async (player) => {
-        for await (const line of lines(player.stdout)) {
+        for await (const line of streamLines(player.stdout)) {
           if (isStopped) return;
           isStopped = !onPlayed(JSON.parse(line));
           if (isStopped) stop();
@@ -39,15 +41,5 @@ export async function playAll(
     );
   } finally {
     stop();
-  }
-}
-
-async function* lines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  let rest = "";
-  for await (const chunk of stream) {
-    const parts = (rest + decoder.decode(chunk, { stream: true })).split("\n");
-    rest = parts.pop() ?? "";
-    yield* parts;
   }
 }

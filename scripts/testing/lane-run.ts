@@ -3,8 +3,10 @@
  * live; the full output is kept beside the report. It judges nothing: the caller handles a missing or incomplete
  * report.
  */
+
 import { createWriteStream } from "node:fs";
 import { join } from "node:path";
+import { streamLines } from "../../src/process/stream-lines.ts";
 import { parseJunit, type TestResult } from "./junit.ts";
 
 export interface LaneReport {
@@ -49,7 +51,7 @@ export function startLane(root: string, folder: string, name: string, files: str
   const lane: Lane = { name, passed: 0, current: "", done: finish(), kill: () => child.kill() };
 
   async function show(stream: ReadableStream<Uint8Array>): Promise<void> {
-    for await (const line of lines(stream)) {
+    for await (const line of streamLines(stream)) {
       if (ended) return;
       silence.refresh();
       log.write(`${line}\n`);
@@ -85,15 +87,4 @@ export function crashOf(code: number, tests: readonly TestResult[]): string | un
   const failed = tests.some((test) => test.outcome === "failed");
   if (code === 0 || (code === 1 && failed)) return undefined;
   return `ended with code ${code}`;
-}
-
-async function* lines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  let rest = "";
-  for await (const chunk of stream) {
-    const parts = (rest + decoder.decode(chunk, { stream: true })).split("\n");
-    rest = parts.pop() ?? "";
-    yield* parts;
-  }
-  if (rest !== "") yield rest;
 }
