@@ -97,23 +97,13 @@ export class DaemonRole implements Role {
   #start(): void {
     const machine = this.#machine;
     const process = this.#process;
-    const store = machine.store(process);
-    const log = machine.log(process);
-    const isAlive = machine.judge(process);
-    const { now, monotonic, after } = process;
-    const newId = (prefix: string) => machine.newId(prefix);
+    const surroundings = machine.surroundings(process);
+    const { store, isAlive, after } = surroundings;
     const runner = new Runner({
-      store,
-      log,
+      ...surroundings,
       makers: [this.#maker(process, "opencode"), this.#maker(process, "claude")],
       limits: machine.settings.limits,
       pollMs: machine.settings.pollMs,
-      now,
-      monotonic,
-      after,
-      newId,
-      isAlive,
-      identity: machine.identity(process),
       wordNotices,
     });
     const desk = new Desk({
@@ -122,14 +112,10 @@ export class DaemonRole implements Role {
       engines: () => runner.engines(),
       open: (host, directory) => runner.open(host, directory),
     });
-    const changes = new Changes({ store, log, after });
+    const changes = new Changes(surroundings);
     const parts: BoardParts = {
-      store,
+      ...surroundings,
       desk,
-      log,
-      now,
-      monotonic,
-      after,
       newId: () => machine.newUuid(),
       worktrees: "/simulated",
       executors: async () => [],

@@ -71,27 +71,15 @@ export class OpenCodeRole implements Role {
   #start(): SimulatedHost {
     const machine = this.#machine;
     const process = this.#process;
-    const store = machine.store(process);
-    const log = machine.log(process);
-    const isAlive = machine.judge(process);
-    const { now, monotonic, after } = process;
+    const surroundings = machine.surroundings(process);
     const host = machine.host({ kind: "opencode", process });
     const { settings } = machine;
-    const { pollMs } = settings;
-    const supervisor = new Supervisor({ store, log, now, monotonic, after, isAlive, pollMs });
+    const supervisor = new Supervisor({ ...surroundings, pollMs: settings.pollMs });
     this.#count(supervisor.changes);
-    const newId = (prefix: string) => machine.newId(prefix);
     const engine = createEngine({
-      store,
+      ...surroundings,
       host,
       supervisor,
-      log,
-      now,
-      monotonic,
-      after,
-      newId,
-      isAlive,
-      identity: machine.identity(process),
       directory: this.#directory,
       settings,
       wordNotices,

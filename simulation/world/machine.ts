@@ -166,6 +166,21 @@ export class Machine {
     return this.#database.listenersOf(process);
   }
 
+  /** What the code of a process is given, whatever its role: its store, clock, ids, log and view of the others. */
+  surroundings(process: SimulatedProcess) {
+    const { now, monotonic, after } = process;
+    return {
+      store: this.store(process),
+      log: this.log(process),
+      isAlive: this.judge(process),
+      identity: this.identity(process),
+      newId: (prefix: string) => this.newId(prefix),
+      now,
+      monotonic,
+      after,
+    };
+  }
+
   setWallClock(skew: number): void {
     this.#wall.skew = skew;
   }
