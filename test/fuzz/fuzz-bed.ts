@@ -11,7 +11,10 @@ import { Overview } from "../../src/engine/watching/overview.ts";
 import { folderToken } from "../../src/http/access/token-file.ts";
 import { startApiServer } from "../../src/http/server.ts";
 import { mcpHandler } from "../../src/mcp/mcp-handler.ts";
+import { isQueueHeld } from "../../src/model/board.ts";
+import { isLive } from "../../src/model/task.ts";
 import { isInstanceAlive } from "../../src/process/liveness.ts";
+import type { Store } from "../../src/store/store.ts";
 import { openSide } from "../board/board-side.ts";
 import type { GitBed } from "../worktree/git-bed.ts";
 import type { Kind } from "./plausible.ts";
@@ -24,6 +27,11 @@ const ROWS: Record<string, string> = {
     "select id, status, phase, phase_detail, run, cancel_requested_at, result_retrieved_at, cleared_at, owner from tasks",
   events: "select * from events where type <> 'run.progressed'",
 };
+/** Runs that go on by themselves: all but those that wait for a person or for room, unless they are being stopped. */
+const BUSY = `select count(*) as count from tasks where status in ('running', 'resumed')
+  and (phase is null or phase not in ('waiting', 'queued') or cancel_requested_at is not null)`;
+/** No retry falls into the time of another input. */
+const NEVER_MS = 2 ** 31 - 1;
 const STILL_MS = 15;
 const SETTLED_MS = 3_000;
 
@@ -56,7 +64,7 @@ export interface FuzzBed {
 }
 
 export async function fuzzBed(git: GitBed): Promise<FuzzBed> {
-  const side = await openSide(git.folder(), { scriptedForModels: true });
+  const side = await openSide(git.folder(), { scriptedForModels: true, retryPause: NEVER_MS });
   await side.board.start();
   const desk = new Desk({
     store: side.store,
@@ -95,14 +103,12 @@ export async function fuzzBed(git: GitBed): Promise<FuzzBed> {
   const version = () => (database.query("pragma data_version").get() as { data_version: number }).data_version;
   const cursors: string[] = [];
   let read = { version: -1, rows: new Map<string, string>() };
-  const busy = database.query(
-    "select count(*) as count from tasks where status in ('running', 'resumed') and (phase is null or phase not in ('waiting', 'queued'))",
-  );
+  const busy = database.query(BUSY);
   const settled = async () => {
     const deadline = Date.now() + SETTLED_MS;
     for (let before = read.version; Date.now() < deadline; await pause(STILL_MS)) {
       const now = version();
-      if (now === before && (busy.get() as { count: number }).count === 0) return;
+      if (now === before && (busy.get() as { count: number }).count === 0 && !(await isFollowUpDue(side.store))) return;
       before = now;
     }
   };
@@ -140,6 +146,17 @@ export async function fuzzBed(git: GitBed): Promise<FuzzBed> {
       await side.close();
     },
   };
+}
+
+/** Whether the end of a run has made a session idle whose queue is about to go on. */
+async function isFollowUpDue(store: Store): Promise<boolean> {
+  for (const sessionId of await store.board.queuedSessions()) {
+    const [session, queue] = await Promise.all([store.board.session(sessionId), store.board.queue(sessionId)]);
+    const task = session && (await store.task(session.taskId));
+    if (!task || isLive(task.status) || queue.head === null) continue;
+    if (queue.head.error === null && !isQueueHeld(task.run, queue.afterRun)) return true;
+  }
+  return false;
 }
 
 function rowsIn(database: Database, tables: readonly string[]): Map<string, string> {
