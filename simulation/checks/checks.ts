@@ -107,7 +107,7 @@ function mayWorkOn({ outcome, error }: Run): boolean {
 }
 
 /** Somebody ended it: what the agent did meanwhile does not count. */
-function isStopped({ error }: Run): boolean {
+export function isStopped({ error }: Run): boolean {
   return error !== null && /deleted|stopped:/.test(error);
 }
 

@@ -2,6 +2,7 @@
  * What must hold when a seed has come to rest on real programs: the simulator's checks, as far as the store, OpenCode's
  * sessions and the model's requests show them. Each says what is wrong in words.
  */
+import { isStopped } from "../../../simulation/checks/checks.ts";
 import { allTasks } from "../../../src/engine/watching/all-tasks.ts";
 import { isLive, type Run, type Task } from "../../../src/model/task.ts";
 import type { MessageWithParts } from "../../../src/testing/opencode/client.ts";
@@ -97,30 +98,21 @@ function resultsAreTrue(stage: RealStage, seen: readonly Seen[]): string[] {
     const written = [...stage.prompts.values()].filter(({ writtenTo }) => writtenTo === task.sessionId);
     for (const run of runs) {
       const what = `run ${run.number} of ${task.id}`;
+      if (run.outcome === "error" && messages && answerTo(messages, run.messageId) && !isStopped(run))
+        found.push(`${what} was answered and is called failed: ${run.error}`);
+      if (run.outcome !== "completed") continue;
       const name = nameIn(stage, run.prompt);
       const own = stage.prompts.get(name);
-      if (run.outcome === "completed") {
-        const possible = [name, ...written.map((prompt) => prompt.name)].filter((each) =>
-          isAnswered(stage, task, each),
-        );
-        const texts = possible.map(answerOf);
-        if (own?.plan.end === "nothing" || written.some(({ plan }) => plan.end === "nothing")) texts.push("");
-        // A prompt that was written to a busy session may take a turn of its own, after the end of its script.
-        if (written.length > 0) texts.push("ok");
-        if (!texts.includes(run.result ?? "")) {
-          found.push(`${what} has the result ${JSON.stringify(run.result)}, and the model said: ${texts.join(" | ")}`);
-        }
-      } else if (run.outcome === "error" && messages && answerTo(messages, run.messageId) && !isStopped(run)) {
-        found.push(`${what} was answered and is called failed: ${run.error}`);
-      }
+      const possible = [name, ...written.map((prompt) => prompt.name)].filter((each) => isAnswered(stage, task, each));
+      const texts = possible.map(answerOf);
+      if (own?.plan.end === "nothing" || written.some(({ plan }) => plan.end === "nothing")) texts.push("");
+      // A prompt that was written to a busy session may take a turn of its own, after the end of its script.
+      if (written.length > 0) texts.push("ok");
+      if (!texts.includes(run.result ?? ""))
+        found.push(`${what} has the result ${JSON.stringify(run.result)}, and the model said: ${texts.join(" | ")}`);
     }
   }
   return found;
-}
-
-/** Somebody ended it: what the agent did meanwhile does not count. */
-function isStopped({ error }: Run): boolean {
-  return error !== null && /deleted|stopped:/.test(error);
 }
 
 function nameIn({ plan }: RealStage, text: string): string {
