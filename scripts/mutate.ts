@@ -5,6 +5,7 @@
  * [--tree DIRECTORY]`
  */
 import { spawn } from "node:child_process";
+import { rmSync } from "node:fs";
 import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -47,6 +48,9 @@ const { values } = parseArgs({
   },
 });
 
+/** Ends the test processes that are running. */
+const running = new Set<() => void>();
+
 const root = resolve(values.tree);
 const folder = values.folder?.replace(/\/$/, "") ?? "";
 
@@ -69,7 +73,12 @@ async function main(): Promise<number> {
   const mutations = await findMutations();
   const chosen = sample(mutations, Number(values.limit), Number(values.seed));
   const copies = await Promise.all(Array.from({ length: Number(values.jobs) }, makeCopy));
-  const stop = () => void removeCopies(copies).finally(() => process.exit(130));
+  // At once: a test that fails because its copy is gone would count as a noticed mutation.
+  const stop = () => {
+    for (const end of running) end();
+    for (const copy of copies) rmSync(copy, { recursive: true, force: true });
+    process.exit(130);
+  };
   process.once("SIGINT", stop).once("SIGTERM", stop);
   try {
     const paths = (await testFiles(wanted)).filter((test) => chosen.some(({ path }) => isFor(test, path)));
@@ -174,11 +183,13 @@ function passes(copy: string, paths: readonly string[], limitMs: number, flags: 
       // The whole group has ended.
     }
   };
+  running.add(end);
   const timer = setTimeout(end, limitMs);
   return new Promise((resolve) => {
     child.once("error", () => resolve(false));
     child.once("exit", (code) => {
       clearTimeout(timer);
+      running.delete(end);
       end();
       resolve(code === 0);
     });
