@@ -7,11 +7,14 @@ import { kyselyStore } from "../../src/store/kysely-store.ts";
 import { sqliteStore } from "../../src/store/open.ts";
 import type { Schema } from "../../src/store/schema.ts";
 import type { Store, TaskQuery } from "../../src/store/store.ts";
+import { sampleAttempt, sampleItem, sampleProject } from "../../src/testing/sample-board.ts";
 import { temporaryFolders } from "./temporary-folder.ts";
 
 const temporaryFolder = temporaryFolders();
 const directory = temporaryFolder();
-await (await sqliteStore({ directory })).close();
+const filled = await sqliteStore({ directory });
+await fillBoard(filled);
+await filled.close();
 const raw = new Sqlite(join(directory, "asyncagents.db"));
 afterAll(() => raw.close());
 
@@ -33,6 +36,15 @@ const store = kyselyStore({
   onChange: () => () => {},
   close: unused,
 });
+
+/** Two work items with two attempts each, so that a statement per item or per attempt would be seen. */
+async function fillBoard({ board }: Store): Promise<void> {
+  await board.addProject(sampleProject("p"));
+  for (const workItemId of ["v", "w"]) {
+    await board.addWorkItem(sampleItem(workItemId));
+    for (const number of [1, 2]) await board.addAttempt(sampleAttempt(`${workItemId}${number}`, { workItemId }), []);
+  }
+}
 
 /** SQLite's query plans for the statements of a call, in their order; one step per line. */
 async function plans(call: (store: Store) => Promise<unknown>): Promise<string[]> {
@@ -150,6 +162,22 @@ describe("how SQLite reads", () => {
     const [{ sql, parameters } = { sql: "", parameters: [] }] = statements;
     const counted = raw.query<{ bucket: number }, never[]>(sql).all(...(parameters as never[]));
     expect(counted.map(({ bucket }) => bucket)).toEqual(Array.from({ length: 100 }, (_, bucket) => bucket));
+  });
+
+  test("a page of the board's lists takes the same statements, however many rows it has", async () => {
+    const lists: ((store: Store, limit: number) => Promise<readonly unknown[]>)[] = [
+      ({ board }, limit) => board.workItems("p", { status: null, search: "" }, { limit, after: null }),
+      ({ board }, limit) => board.attempts("w", { limit, after: null }),
+      ({ board }, limit) => board.allAttempts(null, { limit, after: null }),
+    ];
+    for (const list of lists) {
+      const counts: number[] = [];
+      for (const limit of [1, 2]) {
+        const read = await plans(async (store) => expect(await list(store, limit)).toHaveLength(limit));
+        counts.push(read.length);
+      }
+      expect(counts[0]).toBe(counts[1]);
+    }
   });
 
   test("the board's lists are read in index order, and the details of each row are found by key", async () => {

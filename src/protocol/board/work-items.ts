@@ -20,6 +20,7 @@ import {
 } from "../fields.ts";
 import { boardOperation } from "../operation.ts";
 
+/** Part of each work item that list_tasks, get_task and update_task return. */
 const summary = {
   latest_attempt_id: uuid("The attempt that was created last; null when there is none").nullable(),
   latest_attempt_state: attemptState("How that attempt stands; null when there is none").nullable(),
