@@ -104,7 +104,7 @@ export class Launcher {
   }
 
   async #launch(caller: Caller, request: LaunchRequest, agent: AgentInfo): Promise<Task> {
-    const { host, reach } = this.#context;
+    const { reach } = this.#context;
     const launch = this.#launchOf(caller, request, agent);
     const run = { messageId: launch.messageId, launchId: launch.id, taskId: null };
     await this.#open(caller, request, launch).catch(this.#givingUp(run));
@@ -112,7 +112,7 @@ export class Launcher {
     reach("session-made");
     const stored = { ...run, taskId: sessionId };
     const created = await this.#unlessLost(this.#create(launch, sessionId), stored).catch(this.#givingUp(stored));
-    if (!created.changed) throw new AsyncAgentsError("internal", `${host.kind} gave a session id twice: ${sessionId}`);
+    if (!created.changed) throw notCreated(created.task, launch, sessionId);
     reach("row-written");
     this.#driver.begin(created.task, request.limits);
     return created.task;
@@ -304,6 +304,15 @@ function requireModel(model: string | undefined): void {
 /** Whether a write that failed may have been stored all the same. */
 function isDoubtful(thrown: unknown): boolean {
   return !AsyncAgentsError.isInstance(thrown) || thrown.code === "store_unavailable";
+}
+
+/** Its session has a task: of this launch, which others have recovered, or of another one. */
+function notCreated(task: Task | null, { host, messageId }: Launch, sessionId: string): AsyncAgentsError {
+  if (task?.run.messageId !== messageId) {
+    return new AsyncAgentsError("internal", `${host} gave a session id twice: ${sessionId}`);
+  }
+  const why = "another process took this one for dead and recovered the launch";
+  return new AsyncAgentsError("task_not_live", `Task ${task.id} ended before it began: ${why}. Launch it again.`);
 }
 
 function followUpGone(): AsyncAgentsError {

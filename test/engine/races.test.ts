@@ -149,3 +149,27 @@ test("one engine whose host hangs does not keep the others from recovering", asy
   void one.supervisor.recover();
   expect((await ended(two, other)).status).toBe("error");
 });
+
+test("a launch that another process recovered meanwhile says so, and is not called a fault", async () => {
+  const world = newWorld();
+  const made = Promise.withResolvers<void>();
+  const door = Promise.withResolvers<void>();
+  const slow = await world.side({
+    host: (host) => ({
+      start: async (input) => {
+        const sessionId = await host.start(input);
+        made.resolve();
+        await door.promise;
+        return sessionId;
+      },
+    }),
+  });
+  const other = await world.side();
+  const refused = launch(slow, world.parent(), world.script(say("never"))).catch((thrown: unknown) => thrown);
+  await made.promise;
+  world.holdForDead(slow.id);
+  expect(await other.supervisor.recover()).toBe(true);
+  door.resolve();
+  expect(await refused).toMatchObject({ code: "task_not_live" });
+  expect((await other.store.tasks({})).tasks).toMatchObject([{ status: "error" }]);
+});
