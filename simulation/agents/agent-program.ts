@@ -63,6 +63,11 @@ export class AgentProgram {
     return [...this.#turns.values()].flatMap(({ messageIds }) => messageIds);
   }
 
+  /** The prompts that it has and has not begun to work on. */
+  get waiting(): string[] {
+    return [...this.#turns.values()].flatMap(({ waiting }) => waiting);
+  }
+
   die(): void {
     if (!this.#isAlive) return;
     this.#isAlive = false;

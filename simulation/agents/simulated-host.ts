@@ -24,6 +24,9 @@ const TIMEOUT_MS = 30_000;
 const LATE_MS = 150_000;
 const EVENT_MS = 40;
 const LATE_EVENT_MS = 10_000;
+/** In half of the seeds one of these calls goes wrong far more often than others: what follows from it is seldom tried. */
+const WEAK_CALLS = ["abort", "notify", "prompt", "start", "inspect", "exists", "messages", "find launch"];
+const WEAKNESS = 8;
 /** Calls that are not worth a line in the history if they succeed. */
 const QUIET: ReadonlySet<string> = new Set(["requests", "statuses", "agent", "agents"]);
 
@@ -57,6 +60,8 @@ export function simulatedHost(context: HostContext): SimulatedHost {
   const listeners = new Set<(event: HostEvent) => void>();
   /** Sessions that the last status left out although they were at work. */
   const leftOut = new Set<string>();
+  const weakness = context.random.split("weak call");
+  const weakCall = weakness.chance(0.5) ? weakness.pick(WEAK_CALLS) : null;
   let lastEvent = 0;
   let silentUntil = 0;
 
@@ -104,7 +109,9 @@ export function simulatedHost(context: HostContext): SimulatedHost {
 
   /** A call whose effect may happen although it fails; `late`: also long after it failed. */
   const call = async <T>(what: string, effect: () => T, late = false): Promise<T> => {
+    process.reaches(what);
     const say = (outcome: string) => history.add(process.name, `${what}: ${outcome}`);
+    const goesWrong = (fault: Fault) => faults.happens(fault, weakCall && what.startsWith(weakCall) ? WEAKNESS : 1);
     if (!program.isAlive && programProcess !== process) {
       await process.settle(delays.whole(1_000, RESTART_MS), () => {
         if (!program.isAlive) begin();
@@ -114,11 +121,11 @@ export function simulatedHost(context: HostContext): SimulatedHost {
       say("nobody answers");
       return timesOut("it cannot be reached");
     }
-    if (faults.happens("call fails")) {
+    if (goesWrong("call fails")) {
       say("the request is lost");
       return timesOut("the request was lost");
     }
-    if (late && faults.happens("call fails and arrives late")) {
+    if (late && goesWrong("call fails and arrives late")) {
       const target = program;
       say("will arrive late");
       programProcess.after(delays.whole(1_000, LATE_MS), () => {
@@ -132,9 +139,8 @@ export function simulatedHost(context: HostContext): SimulatedHost {
       });
       return timesOut("the time for it ran out");
     }
-    const loses = faults.happens("call fails after its effect");
-    const slow: Fault = "call is slow";
-    const isSlow = faults.happens(slow);
+    const loses = goesWrong("call fails after its effect");
+    const isSlow = goesWrong("call is slow");
     const isSlowToArrive = isSlow && delays.chance(0.5);
     const arrival = isSlowToArrive ? inTime() : delays.delay(CALL_MS);
     const reply = isSlow && !isSlowToArrive ? inTime() : delays.delay(CALL_MS);
@@ -198,7 +204,7 @@ export function simulatedHost(context: HostContext): SimulatedHost {
       call(
         `prompt ${messageId} in ${sessionId}`,
         () => {
-          work.sent(messageId, process.name);
+          work.sent(messageId, process.name, text);
           program.add(sessionId, { id: messageId, text, hidden: null }, true);
         },
         true,
@@ -238,7 +244,10 @@ export function simulatedHost(context: HostContext): SimulatedHost {
     notify: (sessionId, { messageId, visible, hidden, wake }) =>
       call(
         `notify ${sessionId} with ${messageId} (${hidden.replaceAll("\n", ", ")})`,
-        () => program.add(sessionId, { id: messageId, text: visible, hidden }, wake),
+        () => {
+          work.told(hidden);
+          program.add(sessionId, { id: messageId, text: visible, hidden }, wake);
+        },
         true,
       ),
     hasMessage: (sessionId, messageId) =>

@@ -6,13 +6,16 @@ export type WorkEnd = "answered" | "failed" | "stopped" | "aborted" | "denied" |
 export interface Work {
   /** How often a prompt with this id was sent to a program, and by which processes. */
   sentBy: string[];
+  /** What it said, each time. */
+  texts: string[];
   /** How often an agent began to work on it. */
   begun: number;
   /** When it first began, in virtual time; null if it never did. */
   begunAt: number | null;
   /** How each of them ended. */
   ends: WorkEnd[];
-  /** When the last of them ended. */
+  /** When the first and the last of them ended. */
+  firstEndedAt: number | null;
   endedAt: number | null;
   /** The answer, once there is one. */
   text: string | null;
@@ -20,6 +23,8 @@ export interface Work {
 
 export class WorkLog {
   readonly #works = new Map<string, Work>();
+  /** When each line about tasks first reached a parent. */
+  readonly #told = new Map<string, number>();
   clock: () => number = () => 0;
 
   /** The prompts that were sent, in order. */
@@ -30,13 +35,33 @@ export class WorkLog {
   of(messageId: string): Work {
     const known = this.#works.get(messageId);
     if (known) return known;
-    const work: Work = { sentBy: [], begun: 0, begunAt: null, ends: [], endedAt: null, text: null };
+    const work: Work = {
+      sentBy: [],
+      texts: [],
+      begun: 0,
+      begunAt: null,
+      ends: [],
+      firstEndedAt: null,
+      endedAt: null,
+      text: null,
+    };
     this.#works.set(messageId, work);
     return work;
   }
 
-  sent(messageId: string, process: string): void {
-    this.of(messageId).sentBy.push(process);
+  sent(messageId: string, process: string, text: string): void {
+    const work = this.of(messageId);
+    work.sentBy.push(process);
+    work.texts.push(text);
+  }
+
+  told(lines: string): void {
+    for (const line of lines.split("\n")) if (!this.#told.has(line)) this.#told.set(line, this.clock());
+  }
+
+  /** Null if no parent was told. */
+  toldAt(line: string): number | null {
+    return this.#told.get(line) ?? null;
   }
 
   began(messageId: string): void {
@@ -49,6 +74,7 @@ export class WorkLog {
     const work = this.of(messageId);
     work.ends.push(how);
     work.endedAt = this.clock();
+    work.firstEndedAt ??= work.endedAt;
     work.text = text;
   }
 

@@ -13,6 +13,7 @@ import type { Stage } from "../scenario/stage.ts";
 import type { Machine } from "../world/machine.ts";
 import { nothingGrows } from "./growth.ts";
 import { everythingIsInTime } from "./in-time.ts";
+import { eachRunEndsOnce, endsAreTrue } from "./outcomes.ts";
 
 type Check = (stage: Stage, tasks: readonly Task[]) => Promise<string[]> | string[];
 
@@ -20,6 +21,8 @@ const CHECKS: Check[] = [
   everythingEnded,
   nothingAcceptedIsLost,
   resultsAreTrue,
+  endsAreTrue,
+  eachRunEndsOnce,
   promptsAreSentOnce,
   eachEndIsToldOnce,
   nobodyWorksOn,
@@ -115,9 +118,11 @@ async function promptsAreSentOnce({ machine, truth }: Stage, tasks: readonly Tas
   const found: string[] = [];
   for (const task of tasks) {
     for (const run of await truth.runs(task.id, 200)) {
-      const { sentBy, begun } = machine.work.of(run.messageId);
+      const { sentBy, begun, texts } = machine.work.of(run.messageId);
       if (sentBy.length > 1)
         found.push(`the prompt of run ${run.number} of ${task.id} was sent by ${sentBy.join(" and ")}`);
+      if (texts.some((text) => text !== run.prompt))
+        found.push(`run ${run.number} of ${task.id} was sent another text: ${texts.join(" and ")}`);
       if (begun > 1) found.push(`run ${run.number} of ${task.id} was begun ${begun} times`);
     }
   }
@@ -131,12 +136,14 @@ const IS_NOTICE = /^(ended|waiting|retrying|stalled) /;
 async function eachEndIsToldOnce({ machine, truth, parents }: Stage, tasks: readonly Task[]): Promise<string[]> {
   const found: string[] = [];
   const told = new Map<string, number>();
+  const said = new Map<string, string>();
   for (const { id } of parents) {
     if (!machine.sessions.has(id)) continue;
     for (const message of machine.sessions.get(id).messages) {
       if (message.role !== "user" || message.hidden === null) continue;
       for (const line of message.hidden.split("\n").filter((text) => IS_NOTICE.test(text))) {
-        const [kind, task, run, topic] = line.split(" ");
+        const [kind, task, run, topic, outcome] = line.split(" ");
+        if (kind === "ended") said.set(`${task} ${run}`, outcome ?? "");
         const key = `${id} ${kind} ${task} ${run} ${topic}`;
         told.set(key, (told.get(key) ?? 0) + 1);
       }
@@ -147,6 +154,9 @@ async function eachEndIsToldOnce({ machine, truth, parents }: Stage, tasks: read
     const parent = parents.find(({ id }) => id === task.parentSessionId);
     if (!parent || parent.isDeleted) continue;
     for (const run of await truth.runs(task.id, 200)) {
+      const words = said.get(`${task.id} ${run.number}`);
+      if (words !== undefined && words !== run.outcome)
+        found.push(`run ${run.number} of ${task.id} is ${run.outcome}, and its parent was told: ${words}`);
       if (run.outcome !== null && !told.has(`${parent.id} ended ${task.id} ${run.number} ended`)) {
         found.push(`the end of run ${run.number} of ${task.id} (${run.outcome}) was never told`);
       }
@@ -249,6 +259,9 @@ async function queuedPromptsRunOnce({ machine, truth, promises }: Stage, tasks: 
     const session = (await truth.board.attempt(attempt))?.latestSession?.id ?? "";
     const queued = await truth.board.followUps(session, 200);
     if (!queued.some((followUp) => followUp.prompt === prompt)) found.push(`"${prompt}" was queued and is gone`);
+  }
+  for (const prompt of promises.sent) {
+    if (!runs.some((run) => run.prompt === prompt)) found.push(`"${prompt}" was answered with a run that is not there`);
   }
   for (const { prompt, messageId, number, outcome, error } of runs) {
     const { sentBy } = machine.work.of(messageId);

@@ -8,9 +8,10 @@ import type { Stage } from "../scenario/stage.ts";
 import type { Fault } from "../world/faults.ts";
 
 /** Several calls in a row may take their longest time. */
-const STOPPED_MS = 120_000;
-const NOTICED_MS = 240_000;
-const CANCELLED_MS = 100_000;
+const STOPPED_MS = 60_000;
+const NOTICED_MS = 120_000;
+const CANCELLED_MS = 60_000;
+const TOLD_MS = 180_000;
 const MARGIN_MS = 60_000;
 
 /** What keeps a process from noticing that something arrived. */
@@ -20,13 +21,13 @@ const UNNOTICED: readonly Fault[] = ["event is lost", "process dies", "process d
 const HOLDS_UP: readonly Fault[] = ["query is slow"];
 
 export async function everythingIsInTime(stage: Stage, tasks: readonly Task[]): Promise<string[]> {
-  const found: string[] = [...stage.promises.broken];
+  const found: string[] = [...stage.promises.broken, ...new Set(stage.machine.broken)];
   for (const task of tasks) {
     for (const run of await stage.truth.runs(task.id, 200)) {
       const endedAt = stage.machine.ends.of(task.id, run.number);
       if (endedAt === null) continue;
       const what = `run ${run.number} of ${task.id}`;
-      const wrong = [worksOn, noticedLate, cancelledLate, wronglyInterrupted, wronglyTooLong]
+      const wrong = [worksOn, toldLate, noticedLate, cancelledLate, wronglyInterrupted, wronglyTooLong]
         .map((check) => check(stage, task, run, endedAt))
         .filter((words) => words !== null);
       found.push(...wrong.map((words) => `${what} ${words}`));
@@ -37,20 +38,29 @@ export async function everythingIsInTime(stage: Stage, tasks: readonly Task[]): 
 
 type RunCheck = (stage: Stage, task: Task, run: Run, endedAt: number) => string | null;
 
-/** An agent that ended by itself did so before its run, or soon after: otherwise it had to be stopped. */
+/** Whoever works on a prompt whose run has ended is stopped soon. */
 const worksOn: RunCheck = ({ machine }, task, { number, messageId, outcome }, endedAt) => {
   // Deleted in another program than the one that works in it: nobody can name it any more to stop it.
   if (!machine.sessions.has(task.sessionId)) return null;
-  const work = machine.work.of(messageId);
-  const isByItself = work.ends.some((end) => end === "answered" || end === "failed" || end === "stopped");
-  if (!isByItself || work.endedAt === null || work.begunAt === null) return null;
+  const { begunAt, firstEndedAt, endedAt: stoppedAt } = machine.work.of(messageId);
+  if (begunAt === null || stoppedAt === null) return null;
+  // Its own work was over; its prompt was read once more, with what somebody else wrote there.
+  if (firstEndedAt !== null && firstEndedAt <= endedAt) return null;
   // A prompt that arrives after it was given up is stopped if its arrival is noticed, by the same process.
   const isNoticed = !UNNOTICED.some((kind) => machine.faults.has(kind));
-  if (work.begunAt > endedAt && !isNoticed) return null;
+  if (begunAt > endedAt && !isNoticed) return null;
   // One that arrives during a later run of its session is not stopped: that would stop the later run as well.
-  if (work.begunAt > endedAt && number < task.run.number) return null;
-  const ms = machine.troubles.calm(Math.max(endedAt, work.begunAt), work.endedAt);
+  if (begunAt > endedAt && number < task.run.number) return null;
+  const ms = machine.troubles.calm(Math.max(endedAt, begunAt), stoppedAt);
   return ms > STOPPED_MS ? `is ${outcome}, and its agent worked on for ${seconds(ms)}` : null;
+};
+
+const toldLate: RunCheck = ({ machine, parents }, task, { number, outcome }, endedAt) => {
+  const parent = parents.find(({ id }) => id === task.parentSessionId);
+  if (!parent || parent.isDeleted) return null;
+  const toldAt = machine.work.toldAt(`ended ${task.id} ${number} ended ${outcome}`);
+  const ms = toldAt === null ? 0 : machine.troubles.calm(endedAt, toldAt);
+  return ms > TOLD_MS ? `ended, and its parent was told ${seconds(ms)} later` : null;
 };
 
 const noticedLate: RunCheck = ({ machine }, { sessionId }, { messageId }, endedAt) => {

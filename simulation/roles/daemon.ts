@@ -11,6 +11,7 @@ import { Runner } from "../../src/engine/runner.ts";
 import { Changes } from "../../src/engine/watching/changes.ts";
 import { Waiter } from "../../src/engine/watching/waiter.ts";
 import type { HostMaker } from "../../src/hosts/host-maker.ts";
+import { AsyncAgentsError } from "../../src/model/errors.ts";
 import type { Task } from "../../src/model/task.ts";
 import { KeyedQueue } from "../../src/process/keyed-queue.ts";
 import { FROM_PERSON } from "../../src/protocol/call-origin.ts";
@@ -90,7 +91,7 @@ export class DaemonRole implements Role {
   }
 
   #running(): Parts {
-    if (!this.#parts || !this.#process.isAlive) throw new Error("The daemon does not run.");
+    if (!this.#parts || !this.#process.isAlive) throw new AsyncAgentsError("host_failed", "The daemon does not run.");
     return this.#parts;
   }
 
@@ -133,7 +134,10 @@ export class DaemonRole implements Role {
       this.#parts = { desk, runner, parts, pump };
       void runner.recover();
     };
-    start().catch(() => process.die());
+    start().catch((thrown: unknown) => {
+      machine.startFailed(process, thrown);
+      process.die();
+    });
   }
 
   #maker(process: SimulatedProcess, kind: "opencode" | "claude"): HostMaker {

@@ -90,7 +90,10 @@ export class OpenCodeRole implements Role {
       void supervisor.recover();
     };
     // A person starts it again when it does not start.
-    start().catch(() => process.die());
+    start().catch((thrown: unknown) => {
+      machine.startFailed(process, thrown);
+      process.die();
+    });
     return host;
   }
 }

@@ -17,6 +17,8 @@ const SLOW_WAIT_MS = 50_000;
 /** For how long a person watches a task, and how quick they are when it has ended. */
 const PATIENCE_MS = 60_000;
 const HASTE_MS = 400;
+/** How soon a person thinks better of a task. */
+const SOON_MS = 15_000;
 
 type Action = (stage: Stage, random: Random) => Promise<void>;
 
@@ -29,6 +31,7 @@ async function launch(stage: Stage, engine: Engine, caller: Caller, fork: boolea
 
 /** A request that was accepted, or that is tried again until it succeeds, must be obeyed. */
 async function cancel({ machine, promises }: Stage, { id, run }: Task, cancelling: Promise<CancelResult>) {
+  promises.stopped.add(id);
   const accept = (number: number) => promises.cancelled.set(`${id} ${number}`, machine.timeline.now);
   try {
     const { task, asked } = await cancelling;
@@ -68,6 +71,18 @@ async function asParent(
   const engine = parentEngine(stage, random);
   const parent = livingParent(stage, random);
   if (engine && parent) await work(engine, parent);
+}
+
+/** Stops what the parent has by then: also what it launches while that is under way. */
+async function stopAll(
+  stage: Stage,
+  random: Random,
+  work: (engine: Engine, parent: ParentSession) => Promise<unknown>,
+): Promise<void> {
+  await asParent(stage, random, (engine, parent) => {
+    stage.promises.stopped.add(parent.id);
+    return work(engine, parent);
+  });
 }
 
 export const ACTIONS: Record<string, { weight: number; act: Action }> = {
@@ -139,13 +154,30 @@ export const ACTIONS: Record<string, { weight: number; act: Action }> = {
       if (engine && task) await cancel(stage, task, engine.cancelTask(task, "cancelled by a person"));
     },
   },
+  "a person cancels a task as soon as it is prompted": {
+    weight: 2,
+    async act(stage, random) {
+      const { machine } = stage;
+      const delay = random.delay(SOON_MS);
+      const tryTo = async (sessionId: string) => {
+        const task = await stage.truth.task(sessionId);
+        const engine = anyEngine(stage, random);
+        if (task && engine && isLive(task.status) && task.host === engine.instance.host)
+          await cancel(stage, task, engine.cancelTask(task, "cancelled by a person"));
+      };
+      random.pick(stage.roles).process.watch("prompt", (what) => {
+        const sessionId = what.split(" ").at(-1) ?? "";
+        machine.timeline.schedule(delay, () => machine.forget("a person", "cancels at once", tryTo(sessionId)));
+      });
+    },
+  },
   "a parent cancels everything": {
     weight: 1,
-    act: (stage, random) => asParent(stage, random, (engine, parent) => engine.cancelAll(parent.id)),
+    act: (stage, random) => stopAll(stage, random, (engine, parent) => engine.cancelAll(parent.id)),
   },
   "a parent clears its list": {
     weight: 1,
-    act: (stage, random) => asParent(stage, random, (engine, parent) => engine.clear(parent.id)),
+    act: (stage, random) => stopAll(stage, random, (engine, parent) => engine.clear(parent.id)),
   },
   "a parent waits for a task": {
     weight: 2,
@@ -233,6 +265,7 @@ export const ACTIONS: Record<string, { weight: number; act: Action }> = {
       const working = stage.machine.hosts.flatMap(({ program }) => program.busySessions.map((id) => ({ program, id })));
       if (working.length === 0) return;
       const { program, id } = random.pick(working);
+      stage.promises.stopped.add(id);
       program.abort(id);
     },
   },
@@ -274,14 +307,15 @@ export const ACTIONS: Record<string, { weight: number; act: Action }> = {
 const BOARD_ACTIONS: typeof ACTIONS = {
   "a person starts an attempt": {
     weight: 2,
-    async act({ machine, daemon, truth, attempts }) {
+    async act({ machine, daemon, truth, attempts, promises }) {
       const [item, id] = [machine.newUuid(), machine.newUuid()];
       const at = { createdAt: 1, updatedAt: 1 };
       const work = { id: item, projectId: PROJECT, title: "work", description: null, status: "todo", ...at } as const;
       await truth.board.addWorkItem(work);
       const plain = { host: "opencode", variant: null, branch: id, error: null, folder: "/simulated", ...at };
       await truth.board.addAttempt({ id, workItemId: item, state: "starting", ...plain }, []);
-      await daemon.startAttempt(id, `prompt ${machine.newId("p")}`);
+      const task = await daemon.startAttempt(id, `prompt ${machine.newId("p")}`);
+      promises.launched.add(task.id);
       attempts.push(id);
     },
   },
@@ -295,10 +329,36 @@ const BOARD_ACTIONS: typeof ACTIONS = {
       promises.queued.set(prompt, attempt);
     },
   },
+  "a person queues a follow-up while another resumes the task": {
+    weight: 2,
+    async act(stage, random) {
+      const { machine, daemon, truth, attempts, promises } = stage;
+      if (attempts.length === 0) return;
+      const attempt = random.pick(attempts);
+      const taskId = (await truth.board.attempt(attempt))?.latestSession?.taskId ?? "";
+      const prompt = `follow-up ${machine.newId("p")}`;
+      const other = `prompt ${machine.newId("p")}`;
+      const resume = async () => {
+        const task = await truth.task(taskId);
+        const engine = parentEngine(stage, random);
+        if (!task || !engine) return;
+        const resumed = await engine.resumeTask(task, { prompt: other, allow: ["error", "cancelled"] });
+        promises.resumed.add(`${resumed.id} ${resumed.run.number}`);
+      };
+      machine.timeline.schedule(random.whole(0, HASTE_MS / 4), () =>
+        machine.forget("a person", "resumes at once", resume()),
+      );
+      await daemon.followUp(attempt, "queue", prompt);
+      promises.queued.set(prompt, attempt);
+    },
+  },
   "a person sends a follow-up": {
     weight: 1,
-    async act({ machine, daemon, attempts }, random) {
-      if (attempts.length > 0) await daemon.followUp(random.pick(attempts), "send", `follow-up ${machine.newId("p")}`);
+    async act({ machine, daemon, attempts, promises }, random) {
+      if (attempts.length === 0) return;
+      const prompt = `follow-up ${machine.newId("p")}`;
+      await daemon.followUp(random.pick(attempts), "send", prompt);
+      promises.sent.add(prompt);
     },
   },
   "a person empties a queue": {

@@ -16,6 +16,27 @@ const SILENT_MS = 280_000;
 /** How soon a person goes on elsewhere with what a dead process did. */
 const ELSEWHERE_MS = 6_000;
 
+/** The steps of a launch, an end, a delivery and a recovery: what strikes in one of them is seldom met by chance. */
+const AIMS = [
+  "opens launch",
+  "start",
+  "fork",
+  "task.created",
+  "task.resumed",
+  "prompt",
+  "abort",
+  "run.",
+  "run.completed",
+  "claims notices",
+  "notify",
+  "notices of",
+  "takes over",
+  "task.adopted",
+  "find launch",
+] as const;
+/** Most often the call itself or its answer, sometimes what follows. */
+const AIMED_WAITS = 16;
+
 type DeathOrFreeze<How extends string> = How | `${How} in a transaction`;
 
 type Disaster = (stage: Stage, random: Random) => void;
@@ -23,7 +44,7 @@ type Disaster = (stage: Stage, random: Random) => void;
 export const DISASTERS: Partial<Record<Fault, Disaster>> = {
   "process dies"(stage, random) {
     const role = random.pick(stage.roles);
-    role.process.strike(random.whole(1, WAITS), () => kill(stage, role, random, "dies"));
+    strike(role.process, random, () => kill(stage, role, random, "dies"));
   },
   "process dies in a transaction"(stage, random) {
     const role = random.pick(stage.roles);
@@ -33,7 +54,7 @@ export const DISASTERS: Partial<Record<Fault, Disaster>> = {
   "process freezes"(stage, random) {
     const { process } = random.pick(stage.roles);
     const ms = random.whole(100, FROZEN_MS);
-    process.strike(random.whole(1, WAITS), () => freeze(stage, process, ms, "freezes"));
+    strike(process, random, () => freeze(stage, process, ms, "freezes"));
   },
   "process freezes in a transaction"(stage, random) {
     const { process } = random.pick(stage.roles);
@@ -82,6 +103,12 @@ export const DISASTERS: Partial<Record<Fault, Disaster>> = {
     machine.timeline.schedule(ms, () => machine.fillDisk(false));
   },
 };
+
+/** Half of the time at one of the aims. */
+function strike(process: SimulatedProcess, random: Random, blow: () => void): void {
+  if (random.chance(0.5)) process.strike(random.whole(1, WAITS), blow);
+  else process.strikeAt(random.pick(AIMS), 1 + random.delay(AIMED_WAITS), blow);
+}
 
 function kill(stage: Stage, role: Role, random: Random, how: DeathOrFreeze<"dies">): void {
   const { machine } = stage;

@@ -6,8 +6,12 @@ export class Promises {
   readonly resumed = new Set<string>();
   /** The prompts of follow-ups whose queueing was answered, with their attempts; each prompt is unique. */
   readonly queued = new Map<string, string>();
+  /** The prompts of follow-ups that were answered with a run of their own; each prompt is unique. */
+  readonly sent = new Set<string>();
   /** When the cancel of a run was accepted, by `task run`. */
   readonly cancelled = new Map<string, number>();
+  /** Tasks that somebody tried to stop, in whatever way: accepted or not, it may have had an effect. */
+  readonly stopped = new Set<string>();
   /** What went wrong while somebody waited for an answer, in words. */
   readonly broken: string[] = [];
   /** Attempts whose queue somebody emptied, or tried to. */

@@ -5,6 +5,8 @@
 interface End {
   at: number;
   working: ReadonlySet<string>;
+  /** The prompts that a program has and has not begun to work on. */
+  waiting: ReadonlySet<string>;
 }
 
 export class EndTimes {
@@ -33,5 +35,10 @@ export class EndTimes {
   /** Whether an agent worked on that prompt when the end of its run was written. */
   wasWorking(taskId: string, run: number, messageId: string): boolean {
     return this.#ends.get(`${taskId} ${run}`)?.working.has(messageId) ?? false;
+  }
+
+  /** Whether that prompt waited for its agent to begin when the end of its run was written. */
+  wasWaiting(taskId: string, run: number, messageId: string): boolean {
+    return this.#ends.get(`${taskId} ${run}`)?.waiting.has(messageId) ?? false;
   }
 }

@@ -5,7 +5,7 @@
 
 import type { Settings } from "../../src/engine/context.ts";
 import { ScriptedSessions } from "../../src/hosts/scripted/sessions.ts";
-import { messageOf } from "../../src/model/errors.ts";
+import { AsyncAgentsError, messageOf } from "../../src/model/errors.ts";
 import { type BeatingProcess, instanceJudge, ownIdentity } from "../../src/process/liveness.ts";
 import type { Log } from "../../src/process/log.ts";
 import { kyselyStore } from "../../src/store/kysely-store.ts";
@@ -76,6 +76,9 @@ export class Machine {
   readonly #processes = new Map<number, SimulatedProcess>();
   readonly #hosts = new Set<SimulatedHost>();
   readonly #wall = { skew: 0 };
+  readonly #bornInPeace = new WeakSet<SimulatedProcess>();
+  /** When a process first died, for whatever reason. */
+  firstDeath = Number.POSITIVE_INFINITY;
   #ids = 0;
   /** Whether processes see each other; if not, only heartbeats tell who is alive. */
   readonly areVisible: boolean;
@@ -93,7 +96,8 @@ export class Machine {
     this.work.clock = () => this.timeline.now;
     database.onEnd = (taskId, run) => {
       const working = new Set(this.hosts.flatMap(({ program }) => program.prompts));
-      this.ends.add(taskId, run, { at: this.timeline.now, working });
+      const waiting = new Set(this.hosts.flatMap(({ program }) => program.waiting));
+      this.ends.add(taskId, run, { at: this.timeline.now, working, waiting });
     };
   }
 
@@ -110,6 +114,10 @@ export class Machine {
     const pid = 100 + this.#processes.size;
     const process = new SimulatedProcess(`${role}#${pid}`, pid, this.timeline, this.#wall);
     this.#processes.set(pid, process);
+    if (this.faults.isHealed) this.#bornInPeace.add(process);
+    process.onEnd(() => {
+      this.firstDeath = Math.min(this.firstDeath, this.timeline.now);
+    });
     this.struck(process.name, "starts");
     return process;
   }
@@ -123,7 +131,8 @@ export class Machine {
   /** The store of a process, through its own driver. */
   store(process: SimulatedProcess): Store {
     const store = kyselyStore(this.#database.driver(process, this.random, this.faults));
-    return toldStore(store, (text) => this.history.add(process.name, text));
+    const tell = (text: string | (() => string)) => this.history.add(process.name, text);
+    return toldStore(store, tell, (what) => process.reaches(what));
   }
 
   /** A host for that process, with a program of its own or in the same process. */
@@ -189,11 +198,32 @@ export class Machine {
     this.#database.isFull = isFull;
   }
 
+  /** Errors that are no answers: code that broke. */
+  readonly broken: string[] = [];
+
+  /** An error that the code made on purpose has a code of its own; any other is a fault of it. */
+  judgeError(what: string, thrown: unknown): void {
+    if (AsyncAgentsError.isInstance(thrown) && thrown.code !== "internal") return;
+    this.broken.push(`${what} broke: ${messageOf(thrown)}`);
+  }
+
+  /** Where nothing goes wrong any more, everything starts. */
+  startFailed(process: SimulatedProcess, thrown: unknown): void {
+    this.history.add(process.name, () => `does not start: ${messageOf(thrown)}`);
+    this.judgeError(`the start of ${process.name}`, thrown);
+    // One that began before may still have waited for a lock.
+    if (this.#bornInPeace.has(process))
+      this.broken.push(`${process.name} did not start in peace: ${messageOf(thrown)}`);
+  }
+
   /** Something that nobody waits for; its failure is only written down. */
   forget(who: string, what: string, work: Promise<unknown>): void {
     work.then(
       () => this.history.add(who, `${what}: done`),
-      (thrown: unknown) => this.history.add(who, () => `${what}: refused: ${messageOf(thrown)}`),
+      (thrown: unknown) => {
+        this.judgeError(what, thrown);
+        this.history.add(who, () => `${what}: refused: ${messageOf(thrown)}`);
+      },
     );
   }
 }

@@ -21,6 +21,8 @@ export class SimulatedProcess implements Clock {
   readonly #onEnd = new Set<() => void>();
   #strike: { waits: number; blow: () => void } | null = null;
   #strikeInTransaction: (() => void) | null = null;
+  #aim: { at: string; waits: number; blow: () => void } | null = null;
+  #watch: { at: string; call: (what: string) => void } | null = null;
   #isAlive = true;
   #isFrozen = false;
   #awake = 0;
@@ -83,6 +85,29 @@ export class SimulatedProcess implements Clock {
     this.#strike = { waits, blow };
   }
 
+  /** Does something to the process when it does that next, after so many waits: most waits are those of polls. */
+  strikeAt(at: string, waits: number, blow: () => void): void {
+    this.#aim = { at, waits, blow };
+  }
+
+  /** Calls back when the process does that next. */
+  watch(at: string, call: (what: string) => void): void {
+    this.#watch = { at, call };
+  }
+
+  /** It begins to do something that a strike may be aimed at. */
+  reaches(what: string): void {
+    if (this.#watch !== null && what.startsWith(this.#watch.at)) {
+      const { call } = this.#watch;
+      this.#watch = null;
+      call(what);
+    }
+    if (this.#aim === null || !what.startsWith(this.#aim.at)) return;
+    const { waits, blow } = this.#aim;
+    this.#aim = null;
+    this.strike(waits, blow);
+  }
+
   /** Does something to the process while it holds the lock of the database: in its next transaction. */
   strikeInTransaction(blow: () => void): void {
     this.#strikeInTransaction = blow;
@@ -100,6 +125,8 @@ export class SimulatedProcess implements Clock {
   spare(): void {
     this.#strike = null;
     this.#strikeInTransaction = null;
+    this.#aim = null;
+    this.#watch = null;
   }
 
   /** Runs a piece of the process's code: now, after it thaws, or never. */

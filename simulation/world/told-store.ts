@@ -6,8 +6,9 @@ import type { Store, Transaction } from "../../src/store/store.ts";
 type Tell = (text: string | (() => string)) => void;
 
 /** Behaves as the store that it is given. */
-export function toldStore(store: Store, tell: Tell): Store {
+export function toldStore(store: Store, tell: Tell, reaches: (what: string) => void = () => {}): Store {
   const told = <T>(what: string, work: Promise<T>): Promise<T> => {
+    reaches(what);
     work.then(
       (value) => {
         const outcome = outcomeText(value);
@@ -23,7 +24,7 @@ export function toldStore(store: Store, tell: Tell): Store {
       event.type === "run.progressed"
         ? store.apply(id, event, expected)
         : told(`${eventText(event)} of ${id}`, store.apply(id, event, expected)),
-    write: (work) => store.write((transaction) => work(toldTransaction(transaction, tell))),
+    write: (work) => store.write((transaction) => work(toldTransaction(transaction, tell, reaches))),
     claimNotices: (parent, claim) =>
       told(`claims notices of ${parent} for ${claim.messageId}`, store.claimNotices(parent, claim)),
     reclaimNotices: (messageId, claim) =>
@@ -37,14 +38,16 @@ export function toldStore(store: Store, tell: Tell): Store {
   };
 }
 
-function toldTransaction(transaction: Transaction, tell: Tell): Transaction {
+function toldTransaction(transaction: Transaction, tell: Tell, reaches: (what: string) => void): Transaction {
   return {
     ...transaction,
     apply(id, event, expected) {
+      reaches(event.type);
       tell(() => `in a transaction: ${eventText(event)} of ${id}`);
       return transaction.apply(id, event, expected);
     },
     openLaunch(launch) {
+      reaches("opens launch");
       tell(() => `in a transaction: opens launch ${launch.id}`);
       return transaction.openLaunch(launch);
     },
