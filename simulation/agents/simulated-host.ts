@@ -24,9 +24,23 @@ const TIMEOUT_MS = 30_000;
 const LATE_MS = 150_000;
 const EVENT_MS = 40;
 const LATE_EVENT_MS = 10_000;
-/** In half of the seeds one of these calls goes wrong far more often than others: what follows from it is seldom tried. */
-const WEAK_CALLS = ["abort", "notify", "prompt", "start", "inspect", "exists", "messages", "find launch"];
-const WEAKNESS = 8;
+/**
+ * In half of the seeds one of these calls goes wrong far more often than others, up to that share: what must follow
+ * from a failure, or from several in a row, is seldom tried otherwise. A stop is given up after some failures.
+ */
+const WEAK_CALLS = [
+  { call: "abort", most: 0.5 },
+  { call: "abort", most: 0.5 },
+  { call: "notify", most: 0.9 },
+  { call: "notify", most: 0.9 },
+  { call: "inspect", most: 0.6 },
+  { call: "prompt", most: 0.5 },
+  { call: "start", most: 0.5 },
+  { call: "exists", most: 0.5 },
+  { call: "messages", most: 0.5 },
+  { call: "find launch", most: 0.8 },
+] as const;
+const WEAKNESS = 30;
 /** Calls that are not worth a line in the history if they succeed. */
 const QUIET: ReadonlySet<string> = new Set(["requests", "statuses", "agent", "agents"]);
 
@@ -111,7 +125,9 @@ export function simulatedHost(context: HostContext): SimulatedHost {
   const call = async <T>(what: string, effect: () => T, late = false): Promise<T> => {
     process.reaches(what);
     const say = (outcome: string) => history.add(process.name, `${what}: ${outcome}`);
-    const goesWrong = (fault: Fault) => faults.happens(fault, weakCall && what.startsWith(weakCall) ? WEAKNESS : 1);
+    const isWeak = weakCall !== null && what.startsWith(weakCall.call);
+    const odds = isWeak ? { times: WEAKNESS, most: weakCall.most } : undefined;
+    const goesWrong = (fault: Fault) => faults.happens(fault, odds);
     if (!program.isAlive && programProcess !== process) {
       await process.settle(delays.whole(1_000, RESTART_MS), () => {
         if (!program.isAlive) begin();

@@ -33,7 +33,7 @@ const CHECKS: Check[] = [
   nothingIsLeftBehind,
   nothingGrows,
   theLivingAreRegistered,
-  adoptedRunsAreLeftAlone,
+  onlyOwnersEndRuns,
 ];
 
 export async function checkAll(stage: Stage): Promise<string[]> {
@@ -232,17 +232,23 @@ async function theLivingAreRegistered({ roles, truth }: Stage): Promise<string[]
     .map(({ name, id }) => `${name} lives, and its instance ${id} is not registered`);
 }
 
-/** Who took over a run and lives decides how it ends. */
-async function adoptedRunsAreLeftAlone({ machine, roles, truth }: Stage, tasks: readonly Task[]): Promise<string[]> {
-  const living = new Set(roles.flatMap((role) => role.engines()).map(({ instance }) => instance.id));
+/** Where processes see each other, whoever owns a run and lives decides how it ends. */
+async function onlyOwnersEndRuns({ machine, truth }: Stage, tasks: readonly Task[]): Promise<string[]> {
   const found: string[] = [];
   for (const { id } of machine.areVisible ? tasks : []) {
     let owner: string | null = null;
     for (const { event } of await truth.entriesOf([id], { after: 0, before: Number.MAX_SAFE_INTEGER }, 5_000)) {
-      if (event.type === "task.adopted") owner = event.owner;
-      else if (event.type === "run.failed" && event.error === INTERRUPTED && owner !== null && living.has(owner))
-        found.push(`run ${event.run} of ${id} was adopted by ${owner}, and somebody else called it interrupted`);
-      if (event.type.startsWith("run.") && event.type !== "run.phased" && event.type !== "run.progressed") owner = null;
+      if (event.type === "task.created") ({ owner } = event.task);
+      else if (event.type === "task.adopted" || event.type === "task.resumed") ({ owner } = event);
+      const process = machine.instances.get(owner ?? "");
+      if (
+        !process ||
+        !(event.type === "run.completed" || event.type === "run.failed" || event.type === "run.cancelled")
+      )
+        continue;
+      const other = machine.ends.writtenBehind(process, id, event.run);
+      if (other)
+        found.push(`run ${event.run} of ${id} was ended by ${other.name} while its owner ${process.name} lived`);
     }
   }
   return found;

@@ -37,6 +37,9 @@ const AIMS = [
 /** Most often the call itself or its answer, sometimes what follows. */
 const AIMED_WAITS = 16;
 
+const RECOVERY_AIMS = ["inspect", "inspect", "find launch", "task.adopted", "takes over"] as const;
+const HELD_UP_MS = 30_000;
+
 type DeathOrFreeze<How extends string> = How | `${How} in a transaction`;
 
 type Disaster = (stage: Stage, random: Random) => void;
@@ -120,6 +123,14 @@ function kill(stage: Stage, role: Role, random: Random, how: DeathOrFreeze<"dies
   process.die();
   machine.timeline.schedule(ms, () => role.restart());
   if (random.chance(0.5)) machine.timeline.schedule(random.whole(0, ELSEWHERE_MS), () => goOn(stage, process.pid));
+  if (machine.faults.has("process freezes") && random.chance(0.5)) holdUpRecovery(stage, random);
+}
+
+/** One of those that recover what the dead process left stands still in the middle of that: others are faster. */
+function holdUpRecovery(stage: Stage, random: Random): void {
+  const { process } = random.pick(stage.roles);
+  const ms = random.whole(100, HELD_UP_MS);
+  process.strikeAt(random.pick(RECOVERY_AIMS), 1 + random.delay(3), () => freeze(stage, process, ms, "freezes"));
 }
 
 function freeze({ machine }: Stage, process: SimulatedProcess, ms: number, how: DeathOrFreeze<"freezes">): void {

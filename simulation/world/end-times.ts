@@ -2,8 +2,13 @@
  * When each run ended, in virtual time, and which prompts agents were working on at that very moment. The stored times
  * come from a wall clock, which people may set.
  */
+import type { SimulatedProcess } from "./simulated-process.ts";
+
 interface End {
   at: number;
+  /** The process that wrote it, and all that lived. */
+  by: SimulatedProcess;
+  living: ReadonlySet<SimulatedProcess>;
   working: ReadonlySet<string>;
   /** The prompts that a program has and has not begun to work on. */
   waiting: ReadonlySet<string>;
@@ -40,5 +45,11 @@ export class EndTimes {
   /** Whether that prompt waited for its agent to begin when the end of its run was written. */
   wasWaiting(taskId: string, run: number, messageId: string): boolean {
     return this.#ends.get(`${taskId} ${run}`)?.waiting.has(messageId) ?? false;
+  }
+
+  /** Who wrote it although that process lived; null if that process wrote it itself, or was dead. */
+  writtenBehind(owner: SimulatedProcess, taskId: string, run: number): SimulatedProcess | null {
+    const end = this.#ends.get(`${taskId} ${run}`);
+    return end === undefined || end.by === owner || !end.living.has(owner) ? null : end.by;
   }
 }

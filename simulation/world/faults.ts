@@ -63,11 +63,11 @@ export class Faults {
     return this.#odds.has(kind);
   }
 
-  /** Whether it happens now; `weight` makes it more likely than elsewhere. */
-  happens(kind: Fault, weight = 1): boolean {
+  /** Whether it happens now. It may be more likely here than elsewhere, up to `most`. */
+  happens(kind: Fault, { times, most } = { times: 1, most: 1 }): boolean {
     const stream = this.#streams.get(kind);
     if (stream === undefined || this.#isHealed) return false;
-    if (!stream.chance(Math.min(0.9, weight * (this.#odds.get(kind) ?? 0)))) return false;
+    if (!stream.chance(Math.min(most, times * (this.#odds.get(kind) ?? 0)))) return false;
     this.count(kind);
     return true;
   }

@@ -75,6 +75,8 @@ export class Machine {
   readonly #database: SharedDatabase;
   readonly #processes = new Map<number, SimulatedProcess>();
   readonly #hosts = new Set<SimulatedHost>();
+  /** The process of each instance that was ever registered. */
+  readonly instances = new Map<string, SimulatedProcess>();
   readonly #wall = { skew: 0 };
   readonly #bornInPeace = new WeakSet<SimulatedProcess>();
   /** When a process first died, for whatever reason. */
@@ -94,10 +96,10 @@ export class Machine {
     this.#database = database;
     history.clock = () => this.timeline.now;
     this.work.clock = () => this.timeline.now;
-    database.onEnd = (taskId, run) => {
+    database.onEnd = (taskId, run, by) => {
       const working = new Set(this.hosts.flatMap(({ program }) => program.prompts));
       const waiting = new Set(this.hosts.flatMap(({ program }) => program.waiting));
-      this.ends.add(taskId, run, { at: this.timeline.now, working, waiting });
+      this.ends.add(taskId, run, { at: this.timeline.now, by, living: new Set(this.living), working, waiting });
     };
   }
 
@@ -132,7 +134,14 @@ export class Machine {
   store(process: SimulatedProcess): Store {
     const store = kyselyStore(this.#database.driver(process, this.random, this.faults));
     const tell = (text: string | (() => string)) => this.history.add(process.name, text);
-    return toldStore(store, tell, (what) => process.reaches(what));
+    const told = toldStore(store, tell, (what) => process.reaches(what));
+    return {
+      ...told,
+      addInstance: (instance) => {
+        this.instances.set(instance.id, process);
+        return told.addInstance(instance);
+      },
+    };
   }
 
   /** A host for that process, with a program of its own or in the same process. */

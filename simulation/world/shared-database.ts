@@ -47,7 +47,7 @@ export class SharedDatabase {
   /** Nothing can be written. */
   isFull = false;
   /** Called when the end of a run was committed. */
-  onEnd: (taskId: string, run: number) => void = () => {};
+  onEnd: (taskId: string, run: number, by: SimulatedProcess) => void = () => {};
 
   static async open(): Promise<SharedDatabase> {
     const shared = new SharedDatabase();
@@ -125,7 +125,7 @@ export class SharedDatabase {
           await this.#lock(process, delays);
           if (this.isFull) throw failed("SQLITE_FULL", "database or disk is full");
           if (isTwice) await this.#attempt(work);
-          const made = await this.#commit(work, isHeard, delays);
+          const made = await this.#commit(process, work, isHeard, delays);
           const isAnswerLost = faults.happens("query fails after its commit");
           return process.settle(delays.delay(LATENCY_MS), () => {
             if (isAnswerLost) throw failed("SQLITE_IOERR_FSYNC", "disk I/O error");
@@ -165,7 +165,12 @@ export class SharedDatabase {
     this.#rollBack();
   }
 
-  async #commit<T>(work: (kysely: Kysely<Schema>) => Promise<T>, isHeard: () => boolean, delays: Random): Promise<T> {
+  async #commit<T>(
+    process: SimulatedProcess,
+    work: (kysely: Kysely<Schema>) => Promise<T>,
+    isHeard: () => boolean,
+    delays: Random,
+  ): Promise<T> {
     const { kysely, handle } = this.#connection;
     handle.run("begin immediate");
     const before = this.#changes.get()?.value;
@@ -174,7 +179,7 @@ export class SharedDatabase {
       const made = await work(kysely);
       handle.run("commit");
       if (this.#changes.get()?.value === before) return made;
-      if (!this.#isBeat()) this.#tellEnds();
+      if (!this.#isBeat()) this.#tellEnds(process);
       if (isHeard()) this.#raise(delays);
       return made;
     } catch (thrown) {
@@ -183,13 +188,13 @@ export class SharedDatabase {
     }
   }
 
-  #tellEnds(): void {
+  #tellEnds(process: SimulatedProcess): void {
     const rows = this.#connection.handle.query<{ seq: number; type: string; task_id: string; event: string }, [number]>(
       "select seq, type, task_id, event from events where seq > ? order by seq",
     );
     for (const { seq, type, task_id, event } of rows.all(this.#lastSeq)) {
       this.#lastSeq = seq;
-      if (ENDS.has(type)) this.onEnd(task_id, JSON.parse(event).run);
+      if (ENDS.has(type)) this.onEnd(task_id, JSON.parse(event).run, process);
     }
   }
 
