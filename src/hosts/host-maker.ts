@@ -6,7 +6,7 @@ import type { Host } from "./host.ts";
 
 export interface OpenedHost {
   host: Host;
-  /** Releases the directory; work in progress there ends. */
+  /** Releases the directory; work in progress there ends and stays unfinished, as after a crash: it was not aborted. */
   close(): Promise<void>;
 }
 

@@ -126,7 +126,7 @@ export interface Host {
   readonly kind: string;
   /** The agent that is used if none is named. */
   readonly defaultAgent: string;
-  /** Creates a session for a task; returns its id. */
+  /** Creates a session for a task; returns its id, unique among all hosts: it becomes the id of the task. */
   start(input: StartInput): Promise<string>;
   /** Sends a prompt; resolves once the host has accepted it. */
   prompt(sessionId: string, input: PromptInput): Promise<void>;

@@ -2,6 +2,7 @@
  * The hosts by the names that operations give them: the only table of them, for the server, the command line and the
  * dashboard. Without schemas, so that a page can load it alone. No behaviour.
  */
+/** In this order they are offered; the first that can be used is the dashboard's default. */
 export const EXECUTOR_HOSTS = { OPENCODE: "opencode", CLAUDE_CODE: "claude", SCRIPTED: "scripted" } as const;
 
 export type ExecutorName = keyof typeof EXECUTOR_HOSTS;
@@ -10,8 +11,8 @@ export type HostName = (typeof EXECUTOR_HOSTS)[ExecutorName];
 export const EXECUTORS = Object.keys(EXECUTOR_HOSTS) as readonly ExecutorName[];
 
 /**
- * Whether models are offered it, or only people: an agent that does what its prompt says without a model that could
- * refuse is for people.
+ * Whether models are offered it, or only people: an agent that changes files as its prompt says, without a model that
+ * could refuse, is for people. `ASYNCAGENTS_SCRIPTED` offers models all of those.
  */
 const OFFERED_TO_MODELS: Readonly<Record<ExecutorName, boolean>> = {
   OPENCODE: true,

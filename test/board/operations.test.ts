@@ -220,7 +220,8 @@ describe("lists", () => {
       ["CLAUDE_CODE", false],
       ["SCRIPTED", true],
     ]);
-    expect(executors[2]).toMatchObject({ problem: null, default_variant: "general", variants: ["general", "explore"] });
+    const scripted = executors.find(({ executor }) => executor === "SCRIPTED");
+    expect(scripted).toMatchObject({ problem: null, default_variant: "general", variants: ["general", "explore"] });
   });
 });
 

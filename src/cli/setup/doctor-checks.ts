@@ -85,7 +85,7 @@ async function checkGit(): Promise<Finding> {
     : problem("git", version, `git ${MIN_GIT} or newer is needed.`);
 }
 
-/** The version of the program behind each host; null if there is no program, and nothing to check. */
+/** The version of the program behind each host; null: ships with us, and does not count as a host that can be used. */
 const VERSIONS: Readonly<Record<HostName, ((environment: CheckContext["environment"]) => Promise<string>) | null>> = {
   opencode: openCodeVersion,
   claude: claudeVersions,
