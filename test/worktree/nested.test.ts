@@ -145,6 +145,25 @@ describe("a repository in an ignored folder of an attempt", () => {
   }
 });
 
+test.each([
+  ["in a folder that is called like one of git's own", "objects/dep", []],
+  ["whose git folder is named by a file with other line ends", "dep", ["--separate-git-dir", "store/dep"]],
+] as const)("a repository %s keeps its commits", async (_, inside, options) => {
+  const repo = bed.repo();
+  write(repo, ".gitignore", "objects/\ndep/\nstore/\n");
+  commit(repo, "ignore");
+  const made = await bed.attempt(repo);
+  const dep = join(made.path, inside);
+  write(made.path, "store/.keep", "");
+  sh(made.path, "init", "--quiet", ...options, dep);
+  write(dep, "b.txt", "b");
+  commit(dep, "only here");
+  if (options.length > 0) write(dep, ".git", `gitdir: ${join(made.path, "store/dep")}\r\n`);
+  const refused = await refusal(removeWorktrees({ base: join(made.path, "../.."), attemptId: made.attemptId }));
+  expect([refused.code, refused.message]).toEqual(["worktree_unmerged", expect.stringContaining(inside)]);
+  expect(sh(dep, "log", "--format=%s")).toBe("only here");
+});
+
 test("copied files that git ignores do not prevent a merge, and are not part of it", async () => {
   const repo = bed.repo();
   write(repo, ".gitignore", ".env\nlocal/\n");

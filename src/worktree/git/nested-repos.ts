@@ -128,15 +128,20 @@ function fetched(gitDir: string): string[] {
   return (contentOf(join(gitDir, "FETCH_HEAD")) ?? "").match(/^[0-9a-f]{40,64}(?=\t)/gm) ?? [];
 }
 
-/** The folders in and below these whose entries pass; skips git's own folders. */
+/**
+ * The folders in and below these whose entries pass. Skips git's own folders, and only those: a project may well have
+ * a folder `objects`.
+ */
 async function foldersWith(tops: readonly string[], test: (names: string[]) => boolean): Promise<string[]> {
   const found: string[] = [];
   const waiting = [...tops];
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
     const entries = await entriesOf(folder);
-    if (test(entries.map(({ name }) => name))) found.push(folder);
+    const names = entries.map(({ name }) => name);
+    if (test(names)) found.push(folder);
+    const isGits = ["HEAD", "objects", "refs"].every((name) => names.includes(name));
     for (const entry of entries) {
-      if (entry.isDirectory() && entry.name !== ".git" && entry.name !== "objects")
+      if (entry.isDirectory() && entry.name !== ".git" && !(isGits && entry.name === "objects"))
         waiting.push(join(folder, entry.name));
     }
   }
@@ -155,7 +160,7 @@ async function entriesOf(folder: string): Promise<Dirent[]> {
 /** Git's folder for the checkout at `folder`; null if there is no usable one. */
 function gitDirOf(folder: string): string | null {
   const entry = join(folder, ".git");
-  const [, named] = /^gitdir: (.+?)\n?$/.exec(contentOf(entry) ?? "") ?? [];
+  const [, named] = /^gitdir: (.+?)[\r\n]*$/.exec(contentOf(entry) ?? "") ?? [];
   const gitDir = named === undefined ? entry : resolve(folder, named);
   return isGitDir(gitDir) ? gitDir : null;
 }
