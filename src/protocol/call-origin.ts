@@ -15,14 +15,16 @@ export const DOOR_HEADER = "x-asyncagents-door";
 export const DEPTH_HEADER = "x-asyncagents-depth";
 /** Set in the environment of every agent that we start. */
 export const DEPTH_VARIABLE = "ASYNCAGENTS_DEPTH";
+const UNKNOWN = "unknown";
 
 /** True for a person, false for a command that an agent runs. */
 export function isPerson({ door, depth }: CallOrigin): boolean {
   return door === "person" && depth === 0;
 }
 
+/** A depth that is not known is sent as such: a person's call without one counts as a person's own. */
 export function originHeaders({ door, depth }: CallOrigin): Record<string, string> {
-  return { [DOOR_HEADER]: door, ...(depth !== null && { [DEPTH_HEADER]: String(depth) }) };
+  return { [DOOR_HEADER]: door, [DEPTH_HEADER]: depth === null ? UNKNOWN : String(depth) };
 }
 
 /** The caller of a request that has the token: a person, unless its headers say otherwise. */

@@ -119,11 +119,14 @@ test("a model does not count as a person on any interface it can name, and neith
   };
   expect(await decide({ "x-asyncagents-door": "model", ...TOP })).toEqual([403, "not_allowed"]);
   expect(await decide({ "x-asyncagents-depth": "1" })).toEqual([403, "not_allowed"]);
-  const inAgent = { ...bed.environment, ASYNCAGENTS_DEPTH: "1" };
   const approve = [COMMAND, ...mcpArguments().slice(0, 1), "approve", approval_id ?? ""];
-  const shell = Bun.spawn(approve, { env: inAgent, stdio: ["ignore", "pipe", "pipe"] });
-  expect(await new Response(shell.stderr).text()).toContain("Only people can use");
-  expect(await shell.exited).not.toBe(0);
+  // Nor where its depth cannot be read.
+  for (const depth of ["1", "one"]) {
+    const inAgent = { ...bed.environment, ASYNCAGENTS_DEPTH: depth };
+    const shell = Bun.spawn(approve, { env: inAgent, stdio: ["ignore", "pipe", "pipe"] });
+    expect(await new Response(shell.stderr).text()).toContain("Only people can use");
+    expect(await shell.exited).not.toBe(0);
+  }
   expect((await requested()).map((each) => each.approval_id)).toContain(approval_id ?? "");
 });
 
