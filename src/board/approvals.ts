@@ -12,6 +12,7 @@ import type { BoardRepo } from "../model/board.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { isPerson } from "../protocol/call-origin.ts";
 import type { OperationOutput } from "../protocol/operations.ts";
+import { foldersOf, type Repo } from "../worktree/git/repo.ts";
 import type { BoardCall } from "./board-call.ts";
 import type { BoardContext } from "./board-context.ts";
 import type { Input } from "./input.ts";
@@ -30,6 +31,12 @@ export async function assertDirectory(context: BoardContext, path: string, call:
   if (await isDirectoryAllowed(context, path, call)) return;
   const asked = { kind: "directory", subject: path, directory: path, script: null } as const;
   throw needed(await ask(context, asked, call), `Agents may not work in ${path} yet`);
+}
+
+/** Rejects a repository that a model may not use yet, or that is partly in a directory that it may not use. */
+export async function assertRepo(context: BoardContext, repo: Repo, call: BoardCall): Promise<void> {
+  if (isPerson(call.origin)) return;
+  for (const folder of await foldersOf(repo)) await assertDirectory(context, folder, call);
 }
 
 export async function isDirectoryAllowed(

@@ -8,7 +8,7 @@ import type { Approval } from "../model/approval.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import type { OperationOutput } from "../protocol/operations.ts";
 import { inspectRepo } from "../worktree/git/repo.ts";
-import { assertDirectory, noteSetup, realOf, setupApproval } from "./approvals.ts";
+import { assertDirectory, assertRepo, noteSetup, realOf, setupApproval } from "./approvals.ts";
 import type { BoardCall } from "./board-call.ts";
 import type { BoardContext } from "./board-context.ts";
 import type { Input } from "./input.ts";
@@ -186,16 +186,16 @@ interface FoundRepo {
 }
 
 /**
- * Git reads the folder's configuration, so a model's folder must be approved before git runs there, and so must the
- * top-level folder of its repository.
+ * Git reads the folder's configuration, so a model's folder must be approved before git runs there, and so must all
+ * folders of its repository.
  */
 async function foundRepo(context: BoardContext, given: string, call: BoardCall): Promise<FoundRepo> {
   const real = realOf(given);
   if (real !== null) await assertDirectory(context, real, call);
-  const { root, currentBranch } = await inspectRepo(real ?? given);
-  const path = realpathSync(root);
-  await assertDirectory(context, path, call);
-  return { path, name: basename(path).slice(0, 100), currentBranch };
+  const repo = await inspectRepo(real ?? given);
+  await assertRepo(context, repo, call);
+  const path = realpathSync(repo.root);
+  return { path, name: basename(path).slice(0, 100), currentBranch: repo.currentBranch };
 }
 
 function wireAddedRepo({ id, name, currentBranch }: FoundRepo & { id: string }, approval: Approval | null) {

@@ -15,7 +15,7 @@ import { inspectRepo, tipOf } from "../../worktree/git/repo.ts";
 import { type MadeWorktree, makeWorktrees } from "../../worktree/make.ts";
 import { removeWorktrees } from "../../worktree/remove.ts";
 import { surprisesOf } from "../../worktree/surprises.ts";
-import { assertSetups } from "../approvals.ts";
+import { assertRepo, assertSetups } from "../approvals.ts";
 import type { BoardCall } from "../board-call.ts";
 import type { BoardParts } from "../board-context.ts";
 import { assertUsable, hostFor, runChoicesOf } from "../executors.ts";
@@ -106,7 +106,7 @@ export class AttemptStart {
     const variant = input.variant?.trim() || null;
     const item = await store.board.workItem(input.task_id);
     if (item === null) throw notFound("task", input.task_id);
-    const repos = await this.#repos(item, input.repos);
+    const repos = await this.#repos(item, input.repos, call);
     await assertSetups(
       this.#parts,
       repos.map(({ repo }) => repo),
@@ -131,7 +131,7 @@ export class AttemptStart {
     return { attempt, item, repos, run: { prompt, ...runChoicesOf(host, input) } };
   }
 
-  async #repos(item: WorkItem, wanted: Input<"start_task_attempt">["repos"]): Promise<Plan["repos"]> {
+  async #repos(item: WorkItem, wanted: Input<"start_task_attempt">["repos"], call: BoardCall): Promise<Plan["repos"]> {
     const known = await this.#parts.store.board.repos(wanted.map(({ repo_id }) => repo_id));
     const found: Plan["repos"] = [];
     for (const [i, { repo_id, target_branch }] of wanted.entries()) {
@@ -146,6 +146,8 @@ export class AttemptStart {
         throw new AsyncAgentsError("invalid_input", message, { details: { field: `repos[${i}].repo_id` } });
       }
       const inspected = await inspectRepo(repo.path);
+      // Its `.git` may have been replaced since it was added.
+      await assertRepo(this.#parts, inspected, call);
       await tipOf(inspected.place, target_branch);
       const surprises = await surprisesOf(inspected, target_branch, repo.setup);
       found.push({ repo, targetBranch: target_branch, surprises });

@@ -2,11 +2,12 @@
  * Inspects a repository: where it is and which branches it has. Invariant: the result is usable as it is; a folder in
  * which no attempt can start is an error that says why. Read-only.
  */
-import { statSync } from "node:fs";
-import { isAbsolute } from "node:path";
+import { realpathSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import { folderProblem } from "../../model/folder-problem.ts";
 import { askGit, type GitLocation, git, gitFailure, tryGit } from "./git.ts";
+import { contentOf } from "./plain-file.ts";
 
 export interface Repo {
   /** The top folder of the checkout; for a bare repository, the repository itself. */
@@ -46,6 +47,32 @@ export async function inspectRepo(path: string): Promise<Repo> {
     branches,
     defaultBranch: await defaultOf(place, branches, currentBranch),
   };
+}
+
+/**
+ * The real folders that a repository is in: its checkout, and git's folders unless they name that checkout as theirs.
+ * Whoever can write a `.git` file or a link can refer to any repository.
+ */
+export async function foldersOf({ root, gitDir, place }: Repo): Promise<string[]> {
+  const checkout = realpathSync(root);
+  const [own, common] = [realpathSync(place.gitDir), realpathSync(gitDir)];
+  if (!isWithin(common, checkout) && (await checkoutNamedBy(own, common)) === checkout) return [checkout];
+  return [checkout, common, ...["objects", "refs"].map((name) => realpathSync(join(common, name)))];
+}
+
+/** The checkout of a linked worktree or of a submodule, according to git's folder for it. */
+async function checkoutNamedBy(own: string, common: string): Promise<string | null> {
+  if (dirname(own) === join(common, "worktrees")) {
+    const named = contentOf(join(own, "gitdir"))?.trim();
+    return named ? dirname(resolve(own, named)) : null;
+  }
+  const args = ["config", "--file", join(common, "config"), "--no-includes", "core.worktree"];
+  const answer = own === common ? await askGit("/", args) : null;
+  return answer?.code === 0 ? resolve(common, answer.stdout.toString("utf8").replace(/\n$/, "")) : null;
+}
+
+function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`);
 }
 
 /** The commit at the tip of a local branch. */
