@@ -12,7 +12,14 @@ import type { Approval } from "../server/operate.ts";
 import { ApprovalScript, isShort } from "./approval-script.tsx";
 import { isLate, useDecision } from "./use-decision.ts";
 
-export function AskedApproval({ approval, onLate }: { approval: Approval; onLate: (failure: Error) => void }) {
+interface AskedApprovalProps {
+  approval: Approval;
+  /** Whether it has been in its place for a moment. */
+  isSettled: boolean;
+  onLate: (failure: Error) => void;
+}
+
+export function AskedApproval({ approval, isSettled, onLate }: AskedApprovalProps) {
   const { kind, directory, script, asked_by, created_at } = approval;
   const decision = useDecision(approval.approval_id, onLate);
   const [showsAll, setShowsAll] = useState(script === null || isShort(script));
@@ -37,7 +44,7 @@ export function AskedApproval({ approval, onLate }: { approval: Approval; onLate
       <div className="flex gap-2">
         <Button
           weight="primary"
-          disabled={!showsAll || decision.isPending}
+          disabled={!showsAll || !isSettled || decision.isPending}
           {...(!showsAll && { title: "View the whole script first" })}
           onClick={() => decision.mutate("approve")}
         >
