@@ -77,3 +77,20 @@ test("a tab and the command line tell each other", async () => {
   await bed.client.cancel(second);
   expect([...one.problems, ...tab.problems]).toEqual([]);
 });
+
+test("a click that meets the next request instead of the one before allows nothing", async () => {
+  const id = await launch("Asks\n!permit Run the tests\n!permit Delete everything\n!wait never.txt");
+  const { page } = await chromium.open(`${bed.url}/tasks/${id}`);
+  const asks = page.locator("[data-asks]");
+  await asks.getByText("Run the tests").waitFor();
+  await asks.getByRole("button", { name: "Allow once" }).click();
+  await asks.getByText("Delete everything").waitFor();
+  for (const name of ["Allow once", "Always allow"]) {
+    await asks.getByRole("button", { name }).dispatchEvent("click");
+  }
+  await asks.locator("button:enabled", { hasText: "Allow once" }).waitFor();
+  expect((await bed.client.task(id)).phaseDetail).toMatchObject({ kind: "waiting", text: "Delete everything" });
+  await asks.getByRole("button", { name: "Allow once" }).click();
+  await asks.waitFor({ state: "detached" });
+  await bed.client.cancel(id);
+});

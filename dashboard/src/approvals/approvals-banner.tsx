@@ -5,10 +5,10 @@
  * there is no request, or no daemon.
  */
 import { useState } from "react";
+import { useSettled } from "../forms/use-settled.ts";
 import { useApprovals } from "../server/board-queries.ts";
 import { AskedApproval } from "./asked-approval.tsx";
 import { type LateDecision, LateNote } from "./late-note.tsx";
-import { useSettled } from "./use-settled.ts";
 
 export function ApprovalsBanner() {
   const { data: approvals = [] } = useApprovals();

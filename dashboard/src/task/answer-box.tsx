@@ -1,7 +1,8 @@
 /**
  * A waiting task's request, and the form that answers it: text for a question, a decision for a permission. It comes
  * last on the page and sticks to the bottom of the window, so that it is always visible and moves nothing. A new
- * request starts with an empty form. If someone else was faster, a note replaces the form.
+ * request starts with an empty form, and cannot be allowed in its first moment: a click may be meant for the one
+ * before. If someone else was faster, a note replaces the form.
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -9,6 +10,7 @@ import type { AnswerBody, BackgroundTask } from "../../../src/protocol/tasks.ts"
 import { forgetDraft, useDraft } from "../forms/draft.ts";
 import { Form } from "../forms/form.tsx";
 import { TextField } from "../forms/form-fields.tsx";
+import { useSettled } from "../forms/use-settled.ts";
 import { Button } from "../parts/button.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
@@ -128,6 +130,7 @@ function QuestionForm({ requestId, text, reply }: RequestProps) {
 
 function PermissionForm({ requestId, text, reply }: RequestProps) {
   const [message, setMessage] = useDraft(`refusal.${requestId}`);
+  const canAllow = useSettled(requestId) && !reply.isPending;
   const decide = (decision: "once" | "always" | "reject") => {
     const told = decision === "reject" && message.trim() !== "" ? message.trim() : null;
     reply.mutate({ kind: "permission", decision, message: told, requestId });
@@ -148,10 +151,10 @@ function PermissionForm({ requestId, text, reply }: RequestProps) {
         <FailureNote title="The decision was not delivered" failure={reply.error} />
       )}
       <div className="flex flex-wrap gap-2">
-        <Button weight="primary" disabled={reply.isPending} onClick={() => decide("once")}>
+        <Button weight="primary" disabled={!canAllow} onClick={() => decide("once")}>
           Allow once
         </Button>
-        <Button disabled={reply.isPending} onClick={() => decide("always")}>
+        <Button disabled={!canAllow} onClick={() => decide("always")}>
           Always allow
         </Button>
         <Button weight="danger" disabled={reply.isPending} onClick={() => decide("reject")}>

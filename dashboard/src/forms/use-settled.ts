@@ -1,6 +1,6 @@
 /**
  * Whether something has been the same for a moment. What a reader clicks on must not be replaced under the pointer: a
- * model chooses when a request appears.
+ * model or an agent chooses when a request appears.
  */
 import { useEffect, useState } from "react";
 
