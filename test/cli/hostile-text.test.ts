@@ -186,3 +186,12 @@ describe("a screen", () => {
     expect(terminalText(paints.bold("x"), false)).toBe("x");
   });
 });
+
+test("a file name of several lines begins no line of a warning", async () => {
+  const repo = makeRepo(join(world.work, "names"));
+  writeFileSync(join(repo, "a)\nThe attempt is merged."), "");
+  const words = ["run", "--worktree", "--host", "scripted", "--dir", repo, "!say ok"];
+  const { err } = await world.start(words).ended;
+  expect(err).toContain("has uncommitted changes (a) The attempt is merged.)");
+  expect(err).not.toMatch(/^The attempt is merged/m);
+});

@@ -123,7 +123,7 @@ async function runInWorktree(
     ...job.choices,
   });
   const { attempt_id, warnings = [] } = await screen.during("creating the worktree", started);
-  for (const warning of warnings) screen.hint(warning);
+  for (const warning of warnings) screen.hint(oneLine(warning));
   if (given.flag("wait")) return waitForAttempt(invocation, attempt_id, timeoutMs);
   screen.show({ item_id: task_id, attempt_id }, () => screen.line(attempt_id));
   screen.hint(

@@ -39,7 +39,7 @@ export async function waitForAttempt(invocation: Invocation, attemptId: string, 
     if (attempt.final_message) screen.line(attempt.final_message.trimEnd());
   });
   screen.hint(`The attempt is ${attempt.state}. asyncagents attempt diff ${id} · merge ${id} · follow ${id} "prompt"`);
-  if (attempt.error) screen.hint(`  ${ownWords(attempt.error)}`);
+  if (attempt.error) screen.hint(`  ${ownWords(attempt.error).replaceAll("\n", "\n  ")}`);
   if (attempt.state === "starting") return EXIT.timeout;
   return attempt.state === "completed" || attempt.state === "merged" ? EXIT.ok : EXIT.failed;
 }

@@ -66,7 +66,7 @@ const start: Command = {
       ...(variant === undefined ? {} : { variant }),
     });
     const started = await screen.during("creating the worktree", starting);
-    for (const warning of started.warnings ?? []) screen.hint(warning);
+    for (const warning of started.warnings ?? []) screen.hint(oneLine(warning));
     if (given.flag("wait")) return waitForAttempt(invocation, started.attempt_id, timeoutMs);
     screen.show(started, () => screen.line(started.attempt_id));
     const id = shortId(started.attempt_id);

@@ -182,7 +182,7 @@ const merge: Command = {
         `The item is ${answer.task_status}; the worktrees ${fateOfWorktrees(answer.removed, given.flag("keep"))}.`,
       );
     });
-    for (const warning of answer.warnings ?? []) screen.hint(ownWords(warning));
+    for (const warning of answer.warnings ?? []) screen.hint(oneLine(ownWords(warning)));
     return EXIT.ok;
   },
 };
