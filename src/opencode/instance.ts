@@ -15,10 +15,13 @@ import { holdStorage } from "./storage.ts";
 import { TOOL_NAMES } from "./tools.ts";
 
 /**
- * The tools of our own MCP server that start agents, as OpenCode names them under the server name that `install`
- * uses: what a task may not launch here, it may not launch there either.
+ * The tools of our own MCP server that start agents, merge or delete, as OpenCode names them under the server name that
+ * `install` uses: what a task may not launch here, it may not launch there either. That server belongs to the process,
+ * so the daemon takes a task's call for one of its parent.
  */
-const STARTING_MCP_TOOLS = ["launch_task", "start_task_attempt", "follow_up"].map((name) => `asyncagents_${name}`);
+const WITHHELD_MCP_TOOLS = ["launch_task", "start_task_attempt", "follow_up", "merge_attempt", "delete_task"].map(
+  (name) => `asyncagents_${name}`,
+);
 
 export interface PluginInstance {
   engine: Engine;
@@ -40,7 +43,7 @@ export async function startInstance(input: {
     log,
     options.maxConcurrent ?? null,
   );
-  const ownTools = [...TOOL_NAMES.map((name) => `${options.toolPrefix}_${name}`), ...STARTING_MCP_TOOLS];
+  const ownTools = [...TOOL_NAMES.map((name) => `${options.toolPrefix}_${name}`), ...WITHHELD_MCP_TOOLS];
   const engine = createEngine({
     store,
     supervisor,

@@ -143,9 +143,11 @@ describe("with everything allowed", () => {
     const child = await world.ended(tasks[0]?.id ?? "");
     expect(child.run.result).toBe("from below");
     expect(model.requestsOf(child.id)[0]?.request.toolNames).not.toContain("asyncagents_task");
-    // It may not launch through our MCP server either, if it has that too.
+    // It may not launch through our MCP server either, if it has that too, nor merge or delete.
     const { permission } = await world.opencode.client.session(child.id);
-    expect(permission).toContainEqual({ permission: "asyncagents_launch_task", pattern: "*", action: "deny" });
+    for (const name of ["launch_task", "start_task_attempt", "follow_up", "merge_attempt", "delete_task"]) {
+      expect(permission).toContainEqual({ permission: `asyncagents_${name}`, pattern: "*", action: "deny" });
+    }
     await model.waitForRequest((seen) => seen.sessionId === id && seen.request.lastUserText.includes("finished in"));
     expect((await world.task(id)).run.result).toBe("launched one myself");
   });
