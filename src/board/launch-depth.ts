@@ -57,6 +57,11 @@ function reviewOf(name: BoardOperationName, input: { action?: string; force?: bo
     : { what: "delete a task", instead };
 }
 
+/** What tells a command in the shell of an agent at this depth that an agent runs it; nothing outside of our agents. */
+export function depthMark(depth: number): Record<string, string> {
+  return depth === 0 ? {} : { [DEPTH_VARIABLE]: String(depth) };
+}
+
 export function assertDepth({ depth }: CallOrigin, maxDepth = DEFAULT_DEPTH): void {
   if (depth === null) {
     const message = `This call does not say how deeply nested it is, so it cannot start agents. Let your MCP client send the header ${DEPTH_HEADER}: 0 if a person started it, or the value of ${DEPTH_VARIABLE} in an agent that asyncagents started; docs/mcp.md shows how. \`asyncagents mcp\` does it by itself.`;

@@ -130,6 +130,11 @@ export class Engine {
     return this.#launcher.check(caller, request);
   }
 
+  /** 0 for a session that is not a task, 1 for a task, and so on. */
+  depthOf(sessionId: string): Promise<number> {
+    return this.#launcher.depthOf(sessionId);
+  }
+
   launch(caller: Caller, request: LaunchRequest, agent: AgentInfo): Promise<Task> {
     this.#use();
     return this.#launcher.launch(caller, request, agent);

@@ -79,7 +79,7 @@ export class Launcher {
     if (request.fork && !this.#context.host.fork) {
       throw new AsyncAgentsError("host_unsupported", `${this.#context.host.kind} cannot fork. Launch without fork.`);
     }
-    const [agent, depth] = await Promise.all([this.#agent(request.agent), this.#depth(caller.sessionId)]);
+    const [agent, depth] = await Promise.all([this.#agent(request.agent), this.depthOf(caller.sessionId)]);
     const { maxDepth } = this.#context.settings;
     if (depth >= maxDepth) {
       throw new AsyncAgentsError(
@@ -227,7 +227,7 @@ export class Launcher {
       agent: launch.agent,
       model: launch.model,
       launchId: launch.id,
-      denyTools: (await this.#depth(caller.sessionId)) + 1 >= settings.maxDepth ? settings.ownTools : [],
+      denyTools: (await this.depthOf(caller.sessionId)) + 1 >= settings.maxDepth ? settings.ownTools : [],
     };
     try {
       if (!request.fork || !host.fork) return await host.start(input);
@@ -253,7 +253,7 @@ export class Launcher {
   }
 
   /** 0 for a session that is not a task, 1 for a task, and so on. */
-  async #depth(sessionId: string): Promise<number> {
+  async depthOf(sessionId: string): Promise<number> {
     let depth = 0;
     let current = await this.#context.store.task(sessionId);
     while (current && depth < 32) {

@@ -3,6 +3,7 @@
  * immediately: OpenCode waits for it at startup, and cannot be called until it has returned. Prints nothing.
  */
 import type { Hooks, PluginInput, ToolContext } from "@opencode-ai/plugin";
+import { depthMark } from "../board/launch-depth.ts";
 import type { CrashPoint } from "../engine/context.ts";
 import type { Caller } from "../engine/launch.ts";
 import { openCodeHost } from "../hosts/opencode/opencode-host.ts";
@@ -68,6 +69,11 @@ export async function createPlugin(input: PluginInput, given: unknown, seams: Pl
       start()
         .then(({ engine }) => engine.handles(noted))
         .catch((thrown: unknown) => log.error("a parent could not be noted", { error: messageOf(thrown) }));
+    },
+    "shell.env": async ({ sessionID = "" }, output) => {
+      const depth = start().then(({ engine }) => engine.depthOf(sessionID));
+      // Without the engine there are no tasks.
+      Object.assign(output.env, depthMark(await depth.catch(() => 0)));
     },
     dispose: async () => {
       toasts.stop();

@@ -133,6 +133,20 @@ describe("with everything allowed", () => {
     await world.opencode.waitIdle(id);
   });
 
+  test("a command in a task's shell knows that an agent runs it; one in a person's session does not", async () => {
+    const parent = await world.parent();
+    const shown = call("bash", { command: "echo depth=[$ASYNCAGENTS_DEPTH]", description: "depth" });
+    const id = await parent.launch([shown, say("done")]);
+    await world.ended(id);
+    await world.opencode.promptAsync(parent.sessionId, `${world.script(shown, say("own"))} go`);
+    const told = async (session: string, depth: string) =>
+      model.waitForRequest(
+        (seen) => seen.sessionId === session && JSON.stringify(seen.request.body).includes(`depth=[${depth}]`),
+      );
+    await told(parent.sessionId, "");
+    await told(id, "1");
+  });
+
   test("a task may launch tasks down to the depth limit, where those no longer have the tools", async () => {
     const parent = await world.parent();
     const below = { description: "below", prompt: `${world.script(say("from below"))} go`, agent: "general" };
