@@ -3,7 +3,6 @@
  * is written to the store, and that instance acts on it. A request stands until the run has ended.
  */
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
-import { CANCELLED } from "../model/evidence.ts";
 import { isLive, type Task } from "../model/task.ts";
 import type { EngineContext } from "./context.ts";
 import type { Driver } from "./runs/driver.ts";
@@ -64,12 +63,6 @@ export class Canceller {
       );
     }
     return settled.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
-  }
-
-  /** Acts on another process's request to cancel a task of this engine. */
-  async obey(taskId: string): Promise<void> {
-    const task = await this.#context.store.task(taskId);
-    if (task && isLive(task.status) && this.#driver.drives(task)) await this.#driver.cancel(task, CANCELLED);
   }
 
   /** If it cannot be stopped now, the request stands, also for an instance that takes the task over. */

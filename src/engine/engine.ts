@@ -22,8 +22,9 @@ import { Driver } from "./runs/driver.ts";
 import { allTasks } from "./watching/all-tasks.ts";
 import { Waiter } from "./watching/waiter.ts";
 
-/** Events after which a run of this engine may belong to another instance, or be over. */
-const OWNERSHIP_EVENTS: ReadonlySet<TaskEventType> = new Set([
+/** Events after which a run of this engine may belong to another instance, be over, or have to be cancelled. */
+const OTHERS_EVENTS: ReadonlySet<TaskEventType> = new Set([
+  "cancel.requested",
   "task.adopted",
   "task.resumed",
   "run.completed",
@@ -315,8 +316,18 @@ export class Engine {
 
   /** What another process may have written that this engine has to act on. */
   #heed({ taskId, event }: FeedEntry): void {
-    if (OWNERSHIP_EVENTS.has(event.type)) this.#try(this.#driver.verify(taskId), "a task could not be read");
-    if (event.type === "cancel.requested") this.#try(this.#canceller.obey(taskId), "a cancel failed");
+    if (OTHERS_EVENTS.has(event.type)) void this.#verify(taskId);
+  }
+
+  /** Until the store can be read: nobody writes it again. */
+  async #verify(taskId: string): Promise<void> {
+    const { log, after, settings } = this.#context;
+    try {
+      await this.#driver.verify(taskId);
+    } catch (thrown) {
+      log.error("what another process wrote could not be read; it is tried again", { error: messageOf(thrown) });
+      after(settings.pollMs, () => void this.#verify(taskId), { background: true });
+    }
   }
 
   #hear(event: HostEvent): void {

@@ -74,6 +74,20 @@ test("a cancel is obeyed though the feed could not be read for a moment", async 
   expect([failures > 2, after.status, asked]).toEqual([true, "cancelled", false]);
 });
 
+test("a cancel is obeyed though its task could not be read when the wish was heard", async () => {
+  const world = newWorld();
+  const one = await world.side({ settings: { pollMs: 5 } });
+  const two = await world.side();
+  const task = await launch(one, world.parent(), world.script(gate("held"), say("x")));
+  await one.host.gate("held").reachedBy(1);
+  await when(one, task, ({ phase }) => phase === "working");
+  const { task: read } = one.store;
+  let failures = 0;
+  one.store.task = (id) => (++failures > 2 ? read(id) : Promise.reject(new Error("disk I/O error")));
+  const { task: after, asked } = await two.engine.cancelTask(task, "no longer needed");
+  expect([failures > 2, after.status, asked]).toEqual([true, "cancelled", false]);
+});
+
 test("an engine that was forgotten checks its tasks though the first check failed", async () => {
   const world = newWorld();
   const one = await world.side({ beatMs: 20 });

@@ -6,6 +6,7 @@
 import type { HostEvent, OpenRequest } from "../../hosts/host.ts";
 import type { ReplyWord } from "../../model/answer.ts";
 import { messageOf } from "../../model/errors.ts";
+import { CANCELLED } from "../../model/evidence.ts";
 import type { RunLimits } from "../../model/limits.ts";
 import { adopt } from "../../model/live-run/handover.ts";
 import type { RunInput } from "../../model/live-run/inputs.ts";
@@ -95,6 +96,7 @@ export class Driver {
 
   /**
    * Another process wrote about a task, or about all: lets go of what is not ours any more, and stops it at our host.
+   * What is ours and is to be cancelled is cancelled. Rejects when the store cannot be read.
    */
   async verify(taskId?: string): Promise<void> {
     const { store, instance } = this.#context;
@@ -105,6 +107,8 @@ export class Driver {
       const task = await run.inOrder(() => store.task(id));
       const isOurs = task && isLive(task.status) && task.owner === instance.id && task.run.number === started.number;
       if (!isOurs) run.tell({ type: "lose" });
+      else if (task.cancelRequestedAt !== null && run.live.stopping === null)
+        run.tell({ type: "cancel", reason: CANCELLED });
     }
   }
 
