@@ -103,8 +103,7 @@ export function settle(run: LiveRun, evidence: Evidence, askedAt: number | null,
 }
 
 /** The host's program died: what the run had finished counts. */
-export function settleDead(run: LiveRun, evidence: Evidence | null, reason: string, at: Moment): RunStep {
-  if (evidence === null) return end(run, { outcome: "error", error: reason }, totalsOf(run.activity), at);
+export function settleDead(run: LiveRun, evidence: Evidence, reason: string, at: Moment): RunStep {
   return end(run, judge(evidence, reason), totalsWith(run, evidence), at);
 }
 

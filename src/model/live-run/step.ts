@@ -198,7 +198,7 @@ function inspected(
     case "search":
       return searched(run, evidence !== null ? foundIn(evidence) : isGone ? "gone" : "unknown", at);
     case "host.ended":
-      return settleDead(run, evidence, purpose.reason, at);
+      return evidence === null ? notInspected(run, isGone, at) : settleDead(run, evidence, purpose.reason, at);
     case "hint":
       return evidence === null ? notInspected(run, isGone, at) : settle(run, evidence, null, at);
     case "status":

@@ -179,20 +179,22 @@ describe("completion", () => {
     await notices(side, parent, "delivered", 1);
   });
 
-  test("when the host's program dies and its sessions cannot be read any more, the run ends with that reason", async () => {
+  test("when the host's program dies and its session cannot be read for a while, the run ends as that shows afterwards", async () => {
     const world = newWorld();
     const voice = heard();
-    let isDead = false;
+    let failures = 0;
     const side = await world.side({
       host: (host) => ({
         ...voice.host(host),
         inspect: (sessionId: string, messageId: string) =>
-          isDead ? Promise.reject(new Error("connection refused")) : host.inspect(sessionId, messageId),
+          failures-- > 0 ? Promise.reject(new Error("connection refused")) : host.inspect(sessionId, messageId),
       }),
+      settings: { pollMs: 5 },
     });
     const task = await launch(side, world.parent(), world.script(gate("held"), say("never")));
     await when(side, task, ({ phase }) => phase === "working");
-    isDead = true;
+    failures = 3;
+    side.host.crash();
     voice.emit({ type: "host.ended", reason: "interrupted: its program was killed" });
     expect(await ended(side, task)).toMatchObject({
       status: "error",

@@ -208,14 +208,19 @@ describe("evidence", () => {
     expect(effectsOf(after(working, failed(true)))).toEqual(["sweep", `error: ${SESSION_DELETED}`]);
   });
 
-  test("of a run whose host died counts; without any, the run ends with the reason", () => {
+  test("of a run whose host died counts; without any, the run ends with the reason, as soon as the session can be read", () => {
     const killed: RunInput = { type: "host.ended", reason: "killed" };
     const purpose: InspectPurpose = { name: "host.ended", reason: "killed" };
     expect(effectsOf(after(working, killed))).toEqual(["inspect host.ended"]);
     const evidence = { ...noEvidence(true), ...finished };
     expect(effectsOf(after(working, killed, { type: "inspected", purpose, evidence }))).toEqual(["completed: done"]);
     const unread: RunInput = { type: "inspect.failed", purpose, isGone: false };
-    expect(effectsOf(after(working, killed, unread))).toEqual(["error: killed"]);
+    const waiting = after(working, killed, unread);
+    expect(effectsOf(waiting)).toEqual(["poll"]);
+    expect(effectsOf(after(waiting.run, status(), shown("status")))).toEqual(["error: killed"]);
+    expect(effectsOf(after(waiting.run, status(), shown("status", finished)))).toEqual(["completed: done"]);
+    const gone: RunInput = { type: "inspect.failed", purpose, isGone: true };
+    expect(effectsOf(after(working, killed, gone))).toEqual(["sweep", `error: ${SESSION_DELETED}`]);
   });
 });
 

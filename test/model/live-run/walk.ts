@@ -309,7 +309,7 @@ function checkEnd(before: LiveRun, input: RunInput, end: TaskEvent): void {
   }
   const causes: Partial<Record<RunInput["type"], boolean>> = {
     inspected: true,
-    "inspect.failed": input.type === "inspect.failed" && (input.isGone || input.purpose.name === "host.ended"),
+    "inspect.failed": input.type === "inspect.failed" && input.isGone,
     aborted: true,
     "abort.failed": input.type === "abort.failed" && (input.isGone || input.purpose.name === "abandon"),
     "prompt.refused": true,
