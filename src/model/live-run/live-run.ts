@@ -123,12 +123,14 @@ export function launchedRun(task: Task, limits: Limits): LiveRun {
   };
 }
 
-/** A run that was already at work in this host when this process took it over. It keeps the time that it has worked. */
+/**
+ * A run that was already at work in this host when this process took it over. The time that it has worked begins anew:
+ * stored times come from wall clocks, which people set and which go on while a machine sleeps.
+ */
 export function adoptedRun(task: Task, limits: Limits, { awake }: Moment): LiveRun {
   const run = launchedRun(task, limits);
-  const workedMs = Math.max(0, task.progress.lastUpdate - task.run.startedAt);
   const waiting = task.phaseDetail?.kind === "waiting" ? task.phaseDetail : null;
-  const activity = { ...run.activity, acceptedAt: awake, workingSince: awake - workedMs };
+  const activity = { ...run.activity, acceptedAt: awake, workingSince: awake };
   return {
     ...run,
     stage: { name: "working", acceptedAt: awake, idle: null },

@@ -348,13 +348,14 @@ describe("requests and limits", () => {
   });
 });
 
-test("an adopted run keeps its working time, what it waits for, and the wish to cancel it", () => {
+test("an adopted run keeps what it waits for and the wish to cancel it; its working time begins anew", () => {
   const created = sampleTask();
   const waiting = { kind: "waiting", requestId: "r", asks: "question", text: "?" } as const;
   const at = { awake: 5_000, wall: 90_000 };
-  const worked = { ...created.progress, lastUpdate: created.run.startedAt + 3_000 };
+  // The clock was set meanwhile, or the machine slept.
+  const worked = { ...created.progress, lastUpdate: created.run.startedAt + 3_600_000 };
   const { run, effects } = adopt({ ...created, progress: worked }, LIMITS, at);
-  expect([run.stage, run.activity.workingSince]).toEqual([{ name: "working", acceptedAt: 5_000, idle: null }, 2_000]);
+  expect([run.stage, run.activity.workingSince]).toEqual([{ name: "working", acceptedAt: 5_000, idle: null }, 5_000]);
   expect(effects.map(wordOf)).toEqual(["working", "poll soon"]);
   const asking = adopt({ ...created, phase: "waiting", phaseDetail: waiting }, LIMITS, at);
   expect([[...asking.run.requests.keys()], asking.effects.map(wordOf)]).toEqual([["r"], ["poll soon"]]);
