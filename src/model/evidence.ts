@@ -15,6 +15,11 @@ export interface Evidence {
   error: { message: string; aborted: boolean } | null;
   /** An answer was started, and perhaps never finished. */
   begun: boolean;
+  /**
+   * A message was begun and not finished: the agent writes, or its process died. It may stand beside an answer, if
+   * another program works in the same session.
+   */
+  unfinished: boolean;
   /** Text was written or a tool call completed. */
   worked: boolean;
   /** The tool call at which the run stopped because it failed or was denied. */
@@ -30,6 +35,7 @@ export function noEvidence(prompted: boolean): Evidence {
     answer: null,
     error: null,
     begun: false,
+    unfinished: false,
     worked: false,
     stoppedAt: null,
     progress: noProgress(0),

@@ -11,10 +11,13 @@ export function evidenceOf(messages: readonly WireMessage[], prompted: boolean):
   const evidence = noEvidence(prompted);
   let isOver = false;
   for (const { info, parts } of messages) {
-    if (evidence.answer || (isOver && info.role === "user")) break;
+    if (info.role === "user" && (isOver || evidence.answer)) break;
     if (info.role !== "assistant") continue;
+    const isUnfinished = info.error === undefined && info.time.completed === undefined;
+    evidence.unfinished ||= isUnfinished;
+    if (evidence.answer) continue;
     // After an error, or a message that its process never finished, the next prompt is not part of this run.
-    isOver = info.error !== undefined || info.time.completed === undefined;
+    isOver = info.error !== undefined || isUnfinished;
     evidence.progress = addUsage(parts.reduce(countPart, evidence.progress), info);
     if (info.summary === true) continue;
     readAnswer(evidence, info, parts);

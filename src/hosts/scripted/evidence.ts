@@ -10,16 +10,20 @@ export function scriptedEvidence(messages: readonly ScriptedMessage[], runMessag
   const prompt = messages.findIndex((message) => message.id === runMessageId);
   const evidence = noEvidence(prompt !== -1);
   if (prompt === -1) return evidence;
-  let isCut = false;
+  let isOver = false;
+  let isEnded = false;
   for (const message of messages.slice(prompt + 1)) {
     if (message.role === "user") {
-      if (isCut) break;
+      if (isOver) break;
       continue;
     }
+    evidence.unfinished ||= message.endedAt === null;
+    if (isEnded) continue;
     readMessage(evidence, message);
-    if (message.last) break;
-    // The answer was never finished: a later prompt by a person is not part of this run.
-    isCut = message.endedAt === null;
+    isEnded = message.last && message.error === null;
+    // After an error, or a message that its process never finished, a later prompt is not part of this run. Without
+    // one, another process works on the same prompt: its answer counts.
+    isOver = isEnded || message.error !== null || message.endedAt === null;
   }
   return evidence;
 }

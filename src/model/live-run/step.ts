@@ -86,8 +86,8 @@ function reported(run: LiveRun, input: OwnSessionInput | SessionTreeInput, at: M
     case "session.idle":
       return checkEnd({ ...run, isIdleHeard: true });
     case "session.working":
-      // An idle that came before belongs to another run.
-      return busy({ ...run, isIdleHeard: false }, at);
+      // An idle or an error that came before belongs to another run.
+      return busy({ ...run, isIdleHeard: false, announced: null }, at);
     case "session.failed":
       return checkEnd({ ...run, announced: input.error });
     case "session.retrying":

@@ -75,6 +75,19 @@ describe("evidence from OpenCode's messages", () => {
     expect(evidenceOf([unfinished], true)).toMatchObject({ begun: true, worked: true, answer: null, error: null });
   });
 
+  test("a message that is being written beside an answer is told: another process works in the same session", () => {
+    const writing = assistant([text("half a sent")], { time: { created: 1000 } });
+    delete writing.info.finish;
+    const answer = assistant([text("done")]);
+    for (const messages of [
+      [writing, answer],
+      [answer, writing],
+    ]) {
+      expect(evidenceOf(messages, true)).toMatchObject({ answer: { text: "done" }, unfinished: true });
+    }
+    expect(evidenceOf([answer, user("and now?"), writing], true).unfinished).toBe(false);
+  });
+
   test("a step that only called tools is not an answer, even if it says that it stopped", () => {
     expect(evidenceOf([step([tool("bash", "completed")])], true).answer).toBeNull();
     expect(evidenceOf([assistant([tool("bash", "completed")])], true).answer).toBeNull();

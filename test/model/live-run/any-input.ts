@@ -18,6 +18,7 @@ export const anyEvidence: fc.Arbitrary<Evidence> = fc.record({
   answer: fc.option(fc.record({ text }), { nil: null }),
   error: fc.option(fc.record({ message: text, aborted: fc.boolean() }), { nil: null }),
   begun: fc.boolean(),
+  unfinished: fc.boolean(),
   worked: fc.boolean(),
   stoppedAt: fc.option(fc.record({ tool: text, message: text }), { nil: null }),
   progress: fc.oneof(fc.constant(noProgress(0)), anyProgress),

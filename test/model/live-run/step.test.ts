@@ -194,6 +194,27 @@ describe("evidence", () => {
     expect(effectsOf(after(working, failed, shown("status")))).toEqual(["error: no credit"]);
   });
 
+  test("beside a message that is being written is that of another program: it counts when the session is idle for certain", () => {
+    const error = { message: "theirs", aborted: false };
+    for (const fields of [finished, { begun: true, error }]) {
+      const open = { ...fields, unfinished: true };
+      expect(effectsOf(after(working, { type: "session.idle" }, shown("hint", open)))).toEqual(["poll soon"]);
+      const once = after(working, status(), shown("status", open));
+      expect(effectsOf(once)).toEqual(["poll"]);
+      expect(effectsOf(after(once.run, busy, status(), shown("status", open)))).toEqual(["poll"]);
+      const end = fields === finished ? "completed: done" : "error: theirs";
+      expect(effectsOf(after(once.run, status(), shown("status", open)))).toEqual([end]);
+      expect(effectsOf(after(working, { type: "session.idle" }, shown("status", open)))).toEqual([end]);
+    }
+  });
+
+  test("an error that an earlier run announces late does not end a run that is at work", () => {
+    const late: RunInput = { type: "session.failed", error: "aborted" };
+    const writing = shown("status", { begun: true, unfinished: true });
+    expect(effectsOf(after(working, late, status(), writing))).toEqual(["poll"]);
+    expect(after(working, late, { type: "session.working" }).run.announced).toBeNull();
+  });
+
   test("does not change how a run ends that is being stopped", () => {
     expect(effectsOf(after(working, cancel, shown("hint", finished)))).toEqual(["cancelled: enough"]);
   });
