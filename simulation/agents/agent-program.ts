@@ -4,17 +4,24 @@
  * programs may work in one session at once. Invariant: a dead program writes and reports nothing.
  */
 import type { HostEvent, HostStatus, OpenRequest, Reply } from "../../src/hosts/host.ts";
-import type { AgentMessage, ScriptedSession, ScriptedSessions } from "../../src/hosts/scripted/sessions.ts";
+import type {
+  AgentMessage,
+  ScriptedMessage,
+  ScriptedSession,
+  ScriptedSessions,
+} from "../../src/hosts/scripted/sessions.ts";
 import type { Random } from "../time/random.ts";
 import type { History } from "../world/history.ts";
 import type { SimulatedProcess } from "../world/simulated-process.ts";
 import { planTurn, type TurnPlan } from "./turn-plan.ts";
-import type { WorkLog } from "./work-log.ts";
+import type { WorkEnd, WorkLog } from "./work-log.ts";
 
 interface Turn {
   session: ScriptedSession;
-  /** The prompts that it works on. */
+  /** The prompts that it works on: those that were sent to its program. */
   messageIds: string[];
+  /** Prompts that were sent to another program: its model reads them as well, and answers them. */
+  alsoRead: string[];
   plan: TurnPlan;
   next: number;
   /** Prompts that it has not taken yet: the next request to the model takes them all, as OpenCode's does. */
@@ -74,7 +81,7 @@ export class AgentProgram {
     for (const turn of this.#turns.values()) {
       turn.cancel();
       this.#tell(`dies while it works on ${turn.messageIds.join(" and ")} in ${turn.session.id}`);
-      for (const id of turn.messageIds) this.#context.work.ended(id, "killed");
+      this.#logEnd(turn, "killed", null);
     }
     this.#turns.clear();
   }
@@ -174,6 +181,7 @@ export class AgentProgram {
     const turn: Turn = {
       session,
       messageIds: [],
+      alsoRead: [],
       plan,
       next: 0,
       waiting,
@@ -206,20 +214,26 @@ export class AgentProgram {
   #ask(turn: Turn): void {
     const { work, emit } = this.#context;
     const sessionId = turn.session.id;
-    for (const messageId of this.#unanswered(turn)) {
+    for (const messageId of turn.waiting.splice(0)) {
       turn.messageIds.push(messageId);
       work.began(messageId);
       this.#tell(`begins ${messageId} in ${sessionId}`);
       emit({ type: "message.taken", sessionId, messageId });
     }
+    for (const messageId of this.#unanswered(turn)) {
+      turn.alsoRead.push(messageId);
+      this.#tell(`reads ${messageId} in ${sessionId}`);
+      emit({ type: "message.taken", sessionId, messageId });
+    }
     this.#message(turn);
   }
 
-  /** What waits, and what another program left unanswered when it died: the model reads the whole session. */
-  #unanswered({ session, waiting, messageIds }: Turn): Set<string> {
-    const tail = session.messages.slice(session.messages.findLastIndex(({ role }) => role === "assistant") + 1);
-    const left = tail.map(({ id }) => id).filter((id) => !messageIds.includes(id));
-    return new Set([...waiting.splice(0), ...left]);
+  /** What other programs were to work on and have not answered: the model reads the whole session each time. */
+  #unanswered({ session, messageIds, alsoRead }: Turn): string[] {
+    const isEnd = (message: ScriptedMessage) => message.role === "assistant" && message.last;
+    const tail = session.messages.slice(session.messages.findLastIndex(isEnd) + 1);
+    const prompts = tail.filter(({ role }) => role === "user").map(({ id }) => id);
+    return prompts.filter((id) => !messageIds.includes(id) && !alsoRead.includes(id));
   }
 
   #later(turn: Turn, ms: number, work: () => void): void {
@@ -340,13 +354,19 @@ export class AgentProgram {
   }
 
   #finish(turn: Turn, message: AgentMessage, how: "answered" | "failed" | "stopped" | "aborted" | "denied"): void {
-    const { emit, work } = this.#context;
+    const { emit } = this.#context;
     this.#close(turn, message, true);
     this.#tell(`ends ${turn.messageIds.join(" and ")} in ${turn.session.id}: ${how}`);
-    for (const id of turn.messageIds) work.ended(id, how, how === "answered" ? message.text.trim() : null);
+    this.#logEnd(turn, how, how === "answered" ? message.text.trim() : null);
     turn.cancel();
     this.#turns.delete(turn.session.id);
     if (turn.waiting.length > 0) this.#begin(turn.session, turn.waiting);
     else emit({ type: "session.idle", sessionId: turn.session.id });
+  }
+
+  #logEnd({ messageIds, alsoRead }: Turn, how: WorkEnd, text: string | null): void {
+    const { work } = this.#context;
+    for (const id of messageIds) work.ended(id, how);
+    if (text !== null) for (const id of [...messageIds, ...alsoRead]) work.answered(id, text);
   }
 }

@@ -41,6 +41,8 @@ const WEAK_CALLS = [
   { call: "find launch", most: 0.8 },
 ] as const;
 const WEAKNESS = 30;
+/** How often a session is listed between two lies about it. */
+const TRUTHS = 3;
 /** Calls that are not worth a line in the history if they succeed. */
 const QUIET: ReadonlySet<string> = new Set(["requests", "statuses", "agent", "agents"]);
 
@@ -72,8 +74,8 @@ export function simulatedHost(context: HostContext): SimulatedHost {
   const { kind, process, sessions, faults, work, history, startProgram = () => process } = context;
   const delays = context.random.split(`calls of ${process.name}`);
   const listeners = new Set<(event: HostEvent) => void>();
-  /** Sessions that the last status left out although they were at work. */
-  const leftOut = new Set<string>();
+  /** Sessions that a status left out although they were at work, and how often they were listed since. */
+  const leftOut = new Map<string, number>();
   const weakness = context.random.split("weak call");
   const weakCall = weakness.chance(0.5) ? weakness.pick(WEAK_CALLS) : null;
   let lastEvent = 0;
@@ -177,12 +179,18 @@ export function simulatedHost(context: HostContext): SimulatedHost {
     return promise;
   };
 
-  /** A status that leaves out a session at work: for one answer only, since two in a row are taken for the truth. */
+  /**
+   * A status that leaves out a session at work: for one answer only, since two in a row are taken for the truth. Who
+   * asks may not have been answered in between, or somebody else was: the truth is told several times before it lies
+   * again.
+   */
   const lied = (statuses: Map<string, HostStatus>) => {
     const isLie = faults.happens("status lies");
     for (const id of statuses.keys()) {
-      if (leftOut.delete(id) || !isLie || !delays.chance(0.5)) continue;
-      leftOut.add(id);
+      const truths = leftOut.get(id) ?? TRUTHS;
+      leftOut.set(id, truths + 1);
+      if (truths < TRUTHS || !isLie || !delays.chance(0.5)) continue;
+      leftOut.set(id, 0);
       statuses.delete(id);
       history.add(process.name, `the status call leaves out ${id}`);
     }

@@ -8,7 +8,7 @@ export interface Work {
   sentBy: string[];
   /** What it said, each time. */
   texts: string[];
-  /** How often an agent began to work on it. */
+  /** How often an agent began to work on it, in a program that it was sent to. */
   begun: number;
   /** When it first began, in virtual time; null if it never did. */
   begunAt: number | null;
@@ -17,8 +17,8 @@ export interface Work {
   /** When the first and the last of them ended. */
   firstEndedAt: number | null;
   endedAt: number | null;
-  /** The answer, once there is one. */
-  text: string | null;
+  /** The answers to it: also of agents in other programs, whose models read the same session. */
+  answers: string[];
 }
 
 export class WorkLog {
@@ -43,7 +43,7 @@ export class WorkLog {
       ends: [],
       firstEndedAt: null,
       endedAt: null,
-      text: null,
+      answers: [],
     };
     this.#works.set(messageId, work);
     return work;
@@ -70,16 +70,14 @@ export class WorkLog {
     work.begunAt ??= this.clock();
   }
 
-  ended(messageId: string, how: WorkEnd, text: string | null = null): void {
+  ended(messageId: string, how: WorkEnd): void {
     const work = this.of(messageId);
     work.ends.push(how);
     work.endedAt = this.clock();
     work.firstEndedAt ??= work.endedAt;
-    work.text = text;
   }
 
-  /** Whether some agent gave that answer after that time. */
-  hasAnswer(text: string | null, after: number): boolean {
-    return [...this.#works.values()].some((work) => work.text === text && (work.endedAt ?? 0) >= after);
+  answered(messageId: string, text: string): void {
+    this.of(messageId).answers.push(text);
   }
 }
