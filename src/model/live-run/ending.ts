@@ -81,7 +81,8 @@ export function inspect(run: LiveRun, purpose: InspectPurpose): RunStep {
 /**
  * Ends the run if its messages show that it ended. `askedAt`: when the status call was made that found the session
  * idle; null for a mere hint. An idle session without an answer or an error may have been idle since an earlier run,
- * and beside an unfinished message an answer may be that of another program, which works in the same session: then only status calls count, and such a call only if the host also said that it is idle, or if an earlier inspection
+ * and beside an unfinished message an answer may be that of another program, which works in the same session: then
+ * only status calls count, and such a call only if the host also said that it is idle, or if an earlier inspection
  * found the same. The call must be newer than that inspection: a turn may have begun between a call and the reading of
  * the messages.
  */
@@ -97,7 +98,7 @@ export function settle(run: LiveRun, evidence: Evidence, askedAt: number | null,
   const isIdle = run.isIdleHeard || (isSame && stage.idle !== null && (askedAt ?? 0) > stage.idle.at);
   // An announced error may be a late one of an earlier run: it does not count while a message is being written.
   const isAnnounced = announced !== null && !evidence.unfinished;
-  if (!hasEnd && !isAnnounced && run.stopping === null && !isIdle) {
+  if (!hasEnd && !isAnnounced && !isIdle) {
     const found = { ...stage, idle: isSame ? stage.idle : { at: at.awake, begun } };
     return { run: { ...run, stage: found }, effects: [POLL_LATER] };
   }

@@ -217,6 +217,11 @@ describe("evidence", () => {
 
   test("does not change how a run ends that is being stopped", () => {
     expect(effectsOf(after(working, cancel, shown("hint", finished)))).toEqual(["cancelled: enough"]);
+    // A single status proves nothing here either: the stop may fail while the agent works on.
+    const open = shown("status", { begun: true, unfinished: true });
+    const once = after(working, cancel, status(), open);
+    expect(effectsOf(once)).toEqual(["poll"]);
+    expect(effectsOf(after(once.run, status(), open))).toEqual(["cancelled: enough"]);
   });
 
   test("that cannot be read is asked for again; a session that is gone ends the run, and what is at work in it is stopped", () => {
