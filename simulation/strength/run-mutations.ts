@@ -35,8 +35,8 @@ export const RUN_MUTATIONS: readonly PutBack[] = [
     edits: [
       {
         file: "src/model/live-run/ending.ts",
-        old: "run.stopping === null && !isIdle) {",
-        new: "run.stopping === null && !isIdle && askedAt === null) {",
+        old: "!isAnnounced && !isIdle) {",
+        new: "!isAnnounced && !isIdle && askedAt === null) {",
       },
     ],
   },
@@ -177,9 +177,9 @@ export const COMMAND_MUTATIONS: readonly PutBack[] = [
     fault: "A process does not act on another one's request to cancel a task.",
     edits: [
       {
-        file: "src/engine/cancel.ts",
-        old: "if (task && isLive(task.status) && this.#driver.drives(task)) await this.#driver.cancel(task, CANCELLED);",
-        new: "void [task, CANCELLED];",
+        file: "src/engine/runs/driver.ts",
+        old: "else if (task.cancelRequestedAt !== null && run.live.stopping === null)",
+        new: "else if (task.cancelRequestedAt === -1)",
       },
     ],
   },
