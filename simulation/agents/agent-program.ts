@@ -230,8 +230,8 @@ export class AgentProgram {
 
   /** What other programs were to work on and have not answered: the model reads the whole session each time. */
   #unanswered({ session, messageIds, alsoRead }: Turn): string[] {
-    const isEnd = (message: ScriptedMessage) => message.role === "assistant" && message.last;
-    const tail = session.messages.slice(session.messages.findLastIndex(isEnd) + 1);
+    const isAnswer = (message: ScriptedMessage) => message.role === "assistant" && message.last && !message.error;
+    const tail = session.messages.slice(session.messages.findLastIndex(isAnswer) + 1);
     const prompts = tail.filter(({ role }) => role === "user").map(({ id }) => id);
     return prompts.filter((id) => !messageIds.includes(id) && !alsoRead.includes(id));
   }
