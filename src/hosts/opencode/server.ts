@@ -144,6 +144,9 @@ class Server implements OpenCodeServer {
     if (this.#stopping.signal.aborted) throw unavailable("OpenCode is being stopped. Try again.");
     this.#pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, this.#pauseMs * 2));
     const { log } = this.#options;
+    const missed = () => {
+      for (const host of this.#hosts.values()) host.missed();
+    };
     const started = await startOpenCodeProcess(program, this.#environment, this.#stopping.signal);
     const stream = openCodeStream({
       url: started.url,
@@ -151,8 +154,10 @@ class Server implements OpenCodeServer {
       onEvent: (directory, event) => this.#hosts.get(directory)?.receive(event),
       onBreak: (reason) => {
         log.info("the OpenCode event stream broke; reconnecting", { reason });
-        for (const host of this.#hosts.values()) host.missed();
+        missed();
       },
+      // Of a prompt that was sent meanwhile, events may be missing too.
+      onAgain: missed,
     });
     const running: Running = { process: started, stream, since: performance.now() };
     const ended = started.ended.then((how) => {

@@ -15,8 +15,10 @@ interface OpenCodeStreamInput {
   url: string;
   headers: Record<string, string>;
   onEvent(directory: string, event: unknown): void;
-  /** Called when a connection breaks. */
+  /** Called when a connection breaks: from now on, events are lost. */
   onBreak(reason: string): void;
+  /** Called before the first event after a break: until now, events were lost. */
+  onAgain(): void;
 }
 
 export interface OpenCodeStream {
@@ -32,13 +34,19 @@ export function openCodeStream(input: OpenCodeStreamInput): OpenCodeStream {
     isConnected = resolve;
   });
   const follow = async () => {
+    let isAgain = false;
+    const onOpen = () => {
+      if (isAgain) input.onAgain();
+      isConnected();
+    };
     while (!stopped.signal.aborted) {
       try {
-        await readOnce(input, stopped.signal, isConnected);
+        await readOnce(input, stopped.signal, onOpen);
         throw new Error("the connection was closed");
       } catch (thrown) {
         if (stopped.signal.aborted) return;
         input.onBreak(messageOf(thrown));
+        isAgain = true;
       }
       await pause(AGAIN_MS, { signal: stopped.signal });
     }
@@ -47,7 +55,8 @@ export function openCodeStream(input: OpenCodeStreamInput): OpenCodeStream {
   return { connected, stop: () => stopped.abort() };
 }
 
-async function readOnce(input: OpenCodeStreamInput, stopped: AbortSignal, onEvent: () => void): Promise<void> {
+/** Calls `onOpen` before the first event. */
+async function readOnce(input: OpenCodeStreamInput, stopped: AbortSignal, onOpen: () => void): Promise<void> {
   const silent = new AbortController();
   const signal = AbortSignal.any([stopped, silent.signal]);
   let timer = setTimeout(() => silent.abort(), SILENCE_MS);
@@ -55,14 +64,18 @@ async function readOnce(input: OpenCodeStreamInput, stopped: AbortSignal, onEven
     const response = await fetch(new URL("/global/event", input.url), { headers: input.headers, signal });
     if (!response.ok || response.body === null) throw new Error(`/global/event answered ${response.status}`);
     let buffer = "";
+    let isOpen = false;
     for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
       clearTimeout(timer);
       timer = setTimeout(() => silent.abort(), SILENCE_MS);
       const blocks = (buffer + text).split("\n\n");
       buffer = blocks.pop() ?? "";
       if (buffer.length > MAX_BLOCK) throw new Error("an event never ended");
+      if (blocks.length > 0 && !isOpen) {
+        isOpen = true;
+        onOpen();
+      }
       for (const block of blocks) dispatch(block, input.onEvent);
-      if (blocks.length > 0) onEvent();
     }
   } finally {
     clearTimeout(timer);
