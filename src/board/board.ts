@@ -117,7 +117,7 @@ function handlersOf(parts: BoardParts, start: AttemptStart, pump: QueuePump): Ha
     list_tasks: (input) => listTasks(parts, input),
     list_task_attempts: (input) => listTaskAttempts(parts, input),
     get_task: (input) => getTask(parts, input),
-    create_task: (input) => createTask(parts, input),
+    create_task: (input, call) => createTask(parts, input, call),
     update_task: (input) => updateTask(parts, input),
     delete_task: (input) => deleteTask(parts, start, input),
     start_task_attempt: (input, call) => start.start(input, call),

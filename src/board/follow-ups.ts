@@ -3,7 +3,7 @@
  * never overtakes a queue that is about to continue. The queue pump decides when queued follow-ups start.
  */
 
-import { type BoardSession, isQueueHeld } from "../model/board.ts";
+import { type BoardSession, type FollowUp, isQueueHeld } from "../model/board.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { isLive, type Task } from "../model/task.ts";
 import type { OperationOutput } from "../protocol/operations.ts";
@@ -50,16 +50,32 @@ export async function followUp(
     const request = { prompt: input.prompt ?? "", variant: input.variant?.trim() || null };
     if (action === "send") return send(parts, target, request, hadEffects);
     if (request.variant !== null) await assertVariant(parts, target.task, request.variant);
-    const { now, newId, store } = parts;
-    try {
-      await store.board.queueFollowUp({ id: newId(), sessionId: session.id, ...request, queuedAt: now() });
-      hadEffects();
-    } finally {
-      // A write that failed may be stored all the same, and nothing else looks at this queue.
-      pump.wake(session.id);
-    }
-    return answerOf(session.id, action, await store.board.queue(session.id));
+    await queue(parts, pump, { sessionId: session.id, ...request }, hadEffects);
+    return answerOf(session.id, action, await parts.store.board.queue(session.id));
   });
+}
+
+async function queue(
+  { now, newId, store }: BoardParts,
+  pump: QueuePump,
+  request: Pick<FollowUp, "sessionId" | "prompt" | "variant">,
+  hadEffects: () => void,
+): Promise<void> {
+  const { sessionId } = request;
+  // Nobody else adds to this queue or takes from it meanwhile.
+  const { count } = await store.board.queue(sessionId);
+  try {
+    await store.board.queueFollowUp({ id: newId(), ...request, queuedAt: now() });
+    hadEffects();
+  } catch (thrown) {
+    // Perhaps only the answer was lost: repeating the call would queue the prompt twice.
+    const after = await store.board.queue(sessionId).catch(() => null);
+    if (after === null || after.count > count) hadEffects();
+    if (after === null || after.count <= count) throw thrown;
+  } finally {
+    // It may be stored even if that failed, and nothing else looks at this queue.
+    pump.wake(sessionId);
+  }
 }
 
 export async function listFollowUps(

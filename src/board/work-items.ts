@@ -2,7 +2,9 @@
  * Work items, called tasks on the wire: adding, reading, changing. The store moves their status along with their
  * attempts.
  */
+import type { WorkItem } from "../model/board.ts";
 import type { OperationOutput } from "../protocol/operations.ts";
+import type { BoardCall } from "./board-call.ts";
 import type { BoardContext } from "./board-context.ts";
 import type { Input } from "./input.ts";
 import { notFound } from "./not-found.ts";
@@ -13,10 +15,11 @@ import { requiredText, wireItem, wireItemRow } from "./wire.ts";
 export async function createTask(
   { store, now, newId }: BoardContext,
   input: Input<"create_task">,
+  { hadEffects }: BoardCall,
 ): Promise<OperationOutput<"create_task">> {
   const title = requiredText("title", input.title).trim();
   const [id, at] = [newId(), now()];
-  const added = await store.board.addWorkItem({
+  const item: WorkItem = {
     id,
     title,
     projectId: input.project_id,
@@ -24,6 +27,15 @@ export async function createTask(
     updatedAt: at,
     description: input.description?.trim() ? input.description : null,
     status: "todo",
+  };
+  const added = await store.board.addWorkItem(item).catch(async (thrown: unknown) => {
+    // Perhaps only the answer was lost. If nobody can look now, repeating the call could create it twice.
+    const found = await store.board.workItem(id).catch(() => {
+      hadEffects();
+      return null;
+    });
+    if (found === null) throw thrown;
+    return true;
   });
   if (!added) throw notFound("project", input.project_id);
   return { task_id: id };

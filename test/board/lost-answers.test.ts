@@ -16,7 +16,7 @@ async function faultyBoard() {
   const task = { project_id: place.project_id, title: "Try it", description: "Try it: !say ok" };
   const { task_id } = await side.call("create_task", task);
   const start = () => side.call("start_task_attempt", { task_id, executor: "SCRIPTED", repos: place.repos });
-  return { side, store, faults, task_id, start };
+  return { side, store, faults, task_id, start, project_id: place.project_id };
 }
 
 type Board = Awaited<ReturnType<typeof faultyBoard>>;
@@ -66,6 +66,31 @@ test.each(["lost", "failed"] as const)("the write of its session is %s: the atte
   expect([attempt?.state, others]).toEqual(["completed", []]);
   expect(await runsOf(side, attempt?.attempt_id ?? "")).toHaveLength(1);
 });
+
+test.each(["answered", "failing"] as const)(
+  "a task whose creation lost its answer is created once, however often it is repeated, while reads are %s",
+  async (reads) => {
+    const { side, faults, project_id } = await faultyBoard();
+    // The first write claims the request_id.
+    const second = nth(2, "lost");
+    faults.write = (events) => {
+      const fate = second(events);
+      faults.areReadsFailing ||= fate === "lost" && reads === "failing";
+      return fate;
+    };
+    const create = () =>
+      side.call("create_task", { project_id, title: "Once", request_id: "one" }).then(
+        () => "created",
+        ({ code }) => code,
+      );
+    const first = await create();
+    faults.areReadsFailing = false;
+    const expected = reads === "failing" ? ["store_unavailable", "request_conflict"] : ["created", "created"];
+    expect([first, await create()]).toEqual(expected);
+    const { tasks } = await side.call("list_tasks", { project_id, search: "Once" });
+    expect(tasks).toHaveLength(1);
+  },
+);
 
 /** For the first write without an event after one with that event. */
 function afterFirst(type: TaskEventType, fate: "lost" | "failed"): Faults["write"] {

@@ -77,14 +77,32 @@ test.each(["lost", "failed"] as const)(
   },
 );
 
-test("a prompt runs, although the answer to queueing it was lost", async () => {
-  const folder = bed.git.folder();
-  const { store, faults } = await faultyStore(folder);
-  const side = await bed.side(folder, { store });
-  const { attempt_id } = await attemptOf(side, await projectOn(side, bed.git), "!say one");
-  await wait(side, attempt_id);
-  faults.write = nth(1, "lost");
-  const refused = await refusal(side.call("follow_up", { attempt_id, action: "queue", prompt: "!say two" }));
-  expect(refused.code).toBe("store_unavailable");
-  await eventually(store, async () => ((await runsOf(side, attempt_id)).length === 2 ? true : null));
-});
+test.each(["answered", "failing"] as const)(
+  "a prompt whose queueing lost its answer runs once, however often it is repeated, while reads are %s",
+  async (reads) => {
+    const folder = bed.git.folder();
+    const { store, faults } = await faultyStore(folder);
+    const side = await bed.side(folder, { store, retryPause: 1 });
+    const { attempt_id } = await attemptOf(side, await projectOn(side, bed.git), "!say one");
+    await wait(side, attempt_id);
+    // The first write claims the request_id.
+    const second = nth(2, "lost");
+    faults.write = (events) => {
+      const fate = second(events);
+      faults.areReadsFailing ||= fate === "lost" && reads === "failing";
+      return fate;
+    };
+    const queue = () =>
+      side.call("follow_up", { attempt_id, action: "queue", prompt: "!say two", request_id: "one" }).then(
+        ({ action }) => action,
+        ({ code }) => code,
+      );
+    const first = await queue();
+    faults.areReadsFailing = false;
+    const expected = reads === "failing" ? ["store_unavailable", "request_conflict"] : ["queue", "queue"];
+    expect([first, await queue()]).toEqual(expected);
+    await eventually(store, async () => ((await runsOf(side, attempt_id)).length === 2 ? true : null));
+    await wait(side, attempt_id);
+    expect(await runsOf(side, attempt_id)).toEqual([expect.stringContaining("!say one"), "!say two: completed"]);
+  },
+);
