@@ -147,12 +147,11 @@ export class Delivery {
       this.#context.reach("notice-sent");
     } catch (thrown) {
       this.#signals.forget(messageId);
-      return this.#failed(parentSessionId, messageId, notices, { thrown, isMine: input.isMine });
+      return this.#failed(parentSessionId, group, input, thrown);
     }
     if (isLate) {
       this.#signals.forget(messageId);
-      await this.#settle(parentSessionId, messageId, { state: "delivered", reason: null });
-      if (input.isMine) await this.#pointToIt(parentSessionId, input.parent);
+      await this.#settleLate(parentSessionId, messageId, input);
       return null;
     }
     if (input.isMine) await this.#outOfTheWay(taken);
@@ -169,6 +168,12 @@ export class Delivery {
     const { agent = null, model = null, variant = null } = parent ?? {};
     this.#remember(message.messageId);
     await this.#context.host.notify?.(parentSessionId, { ...message, agent, model, variant });
+  }
+
+  /** If it cannot be settled, the parent has been woken all the same: nobody does it later. */
+  async #settleLate(parentSessionId: string, messageId: string, { isMine, parent }: DeliveryInput): Promise<void> {
+    if (isMine) await this.#pointToIt(parentSessionId, parent);
+    await this.#settle(parentSessionId, messageId, { state: "delivered", reason: null });
   }
 
   /** The notices are told; this only wakes the parent, so it is not repeated. */
@@ -203,18 +208,20 @@ export class Delivery {
   /** A failed call may have had its effect: unless the host rejected it, the group keeps its message. */
   async #failed(
     parent: string,
-    messageId: string,
-    notices: readonly Notice[],
-    { thrown, isMine }: { thrown: unknown; isMine: boolean },
+    { messageId, notices, isLate }: Group,
+    input: DeliveryInput,
+    thrown: unknown,
   ): Promise<Failed | null> {
     const { host, log, now, settings } = this.#context;
+    const { isMine } = input;
     const knowsNot = isGone(thrown);
     if (knowsNot && isMine) {
       await this.#drop(parent, messageId);
       return null;
     }
     if (!knowsNot && (await host.hasMessage?.(parent, messageId).catch(() => false))) {
-      await this.#settle(parent, messageId, { state: "delivered", reason: null });
+      if (isLate) await this.#settleLate(parent, messageId, input);
+      else await this.#settle(parent, messageId, { state: "delivered", reason: null });
       return null;
     }
     const attempts = Math.max(1, ...notices.map((notice) => notice.attempts));
