@@ -112,7 +112,7 @@ export class Launcher {
     reach("session-made");
     const stored = { ...run, taskId: sessionId };
     const created = await this.#unlessLost(this.#create(launch, sessionId), stored).catch(this.#givingUp(stored));
-    if (!created.changed) throw notCreated(created.task, launch, sessionId);
+    if (!created.changed) return this.#givingUp(run)(notCreated(created.task, launch, sessionId));
     reach("row-written");
     this.#driver.begin(created.task, request.limits);
     return created.task;

@@ -115,6 +115,22 @@ describe("a launch", () => {
     expect([await store.launches(), (await store.tasks({})).total, prompts(faulty)]).toEqual([[], 0, []]);
   });
 
+  test("leaves nothing open if its host gives the session of another task", async () => {
+    const world = newWorld();
+    let sessionId: string | null = null;
+    const side = await world.side({
+      host: (host) => ({
+        async start(input) {
+          sessionId ??= await host.start(input);
+          return sessionId;
+        },
+      }),
+    });
+    await ended(side, await launch(side, world.parent(), world.script(say("one"))));
+    expect(await codeOf(launch(side, world.parent(), world.script(say("never"))))).toBe("internal");
+    expect(await side.store.launches()).toEqual([]);
+  });
+
   test("that its host refused is closed later, if that could not be written, and the host's error is told", async () => {
     const world = newWorld();
     const { store, faults } = await faultyStore(world.directory);
@@ -157,6 +173,29 @@ describe("a resume", () => {
     expect(prompts(faulty)).toHaveLength(2);
   });
 });
+
+test.each(["task.created", "task.resumed"] as const)(
+  "a run whose write (%s) failed here and is committed later does not stay open",
+  async (type) => {
+    const faulty = await faultyWorld();
+    const { faults, side, store, world, parent } = faulty;
+    const task = await completed(faulty, await launch(side, parent, world.script(say("one"))));
+    const commit = Promise.withResolvers<void>();
+    faults.commit = commit.promise;
+    faults.write = once(type, "late");
+    const prompt = world.script(say("never"));
+    const begun = type === "task.created" ? launch(side, parent, prompt) : side.engine.resumeTask(task, { prompt });
+    expect(await codeOf(begun)).toBe("store_unavailable");
+    const recovering = side.supervisor.recover();
+    // The recovery has looked by then, if it does not wait.
+    setTimeout(commit.resolve, 300);
+    expect(await recovering).toBe(true);
+    const [newest] = (await store.tasks({})).tasks;
+    expect(newest).toMatchObject({ status: "error", run: { error: INTERRUPTED } });
+    expect([side.engine.liveRuns, await store.launches()]).toEqual([0, []]);
+    expect(prompts(faulty)).toHaveLength(1);
+  },
+);
 
 describe("the end of a run", () => {
   test.each(["run.completed", "run.phased", "run.progressed"] as const)(

@@ -1,6 +1,6 @@
 /**
  * A SQLite store whose database fails as a test says: a write is rejected before it is committed, or afterwards, as if
- * only its answer was lost, and reads fail.
+ * only its answer was lost, or while its commit goes on (`late`), and reads fail.
  */
 import { join } from "node:path";
 import { AsyncAgentsError } from "../../src/model/errors.ts";
@@ -11,13 +11,15 @@ import { migrate } from "../../src/store/migrations/migrations.ts";
 import { sqliteDatabase } from "../../src/store/sqlite/sqlite-database.ts";
 import type { Store } from "../../src/store/store.ts";
 
-type Fate = "answered" | "lost" | "failed";
+type Fate = "answered" | "lost" | "failed" | "late";
 
 export interface Faults {
   /** What becomes of a write with these events, which may be none. Asked before it is committed. */
   write: (events: readonly TaskEventType[]) => Fate;
   /** Whether reads fail. */
   areReadsFailing: boolean;
+  /** When a late write is committed. */
+  commit: Promise<unknown>;
 }
 
 export interface FaultyStore {
@@ -28,7 +30,7 @@ export interface FaultyStore {
 export async function faultyStore(directory: string): Promise<FaultyStore> {
   const database = await sqliteDatabase({ file: join(directory, "asyncagents.db") });
   await migrate(database);
-  const faults: Faults = { write: () => "answered", areReadsFailing: false };
+  const faults: Faults = { write: () => "answered", areReadsFailing: false, commit: Promise.resolve() };
   const faulty: Database = {
     ...database,
     async read(work) {
@@ -37,7 +39,8 @@ export async function faultyStore(directory: string): Promise<FaultyStore> {
     },
     async write(work) {
       let fate: Fate = "answered";
-      const result = await database.write(async (kysely) => {
+      const rejected = Promise.withResolvers<never>();
+      const written = database.write(async (kysely) => {
         const last = async () =>
           (await kysely.selectFrom("events").select("seq").orderBy("seq", "desc").limit(1).executeTakeFirst())?.seq ??
           0;
@@ -46,8 +49,13 @@ export async function faultyStore(directory: string): Promise<FaultyStore> {
         const added = await kysely.selectFrom("events").select("event").where("seq", ">", before).execute();
         fate = faults.write(added.map(({ event }) => JSON.parse(event).type));
         if (fate === "failed") throw unavailable("the disk is full");
+        if (fate === "late") {
+          rejected.reject(unavailable("the server does not answer"));
+          await faults.commit;
+        }
         return done;
       });
+      const result = await Promise.race([written, rejected.promise]);
       if ((fate as Fate) === "lost") throw unavailable("the connection is lost");
       return result;
     },

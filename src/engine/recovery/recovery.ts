@@ -68,13 +68,22 @@ export class Recovery {
 
   async #settle({ taskId, messageId, launchId }: DoubtfulRun): Promise<boolean> {
     const { store, instance } = this.#context;
-    const task = taskId === null ? null : await store.task(taskId);
+    const task = taskId === null ? null : await this.#taskAfterWrites(taskId);
     const isStored = task !== null && isLive(task.status) && task.run.messageId === messageId;
     if (isStored && task.owner === instance.id && !this.#driver.drives(task) && !(await this.recoverTasks([task]))) {
       return false;
     }
     if (launchId !== null) await store.closeLaunch(launchId);
     return true;
+  }
+
+  /** A write that failed here may still be under way in the database: a transaction begins after it. */
+  async #taskAfterWrites(taskId: string): Promise<Task | null> {
+    const found: { task: Task | null } = { task: null };
+    await this.#context.store.write(async (transaction) => {
+      found.task = await transaction.task(taskId);
+    });
+    return found.task;
   }
 
   /** False if some could not be recovered now. */
