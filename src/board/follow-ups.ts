@@ -17,6 +17,7 @@ import { notFound } from "./not-found.ts";
 import type { QueuePump } from "./queue-pump.ts";
 import { isUuid } from "./uuid.ts";
 import { heldOf, requiredText, wireTime } from "./wire.ts";
+import { writesEnded } from "./writes-ended.ts";
 
 const SHOWN = 2_000;
 const LISTED = 50;
@@ -69,7 +70,11 @@ async function queue(
     hadEffects();
   } catch (thrown) {
     // Perhaps only the answer was lost: repeating the call would queue the prompt twice.
-    const after = await store.board.queue(sessionId).catch(() => null);
+    const look = async () => {
+      await writesEnded(store);
+      return store.board.queue(sessionId);
+    };
+    const after = await look().catch(() => null);
     if (after === null || after.count > count) hadEffects();
     if (after === null || after.count <= count) throw thrown;
   } finally {

@@ -11,6 +11,7 @@ import { notFound } from "./not-found.ts";
 import { limitOf, pageOf, shown } from "./pages.ts";
 import { assertProject } from "./projects.ts";
 import { requiredText, wireItem, wireItemRow } from "./wire.ts";
+import { writesEnded } from "./writes-ended.ts";
 
 export async function createTask(
   { store, now, newId }: BoardContext,
@@ -30,7 +31,11 @@ export async function createTask(
   };
   const added = await store.board.addWorkItem(item).catch(async (thrown: unknown) => {
     // Perhaps only the answer was lost. If nobody can look now, repeating the call could create it twice.
-    const found = await store.board.workItem(id).catch(() => {
+    const look = async () => {
+      await writesEnded(store);
+      return store.board.workItem(id);
+    };
+    const found = await look().catch(() => {
       hadEffects();
       return null;
     });

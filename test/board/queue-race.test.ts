@@ -77,6 +77,20 @@ test.each(["lost", "failed"] as const)(
   },
 );
 
+test("a prompt whose queueing failed here and is committed later runs, and is not refused", async () => {
+  const folder = bed.git.folder();
+  const { store, faults } = await faultyStore(folder);
+  const side = await bed.side(folder, { store });
+  const { attempt_id } = await attemptOf(side, await projectOn(side, bed.git), "!say one");
+  await wait(side, attempt_id);
+  const commit = Promise.withResolvers<void>();
+  faults.commit = commit.promise;
+  faults.write = nth(1, "late");
+  setTimeout(commit.resolve, 300);
+  await side.call("follow_up", { attempt_id, action: "queue", prompt: "!say two" });
+  await eventually(store, async () => ((await runsOf(side, attempt_id)).length === 2 ? true : null));
+});
+
 test.each(["answered", "failing"] as const)(
   "a prompt whose queueing lost its answer runs once, however often it is repeated, while reads are %s",
   async (reads) => {

@@ -9,6 +9,7 @@ import { type Attempt, attemptIdOf, batchOfAttempt } from "../../model/board.ts"
 import { messageOf } from "../../model/errors.ts";
 import { pruneWorktrees, removeWorktrees } from "../../worktree/remove.ts";
 import type { BoardContext } from "../board-context.ts";
+import { writesEnded } from "../writes-ended.ts";
 
 const INTERRUPTED = "interrupted while it was set up. Start another attempt.";
 
@@ -26,6 +27,7 @@ export async function recoverAttempts(context: BoardContext): Promise<void> {
 
 /** For one whose setup is over in this process. Does nothing if it is set up, or has failed, or is gone. */
 export async function recoverAttempt(context: BoardContext, id: string): Promise<void> {
+  await writesEnded(context.store);
   const attempt = (await context.store.board.startingAttempts()).find((each) => each.id === id);
   if (attempt) await recover(context, attempt);
 }
