@@ -179,12 +179,11 @@ export class Runner {
   async #end({ engine, opened }: Opened): Promise<void> {
     const { log } = this.#context;
     const { host, directory } = engine.instance;
-    try {
-      await engine.interrupt();
-      await engine.stop();
-      await opened.close();
-    } catch (thrown) {
-      log.error("a host was not closed as it should be", { host, directory, error: messageOf(thrown) });
+    // Whatever the store does: the host lets go of the directory.
+    for (const step of [() => engine.interrupt(), () => engine.stop(), () => opened.close()]) {
+      await step().catch((thrown: unknown) => {
+        log.error("a host was not closed as it should be", { host, directory, error: messageOf(thrown) });
+      });
     }
   }
 

@@ -174,6 +174,40 @@ describe("a resume", () => {
   });
 });
 
+test("a doubtful run whose session cannot be read does not keep the others waiting", async () => {
+  const world = newWorld();
+  const { store, faults } = await faultyStore(world.directory);
+  let unreadable = "";
+  const side = await world.side({
+    store,
+    host: (host) => ({
+      async inspect(sessionId, messageId) {
+        if (sessionId === unreadable) throw new Error("too many messages");
+        return host.inspect(sessionId, messageId);
+      },
+    }),
+  });
+  const parent = world.parent();
+  const tasks = [
+    await launch(side, parent, world.script(say("one"))),
+    await launch(side, parent, world.script(say("x"))),
+  ];
+  for (const task of tasks) await ended(side, task);
+  for (const task of tasks) {
+    faults.write = (events) => {
+      faults.areReadsFailing ||= events.includes("task.resumed");
+      return faults.areReadsFailing ? "lost" : "answered";
+    };
+    const lost = side.engine.resumeTask((await store.task(task.id)) ?? task, { prompt: world.script(say("never")) });
+    expect(await codeOf(lost)).toBe("store_unavailable");
+    faults.areReadsFailing = false;
+    faults.write = () => "answered";
+  }
+  unreadable = tasks[0]?.sessionId ?? "";
+  expect(await side.supervisor.recover()).toBe(false);
+  expect(await store.task(tasks[1]?.id ?? "")).toMatchObject({ status: "error", run: { error: INTERRUPTED } });
+});
+
 test.each(["task.created", "task.resumed"] as const)(
   "a run whose write (%s) failed here and is committed later does not stay open",
   async (type) => {

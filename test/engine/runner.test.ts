@@ -179,6 +179,35 @@ describe("ends", () => {
     expect(runner.engines()).toEqual([other]);
   });
 
+  test("a released directory loses its host too, although the store fails meanwhile", async () => {
+    const bed = await newBed();
+    const hosts = scriptedHosts();
+    const closed: string[] = [];
+    const maker: HostMaker = {
+      ...hosts,
+      async open(directory) {
+        const opened = await hosts.open(directory);
+        const close = async () => {
+          closed.push(directory);
+          await opened.close();
+        };
+        return { ...opened, close };
+      },
+    };
+    let isFull = false;
+    const endInstance: Store["endInstance"] = async (id) => {
+      if (isFull) throw new Error("the disk is full");
+      await bed.store.endInstance(id);
+    };
+    const runner = bed.runner({ makers: [maker], store: { ...bed.store, endInstance } });
+    const directory = bed.directory("one");
+    await runner.open("scripted", directory);
+    isFull = true;
+    await runner.release(directory);
+    isFull = false;
+    expect(closed).toEqual([directory]);
+  });
+
   test("when the program behind a host dies, its runs end with that reason, except those already answered", async () => {
     const bed = await newBed();
     const made = scriptedHosts();

@@ -49,8 +49,9 @@ export class Recovery {
 
   /** Ends the doubtful runs that are stored, and closes their launches. False if that is not possible now. */
   async settleDoubts(): Promise<boolean> {
-    for (const run of [...this.#doubtful.values()]) if (!(await this.#settleDoubt(run))) return false;
-    return true;
+    let isDone = true;
+    for (const run of [...this.#doubtful.values()]) isDone = (await this.#settleDoubt(run)) && isDone;
+    return isDone;
   }
 
   async #settleDoubt(run: DoubtfulRun): Promise<boolean> {
