@@ -91,15 +91,28 @@ function define<Input>(
   args: z.ZodRawShape,
   run: (input: Input, context: ToolContext) => Promise<ToolResult>,
 ): ToolDefinition {
+  const schema = z.object(args);
   const execute = async (input: unknown, context: ToolContext): Promise<ToolResult> => {
     try {
-      return await run(input as Input, context);
+      return await run(checkedInput(schema, input) as Input, context);
     } catch (thrown) {
       if (!AsyncAgentsError.isInstance(thrown)) throw thrown;
       return `Error (${thrown.code}): ${asLine(thrown.message, ERROR)}`;
     }
   };
   return { description, args, execute } as unknown as ToolDefinition;
+}
+
+/** OpenCode passes on what the model wrote, unchecked. Null means left out: models send it for what is optional. */
+function checkedInput(schema: z.ZodObject, raw: unknown): unknown {
+  const given = Object.fromEntries(Object.entries(raw ?? {}).filter(([, value]) => value !== null));
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const name = String(issue?.path[0]);
+  const form = issue?.code === "invalid_type" ? `a ${issue.expected}` : "valid";
+  const problem = given[name] === undefined ? `${name} is missing. Give it as ${form}.` : `${name} must be ${form}.`;
+  throw new AsyncAgentsError("invalid_input", problem);
 }
 
 async function launchOrResume(host: ToolHost, input: TaskArguments, context: ToolContext): Promise<ToolResult> {

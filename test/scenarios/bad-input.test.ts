@@ -41,6 +41,9 @@ describe("launch", () => {
     ["a huge prompt", { ...good, prompt: "x".repeat(200_001) }, /put the text into a file/],
     ["no agent", { description: "d", prompt: "p" }, /agent is missing.*Known agents: .*general/],
     ["an unknown agent", { ...good, agent: "nobody" }, /no agent "nobody".*Known agents: .*general/],
+    ["no prompt", { description: "d", agent: "general" }, /Error \(invalid_input\): prompt is missing/],
+    ["a prompt that is no text", { ...good, prompt: ["p"] }, /Error \(invalid_input\): prompt must be a string/],
+    ["a fork that is no boolean", { ...good, fork: "yes" }, /Error \(invalid_input\): fork must be a boolean/],
     ["a batch with odd characters", { ...good, batch: "../../etc" }, /batch must be a short name/],
   ])("%s", async (_name, input, says) => {
     const parent = await world.parent();
@@ -51,7 +54,22 @@ describe("launch", () => {
   });
 });
 
+test("null is the same as left out: many models send it for what is optional", async () => {
+  const parent = await world.parent();
+  const prompt = `${world.script(say("x"))} go`;
+  const answer = await parent.ask("task", { ...good, prompt, fork: null, resume: null, batch: null });
+  expect(answer).toContain("launched: status running");
+  await parent.notice(/ses_\w+/.exec(answer)?.[0] ?? "");
+});
+
 describe("ids", () => {
+  test("none at all, or not a text", async () => {
+    const parent = await world.parent();
+    await refuses(parent, "output", {}, /Error \(invalid_input\): task_id is missing/);
+    await refuses(parent, "output", { task_id: 7 }, /Error \(invalid_input\): task_id must be a string/);
+    await refuses(parent, "cancel", { task_id: 7 }, /Error \(invalid_input\): task_id must be a string/);
+  });
+
   test("unknown, empty, with path characters", async () => {
     const parent = await world.parent();
     for (const tool of ["output", "cancel"]) {
