@@ -242,9 +242,13 @@ describe("acting on a task", () => {
     expect((await world.cli("answer", id, "--always")).code).toBe(2);
     const command = /asyncagents answer (.*) "your answer"/.exec(waiting.text())?.[1] ?? "";
     expect(command).toContain("--request");
+    expect(await world.cli("answer", id, "The", "second")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("Give one answer; put each in quotes. Nothing was answered. Which one?"),
+    });
     expect(await world.cli("answer", ...command.split(" "), "The second")).toMatchObject({
       code: 0,
-      out: "Answered: Which one?\n",
+      out: 'Answered "The second": Which one?\n',
     });
     expect((await waiting.ended).code).toBe(0);
   });

@@ -6,6 +6,7 @@
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { questionsIn } from "../../../src/model/questions.ts";
 import type { AnswerBody, BackgroundTask } from "../../../src/protocol/tasks.ts";
 import { forgetDraft, useDraft } from "../forms/draft.ts";
 import { Form } from "../forms/form.tsx";
@@ -19,7 +20,6 @@ import { control } from "../server/page-client.ts";
 import { queryKeys } from "../server/query-keys.ts";
 import { isLive } from "../wording/statuses.ts";
 import { AnsweredNote } from "./answered-note.tsx";
-import { questionsIn } from "./questions.ts";
 
 /** Separates the answers of one draft; nobody types it. */
 const BETWEEN = "\u001f";

@@ -3,6 +3,7 @@
  * until someone answers or its run ends; nothing is answered on a person's behalf. Callers decide who may answer.
  */
 import type { SdkPermissionUpdate } from "../../claude/sdk.ts";
+import { questionsText } from "../../model/questions.ts";
 import { type HostEvent, type OpenRequest, type Reply, replyWord } from "../host.ts";
 
 /** The SDK's form of an answer. */
@@ -62,7 +63,7 @@ export class ClaudeRequests {
     const asks = tool === QUESTION_TOOL ? "question" : "permission";
     const text =
       asks === "question"
-        ? questionsIn(input).join("\n") || "a question"
+        ? questionsText(questionsIn(input)) || "a question"
         : (context.title ?? `${tool} ${JSON.stringify(input)}`);
     const above = runOf(sessionId) === sessionId ? [] : [runOf(sessionId)];
     const reply = await new Promise<Reply | null>((settle) => {

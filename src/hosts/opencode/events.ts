@@ -4,6 +4,7 @@
  * content: the first event about an answer may already show it finished.
  */
 import type { ReplyWord } from "../../model/answer.ts";
+import { questionsText } from "../../model/questions.ts";
 import type { HostEvent } from "../host.ts";
 import {
   errorText,
@@ -51,9 +52,7 @@ const READERS: Record<string, Reader> = {
     sessionId: text(p.sessionID),
     requestId: text(p.id),
     asks: "question",
-    text: list(p.questions)
-      .map((question) => text(fieldsOf(question).question))
-      .join(" / "),
+    text: questionsText(list(p.questions).map((question) => text(fieldsOf(question).question))),
   }),
   "permission.replied": (p) => readAnswered(p, DECISIONS[text(p.reply)]),
   "question.replied": (p) => readAnswered(p, "answered"),

@@ -64,7 +64,7 @@ const known: [string, object, HostEvent[]][] = [
         sessionId: sessionID,
         requestId: "que_1",
         asks: "question",
-        text: "Which? / When?",
+        text: "1. Which?\n2. When?",
       },
     ],
   ],
