@@ -1,6 +1,6 @@
 /**
- * One clock for everything that ticks: it runs only while something shows it. Coarse readers are rendered again only
- * when their own step has passed.
+ * One clock for everything that ticks: it runs only while something shows it. Everything on the page shows the same
+ * moment.
  */
 import { useSyncExternalStore } from "react";
 
@@ -31,7 +31,12 @@ function tick(): void {
 
 const still = () => () => {};
 
-/** The current time, rounded to the step; it stands still if nothing moves. */
-export function useNow({ moves = true, stepMs = TICK_MS } = {}): number {
-  return useSyncExternalStore(moves ? subscribe : still, () => Math.floor(now / stepMs) * stepMs);
+/** The current time; it stands still if nothing moves. */
+export function useNow({ moves = true } = {}): number {
+  return useSyncExternalStore(moves ? subscribe : still, () => now);
+}
+
+/** A text about the current time; what shows it is rendered again only when the text changes. */
+export function useTextOfNow(textAt: (now: number) => string): string {
+  return useSyncExternalStore(subscribe, () => textAt(now));
 }

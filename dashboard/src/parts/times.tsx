@@ -2,7 +2,7 @@
  * Times that update themselves: a task's duration, every second while it is live, and how long ago something was.
  */
 import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
-import { useNow } from "../live/clock.ts";
+import { useNow, useTextOfNow } from "../live/clock.ts";
 import { durationText, exactText, relativeText } from "../wording/durations.ts";
 
 /** Of the newest run, as everywhere else in asyncagents. */
@@ -14,10 +14,10 @@ export function TaskDuration({ task }: { task: Pick<BackgroundTask, "run"> }) {
 }
 
 export function Ago({ at }: { at: string }) {
-  const now = useNow({ stepMs: 10_000 });
+  const text = useTextOfNow((now) => relativeText(at, now));
   return (
     <time dateTime={at} title={exactText(at)}>
-      {relativeText(at, now)}
+      {text}
     </time>
   );
 }

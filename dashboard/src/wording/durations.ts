@@ -1,5 +1,6 @@
 /**
- * Formats durations and moments for people. Pure: the current time is passed in.
+ * Formats durations and moments for people, rounded to seconds as in notices and on the command line, so that a run took
+ * equally long everywhere. Pure: the current time is passed in.
  */
 
 const SECOND = 1000;
@@ -7,9 +8,13 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
+function wholeSeconds(milliseconds: number): number {
+  return Math.round(milliseconds / SECOND) * SECOND;
+}
+
 /** "42s", "3m 05s", "2h 14m", "3d 4h": at most two units, with a steady width while it ticks. */
 export function durationText(milliseconds: number): string {
-  const span = Math.max(0, milliseconds);
+  const span = Math.max(0, wholeSeconds(milliseconds));
   const two = (value: number) => String(Math.floor(value)).padStart(2, "0");
   if (span < MINUTE) return `${Math.floor(span / SECOND)}s`;
   if (span < HOUR) return `${Math.floor(span / MINUTE)}m ${two((span % MINUTE) / SECOND)}s`;
@@ -37,7 +42,7 @@ export function axisText(milliseconds: number): string {
 }
 
 export function relativeText(at: string, now: number): string {
-  const age = now - Date.parse(at);
+  const age = wholeSeconds(now - Date.parse(at));
   if (age < 10 * SECOND) return "just now";
   if (age < MINUTE) return `${Math.floor(age / SECOND)}s ago`;
   if (age < HOUR) return `${Math.floor(age / MINUTE)}m ago`;
