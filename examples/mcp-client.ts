@@ -1,6 +1,7 @@
 /**
  * An MCP client of the daemon: lists its tools, launches a task in this folder and waits for it.
  * Run it: bun examples/mcp-client.ts "hello" SCRIPTED      (start the daemon with ASYNCAGENTS_SCRIPTED=1 for SCRIPTED)
+ * The first run is rejected in a folder outside all projects, and says how to approve the folder.
  */
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { findServer } from "./find-server.ts";
@@ -14,7 +15,9 @@ await client.connect(new StreamableHTTPClientTransport(new URL("/mcp", url), { r
 
 async function call(name: string, input: Record<string, unknown>): Promise<Record<string, unknown>> {
   const { structuredContent, isError, content } = await client.callTool({ name, arguments: input });
-  if (isError) throw new Error(JSON.stringify(content));
+  const [first] = content;
+  // The text of a failed call is JSON; its `error` says what to do.
+  if (isError) throw new Error(first?.type === "text" ? JSON.parse(first.text).error : "no reason given");
   return structuredContent as Record<string, unknown>;
 }
 
@@ -24,6 +27,9 @@ try {
   const { handle } = await call("launch_task", { prompt, executor, directory: process.cwd() });
   const { tasks } = await call("wait_tasks", { handles: [handle], wait_ms: 50_000 });
   console.log(JSON.stringify(tasks));
+} catch (thrown) {
+  console.error(thrown instanceof Error ? thrown.message : thrown);
+  process.exitCode = 1;
 } finally {
   await client.close();
 }

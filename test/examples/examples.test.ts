@@ -76,6 +76,12 @@ describe("the examples", () => {
     expect(await example("own-host.ts", "echo no >&2; exit 3")).toEqual({ out: "error: exit code 3: no\n", code: 0 });
   });
 
+  test("mcp-client says in plain words why a launch is refused", async () => {
+    const { out, code } = await example("mcp-client.ts", "x", "NO_SUCH");
+    expect(out.split("\n")[1]).toMatch(/^There is no executor "NO_SUCH"\. Use one of /);
+    expect(code).toBe(1);
+  });
+
   test("mcp-client launches a task over MCP and waits for it", async () => {
     const { out, code } = await example("mcp-client.ts", "!say over MCP", "SCRIPTED");
     expect(out).toMatch(/^\d+ tools, such as list_projects\n/);
