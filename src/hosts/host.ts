@@ -76,7 +76,6 @@ export type HostEvent =
   | { type: "session.working"; sessionId: string }
   | { type: "session.failed"; sessionId: string; error: string; aborted: boolean }
   | { type: "session.retrying"; sessionId: string; reason: string; count: number }
-  /** The text of several questions is that of `questionsText`, so that each can get its own answer. */
   | { type: "session.asked"; sessionId: string; requestId: string; asks: "permission" | "question"; text: string }
   /** The request is closed. Without a reply: it was withdrawn, or the answer is not known. */
   | { type: "session.answered"; sessionId: string; requestId: string; reply?: ReplyWord }

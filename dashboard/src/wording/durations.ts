@@ -1,6 +1,6 @@
 /**
- * Formats durations and moments for people, rounded to seconds as in notices and on the command line, so that a run took
- * equally long everywhere. Pure: the current time is passed in.
+ * Formats durations and moments for people, rounded to seconds as in notices and on the command line, so that a run
+ * took equally long everywhere. Pure: the current time is passed in.
  */
 
 const SECOND = 1000;
