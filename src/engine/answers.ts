@@ -5,6 +5,7 @@
  */
 import { type GivenAnswer, givenText, type ReplyWord } from "../model/answer.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
+import { questionsIn } from "../model/questions.ts";
 import type { PhaseDetail, Task } from "../model/task.ts";
 import { KeyedQueue } from "../process/keyed-queue.ts";
 
@@ -75,4 +76,13 @@ export function overAlready(task: Task, requestId: string | undefined, answered:
   const { reply, by } = known;
   const message = `What task ${task.id} asked for was already ${givenText(known)}. This answer changed nothing.`;
   return new AsyncAgentsError("nothing_asked", message, { details: { reply, by } });
+}
+
+/** Rejects answers unless there is one for each question. */
+export function assertEachAnswered(asked: string, { length: given }: readonly string[]): void {
+  const { length: count } = questionsIn(asked);
+  if (given === count) return;
+  const wanted = count === 1 ? "Give one answer" : `Give ${count} answers, one for each question`;
+  const message = `${wanted}, not ${given}; on a command line, put each in quotes. Nothing was answered. It asks: ${asked.slice(0, 500)}`;
+  throw new AsyncAgentsError("invalid_input", message, { details: { questions: count, answers: given } });
 }

@@ -11,7 +11,7 @@ import { INTERRUPTED } from "../model/evidence.ts";
 import { endsWait, isLive, type Task } from "../model/task.ts";
 import type { WaitOptions } from "../process/deadline.ts";
 import type { FeedEntry, Instance, Parent, TaskPage } from "../store/store.ts";
-import { overAlready } from "./answers.ts";
+import { assertEachAnswered, overAlready } from "./answers.ts";
 import { Canceller, type CancelResult } from "./cancel.ts";
 import type { EngineContext } from "./context.ts";
 import { batchIdOf, type Caller, Launcher, type LaunchRequest, PERSON, type ResumeRequest } from "./launch.ts";
@@ -204,6 +204,7 @@ export class Engine {
       const message = `Task ${task.id} asks for a ${detail.asks}, not for a ${reply.kind}: ${detail.text.slice(0, 200)}`;
       throw new AsyncAgentsError("invalid_input", message, { details: { asks: detail.asks } });
     }
+    if (reply.kind === "question" && reply.answers !== null) assertEachAnswered(detail.text, reply.answers);
     const send = () => host.answer?.(task.sessionId, detail.requestId, reply) ?? Promise.resolve(false);
     if (await answers.give(detail.requestId, { reply: replyWord(reply), by }, send)) return;
     throw overAlready(task, detail.requestId, answers.of(detail.requestId));

@@ -10,13 +10,12 @@ export function questionsText(questions: readonly string[]): string {
     .join("\n");
 }
 
-/** A text that does not look like several questions is one. */
+/** A text whose lines are not numbered is one question. */
 export function questionsIn(text: string): string[] {
   const lines = text
     .split("\n")
     .map((line) => line.trim())
     .filter((line) => line !== "");
   const areNumbered = lines.every((line, index) => line.startsWith(`${index + 1}.`));
-  const areMarked = lines.length <= 10 && lines.every((line) => line.endsWith("?"));
-  return lines.length > 1 && (areNumbered || areMarked) ? lines : [text.trim()];
+  return lines.length > 1 && areNumbered ? lines : [text.trim()];
 }

@@ -26,7 +26,7 @@ function exampleOf(heading: string): Line[] {
 function general(text: string, data: string): string {
   return text
     .trim()
-    .replaceAll(data, "/home/you/.opencode/plugins/background-agent")
+    .replaceAll(data, "<home>/.opencode/plugins/background-agent")
     .replaceAll(UUID, "<uuid>")
     .replaceAll(/\b[0-9a-f]{12}\b/g, "<commit>")
     .replaceAll(/\b[0-9a-f]{8}\b/g, "<id>")

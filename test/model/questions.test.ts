@@ -11,13 +11,14 @@ test("each of several questions is found again, whatever it ends with and howeve
 });
 
 test("a single question stays as it is, also with several lines", () => {
-  for (const text of ["Which?", "Is this right?\n\n  const a = 1;\n", "Pick one:\n1. red\n2. blue"]) {
+  for (const text of [
+    "Which?",
+    "Is this right?\n\n  const a = 1;\n",
+    "Pick one:\n1. red\n2. blue",
+    "Really?\nAre you sure?",
+  ]) {
     expect(questionsText([text])).toBe(text);
     expect(questionsIn(text)).toEqual([text.trim()]);
   }
   expect(questionsText([])).toBe("");
-});
-
-test("lines that are all questions are several, as older processes wrote them", () => {
-  expect(questionsIn("Which?\nWhen?")).toEqual(["Which?", "When?"]);
 });

@@ -5,7 +5,6 @@
 import type { Client } from "../../client/client.ts";
 import { givenText } from "../../model/answer.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
-import { questionsIn } from "../../model/questions.ts";
 import type { AnswerBody, BackgroundTask } from "../../protocol/tasks.ts";
 import { type CommandArguments, misuse } from "../arguments.ts";
 import type { Command, Invocation } from "../command.ts";
@@ -105,11 +104,7 @@ function replyFor({ asks, text }: Asked, decision: Decision | undefined, words: 
     if (decision === "once" || decision === "always") {
       throw new AsyncAgentsError("invalid_input", `It has a question: give the answer as text, or --reject. ${what}`);
     }
-    if (decision === "reject") return { kind: "question", answers: null };
-    const count = questionsIn(text).length;
-    if (words.length === count) return { kind: "question", answers: words };
-    const wanted = count === 1 ? "Give one answer" : `Give ${count} answers, one for each question`;
-    throw new AsyncAgentsError("invalid_input", `${wanted}; put each in quotes. Nothing was answered. ${what}`);
+    return { kind: "question", answers: decision === "reject" ? null : words };
   }
   if (decision === undefined) {
     throw new AsyncAgentsError(
