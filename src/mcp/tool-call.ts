@@ -7,7 +7,12 @@ import type { CallToolResult } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { asLine } from "../model/foreign-text.ts";
-import { BOARD_OPERATIONS, type BoardOperationName, type CallOperation } from "../protocol/operations.ts";
+import {
+  BOARD_OPERATIONS,
+  type BoardOperationName,
+  type CallOperation,
+  type OperationOutput,
+} from "../protocol/operations.ts";
 import { compactText } from "./compact-text.ts";
 
 /** How often a waiting client gets a progress report. */
@@ -83,8 +88,19 @@ function longWait(name: BoardOperationName, { wait_ms }: Record<string, unknown>
   return z.safeParse(schema, wait_ms).success ? wait_ms : null;
 }
 
+/** Whether a caller that waits for an attempt waits on in this state. */
+const GOES_ON: Record<OperationOutput<"get_attempt">["state"], boolean> = {
+  starting: true,
+  running: true,
+  waiting: false,
+  completed: false,
+  failed: false,
+  stopped: false,
+  merged: false,
+};
+
 function isDone({ done, state }: Answer): boolean {
-  return done === true || (typeof state === "string" && state !== "starting" && state !== "running");
+  return done === true || (typeof state === "string" && !(GOES_ON as Record<string, boolean>)[state]);
 }
 
 function standing({ state, progress, tasks }: Answer): string {

@@ -244,7 +244,9 @@ describe("acting on a task", () => {
     expect(command).toContain("--request");
     expect(await world.cli("answer", id, "The", "second")).toMatchObject({
       code: 2,
-      err: expect.stringContaining("Give one answer, not 2; on a command line, put each in quotes. Nothing was answered."),
+      err: expect.stringContaining(
+        "Give one answer, not 2; on a command line, put each in quotes. Nothing was answered.",
+      ),
     });
     expect(await world.cli("answer", ...command.split(" "), "The second")).toMatchObject({
       code: 0,

@@ -20,8 +20,18 @@ export function lookOf(state: AttemptState): BackgroundTaskStatus {
   return LOOKS[state];
 }
 
+const AT_WORK: Record<AttemptState, boolean> = {
+  starting: true,
+  running: true,
+  waiting: true,
+  completed: false,
+  failed: false,
+  stopped: false,
+  merged: false,
+};
+
 export function isAtWork(state: AttemptState | undefined): boolean {
-  return state === "starting" || state === "running" || state === "waiting";
+  return state !== undefined && AT_WORK[state];
 }
 
 const EXECUTORS: Record<ExecutorName, string> = {

@@ -12,7 +12,7 @@ export type Phased = Pick<
 
 export interface PhaseText {
   text: string;
-  /** A person has to act, or something is going wrong. */
+  /** A person has to act, or something is going wrong. The timeline shows no other phases. */
   needsAttention: boolean;
   kind: "waiting" | "retrying" | "stalled" | "plain";
 }

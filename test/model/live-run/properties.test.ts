@@ -77,8 +77,8 @@ interface Life {
 }
 
 const turn: Move = { name: "turn", make: (walk) => void walk.feed({ type: "turn.came" }) };
-const works = WORK.map((what): Move => ({ name: what, make: (walk) => walk.work(what, 1) }));
-const [begin, , , ask] = works as [Move, Move, Move, Move];
+const work = (what: (typeof WORK)[number]): Move => ({ name: what, make: (walk) => walk.work(what, 1) });
+const [begin, ask] = [work("begin"), work("ask")];
 const answers = (outcome: Outcome): Move => ({ name: outcome, make: (walk) => walk.answer(0, outcome) });
 const OPENINGS: Move[][] = [
   [],
