@@ -83,8 +83,8 @@ export function inspect(run: LiveRun, purpose: InspectPurpose): RunStep {
  * idle; null for a mere hint. An idle session without an answer or an error may have been idle since an earlier run,
  * and beside an unfinished message an answer may be that of another program, which works in the same session: then
  * only status calls count, and such a call only if the host also said that it is idle, or if an earlier inspection
- * found the same. The call must be newer than that inspection: a turn may have begun between a call and the reading of
- * the messages.
+ * found the same. The call must be newer than that word or that inspection: a turn may have begun between a call and
+ * the reading of the messages, and what is read may take long to arrive.
  */
 export function settle(run: LiveRun, evidence: Evidence, askedAt: number | null, at: Moment): RunStep {
   const { stage, announced } = run;
@@ -95,7 +95,8 @@ export function settle(run: LiveRun, evidence: Evidence, askedAt: number | null,
   if (!evidence.begun && announced === null && isFresh) return { run, effects: [POLL_LATER] };
   const { begun } = evidence;
   const isSame = stage.idle?.begun === begun;
-  const isIdle = run.isIdleHeard || (isSame && stage.idle !== null && (askedAt ?? 0) > stage.idle.at);
+  const isHeard = run.idleHeardAt !== null && (askedAt ?? 0) >= run.idleHeardAt;
+  const isIdle = isHeard || (isSame && stage.idle !== null && (askedAt ?? 0) > stage.idle.at);
   // An announced error may be a late one of an earlier run: it does not count while a message is being written.
   const isAnnounced = announced !== null && !evidence.unfinished;
   if (!hasEnd && !isAnnounced && !isIdle) {

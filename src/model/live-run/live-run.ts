@@ -87,8 +87,8 @@ export interface LiveRun {
   readonly requests: ReadonlyMap<string, Waiting>;
   /** A list of open requests that was read too early does not ask these again. */
   readonly answered: ReadonlySet<string>;
-  /** The host said that the session is idle, and nothing to the contrary since. */
-  readonly isIdleHeard: boolean;
+  /** When the host said that the session is idle, if it has said nothing to the contrary since. */
+  readonly idleHeardAt: number | null;
   /** An error that the host reported outside of the session's messages. */
   readonly announced: string | null;
   /** Somebody wants it cancelled. Stands until the run ends, however often the host fails to stop it. */
@@ -113,7 +113,7 @@ export function launchedRun(task: Task, limits: Limits): LiveRun {
     activity: noActivity(task.run.before, task.progress.lastUpdate),
     requests: new Map(),
     answered: new Set(),
-    isIdleHeard: false,
+    idleHeardAt: null,
     announced: null,
     cancelReason: null,
     stopping: null,

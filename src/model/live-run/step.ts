@@ -84,10 +84,10 @@ function reported(run: LiveRun, input: OwnSessionInput | SessionTreeInput, at: M
   if (!isPrompted(run)) return unchanged(run);
   switch (input.type) {
     case "session.idle":
-      return checkEnd({ ...run, isIdleHeard: true });
+      return checkEnd({ ...run, idleHeardAt: at.awake });
     case "session.working":
       // An idle or an error that came before belongs to another run.
-      return busy({ ...run, isIdleHeard: false, announced: null }, at);
+      return busy({ ...run, idleHeardAt: null, announced: null }, at);
     case "session.failed":
       return checkEnd({ ...run, announced: input.error });
     case "session.retrying":

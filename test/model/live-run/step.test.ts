@@ -186,6 +186,12 @@ describe("evidence", () => {
     expect(effectsOf(after(working, { type: "session.idle" }, { type: "session.working" }, open))).toEqual(["poll"]);
   });
 
+  test("a reading from before the idle event says nothing about what the agent wrote until then", () => {
+    const late = shown("status", { begun: true, unfinished: true }, 1_004);
+    const idle: Happening = [10_000, { type: "session.idle" }];
+    expect(effectsOf(after(working, status(), idle, late))).toEqual(["poll"]);
+  });
+
   test("a host that has not begun is given time", () => {
     const idle = after(working, { type: "session.idle" }).run;
     expect(effectsOf(after(idle, shown("status")))).toEqual(["poll"]);
