@@ -15,6 +15,7 @@ import type { Random } from "../time/random.ts";
 import type { Fault, Faults } from "../world/faults.ts";
 import type { History } from "../world/history.ts";
 import type { SimulatedProcess } from "../world/simulated-process.ts";
+import type { Troubles } from "../world/troubles.ts";
 import { AgentProgram } from "./agent-program.ts";
 import type { WorkLog } from "./work-log.ts";
 
@@ -55,6 +56,8 @@ export interface HostContext {
   sessions: ScriptedSessions;
   random: Random;
   faults: Faults;
+  /** A call that goes wrong again and again is one: what depends on it takes longer. Stops have their own time. */
+  troubles: Troubles;
   work: WorkLog;
   history: History;
 }
@@ -71,7 +74,7 @@ export interface SimulatedHost extends Required<Host> {
 }
 
 export function simulatedHost(context: HostContext): SimulatedHost {
-  const { kind, process, sessions, faults, work, history, startProgram = () => process } = context;
+  const { kind, process, sessions, faults, troubles, work, history, startProgram = () => process } = context;
   const delays = context.random.split(`calls of ${process.name}`);
   const listeners = new Set<(event: HostEvent) => void>();
   /** Sessions that a status left out although they were at work, and how often they were listed since. */
@@ -129,7 +132,11 @@ export function simulatedHost(context: HostContext): SimulatedHost {
     const say = (outcome: string) => history.add(process.name, `${what}: ${outcome}`);
     const isWeak = weakCall !== null && what.startsWith(weakCall.call);
     const odds = isWeak ? { times: WEAKNESS, most: weakCall.most } : undefined;
-    const goesWrong = (fault: Fault) => faults.happens(fault, odds);
+    const goesWrong = (fault: Fault) => {
+      const isWrong = faults.happens(fault, odds);
+      if (isWrong && isWeak && weakCall.call !== "abort") troubles.add(process.elapsed(), TIMEOUT_MS);
+      return isWrong;
+    };
     if (!program.isAlive && programProcess !== process) {
       await process.settle(delays.whole(1_000, RESTART_MS), () => {
         if (!program.isAlive) begin();

@@ -146,9 +146,9 @@ export class Machine {
 
   /** A host for that process, with a program of its own or in the same process. */
   host(input: Pick<HostContext, "kind" | "process" | "startProgram">): SimulatedHost {
-    const { random, faults, work, history } = this;
+    const { random, faults, troubles, work, history } = this;
     const sessions = input.kind === "opencode" ? this.sessions : this.#otherSessions;
-    const host = simulatedHost({ ...input, sessions, random, faults, work, history });
+    const host = simulatedHost({ ...input, sessions, random, faults, troubles, work, history });
     this.#hosts.add(host);
     return host;
   }
