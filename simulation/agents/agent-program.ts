@@ -27,8 +27,8 @@ interface Turn {
   /** Prompts that it has not taken yet: the next request to the model takes them all, as OpenCode's does. */
   waiting: string[];
   message: AgentMessage | null;
-  /** It wrote something, or a call succeeded. */
-  worked: boolean;
+  /** The prompts that it has done something for: it wrote, or a call succeeded. */
+  worked: Set<string>;
   /** It took the prompt. */
   isBegun: boolean;
   status: HostStatus;
@@ -186,7 +186,7 @@ export class AgentProgram {
       next: 0,
       waiting,
       message: null,
-      worked: false,
+      worked: new Set(),
       isBegun: false,
       status: { state: "busy" },
       request: null,
@@ -262,6 +262,9 @@ export class AgentProgram {
   #step(turn: Turn, step: TurnPlan["steps"][number]): void {
     const { emit } = this.#context;
     const sessionId = turn.session.id;
+    const work = () => {
+      for (const id of turn.messageIds) turn.worked.add(id);
+    };
     turn.status = { state: "busy" };
     switch (step.does) {
       case "call": {
@@ -273,13 +276,13 @@ export class AgentProgram {
           output: step.fails ? null : "done",
           error: step.fails ? "no such file" : null,
         });
-        turn.worked ||= !step.fails;
+        if (!step.fails) work();
         this.#close(turn, message, false);
         emit({ type: "tool.called", sessionId, callId: id, name: "read", input: { path: id } });
         break;
       }
       case "write":
-        turn.worked = true;
+        work();
         this.#message(turn).text += "Something. ";
         emit({ type: "text.written", sessionId });
         break;
@@ -308,6 +311,7 @@ export class AgentProgram {
     switch (turn.plan.end) {
       case "answer":
         message.text += `Done: ${turn.messageIds.at(-1)}`;
+        turn.worked = new Set(turn.messageIds);
         emit({ type: "text.written", sessionId });
         this.#finish(turn, message, "answered");
         break;
@@ -318,7 +322,7 @@ export class AgentProgram {
         break;
       default:
         // With something done before, it counts as an answer.
-        this.#finish(turn, message, turn.worked ? "answered" : "stopped");
+        this.#finish(turn, message, turn.worked.size > 0 ? "answered" : "stopped");
     }
   }
 
@@ -364,9 +368,9 @@ export class AgentProgram {
     else emit({ type: "session.idle", sessionId: turn.session.id });
   }
 
-  #logEnd({ messageIds, alsoRead }: Turn, how: WorkEnd, text: string | null): void {
+  #logEnd({ messageIds, alsoRead, worked }: Turn, how: WorkEnd, text: string | null): void {
     const { work } = this.#context;
-    for (const id of messageIds) work.ended(id, how);
+    for (const id of messageIds) work.ended(id, how === "answered" && !worked.has(id) ? "stopped" : how);
     if (text !== null) for (const id of [...messageIds, ...alsoRead]) work.answered(id, text);
   }
 }

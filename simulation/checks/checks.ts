@@ -84,8 +84,9 @@ async function resultsAreTrue({ machine, truth }: Stage, tasks: readonly Task[])
       // It arrived after it was given up, or answered after others had taken its process for dead: whether they could,
       // `in-time.ts` checks. They looked into its session a while before they wrote.
       const overAt = machine.ends.of(task.id, run.number) ?? 0;
-      const lookedAt = overAt - (machine.areVisible ? 0 : WRITE_MS);
-      const isTooLate = (begunAt ?? 0) > overAt || (run.error === INTERRUPTED && (endedAt ?? 0) > lookedAt);
+      const isUnseen = !machine.areVisible && machine.troubles.calm(endedAt ?? 0, overAt) <= WRITE_MS;
+      const isLate = run.error === INTERRUPTED && ((endedAt ?? 0) > overAt || isUnseen);
+      const isTooLate = (begunAt ?? 0) > overAt || isLate;
       if (run.outcome === "completed") {
         if (answers.length === 0)
           found.push(`${what} is called completed, but its agent ended: ${ends.join(", ") || "never"}`);
