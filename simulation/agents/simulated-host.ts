@@ -17,6 +17,7 @@ import type { History } from "../world/history.ts";
 import type { SimulatedProcess } from "../world/simulated-process.ts";
 import type { Troubles } from "../world/troubles.ts";
 import { AgentProgram } from "./agent-program.ts";
+import { weakCallsOf } from "./weak-calls.ts";
 import type { WorkLog } from "./work-log.ts";
 
 const CALL_MS = 30;
@@ -25,23 +26,6 @@ const TIMEOUT_MS = 30_000;
 const LATE_MS = 150_000;
 const EVENT_MS = 40;
 const LATE_EVENT_MS = 10_000;
-/**
- * In half of the seeds one of these calls goes wrong far more often than others, up to that share: what must follow
- * from a failure, or from several in a row, is seldom tried otherwise. A stop is given up after some failures.
- */
-const WEAK_CALLS = [
-  { call: "abort", most: 0.5 },
-  { call: "abort", most: 0.5 },
-  { call: "notify", most: 0.9 },
-  { call: "notify", most: 0.9 },
-  { call: "inspect", most: 0.6 },
-  { call: "prompt", most: 0.5 },
-  { call: "start", most: 0.5 },
-  { call: "exists", most: 0.5 },
-  { call: "messages", most: 0.5 },
-  { call: "find launch", most: 0.8 },
-] as const;
-const WEAKNESS = 30;
 /** How often a session is listed between two lies about it. */
 const TRUTHS = 3;
 /** Calls that are not worth a line in the history if they succeed. */
@@ -79,8 +63,7 @@ export function simulatedHost(context: HostContext): SimulatedHost {
   const listeners = new Set<(event: HostEvent) => void>();
   /** Sessions that a status left out although they were at work, and how often they were listed since. */
   const leftOut = new Map<string, number>();
-  const weakness = context.random.split("weak call");
-  const weakCall = weakness.chance(0.5) ? weakness.pick(WEAK_CALLS) : null;
+  const weakCalls = weakCallsOf(context.random);
   let lastEvent = 0;
   let silentUntil = 0;
 
@@ -130,11 +113,10 @@ export function simulatedHost(context: HostContext): SimulatedHost {
   const call = async <T>(what: string, effect: () => T, late = false): Promise<T> => {
     process.reaches(what);
     const say = (outcome: string) => history.add(process.name, `${what}: ${outcome}`);
-    const isWeak = weakCall !== null && what.startsWith(weakCall.call);
-    const odds = isWeak ? { times: WEAKNESS, most: weakCall.most } : undefined;
+    const weak = weakCalls.find(({ name }) => what.startsWith(name));
     const goesWrong = (fault: Fault) => {
-      const isWrong = faults.happens(fault, odds);
-      if (isWrong && isWeak && weakCall.call !== "abort") troubles.add(process.elapsed(), TIMEOUT_MS);
+      const isWrong = faults.happens(fault, weak);
+      if (isWrong && weak && weak.name !== "abort") troubles.add(process.elapsed(), TIMEOUT_MS);
       return isWrong;
     };
     if (!program.isAlive && programProcess !== process) {

@@ -9,6 +9,8 @@ import type { Fault } from "../world/faults.ts";
 
 /** Several calls in a row may take their longest time. */
 const STOPPED_MS = 60_000;
+/** A process that comes back sees at once what is not its own any more. */
+const STOP_AFTERMATH_MS = 20_000;
 const NOTICED_MS = 120_000;
 const CANCELLED_MS = 60_000;
 const TOLD_MS = 180_000;
@@ -51,7 +53,7 @@ const worksOn: RunCheck = ({ machine }, task, { number, messageId, outcome }, en
   if (begunAt > endedAt && !isNoticed) return null;
   // One that arrives during a later run of its session is not stopped: that would stop the later run as well.
   if (begunAt > endedAt && number < task.run.number) return null;
-  const ms = machine.troubles.calm(Math.max(endedAt, begunAt), stoppedAt);
+  const ms = machine.troubles.calm(Math.max(endedAt, begunAt), stoppedAt, STOP_AFTERMATH_MS);
   return ms > STOPPED_MS ? `is ${outcome}, and its agent worked on for ${seconds(ms)}` : null;
 };
 

@@ -8,18 +8,19 @@ export class Troubles {
   readonly #times: { from: number; until: number }[] = [];
 
   add(from: number, ms: number): void {
-    this.#times.push({ from, until: from + ms + AFTERMATH_MS });
+    this.#times.push({ from, until: from + ms });
   }
 
-  /** How much of that time was without trouble. */
-  calm(from: number, until: number): number {
+  /** How much of that time was without trouble, and not too soon after it. */
+  calm(from: number, until: number, aftermathMs = AFTERMATH_MS): number {
     let calm = 0;
     let at = from;
     const sorted = this.#times.toSorted((one, other) => one.from - other.from);
     for (const trouble of sorted) {
-      if (trouble.until <= at || trouble.from >= until) continue;
+      const over = trouble.until + aftermathMs;
+      if (over <= at || trouble.from >= until) continue;
       calm += Math.max(0, trouble.from - at);
-      at = Math.max(at, trouble.until);
+      at = Math.max(at, over);
     }
     return calm + Math.max(0, until - at);
   }
