@@ -221,8 +221,11 @@ export function simulatedHost(context: HostContext): SimulatedHost {
           program.add(sessionId, { id: messageId, text, hidden: null }, true);
         },
         true,
-      ),
-    abort: (sessionId) => call(`abort ${sessionId}`, () => program.abort(sessionId)),
+      ).then(() => work.accepted(messageId)),
+    abort: (sessionId) => {
+      work.triedToStop(sessionId);
+      return call(`abort ${sessionId}`, () => program.abort(sessionId));
+    },
     inspect: (sessionId, runMessageId) =>
       call(`inspect ${sessionId}`, () =>
         scriptedEvidence(structuredClone(sessions.get(sessionId).messages), runMessageId),

@@ -8,6 +8,8 @@ export interface Work {
   sentBy: string[];
   /** What it said, each time. */
   texts: string[];
+  /** When its sender heard that it had arrived; null if it never did. */
+  acceptedAt: number | null;
   /** How often an agent began to work on it, in a program that it was sent to. */
   begun: number;
   /** When it first began, in virtual time; null if it never did. */
@@ -25,6 +27,8 @@ export class WorkLog {
   readonly #works = new Map<string, Work>();
   /** When each line about tasks first reached a parent. */
   readonly #told = new Map<string, number>();
+  /** When somebody tried to stop a session. */
+  readonly #stops = new Map<string, number[]>();
   clock: () => number = () => 0;
 
   /** The prompts that were sent, in order. */
@@ -38,6 +42,7 @@ export class WorkLog {
     const work: Work = {
       sentBy: [],
       texts: [],
+      acceptedAt: null,
       begun: 0,
       begunAt: null,
       ends: [],
@@ -55,6 +60,10 @@ export class WorkLog {
     work.texts.push(text);
   }
 
+  accepted(messageId: string): void {
+    this.of(messageId).acceptedAt ??= this.clock();
+  }
+
   told(lines: string): void {
     for (const line of lines.split("\n")) if (!this.#told.has(line)) this.#told.set(line, this.clock());
   }
@@ -62,6 +71,14 @@ export class WorkLog {
   /** Null if no parent was told. */
   toldAt(line: string): number | null {
     return this.#told.get(line) ?? null;
+  }
+
+  triedToStop(sessionId: string): void {
+    this.#stops.set(sessionId, [...this.stopsOf(sessionId), this.clock()]);
+  }
+
+  stopsOf(sessionId: string): readonly number[] {
+    return this.#stops.get(sessionId) ?? [];
   }
 
   began(messageId: string): void {

@@ -8,11 +8,15 @@ import type { Stage } from "../scenario/stage.ts";
 import type { Fault } from "../world/faults.ts";
 
 /** Several calls in a row may take their longest time. */
-const STOPPED_MS = 60_000;
+const STOP_MS = 25_000;
+const SLOW_STOP_MS = 60_000;
+/** A call that fails takes up to 30 s; the pause after it doubles each time. */
+const AGAIN_MS = 40_000;
+const FIRST_PAUSE_MS = 500;
 /** A process that comes back sees at once what is not its own any more. */
 const STOP_AFTERMATH_MS = 20_000;
 const NOTICED_MS = 120_000;
-const CANCELLED_MS = 60_000;
+const CANCELLED_MS = 75_000;
 const TOLD_MS = 180_000;
 const MARGIN_MS = 60_000;
 
@@ -40,21 +44,29 @@ export async function everythingIsInTime(stage: Stage, tasks: readonly Task[]): 
 
 type RunCheck = (stage: Stage, task: Task, run: Run, endedAt: number) => string | null;
 
-/** Whoever works on a prompt whose run has ended is stopped soon. */
+/** Whoever works on a prompt whose run has ended is stopped soon; a stop that fails is tried again. */
 const worksOn: RunCheck = ({ machine }, task, { number, messageId, outcome }, endedAt) => {
   // Deleted in another program than the one that works in it: nobody can name it any more to stop it.
   if (!machine.sessions.has(task.sessionId)) return null;
-  const { begunAt, firstEndedAt, endedAt: stoppedAt } = machine.work.of(messageId);
+  const { acceptedAt, begunAt, firstEndedAt, endedAt: stoppedAt } = machine.work.of(messageId);
   if (begunAt === null || stoppedAt === null) return null;
   // Its own work was over; its prompt was read once more, with what somebody else wrote there.
   if (firstEndedAt !== null && firstEndedAt <= endedAt) return null;
   // A prompt that arrives after it was given up is stopped if its arrival is noticed, by the same process.
-  const isNoticed = !UNNOTICED.some((kind) => machine.faults.has(kind));
+  const isNoticed = acceptedAt !== null || !UNNOTICED.some((kind) => machine.faults.has(kind));
   if (begunAt > endedAt && !isNoticed) return null;
   // One that arrives during a later run of its session is not stopped: that would stop the later run as well.
   if (begunAt > endedAt && number < task.run.number) return null;
-  const ms = machine.troubles.calm(Math.max(endedAt, begunAt), stoppedAt, STOP_AFTERMATH_MS);
-  return ms > STOPPED_MS ? `is ${outcome}, and its agent worked on for ${seconds(ms)}` : null;
+  const from = Math.max(endedAt, begunAt, acceptedAt ?? 0);
+  const tries = machine.work.stopsOf(task.sessionId).filter((at) => at > from && at < stoppedAt);
+  const isSlow = machine.faults.has("query is slow");
+  const times = [from, ...tries, stoppedAt];
+  for (const [count, next] of times.slice(1).entries()) {
+    const ms = machine.troubles.calm(times[count] ?? 0, next, STOP_AFTERMATH_MS);
+    const limit = count === 0 ? (isSlow ? SLOW_STOP_MS : STOP_MS) : AGAIN_MS + FIRST_PAUSE_MS * 2 ** count;
+    if (ms > limit) return `is ${outcome}, and its agent worked on for ${seconds(ms)} (${count} tries to stop it)`;
+  }
+  return null;
 };
 
 const toldLate: RunCheck = ({ machine, parents }, task, { number, outcome }, endedAt) => {
@@ -73,10 +85,18 @@ const noticedLate: RunCheck = ({ machine }, { sessionId }, { messageId }, endedA
   return ms > NOTICED_MS ? `was over, and nobody noticed for ${seconds(ms)}` : null;
 };
 
-const cancelledLate: RunCheck = ({ machine, promises }, { id }, { number, outcome }, endedAt) => {
+/** A stop that fails is tried again, until it succeeds or the run ends by itself. */
+const cancelledLate: RunCheck = ({ machine, promises }, { id, sessionId }, { number, outcome }, endedAt) => {
   const askedAt = promises.cancelled.get(`${id} ${number}`);
-  const ms = askedAt === undefined ? 0 : machine.troubles.calm(askedAt, endedAt);
-  return ms > CANCELLED_MS ? `was to be cancelled, and ended ${seconds(ms)} later: ${outcome}` : null;
+  if (askedAt === undefined) return null;
+  const tries = machine.work.stopsOf(sessionId).filter((at) => at > askedAt && at < endedAt);
+  const longest = [...tries, endedAt].reduce(
+    ({ ms, at }, next) => ({ ms: Math.max(ms, machine.troubles.calm(at, next)), at: next }),
+    { ms: 0, at: askedAt },
+  );
+  return longest.ms > CANCELLED_MS
+    ? `was to be cancelled, and nobody tried to for ${seconds(longest.ms)}: ${outcome}`
+    : null;
 };
 
 /** A process that lives, and can be seen or sends its heartbeats, loses no run. */
