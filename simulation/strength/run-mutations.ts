@@ -97,12 +97,17 @@ export const RUN_MUTATIONS: readonly PutBack[] = [
   },
   {
     name: "loss-not-noticed",
-    fault: "A process does not look whether runs that others wrote about are still its own.",
+    fault: "A process does not notice that a run is not its own any more: not from the feed, nor from refused writes.",
     edits: [
       {
         file: "src/engine/runs/driver.ts",
         old: 'if (!isOurs) run.tell({ type: "lose" });',
-        new: "void isOurs;",
+        new: "if (!isOurs) continue;",
+      },
+      {
+        file: "src/model/live-run/ending.ts",
+        old: 'if (!outcome.changed) return outcome.reason === "no_change" ? unchanged(run) : lose(run);',
+        new: "if (!outcome.changed) return unchanged(run);",
       },
     ],
   },

@@ -5,19 +5,30 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { messageOf } from "../../src/model/errors.ts";
 import type { PutBack } from "./put-back.ts";
 import type { FailedSeed } from "./search.ts";
 
 const ROOT = dirname(dirname(import.meta.dirname));
 const COPIED = ["src", "simulation", "package.json", "tsconfig.json"];
 
-/** Which edits do not fit the present code any more, in words. */
+/** Which edits do not fit the present code any more, in words: their text is gone, or what they make is not code. */
 export function misfits(faults: readonly PutBack[]): string[] {
   const found: string[] = [];
+  const transpiler = new Bun.Transpiler({ loader: "ts" });
   for (const { name, edits } of faults) {
     for (const { file, old } of edits) {
       const times = readFileSync(join(ROOT, file), "utf8").split(old).length - 1;
       if (times !== 1) found.push(`${name}: its text occurs ${times} times in ${file}: ${JSON.stringify(old)}`);
+    }
+    for (const [file, own] of Map.groupBy(edits, (edit) => edit.file)) {
+      const before = readFileSync(join(ROOT, file), "utf8");
+      const after = own.reduce((code, edit) => code.replace(edit.old, () => edit.new), before);
+      try {
+        transpiler.transformSync(after);
+      } catch (thrown) {
+        found.push(`${name}: ${file} cannot be read with its fault: ${messageOf(thrown)}`);
+      }
     }
   }
   return found;

@@ -18,6 +18,12 @@ test("an edit that does not fit is named", () => {
   expect(misfits([fault])).toEqual([`gone: its text occurs 0 times in ${file}: "no such text"`]);
 });
 
+test("an edit that leaves no code behind is named", () => {
+  const file = "src/model/evidence.ts";
+  const fault = { name: "broken", fault: "", edits: [{ file, old: "export function noEvidence(", new: "else (" }] };
+  expect(misfits([fault]).join("\n")).toStartWith(`broken: ${file} cannot be read with its fault: `);
+});
+
 test("a fault that is put back is found, and only in the copy", async () => {
   const fault = MUTATIONS.find(({ name }) => name === "run-row-not-updated");
   if (!fault) throw new Error("The fault is not in the list.");
