@@ -319,6 +319,42 @@ describe("notices", () => {
     expect(world.told(parent)).toEqual(["told task#0 ended"]);
   });
 
+  test("a group that another process is sending is taken over when that one dies, though nothing else is left of it", async () => {
+    const world = newWorld();
+    let isReady = false;
+    const one = await world.side({
+      settings: { noticeRetryMs: NEVER, pollMs: 5 },
+      host: (host) => ({
+        notify: (...given) => (isReady ? host.notify(...given) : Promise.reject(refusal("not now"))),
+      }),
+    });
+    // It is alone, so it watches nobody.
+    await one.supervisor.recover();
+    const { parentsWithNotices } = one.store;
+    const toldAll = Promise.withResolvers<void>();
+    one.store.parentsWithNotices = (...given) => parentsWithNotices(...given).finally(toldAll.resolve);
+    const parent = world.parent();
+    await handles(one, parent);
+    const { id } = await ended(one, await launch(one, parent, world.script(say("x"))));
+    await eventually(one.store, async () => ((await one.store.lastNotice(id))?.reason ? true : null));
+    // It looks for notices once more after an end; from then on nothing makes it look.
+    await toldAll.promise;
+    isReady = true;
+    const two = await world.side();
+    const claim = { sender: two.id, messageId: two.host.newMessageId(), counts: true, freshOnly: false };
+    expect(await two.store.claimNotices(parent, { ...claim, limit: 10, aloneAfter: 5 })).toHaveLength(1);
+    const { instances } = one.store;
+    const looked = Promise.withResolvers<void>();
+    one.store.instances = () => instances().finally(looked.resolve);
+    await handles(one, parent);
+    await looked.promise;
+    // It has judged by then that the other one lives.
+    await new Promise((resolve) => setImmediate(resolve));
+    await two.kill();
+    await notices(one, parent, "delivered", 1);
+    expect(world.told(parent)).toEqual(["told task#0 ended"]);
+  });
+
   test("a group that may have arrived is dropped once its parent is gone", async () => {
     const world = newWorld();
     const notify = () => Promise.reject(new AsyncAgentsError("host_failed", "no answer within 30 s"));

@@ -132,7 +132,11 @@ export class Outbox {
     const isMine = parent?.handler === instance.id;
     if (!host.notify) return isMine ? this.#dropAll(parentSessionId) : undefined;
     if (!isMine && (await this.#lives(parent?.handler ?? null))) return this.#leaveTo(parentSessionId);
-    const isFree = async (sender: string | null) => sender === instance.id || !(await this.#lives(sender));
+    const isFree = async (sender: string | null) => {
+      if (sender === instance.id || !(await this.#lives(sender))) return true;
+      this.#onForeign();
+      return false;
+    };
     const counts = !this.#hurried.delete(parentSessionId);
     const freshOnly = this.#pausing.has(parentSessionId);
     const failed = await this.#delivery.run(parentSessionId, { parent, isMine, isFree, counts, freshOnly });
