@@ -70,7 +70,8 @@ export class Driver {
     const run = this.#add(task, launchedRun(task, { ...this.#context.settings.limits, ...limits }));
     const begin = () => {
       // Slots that are given back when this driver stops are not for its own runs.
-      if (!this.#stopped) this.lull.after(() => run.tell({ type: "turn.came" }));
+      if (this.#stopped) return;
+      this.lull.after(() => this.#leftovers.afterStop(task.sessionId, () => run.tell({ type: "turn.came" })));
     };
     // A task of a task does not wait for the slot of the one that waits for it.
     const isNested = this.#runs.has(this.#rootOf(task.parentSessionId));

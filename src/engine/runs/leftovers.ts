@@ -16,6 +16,8 @@ export class Leftovers {
   readonly #isInUse: (sessionId: string) => boolean;
   /** Cancel the next try, by session. */
   readonly #pausing = new Map<string, () => void>();
+  /** Stops that are under way, by session. */
+  readonly #stopping = new Map<string, Promise<void>>();
   /** Prompts that were given up, by their messages' ids, with their sessions. */
   readonly #expected = new Map<string, string>();
   #closed = false;
@@ -28,6 +30,13 @@ export class Leftovers {
 
   stop(sessionId: string): void {
     void this.#try(sessionId, 1);
+  }
+
+  /** Does the work when no stop of that session is under way: it would stop what begins now. */
+  afterStop(sessionId: string, work: () => void): void {
+    const stopping = this.#stopping.get(sessionId);
+    if (stopping === undefined) work();
+    else void stopping.then(() => this.afterStop(sessionId, work));
   }
 
   /** Stops this prompt should it still arrive. */
@@ -58,7 +67,7 @@ export class Leftovers {
     if (this.#closed || this.#isInUse(sessionId)) return;
     const { host, log, after } = this.#context;
     try {
-      await host.abort(sessionId);
+      await this.#abort(sessionId, host.abort(sessionId));
     } catch (thrown) {
       if (isSessionGone(thrown)) return;
       const isLast = count >= TRIES;
@@ -69,5 +78,16 @@ export class Leftovers {
       const again = () => void this.#try(sessionId, count + 1);
       this.#pausing.set(sessionId, after(pause, again));
     }
+  }
+
+  async #abort(sessionId: string, aborting: Promise<void>): Promise<void> {
+    const over = aborting.then(
+      () => {},
+      () => {},
+    );
+    this.#stopping.set(sessionId, over);
+    await over;
+    if (this.#stopping.get(sessionId) === over) this.#stopping.delete(sessionId);
+    await aborting;
   }
 }

@@ -7,7 +7,7 @@ import type { Host, PromptInput, StartInput } from "../../../src/hosts/host.ts";
 import { gate, say } from "../../../src/hosts/scripted/script.ts";
 import type { ScriptedHost } from "../../../src/hosts/scripted/scripted-host.ts";
 import { AsyncAgentsError } from "../../../src/model/errors.ts";
-import { ended, heard, idle, launch, newWorld, type World, when } from "../engine-bed.ts";
+import { ended, heard, idle, launch, newWorld, polls, type World, when } from "../engine-bed.ts";
 
 const noAnswer = () => new AsyncAgentsError("host_failed", "no answer within 30 s");
 
@@ -238,4 +238,41 @@ test("a session whose creation was not confirmed is found by its launch", async 
   const task = await launch(side, world.parent(), world.script(say("found")));
   expect(await ended(side, task)).toMatchObject({ status: "completed", run: { result: "found" } });
   expect(await side.store.launches()).toEqual([]);
+});
+
+test("a run that begins while what was left of the one before is being stopped is not stopped with it", async () => {
+  const world = newWorld();
+  const calls = recorder();
+  const door = Promise.withResolvers<void>();
+  const one = await world.side({
+    settings: { pollMs: 5 },
+    host: (host) => ({
+      async abort(sessionId: string) {
+        calls.add("a stop begins");
+        await door.promise;
+        await host.abort(sessionId);
+        calls.add("and ends");
+      },
+      prompt(sessionId: string, input: PromptInput) {
+        calls.add("a prompt");
+        return host.prompt(sessionId, input);
+      },
+    }),
+  });
+  await launch(one, world.parent(), world.script(gate("other"), say("x")));
+  const task = await launch(one, world.parent(), world.script(gate("held"), say("never")));
+  await one.host.gate("held").reachedBy(1);
+  await when(one, task, ({ phase }) => phase === "working");
+  // Another process thought that this one was dead.
+  const failed = { type: "run.failed", at: world.now(), run: 0, error: "interrupted: gone", progress: null } as const;
+  await one.store.apply(task.id, failed);
+  await calls.reached(3);
+  const error = await ended(one, task);
+  const resumed = await one.engine.resumeTask(error, { prompt: world.script(say("done")), allow: ["error"] });
+  // Long enough for a prompt that does not wait.
+  await polls(one, 20);
+  door.resolve();
+  await calls.reached(5);
+  expect(calls.calls).toEqual(["a prompt", "a prompt", "a stop begins", "and ends", "a prompt"]);
+  expect((await ended(one, resumed)).run).toMatchObject({ number: 1, result: "done" });
 });
