@@ -141,9 +141,9 @@ export function searched(run: LiveRun, found: Found, at: Moment): RunStep {
     const step = refuse(run, SESSION_DELETED, at);
     return { run: step.run, effects: [{ type: "sweep" }, ...step.effects] };
   }
-  if (found === "absent" && run.announced !== null) {
+  if (found === "absent" && run.isHostDead) {
     // A request dies with the program that it was sent to: most likely it will not arrive any more.
-    const step = refuse(run, run.announced, at);
+    const step = refuse(run, run.announced ?? stage.problem, at);
     return { run: step.run, effects: [{ type: "abandon" }, ...step.effects] };
   }
   if (at.awake - stage.since >= DOUBT_MS) {

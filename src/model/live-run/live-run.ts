@@ -91,6 +91,8 @@ export interface LiveRun {
   readonly idleHeardAt: number | null;
   /** An error that the host reported outside of the session's messages. */
   readonly announced: string | null;
+  /** The host's program ended after the prompt was sent to it. */
+  readonly isHostDead: boolean;
   /** Somebody wants it cancelled. Stands until the run ends, however often the host fails to stop it. */
   readonly cancelReason: string | null;
   readonly stopping: StopAttempt | null;
@@ -115,6 +117,7 @@ export function launchedRun(task: Task, limits: Limits): LiveRun {
     answered: new Set(),
     idleHeardAt: null,
     announced: null,
+    isHostDead: false,
     cancelReason: null,
     stopping: null,
     stops: 0,

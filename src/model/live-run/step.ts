@@ -51,7 +51,9 @@ export function step(run: LiveRun, input: RunInput, at: Moment): RunStep {
       return begin(run, at);
     case "host.ended":
       // Before its prompt is sent, nothing of it was at work there.
-      return isPrompted(run) ? hostEnded({ ...run, announced: input.reason }, input.reason) : unchanged(run);
+      return isPrompted(run)
+        ? hostEnded({ ...run, announced: input.reason, isHostDead: true }, input.reason)
+        : unchanged(run);
     case "request.found":
     case "status.read":
     case "poll.done":

@@ -130,6 +130,10 @@ describe("a prompt whose call failed", () => {
     const killed: RunInput = { type: "host.ended", reason: "killed" };
     const dead = after(sampleRun(), ...doubted, killed, shown("search", { prompted: false }));
     expect(effectsOf(dead)).toEqual(["abandon", "error: killed"]);
+    // An error that the session reports meanwhile is that of another prompt.
+    const failed: RunInput = { type: "session.failed", error: "theirs" };
+    const other = after(sampleRun(), ...doubted, failed, shown("search", { prompted: false }));
+    expect([other.run.stage.name, effectsOf(other)]).toEqual(["doubtful", []]);
   });
 
   test("is given up after a minute: the session is stopped, and then the run has failed", () => {
