@@ -84,7 +84,8 @@ export function inspect(run: LiveRun, purpose: InspectPurpose): RunStep {
  * and beside an unfinished message an answer may be that of another program, which works in the same session: then
  * only status calls count, and such a call only if the host also said that it is idle, or if an earlier inspection
  * found the same. The call must be newer than that word or that inspection: a turn may have begun between a call and
- * the reading of the messages, and what is read may take long to arrive.
+ * the reading of the messages, and what is read may take long to arrive. While a message is being written, the word may
+ * be a late one about an earlier run.
  */
 export function settle(run: LiveRun, evidence: Evidence, askedAt: number | null, at: Moment): RunStep {
   const { stage, announced } = run;
@@ -95,7 +96,7 @@ export function settle(run: LiveRun, evidence: Evidence, askedAt: number | null,
   if (!evidence.begun && announced === null && isFresh) return { run, effects: [POLL_LATER] };
   const { begun } = evidence;
   const isSame = stage.idle?.begun === begun;
-  const isHeard = run.idleHeardAt !== null && (askedAt ?? 0) >= run.idleHeardAt;
+  const isHeard = run.idleHeardAt !== null && (askedAt ?? 0) >= run.idleHeardAt && !evidence.unfinished;
   const isIdle = isHeard || (isSame && stage.idle !== null && (askedAt ?? 0) > stage.idle.at);
   // An announced error may be a late one of an earlier run: it does not count while a message is being written.
   const isAnnounced = announced !== null && !evidence.unfinished;

@@ -214,7 +214,8 @@ describe("evidence", () => {
       expect(effectsOf(after(once.run, busy, status(), shown("status", open)))).toEqual(["poll"]);
       const end = fields === finished ? "completed: done" : "error: theirs";
       expect(effectsOf(after(once.run, status(), shown("status", open)))).toEqual([end]);
-      expect(effectsOf(after(working, { type: "session.idle" }, shown("status", open)))).toEqual([end]);
+      // The idle event may be a late one of an earlier run.
+      expect(effectsOf(after(working, { type: "session.idle" }, shown("status", open)))).toEqual(["poll"]);
     }
   });
 
