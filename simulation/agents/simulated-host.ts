@@ -213,15 +213,17 @@ export function simulatedHost(context: HostContext): SimulatedHost {
         },
         true,
       ),
-    prompt: (sessionId, { messageId, text }) =>
-      call(
+    prompt: (sessionId, { messageId, text }) => {
+      work.asked(messageId);
+      return call(
         `prompt ${messageId} in ${sessionId}`,
         () => {
           work.sent(messageId, process.name, text);
           program.add(sessionId, { id: messageId, text, hidden: null }, true);
         },
         true,
-      ).then(() => work.accepted(messageId)),
+      ).then(() => work.accepted(messageId));
+    },
     abort: (sessionId) => {
       work.triedToStop(sessionId);
       return call(`abort ${sessionId}`, () => program.abort(sessionId));

@@ -4,6 +4,8 @@
 export type WorkEnd = "answered" | "failed" | "stopped" | "aborted" | "denied" | "killed";
 
 export interface Work {
+  /** When somebody first wanted to send it. */
+  askedAt: number;
   /** How often a prompt with this id was sent to a program, and by which processes. */
   sentBy: string[];
   /** What it said, each time. */
@@ -40,6 +42,7 @@ export class WorkLog {
     const known = this.#works.get(messageId);
     if (known) return known;
     const work: Work = {
+      askedAt: this.clock(),
       sentBy: [],
       texts: [],
       acceptedAt: null,
@@ -52,6 +55,10 @@ export class WorkLog {
     };
     this.#works.set(messageId, work);
     return work;
+  }
+
+  asked(messageId: string): void {
+    this.of(messageId);
   }
 
   sent(messageId: string, process: string, text: string): void {

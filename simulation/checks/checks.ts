@@ -10,10 +10,13 @@ import type { Run, Task } from "../../src/model/task.ts";
 import { isLive } from "../../src/model/task.ts";
 import { transition } from "../../src/model/transition.ts";
 import type { Stage } from "../scenario/stage.ts";
+import type { Machine } from "../world/machine.ts";
 import { nothingGrows } from "./growth.ts";
 import { everythingIsInTime } from "./in-time.ts";
 import { eachRunEndsOnce, endsAreTrue } from "./outcomes.ts";
 
+/** For how long the session is searched for a prompt whose call failed. */
+const SEARCH_MS = 60_000;
 /** How long a write may take: it waits for the lock, and the query is slow. */
 const WRITE_MS = 40_000;
 
@@ -86,7 +89,7 @@ async function resultsAreTrue({ machine, truth }: Stage, tasks: readonly Task[])
       const overAt = machine.ends.of(task.id, run.number) ?? 0;
       const isUnseen = !machine.areVisible && machine.troubles.calm(endedAt ?? 0, overAt) <= WRITE_MS;
       const isLate = run.error === INTERRUPTED && ((endedAt ?? 0) > overAt || isUnseen);
-      const isTooLate = (begunAt ?? 0) > overAt || isLate;
+      const isTooLate = (begunAt ?? 0) > overAt || isLate || isUnknowable(machine, run, overAt);
       if (run.outcome === "completed") {
         if (answers.length === 0)
           found.push(`${what} is called completed, but its agent ended: ${ends.join(", ") || "never"}`);
@@ -97,6 +100,13 @@ async function resultsAreTrue({ machine, truth }: Stage, tasks: readonly Task[])
     }
   }
   return found;
+}
+
+/** It came after the time for which its session is searched, or the session could not be read for so long. */
+function isUnknowable({ work, troubles }: Machine, { messageId, error }: Run, overAt: number): boolean {
+  if (!/^the prompt did not arrive|^it is not known whether the prompt arrived/.test(error ?? "")) return false;
+  const { askedAt, begunAt } = work.of(messageId);
+  return (begunAt ?? 0) - askedAt > SEARCH_MS || troubles.calm(askedAt, overAt) < SEARCH_MS;
 }
 
 /** What its agent still does is being stopped, or stops when its process comes back or its prompt arrives. */

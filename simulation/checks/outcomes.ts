@@ -38,7 +38,7 @@ const nobodyAsked: EndCheck = ({ machine, promises, parents }, task, { outcome, 
 
 /** Where processes see each other, a run is lost only if a process has died, or the program of its agent. */
 const nobodyDied: EndCheck = ({ machine }, _task, { error }, endedAt) => {
-  if (!machine.areVisible || !error?.startsWith("interrupted:") || machine.firstDeath < endedAt) return null;
+  if (!machine.areVisible || !error?.startsWith("interrupted:") || machine.firstDeath <= endedAt) return null;
   return "is called interrupted, and no process had died";
 };
 
