@@ -83,6 +83,7 @@ export function simulatedHost(context: HostContext): SimulatedHost {
       const at = isLate ? now + delays.whole(100, LATE_EVENT_MS) : inOrder;
       if (!isLate) lastEvent = at;
       void process.settle(at - now, () => {
+        if (event.type === "message.added" && listeners.size > 0) work.heard(event.messageId);
         for (const listener of [...listeners]) listener(event);
       });
     }
@@ -222,7 +223,7 @@ export function simulatedHost(context: HostContext): SimulatedHost {
           program.add(sessionId, { id: messageId, text, hidden: null }, true);
         },
         true,
-      ).then(() => work.accepted(messageId));
+      ).then(() => work.heard(messageId));
     },
     abort: (sessionId) => {
       work.triedToStop(sessionId);

@@ -10,8 +10,8 @@ export interface Work {
   sentBy: string[];
   /** What it said, each time. */
   texts: string[];
-  /** When its sender heard that it had arrived; null if it never did. */
-  acceptedAt: number | null;
+  /** When its sender heard that it had arrived, as an answer or an event; null if it never did. */
+  heardAt: number | null;
   /** How often an agent began to work on it, in a program that it was sent to. */
   begun: number;
   /** When it first began, in virtual time; null if it never did. */
@@ -45,7 +45,7 @@ export class WorkLog {
       askedAt: this.clock(),
       sentBy: [],
       texts: [],
-      acceptedAt: null,
+      heardAt: null,
       begun: 0,
       begunAt: null,
       ends: [],
@@ -67,8 +67,8 @@ export class WorkLog {
     work.texts.push(text);
   }
 
-  accepted(messageId: string): void {
-    this.of(messageId).acceptedAt ??= this.clock();
+  heard(messageId: string): void {
+    this.of(messageId).heardAt ??= this.clock();
   }
 
   told(lines: string): void {

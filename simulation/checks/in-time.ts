@@ -20,9 +20,6 @@ const CANCELLED_MS = 75_000;
 const TOLD_MS = 180_000;
 const MARGIN_MS = 60_000;
 
-/** What keeps a process from noticing that something arrived. */
-const UNNOTICED: readonly Fault[] = ["event is lost", "process dies", "process dies in a transaction"];
-
 /** What keeps a living process from sending its heartbeats, besides troubles. */
 const HOLDS_UP: readonly Fault[] = ["query is slow"];
 
@@ -48,16 +45,15 @@ type RunCheck = (stage: Stage, task: Task, run: Run, endedAt: number) => string 
 const worksOn: RunCheck = ({ machine }, task, { number, messageId, outcome }, endedAt) => {
   // Deleted in another program than the one that works in it: nobody can name it any more to stop it.
   if (!machine.sessions.has(task.sessionId)) return null;
-  const { acceptedAt, begunAt, firstEndedAt, endedAt: stoppedAt } = machine.work.of(messageId);
+  const { heardAt, begunAt, firstEndedAt, endedAt: stoppedAt } = machine.work.of(messageId);
   if (begunAt === null || stoppedAt === null) return null;
   // Its own work was over; its prompt was read once more, with what somebody else wrote there.
   if (firstEndedAt !== null && firstEndedAt <= endedAt) return null;
-  // A prompt that arrives after it was given up is stopped if its arrival is noticed, by the same process.
-  const isNoticed = acceptedAt !== null || !UNNOTICED.some((kind) => machine.faults.has(kind));
-  if (begunAt > endedAt && !isNoticed) return null;
+  // A prompt that arrives after it was given up is stopped if the process that sent it hears of its arrival.
+  if (begunAt > endedAt && heardAt === null) return null;
   // One that arrives during a later run of its session is not stopped: that would stop the later run as well.
   if (begunAt > endedAt && number < task.run.number) return null;
-  const from = Math.max(endedAt, begunAt, acceptedAt ?? 0);
+  const from = Math.max(endedAt, begunAt, heardAt ?? 0);
   const tries = machine.work.stopsOf(task.sessionId).filter((at) => at > from && at < stoppedAt);
   const isSlow = machine.faults.has("query is slow");
   const times = [from, ...tries, stoppedAt];
