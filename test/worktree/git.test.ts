@@ -80,6 +80,12 @@ describe("git", () => {
     expect((await refusal(slow)).message).toContain("took longer than 200 ms");
   }, 60_000);
 
+  test("is killed when it ignores that it is stopped", async () => {
+    const deaf = "alias.deaf=!trap '' TERM; while :; do sleep 1; done";
+    const slow = git(placeOf(bed.repo()), ["-c", deaf, "deaf"], { timeLimit: 200 });
+    expect((await refusal(slow)).message).toContain("took longer than 200 ms");
+  }, 60_000);
+
   test("returns no more output than requested, and says so", async () => {
     const repo = bed.repo();
     const answer = await tryGit(placeOf(repo), ["cat-file", "-p", "HEAD:a.txt"], { maxBytes: 9 });

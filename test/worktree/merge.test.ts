@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkMerge, merge } from "../../src/worktree/merge.ts";
 import { removeWorktrees } from "../../src/worktree/remove.ts";
@@ -49,6 +49,19 @@ describe("a merge", () => {
     expect(readFileSync(join(repo, "b.txt"), "utf8")).toBe("b");
     expect(sh(repo, "status", "--porcelain")).toBe("?? mine.txt");
     expect(sh(repo, "log", "-1", "--format=%s")).toBe("Do it");
+  });
+
+  test("is rejected while a git process works in the worktree, and says which file shows it", async () => {
+    const repo = bed.repo();
+    const made = await bed.attempt(repo);
+    write(made.path, "b.txt", "b");
+    const lock = join(sh(made.path, "rev-parse", "--absolute-git-dir"), "index.lock");
+    writeFileSync(lock, "");
+    const refused = await refusal(merge(made.path, { message, commit: true }));
+    expect([refused.code, refused.message]).toEqual(["worktree_busy", expect.stringContaining(lock)]);
+    rmSync(lock);
+    await merge(made.path, { message, commit: true });
+    expect(sh(repo, "ls-tree", "--name-only", "main").split("\n")).toContain("b.txt");
   });
 
   test("is rejected if the checkout is dirty, or has a file in the way", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkMerge, merge } from "../../src/worktree/merge.ts";
 import { pruneWorktrees, removeWorktrees } from "../../src/worktree/remove.ts";
@@ -162,6 +162,14 @@ test.each([
   const refused = await refusal(removeWorktrees({ base: join(made.path, "../.."), attemptId: made.attemptId }));
   expect([refused.code, refused.message]).toEqual(["worktree_unmerged", expect.stringContaining(inside)]);
   expect(sh(dep, "log", "--format=%s")).toBe("only here");
+});
+
+test("a submodule that git cannot read is neither merged nor removed", async () => {
+  const { made, lib, removal } = await withSubmodule();
+  writeFileSync(join(sh(lib, "rev-parse", "--absolute-git-dir"), "index"), "not an index");
+  for (const refused of [await refusal(merge(made.path, request)), await refusal(removeWorktrees(removal))])
+    expect([refused.code, refused.message]).toEqual(["worktree_dirty", expect.stringContaining("lib")]);
+  expect(existsSync(join(lib, "a.txt"))).toBe(true);
 });
 
 test("copied files that git ignores do not prevent a merge, and are not part of it", async () => {

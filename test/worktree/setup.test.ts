@@ -107,6 +107,15 @@ describe("the setup script", () => {
     expect(contentsOf(base)).toEqual({});
   });
 
+  test("that is stopped before it was read whole has failed, and nothing else", async () => {
+    const repo = bed.repo();
+    const long = `# ${"x".repeat(4_000_000)}`;
+    const refused = await refusal(
+      bed.attempt(repo, { setupTimeLimit: 1, repos: [{ path: repo, targetBranch: "main", setup: long }] }),
+    );
+    expect([refused.code, refused.message]).toEqual(["setup_failed", expect.stringContaining("took longer than 1 ms")]);
+  });
+
   test("leaves no process behind", async () => {
     const repo = bed.repo();
     const setup = "sleep 60 & echo $!";
