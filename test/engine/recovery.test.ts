@@ -213,10 +213,24 @@ describe("recovery while other processes work", () => {
     expect(await ended(two, task)).toMatchObject({ status: "completed", run: { result: "after all" } });
   });
 
-  test("of two processes that find an active run, one takes it over", async () => {
+  test("a run whose prompt is not in its session is not taken over, though somebody else's works there", async () => {
     const world = newWorld();
     const dead = await world.side({ host: () => ({ prompt: async () => undefined }) });
+    const task = await launch(dead, world.parent(), world.script(say("never")));
+    await dead.kill();
+    const side = await world.side();
+    const text = world.script(gate("held"), say("theirs"));
+    await side.host.prompt(task.sessionId, { messageId: "msg_person", text, agent: task.agent, model: null });
+    await side.host.gate("held").reachedBy(1);
+    await side.supervisor.recover();
+    expect(await side.store.task(task.id)).toMatchObject({ status: "error", run: { error: INTERRUPTED } });
+  });
+
+  test("of two processes that find an active run, one takes it over", async () => {
+    const world = newWorld();
+    const dead = await world.side();
     const task = await launch(dead, world.parent(), world.script(gate("held"), say("after all")));
+    await dead.host.gate("held").reachedBy(1);
     await dead.kill();
     const busy = () => ({ statuses: async () => new Map([[task.sessionId, { state: "busy" } as const]]) });
     const sides = [await world.side({ host: busy }), await world.side({ host: busy })];

@@ -4,9 +4,10 @@
  * may have had effects, so an interrupted run ends as interrupted. Two processes may do this at once; the store lets
  * one win. `orphan-sweep.ts` finds the tasks of others.
  */
-import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
+import { isSessionGone } from "../../hosts/host.ts";
+import { messageOf } from "../../model/errors.ts";
 import type { TaskEvent } from "../../model/events.ts";
-import { endOf, INTERRUPTED, judgeInterrupted, SESSION_DELETED } from "../../model/evidence.ts";
+import { type Evidence, endOf, INTERRUPTED, judgeInterrupted, SESSION_DELETED } from "../../model/evidence.ts";
 import { addProgress } from "../../model/progress.ts";
 import { isLive, type Task } from "../../model/task.ts";
 import type { Launch } from "../../store/store.ts";
@@ -94,12 +95,14 @@ export class Recovery {
     const busy = await host.statuses();
     for (const task of tasks) {
       try {
-        if (busy.has(task.sessionId)) {
+        const evidence = await this.#evidenceOf(task);
+        // Without its prompt, the session works for somebody else.
+        if (busy.has(task.sessionId) && evidence?.prompted) {
           await this.#adopt(task);
           continue;
         }
         // Another process may have taken it over since it was read: then nothing is written.
-        const applied = await store.apply(task.id, await this.#endOf(task), { owner: task.owner });
+        const applied = await store.apply(task.id, this.#endOf(task, evidence), { owner: task.owner });
         if (applied.changed) this.#onEnded(applied.task);
       } catch (thrown) {
         log.error("a task could not be recovered; it is tried again", { task: task.id, error: messageOf(thrown) });
@@ -119,17 +122,22 @@ export class Recovery {
     }
   }
 
-  /** How the run of an orphan ended, judged by what its session shows. */
-  async #endOf(task: Task): Promise<TaskEvent> {
-    const base = { at: this.#context.now(), run: task.run.number };
+  /** Null if its session is gone. */
+  async #evidenceOf({ sessionId, run }: Task): Promise<Evidence | null> {
     try {
-      const evidence = await this.#context.host.inspect(task.sessionId, task.run.messageId);
-      const progress = addProgress(task.run.before, evidence.progress);
-      return endOf(judgeInterrupted(evidence, task.cancelRequestedAt !== null), { ...base, progress });
+      return await this.#context.host.inspect(sessionId, run.messageId);
     } catch (thrown) {
-      if (!AsyncAgentsError.isInstance(thrown) || thrown.code !== "session_gone") throw thrown;
-      return endOf({ outcome: "error", error: SESSION_DELETED }, { ...base, progress: null });
+      if (isSessionGone(thrown)) return null;
+      throw thrown;
     }
+  }
+
+  /** How the run of an orphan ended, judged by what its session shows. */
+  #endOf({ run, cancelRequestedAt }: Task, evidence: Evidence | null): TaskEvent {
+    const base = { at: this.#context.now(), run: run.number };
+    if (evidence === null) return endOf({ outcome: "error", error: SESSION_DELETED }, { ...base, progress: null });
+    const progress = addProgress(run.before, evidence.progress);
+    return endOf(judgeInterrupted(evidence, cancelRequestedAt !== null), { ...base, progress });
   }
 
   /** For a launch of this host in this directory. False if it could not be recovered now. */
