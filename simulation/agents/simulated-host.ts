@@ -172,12 +172,13 @@ export function simulatedHost(context: HostContext): SimulatedHost {
   /**
    * A status that leaves out a session at work: for one answer only, since two in a row are taken for the truth. Who
    * asks may not have been answered in between, or somebody else was: the truth is told several times before it lies
-   * again.
+   * again, and once after the session was idle.
    */
   const lied = (statuses: Map<string, HostStatus>) => {
     const isLie = faults.happens("status lies");
+    for (const id of leftOut.keys()) if (!statuses.has(id)) leftOut.delete(id);
     for (const id of statuses.keys()) {
-      const truths = leftOut.get(id) ?? TRUTHS;
+      const truths = leftOut.get(id) ?? TRUTHS - 1;
       leftOut.set(id, truths + 1);
       if (truths < TRUTHS || !isLie || !delays.chance(0.5)) continue;
       leftOut.set(id, 0);

@@ -26,12 +26,13 @@ const HOLDS_UP: readonly Fault[] = ["query is slow"];
 export async function everythingIsInTime(stage: Stage, tasks: readonly Task[]): Promise<string[]> {
   const found: string[] = [...stage.promises.broken, ...new Set(stage.machine.broken)];
   for (const task of tasks) {
-    for (const run of await stage.truth.runs(task.id, 200)) {
+    const runs = await stage.truth.runs(task.id, 200);
+    for (const run of runs) {
       const endedAt = stage.machine.ends.of(task.id, run.number);
       if (endedAt === null) continue;
       const what = `run ${run.number} of ${task.id}`;
       const wrong = [worksOn, toldLate, noticedLate, cancelledLate, wronglyInterrupted, wronglyTooLong]
-        .map((check) => check(stage, task, run, endedAt))
+        .map((check) => check(stage, task, run, endedAt, runs))
         .filter((words) => words !== null);
       found.push(...wrong.map((words) => `${what} ${words}`));
     }
@@ -39,7 +40,7 @@ export async function everythingIsInTime(stage: Stage, tasks: readonly Task[]): 
   return found;
 }
 
-type RunCheck = (stage: Stage, task: Task, run: Run, endedAt: number) => string | null;
+type RunCheck = (stage: Stage, task: Task, run: Run, endedAt: number, runs: readonly Run[]) => string | null;
 
 /** Whoever works on a prompt whose run has ended is stopped soon; a stop that fails is tried again. */
 const worksOn: RunCheck = ({ machine }, task, { number, messageId, outcome }, endedAt) => {
@@ -73,11 +74,17 @@ const toldLate: RunCheck = ({ machine, parents }, task, { number, outcome }, end
   return ms > TOLD_MS ? `ended, and its parent was told ${seconds(ms)} later` : null;
 };
 
-const noticedLate: RunCheck = ({ machine }, { sessionId }, { messageId }, endedAt) => {
+const noticedLate: RunCheck = ({ machine }, { sessionId }, { messageId }, endedAt, runs) => {
   // A run ends when its session is idle: a person who writes there prolongs it.
   if (!machine.sessions.has(sessionId) || machine.written.has(sessionId)) return null;
   const work = machine.work.of(messageId);
-  const ms = work.endedAt === null ? 0 : machine.troubles.calm(work.endedAt, endedAt);
+  if (work.endedAt === null) return null;
+  // So does the prompt of an earlier run that came late.
+  const own = runs
+    .map((each) => machine.work.of(each.messageId))
+    .filter(({ begunAt }) => (begunAt ?? endedAt) < endedAt);
+  const since = Math.max(...own.map((each) => each.endedAt ?? 0), work.endedAt);
+  const ms = machine.troubles.calm(Math.min(since, endedAt), endedAt);
   return ms > NOTICED_MS ? `was over, and nobody noticed for ${seconds(ms)}` : null;
 };
 

@@ -6,6 +6,10 @@ import { ABORTED, NO_OUTPUT } from "../../src/model/evidence.ts";
 import type { Run, Task } from "../../src/model/task.ts";
 import type { WorkEnd } from "../agents/work-log.ts";
 import type { Stage } from "../scenario/stage.ts";
+import type { Fault } from "../world/faults.ts";
+
+/** What keeps a process from storing that a run begins, or from knowing that it did. */
+const STORE_FAILS: readonly Fault[] = ["query fails", "query fails after its commit", "disk is full"];
 
 type EndCheck = (stage: Stage, task: Task, run: Run, endedAt: number) => string | null;
 
@@ -37,8 +41,11 @@ const nobodyAsked: EndCheck = ({ machine, promises, parents }, task, { outcome, 
 };
 
 /** Where processes see each other, a run is lost only if a process has died, or the program of its agent. */
-const nobodyDied: EndCheck = ({ machine }, _task, { error }, endedAt) => {
+const nobodyDied: EndCheck = ({ machine }, _task, { error, messageId }, endedAt) => {
   if (!machine.areVisible || !error?.startsWith("interrupted:") || machine.firstDeath <= endedAt) return null;
+  // The store failed when the run was to begin, and its caller was told so.
+  if (machine.work.of(messageId).sentBy.length === 0 && STORE_FAILS.some((kind) => machine.faults.has(kind)))
+    return null;
   return "is called interrupted, and no process had died";
 };
 
