@@ -118,9 +118,10 @@ const wronglyInterrupted: RunCheck = ({ machine }, _task, { messageId, error }, 
 };
 
 const wronglyTooLong: RunCheck = ({ machine }, _task, { messageId, error }, endedAt) => {
-  const { begunAt } = machine.work.of(messageId);
+  const { begunAt, askedAt } = machine.work.of(messageId);
   if (begunAt === null || !error?.startsWith("stopped: the run took longer")) return null;
-  const ms = endedAt - begunAt;
+  // It counts from the prompt on: a host that does not begin uses up the time, too.
+  const ms = endedAt - askedAt;
   const limit = machine.settings.limits.runMs ?? 0;
   return ms < limit - MARGIN_MS ? `was stopped for its time limit after ${seconds(ms)}` : null;
 };

@@ -77,8 +77,8 @@ export const KNOWN_FAULTS: readonly PutBack[] = [
     edits: [
       {
         file: "src/engine/recovery/recovery.ts",
-        old: "await store.apply(task.id, await this.#endOf(task), { owner: task.owner });",
-        new: "await store.apply(task.id, await this.#endOf(task));",
+        old: "await store.apply(task.id, this.#endOf(task, evidence), { owner: task.owner });",
+        new: "await store.apply(task.id, this.#endOf(task, evidence));",
       },
     ],
   },
