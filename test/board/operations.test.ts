@@ -269,7 +269,9 @@ describe("request_id", () => {
     const input = { attempt_id, action: "queue", prompt: "!say once", request_id: "halfway" } as const;
     const { board } = side.store;
     const { queue } = board;
-    board.queue = () => Promise.reject(new Error("the disk is full"));
+    let reads = 0;
+    // The first is from before the prompt is queued.
+    board.queue = (id) => (reads++ === 0 ? queue(id) : Promise.reject(new Error("the disk is full")));
     await expect(call("follow_up", input)).rejects.toThrow("the disk is full");
     board.queue = queue;
     const refused = await refusal(call("follow_up", input));

@@ -247,7 +247,11 @@ describe("what a dead process left", () => {
     }
     for (const task of tasks) await working(store, task);
     await maker.stop();
-    cleanups.push(() => store.close());
+    // It must do nothing any more while other tests run.
+    cleanups.push(async () => {
+      await runner.stop();
+      await store.close();
+    });
     return tasks;
   }
   const isAlive = () => false;
