@@ -17,6 +17,8 @@ export function useItemChange(item: Item) {
     mutationFn: (change: ItemChange) => operate("update_task", { task_id: item.id, ...change }),
     onSuccess: ({ task }) => {
       queries.setQueryData(queryKeys.item(item.id), task);
+      // The answer may be older than what was reported meanwhile.
+      void queries.invalidateQueries({ queryKey: [...queryKeys.item(item.id)] });
       void queries.invalidateQueries({ queryKey: [...queryKeys.itemsOf(item.project_id)] });
     },
   });

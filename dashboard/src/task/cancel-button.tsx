@@ -16,8 +16,9 @@ export function CancelButton({ task }: { task: BackgroundTask }) {
   const queries = useQueryClient();
   const cancel = useMutation({
     mutationFn: () => control((client) => client.cancel(task.id)),
-    onSuccess: (answer) => {
-      queries.setQueryData(queryKeys.task(task.id), answer);
+    onSuccess: () => {
+      // Read again: the answer may be older than what the stream has reported meanwhile.
+      void queries.invalidateQueries({ queryKey: [...queryKeys.task(task.id)] });
       setAsks(false);
     },
   });

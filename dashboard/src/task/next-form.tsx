@@ -20,9 +20,10 @@ export function NextForm({ task }: { task: BackgroundTask }) {
   const queries = useQueryClient();
   const resume = useMutation({
     mutationFn: () => control((client) => client.resume(task.id, prompt)),
-    onSuccess: (answer) => {
+    onSuccess: () => {
       setPrompt("");
-      queries.setQueryData(queryKeys.task(task.id), answer);
+      // Read again: the answer may be older than what the stream has reported meanwhile.
+      void queries.invalidateQueries({ queryKey: [...queryKeys.task(task.id)] });
     },
   });
   const fork = useMutation({
