@@ -15,14 +15,15 @@ const stored = [
 
 test("of a prompt that is sent while the stream is broken, the answer is read from OpenCode", async () => {
   const host = openCodeHost({ send: async () => ({ status: 200, data: stored, header: () => null }) });
-  const connections: ReadableStreamDefaultController<string>[] = [];
+  const connections = Array.from({ length: 2 }, () => Promise.withResolvers<ReadableStreamDefaultController<string>>());
+  let count = 0;
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
-    fetch: () => new Response(new ReadableStream({ start: (controller) => void connections.push(controller) })),
+    fetch: () => new Response(new ReadableStream({ start: (controller) => connections[count++]?.resolve(controller) })),
   });
-  const write = (connection: number, payload: unknown) =>
-    connections[connection]?.enqueue(`data: ${JSON.stringify({ directory: DIRECTORY, payload })}\n\n`);
+  const write = async (connection: number, payload: unknown) =>
+    (await connections[connection]?.promise)?.enqueue(`data: ${JSON.stringify({ directory: DIRECTORY, payload })}\n\n`);
   const broken = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
   const stream = openCodeStream({
@@ -42,18 +43,16 @@ test("of a prompt that is sent while the stream is broken, the answer is read fr
     stream.stop();
     await server.stop(true);
   });
-  while (connections.length < 1) await Bun.sleep(1);
-  write(0, { type: "server.connected", properties: {} });
+  await write(0, { type: "server.connected", properties: {} });
   await stream.connected;
-  connections[0]?.close();
+  (await connections[0]?.promise)?.close();
   await broken.promise;
   await host.prompt(sessionID, { messageId: prompt.id, text: "go", agent: "build", model: null });
   // The events of the prompt and of the text are lost. OpenCode adds a summary to the prompt before the answer ends.
-  while (connections.length < 2) await Bun.sleep(1);
-  write(1, { type: "server.connected", properties: {} });
-  write(1, { type: "message.updated", properties: { info: { ...prompt, summary: { diffs: [] } } } });
-  write(1, { type: "message.updated", properties: { info: answer } });
-  write(1, { type: "session.idle", properties: { sessionID } });
+  await write(1, { type: "server.connected", properties: {} });
+  await write(1, { type: "message.updated", properties: { info: { ...prompt, summary: { diffs: [] } } } });
+  await write(1, { type: "message.updated", properties: { info: answer } });
+  await write(1, { type: "session.idle", properties: { sessionID } });
   await ended.promise;
   expect((await host.inspect(sessionID, prompt.id)).answer).toEqual({ text: "the answer" });
 });
