@@ -2,7 +2,7 @@
  * Installs a Chromium for the browser tests if the machine has none and its package manager offers one. Never fails:
  * the tests that need it report what is missing.
  */
-import { findChromium } from "../src/testing/chromium.ts";
+import { findChromium } from "./chromium.ts";
 
 export async function ensureBrowser(say: (line: string) => void): Promise<void> {
   if (findChromium() !== null) return;

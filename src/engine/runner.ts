@@ -25,7 +25,7 @@ const POLL_MS = DEFAULT_SETTINGS.pollMs;
 const CHECK_MS = 30_000;
 const RETRY_MS = 30_000;
 
-export interface RunnerContext extends Partial<Clock> {
+interface RunnerContext extends Partial<Clock> {
   store: Store;
   log: Log;
   makers: readonly HostMaker[];

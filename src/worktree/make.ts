@@ -27,7 +27,7 @@ interface RepoRequest {
   setup?: string;
 }
 
-export interface AttemptRequest {
+interface AttemptRequest {
   attemptId: string;
   /** The folder for all worktrees; created if missing. */
   base: string;
@@ -136,7 +136,7 @@ async function makeOne(plan: Plan, timeLimit: number): Promise<MadeWorktree> {
   return { ...worktreeOf(plan), ...report, setupOutput };
 }
 
-export function worktreeOf({ path, mark }: Marked): Worktree {
+function worktreeOf({ path, mark }: Marked): Worktree {
   const { attemptId, repo, branch, targetBranch, baseCommit, createdAt } = mark;
   return { path, attemptId, repo, branch, targetBranch, baseCommit, createdAt };
 }

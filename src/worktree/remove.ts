@@ -6,11 +6,11 @@
 import { existsSync } from "node:fs";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { uncommittedPaths } from "./changes.ts";
+import { conditionOf } from "./condition.ts";
 import { type Discarded, discard } from "./discard.ts";
 import { adminFolderOf, lockReason } from "./git/registered.ts";
 import { findTip } from "./git/repo.ts";
 import { pruneStandIns } from "./git/stand-in.ts";
-import { conditionOf } from "./list.ts";
 import { lossOf } from "./losses.ts";
 import { type Marked, marksIn, rewrite } from "./mark.ts";
 import { type Owned, ownedAt, repoPlace } from "./owned.ts";

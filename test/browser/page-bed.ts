@@ -4,7 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll } from "bun:test";
 import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
-import { startChromium } from "../../src/testing/chromium.ts";
+import { startChromium } from "../../scripts/chromium.ts";
 
 const PATIENCE_MS = 40_000;
 const START_MS = 60_000;

@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { Desk } from "../../src/engine/desk.ts";
 import type { Engine } from "../../src/engine/engine.ts";
-import { Runner, type RunnerContext } from "../../src/engine/runner.ts";
+import { Runner } from "../../src/engine/runner.ts";
 import type { HostEvent } from "../../src/hosts/host.ts";
 import type { HostMaker } from "../../src/hosts/host-maker.ts";
 import { scriptedHosts } from "../../src/hosts/scripted/scripted-hosts.ts";
@@ -37,7 +37,7 @@ interface Bed {
   folder: string;
   store: Store;
   directory(name: string): string;
-  runner(context?: Partial<RunnerContext>): Runner;
+  runner(context?: Partial<ConstructorParameters<typeof Runner>[0]>): Runner;
 }
 
 async function newBed(): Promise<Bed> {

@@ -1,11 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { listWorktrees } from "../../src/worktree/list.ts";
 import { markedAt, rewrite } from "../../src/worktree/mark.ts";
 import { merge } from "../../src/worktree/merge.ts";
 import { pruneWorktrees, removeWorktrees } from "../../src/worktree/remove.ts";
-import { commit, contentsOf, gitBed, isAlive, refusal, sh, traceOf, write } from "./git-bed.ts";
+import { commit, contentsOf, gitBed, isAlive, listWorktrees, refusal, sh, traceOf, write } from "./git-bed.ts";
 
 const bed = gitBed();
 

@@ -7,8 +7,10 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { AsyncAgentsError } from "../../src/model/errors.ts";
+import { conditionOf } from "../../src/worktree/condition.ts";
 import type { GitLocation } from "../../src/worktree/git/git.ts";
-import { type AttemptRequest, type MadeWorktree, makeWorktrees } from "../../src/worktree/make.ts";
+import { type MadeWorktree, makeWorktrees } from "../../src/worktree/make.ts";
+import { marksIn } from "../../src/worktree/mark.ts";
 
 export interface GitBed {
   /** A new folder with real paths. */
@@ -16,7 +18,7 @@ export interface GitBed {
   /** A repository with `a.txt` (ten lines) committed on main. */
   repo(name?: string): string;
   /** One worktree for one repo. */
-  attempt(repo: string, request?: Partial<AttemptRequest>): Promise<MadeWorktree>;
+  attempt(repo: string, request?: Partial<Parameters<typeof makeWorktrees>[0]>): Promise<MadeWorktree>;
 }
 
 export function gitBed(): GitBed {
@@ -131,4 +133,13 @@ export function isAlive(pid: number): boolean {
   } catch {
     return false;
   }
+}
+
+/** All worktrees in a base folder that have our mark, and what became of them. */
+export function listWorktrees(base: string) {
+  return marksIn(base).map((marked) => ({
+    path: marked.path,
+    attemptId: marked.mark.attemptId,
+    condition: conditionOf(marked),
+  }));
 }

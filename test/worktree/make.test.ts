@@ -2,10 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { attemptFolder, isFolderName, repoFolders } from "../../src/worktree/folder-names.ts";
-import { listWorktrees } from "../../src/worktree/list.ts";
 import { makeWorktrees } from "../../src/worktree/make.ts";
 import { readMark } from "../../src/worktree/mark.ts";
-import { commit, contentsOf, gitBed, refusal, sh, traceOf, write } from "./git-bed.ts";
+import { commit, contentsOf, gitBed, listWorktrees, refusal, sh, traceOf, write } from "./git-bed.ts";
 
 const bed = gitBed();
 const now = () => new Date("2030-01-02T03:04:05.000Z");

@@ -1,12 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { listWorktrees } from "../../src/worktree/list.ts";
 import { makeWorktrees } from "../../src/worktree/make.ts";
 import { readMark } from "../../src/worktree/mark.ts";
 import { pruneWorktrees, removeWorktrees } from "../../src/worktree/remove.ts";
 import { worktreeStateOf } from "../../src/worktree/worktree-state.ts";
-import { commit, contentsOf, gitBed, refusal, sh, traceOf, write } from "./git-bed.ts";
+import { commit, contentsOf, gitBed, listWorktrees, refusal, sh, traceOf, write } from "./git-bed.ts";
 
 const bed = gitBed();
 

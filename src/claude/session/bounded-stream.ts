@@ -5,7 +5,7 @@
 import { sizeOf } from "./size-of.ts";
 
 /** What a reader lost. */
-export interface Dropped {
+interface Dropped {
   count: number;
   /** Approximately how much memory they used. */
   bytes: number;

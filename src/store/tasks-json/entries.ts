@@ -6,7 +6,7 @@ import { noProgress, type Progress } from "../../model/progress.ts";
 import { isLive, STATUSES, type Status, type Task } from "../../model/task.ts";
 
 /** One task in the file. Earlier versions had only the first six fields. */
-export interface TasksJsonEntry {
+interface TasksJsonEntry {
   description: string;
   agent: string;
   parentSessionID: string;

@@ -12,7 +12,7 @@ import { HEAD_COLUMNS, taskHeadOf, withNewestRun } from "../tasks/rows.ts";
 import { entryOf, type MirroredTask } from "./entries.ts";
 
 /** The file holds the newest tasks; older ones are only in the store. */
-export const MIRRORED_TASKS = 5_000;
+const MIRRORED_TASKS = 5_000;
 /** Small enough not to block the thread for long. */
 const PAGE = 200;
 

@@ -181,8 +181,8 @@ async function story(stage: RealStage, violations: readonly string[]): Promise<s
         `${new Date(time).toISOString()} ${sessionId} ${answeredBy} ${status}`,
     );
   return [
-    `Seed ${stage.plan.seed} failed on real programs:`,
-    ...violations.map((violation) => `  ${violation}`),
+    // All in the first line: the summary of a run shows no other.
+    `Seed ${stage.plan.seed} failed on real programs: ${violations.join("; ")}`,
     "\nWhat happened:",
     ...stage.history,
     "\nWhat the model was asked:",

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { BoundedStream, type Dropped } from "../../../src/claude/session/bounded-stream.ts";
+import { BoundedStream } from "../../../src/claude/session/bounded-stream.ts";
 import { sizeOf } from "../../../src/claude/session/size-of.ts";
 import { RecentKeys } from "../../../src/claude/tasks/recent-keys.ts";
 import { collect } from "../claude-bed.ts";
 
 describe("a stream", () => {
-  const describeLoss = ({ count, bytes }: Dropped) => `lost ${count} of ${bytes} bytes`;
+  const describeLoss = ({ count, bytes }: { count: number; bytes: number }) => `lost ${count} of ${bytes} bytes`;
 
   test("yields what was pushed before and during reading, and what was waiting when it ended", async () => {
     const stream = new BoundedStream<number>(10);

@@ -3,8 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync, watch } from "node:fs"
 import { join } from "node:path";
 import { noProgress } from "../../../src/model/progress.ts";
 import { sqliteStore } from "../../../src/store/open.ts";
-import type { TasksJsonEntry } from "../../../src/store/tasks-json/entries.ts";
-import { MIRRORED_TASKS } from "../../../src/store/tasks-json/file.ts";
+import type { entryOf } from "../../../src/store/tasks-json/entries.ts";
 import { completed, create, newTask } from "../../../src/testing/sample-task.ts";
 import { children } from "../child.ts";
 import { temporaryFolders } from "../temporary-folder.ts";
@@ -12,7 +11,9 @@ import { temporaryFolders } from "../temporary-folder.ts";
 const temporaryFolder = temporaryFolders();
 const startChild = children();
 
-type TasksJson = Record<string, TasksJsonEntry>;
+type TasksJson = Record<string, ReturnType<typeof entryOf>>;
+
+const MOST = 5_000;
 
 const at = (time: number) => new Date(time).toISOString();
 
@@ -90,12 +91,12 @@ describe("the mirror", () => {
     const directory = temporaryFolder();
     const store = await sqliteStore({ directory });
     await store.write(async (transaction) => {
-      for (let index = 0; index < MIRRORED_TASKS + 3; index++) {
+      for (let index = 0; index < MOST + 3; index++) {
         await transaction.apply(`t${index}`, { type: "task.created", at: index, task: newTask(`t${index}`) });
       }
     });
     const first = await mirrored(directory, (tasks) => Object.keys(tasks).length > 0);
-    expect(Object.keys(first)).toEqual(Array.from({ length: MIRRORED_TASKS }, (_, index) => `t${index + 3}`));
+    expect(Object.keys(first)).toEqual(Array.from({ length: MOST }, (_, index) => `t${index + 3}`));
     await store.apply("t9", completed(9_999));
     const second = await mirrored(directory, (tasks) => tasks.t9?.status === "completed");
     expect(second.t9?.completedAt).toBe(at(9_999));

@@ -1,12 +1,11 @@
 /**
- * Finds our worktrees: after a restart, after a crash halfway, after someone deleted a folder by hand. The marks are
- * the list; git and the disk show the state of each. Read-only.
+ * What became of a worktree of ours: after a restart, after a crash halfway, after someone deleted a folder by hand.
+ * The marks name them all; git and the disk show the state of each. Read-only.
  */
 import { existsSync } from "node:fs";
 import { isRegistered } from "./discard.ts";
-import { type Worktree, worktreeOf } from "./make.ts";
 import { isRunning } from "./maker.ts";
-import { type Marked, marksIn } from "./mark.ts";
+import type { Marked } from "./mark.ts";
 import { isRealFolder } from "./owned.ts";
 
 /**
@@ -15,15 +14,6 @@ import { isRealFolder } from "./owned.ts";
  * not know what is there as ours.
  */
 type WorktreeCondition = "ready" | "making" | "unfinished" | "removing" | "missing" | "repo_missing" | "foreign";
-
-interface ListedWorktree extends Worktree {
-  condition: WorktreeCondition;
-}
-
-/** All worktrees in a base folder that have our mark. */
-export function listWorktrees(base: string): ListedWorktree[] {
-  return marksIn(base).map((marked) => ({ ...worktreeOf(marked), condition: conditionOf(marked) }));
-}
 
 export function conditionOf(marked: Marked): WorktreeCondition {
   const { path, mark } = marked;

@@ -1,0 +1,118 @@
+/** The table of `watch`: keeps the tasks that events tell of, and redraws itself. Draws only while it is started. */
+import type { StreamEvent } from "../../client/event-stream.ts";
+import { isLive } from "../../model/task.ts";
+import type { BackgroundTask } from "../../protocol/tasks.ts";
+import type { Invocation } from "../command.ts";
+import { scrollOf } from "./scroll-keys.ts";
+import { tableLines } from "./table.ts";
+import { taskTableColumns } from "./task-table.ts";
+import { cutToWidth, oneLine, shortId } from "./text.ts";
+
+const REDRAW_MS = 100;
+const TICK_MS = 1000;
+const MAX_TASKS = 1000;
+/** Screen lines not used for tasks. */
+const FRAME_LINES = 4;
+
+export class LiveTable {
+  readonly #invocation: Invocation;
+  readonly #tasks = new Map<string, BackgroundTask>();
+  /** All tasks in the store, including those not kept here. */
+  #total = 0;
+  #note = "";
+  /** How many tasks are scrolled off above the screen. */
+  #above = 0;
+  #due: Timer | null = null;
+  #tick: Timer | null = null;
+  #offResize: () => void = () => {};
+
+  constructor(invocation: Invocation) {
+    this.#invocation = invocation;
+  }
+
+  start(): void {
+    this.#offResize = this.#invocation.screen.onResize(() => this.#draw());
+    // Durations grow without events.
+    this.#tick = setInterval(() => this.#draw(), TICK_MS);
+    this.#draw();
+  }
+
+  stop(): void {
+    this.#offResize();
+    if (this.#tick) clearInterval(this.#tick);
+    if (this.#due) clearTimeout(this.#due);
+  }
+
+  apply(event: StreamEvent): void {
+    if (event.type === "snapshot") {
+      this.#note = "";
+      this.#total = event.snapshot.stats.totalTasks;
+      this.#tasks.clear();
+      for (const task of event.snapshot.tasks) this.#tasks.set(task.id, task);
+    } else if ("task" in event) {
+      if (event.type === "task.created") this.#total++;
+      this.#tasks.set(event.task.id, event.task);
+    } else if (event.type === "reconnecting") this.#note = "no connection; retrying";
+    if (this.#tasks.size > MAX_TASKS) this.#forgetOldest();
+    this.#due ??= setTimeout(() => this.#draw(), REDRAW_MS);
+  }
+
+  scroll(key: string): void {
+    const lines = scrollOf(key, this.#visible());
+    if (lines === 0) return;
+    this.#above += lines;
+    this.#draw();
+  }
+
+  #visible(): number {
+    return Math.max(1, this.#invocation.screen.height - FRAME_LINES);
+  }
+
+  #forgetOldest(): void {
+    const old = [...this.#tasks.values()]
+      .filter(({ status }) => !isLive(status))
+      .sort(newestFirst)
+      .slice(MAX_TASKS / 2);
+    for (const { id } of old) this.#tasks.delete(id);
+  }
+
+  #draw(): void {
+    // A redraw for another reason replaces the scheduled one.
+    if (this.#due) clearTimeout(this.#due);
+    this.#due = null;
+    const { screen, arguments: given } = this.#invocation;
+    const { paint, width } = screen;
+    const all = [...this.#tasks.values()].filter(({ status }) => !given.flag("live") || isLive(status)).sort(liveFirst);
+    this.#above = Math.max(0, Math.min(this.#above, all.length - this.#visible()));
+    const rows = all.slice(this.#above, this.#above + this.#visible());
+    const live = all.filter(({ status }) => isLive(status)).length;
+    const asking = all.filter(({ phase }) => phase === "waiting");
+    const counts = `${live} running · ${asking.length} waiting for a person · ${this.#total} in total`;
+    const [first] = asking;
+    const keys = all.length > rows.length ? "j/k scroll, q quits" : "q quits; tasks keep running";
+    const foot = this.#note || (first ? `asyncagents answer ${shortId(first.id)}: ${question(first)}` : keys);
+    const lines = [
+      `${paint.bold("asyncagents")}  ${paint.dim(cutToWidth(counts, width - 14))}`,
+      "",
+      ...(rows.length > 0
+        ? tableLines(taskTableColumns(paint, Date.now(), width), rows, { width, paint })
+        : [paint.dim('No tasks. Launch one: asyncagents run "prompt"')]),
+    ];
+    const below = all.length - this.#above - rows.length;
+    const place = [...(this.#above > 0 ? [`${this.#above} above`] : []), ...(below > 0 ? [`${below} below`] : [])];
+    const last = paint.dim(cutToWidth([...place, foot].join(" · "), width));
+    screen.draw([...lines, last]);
+  }
+}
+
+function question(task: BackgroundTask): string {
+  return task.phaseDetail?.kind === "waiting" ? oneLine(task.phaseDetail.text) : "";
+}
+
+function newestFirst(one: BackgroundTask, other: BackgroundTask): number {
+  return other.startedAt.localeCompare(one.startedAt);
+}
+
+function liveFirst(one: BackgroundTask, other: BackgroundTask): number {
+  return Number(isLive(other.status)) - Number(isLive(one.status)) || newestFirst(one, other);
+}
