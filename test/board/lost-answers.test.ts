@@ -70,12 +70,8 @@ test.each(["lost", "failed"] as const)("the write of its session is %s: the atte
 test("an attempt whose write failed here and is committed later does not stay as if it were being set up", async () => {
   const board = await faultyBoard();
   const { side, store, faults, start, task_id } = board;
-  const commit = Promise.withResolvers<void>();
-  faults.commit = commit.promise;
   faults.write = nth(1, "late");
   expect(await start().catch((thrown: { code: string }) => thrown.code)).toBe("store_unavailable");
-  // The recovery has looked by then, if it does not wait.
-  setTimeout(commit.resolve, 300);
   await eventually(store, async () => {
     const { attempts } = await side.call("list_task_attempts", { task_id });
     return attempts.some(({ state }) => state === "failed") ? true : null;

@@ -83,10 +83,7 @@ test("a prompt whose queueing failed here and is committed later runs, and is no
   const side = await bed.side(folder, { store });
   const { attempt_id } = await attemptOf(side, await projectOn(side, bed.git), "!say one");
   await wait(side, attempt_id);
-  const commit = Promise.withResolvers<void>();
-  faults.commit = commit.promise;
   faults.write = nth(1, "late");
-  setTimeout(commit.resolve, 300);
   await side.call("follow_up", { attempt_id, action: "queue", prompt: "!say two" });
   await eventually(store, async () => ((await runsOf(side, attempt_id)).length === 2 ? true : null));
 });

@@ -1,6 +1,6 @@
 /**
  * A SQLite store whose database fails as a test says: a write is rejected before it is committed, or afterwards, as if
- * only its answer was lost, or while its commit goes on (`late`), and reads fail.
+ * only its answer was lost, or while its commit goes on until another write waits for it (`late`), and reads fail.
  */
 import { join } from "node:path";
 import { AsyncAgentsError } from "../../src/model/errors.ts";
@@ -18,8 +18,6 @@ export interface Faults {
   write: (events: readonly TaskEventType[]) => Fate;
   /** Whether reads fail. */
   areReadsFailing: boolean;
-  /** When a late write is committed. */
-  commit: Promise<unknown>;
 }
 
 export interface FaultyStore {
@@ -30,7 +28,8 @@ export interface FaultyStore {
 export async function faultyStore(directory: string): Promise<FaultyStore> {
   const database = await sqliteDatabase({ file: join(directory, "asyncagents.db") });
   await migrate(database);
-  const faults: Faults = { write: () => "answered", areReadsFailing: false, commit: Promise.resolve() };
+  const faults: Faults = { write: () => "answered", areReadsFailing: false };
+  let asked = Promise.withResolvers<void>();
   const faulty: Database = {
     ...database,
     async read(work) {
@@ -38,6 +37,7 @@ export async function faultyStore(directory: string): Promise<FaultyStore> {
       return database.read(work);
     },
     async write(work) {
+      asked.resolve();
       let fate: Fate = "answered";
       const rejected = Promise.withResolvers<never>();
       const written = database.write(async (kysely) => {
@@ -50,8 +50,9 @@ export async function faultyStore(directory: string): Promise<FaultyStore> {
         fate = faults.write(added.map(({ event }) => JSON.parse(event).type));
         if (fate === "failed") throw unavailable("the disk is full");
         if (fate === "late") {
+          asked = Promise.withResolvers();
           rejected.reject(unavailable("the server does not answer"));
-          await faults.commit;
+          await asked.promise;
         }
         return done;
       });
