@@ -83,8 +83,8 @@ export function inspect(run: LiveRun, purpose: InspectPurpose): RunStep {
  * idle; null for a mere hint. An idle session without an answer or an error may have been idle since an earlier run,
  * and beside an unfinished message an answer may be that of another program, which works in the same session: then
  * only status calls count, and such a call only if the host also said that it is idle, or if an earlier inspection
- * found the same. The call must be newer than that word or that inspection: a turn may have begun between a call and
- * the reading of the messages, and what is read may take long to arrive. While a message is being written, the word may
+ * found the same. The call must be newer than that word or that inspection, and than any sign of work: a turn may have
+ * begun between a call and the reading of the messages, and what is read may take long to arrive. While a message is being written, the word may
  * be a late one about an earlier run.
  */
 export function settle(run: LiveRun, evidence: Evidence, askedAt: number | null, at: Moment): RunStep {
@@ -95,13 +95,14 @@ export function settle(run: LiveRun, evidence: Evidence, askedAt: number | null,
   const isFresh = at.awake - stage.acceptedAt < BEGIN_MS;
   if (!evidence.begun && announced === null && isFresh) return { run, effects: [POLL_LATER] };
   const { begun } = evidence;
+  const isNewer = askedAt !== null && askedAt > stage.workSeenAt;
   const isSame = stage.idle?.begun === begun;
   const isHeard = run.idleHeardAt !== null && (askedAt ?? 0) >= run.idleHeardAt && !evidence.unfinished;
   const isIdle = isHeard || (isSame && stage.idle !== null && (askedAt ?? 0) > stage.idle.at);
   // An announced error may be a late one of an earlier run: it does not count while a message is being written.
   const isAnnounced = announced !== null && !evidence.unfinished;
-  if (!hasEnd && !isAnnounced && !isIdle) {
-    const found = { ...stage, idle: isSame ? stage.idle : { at: at.awake, begun } };
+  if (!hasEnd && !isAnnounced && !(isNewer && isIdle)) {
+    const found = { ...stage, idle: isSame || !isNewer ? stage.idle : { at: at.awake, begun } };
     return { run: { ...run, stage: found }, effects: [POLL_LATER] };
   }
   return end(run, run.stopping?.verdict ?? judge(evidence, announced), totalsWith(run, evidence), at);

@@ -63,7 +63,7 @@ export function accept(run: LiveRun, at: Moment): RunStep {
   if (stage.name !== "prompting" && stage.name !== "doubtful") return unchanged(run);
   const working: LiveRun = {
     ...run,
-    stage: { name: "working", acceptedAt: at.awake, idle: null },
+    stage: { name: "working", acceptedAt: at.awake, workSeenAt: at.awake, idle: null },
     activity: accepted(run.activity, at),
   };
   const begun = then(unchanged(working), (next) => {

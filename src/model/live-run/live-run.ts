@@ -31,8 +31,11 @@ type RunStage =
   | { name: "abandoning"; report: string }
   /** The prompt did not get through; only the end remains to be written. */
   | { name: "failed" }
-  /** `idle`: a status call did not list the session, though its messages show no end. */
-  | { name: "working"; acceptedAt: number; idle: IdleFinding | null }
+  /**
+   * `workSeenAt`: when the host last showed that it works. `idle`: a status call after that did not list the session,
+   * though its messages show no end.
+   */
+  | { name: "working"; acceptedAt: number; workSeenAt: number; idle: IdleFinding | null }
   /**
    * Final. `lost`: another process owns the run or has ended it. `isPromptOut`: the prompt's answer is still to come.
    */
@@ -136,7 +139,7 @@ export function adoptedRun(task: Task, limits: Limits, { awake }: Moment): LiveR
   const activity = { ...run.activity, acceptedAt: awake, workingSince: awake };
   return {
     ...run,
-    stage: { name: "working", acceptedAt: awake, idle: null },
+    stage: { name: "working", acceptedAt: awake, workSeenAt: awake, idle: null },
     activity: waiting === null ? activity : { ...activity, askedAt: awake },
     requests: new Map(waiting === null ? [] : [[waiting.requestId, waiting]]),
     cancelReason: task.cancelRequestedAt === null ? null : CANCELLED,
@@ -155,6 +158,12 @@ export function isPrompted({ stage }: LiveRun): boolean {
 /** Whether its session may still work for it: nobody has told the host to stop, and it has no end yet. */
 export function isWanted({ stage, stopping, ending }: LiveRun): boolean {
   return stopping === null && ending === null && stage.name !== "abandoning";
+}
+
+/** The host shows that it works: a status call from before, which did not list its session, proves nothing. */
+export function seenAtWork(run: LiveRun, { awake }: Moment): LiveRun {
+  const { stage } = run;
+  return stage.name === "working" ? { ...run, stage: { ...stage, workSeenAt: awake, idle: null } } : run;
 }
 
 /** What was asked first of that which nobody has answered. */

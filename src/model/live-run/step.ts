@@ -38,7 +38,7 @@ import {
   seen,
 } from "./handover.ts";
 import type { OwnSessionInput, PollInput, ResultInput, RunInput, SessionTreeInput } from "./inputs.ts";
-import { isOver, isPrompted, type LiveRun, openRequest } from "./live-run.ts";
+import { isOver, isPrompted, type LiveRun, openRequest, seenAtWork } from "./live-run.ts";
 import type { Moment } from "./moment.ts";
 import { answer, ask, busy, enterPhase, observe, phaseAgain, retry } from "./phases.ts";
 
@@ -87,19 +87,30 @@ function reported(run: LiveRun, input: OwnSessionInput | SessionTreeInput, at: M
   switch (input.type) {
     case "session.idle":
       return checkEnd({ ...run, idleHeardAt: at.awake });
+    case "session.failed":
+      return checkEnd({ ...run, announced: input.error });
+    case "prompt.seen":
+      return seen(run, at);
+    default:
+      return reportedAtWork(seenAtWork(run, at), input, at);
+  }
+}
+
+function reportedAtWork(
+  run: LiveRun,
+  input: Extract<OwnSessionInput, { type: "session.working" }> | SessionTreeInput,
+  at: Moment,
+): RunStep {
+  switch (input.type) {
     case "session.working":
       // An idle or an error that came before belongs to another run.
       return busy({ ...run, idleHeardAt: null, announced: null }, at);
-    case "session.failed":
-      return checkEnd({ ...run, announced: input.error });
     case "session.retrying":
       return retry(run, input, at);
     case "session.asked":
       return ask(run, input, at);
     case "session.answered":
       return answer(run, input.requestIds, input.answer, at);
-    case "prompt.seen":
-      return seen(run, at);
     default:
       return observe(run, input, at);
   }
@@ -114,7 +125,7 @@ function polled(run: LiveRun, input: PollInput, at: Moment): RunStep {
   switch (input.type) {
     case "request.found": {
       const isKnown = run.requests.has(input.requestId) || run.answered.has(input.requestId);
-      return isPrompted(run) && !isKnown ? ask(run, input, at) : unchanged(run);
+      return isPrompted(run) && !isKnown ? ask(seenAtWork(run, at), input, at) : unchanged(run);
     }
     case "status.read":
       return statusRead(run, input, at);
@@ -132,7 +143,7 @@ function statusRead(
   // A call that was made before the prompt was accepted says nothing about this run.
   if (stage.name !== "working" || stage.acceptedAt >= askedAt) return unchanged(run);
   if (status === null) return inspect(run, { name: "status", askedAt });
-  const listed: LiveRun = { ...run, stage: { ...stage, idle: null } };
+  const listed = seenAtWork(run, at);
   switch (status.state) {
     case "retrying":
       return retry(listed, status, at);

@@ -190,6 +190,22 @@ describe("evidence", () => {
     expect(effectsOf(after(working, { type: "session.idle" }, { type: "session.working" }, open))).toEqual(["poll"]);
   });
 
+  test("a status proves nothing once the host has shown that the session works, however late its reading arrives", () => {
+    const open = shown("status", { begun: true });
+    const called: RunInput = { type: "tool.called", sessionId: "s", callId: "c", name: "read", input: {} };
+    const found: RunInput = { type: "request.found", requestId: "r", asks: "question", text: "?" };
+    for (const sign of [called, asked("r"), answered("r"), found, { type: "session.working" } as const]) {
+      expect(effectsOf(after(working, status(), open, sign, status(), open))).toEqual(["poll"]);
+      const late = after(working, status(), [10_000, sign], open);
+      expect(effectsOf(late)).toEqual(["poll"]);
+      const next = shown("status", { begun: true }, 99_999);
+      expect(effectsOf(after(late.run, next))).toEqual(["poll"]);
+      expect(effectsOf(after(late.run, next, shown("status", { begun: true }, 199_999)))).toEqual([
+        `error: ${NO_OUTPUT}`,
+      ]);
+    }
+  });
+
   test("a reading from before the idle event says nothing about what the agent wrote until then", () => {
     const late = shown("status", { begun: true, unfinished: true }, 1_004);
     const idle: Happening = [10_000, { type: "session.idle" }];
@@ -392,7 +408,10 @@ test("an adopted run keeps what it waits for and the wish to cancel it; its work
   // The clock was set meanwhile, or the machine slept.
   const worked = { ...created.progress, lastUpdate: created.run.startedAt + 3_600_000 };
   const { run, effects } = adopt({ ...created, progress: worked }, LIMITS, at);
-  expect([run.stage, run.activity.workingSince]).toEqual([{ name: "working", acceptedAt: 5_000, idle: null }, 5_000]);
+  expect([run.stage, run.activity.workingSince]).toEqual([
+    { name: "working", acceptedAt: 5_000, workSeenAt: 5_000, idle: null },
+    5_000,
+  ]);
   expect(effects.map(wordOf)).toEqual(["working", "poll soon"]);
   const asking = adopt({ ...created, phase: "waiting", phaseDetail: waiting }, LIMITS, at);
   expect([[...asking.run.requests.keys()], asking.effects.map(wordOf)]).toEqual([["r"], ["poll soon"]]);
