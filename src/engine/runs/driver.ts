@@ -180,7 +180,10 @@ export class Driver {
 
   #add(task: Task, live: LiveRun): DrivenRun {
     const run = new DrivenRun(this.#context, this.#surroundings, task, live);
-    this.#runs.get(task.sessionId)?.place?.leave();
+    const before = this.#runs.get(task.sessionId);
+    // Another process took this one for dead and ended that run: its agent is stopped before the new run begins.
+    if (before?.live.ending === null) before.tell({ type: "lose" });
+    before?.place?.leave();
     this.#runs.set(task.sessionId, run);
     // A task of a task: what happens there belongs to it, and not to its parent.
     this.#descendants.delete(task.sessionId);

@@ -46,10 +46,11 @@ export class Leftovers {
     if (this.#expected.size > MAX_EXPECTED && oldest !== undefined) this.#expected.delete(oldest);
   }
 
-  /** A message is in a session: stops it if it was given up. */
+  /** A message is in a session, or its agent took it up: stops it if it was given up. */
   arrived(messageId: string): void {
     const sessionId = this.#expected.get(messageId);
-    if (sessionId === undefined) return;
+    // Beside a live run it waits in the session, and is stopped when the agent takes it up after that run.
+    if (sessionId === undefined || this.#isInUse(sessionId)) return;
     this.#expected.delete(messageId);
     this.stop(sessionId);
   }

@@ -135,6 +135,64 @@ test("a prompt that arrives while its session is being given up is stopped", asy
   expect(aborts.calls).toEqual([task.sessionId, task.sessionId]);
 });
 
+test("a prompt that was given up and arrives beside the next run is stopped when the agent takes it up", async () => {
+  const world = newWorld();
+  const ears = heard();
+  const aborts = recorder();
+  let isFirst = true;
+  const { side, looked } = await lateSide(world, (host) => ({
+    ...ears.host(host),
+    prompt: async (sessionId, input) => {
+      if (!isFirst) return host.prompt(sessionId, input);
+      isFirst = false;
+      throw noAnswer();
+    },
+    abort: async (sessionId) => aborts.add(sessionId),
+  }));
+  const task = await launch(side, world.parent(), world.script(say("x")));
+  await looked;
+  world.pass(61_000);
+  const failed = await ended(side, task);
+  await side.engine.resumeTask(failed, { prompt: world.script(gate("held"), say("second")), allow: ["error"] });
+  await side.host.gate("held").reachedBy(1);
+  const { sessionId, run } = task;
+  ears.emit({ type: "message.added", sessionId, messageId: run.messageId });
+  side.host.gate("held").open();
+  const second = await when(side, task, ({ status }) => status === "completed");
+  expect(second.run.result).toBe("second");
+  expect(aborts.calls).toHaveLength(1);
+  ears.emit({ type: "message.taken", sessionId, messageId: run.messageId });
+  await aborts.reached(2);
+});
+
+test("an agent whose run another process ended is stopped before the next run is prompted", async () => {
+  const world = newWorld();
+  const calls = recorder();
+  const side = await world.side({
+    host: (host) => ({
+      prompt: async (sessionId, input) => {
+        calls.add("prompted");
+        await host.prompt(sessionId, input);
+      },
+      abort: async (sessionId) => {
+        await host.abort(sessionId);
+        calls.add("stopped");
+      },
+    }),
+  });
+  // As if this process had been frozen: it has not heard of it yet.
+  side.store.feed = async () => [];
+  const task = await launch(side, world.parent(), world.script(gate("held"), say("unheard")));
+  await side.host.gate("held").reachedBy(1);
+  const at = world.now();
+  const failed = { type: "run.failed", at, run: 0, error: "taken for dead", progress: null } as const;
+  const { task: ending } = await side.store.apply(task.id, failed);
+  await side.engine.resumeTask(ending ?? task, { prompt: world.script(say("second")), allow: ["error"] });
+  const second = await when(side, task, ({ status }) => status === "completed");
+  expect(second.run).toMatchObject({ number: 1, result: "second" });
+  expect(calls.calls).toEqual(["prompted", "stopped", "prompted"]);
+});
+
 test("a prompt that is accepted while the deletion of its session is written is stopped", async () => {
   const world = newWorld();
   const ears = heard();
