@@ -52,7 +52,7 @@ const worksOn: RunCheck = ({ machine }, task, { number, messageId, outcome }, en
   if (firstEndedAt !== null && firstEndedAt <= endedAt) return null;
   // A prompt that arrives after it was given up is stopped if the process that sent it hears of its arrival.
   if (begunAt > endedAt && heardAt === null) return null;
-  // One that arrives during a later run of its session is not stopped: that would stop the later run as well.
+  // One that arrives beside a later run of its session waits until that run is over: stopping it stops both.
   if (begunAt > endedAt && number < task.run.number) return null;
   const from = Math.max(endedAt, begunAt, heardAt ?? 0);
   const tries = machine.work.stopsOf(task.sessionId).filter((at) => at > from && at < stoppedAt);
