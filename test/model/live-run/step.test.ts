@@ -196,6 +196,7 @@ describe("evidence", () => {
     const found: RunInput = { type: "request.found", requestId: "r", asks: "question", text: "?" };
     for (const sign of [called, asked("r"), answered("r"), found, { type: "session.working" } as const]) {
       expect(effectsOf(after(working, status(), open, sign, status(), open))).toEqual(["poll"]);
+      expect(effectsOf(after(working, { type: "session.idle" }, status(), [10_000, sign], open))).toEqual(["poll"]);
       const late = after(working, status(), [10_000, sign], open);
       expect(effectsOf(late)).toEqual(["poll"]);
       const next = shown("status", { begun: true }, 99_999);
