@@ -240,6 +240,10 @@ describe("acting on a task", () => {
     const waiting = world.start(["wait", id]);
     await waiting.said("asks for an answer: Which one?");
     expect((await world.cli("answer", id, "--always")).code).toBe(2);
+    const declined = await world.cli("answer", id, "--reject", "Neither");
+    expect(declined).toMatchObject({ code: 2, err: expect.stringContaining("not told why its question was declined") });
+    const logs = await world.cli("logs", id);
+    expect(logs.err).toContain(`asks for an answer: Which one?\n  asyncagents answer`);
     const command = /asyncagents answer (.*) "your answer"/.exec(waiting.text())?.[1] ?? "";
     expect(command).toContain("--request");
     expect(await world.cli("answer", id, "The", "second")).toMatchObject({

@@ -54,7 +54,7 @@ export function AnswerBox({ task }: { task: BackgroundTask }) {
       className="sticky bottom-3 z-20 flex max-h-[min(26rem,60vh)] min-w-0 flex-col gap-3 overflow-y-auto rounded-lg border border-attention/50 bg-attention-soft px-4 py-3 shadow-[0_8px_30px_rgb(0_0_0/0.25)]"
     >
       <h2 className="flex items-center gap-2 font-semibold text-attention">
-        <Icon name="waiting" />
+        <Icon name={detail.asks === "question" ? "question" : "waiting"} />
         {title}
       </h2>
       {reply.isError && reply.variables.requestId !== detail.requestId && (

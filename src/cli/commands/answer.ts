@@ -21,7 +21,7 @@ const ANSWER = { name: "answer", shown: '"answer"', optional: true, repeated: tr
 const OPTIONS = {
   once: { summary: "allow the request this time" },
   always: { summary: "allow it always" },
-  reject: { summary: "reject the permission or decline the question; a given answer becomes the reason" },
+  reject: { summary: "reject the permission, with a given answer as the reason; or decline the question" },
   request: { value: "id", summary: "answer only this request, as shown by `wait` and `show`" },
 };
 const DETAILS = "Prints the answer that was given. For several questions, give one answer for each, in their order.";
@@ -103,6 +103,11 @@ function replyFor({ asks, text }: Asked, decision: Decision | undefined, words: 
   if (asks === "question") {
     if (decision === "once" || decision === "always") {
       throw new AsyncAgentsError("invalid_input", `It has a question: give the answer as text, or --reject. ${what}`);
+    }
+    if (decision === "reject" && words.length > 0) {
+      const message =
+        "An agent is not told why its question was declined: give --reject alone, or the text alone as the answer.";
+      throw new AsyncAgentsError("invalid_input", message);
     }
     return { kind: "question", answers: decision === "reject" ? null : words };
   }

@@ -12,7 +12,7 @@ import { liveEvents } from "../following/live-events.ts";
 import { TaskHints } from "../following/task-hints.ts";
 import { resolveTask } from "../identifiers.ts";
 import { finishedParts, partLines, type Speaker, speakerOf } from "../terminal/conversation.ts";
-import { outcomeText, reasonOf } from "../terminal/task-table.ts";
+import { askedHint, outcomeText, reasonOf } from "../terminal/task-table.ts";
 import { shortId } from "../terminal/text.ts";
 
 const DEFAULT_MESSAGES = 50;
@@ -35,7 +35,7 @@ export const logsCommand: Command = {
   },
 };
 
-/** The conversation of a task, according to the options of `logs`; then why it failed, was cancelled or is retrying. */
+/** The conversation of a task, according to the options of `logs`; then why it failed, was cancelled or is retrying, or what it asks. */
 export async function showLogs(invocation: Invocation, task: BackgroundTask): Promise<number> {
   const { arguments: given, connection, screen } = invocation;
   const limit = given.flag("all") ? undefined : (given.count("limit") ?? DEFAULT_MESSAGES);
@@ -50,6 +50,8 @@ export async function showLogs(invocation: Invocation, task: BackgroundTask): Pr
     }
     if (before !== null) screen.hint("Earlier messages are left out; --all shows them.");
     if (reasonOf(task) !== null) screen.hint(outcomeText(task, screen.paint, Date.now()));
+    const asked = askedHint(task);
+    if (asked !== null) screen.hint(asked);
   });
   return EXIT.ok;
 }

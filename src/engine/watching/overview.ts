@@ -78,7 +78,10 @@ export class Overview {
   async task(id: string): Promise<Task> {
     const task = await this.#store.task(id);
     if (task) return task;
-    throw new AsyncAgentsError("task_not_found", `There is no task "${id.slice(0, 100)}". GET /v1/tasks lists them.`);
+    throw new AsyncAgentsError(
+      "task_not_found",
+      `There is no task "${id.slice(0, 100)}". The list of tasks (GET /v1/tasks) shows the ids of all.`,
+    );
   }
 
   /** The newest notice about a task. Null if there never was one for its parent. */
