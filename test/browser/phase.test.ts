@@ -6,3 +6,12 @@ test("a phase that a newer process wrote is shown by its name", () => {
   const task = { status: "running", phase: "newer", phaseDetail: null, progress, error: null, cancelRequestedAt: null };
   expect(phaseText(task as unknown as Phased)).toEqual({ kind: "plain", text: "newer", needsAttention: false });
 });
+
+test.each([
+  ["question", "question", "waiting for an answer: Which one?"],
+  ["permission", "waiting", "waiting for permission: Which one?"],
+])("a %s is shown as one", (asks, kind, text) => {
+  const phaseDetail = { kind: "waiting", requestId: "r", asks, text: "Which one?" };
+  const task = { status: "running", phase: "waiting", phaseDetail, cancelRequestedAt: null };
+  expect(phaseText(task as unknown as Phased)).toEqual({ kind: kind as "question", text, needsAttention: true });
+});

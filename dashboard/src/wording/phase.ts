@@ -14,7 +14,7 @@ export interface PhaseText {
   text: string;
   /** A person has to act, or something is going wrong. The timeline shows no other phases. */
   needsAttention: boolean;
-  kind: "waiting" | "retrying" | "stalled" | "plain";
+  kind: "waiting" | "question" | "retrying" | "stalled" | "plain";
 }
 
 /** Complete, so that a new phase does not compile without its words. Null: what the agent does says more. */
@@ -32,7 +32,11 @@ export function phaseText(task: Phased): PhaseText {
   if (!isLive(task)) return { kind: "plain", text: endText(task), needsAttention: false };
   if (task.cancelRequestedAt !== null) return { kind: "plain", text: "cancelling…", needsAttention: false };
   const detail = task.phaseDetail;
-  if (detail?.kind === "waiting") return attention("waiting", `waiting for ${waitsFor(detail.asks)}: ${detail.text}`);
+  if (detail?.kind === "waiting") {
+    const [kind, what] =
+      detail.asks === "question" ? (["question", "an answer"] as const) : (["waiting", "permission"] as const);
+    return attention(kind, `waiting for ${what}: ${detail.text}`);
+  }
   if (detail?.kind === "retrying") return attention("retrying", `retrying (${detail.count}): ${detail.reason}`);
   // A newer process may share the store, and write a phase that this page does not know.
   if (task.phase !== null && !Object.hasOwn(WORDS, task.phase))
@@ -40,10 +44,6 @@ export function phaseText(task: Phased): PhaseText {
   const words = task.phase === null ? null : WORDS[task.phase];
   if (words === null) return { kind: "plain", text: workText(task), needsAttention: false };
   return { ...words, needsAttention: words.kind !== "plain" };
-}
-
-function waitsFor(asks: "permission" | "question"): string {
-  return asks === "permission" ? "permission" : "an answer";
 }
 
 function workText(task: Phased): string {
