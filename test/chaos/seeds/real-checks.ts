@@ -138,15 +138,17 @@ function answerTo(messages: readonly MessageWithParts[], messageId: string): boo
 function promptsArriveOnce(stage: RealStage, seen: readonly Seen[]): string[] {
   const found: string[] = [];
   for (const { task, runs, messages } of seen) {
+    // An agent whose session another process deleted loses its answers one by one, and reads its prompt as new.
+    if (messages === null) continue;
     for (const name of new Set(runs.map(({ prompt }) => nameIn(stage, prompt)))) {
       const own = runs.filter(({ prompt }) => nameIn(stage, prompt) === name);
       const begun = turnsBegun(stage, task, name);
       if (begun > own.length) found.push(`"${name}" was begun ${begun} times in ${task.id}, for ${own.length} runs`);
-      const arrived = messages?.filter(
+      const arrived = messages.filter(
         ({ info, parts }) =>
           info.role === "user" && parts.some((part) => part.type === "text" && nameIn(stage, part.text) === name),
       );
-      if (arrived && arrived.length > own.length)
+      if (arrived.length > own.length)
         found.push(`"${name}" is ${arrived.length} times in ${task.id}, for ${own.length} runs`);
     }
   }
