@@ -35,8 +35,8 @@ export const RUN_MUTATIONS: readonly PutBack[] = [
     edits: [
       {
         file: "src/model/live-run/ending.ts",
-        old: "!isAnnounced && !(isNewer && isIdle)) {",
-        new: "!isAnnounced && !isNewer) {",
+        old: "!(isNewer && (isAnnounced || isIdle))) {",
+        new: "!isNewer) {",
       },
     ],
   },

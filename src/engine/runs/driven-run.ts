@@ -133,7 +133,7 @@ export class DrivenRun {
       case "abandon":
         return leftovers.expect(this.task.run.messageId, this.sessionId);
       case "sweep":
-        return leftovers.stop(this.sessionId);
+        return leftovers.stop(this.sessionId, this.task.run.messageId);
     }
   }
 
@@ -184,7 +184,7 @@ export class DrivenRun {
 
   async #abort(purpose: AbortPurpose): Promise<void> {
     try {
-      await this.#context.host.abort(this.sessionId);
+      await this.#surroundings.leftovers.during(this.sessionId, this.#context.host.abort(this.sessionId));
     } catch (thrown) {
       const isGone = isSessionGone(thrown);
       if (purpose.name === "deleted") this.#logFailure("a deleted session was not stopped")(thrown);

@@ -47,7 +47,7 @@ export class Driver {
     this.lull = new Lull({ clock: context, pauseMs: context.settings.launchPauseMs });
     this.#leftovers = new Leftovers(context, (sessionId) => {
       const run = this.#runs.get(sessionId);
-      return run !== undefined && isWanted(run.live);
+      return run !== undefined && run.live.stage.name !== "unstarted" && isWanted(run.live);
     });
     this.#surroundings = {
       leftovers: this.#leftovers,
@@ -154,7 +154,8 @@ export class Driver {
       }
       case "message.added":
       case "message.taken": {
-        this.#leftovers.arrived(event.messageId);
+        if (event.type === "message.added") this.#leftovers.added(event.messageId);
+        else this.#leftovers.taken(event.messageId);
         const run = this.#runs.get(event.sessionId);
         if (run?.task.run.messageId === event.messageId) run.tell({ type: "prompt.seen" });
         return;
@@ -181,7 +182,7 @@ export class Driver {
   #add(task: Task, live: LiveRun): DrivenRun {
     const run = new DrivenRun(this.#context, this.#surroundings, task, live);
     const before = this.#runs.get(task.sessionId);
-    // Another process took this one for dead and ended that run: its agent is stopped before the new run begins.
+    // Another process took this one for dead and ended that run: the new one begins after an attempt to stop its agent.
     if (before?.live.ending === null) before.tell({ type: "lose" });
     before?.place?.leave();
     this.#runs.set(task.sessionId, run);
@@ -191,7 +192,9 @@ export class Driver {
   }
 
   #release(run: DrivenRun): void {
-    if (this.#runs.get(run.sessionId) === run) this.#runs.delete(run.sessionId);
+    // The session may have a new run already.
+    if (this.#runs.get(run.sessionId) !== run) return;
+    this.#runs.delete(run.sessionId);
     for (const [child, root] of this.#descendants) if (root === run.sessionId) this.#descendants.delete(child);
   }
 

@@ -18,8 +18,8 @@ export class Leftovers {
   readonly #pausing = new Map<string, () => void>();
   /** Stops that are under way, by session. */
   readonly #stopping = new Map<string, Promise<void>>();
-  /** Prompts that were given up, by their messages' ids, with their sessions. */
-  readonly #expected = new Map<string, string>();
+  /** Prompts that were given up, by their messages' ids. `isThere`: it waits in its session, beside a run. */
+  readonly #expected = new Map<string, { sessionId: string; isThere: boolean }>();
   #closed = false;
 
   /** `isInUse`: the session has a live run of ours, which must not be stopped. */
@@ -28,8 +28,10 @@ export class Leftovers {
     this.#isInUse = isInUse;
   }
 
-  stop(sessionId: string): void {
-    void this.#try(sessionId, 1);
+  /** Beside a live run of the session, the prompt with that message is stopped when the agent takes it up. */
+  stop(sessionId: string, messageId: string): void {
+    if (!this.#isInUse(sessionId)) void this.#try(sessionId, 1);
+    else if (!this.#expected.has(messageId)) this.#expect(messageId, { sessionId, isThere: true });
   }
 
   /** Does the work when no stop of that session is under way: it would stop what begins now. */
@@ -41,18 +43,33 @@ export class Leftovers {
 
   /** Stops this prompt should it still arrive. */
   expect(messageId: string, sessionId: string): void {
-    this.#expected.set(messageId, sessionId);
-    const oldest = this.#expected.keys().next().value;
-    if (this.#expected.size > MAX_EXPECTED && oldest !== undefined) this.#expected.delete(oldest);
+    this.#expect(messageId, { sessionId, isThere: false });
   }
 
-  /** A message is in a session, or its agent took it up: stops it if it was given up. */
-  arrived(messageId: string): void {
-    const sessionId = this.#expected.get(messageId);
-    // Beside a live run it waits in the session, and is stopped when the agent takes it up after that run.
-    if (sessionId === undefined || this.#isInUse(sessionId)) return;
+  /** A message was added to a session: stops it if it was given up. Beside a live run it waits there. */
+  added(messageId: string): void {
+    const expected = this.#expected.get(messageId);
+    // A message that is there may be reported again, while a person uses the session.
+    if (expected === undefined || expected.isThere) return;
+    if (this.#isInUse(expected.sessionId)) expected.isThere = true;
+    else this.taken(messageId);
+  }
+
+  /** An agent took a message up: stops it if it was given up, unless that would stop a live run as well. */
+  taken(messageId: string): void {
+    const expected = this.#expected.get(messageId);
+    if (expected === undefined) return;
     this.#expected.delete(messageId);
-    this.stop(sessionId);
+    void this.#try(expected.sessionId, 1);
+  }
+
+  /** Lets a run of that session begin only after this abort of a run before it. Settles with the abort. */
+  async during(sessionId: string, aborting: Promise<void>): Promise<void> {
+    const over = Promise.allSettled([this.#stopping.get(sessionId), aborting]).then(() => {});
+    this.#stopping.set(sessionId, over);
+    await over;
+    if (this.#stopping.get(sessionId) === over) this.#stopping.delete(sessionId);
+    await aborting;
   }
 
   /** Gives up on all of them: the process ends. */
@@ -68,7 +85,7 @@ export class Leftovers {
     if (this.#closed || this.#isInUse(sessionId)) return;
     const { host, log, after } = this.#context;
     try {
-      await this.#abort(sessionId, host.abort(sessionId));
+      await this.during(sessionId, host.abort(sessionId));
     } catch (thrown) {
       if (isSessionGone(thrown)) return;
       const isLast = count >= TRIES;
@@ -81,14 +98,9 @@ export class Leftovers {
     }
   }
 
-  async #abort(sessionId: string, aborting: Promise<void>): Promise<void> {
-    const over = aborting.then(
-      () => {},
-      () => {},
-    );
-    this.#stopping.set(sessionId, over);
-    await over;
-    if (this.#stopping.get(sessionId) === over) this.#stopping.delete(sessionId);
-    await aborting;
+  #expect(messageId: string, expected: { sessionId: string; isThere: boolean }): void {
+    this.#expected.set(messageId, expected);
+    const oldest = this.#expected.keys().next().value;
+    if (this.#expected.size > MAX_EXPECTED && oldest !== undefined) this.#expected.delete(oldest);
   }
 }

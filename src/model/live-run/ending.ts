@@ -92,7 +92,8 @@ export function settle(run: LiveRun, evidence: Evidence, askedAt: number | null,
   if (stage.name !== "working" || run.ending !== null) return unchanged(run);
   const hasEnd = (evidence.answer !== null || evidence.error !== null) && !evidence.unfinished;
   if (askedAt === null && !hasEnd) return { run, effects: [POLL_SOON] };
-  const isFresh = at.awake - stage.acceptedAt < BEGIN_MS;
+  // Since another's work in the session, if there was any: it comes first.
+  const isFresh = at.awake - stage.workSeenAt < BEGIN_MS;
   if (!evidence.begun && announced === null && isFresh) return { run, effects: [POLL_LATER] };
   const { begun } = evidence;
   const isNewer = askedAt !== null && askedAt > stage.workSeenAt;
@@ -101,7 +102,7 @@ export function settle(run: LiveRun, evidence: Evidence, askedAt: number | null,
   const isIdle = isHeard || (isSame && stage.idle !== null && (askedAt ?? 0) > stage.idle.at);
   // An announced error may be a late one of an earlier run: it does not count while a message is being written.
   const isAnnounced = announced !== null && !evidence.unfinished;
-  if (!hasEnd && !isAnnounced && !(isNewer && isIdle)) {
+  if (!hasEnd && !(isNewer && (isAnnounced || isIdle))) {
     const found = { ...stage, idle: isSame || !isNewer ? stage.idle : { at: at.awake, begun } };
     return { run: { ...run, stage: found }, effects: [POLL_LATER] };
   }

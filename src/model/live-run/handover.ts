@@ -172,5 +172,7 @@ export function abandoned(run: LiveRun, error: string | null, at: Moment): RunSt
     error === null
       ? "the session was stopped"
       : `the session could not be stopped either (${error}): look at it before you go on`;
-  return refuse(run, `${run.stage.report}${stopped}.`, at);
+  const step = refuse(run, `${run.stage.report}${stopped}.`, at);
+  // Its agent may be at work all the same.
+  return error === null ? step : { run: step.run, effects: [{ type: "sweep" }, ...step.effects] };
 }

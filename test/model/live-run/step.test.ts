@@ -148,6 +148,9 @@ describe("a prompt whose call failed", () => {
     expect(error).toBe(
       "error: it is not known whether the prompt arrived: no answer. After 60 s, the session was stopped.",
     );
+    const failed = { type: "abort.failed", purpose: { name: "abandon" }, isGone: false, error: "no" } as const;
+    // Its agent may be at work: it is tried again.
+    expect(effectsOf(after(given.run, failed))).toEqual(["sweep", expect.stringContaining("could not be stopped")]);
   });
 
   test("is swept up when the run ends meanwhile", () => {
@@ -207,6 +210,14 @@ describe("evidence", () => {
     }
   });
 
+  test("a status from before a sign of work proves nothing with an error that may be a late one either", () => {
+    const called: RunInput = { type: "tool.called", sessionId: "s", callId: "c", name: "read", input: {} };
+    const failed: RunInput = { type: "session.failed", error: "aborted" };
+    // Between two messages: the one with the tool call is finished, the next one has not begun.
+    const between = shown("status", { begun: true, worked: true }, 1_005);
+    expect(effectsOf(after(working, failed, status(1_005), [10_000, called], between))).toEqual(["poll"]);
+  });
+
   test("a reading from before the idle event says nothing about what the agent wrote until then", () => {
     const late = shown("status", { begun: true, unfinished: true }, 1_004);
     const idle: Happening = [10_000, { type: "session.idle" }];
@@ -217,6 +228,13 @@ describe("evidence", () => {
     const idle = after(working, { type: "session.idle" }).run;
     expect(effectsOf(after(idle, shown("status")))).toEqual(["poll"]);
     expect(effectsOf(after(idle, [BEGIN_MS + 10, shown("status")]))).toEqual([`error: ${NO_OUTPUT}`]);
+    // Another program's work in the session came first.
+    const longAgo = after(
+      working,
+      [BEGIN_MS, { type: "session.working" }],
+      [BEGIN_MS - 10, shown("status", {}, 60_000)],
+    );
+    expect(effectsOf(after(longAgo.run, [70_000, shown("status", {}, 60_001)]))).toEqual(["poll"]);
     const failed: RunInput = { type: "session.failed", error: "no credit" };
     expect(effectsOf(after(working, failed, shown("status")))).toEqual(["error: no credit"]);
   });
