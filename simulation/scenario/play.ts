@@ -26,8 +26,8 @@ const STORM_MS = 5 * 60_000;
 const PEACE_MS = 40 * 60_000;
 /** A call of the storm may still arrive that much later. */
 const AFTERMATH_MS = 160_000;
-/** For so long nothing was left to do. */
-const REST_MS = 60_000;
+/** For so long nothing was left to do: a call may fail for 30 s, and be tried again after a minute. */
+const REST_MS = 95_000;
 const LOOK_MS = 20_000;
 const MAX_STEPS = 200_000;
 

@@ -80,8 +80,10 @@ export class QueuePump {
     const { store, desk } = this.#parts;
     const [queue, task] = await Promise.all([store.board.queue(id), store.task(taskId)]);
     const { head } = queue;
-    if (this.#stopped || head === null || task === null || isLive(task.status)) return;
-    if (head.error === STOPPED || isQueueHeld(task.run, queue.afterRun)) return;
+    if (this.#stopped) return;
+    const isHeld = head?.error === STOPPED || (task !== null && isQueueHeld(task.run, queue.afterRun));
+    // Somebody's word or the end of a run brings us back here: the pauses of earlier faults do not count then.
+    if (head === null || task === null || isLive(task.status) || isHeld) return this.#forget(id);
     try {
       const attempt = await store.board.attempt(attemptId);
       if (attempt !== null) assertWorktrees(attempt);

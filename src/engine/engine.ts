@@ -158,7 +158,9 @@ export class Engine {
   /** The task, after waiting for it if `wait` is given. If it has completed, its retrieval is recorded. */
   async output(callerSessionId: string, taskId: string, wait: WaitOptions | null) {
     const found = await this.find(callerSessionId, taskId);
-    const waited = wait ? await this.#waiter.until(found.id, endsWait, wait) : null;
+    // Somebody may resume it before its end is read.
+    const reached = (task: Task) => task.run.number > found.run.number || endsWait(task);
+    const waited = wait ? await this.#waiter.until(found.id, reached, wait) : null;
     const task = waited?.task ?? found;
     if (task.status === "completed") {
       await this.#context.store.apply(task.id, { type: "result.retrieved", at: this.#context.now() });

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { AsyncAgentsError, type ErrorCode } from "../../src/model/errors.ts";
+import { type Clock, systemClock } from "../../src/process/clock.ts";
 import { refusal } from "../worktree/git-bed.ts";
 import { attemptOf, boardBed, open, projectOn, runsOf, wait, whenAttempt } from "./board-bed.ts";
 import type { Side } from "./board-side.ts";
@@ -182,8 +183,8 @@ describe("queue", () => {
 });
 
 describe("a queue that cannot continue", () => {
-  /** An attempt with one queued follow-up, whose engine refuses to start it the given number of times. */
-  async function refusedOn(at: Side, code: ErrorCode, times: number) {
+  /** An attempt with one queued follow-up, whose engine refuses to start runs for so long. */
+  async function refusedOn(at: Side, code: ErrorCode, isRefused: () => boolean) {
     const { attempt_id } = await attemptOf(at, await projectOn(at, bed.git), "!wait go");
     await whenAttempt(at, attempt_id, ({ state }) => state === "running");
     await at.call("follow_up", { attempt_id, action: "queue", prompt: "!say at last" });
@@ -191,19 +192,45 @@ describe("a queue that cannot continue", () => {
     const engine = at.runner.engines().find(({ instance }) => instance.directory === running.repos[0]?.path);
     if (!engine) throw new Error("no engine works there");
     const resume = engine.resumeTask.bind(engine);
-    let left = times;
     engine.resumeTask = (...given) =>
-      left-- > 0 ? Promise.reject(new AsyncAgentsError(code, "not now")) : resume(...given);
+      isRefused() ? Promise.reject(new AsyncAgentsError(code, "not now")) : resume(...given);
     open(running, "go");
     return attempt_id;
   }
 
+  const times = (count: number) => {
+    let left = count;
+    return () => left-- > 0;
+  };
+
   test("because of a transient fault is retried automatically until it starts", async () => {
     const hasty = await bed.side(undefined, { retryPause: 1 });
-    const attempt_id = await refusedOn(hasty, "host_unavailable", 3);
+    const attempt_id = await refusedOn(hasty, "host_unavailable", times(3));
     await whenAttempt(hasty, attempt_id, ({ state, queued }) => state === "completed" && queued === 0);
     expect(await runsOf(hasty, attempt_id)).toEqual(["Try it\n\n!wait go: completed", "!say at last: completed"]);
     expect(hasty.logged.filter((line) => line.startsWith("a queued follow-up could not begin"))).toHaveLength(3);
+  });
+
+  test("is retried as soon as at first, if its session had a run in the meantime", async () => {
+    const pauses: number[] = [];
+    const timers = [0, 1].map(() => Promise.withResolvers<() => void>());
+    const retryPause = 7_777;
+    const after: Clock["after"] = (ms, work, options) => {
+      if (ms % retryPause > 0) return systemClock.after(ms, work, options);
+      timers[pauses.push(ms) - 1]?.resolve(work);
+      return () => {};
+    };
+    const patient = await bed.side(undefined, { after, retryPause });
+    let left = 1;
+    const attempt_id = await refusedOn(patient, "host_unavailable", () => left-- > 0);
+    const tryAgain = await timers[0]?.promise;
+    await patient.call("follow_up", { attempt_id, action: "send", prompt: "!wait again" });
+    await whenAttempt(patient, attempt_id, ({ state }) => state === "running");
+    tryAgain?.();
+    left = 1;
+    open(await patient.call("get_attempt", { attempt_id }), "again");
+    await timers[1]?.promise;
+    expect(pauses).toEqual([retryPause, retryPause]);
   });
 
   test("because the store could not be read is checked again automatically", async () => {
@@ -234,7 +261,10 @@ describe("a queue that cannot continue", () => {
   test("is retried after a restart, unless a person stopped it", async () => {
     const folder = bed.git.folder();
     const before = await bed.side(folder);
-    const [refused, stopped] = [await refusedOn(before, "session_gone", 1), await refusedOn(before, "session_gone", 1)];
+    const [refused, stopped] = [
+      await refusedOn(before, "session_gone", times(1)),
+      await refusedOn(before, "session_gone", times(1)),
+    ];
     for (const attempt_id of [refused, stopped]) {
       await whenAttempt(before, attempt_id, (standing) => standing.refused !== null);
     }

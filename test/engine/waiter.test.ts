@@ -4,7 +4,7 @@ import { Changes } from "../../src/engine/watching/changes.ts";
 import { Waiter } from "../../src/engine/watching/waiter.ts";
 import { gate, say } from "../../src/hosts/scripted/script.ts";
 import { systemClock } from "../../src/process/clock.ts";
-import { codeOf, launch, newWorld } from "./engine-bed.ts";
+import { codeOf, ended, launch, newWorld } from "./engine-bed.ts";
 
 const { after } = systemClock;
 const log = { info: () => {}, error: () => {} };
@@ -49,6 +49,29 @@ test("nor does a wait that times out or is aborted by its caller", async () => {
   expect((await waiter.untilEnded(task.id, { timeout: 1 })).reason).toBe("timeout");
   expect((await waiter.untilEnded(task.id, { signal: AbortSignal.abort() })).reason).toBe("aborted");
   expect(changes.listening).toBe(0);
+});
+
+test("a wait for a run ends with it, although the task was resumed before anybody looked", async () => {
+  const world = newWorld();
+  const [side, other] = [await world.side(), await world.side()];
+  const parent = world.parent();
+  const task = await launch(side, parent, world.script(gate("held"), say("first")));
+  await side.host.gate("held").reachedBy(1);
+  const door = Promise.withResolvers<void>();
+  const { task: read } = side.store;
+  let reads = 0;
+  side.store.task = async (id) => {
+    // The wait has found the task; it reads it again when somebody has resumed it.
+    if (++reads > 1) await door.promise;
+    return read(id);
+  };
+  const waiting = side.engine.output(parent, task.id, { timeout: 3_600_000 });
+  side.host.gate("held").open();
+  await ended(other, task);
+  const resumed = { owner: other.id, prompt: "go on", messageId: "msg_next", allow: [] };
+  await other.store.apply(task.id, { type: "task.resumed", at: world.now(), ...resumed });
+  door.resolve();
+  expect(await waiting).toMatchObject({ waited: "reached", task: { run: { number: 1 } } });
 });
 
 test("an engine that cannot register listens to nothing", async () => {
