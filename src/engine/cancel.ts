@@ -34,8 +34,8 @@ export class Canceller {
     if (this.#driver.drives(task)) {
       await this.#cancelOwn(task, reason);
     } else if (await this.#isDrivenElsewhere(task)) {
-      await store.apply(task.id, { type: "cancel.requested", at: now() });
-      await this.#waiter.untilEnded(task.id, { timeout: OTHER_MS });
+      const asked = await store.apply(task.id, { type: "cancel.requested", at: now(), run: task.run.number });
+      if (asked.changed) await this.#waiter.untilEnded(task.id, { timeout: OTHER_MS });
     } else {
       await this.#context.host.abort(task.sessionId).catch((thrown: unknown) => {
         this.#context.log.info("the session of an orphan could not be aborted", { error: messageOf(thrown) });
@@ -71,7 +71,7 @@ export class Canceller {
     try {
       await this.#driver.cancel(task, reason);
     } catch (thrown) {
-      await store.apply(task.id, { type: "cancel.requested", at: now() });
+      await store.apply(task.id, { type: "cancel.requested", at: now(), run: task.run.number });
       const message = `Task ${task.id} could not be stopped yet, and is tried again until it ends: ${messageOf(thrown)}`;
       throw new AsyncAgentsError("host_failed", message, { cause: thrown });
     }

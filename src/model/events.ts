@@ -21,7 +21,7 @@ export type TaskEvent =
   | { type: "run.completed"; at: number; run: number; result: string; progress: Progress | null }
   | { type: "run.failed"; at: number; run: number; error: string; progress: Progress | null }
   | { type: "run.cancelled"; at: number; run: number; reason: string; progress: Progress | null }
-  | { type: "cancel.requested"; at: number }
+  | { type: "cancel.requested"; at: number; run: number }
   | { type: "result.retrieved"; at: number }
   | { type: "task.cleared"; at: number };
 

@@ -49,6 +49,8 @@ export function transition(task: Task | null, event: TaskEvent): Transition {
     case "task.adopted":
       return changed({ ...task, owner: event.owner });
     case "cancel.requested":
+      // The run that was meant has ended meanwhile. Earlier versions stored no run.
+      if ((event.run ?? task.run.number) !== task.run.number) return refused(task, "stale_run");
       // Repeating is allowed: the driver may have failed to stop the run, and tries again at once.
       return changed({ ...task, cancelRequestedAt: event.at });
   }

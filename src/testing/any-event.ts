@@ -111,7 +111,7 @@ export function anyTaskEvent(id: string): fc.Arbitrary<TaskEvent> {
     "run.completed": fc.record({ at: time, run, result: text, progress }),
     "run.failed": fc.record({ at: time, run, error: text, progress }),
     "run.cancelled": fc.record({ at: time, run, reason: text, progress }),
-    "cancel.requested": fc.record({ at: time }),
+    "cancel.requested": fc.record({ at: time, run }),
     "result.retrieved": fc.record({ at: time }),
     "task.cleared": fc.record({ at: time }),
   };

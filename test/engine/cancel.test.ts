@@ -4,7 +4,7 @@ import { gate, say } from "../../src/hosts/scripted/script.ts";
 import type { ScriptedHost } from "../../src/hosts/scripted/scripted-host.ts";
 import { AsyncAgentsError } from "../../src/model/errors.ts";
 import { CANCELLED } from "../../src/model/evidence.ts";
-import { codeOf, ended, launch, newWorld, notices } from "./engine-bed.ts";
+import { codeOf, ended, launch, newWorld, notices, when } from "./engine-bed.ts";
 
 describe("cancel", () => {
   test("ends the host's work and the task, and the parent is told once [AT-02.3, BT-02.3]", async () => {
@@ -38,6 +38,22 @@ describe("cancel", () => {
     ]);
     await notices(one, parent, "delivered", 1);
     expect(world.told(parent)).toHaveLength(1);
+  });
+
+  test("a cancel of a run that has ended does not stop the next one, whoever drives it", async () => {
+    const world = newWorld();
+    const [one, two] = [await world.side(), await world.side()];
+    const parent = world.parent();
+    const task = await launch(one, parent, world.script(say("first")));
+    await one.engine.resumeTask(await ended(one, task), { prompt: world.script(gate("held"), say("second")) });
+    await one.host.gate("held").reachedBy(1);
+    for (const side of [one, two]) {
+      const { task: after, asked } = await side.engine.cancelTask(task, "too late");
+      expect([after.run.number, after.status, after.cancelRequestedAt, asked]).toEqual([1, "resumed", null, false]);
+    }
+    one.host.gate("held").open();
+    const second = await when(one, task, ({ status }) => status !== "resumed");
+    expect([second.status, second.run.result]).toEqual(["completed", "second"]);
   });
 
   test("a task whose process is dead is cancelled by whichever process is asked", async () => {
@@ -87,10 +103,10 @@ describe("cancel", () => {
     const parent = world.parent();
     const task = await launch(one, parent, world.script(gate("held"), say("unheard")));
     await one.host.gate("held").reachedBy(1);
-    await two.store.apply(task.id, { type: "cancel.requested", at: world.now() });
+    await two.store.apply(task.id, { type: "cancel.requested", at: world.now(), run: 0 });
     await tried[0]?.promise;
     // No poll happens in this test: only a second request can wake it.
-    await two.store.apply(task.id, { type: "cancel.requested", at: world.now() });
+    await two.store.apply(task.id, { type: "cancel.requested", at: world.now(), run: 0 });
     await tried[1]?.promise;
     broken = false;
     expect((await two.engine.cancel(parent, task.id)).task.status).toBe("cancelled");

@@ -118,7 +118,7 @@ test("a watcher of tasks sees each as it was right after its event, including th
   await store.write(async (transaction) => {
     await transaction.apply("late", { type: "task.created", at: 3, task: newTask("late") });
     await transaction.apply("late", { type: "run.phased", at: 4, run: 0, phase: "working", detail: null });
-    await transaction.apply("early", { type: "cancel.requested", at: 5 });
+    await transaction.apply("early", { type: "cancel.requested", at: 5, run: 0 });
     await transaction.apply("late", completed(6));
     await transaction.apply("early", completed(7));
   });

@@ -119,9 +119,11 @@ export class Driver {
    */
   async cancel(task: Task, reason: string): Promise<void> {
     const run = this.#runs.get(task.sessionId);
-    await run?.feed({ type: "cancel", reason });
+    // The run that was meant has ended meanwhile.
+    if (run?.task.run.number !== task.run.number) return;
+    await run.feed({ type: "cancel", reason });
     // Its end may have been on its way already.
-    await run?.written();
+    await run.written();
   }
 
   /** How many runs it drives. */

@@ -50,7 +50,7 @@ export function transactionSuite(bed: StoreBed): void {
     await create(store, "a");
     await store.apply("a", completed(2_000));
     const before = [await store.task("a"), await store.lastSeq(), await store.notices("parent", "pending")];
-    const refusals = [completed(3_000), completed(3_000, 7), { type: "cancel.requested", at: 3_000 } as const];
+    const refusals = [completed(3_000), completed(3_000, 7), { type: "cancel.requested", at: 3_000, run: 0 } as const];
     for (const event of refusals) expect((await store.apply("a", event)).changed).toBe(false);
     expect(await store.apply("b", completed(3_000))).toEqual({ changed: false, task: null, reason: "unknown_task" });
     const broken = store.write(async (transaction) => {
