@@ -156,13 +156,13 @@ export const COMMAND_MUTATIONS: readonly PutBack[] = [
         old: "    const messageId = host.newMessageId();\n    const resuming",
         new: `    const messageId = host.newMessageId();
     const isQueued =
-      followUpId === undefined || (await store.write((transaction) => transaction.dequeueFollowUp(followUpId)));
+      followUpId !== undefined && (await store.write((transaction) => transaction.dequeueFollowUp(followUpId)));
     const resuming`,
       },
       {
         file: "src/engine/launch.ts",
-        old: "if (followUpId !== undefined && !(await transaction.dequeueFollowUp(followUpId))) throw followUpGone();",
-        new: "if (!isQueued) throw followUpGone();",
+        old: "const isThere = await transaction.dequeueFollowUp(followUpId);",
+        new: "const isThere = isQueued;",
       },
     ],
   },

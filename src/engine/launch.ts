@@ -163,7 +163,13 @@ export class Launcher {
     const messageId = host.newMessageId();
     const resuming = store.write(async (transaction) => {
       // The prompt leaves the queue in the transaction that makes it a run: it is neither lost nor run twice.
-      if (followUpId !== undefined && !(await transaction.dequeueFollowUp(followUpId))) throw followUpGone();
+      if (followUpId !== undefined) {
+        const isThere = await transaction.dequeueFollowUp(followUpId);
+        // A run that began and ended meanwhile may have put the queue on hold; its end makes the queue look again.
+        const now = await transaction.task(task.id);
+        const isBehind = now !== null && !isLive(now.status) && now.run.number !== task.run.number;
+        if (!isThere || isBehind) throw followUpGone();
+      }
       const event = { type: "task.resumed", at: now(), prompt, messageId, owner: instance.id } as const;
       const allow = request.allow ?? settings.resumable;
       const applied = await transaction.apply(task.id, { ...event, allow, ...(agent !== undefined && { agent }) });

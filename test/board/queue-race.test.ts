@@ -77,6 +77,32 @@ test.each(["lost", "failed"] as const)(
   },
 );
 
+test("a queued prompt does not begin after a run that was cancelled while it was on its way", async () => {
+  const side = await bed.side(bed.git.folder());
+  const { attempt_id } = await attemptOf(side, await projectOn(side, bed.git), "!say one");
+  const { session_id, repos } = await wait(side, attempt_id);
+  const engine = side.runner.engines().find(({ instance }) => instance.directory === repos[0]?.path);
+  const session = await side.store.board.session(session_id ?? "");
+  const task = await side.store.task(session?.taskId ?? "");
+  if (!engine || !task) throw new Error("nothing works there");
+  const [sent, door, done] = [0, 1, 2].map(() => Promise.withResolvers<void>());
+  const resume = engine.resumeTask.bind(engine);
+  engine.resumeTask = async (...given) => {
+    sent?.resolve();
+    await door?.promise;
+    return resume(...given).finally(() => done?.resolve());
+  };
+  await side.call("follow_up", { attempt_id, action: "queue", prompt: "!say two" });
+  await sent?.promise;
+  const other = await resume(task, { prompt: "!wait never" });
+  await engine.cancelTask(other, "not that one");
+  door?.resolve();
+  await done?.promise;
+  const { queued_count, queue_held } = await side.call("get_attempt", { attempt_id });
+  expect([queued_count, queue_held]).toEqual([1, expect.stringContaining("cancel")]);
+  expect(await runsOf(side, attempt_id)).toHaveLength(2);
+});
+
 test("a prompt whose queueing failed here and is committed later runs, and is not refused", async () => {
   const folder = bed.git.folder();
   const { store, faults } = await faultyStore(folder);
