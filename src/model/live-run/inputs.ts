@@ -29,7 +29,7 @@ type TurnInput = { type: "turn.delayed" } | { type: "turn.came" };
 export type OwnSessionInput =
   | { type: "session.idle" }
   | { type: "session.working" }
-  | { type: "session.failed"; error: string }
+  | { type: "session.failed"; error: string; aborted: boolean }
   | { type: "session.deleted" }
   | { type: "prompt.seen" };
 

@@ -88,7 +88,8 @@ function reported(run: LiveRun, input: OwnSessionInput | SessionTreeInput, at: M
     case "session.idle":
       return checkEnd({ ...run, idleHeardAt: at.awake });
     case "session.failed":
-      return checkEnd({ ...run, announced: input.error });
+      // A stop shows in the messages of the turn that it stopped, which may be that of another prompt.
+      return checkEnd(input.aborted ? run : { ...run, announced: input.error });
     case "prompt.seen":
       return seen(run, at);
     default:

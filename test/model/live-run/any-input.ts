@@ -59,7 +59,7 @@ const inputs: { [Type in RunInput["type"]]: fc.Arbitrary<Fields<Type>> } = {
   "turn.came": fc.constant({}),
   "session.idle": fc.constant({}),
   "session.working": fc.constant({}),
-  "session.failed": fc.record({ error: text }),
+  "session.failed": fc.record({ error: text, aborted: fc.boolean() }),
   "session.deleted": fc.constant({}),
   "prompt.seen": fc.constant({}),
   "session.retrying": fc.record(retrying),

@@ -19,7 +19,7 @@ const nat = fc.nat({ max: 9 });
 const WORDS: RunInput[] = [
   { type: "session.idle" },
   { type: "session.working" },
-  { type: "session.failed", error: "of another run" },
+  { type: "session.failed", error: "of another run", aborted: false },
   { type: "text.written" },
   { type: "turn.delayed" },
   { type: "host.ended", reason: "killed" },

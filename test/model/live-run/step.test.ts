@@ -131,7 +131,7 @@ describe("a prompt whose call failed", () => {
     const dead = after(sampleRun(), ...doubted, killed, shown("search", { prompted: false }));
     expect(effectsOf(dead)).toEqual(["abandon", "error: killed"]);
     // An error that the session reports meanwhile is that of another prompt.
-    const failed: RunInput = { type: "session.failed", error: "theirs" };
+    const failed: RunInput = { type: "session.failed", error: "theirs", aborted: false };
     const other = after(sampleRun(), ...doubted, failed, shown("search", { prompted: false }));
     expect([other.run.stage.name, effectsOf(other)]).toEqual(["doubtful", []]);
   });
@@ -212,7 +212,7 @@ describe("evidence", () => {
 
   test("a status from before a sign of work proves nothing with an error that may be a late one either", () => {
     const called: RunInput = { type: "tool.called", sessionId: "s", callId: "c", name: "read", input: {} };
-    const failed: RunInput = { type: "session.failed", error: "aborted" };
+    const failed: RunInput = { type: "session.failed", error: "aborted", aborted: true };
     // Between two messages: the one with the tool call is finished, the next one has not begun.
     const between = shown("status", { begun: true, worked: true }, 1_005);
     expect(effectsOf(after(working, failed, status(1_005), [10_000, called], between))).toEqual(["poll"]);
@@ -235,7 +235,7 @@ describe("evidence", () => {
       [BEGIN_MS - 10, shown("status", {}, 60_000)],
     );
     expect(effectsOf(after(longAgo.run, [70_000, shown("status", {}, 60_001)]))).toEqual(["poll"]);
-    const failed: RunInput = { type: "session.failed", error: "no credit" };
+    const failed: RunInput = { type: "session.failed", error: "no credit", aborted: false };
     expect(effectsOf(after(working, failed, shown("status")))).toEqual(["error: no credit"]);
   });
 
@@ -255,7 +255,7 @@ describe("evidence", () => {
   });
 
   test("an error that an earlier run announces late does not end a run that is at work", () => {
-    const late: RunInput = { type: "session.failed", error: "aborted" };
+    const late: RunInput = { type: "session.failed", error: "aborted", aborted: true };
     const writing = shown("status", { begun: true, unfinished: true });
     expect(effectsOf(after(working, late, status(), writing))).toEqual(["poll"]);
     expect(after(working, late, { type: "session.working" }).run.announced).toBeNull();

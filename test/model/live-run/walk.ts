@@ -185,7 +185,7 @@ export class Walk {
         host.state = "idle";
         host.requests = [];
         host.evidence = { ...host.evidence, error: { message: "overloaded", aborted: false } };
-        return [{ type: "session.failed", error: "overloaded" }, { type: "session.idle" }];
+        return [{ type: "session.failed", error: "overloaded", aborted: false }, { type: "session.idle" }];
       case "stop silently":
         host.state = "idle";
         host.requests = [];
