@@ -258,7 +258,10 @@ describe("evidence", () => {
     const late: RunInput = { type: "session.failed", error: "aborted", aborted: true };
     const writing = shown("status", { begun: true, unfinished: true });
     expect(effectsOf(after(working, late, status(), writing))).toEqual(["poll"]);
-    expect(after(working, late, { type: "session.working" }).run.announced).toBeNull();
+    const failed: RunInput = { type: "session.failed", error: "no credit", aborted: false };
+    expect(after(working, failed, { type: "session.working" }).run.announced).toBeNull();
+    // The stop of an earlier prompt: this one has not begun.
+    expect(effectsOf(after(working, late, shown("status")))).toEqual(["poll"]);
   });
 
   test("does not change how a run ends that is being stopped", () => {
