@@ -35,7 +35,7 @@ export const logsCommand: Command = {
   },
 };
 
-/** The conversation of a task, according to the options of `logs`; then why it failed, was cancelled or is retrying, or what it asks. */
+/** The conversation of a task, according to the options of `logs`; then why it failed or what it waits for. */
 export async function showLogs(invocation: Invocation, task: BackgroundTask): Promise<number> {
   const { arguments: given, connection, screen } = invocation;
   const limit = given.flag("all") ? undefined : (given.count("limit") ?? DEFAULT_MESSAGES);

@@ -81,11 +81,11 @@ export function inspect(run: LiveRun, purpose: InspectPurpose): RunStep {
 /**
  * Ends the run if its messages show that it ended. `askedAt`: when the status call was made that found the session
  * idle; null for a mere hint. An idle session without an answer or an error may have been idle since an earlier run,
- * and beside an unfinished message an answer may be that of another program, which works in the same session: then
- * only status calls count, and such a call only if the host also said that it is idle, or if an earlier inspection
- * found the same. The call must be newer than that word or that inspection, and than any sign of work: a turn may have
- * begun between a call and the reading of the messages, and what is read may take long to arrive. While a message is being written, the word may
- * be a late one about an earlier run.
+ * and beside an unfinished message an answer may be that of another program, which works in the same session: then only
+ * status calls count, and such a call only if the host also said that it is idle, or if an earlier inspection found the
+ * same. The call must be newer than that word or that inspection, and than any sign of work: a turn may have begun
+ * between a call and the reading of the messages, and what is read may take long to arrive. While a message is being
+ * written, the word may be a late one about an earlier run.
  */
 export function settle(run: LiveRun, evidence: Evidence, askedAt: number | null, at: Moment): RunStep {
   const { stage, announced } = run;
