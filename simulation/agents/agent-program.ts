@@ -121,6 +121,7 @@ export class AgentProgram {
     const sessionId = turn.session.id;
     const isDenied = reply.kind === "permission" && reply.decision === "reject";
     turn.request = null;
+    for (const id of turn.messageIds) this.#context.work.wentOn(id);
     this.#context.emit({
       type: "session.answered",
       sessionId,
@@ -296,6 +297,7 @@ export class AgentProgram {
         const requestId = `per_${turn.messageIds[0]}_${++this.#requests}`;
         const above = this.#context.sessions.above(sessionId);
         turn.request = { sessionId, above, requestId, asks: "permission", text: "May I?" };
+        for (const id of turn.messageIds) this.#context.work.waits(id);
         this.#tell(`asks ${requestId} in ${sessionId}`);
         emit({ type: "session.asked", sessionId, requestId, asks: "permission", text: "May I?" });
         return;

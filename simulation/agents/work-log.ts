@@ -21,6 +21,8 @@ export interface Work {
   /** When the first and the last of them ended. */
   firstEndedAt: number | null;
   endedAt: number | null;
+  /** When its agents waited for people. */
+  waits: { from: number; until: number | null }[];
   /** The answers to it: also of agents in other programs, whose models read the same session. */
   answers: string[];
 }
@@ -51,6 +53,7 @@ export class WorkLog {
       ends: [],
       firstEndedAt: null,
       endedAt: null,
+      waits: [],
       answers: [],
     };
     this.#works.set(messageId, work);
@@ -94,8 +97,18 @@ export class WorkLog {
     work.begunAt ??= this.clock();
   }
 
+  /** Its agent asks people something, and does nothing else meanwhile. */
+  waits(messageId: string): void {
+    this.of(messageId).waits.push({ from: this.clock(), until: null });
+  }
+
+  wentOn(messageId: string): void {
+    for (const wait of this.of(messageId).waits) wait.until ??= this.clock();
+  }
+
   ended(messageId: string, how: WorkEnd): void {
     const work = this.of(messageId);
+    this.wentOn(messageId);
     work.ends.push(how);
     work.endedAt = this.clock();
     work.firstEndedAt ??= work.endedAt;

@@ -4,19 +4,18 @@
  */
 
 import { allTasks } from "../../src/engine/watching/all-tasks.ts";
-import { isQueueHeld } from "../../src/model/board.ts";
 import { INTERRUPTED } from "../../src/model/evidence.ts";
 import type { Run, Task } from "../../src/model/task.ts";
 import { isLive } from "../../src/model/task.ts";
 import { transition } from "../../src/model/transition.ts";
 import type { Stage } from "../scenario/stage.ts";
 import type { Machine } from "../world/machine.ts";
+import { isGivenUp, isStopped, mayWorkOn, SEARCH_MS } from "./ends.ts";
 import { nothingGrows } from "./growth.ts";
 import { everythingIsInTime } from "./in-time.ts";
 import { eachRunEndsOnce, endsAreTrue } from "./outcomes.ts";
+import { heldQueuesWait, queuedPromptsRunOnce, queuesGoOn } from "./queues.ts";
 
-/** For how long the session is searched for a prompt whose call failed. */
-const SEARCH_MS = 60_000;
 /** How long a write may take: it waits for the lock, and the query is slow. */
 const WRITE_MS = 40_000;
 
@@ -35,6 +34,7 @@ const CHECKS: Check[] = [
   queuedPromptsRunOnce,
   everythingIsInTime,
   queuesGoOn,
+  heldQueuesWait,
   nothingIsLeftBehind,
   nothingGrows,
   theLivingAreRegistered,
@@ -65,12 +65,14 @@ async function everythingEnded({ truth, parents }: Stage, tasks: readonly Task[]
   return found;
 }
 
-function nothingAcceptedIsLost({ promises }: Stage, tasks: readonly Task[]): string[] {
-  const byId = new Map(tasks.map((task) => [task.id, task]));
-  const lost = [...promises.launched].filter((id) => !byId.has(id)).map((id) => `task ${id} was launched and is gone`);
-  for (const resume of promises.resumed) {
-    const [id = "", run] = resume.split(" ");
-    if ((byId.get(id)?.run.number ?? -1) < Number(run)) lost.push(`run ${run} of ${id} was accepted and is gone`);
+/** What was answered with a run is that run, and nobody else's. */
+async function nothingAcceptedIsLost({ truth, promises }: Stage): Promise<string[]> {
+  const lost: string[] = [];
+  for (const { id, run, prompt } of promises.accepted) {
+    const own = (await truth.runs(id, 200)).find(({ number }) => number === run);
+    if (!own) lost.push(`run ${run} of ${id} was accepted and is gone`);
+    else if (own.prompt !== prompt)
+      lost.push(`"${prompt}" was accepted as run ${run} of ${id}, which says: ${own.prompt}`);
   }
   return lost;
 }
@@ -103,20 +105,10 @@ async function resultsAreTrue({ machine, truth }: Stage, tasks: readonly Task[])
 }
 
 /** It came after the time for which its session is searched, or the session could not be read for so long. */
-function isUnknowable({ work, troubles }: Machine, { messageId, error }: Run, overAt: number): boolean {
-  if (!/^the prompt did not arrive|^it is not known whether the prompt arrived/.test(error ?? "")) return false;
-  const { askedAt, begunAt } = work.of(messageId);
+function isUnknowable({ work, troubles }: Machine, run: Run, overAt: number): boolean {
+  if (!isGivenUp(run)) return false;
+  const { askedAt, begunAt } = work.of(run.messageId);
   return (begunAt ?? 0) - askedAt > SEARCH_MS || troubles.calm(askedAt, overAt) < SEARCH_MS;
-}
-
-/** What its agent still does is being stopped, or stops when its process comes back or its prompt arrives. */
-function mayWorkOn({ outcome, error }: Run): boolean {
-  return outcome === "cancelled" || (error !== null && /^interrupted:|deleted|did not arrive|not known/.test(error));
-}
-
-/** Somebody ended it: what the agent did meanwhile does not count. */
-export function isStopped({ error }: Run): boolean {
-  return error !== null && /deleted|stopped:/.test(error);
 }
 
 async function promptsAreSentOnce({ machine, truth }: Stage, tasks: readonly Task[]): Promise<string[]> {
@@ -207,20 +199,6 @@ function differences(one: object | undefined, other: object): string {
     .join("; ");
 }
 
-/** Nothing waits in the queue of an idle session, unless it is on hold or its session is gone. */
-async function queuesGoOn({ machine, truth }: Stage, tasks: readonly Task[]): Promise<string[]> {
-  const found: string[] = [];
-  for (const id of await truth.board.queuedSessions()) {
-    const session = await truth.board.session(id);
-    const task = tasks.find((each) => each.id === session?.taskId);
-    if (!task || isLive(task.status) || !machine.sessions.has(task.sessionId)) continue;
-    const { head, afterRun } = await truth.board.queue(id);
-    if (head && !isQueueHeld(task.run, afterRun))
-      found.push(`"${head.prompt}" waits for ${task.id}, which is idle: ${head.error}`);
-  }
-  return found;
-}
-
 /** Nobody waits any more: whoever listens to the feed is part of the process. */
 function nothingIsLeftBehind({ roles }: Stage): string[] {
   return roles.flatMap(({ name, listeners = 0 }) =>
@@ -257,36 +235,4 @@ async function onlyOwnersEndRuns({ machine, truth }: Stage, tasks: readonly Task
     }
   }
   return found;
-}
-
-/** Exactly once, or it is still queued, or somebody emptied the queue. */
-async function queuedPromptsRunOnce({ machine, truth, promises }: Stage, tasks: readonly Task[]): Promise<string[]> {
-  const found: string[] = [];
-  const runs = (await Promise.all(tasks.map(({ id }) => truth.runs(id, 200)))).flat();
-  for (const [prompt, attempt] of promises.queued) {
-    const own = runs.filter((run) => run.prompt === prompt);
-    if (own.length > 1) found.push(`"${prompt}" was queued once and became ${own.length} runs`);
-    if (own.length > 0 || promises.emptied.has(attempt)) continue;
-    const session = (await truth.board.attempt(attempt))?.latestSession?.id ?? "";
-    const queued = await truth.board.followUps(session, 200);
-    if (!queued.some((followUp) => followUp.prompt === prompt)) found.push(`"${prompt}" was queued and is gone`);
-  }
-  for (const prompt of promises.sent) {
-    if (!runs.some((run) => run.prompt === prompt)) found.push(`"${prompt}" was answered with a run that is not there`);
-  }
-  for (const { prompt, messageId, number, outcome, error } of runs) {
-    const { sentBy } = machine.work.of(messageId);
-    if (promises.queued.has(prompt) && sentBy.length === 0 && !saysThatItDidNotRun(outcome, error))
-      found.push(`"${prompt}" became run ${number} and was never sent: ${error}`);
-  }
-  return found;
-}
-
-/**
- * A prompt leaves the queue when its run begins, and is not sent again: the first one may have had effects. If its
- * process dies before it is sent, if the call fails or if somebody cancels or deletes it, its run says so.
- */
-function saysThatItDidNotRun(outcome: Run["outcome"], error: string | null): boolean {
-  if (outcome === "cancelled") return true;
-  return error !== null && /^interrupted:|session was deleted|did not arrive|not known whether the prompt/.test(error);
 }

@@ -1,11 +1,14 @@
 /**
  * What must happen soon, where nothing hinders it: an end is noticed, an ended run's agent does not work on, a cancel
- * is obeyed, and nobody is called interrupted or too slow who was not. All times are virtual.
+ * is obeyed, and nobody is called interrupted or too slow, or given up, who was not. All times are virtual.
  */
 import { INTERRUPTED } from "../../src/model/evidence.ts";
 import type { Run, Task } from "../../src/model/task.ts";
+import type { Work } from "../agents/work-log.ts";
 import type { Stage } from "../scenario/stage.ts";
 import type { Fault } from "../world/faults.ts";
+import type { Machine } from "../world/machine.ts";
+import { isGivenUp, SEARCH_MS } from "./ends.ts";
 
 /** Several calls in a row may take their longest time. */
 const STOP_MS = 25_000;
@@ -19,6 +22,8 @@ const NOTICED_MS = 120_000;
 const CANCELLED_MS = 75_000;
 const TOLD_MS = 180_000;
 const MARGIN_MS = 60_000;
+/** A request is heard of by its event, or by a poll if that is lost. */
+const HEARD_MS = 30_000;
 
 /** What keeps a living process from sending its heartbeats, besides troubles. */
 const HOLDS_UP: readonly Fault[] = ["query is slow"];
@@ -31,7 +36,7 @@ export async function everythingIsInTime(stage: Stage, tasks: readonly Task[]): 
       const endedAt = stage.machine.ends.of(task.id, run.number);
       if (endedAt === null) continue;
       const what = `run ${run.number} of ${task.id}`;
-      const wrong = [worksOn, toldLate, noticedLate, cancelledLate, wronglyInterrupted, wronglyTooLong]
+      const wrong = [worksOn, toldLate, noticedLate, cancelledLate, wronglyInterrupted, wronglyTooLong, givenUpEarly]
         .map((check) => check(stage, task, run, endedAt, runs))
         .filter((words) => words !== null);
       found.push(...wrong.map((words) => `${what} ${words}`));
@@ -45,7 +50,7 @@ type RunCheck = (stage: Stage, task: Task, run: Run, endedAt: number, runs: read
 /** Whoever works on a prompt whose run has ended is stopped soon; a stop that fails is tried again. */
 const worksOn: RunCheck = ({ machine }, task, { number, messageId, outcome }, endedAt) => {
   // Deleted in another program than the one that works in it: nobody can name it any more to stop it.
-  if (!machine.sessions.has(task.sessionId)) return null;
+  if (!machine.hasSession(task)) return null;
   const { heardAt, begunAt, firstEndedAt, endedAt: stoppedAt } = machine.work.of(messageId);
   if (begunAt === null || stoppedAt === null) return null;
   // Its own work was over; its prompt was read once more, with what somebody else wrote there.
@@ -74,9 +79,9 @@ const toldLate: RunCheck = ({ machine, parents }, task, { number, outcome }, end
   return ms > TOLD_MS ? `ended, and its parent was told ${seconds(ms)} later` : null;
 };
 
-const noticedLate: RunCheck = ({ machine }, { sessionId }, { messageId }, endedAt, runs) => {
+const noticedLate: RunCheck = ({ machine }, task, { messageId }, endedAt, runs) => {
   // A run ends when its session is idle: a person who writes there prolongs it.
-  if (!machine.sessions.has(sessionId) || machine.written.has(sessionId)) return null;
+  if (!machine.hasSession(task) || machine.written.has(task.sessionId)) return null;
   const work = machine.work.of(messageId);
   if (work.endedAt === null) return null;
   // So does the prompt of an earlier run that came late.
@@ -118,12 +123,28 @@ const wronglyInterrupted: RunCheck = ({ machine }, _task, { messageId, error }, 
 };
 
 const wronglyTooLong: RunCheck = ({ machine }, _task, { messageId, error }, endedAt) => {
-  const { begunAt, askedAt } = machine.work.of(messageId);
+  const { begunAt, askedAt, waits } = machine.work.of(messageId);
   if (begunAt === null || !error?.startsWith("stopped: the run took longer")) return null;
-  // It counts from the prompt on: a host that does not begin uses up the time, too.
-  const ms = endedAt - askedAt;
+  // It counts from the prompt on: a host that does not begin uses up the time, too. Waiting for people does not.
+  const waitedMs = waits.reduce((sum, wait) => sum + knownWaitMs(machine, wait, endedAt), 0);
+  const ms = endedAt - askedAt - waitedMs;
   const limit = machine.settings.limits.runMs ?? 0;
-  return ms < limit - MARGIN_MS ? `was stopped for its time limit after ${seconds(ms)}` : null;
+  const margin = waitedMs > 0 ? MARGIN_MS + HEARD_MS : MARGIN_MS;
+  return ms < limit - margin
+    ? `was stopped for its time limit after ${seconds(ms)}, without the ${seconds(waitedMs)} in which it waited for people`
+    : null;
+};
+
+/** A wait counts from when it is heard of: where nothing is wrong as it begins, from its beginning. */
+function knownWaitMs({ troubles }: Machine, { from, until }: Work["waits"][number], endedAt: number): number {
+  const over = Math.min(until ?? endedAt, endedAt);
+  const isHeard = troubles.calm(from, from + HEARD_MS, HEARD_MS) === HEARD_MS;
+  return isHeard ? Math.max(0, over - from) : troubles.calm(from, over, HEARD_MS);
+}
+
+const givenUpEarly: RunCheck = ({ machine }, _task, run, endedAt) => {
+  const ms = endedAt - machine.work.of(run.messageId).askedAt;
+  return isGivenUp(run) && ms < SEARCH_MS ? `was given up ${seconds(ms)} after its prompt was sent` : null;
 };
 
 function seconds(ms: number): string {

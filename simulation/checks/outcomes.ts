@@ -2,14 +2,24 @@
  * How a run ended, compared with what happened to it: it is cancelled only if somebody stopped it, interrupted only if
  * a process died, and failed only in the way in which its agent did. Each run ends once.
  */
-import { ABORTED, NO_OUTPUT } from "../../src/model/evidence.ts";
-import type { Run, Task } from "../../src/model/task.ts";
+import { ABORTED, NO_OUTPUT, SESSION_DELETED } from "../../src/model/evidence.ts";
+import { isLive, type Run, type Task } from "../../src/model/task.ts";
 import type { WorkEnd } from "../agents/work-log.ts";
+import type { Stop } from "../scenario/promises.ts";
 import type { Stage } from "../scenario/stage.ts";
 import type { Fault } from "../world/faults.ts";
+import { isInterrupted, mayWorkOn, SEARCH_MS } from "./ends.ts";
 
 /** What keeps a process from storing that a run begins, or from knowing that it did. */
 const STORE_FAILS: readonly Fault[] = ["query fails", "query fails after its commit", "disk is full"];
+
+/** What keeps a process from hearing in time what a host says. */
+const EVENTS_FAIL: readonly Fault[] = [
+  "event is lost",
+  "event comes late",
+  "event overtakes another",
+  "event comes twice",
+];
 
 type EndCheck = (stage: Stage, task: Task, run: Run, endedAt: number) => string | null;
 
@@ -19,7 +29,7 @@ export async function endsAreTrue(stage: Stage, tasks: readonly Task[]): Promise
     for (const run of await stage.truth.runs(task.id, 200)) {
       const endedAt = stage.machine.ends.of(task.id, run.number);
       if (endedAt === null) continue;
-      const wrong = [nobodyAsked, nobodyDied, nothingOfTheKind, stillWaiting]
+      const wrong = [nobodyAsked, isNotDeleted, nobodyDied, nothingOfTheKind, notWithoutOutput, stillWaiting]
         .map((check) => check(stage, task, run, endedAt))
         .filter((words) => words !== null);
       found.push(...wrong.map((words) => `run ${run.number} of ${task.id} ${words}: ${run.error}`));
@@ -28,23 +38,44 @@ export async function endsAreTrue(stage: Stage, tasks: readonly Task[]): Promise
   return found;
 }
 
-/** Nobody is told that somebody stopped a task that nobody stopped. A deleted session stops its task. */
-const nobodyAsked: EndCheck = ({ machine, promises, parents }, task, { outcome, error }, endedAt) => {
-  if (outcome !== "cancelled") return null;
-  const { id, sessionId, parentSessionId, host } = task;
-  if (host === "opencode" && !machine.sessions.has(sessionId)) return null;
-  if ([id, sessionId, parentSessionId].some((each) => promises.stopped.has(each))) return null;
-  if (parents.some((parent) => parent.id === parentSessionId && parent.isDeleted)) return null;
-  // Its process stopped it, for its time limit, and died before it could say so.
-  if (error === ABORTED && machine.firstDeath < endedAt) return null;
+/**
+ * Nobody is told that somebody stopped a run that nobody stopped: a cancel is for one run, and what stops all tasks is
+ * for those that run meanwhile. A deleted session stops its task.
+ */
+const nobodyAsked: EndCheck = (stage, task, run, endedAt) => {
+  const { machine, promises, parents } = stage;
+  if (run.outcome !== "cancelled" || !machine.hasSession(task)) return null;
+  if (promises.stoppedRuns.has(`${task.id} ${run.number}`)) return null;
+  const begunAt = machine.begins.of(task.id, run.number) ?? 0;
+  const isStoppedBy = ({ sessionId, from, until }: Stop) =>
+    [task.sessionId, task.parentSessionId].includes(sessionId) && begunAt <= until && from <= endedAt;
+  if (promises.stops.some(isStoppedBy)) return null;
+  if (parents.some(({ id, isDeleted }) => id === task.parentSessionId && isDeleted)) return null;
+  if (run.error === ABORTED && wasStoppedByTheDead(stage, run, endedAt)) return null;
   return "is cancelled, and nobody asked";
 };
 
+/**
+ * Its process stopped it, for its time limit or because its prompt came after it was given up, and died before it could
+ * say so: others only see that it was stopped.
+ */
+function wasStoppedByTheDead({ machine }: Stage, { messageId }: Run, endedAt: number): boolean {
+  const { sentBy, askedAt, begunAt, firstEndedAt } = machine.work.of(messageId);
+  const hasDied = (name: string) => (machine.deaths.get(name) ?? Number.POSITIVE_INFINITY) <= endedAt;
+  const isTooLong = endedAt - askedAt >= (machine.settings.limits.runMs ?? 0);
+  const isTooLate = (begunAt ?? firstEndedAt ?? 0) - askedAt >= SEARCH_MS;
+  return sentBy.some(hasDied) && (isTooLong || isTooLate);
+}
+
+const isNotDeleted: EndCheck = ({ machine }, task, { error }) =>
+  error === SESSION_DELETED && machine.hasSession(task) ? "has a session, which is said to be deleted" : null;
+
 /** Where processes see each other, a run is lost only if a process has died, or the program of its agent. */
-const nobodyDied: EndCheck = ({ machine }, _task, { error, messageId }, endedAt) => {
-  if (!machine.areVisible || !error?.startsWith("interrupted:") || machine.firstDeath <= endedAt) return null;
+const nobodyDied: EndCheck = ({ machine }, _task, run, endedAt) => {
+  if (!machine.areVisible || !isInterrupted(run)) return null;
+  if ([...machine.deaths.values()].some((at) => at <= endedAt)) return null;
   // The store failed when the run was to begin, and its caller was told so.
-  if (machine.work.of(messageId).sentBy.length === 0 && STORE_FAILS.some((kind) => machine.faults.has(kind)))
+  if (machine.work.of(run.messageId).sentBy.length === 0 && STORE_FAILS.some((kind) => machine.faults.has(kind)))
     return null;
   return "is called interrupted, and no process had died";
 };
@@ -54,6 +85,7 @@ const CAUSES: readonly { words: RegExp; end: WorkEnd }[] = [
   { words: /^The provider failed/, end: "failed" },
   { words: /^Agent not found/, end: "failed" },
   { words: /^stopped at its call of/, end: "denied" },
+  { words: /^The operation was aborted/, end: "aborted" },
 ];
 
 /** In a session in which a person wrote too, the failure may be that of the other prompt. */
@@ -64,22 +96,38 @@ const nothingOfTheKind: EndCheck = ({ machine }, { sessionId }, { messageId, err
   return ends.includes(cause.end) ? null : `failed in another way than its agent (${ends.join(", ") || "never ended"})`;
 };
 
+/** Only an agent that stopped has no output. One that a host rejects has none either, but the host says so. */
+const notWithoutOutput: EndCheck = ({ machine }, { sessionId }, { messageId, error }, endedAt) => {
+  if (error !== NO_OUTPUT || machine.written.has(sessionId)) return null;
+  const { begunAt, ends } = machine.work.of(messageId);
+  const isRejected = begunAt === null && ends.includes("failed");
+  if (isRejected) return EVENTS_FAIL.some((kind) => machine.faults.has(kind)) ? null : "was rejected by its host";
+  const isBegun = begunAt !== null && begunAt < endedAt;
+  return isBegun && !ends.includes("stopped") ? `had another end (${ends.join(", ") || "none"})` : null;
+};
+
 /** A program has its prompt, and has not begun to work on it. */
-const stillWaiting: EndCheck = ({ machine }, { id }, { number, messageId, error }) =>
-  error === NO_OUTPUT && machine.ends.wasWaiting(id, number, messageId)
+const stillWaiting: EndCheck = ({ machine }, { id }, run) =>
+  machine.ends.wasWaiting(id, run.number, run.messageId) && !mayWorkOn(run)
     ? "was called over before its agent had begun"
     : null;
 
-const ENDS: ReadonlySet<string> = new Set(["run.completed", "run.failed", "run.cancelled"]);
-
+/** With one event and one outcome. */
 export async function eachRunEndsOnce({ truth }: Stage, tasks: readonly Task[]): Promise<string[]> {
   const found: string[] = [];
-  for (const { id } of tasks) {
+  for (const task of tasks) {
+    const { id } = task;
     const ended = new Set<number>();
     for (const { event } of await truth.entriesOf([id], { after: 0, before: Number.MAX_SAFE_INTEGER }, 5_000)) {
-      if (!ENDS.has(event.type) || !("run" in event)) continue;
+      if (event.type !== "run.completed" && event.type !== "run.failed" && event.type !== "run.cancelled") continue;
       if (ended.has(event.run)) found.push(`run ${event.run} of ${id} ended twice`);
       ended.add(event.run);
+    }
+    for (const { number, outcome } of await truth.runs(id, 200)) {
+      const isOpen = isLive(task.status) && number === task.run.number;
+      if (outcome === null && !isOpen) found.push(`run ${number} of ${id} is over and has no outcome`);
+      if (outcome !== null && !ended.has(number))
+        found.push(`run ${number} of ${id} is ${outcome}, and no event says so`);
     }
   }
   return found;

@@ -6,6 +6,7 @@
 import type { CancelResult } from "../../src/engine/cancel.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { type Caller, PERSON } from "../../src/engine/launch.ts";
+import { allTasks } from "../../src/engine/watching/all-tasks.ts";
 import { messageOf } from "../../src/model/errors.ts";
 import { isLive, type Task } from "../../src/model/task.ts";
 import type { Random } from "../time/random.ts";
@@ -19,19 +20,33 @@ const PATIENCE_MS = 60_000;
 const HASTE_MS = 400;
 /** How soon a person thinks better of a task. */
 const SOON_MS = 15_000;
+/** How late the tasks of a parent may be cancelled whose turn was stopped: events come late, and queries are slow. */
+const STOP_ALL_MS = 120_000;
 
 type Action = (stage: Stage, random: Random) => Promise<void>;
 
 async function launch(stage: Stage, engine: Engine, caller: Caller, fork: boolean): Promise<void> {
   const { machine, promises } = stage;
   const request = { description: "work", prompt: `prompt ${machine.newId("p")}`, agent: "build", fork, batch: null };
-  const task = await engine.launch(caller, request, await engine.checkLaunch(caller, request));
-  promises.launched.add(task.id);
+  const { id } = await engine.launch(caller, request, await engine.checkLaunch(caller, request));
+  promises.accepted.push({ id, run: 0, prompt: request.prompt });
+}
+
+/** With a prompt of its own. */
+async function resume(stage: Stage, resuming: (prompt: string) => Promise<Task>): Promise<void> {
+  const prompt = `prompt ${stage.machine.newId("p")}`;
+  const { id, run } = await resuming(prompt);
+  stage.promises.accepted.push({ id, run: run.number, prompt });
+}
+
+/** Whatever its last run came to. */
+function resumeAsPerson(stage: Stage, engine: Engine, task: Task): Promise<void> {
+  return resume(stage, (prompt) => engine.resumeTask(task, { prompt, allow: ["error", "cancelled"] }));
 }
 
 /** A request that was accepted, or that is tried again until it succeeds, must be obeyed. */
 async function cancel({ machine, promises }: Stage, { id, run }: Task, cancelling: Promise<CancelResult>) {
-  promises.stopped.add(id);
+  promises.stoppedRuns.add(`${id} ${run.number}`);
   const accept = (number: number) => promises.cancelled.set(`${id} ${number}`, machine.timeline.now);
   try {
     const { task, asked } = await cancelling;
@@ -79,9 +94,15 @@ async function stopAll(
   random: Random,
   work: (engine: Engine, parent: ParentSession) => Promise<unknown>,
 ): Promise<void> {
-  await asParent(stage, random, (engine, parent) => {
-    stage.promises.stopped.add(parent.id);
-    return work(engine, parent);
+  const { machine, promises, truth } = stage;
+  await asParent(stage, random, async (engine, parent) => {
+    const live = await allTasks(truth, { parentSessionId: parent.id, status: ["running", "resumed"] });
+    const stop = { sessionId: parent.id, from: machine.timeline.now, until: Number.POSITIVE_INFINITY };
+    promises.stops.push(stop);
+    await work(engine, parent).finally(() => {
+      stop.until = machine.timeline.now;
+    });
+    for (const { id, run } of live) promises.cancelled.set(`${id} ${run.number}`, machine.timeline.now);
   });
 }
 
@@ -116,10 +137,7 @@ export const ACTIONS: Record<string, { weight: number; act: Action }> = {
     act: (stage, random) =>
       asParent(stage, random, async (engine, parent) => {
         const task = await anyTask(stage, random, ({ parentSessionId }) => parentSessionId === parent.id);
-        if (!task) return;
-        const prompt = `prompt ${stage.machine.newId("p")}`;
-        const resumed = await engine.resume(callerOf(stage, parent), task.id, prompt);
-        stage.promises.resumed.add(`${resumed.id} ${resumed.run.number}`);
+        if (task) await resume(stage, (prompt) => engine.resume(callerOf(stage, parent), task.id, prompt));
       }),
   },
   "a person resumes a task": {
@@ -127,10 +145,7 @@ export const ACTIONS: Record<string, { weight: number; act: Action }> = {
     async act(stage, random) {
       const engine = anyEngine(stage, random);
       const task = engine && (await anyTask(stage, random, ({ host }) => host === engine.instance.host));
-      if (!engine || !task) return;
-      const prompt = `prompt ${stage.machine.newId("p")}`;
-      const resumed = await engine.resumeTask(task, { prompt, allow: ["error", "cancelled"] });
-      stage.promises.resumed.add(`${resumed.id} ${resumed.run.number}`);
+      if (engine && task) await resumeAsPerson(stage, engine, task);
     },
   },
   "a parent cancels a task": {
@@ -142,7 +157,10 @@ export const ACTIONS: Record<string, { weight: number; act: Action }> = {
           random,
           ({ parentSessionId, status }) => parentSessionId === parent.id && isLive(status),
         );
-        if (task) await cancel(stage, task, engine.cancel(parent.id, task.id));
+        if (!task) return;
+        // In two steps, as `engine.cancel` does it: meant is the run that it finds by then.
+        const found = await engine.find(parent.id, task.id);
+        await cancel(stage, found, engine.cancelTask(found, "cancelled by its parent"));
       }),
   },
   "a person cancels a task": {
@@ -198,7 +216,8 @@ export const ACTIONS: Record<string, { weight: number; act: Action }> = {
   "a person launches a task for another host": {
     weight: 1,
     async act({ machine, daemon, promises }) {
-      promises.launched.add((await daemon.launchElsewhere(`prompt ${machine.newId("p")}`)).id);
+      const prompt = `prompt ${machine.newId("p")}`;
+      promises.accepted.push({ id: (await daemon.launchElsewhere(prompt)).id, run: 0, prompt });
     },
   },
   "a person goes on as soon as a run ends": {
@@ -212,10 +231,7 @@ export const ACTIONS: Record<string, { weight: number; act: Action }> = {
       const tryTo = async () => {
         const engine = parentEngine(stage, random);
         const now = task && (await stage.truth.task(task.id));
-        if (!engine || !now) return;
-        const prompt = `prompt ${stage.machine.newId("p")}`;
-        const resumed = await engine.resumeTask(now, { prompt, allow: ["error", "cancelled"] });
-        stage.promises.resumed.add(`${resumed.id} ${resumed.run.number}`);
+        if (engine && now) await resumeAsPerson(stage, engine, now);
       };
       const { ends, timeline } = stage.machine;
       const patience = timeline.now + PATIENCE_MS;
@@ -265,7 +281,9 @@ export const ACTIONS: Record<string, { weight: number; act: Action }> = {
       const working = stage.machine.hosts.flatMap(({ program }) => program.busySessions.map((id) => ({ program, id })));
       if (working.length === 0) return;
       const { program, id } = random.pick(working);
-      stage.promises.stopped.add(id);
+      const { now } = stage.machine.timeline;
+      const isParent = stage.parents.some((parent) => parent.id === id);
+      stage.promises.stops.push({ sessionId: id, from: now, until: isParent ? now + STOP_ALL_MS : now });
       program.abort(id);
     },
   },
@@ -303,6 +321,16 @@ export const ACTIONS: Record<string, { weight: number; act: Action }> = {
   },
 };
 
+async function queue({ machine, daemon, promises }: Stage, attempt: string): Promise<void> {
+  const prompt = `follow-up ${machine.newId("p")}`;
+  const queueing = { attempt, prompt, until: Number.POSITIVE_INFINITY };
+  promises.queueing.push(queueing);
+  await daemon.followUp(attempt, "queue", prompt).finally(() => {
+    queueing.until = machine.timeline.now;
+  });
+  promises.queued.set(prompt, attempt);
+}
+
 /** What people do with attempts: start one, and give its session more to do. */
 const BOARD_ACTIONS: typeof ACTIONS = {
   "a person starts an attempt": {
@@ -314,42 +342,34 @@ const BOARD_ACTIONS: typeof ACTIONS = {
       await truth.board.addWorkItem(work);
       const plain = { host: "opencode", variant: null, branch: id, error: null, folder: "/simulated", ...at };
       await truth.board.addAttempt({ id, workItemId: item, state: "starting", ...plain }, []);
-      const task = await daemon.startAttempt(id, `prompt ${machine.newId("p")}`);
-      promises.launched.add(task.id);
+      const prompt = `prompt ${machine.newId("p")}`;
+      const task = await daemon.startAttempt(id, prompt);
+      promises.accepted.push({ id: task.id, run: 0, prompt });
       attempts.push(id);
     },
   },
   "a person queues a follow-up": {
     weight: 5,
-    async act({ machine, daemon, attempts, promises }, random) {
-      if (attempts.length === 0) return;
-      const attempt = random.pick(attempts);
-      const prompt = `follow-up ${machine.newId("p")}`;
-      await daemon.followUp(attempt, "queue", prompt);
-      promises.queued.set(prompt, attempt);
+    async act(stage, random) {
+      if (stage.attempts.length > 0) await queue(stage, random.pick(stage.attempts));
     },
   },
   "a person queues a follow-up while another resumes the task": {
     weight: 2,
     async act(stage, random) {
-      const { machine, daemon, truth, attempts, promises } = stage;
+      const { machine, truth, attempts } = stage;
       if (attempts.length === 0) return;
       const attempt = random.pick(attempts);
       const taskId = (await truth.board.attempt(attempt))?.latestSession?.taskId ?? "";
-      const prompt = `follow-up ${machine.newId("p")}`;
-      const other = `prompt ${machine.newId("p")}`;
-      const resume = async () => {
+      const tryTo = async () => {
         const task = await truth.task(taskId);
         const engine = parentEngine(stage, random);
-        if (!task || !engine) return;
-        const resumed = await engine.resumeTask(task, { prompt: other, allow: ["error", "cancelled"] });
-        promises.resumed.add(`${resumed.id} ${resumed.run.number}`);
+        if (engine && task) await resumeAsPerson(stage, engine, task);
       };
       machine.timeline.schedule(random.whole(0, HASTE_MS / 4), () =>
-        machine.forget("a person", "resumes at once", resume()),
+        machine.forget("a person", "resumes at once", tryTo()),
       );
-      await daemon.followUp(attempt, "queue", prompt);
-      promises.queued.set(prompt, attempt);
+      await queue(stage, attempt);
     },
   },
   "a person sends a follow-up": {

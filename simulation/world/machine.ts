@@ -15,6 +15,7 @@ import { type SimulatedHost, simulatedHost } from "../agents/simulated-host.ts";
 import { WorkLog } from "../agents/work-log.ts";
 import { Random } from "../time/random.ts";
 import { Timeline } from "../time/timeline.ts";
+import { BeginTimes } from "./begin-times.ts";
 import { EndTimes } from "./end-times.ts";
 import { Faults } from "./faults.ts";
 import type { History } from "./history.ts";
@@ -64,6 +65,7 @@ export class Machine {
   /** Those of the other host, which knows no others. */
   readonly #otherSessions = new ScriptedSessions(OTHER_IDS);
   readonly work = new WorkLog();
+  readonly begins = new BeginTimes();
   readonly ends = new EndTimes();
   readonly troubles = new Troubles();
   /** Sessions of tasks in which a person wrote. */
@@ -79,8 +81,8 @@ export class Machine {
   readonly instances = new Map<string, SimulatedProcess>();
   readonly #wall = { skew: 0 };
   readonly #bornInPeace = new WeakSet<SimulatedProcess>();
-  /** When a process first died, for whatever reason. */
-  firstDeath = Number.POSITIVE_INFINITY;
+  /** When each process died, by its name, for whatever reason. */
+  readonly deaths = new Map<string, number>();
   #ids = 0;
   /** Whether processes see each other; if not, only heartbeats tell who is alive. */
   readonly areVisible: boolean;
@@ -96,6 +98,7 @@ export class Machine {
     this.#database = database;
     history.clock = () => this.timeline.now;
     this.work.clock = () => this.timeline.now;
+    database.onBegin = (taskId) => this.begins.add(taskId, this.timeline.now);
     database.onEnd = (taskId, run, by) => {
       const working = new Set(this.hosts.flatMap(({ program }) => program.prompts));
       const waiting = new Set(this.hosts.flatMap(({ program }) => program.waiting));
@@ -118,7 +121,7 @@ export class Machine {
     this.#processes.set(pid, process);
     if (this.faults.isHealed) this.#bornInPeace.add(process);
     process.onEnd(() => {
-      this.firstDeath = Math.min(this.firstDeath, this.timeline.now);
+      this.deaths.set(process.name, this.timeline.now);
     });
     this.struck(process.name, "starts");
     return process;
@@ -147,10 +150,19 @@ export class Machine {
   /** A host for that process, with a program of its own or in the same process. */
   host(input: Pick<HostContext, "kind" | "process" | "startProgram">): SimulatedHost {
     const { random, faults, troubles, work, history } = this;
-    const sessions = input.kind === "opencode" ? this.sessions : this.#otherSessions;
+    const sessions = this.#sessionsOf(input.kind);
     const host = simulatedHost({ ...input, sessions, random, faults, troubles, work, history });
     this.#hosts.add(host);
     return host;
+  }
+
+  /** Whether the session of a task exists: its host knows no others than its own. */
+  hasSession({ host, sessionId }: { host: string; sessionId: string }): boolean {
+    return this.#sessionsOf(host).has(sessionId);
+  }
+
+  #sessionsOf(host: string): ScriptedSessions {
+    return host === "opencode" ? this.sessions : this.#otherSessions;
   }
 
   newId(prefix: string): string {

@@ -26,6 +26,7 @@ const SIGNAL_MS = 150;
 /** For how long a process waits for the lock, as the real driver does. */
 const PATIENCE_MS = 15_000;
 
+const BEGINS: ReadonlySet<string> = new Set(["task.created", "task.resumed"]);
 const ENDS: ReadonlySet<string> = new Set(["run.completed", "run.failed", "run.cancelled"]);
 
 interface Listener {
@@ -46,6 +47,8 @@ export class SharedDatabase {
   #lastSeq = 0;
   /** Nothing can be written. */
   isFull = false;
+  /** Called when the beginning of a run was committed. */
+  onBegin: (taskId: string) => void = () => {};
   /** Called when the end of a run was committed. */
   onEnd: (taskId: string, run: number, by: SimulatedProcess) => void = () => {};
 
@@ -179,7 +182,7 @@ export class SharedDatabase {
       const made = await work(kysely);
       handle.run("commit");
       if (this.#changes.get()?.value === before) return made;
-      if (!this.#isBeat()) this.#tellEnds(process);
+      if (!this.#isBeat()) this.#tellRuns(process);
       if (isHeard()) this.#raise(delays);
       return made;
     } catch (thrown) {
@@ -188,12 +191,13 @@ export class SharedDatabase {
     }
   }
 
-  #tellEnds(process: SimulatedProcess): void {
+  #tellRuns(process: SimulatedProcess): void {
     const rows = this.#connection.handle.query<{ seq: number; type: string; task_id: string; event: string }, [number]>(
       "select seq, type, task_id, event from events where seq > ? order by seq",
     );
     for (const { seq, type, task_id, event } of rows.all(this.#lastSeq)) {
       this.#lastSeq = seq;
+      if (BEGINS.has(type)) this.onBegin(task_id);
       if (ENDS.has(type)) this.onEnd(task_id, JSON.parse(event).run, process);
     }
   }

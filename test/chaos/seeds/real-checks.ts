@@ -2,7 +2,7 @@
  * What must hold when a seed has come to rest on real programs: the simulator's checks, as far as the store, OpenCode's
  * sessions and the model's requests show them. Each says what is wrong in words.
  */
-import { isStopped } from "../../../simulation/checks/checks.ts";
+import { isStopped } from "../../../simulation/checks/ends.ts";
 import { allTasks } from "../../../src/engine/watching/all-tasks.ts";
 import { isLive, type Run, type Task } from "../../../src/model/task.ts";
 import type { MessageWithParts } from "../../../src/testing/opencode/client.ts";
