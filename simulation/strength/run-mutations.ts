@@ -139,6 +139,55 @@ export const RUN_MUTATIONS: readonly PutBack[] = [
     fault: "Work without a run is tried to be stopped only once.",
     edits: [{ file: "src/engine/runs/leftovers.ts", old: "const TRIES = 8;", new: "const TRIES = 1;" }],
   },
+  {
+    name: "stop-hits-next-run",
+    fault: "The stop of work without a run does not wait while the session has a run that is wanted.",
+    edits: [
+      {
+        file: "src/engine/runs/driver.ts",
+        old: 'return run !== undefined && run.live.stage.name !== "unstarted" && isWanted(run.live);',
+        new: "return run === null;",
+      },
+    ],
+  },
+  {
+    name: "polls-of-one-host",
+    fault: "Polls ask only OpenCode what its sessions do: elsewhere, an end whose event is lost stays unknown.",
+    edits: [
+      {
+        file: "src/engine/runs/driver.ts",
+        old: "      const statuses = await host.statuses();",
+        new: '      const statuses = host.kind === "opencode" ? await host.statuses() : await Promise.reject(host.kind);',
+      },
+    ],
+  },
+  {
+    name: "denial-without-work",
+    fault: "A run that stopped at a denied call before it had done anything is said to have ended without output.",
+    edits: [
+      {
+        file: "src/model/evidence.ts",
+        old: "if (evidence.stoppedAt) {",
+        new: "if (evidence.stoppedAt && evidence.worked) {",
+      },
+    ],
+  },
+  {
+    name: "short-search",
+    fault: "A prompt in doubt is given up after a quarter of its time.",
+    edits: [{ file: "src/model/live-run/handover.ts", old: "DOUBT_MS = 60_000", new: "DOUBT_MS = 15_000" }],
+  },
+  {
+    name: "waiting-counts-as-work",
+    fault: "The time in which a run waits for people counts for its time limit.",
+    edits: [
+      {
+        file: "src/model/live-run/activity.ts",
+        old: "return { ...activity, workingSince: workingSince + awake - Math.max(askedAt, workingSince) };",
+        new: "return { ...activity, workingSince: workingSince + 0 * (awake - askedAt) };",
+      },
+    ],
+  },
 ];
 
 export const COMMAND_MUTATIONS: readonly PutBack[] = [
@@ -229,6 +278,50 @@ export const COMMAND_MUTATIONS: readonly PutBack[] = [
         file: "src/board/queue-pump.ts",
         old: "if (TRANSIENT.has(code)) this.#retryLater(sessionId, () => this.#check(sessionId));",
         new: "void TRANSIENT;",
+      },
+    ],
+  },
+  {
+    name: "one-run-for-two-callers",
+    fault: "A resume that is refused because another one was faster is answered with that one's run.",
+    edits: [
+      {
+        file: "src/engine/launch.ts",
+        old: "      refuseResume(resumed.task ?? task, settings, request.allow);",
+        new: "      if (resumed.task) return resumed.task;",
+      },
+    ],
+  },
+  {
+    name: "cancel-all-forgets-resumed",
+    fault: "A parent that cancels everything cancels only tasks in their first run.",
+    edits: [
+      {
+        file: "src/engine/engine.ts",
+        old: '      status: ["running", "resumed"],\n    });\n    return this.#canceller.cancelAll',
+        new: '      status: ["running"],\n    });\n    return this.#canceller.cancelAll',
+      },
+    ],
+  },
+  {
+    name: "queue-held-for-ever",
+    fault: "A queue that is on hold does not go on when somebody adds to it.",
+    edits: [
+      {
+        file: "src/model/board.ts",
+        old: "return !isGood && afterRun !== run.number;",
+        new: "return !isGood && afterRun !== -1;",
+      },
+    ],
+  },
+  {
+    name: "queue-never-held",
+    fault: "A queue goes on after a run that failed or was cancelled.",
+    edits: [
+      {
+        file: "src/model/board.ts",
+        old: "return !isGood && afterRun !== run.number;",
+        new: "return !isGood && afterRun === -1;",
       },
     ],
   },

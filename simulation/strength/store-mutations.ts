@@ -16,6 +16,17 @@ export const RECOVERY_MUTATIONS: readonly PutBack[] = [
     ],
   },
   {
+    name: "unread-counts-as-deleted",
+    fault: "Recovery says that a session was deleted that it only could not read.",
+    edits: [
+      {
+        file: "src/engine/recovery/recovery.ts",
+        old: "if (isSessionGone(thrown)) return null;\n      throw thrown;",
+        new: "void thrown;\n      return null;",
+      },
+    ],
+  },
+  {
     name: "recovery-without-evidence",
     fault: "Recovery calls every run of a dead process interrupted, also one that was answered.",
     edits: [
