@@ -144,12 +144,24 @@ function worktreeOf({ path, mark }: Marked): Worktree {
 async function rolledBack(begun: Marked[], thrown: unknown): Promise<unknown> {
   const left: string[] = [];
   for (const marked of begun.toReversed()) {
-    await discard(marked).catch((failure) => left.push(`${marked.path} (${messageOf(failure)})`));
+    await discard(marked).catch((failure) => {
+      left.push(`${marked.path} (${messageOf(failure)})`);
+      giveUp(marked);
+    });
   }
   if (left.length === 0) return thrown;
   const code = AsyncAgentsError.isInstance(thrown) ? thrown.code : "internal";
   const message = `${messageOf(thrown)} Not everything could be undone: ${left.join("; ")}. Remove the attempt.`;
   return new AsyncAgentsError(code, message, { cause: thrown, details: { left } });
+}
+
+/** Lets anyone remove the rest: otherwise it would count as being created for as long as this process runs. */
+function giveUp({ path, mark }: Marked): void {
+  try {
+    rewrite({ path, mark: { ...mark, stage: "removing" } });
+  } catch {
+    // The disk may be full. Then the rest can be removed by force, or after this process has ended.
+  }
 }
 
 function assertDifferent(repos: readonly Repo[]): void {

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { attemptFolder, isFolderName, repoFolders } from "../../src/worktree/folder-names.ts";
 import { makeWorktrees } from "../../src/worktree/make.ts";
 import { readMark } from "../../src/worktree/mark.ts";
+import { removeWorktrees } from "../../src/worktree/remove.ts";
 import { commit, contentsOf, gitBed, listWorktrees, refusal, sh, traceOf, write } from "./git-bed.ts";
 
 const bed = gitBed();
@@ -186,5 +187,23 @@ describe("a failure halfway", () => {
     write(folder, "precious", "x");
     expect((await refusal(bed.attempt(one, { attemptId: "mine", name: "x", base }))).code).toBe("worktree_exists");
     expect(contentsOf(folder)).toEqual({ precious: "x" });
+  });
+
+  test("that cannot be undone still says what failed, and what is left can be removed later", async () => {
+    const repo = bed.repo();
+    const request = { base: join(bed.folder(), "base"), attemptId: "a" };
+    const before = traceOf(repo);
+    // Without this file, git does not recognize the repository.
+    const [head, away] = [join(repo, ".git/HEAD"), join(repo, ".git/away")];
+    const repos = [{ path: repo, targetBranch: "main", setup: `mv ${head} ${away}; exit 7` }];
+    const refused = await refusal(bed.attempt(repo, { ...request, repos }));
+    expect(refused).toMatchObject({ code: "setup_failed", details: { left: [expect.stringContaining(request.base)] } });
+    expect(refused.message).toMatch(
+      /code 7.*Not everything could be undone: .*not a git repository.*Remove the attempt/s,
+    );
+    renameSync(away, head);
+    expect(await removeWorktrees(request)).toMatchObject([{ branchRemoved: true }]);
+    expect(traceOf(repo)).toEqual(before);
+    expect(listWorktrees(request.base)).toEqual([]);
   });
 });

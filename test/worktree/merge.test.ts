@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { commitAll } from "../../src/worktree/changes.ts";
 import { checkMerge, merge } from "../../src/worktree/merge.ts";
+import { ownedAt } from "../../src/worktree/owned.ts";
 import { removeWorktrees } from "../../src/worktree/remove.ts";
 import { worktreeStateOf } from "../../src/worktree/worktree-state.ts";
 import { commit, gitBed, refusal, sh, tenLines, traceOf, write } from "./git-bed.ts";
@@ -62,6 +64,36 @@ describe("a merge", () => {
     rmSync(lock);
     await merge(made.path, { message, commit: true });
     expect(sh(repo, "ls-tree", "--name-only", "main").split("\n")).toContain("b.txt");
+  });
+
+  test("that cannot write to git's folder says why, and does not blame another git process", async () => {
+    const made = await bed.attempt(bed.repo());
+    write(made.path, "b.txt", "b");
+    const owned = ownedAt(made.path);
+    // Someone removes git's entry for the worktree meanwhile.
+    rmSync(owned.adminFolder, { recursive: true });
+    await expect(commitAll(owned, message)).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
+  test("names five of the files that are in its way, and counts the others", async () => {
+    const made = await bed.attempt(parkedRepo());
+    for (const name of "bcdefgh") write(made.path, name, "x");
+    expect((await refusal(merge(made.path, { message }))).message).toContain("(b, c, d, e, f and 2 more)");
+  });
+
+  test("names the hooks that were not run, wherever the config says that they are", async () => {
+    const repo = parkedRepo();
+    const made = await attemptWith(repo, "b.txt", "b");
+    const home = process.env.HOME ?? "";
+    for (const [folder, path, hook] of [
+      [home, "~/own hooks", "pre-commit"],
+      [repo, ".husky", "commit-msg"],
+    ] as const) {
+      write(folder, join(path.replace("~/", ""), hook), "#!/bin/sh\n");
+      chmodSync(join(folder, path.replace("~/", ""), hook), 0o755);
+      sh(repo, "config", "core.hooksPath", path);
+      expect((await merge(made.path, { message })).hooksNotRun).toEqual([hook]);
+    }
   });
 
   test("is rejected if the checkout is dirty, or has a file in the way", async () => {

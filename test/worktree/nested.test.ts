@@ -88,6 +88,18 @@ describe("a submodule of an attempt", () => {
     expect(await removeWorktrees({ ...removal, force: true })).toMatchObject([{ branchRemoved: true }]);
     expect(existsSync(gitDir)).toBe(false);
   }, 30_000);
+
+  test("keeps the commits of a submodule inside it, too", async () => {
+    const { made, lib, removal } = await withSubmodule();
+    sh(lib, ...FILE, "submodule", "--quiet", "add", bed.repo(), "inner");
+    commit(lib, "with a submodule of its own");
+    sh(lib, "push", "--quiet", "origin", "main");
+    write(join(lib, "inner"), "b.txt", "b");
+    const only = commit(join(lib, "inner"), "only here");
+    rmSync(made.path, { recursive: true });
+    const refused = await refusal(removeWorktrees(removal));
+    expect([refused.code, refused.message]).toEqual(["worktree_unmerged", expect.stringContaining(only.slice(0, 12))]);
+  }, 30_000);
 });
 
 describe("a repository in an ignored folder of an attempt", () => {

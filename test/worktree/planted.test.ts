@@ -83,7 +83,7 @@ describe("planted content in git's folder", () => {
     const said = await new Response(child.stdout).text();
     for (const file of pipes) release(file);
     expect(said).toBe("free\n");
-  });
+  }, 60_000);
 
   test("does not hide from a person what would be merged", async () => {
     const { path, baseCommit } = await bed.attempt(bed.repo());

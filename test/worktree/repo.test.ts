@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { inspectRepo, isBranchName, tipOf } from "../../src/worktree/git/repo.ts";
 import { commit, gitBed, placeOf, refusal, sh, write } from "./git-bed.ts";
@@ -85,10 +85,22 @@ describe("a repository", () => {
 
   test("accepts only branch names that cannot be options or anything else", async () => {
     const place = placeOf(bed.repo());
-    for (const name of ["main", "feature/ünïcode", "a.b"]) expect(await isBranchName(place, name)).toBe(true);
-    for (const name of ["", "-rf", "a b", "a\nb", "../x", "a..b", "@{-1}", "x".repeat(300), "a\0b", "a.lock", "a:b"]) {
+    for (const name of ["main", "feature/ünïcode", "a.b", "x".repeat(240)])
+      expect(await isBranchName(place, name)).toBe(true);
+    for (const name of ["", "-rf", "a b", "a\nb", "../x", "a..b", "@{-1}", "x".repeat(241), "a\0b", "a.lock", "a:b"]) {
       expect([name, await isBranchName(place, name)]).toEqual([name, false]);
     }
+  });
+
+  test("is not said to lack a branch when git cannot read the person's own config", async () => {
+    const place = placeOf(bed.repo());
+    const tip = await tipOf(place, "main");
+    const file = process.env.GIT_CONFIG_GLOBAL ?? "";
+    const before = readFileSync(file, "utf8");
+    writeFileSync(file, "[broken\n");
+    const refused = await refusal(tipOf(place, "main")).finally(() => writeFileSync(file, before));
+    expect([refused.code, refused.message]).toEqual(["git_failed", expect.stringContaining("bad config line 1")]);
+    expect(await tipOf(place, "main")).toBe(tip);
   });
 
   test("has only local branches: no tags, commits or remote branches", async () => {

@@ -40,6 +40,19 @@ describe("a repository of another kind", () => {
     expect(sh(repo, "ls-files")).toBe("a.txt\nb.txt");
   });
 
+  test("that is a partial clone works once its files are fetched as the error says", async () => {
+    const origin = bed.repo();
+    sh(origin, "config", "uploadpack.allowFilter", "true");
+    const repo = join(bed.folder(), "partial");
+    sh(origin, "clone", "--quiet", "--no-checkout", "--filter=blob:none", `file://${origin}`, repo);
+    const refused = await refusal(bed.attempt(repo));
+    const advice = "git fetch --refetch --no-filter";
+    expect([refused.code, refused.message]).toEqual(["git_failed", expect.stringContaining(advice)]);
+    sh(repo, ...advice.split(" ").slice(1), "--quiet");
+    const made = await bed.attempt(repo);
+    expect(readFileSync(join(made.path, "a.txt"), "utf8")).toStartWith("line 1");
+  });
+
   test("with a sparse checkout stays sparse", async () => {
     const repo = bed.repo();
     for (const name of ["in/x", "out/y"]) write(repo, name, "x\n");

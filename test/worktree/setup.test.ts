@@ -65,6 +65,18 @@ describe("copied files", () => {
     }
     expect(existsSync(base)).toBe(false);
   });
+
+  test("are at most a thousand: with more of them, nothing is created", async () => {
+    const repo = bed.repo();
+    for (let count = 0; count <= 1_000; count++) write(repo, `cache/${count}`, "");
+    const repos = [{ path: repo, targetBranch: "main", copy: ["cache"] }];
+    const before = traceOf(repo);
+    const base = join(bed.folder(), "base");
+    const refused = await refusal(bed.attempt(repo, { base, repos }));
+    expect([refused.code, refused.message]).toEqual(["too_large", expect.stringContaining('"cache" matches more')]);
+    expect(traceOf(repo)).toEqual(before);
+    expect(contentsOf(base)).toEqual({});
+  }, 60_000);
 });
 
 describe("the setup script", () => {

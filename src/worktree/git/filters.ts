@@ -4,7 +4,7 @@
  * Such a repository is therefore rejected. Read-only.
  */
 import { AsyncAgentsError } from "../../model/errors.ts";
-import { type GitLocation, gitFailure, tryGit } from "./git.ts";
+import { type GitLocation, tryGit } from "./git.ts";
 import { standIn } from "./stand-in.ts";
 
 const PROGRAM = /^filter\.(.+)\.(clean|smudge|process)$/s;
@@ -28,8 +28,7 @@ export async function assertFiltersKnown(place: GitLocation): Promise<void> {
 /** The filters of the person's own config, as git finds them for this repository. */
 async function ownFilters(place: GitLocation): Promise<Set<string>> {
   const args = ["config", "--null", "--name-only", "--get-regexp", "^filter\\."];
-  const answer = await tryGit(place, args);
-  if (answer.code > 1) throw gitFailure(place, args, answer);
-  const names = answer.stdout.toString("utf8").split("\0");
+  // If git fails, none is known, and the repository is rejected.
+  const names = (await tryGit(place, args)).stdout.toString("utf8").split("\0");
   return new Set(names.flatMap((name) => PROGRAM.exec(name)?.[1] ?? []));
 }

@@ -84,7 +84,7 @@ function adviceOn(answer: GitAnswer): string {
     return " Another git process holds a lock. Try again; if no git is running there, delete the lock file it names.";
   }
   if (meetsHalfMade(answer)) {
-    return "A worktree was left incomplete. If no git is running there, delete the folder of that file.";
+    return " A worktree was left incomplete. If no git is running there, delete the folder of that file.";
   }
   if (/tell me who you are|empty ident|unable to auto-detect email/i.test(answer.stderr)) {
     return " Set your name for commits: git config --global user.name and user.email.";

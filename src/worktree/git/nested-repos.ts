@@ -86,10 +86,7 @@ export async function commitsOnlyIn(nested: NestedRepo): Promise<string[]> {
   const tips = [...(head.code === 0 ? [head.stdout.toString("utf8").trim()] : []), ...leftBehind(place.gitDir)];
   if (!goes) return unreachable(place, tips, ["--branches", "--tags", "--remotes"]);
   const refs = await git(place, ["for-each-ref", "--format=%(objectname) %(refname)"]);
-  for (const line of refs.split("\n")) {
-    const [tip = "", name = ""] = line.split(" ");
-    if (name !== "" && !/^refs\/(remotes|tags)\//.test(name)) tips.push(tip);
-  }
+  for (const [, tip = ""] of refs.matchAll(/^(\S+) (?!refs\/(remotes|tags)\/)/gm)) tips.push(tip);
   const only: string[] = [];
   for (const tip of new Set(tips)) if (await isOnlyIn(nested, tip)) only.push(tip);
   return only;

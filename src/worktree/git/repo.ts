@@ -97,7 +97,11 @@ export async function findTip(place: GitLocation, branch: string): Promise<strin
 export async function isBranchName(place: GitLocation, name: string): Promise<boolean> {
   // A NUL ends an argument, so git would check only part of the name.
   if (name === "" || name.startsWith("-") || name.includes("\0") || name.length > 240) return false;
-  return (await tryGit(place, ["check-ref-format", `refs/heads/${name}`])).code === 0;
+  const args = ["check-ref-format", `refs/heads/${name}`];
+  const answer = await tryGit(place, args);
+  // Git cannot read the person's own config: that says nothing about the name.
+  if (answer.code > 1) throw gitFailure(place, args, answer);
+  return answer.code === 0;
 }
 
 /** True if the first commit is the second or an ancestor of it. */

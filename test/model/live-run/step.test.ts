@@ -410,9 +410,10 @@ describe("requests and limits", () => {
 
   test("the time limit does not count the time in which it waited for a person", () => {
     const limit = LIMITS.runMs ?? 0;
-    const waited = after(working, asked("a"), [limit * 2, answered("a")]);
-    expect(effectsOf(after(working, asked("a"), [limit * 2, answered("a")], polled))).toEqual([]);
-    expect(effectsOf(after(waited.run, [limit * 4, polled]))).toEqual(["abort stop"]);
+    const waited: Happening[] = [asked("a"), [limit * 2, answered("a")]];
+    expect(effectsOf(after(working, ...waited, polled))).toEqual([]);
+    expect(effectsOf(after(working, ...waited, [limit, polled]))).toEqual(["stalled"]);
+    expect(effectsOf(after(working, ...waited, [limit + 1, polled]))).toEqual(["abort stop"]);
   });
 
   test("a quiet run is stalled unless it waits for its own tasks, and works again with the next sign", () => {
