@@ -72,6 +72,8 @@ describe("a handle", () => {
     await before.send(follow("main"));
     const [done, held] = before.tasks.list();
     await done?.wait();
+    // Claude writes the last line after it has reported the end; killed before that, it never does.
+    expect(await done?.readOutput()).toBe("first");
     writeFileSync(file, JSON.stringify(before.tasks.save()));
     process.kill(before.pid ?? 0, "SIGKILL");
     await held?.wait();
