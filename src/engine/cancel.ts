@@ -43,8 +43,9 @@ export class Canceller {
       const event = { type: "run.cancelled", at: now(), run: task.run.number, reason, progress: null } as const;
       const applied = await store.apply(task.id, event, { owner: task.owner });
       if (applied.changed) this.#onEnded(applied.task);
-      // Another instance took it over in the meantime: it is asked instead.
-      else if (applied.reason === "other_owner" && applied.task) return this.cancel(applied.task, reason);
+      // Another instance took the run over in the meantime: it is asked instead.
+      else if (applied.reason === "other_owner" && applied.task?.run.number === task.run.number)
+        return this.cancel(applied.task, reason);
     }
     const after = (await store.task(task.id)) ?? task;
     return { task: after, asked: isLive(after.status) && after.run.number === task.run.number };

@@ -66,6 +66,36 @@ describe("cancel", () => {
     expect((await two.engine.cancel(parent, task.id)).task.status).toBe("cancelled");
   });
 
+  test("a cancel of a dead process's run does not stop the next run, which began while the host was asked", async () => {
+    const world = newWorld();
+    const [asked, door] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const one = await world.side();
+    const two = await world.side({
+      host: () => ({
+        async abort() {
+          asked.resolve();
+          await door.promise;
+        },
+      }),
+    });
+    const task = await launch(one, world.parent(), world.script(gate("held"), say("unheard")));
+    await one.host.gate("held").reachedBy(1);
+    await one.kill();
+    const cancelling = two.engine.cancelTask(task, "too late");
+    await asked.promise;
+    const failed = { type: "run.failed", at: world.now(), run: 0, error: "interrupted: gone", progress: null } as const;
+    const { task: over } = await two.store.apply(task.id, failed);
+    const prompt = world.script(gate("next"), say("second"));
+    await two.engine.resumeTask(over ?? task, { prompt, allow: ["error"] });
+    await two.host.gate("next").reachedBy(1);
+    door.resolve();
+    const { task: after, asked: isAsked } = await cancelling;
+    expect([after.run.number, after.status, isAsked]).toEqual([1, "resumed", false]);
+    two.host.gate("next").open();
+    const second = await when(two, task, ({ status }) => status !== "resumed");
+    expect([second.status, second.run.result]).toEqual(["completed", "second"]);
+  });
+
   test("if the host cannot stop it, the task is unchanged, and cancel can be retried", async () => {
     const world = newWorld();
     let broken = true;
