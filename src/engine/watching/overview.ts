@@ -80,7 +80,7 @@ export class Overview {
     if (task) return task;
     throw new AsyncAgentsError(
       "task_not_found",
-      `There is no task "${id.slice(0, 100)}". The list of tasks (GET /v1/tasks) shows the ids of all.`,
+      `There is no task "${id.slice(0, 100)}". The list of tasks shows the ids.`,
     );
   }
 

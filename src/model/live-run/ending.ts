@@ -80,19 +80,19 @@ export function inspect(run: LiveRun, purpose: InspectPurpose): RunStep {
 
 /**
  * Ends the run if its messages show that it ended. `askedAt`: when the status call was made that found the session
- * idle; null for a mere hint. An idle session without an answer or an error may have been idle since an earlier run,
- * and beside an unfinished message an answer may be that of another program, which works in the same session: then only
- * status calls count, and such a call only if the host also said that it is idle, or if an earlier inspection found the
- * same. The call must be newer than that word or that inspection, and than any sign of work: a turn may have begun
- * between a call and the reading of the messages, and what is read may take long to arrive. While a message is being
- * written, the word may be a late one about an earlier run.
+ * idle; null for a mere hint. An idle session without an answer or an error may have been idle since an earlier
+ * run, and beside an unfinished message an answer may be that of another program, which works in the same session:
+ * then only status calls count, and such a call only if the host also said that it is idle, or if an earlier
+ * inspection found the same. The call must be newer than that word or that inspection, and than any sign of work: a
+ * turn may have begun between a call and the reading of the messages, and what is read may take long to arrive.
+ * While a message is being written, the word may be a late one about an earlier run.
  */
 export function settle(run: LiveRun, evidence: Evidence, askedAt: number | null, at: Moment): RunStep {
   const { stage, announced } = run;
   if (stage.name !== "working" || run.ending !== null) return unchanged(run);
   const hasEnd = (evidence.answer !== null || evidence.error !== null) && !evidence.unfinished;
   if (askedAt === null && !hasEnd) return { run, effects: [POLL_SOON] };
-  // Since another's work in the session, if there was any: it comes first.
+  // What others do in the session comes first: the time to begin counts from the end of that.
   const isFresh = at.awake - stage.workSeenAt < BEGIN_MS;
   if (!evidence.begun && announced === null && isFresh) return { run, effects: [POLL_LATER] };
   const { begun } = evidence;

@@ -137,6 +137,7 @@ test("the stop of a cancelled run that another process ended does not hit the ne
   const door = Promise.withResolvers<void>();
   const aborts = recorder();
   const side = await world.side({
+    settings: { pollMs: 5 },
     host: (host) => ({
       abort: async (sessionId) => {
         aborts.add(sessionId);
@@ -154,8 +155,8 @@ test("the stop of a cancelled run that another process ended does not hit the ne
   const { task: over } = await side.store.apply(task.id, takenForDead(world));
   await side.engine.resumeTask(over ?? task, { prompt: world.script(say("second")), allow: ["error"] });
   await aborts.reached(2);
-  // Time to begin too early.
-  await Bun.sleep(100);
+  // Long enough for a prompt that does not wait.
+  await polls(side, 20);
   expect(world.messages(task.sessionId).filter(({ role }) => role === "user")).toHaveLength(1);
   door.resolve();
   await cancelling;
@@ -166,7 +167,7 @@ test("the stop of a cancelled run that another process ended does not hit the ne
 test("an end that becomes known after the next run began does not make that run deaf to sessions below it", async () => {
   const world = newWorld();
   const ears = heard();
-  const side = await world.side({ host: ears.host });
+  const side = await world.side({ settings: { pollMs: 5 }, host: ears.host });
   const { apply } = side.store;
   const door = Promise.withResolvers<void>();
   side.store.apply = async (id, event, ...rest) => {
@@ -180,7 +181,8 @@ test("an end that becomes known after the next run began does not make that run 
   await when(side, task, ({ phase }) => phase === "working");
   ears.emit({ type: "session.opened", sessionId: "ses_below", parentSessionId: task.sessionId });
   door.resolve();
-  for (let turn = 0; turn < 50; turn++) await Bun.sleep(0);
+  // Long enough for that end to be known.
+  await polls(side, 2);
   ears.emit({ type: "session.asked", sessionId: "ses_below", requestId: "r", asks: "question", text: "?" });
   await when(side, task, ({ phase }) => phase === "waiting");
 });
