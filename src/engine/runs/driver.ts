@@ -69,9 +69,11 @@ export class Driver {
     if (this.#stopped) return;
     const run = this.#add(task, launchedRun(task, { ...this.#context.settings.limits, ...limits }));
     const begin = () => {
+      const come = () => {
+        if (!this.#stopped) run.tell({ type: "turn.came" });
+      };
       // Slots that are given back when this driver stops are not for its own runs.
-      if (this.#stopped) return;
-      this.lull.after(() => this.#leftovers.afterStop(task.sessionId, () => run.tell({ type: "turn.came" })));
+      if (!this.#stopped) this.lull.after(() => this.#leftovers.afterStop(task.sessionId, come));
     };
     // A task of a task does not wait for the slot of the one that waits for it.
     const isNested = this.#runs.has(this.#rootOf(task.parentSessionId));
@@ -156,8 +158,8 @@ export class Driver {
       }
       case "message.added":
       case "message.taken": {
-        if (event.type === "message.added") this.#leftovers.added(event.messageId);
-        else this.#leftovers.taken(event.messageId);
+        if (event.type === "message.added") this.#leftovers.added(event);
+        else this.#leftovers.taken(event);
         const run = this.#runs.get(event.sessionId);
         if (run?.task.run.messageId === event.messageId) run.tell({ type: "prompt.seen" });
         return;

@@ -11,6 +11,11 @@ const FIRST_PAUSE_MS = 500;
 const TRIES = 8;
 const MAX_EXPECTED = 1_000;
 
+interface SessionMessage {
+  sessionId: string;
+  messageId: string;
+}
+
 export class Leftovers {
   readonly #context: EngineContext;
   readonly #isInUse: (sessionId: string) => boolean;
@@ -47,20 +52,19 @@ export class Leftovers {
   }
 
   /** A message was added to a session: stops it if it was given up. Beside a live run it waits there. */
-  added(messageId: string): void {
-    const expected = this.#expected.get(messageId);
+  added(message: SessionMessage): void {
+    const expected = this.#expectedOf(message);
     // A message that is there may be reported again, while a person uses the session.
     if (expected === undefined || expected.isThere) return;
-    if (this.#isInUse(expected.sessionId)) expected.isThere = true;
-    else this.taken(messageId);
+    if (this.#isInUse(message.sessionId)) expected.isThere = true;
+    else this.taken(message);
   }
 
   /** An agent took a message up: stops it if it was given up, unless that would stop a live run as well. */
-  taken(messageId: string): void {
-    const expected = this.#expected.get(messageId);
-    if (expected === undefined) return;
-    this.#expected.delete(messageId);
-    void this.#try(expected.sessionId, 1);
+  taken(message: SessionMessage): void {
+    if (this.#expectedOf(message) === undefined) return;
+    this.#expected.delete(message.messageId);
+    void this.#try(message.sessionId, 1);
   }
 
   /** Lets a run of that session begin only after this abort of a run before it. Settles with the abort. */
@@ -96,6 +100,12 @@ export class Leftovers {
       const again = () => void this.#try(sessionId, count + 1);
       this.#pausing.set(sessionId, after(pause, again));
     }
+  }
+
+  /** Undefined also for a message with such an id in another session. */
+  #expectedOf({ messageId, sessionId }: SessionMessage): { sessionId: string; isThere: boolean } | undefined {
+    const expected = this.#expected.get(messageId);
+    return expected?.sessionId === sessionId ? expected : undefined;
   }
 
   #expect(messageId: string, expected: { sessionId: string; isThere: boolean }): void {

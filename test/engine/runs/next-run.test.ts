@@ -56,6 +56,8 @@ test("a prompt that was given up and arrives beside the next run is stopped when
   side.host.gate("held").open();
   const second = await when(side, task, ({ status }) => status === "completed");
   expect([second.run.result, aborts.calls.length]).toEqual(["second", 1]);
+  ears.emit({ type: "message.taken", sessionId: "ses_stranger", messageId: run.messageId });
+  expect(aborts.calls).toHaveLength(1);
   ears.emit({ type: "message.taken", sessionId, messageId: run.messageId });
   await aborts.reached(2);
 });
@@ -211,6 +213,37 @@ test("an agent whose run another process ended is stopped before the next run is
   const second = await when(side, task, ({ status }) => status === "completed");
   expect(second.run).toMatchObject({ number: 1, result: "second" });
   expect(calls.calls).toEqual(["prompted", "stopped", "prompted"]);
+});
+
+test("a run that waits behind a stop is not prompted by an engine that was stopped meanwhile", async () => {
+  const world = newWorld();
+  const [door, aborted] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const prompts = recorder();
+  const side = await world.side({
+    settings: { pollMs: 5 },
+    host: (host) => ({
+      async abort() {
+        await door.promise;
+        aborted.resolve();
+      },
+      prompt(sessionId: string, input: PromptInput) {
+        prompts.add(sessionId);
+        return host.prompt(sessionId, input);
+      },
+    }),
+  });
+  side.store.feed = async () => [];
+  const task = await launch(side, world.parent(), world.script(gate("held"), say("unheard")));
+  await side.host.gate("held").reachedBy(1);
+  const { task: over } = await side.store.apply(task.id, takenForDead(world));
+  await side.engine.resumeTask(over ?? task, { prompt: world.script(say("never")), allow: ["error"] });
+  await polls(side, 10);
+  await side.engine.stop();
+  door.resolve();
+  await aborted.promise;
+  // The run was told of it, if at all, in the microtasks after that.
+  await new Promise(setImmediate);
+  expect(prompts.calls).toHaveLength(1);
 });
 
 test("a run that begins while what was left of the one before is being stopped is not stopped with it", async () => {
