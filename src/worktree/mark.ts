@@ -3,6 +3,7 @@
  * copy in git's own folder for the worktree. It is written before the worktree is created, so that a crash leaves
  * nothing unknown. Invariant: the path of a worktree follows from the name of its mark, never from the mark's content.
  */
+import { randomUUID } from "node:crypto";
 import { linkSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { z } from "zod";
@@ -146,11 +147,9 @@ function read(file: string): Mark | null {
   }
 }
 
-let written = 0;
-
 function temporaryFile(file: string, mark: Mark): string {
-  const temporary = `${file}.${process.pid}.${++written}.tmp`;
-  writeFileSync(temporary, `${JSON.stringify(mark, null, 2)}\n`, { mode: 0o600 });
+  const temporary = `${file}.${randomUUID()}.tmp`;
+  writeFileSync(temporary, `${JSON.stringify(mark, null, 2)}\n`, { mode: 0o600, flag: "wx" });
   return temporary;
 }
 

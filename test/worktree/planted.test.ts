@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { diffOf } from "../../src/worktree/diff.ts";
 import { adminFolderOf } from "../../src/worktree/git/registered.ts";
 import { merge } from "../../src/worktree/merge.ts";
-import { checkRemoval } from "../../src/worktree/remove.ts";
+import { checkRemoval, removeWorktrees } from "../../src/worktree/remove.ts";
 import { worktreeStateOf } from "../../src/worktree/worktree-state.ts";
 import { commit, gitBed, refusal, sh, write } from "./git-bed.ts";
 
@@ -100,6 +100,19 @@ describe("planted content in git's folder", () => {
     commit(repo, "planted");
     const { code, message } = await refusal(bed.attempt(repo));
     expect({ code, message }).toEqual({ code: "git_failed", message: expect.stringContaining("invalid path 'git~1'") });
+  });
+
+  test("does not lead our own files elsewhere", async () => {
+    const repo = bed.repo();
+    const { path, attemptId } = await bed.attempt(repo);
+    const folder = adminFolderOf(join(repo, ".git"), path) ?? "";
+    const created = join(bed.folder(), "created");
+    // The names that our temporary files had: a process's id, and a number.
+    for (let count = 1; count < 400; count++) {
+      symlinkSync(created, join(folder, `asyncagents.json.${process.pid}.${count}.tmp`));
+    }
+    await removeWorktrees({ base: join(path, "../.."), attemptId });
+    expect(existsSync(created)).toBe(false);
   });
 
   test("does not make unmerged commits look merged", async () => {
