@@ -126,7 +126,10 @@ export interface Host {
   readonly kind: string;
   /** The agent that is used if none is named. */
   readonly defaultAgent: string;
-  /** Creates a session for a task; returns its id, unique among all hosts: it becomes the id of the task. */
+  /**
+   * Creates a session for a task; returns its id, unique among all hosts: it becomes the id of the task. The session
+   * outlives this process.
+   */
   start(input: StartInput): Promise<string>;
   /** Sends a prompt; resolves once the host has accepted it. */
   prompt(sessionId: string, input: PromptInput): Promise<void>;

@@ -54,7 +54,7 @@ export class ScriptedAnswers {
     const { delays, answer } = this.#input.sessions.nextAnswer(turn.session);
     for (const delay of delays) await this.#hold(turn, delay);
     if (turn.signal.aborted) return;
-    if (turn.state.state === "retrying") {
+    if (turn.state.state !== "busy") {
       turn.state = { state: "busy" };
       this.#input.emit({ type: "session.working", sessionId: turn.session.id });
     }

@@ -90,6 +90,7 @@ export async function readAllAttempts(
     ...attemptRowOf(row),
     projectId: row.project_id,
     title: row.title,
+    // PostgreSQL returns a count as a string.
     queuedCount: Number(row.queued_count ?? 0),
   }));
 }

@@ -19,6 +19,7 @@ export interface HostBed {
   agent: string;
   /** The host's name for the tool `bash` of the scripts, if it differs. */
   bashTool?: string;
+  /** Throws for a step that the program cannot do, so that the case fails at once. */
   script(name: string, steps: ScriptedScript): void;
   gate(name: string): { reachedBy(count: number): Promise<void>; open(): void };
   /** Opens a session as a person would; returns its id. */
