@@ -8,6 +8,7 @@ import { type DaemonRecord, ensureDaemon, findDaemon } from "../daemon/find-daem
 import { type Trouble, troublesIn } from "../engine/watching/troubles.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { DEPTH_VARIABLE, readDepth } from "../protocol/call-origin.ts";
+import { storeSetting } from "../store/store-setting.ts";
 import type { Screen } from "./terminal/screen.ts";
 
 /** How often a waiting command checks for trouble. */
@@ -57,12 +58,18 @@ export class Connection {
 
   async #open(): Promise<DaemonRecord> {
     this.#reportTroubles();
+    // Read first: a setting that cannot be used is reported here, not in the daemon's log.
+    const wanted = storeSetting(process.env)?.shown ?? null;
     const { daemon, started } = await this.#screen.during(
       "starting the daemon",
       ensureDaemon(this.#directory, { signal: this.#signal }),
     );
     this.#found = daemon;
     if (started) this.#screen.hint(`Started the daemon (pid ${daemon.pid}). Dashboard: ${daemon.url}`);
+    if (daemon.postgres !== wanted) {
+      const stores = `The daemon keeps its tasks in ${storeName(daemon.postgres)}, and this command would use ${storeName(wanted)}.`;
+      this.#screen.hint(`${stores} To change that: asyncagents restart`);
+    }
     if (daemon.version !== manifest.version) {
       const versions = `The daemon is version ${daemon.version}, this command is ${manifest.version}.`;
       this.#screen.hint(`${versions} Restart it: asyncagents down && asyncagents up`);
@@ -73,6 +80,7 @@ export class Connection {
   /** Reports once what keeps the data folder from working, even if it happens while the command waits. */
   #reportTroubles(): void {
     clearInterval(this.#looking);
+    if (process.env.ASYNCAGENTS_STORE) return;
     const look = () => {
       for (const { kind, message } of troublesIn(this.#directory)) {
         if (!this.#told.has(kind)) this.#screen.hint(message);
@@ -94,4 +102,8 @@ export class Connection {
       throw new AsyncAgentsError("daemon_unavailable", message, { cause });
     }
   }
+}
+
+function storeName(postgres: string | null): string {
+  return postgres ?? "SQLite, in the data folder";
 }

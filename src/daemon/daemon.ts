@@ -15,7 +15,8 @@ import { systemClock } from "../process/clock.ts";
 import { isInstanceAlive } from "../process/liveness.ts";
 import type { Log } from "../process/log.ts";
 import { DEPTH_VARIABLE } from "../protocol/call-origin.ts";
-import { sqliteStore } from "../store/open.ts";
+import { openStore } from "../store/open.ts";
+import { storeSetting } from "../store/store-setting.ts";
 import { DailyBackup } from "./daily-backup.ts";
 import { executorsOf, hostMakers } from "./host-makers.ts";
 import { limitSettings, offersScripted } from "./limit-settings.ts";
@@ -36,7 +37,8 @@ export interface Daemon {
 }
 
 export async function startDaemon({ directory, worktrees, environment, log }: DaemonOptions): Promise<Daemon> {
-  const store = await sqliteStore({ directory, log: (line) => log.info(line) });
+  const postgres = storeSetting(environment);
+  const store = await openStore({ directory, environment, log: (line) => log.info(line) });
   const { maxDepth, ...limits } = limitSettings(environment, log);
   // Agents on these hosts are one level deeper than whoever asks for them.
   const makers = hostMakers({ directory, environment: { ...environment, [DEPTH_VARIABLE]: "1" }, log });
@@ -61,9 +63,10 @@ export async function startDaemon({ directory, worktrees, environment, log }: Da
     maxDepth,
   });
   let server: ApiServer | null = null;
-  const backup = new DailyBackup(directory, log);
+  // A PostgreSQL database is backed up by those who run it.
+  const backup = postgres === null ? new DailyBackup(directory, log) : null;
   const stop = async () => {
-    backup.stop();
+    backup?.stop();
     server?.withdraw();
     await board.stop();
     await runner.stop();
@@ -78,6 +81,7 @@ export async function startDaemon({ directory, worktrees, environment, log }: Da
       overview: new Overview(store),
       desk,
       directory,
+      postgres: postgres?.shown ?? null,
       log,
       port,
       origins,

@@ -22,6 +22,8 @@ const recordSchema = z.object({
   pidNamespace: z.string().default(""),
   /** The daemon has the board and starts hosts itself. A plugin's server can act only through its own OpenCode. */
   kind: z.enum(["plugin", "daemon"]).default("plugin"),
+  /** The PostgreSQL database that holds its tasks, without the password; null: SQLite in the data folder. */
+  postgres: z.string().nullable().default(null),
 });
 
 export type ServerRecord = z.infer<typeof recordSchema>;

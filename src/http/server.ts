@@ -37,6 +37,8 @@ export interface ApiServerOptions {
   desk: Desk;
   /** The data folder, where the server announces itself. */
   directory: string;
+  /** The PostgreSQL database that holds the tasks, as shown to people; SQLite in the data folder when absent. */
+  postgres?: string | null;
   log: Log;
   /** The first port to try; 0 for any. */
   port: number;
@@ -60,7 +62,7 @@ export interface ApiServer {
 }
 
 export function startApiServer(options: ApiServerOptions): ApiServer {
-  const { overview, desk, directory, log, heartbeatMs, daemon } = options;
+  const { overview, desk, directory, postgres = null, log, heartbeatMs, daemon } = options;
   const streams = new EventStreams({ overview, log, heartbeatMs });
   const token = folderToken(directory);
   const startedAt = Date.now();
@@ -87,7 +89,7 @@ export function startApiServer(options: ApiServerOptions): ApiServer {
       maxDepth: daemon?.maxDepth,
       assertDirectory: daemon?.assertDirectory ?? null,
       mcp: daemon ? async (request) => daemon.mcp(await whole(request)) : null,
-      troubles: () => troublesIn(directory),
+      troubles: () => (postgres === null ? troublesIn(directory) : []),
       stream: (request) => streams.open(request),
     },
     new Page(),
@@ -97,7 +99,8 @@ export function startApiServer(options: ApiServerOptions): ApiServer {
   const port = server.port ?? 0;
   const url = `http://${ADDRESS}:${port}`;
   const kind = daemon ? ("daemon" as const) : ("plugin" as const);
-  const record = { port, url, token, version: manifest.version, startedAt: new Date(startedAt).toISOString(), kind };
+  const { version } = manifest;
+  const record = { port, url, token, version, startedAt: new Date(startedAt).toISOString(), kind, postgres };
   const { withdraw } = announceOrStop(directory, record, server);
   return {
     url,

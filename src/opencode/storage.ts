@@ -15,6 +15,7 @@ import { settlesWithin } from "../process/deadline.ts";
 import { isInstanceAlive } from "../process/liveness.ts";
 import type { Log } from "../process/log.ts";
 import type { Store } from "../store/store.ts";
+import { storeSetting } from "../store/store-setting.ts";
 import { atProcessEnd } from "./process-end.ts";
 
 /** How long a recovery that is under way may take when the last instance leaves. */
@@ -73,8 +74,8 @@ export async function holdStorage(directory: string, log: Log, maxConcurrent: nu
 function openShared(directory: string, log: Log, maxConcurrent: number | null): Shared {
   const engines = new Set<Engine>();
   const open = async (): Promise<Opened> => {
-    const { sqliteStore } = await import("../store/open.ts");
-    const store = await sqliteStore({ directory, log: (line) => log.info(line) });
+    const { openStore } = await import("../store/open.ts");
+    const store = await openStore({ directory, environment: process.env, log: (line) => log.info(line) });
     const supervisor = new Supervisor({ store, log, ...systemClock, isAlive: isInstanceAlive });
     const server = await startApi(store, directory, engines, log);
     return {
@@ -108,7 +109,8 @@ async function startApi(
       import("../engine/desk.ts"),
     ]);
     const desk = new Desk({ store, isAlive: isInstanceAlive, engines: () => [...engines] });
-    const server = startApiServer({ overview: new Overview(store), desk, directory, log, ...settings });
+    const postgres = storeSetting(process.env)?.shown ?? null;
+    const server = startApiServer({ overview: new Overview(store), desk, directory, postgres, log, ...settings });
     const forget = atProcessEnd(server);
     return {
       async stop() {

@@ -1,10 +1,11 @@
 /**
- * The two ways to open a store. Each loads its database driver only when it is called, so that a program can import
- * this file on Node, where SQLite stores are not supported. Contains no rules.
+ * The two ways to open a store, and the choice between them by a setting. Each loads its database driver only when it
+ * is called, so that a program can import this file on Node, where SQLite stores are not supported. Contains no rules.
  */
 import { AsyncAgentsError } from "../model/errors.ts";
 import type { LineLog } from "../process/log.ts";
 import type { Store } from "./store.ts";
+import { storeSetting } from "./store-setting.ts";
 
 export interface SqliteOptions {
   /** Holds `asyncagents.db` and its mirror `tasks.json`; created if missing. */
@@ -17,6 +18,18 @@ export interface PostgresOptions {
   connectionString: string;
   /** The schema that holds the tables; created if missing. */
   schema?: string;
+}
+
+/**
+ * Opens the store that the environment names: the PostgreSQL database in `ASYNCAGENTS_STORE`, else SQLite in the data
+ * folder. Every program of ours opens its store with this, so that all of them see the same tasks.
+ */
+export async function openStore(
+  options: SqliteOptions & { environment: Readonly<Record<string, string | undefined>> },
+): Promise<Store> {
+  const { environment, ...sqlite } = options;
+  const setting = storeSetting(environment);
+  return setting === null ? sqliteStore(sqlite) : postgresStore({ connectionString: setting.connectionString });
 }
 
 /** Opens a SQLite store; any number of processes on one machine may open it at once. Needs Bun. */

@@ -68,6 +68,7 @@ async function upDetached({ directory, screen }: Invocation): Promise<number> {
     screen.line(`  dashboard  ${daemon.url}`);
     screen.line(`  MCP        ${daemon.url}/mcp`);
     screen.line(`  data       ${directory}`);
+    if (daemon.postgres !== null) screen.line(`  store      ${daemon.postgres}`);
   });
   return EXIT.ok;
 }
@@ -84,8 +85,8 @@ async function upInForeground({ directory, screen }: Invocation): Promise<number
   return EXIT.ok;
 }
 
-function shown({ pid, url, port, version, startedAt }: DaemonRecord, started: boolean) {
-  return { pid, url, mcp: `${url}/mcp`, port, version, startedAt, started };
+function shown({ pid, url, port, version, startedAt, postgres }: DaemonRecord, started: boolean) {
+  return { pid, url, mcp: `${url}/mcp`, port, version, startedAt, started, postgres };
 }
 
 function alreadyRuns({ pid, startedAt, version }: DaemonRecord): string {

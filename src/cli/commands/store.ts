@@ -1,17 +1,24 @@
-/** `store`: information about the store's file and its backups, and restoring one. Works without a daemon. */
+/**
+ * `store`: information about the store, the backups of its file, and restoring one. Works without a daemon. A
+ * PostgreSQL database is backed up by its own tools.
+ */
 import { existsSync, statSync } from "node:fs";
 import { troublesIn } from "../../engine/watching/troubles.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import type { Backup } from "../../store/sqlite-files/backups.ts";
+import { type PostgresSetting, storeSetting } from "../../store/store-setting.ts";
 import type { Command, Invocation } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
-import { ago } from "../terminal/text.ts";
+import type { Screen } from "../terminal/screen.ts";
+import { ago, quantity } from "../terminal/text.ts";
 
 const statusCommand: Command = {
   name: "store status",
-  summary: "show the store's file, its backups, and whether it was damaged",
+  summary: "show where the store is, its backups, and whether it was damaged",
   examples: ["asyncagents store status"],
-  async run({ directory, screen }) {
+  async run({ directory, screen, environment }) {
+    const postgres = storeSetting(environment);
+    if (postgres !== null) return showPostgres(postgres, screen);
     const { backupsIn, storeFileOf } = await import("../../store/sqlite-files/backups.ts");
     const file = storeFileOf(directory);
     // Recent changes stay in the write-ahead log until SQLite checkpoints them.
@@ -37,7 +44,8 @@ const backupCommand: Command = {
   summary: "make a backup of the store now",
   details: "The daemon makes one a day. The newest seven are kept, in backups/ in the data folder.",
   examples: ["asyncagents store backup"],
-  async run({ directory, screen }) {
+  async run({ directory, screen, environment }) {
+    refuseOnPostgres(environment);
     const { makeBackup } = await import("../../store/sqlite-files/backups.ts");
     const backup = makeBackup(directory, Date.now());
     screen.show(shown(backup), () => screen.line(`${backup.file}  ${sizeText(backup.bytes)}`));
@@ -71,7 +79,29 @@ const dismissCommand: Command = {
 
 export const STORE_COMMANDS: readonly Command[] = [statusCommand, backupCommand, restoreCommand, dismissCommand];
 
-async function restore({ directory, screen, arguments: given }: Invocation): Promise<number> {
+async function showPostgres(postgres: PostgresSetting, screen: Screen): Promise<number> {
+  const { postgresSummary } = await import("../../store/postgres/summary.ts");
+  const summary = await postgresSummary(postgres);
+  const { shown: address } = postgres;
+  screen.show({ postgres: address, schemaVersion: summary?.schemaVersion ?? null, tasks: summary?.tasks ?? null }, () =>
+    screen.line(
+      summary === null
+        ? `${address}  (created at first use)`
+        : `${address}  schema ${summary.schemaVersion}, ${quantity(summary.tasks, "task")}`,
+    ),
+  );
+  return EXIT.ok;
+}
+
+function refuseOnPostgres(environment: Invocation["environment"]): void {
+  const postgres = storeSetting(environment);
+  if (postgres === null) return;
+  const message = `The tasks are in PostgreSQL (${postgres.shown}): use its own tools, such as pg_dump and pg_restore.`;
+  throw new AsyncAgentsError("invalid_input", message);
+}
+
+async function restore({ directory, screen, environment, arguments: given }: Invocation): Promise<number> {
+  refuseOnPostgres(environment);
   const { restoreBackup } = await import("../../store/sqlite-files/restore.ts");
   const backup = await chosenBackup(directory, given.operands[0]);
   if (!given.flag("yes")) {

@@ -17,7 +17,9 @@ import { messageOf } from "../../model/errors.ts";
 import { worktreesDirectory } from "../../process/data-folder.ts";
 import type { HostName } from "../../protocol/executor-names.ts";
 import { SCHEMA_VERSION } from "../../store/migrations/migrations.ts";
+import { postgresSummary } from "../../store/postgres/summary.ts";
 import { isDamage } from "../../store/sqlite/failure.ts";
+import { type PostgresSetting, storeSetting } from "../../store/store-setting.ts";
 import { ago, quantity } from "../terminal/text.ts";
 import { programOutput } from "./programs.ts";
 
@@ -152,7 +154,32 @@ async function checkFolder({ directory }: CheckContext): Promise<Finding> {
   return ok(name, directory);
 }
 
-async function checkStore({ directory }: CheckContext): Promise<Finding> {
+async function checkStore({ directory, environment }: CheckContext): Promise<Finding> {
+  try {
+    const postgres = storeSetting(environment);
+    if (postgres !== null) return await checkPostgres(postgres);
+  } catch (thrown) {
+    return problem("store", messageOf(thrown), "Set ASYNCAGENTS_STORE to a database that can be used, or unset it.");
+  }
+  return checkSqlite(directory);
+}
+
+async function checkPostgres(postgres: PostgresSetting): Promise<Finding> {
+  const summary = await postgresSummary(postgres);
+  const { shown } = postgres;
+  return summary === null
+    ? ok("store", `${shown}, none yet (created at first use)`)
+    : checkVersion(`${shown}, `, summary.schemaVersion, summary.tasks);
+}
+
+function checkVersion(where: string, version: number, tasks: number): Finding {
+  const says = `${where}schema ${version}, ${quantity(tasks, "task")}`;
+  if (version > SCHEMA_VERSION)
+    return problem("store", `${says}; this version supports ${SCHEMA_VERSION}`, "Upgrade asyncagents.");
+  return ok("store", version < SCHEMA_VERSION ? `${says}; upgraded to ${SCHEMA_VERSION} at the next start` : says);
+}
+
+async function checkSqlite(directory: string): Promise<Finding> {
   const file = join(directory, "asyncagents.db");
   if (!existsSync(file)) return ok("store", "none yet (created at first use)");
   try {
@@ -161,12 +188,8 @@ async function checkStore({ directory }: CheckContext): Promise<Finding> {
       const row = database.query("select value from meta where key = 'schema_version'").get() as {
         value: string;
       } | null;
-      const version = Number(row?.value ?? 0);
       const tasks = (database.query("select count(*) as count from tasks").get() as { count: number }).count;
-      const says = `schema ${version}, ${quantity(tasks, "task")}`;
-      if (version > SCHEMA_VERSION)
-        return problem("store", `${says}; this version supports ${SCHEMA_VERSION}`, "Upgrade asyncagents.");
-      return ok("store", version < SCHEMA_VERSION ? `${says}; upgraded to ${SCHEMA_VERSION} at the next start` : says);
+      return checkVersion("", Number(row?.value ?? 0), tasks);
     } finally {
       database.close();
     }
@@ -183,7 +206,8 @@ function storeRemedy(thrown: unknown, directory: string): string {
   return "It is damaged. Run: asyncagents down && asyncagents up. What can be read is recovered at the start, and the damaged file is kept.";
 }
 
-async function checkTroubles({ directory }: CheckContext): Promise<Finding[]> {
+async function checkTroubles({ directory, environment }: CheckContext): Promise<Finding[]> {
+  if (environment.ASYNCAGENTS_STORE) return [];
   return troublesIn(directory).map(({ kind, message }) =>
     kind === "disk_full"
       ? problem("disk", message, "Free some space on that disk.")

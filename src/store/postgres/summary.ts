@@ -1,0 +1,42 @@
+/**
+ * What can be said about a PostgreSQL store without opening it: the version of its schema, and how many tasks it holds.
+ * Only reads; creates and migrates nothing. For `doctor` and `store status`.
+ */
+import type { PostgresOptions } from "../open.ts";
+import { postgresFailure } from "./failure.ts";
+
+const TIMEOUT_MS = 5_000;
+
+interface PostgresSummary {
+  schemaVersion: number;
+  tasks: number;
+}
+
+/** Null if there is no store in that database yet. */
+export async function postgresSummary(options: PostgresOptions): Promise<PostgresSummary | null> {
+  const { connectionString, schema = "asyncagents" } = options;
+  const { Client } = (await import("pg")).default;
+  const client = new Client({
+    connectionString,
+    connectionTimeoutMillis: TIMEOUT_MS,
+    query_timeout: TIMEOUT_MS,
+    application_name: "asyncagents",
+  });
+  // A connection that breaks fails the query; it must not crash the process.
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    const known = await client.query("select 1 from pg_tables where schemaname = $1 and tablename = 'tasks'", [schema]);
+    if (known.rows.length === 0) return null;
+    const quoted = client.escapeIdentifier(schema);
+    const { rows } = await client.query(
+      `select (select value from ${quoted}.meta where key = 'schema_version') as version,
+              (select count(*) from ${quoted}.tasks) as tasks`,
+    );
+    return { schemaVersion: Number(rows[0].version), tasks: Number(rows[0].tasks) };
+  } catch (thrown) {
+    throw postgresFailure(thrown);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}

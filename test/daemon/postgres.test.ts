@@ -1,0 +1,76 @@
+import { describe, expect, onTestFinished, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { holdStorage } from "../../src/opencode/storage.ts";
+import { cliWorld } from "../cli/cli-bed.ts";
+import { startPostgres } from "../store/postgres-server.ts";
+
+const connectionString = await startPostgres();
+const PASSWORD = "password";
+
+function worldOn(store: string) {
+  const world = cliWorld();
+  world.environment.ASYNCAGENTS_STORE = store;
+  return world;
+}
+
+describe("a daemon with ASYNCAGENTS_STORE", () => {
+  test("runs tasks in PostgreSQL, and another one with its own data folder sees them", async () => {
+    const [first, second] = [worldOn(connectionString), worldOn(connectionString)];
+    const { id } = await first.json<{ id: string }>("run", "--host", "scripted", "Says\n!say from the first");
+    expect((await first.cli("wait", id)).code).toBe(0);
+    expect(await second.json("show", id)).toMatchObject({ status: "completed", result: "from the first" });
+    const other = await second.json<{ id: string }>("run", "--host", "scripted", "Waits\n!wait go.txt");
+    expect(await first.json("show", other.id)).toMatchObject({ status: "running" });
+    // What one of them asks for goes through the store, and the one that drives the task does it.
+    expect((await first.cli("cancel", other.id)).code).toBe(0);
+    expect(await second.json("show", other.id)).toMatchObject({ status: "cancelled" });
+    for (const { data } of [first, second]) {
+      for (const file of ["asyncagents.db", "tasks.json"]) expect(existsSync(join(data, file))).toBe(false);
+      expect(readFileSync(join(data, "asyncagents.log"), "utf8")).not.toContain(PASSWORD);
+    }
+  }, 60_000);
+
+  test("says which store is used, never with the password", async () => {
+    const world = worldOn(connectionString);
+    const shown = connectionString.replace(`:${PASSWORD}@`, "@");
+    expect(await world.json("up")).toMatchObject({ postgres: shown });
+    const said = [await world.cli("up"), await world.cli("store", "status"), await world.cli("doctor")];
+    for (const { out, err } of said) {
+      expect(out).toContain(shown);
+      expect(out + err).not.toContain(PASSWORD);
+    }
+    const refused = await world.cli("store", "backup");
+    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining("pg_dump")]);
+    delete world.environment.ASYNCAGENTS_STORE;
+    expect((await world.cli("ls")).err).toContain(`The daemon keeps its tasks in ${shown}`);
+  }, 60_000);
+
+  test("shares it with the plugin", async () => {
+    const world = worldOn(connectionString);
+    const { id } = await world.json<{ id: string }>("run", "--host", "scripted", "Says\n!say hello");
+    process.env.ASYNCAGENTS_STORE = connectionString;
+    process.env.ASYNCAGENTS_API_ENABLED = "false";
+    onTestFinished(() => {
+      delete process.env.ASYNCAGENTS_STORE;
+      delete process.env.ASYNCAGENTS_API_ENABLED;
+    });
+    const { store, release } = await holdStorage(join(world.folder, "plugin"), { info() {}, error() {} }, null);
+    expect((await store.task(id))?.id).toBe(id);
+    await release(null);
+  }, 60_000);
+
+  test("reports an address that cannot be used, with what to do", async () => {
+    const addresses = ["mysql://someone:secret-word@host/db", "postgres://someone:secret-word#1@host/db"];
+    for (const address of addresses) {
+      const world = worldOn(address);
+      for (const words of [["ls"], ["doctor"], ["store", "status"]]) {
+        const { code, out, err } = await world.cli(...words);
+        expect(code).not.toBe(0);
+        expect(out + err).toContain("ASYNCAGENTS_STORE");
+        expect(out + err).toContain("postgres://user:password@host:5432/database");
+        expect(out + err).not.toContain("secret-word");
+      }
+    }
+  }, 60_000);
+});
