@@ -15,6 +15,7 @@ export type {
   Reply,
   StartInput,
 } from "./hosts/host.ts";
+export type { AccessToken, AuditEntry } from "./model/access-token.ts";
 export type { Answerer, GivenAnswer, ReplyWord } from "./model/answer.ts";
 export type { Approval } from "./model/approval.ts";
 export type {
@@ -33,9 +34,11 @@ export type { NewTask, Resumable, TaskEvent, TaskResumed } from "./model/events.
 export type { Evidence } from "./model/evidence.ts";
 export type { Message, MessagePart, ToolPart } from "./model/message.ts";
 export type { Progress, Tokens } from "./model/progress.ts";
+export type { Role } from "./model/role.ts";
 export type { Phase, PhaseDetail, Run, Status, Task } from "./model/task.ts";
 export type { Applied, NoticeIntent, Refusal, Refused, Transition } from "./model/transition.ts";
 export type { BeatingProcess, ProcessIdentity } from "./process/liveness.ts";
+export type { AccessRecords } from "./store/access/records.ts";
 export type {
   AttemptRecord,
   AttemptRepoInput,

@@ -3,6 +3,7 @@
  * Contains no state and no SQL.
  */
 import type { Kysely } from "kysely";
+import { kyselyAccess } from "./access/kysely-access.ts";
 import { dequeueFollowUp } from "./board/follow-ups.ts";
 import { kyselyBoard } from "./board/kysely-board.ts";
 import type { Database } from "./database.ts";
@@ -43,6 +44,7 @@ export function kyselyStore(database: Database): Store {
 
   return {
     board: kyselyBoard({ read, write }),
+    access: kyselyAccess({ read, write }),
     write: (work) => write((kysely) => work(transactionOn(kysely))),
     apply: (id, event, expected) => write((kysely) => applyEvent(kysely, id, event, expected)),
 

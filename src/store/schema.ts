@@ -3,9 +3,10 @@
  * since the epoch, booleans as 0 and 1. `migrations.ts` creates them. No behaviour.
  */
 import type { Generated, Selectable } from "kysely";
+import type { AccessSchema } from "./access/schema.ts";
 import type { BoardSchema } from "./board/schema.ts";
 
-export interface Schema extends BoardSchema {
+export interface Schema extends BoardSchema, AccessSchema {
   meta: MetaTable;
   tasks: TasksTable;
   runs: RunsTable;

@@ -9,6 +9,7 @@ import type { Tokens } from "../model/progress.ts";
 import type { Run, Status, Task } from "../model/task.ts";
 import type { Applied, NoticeIntent, Refused, Transition } from "../model/transition.ts";
 import type { BeatingProcess } from "../process/liveness.ts";
+import type { AccessRecords } from "./access/records.ts";
 import type { BoardRecords } from "./board/records.ts";
 
 /** Which tasks to read. All given fields must match. */
@@ -185,6 +186,8 @@ export interface Transaction {
 export interface Store {
   /** Projects, work items, attempts. A work item's status changes in the transactions of its attempts' tasks. */
   readonly board: BoardRecords;
+  /** Tokens for other machines, and the audit log. */
+  readonly access: AccessRecords;
 
   /**
    * Runs `work` in one write transaction; it may be rerun from its start if the database was busy. If an event in it is

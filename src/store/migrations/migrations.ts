@@ -16,6 +16,7 @@ import { approvalsTable } from "./5-approvals.ts";
 import { widerSearch } from "./6-search.ts";
 import { heartbeats } from "./7-heartbeats.ts";
 import { parentHosts } from "./8-notices.ts";
+import { accessTables } from "./9-access.ts";
 
 type Migration = (kysely: Kysely<Schema>, dialect: Dialect) => Promise<void>;
 
@@ -28,6 +29,7 @@ const MIGRATIONS: readonly Migration[] = [
   widerSearch,
   heartbeats,
   parentHosts,
+  accessTables,
 ];
 
 /** The version that this code reads and writes. */

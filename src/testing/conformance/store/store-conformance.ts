@@ -12,6 +12,7 @@ import { transition } from "../../../model/transition.ts";
 import type { Instance, Launch, Parent, Store } from "../../../store/store.ts";
 import { anyId, anyTaskEvent } from "../../any-event.ts";
 import { completed, create, newTask } from "../../sample-task.ts";
+import { accessSuite } from "./access.ts";
 import { boardFlowSuite, boardListSuite } from "./board.ts";
 import { historySuite, spanSuite, totalsSuite } from "./figures.ts";
 import { feedSuite, storeNoticeSuite } from "./notices.ts";
@@ -55,6 +56,7 @@ export function storeConformance(name: string, makeStore: () => Promise<OpenStor
     describe("feed", () => feedSuite(bed));
     describe("lists of the board", () => boardListSuite(bed));
     describe("the board while tasks progress", () => boardFlowSuite(bed));
+    describe("tokens and the audit log", () => accessSuite(bed));
     describe("writers", () => writerSuite(bed));
     describe("launches, parents, instances", () => othersSuite(bed));
     describe("replay", () => replaySuite(bed));
