@@ -1,10 +1,12 @@
 /**
- * Cancels tasks. A task is cancelled by the instance that drives it. For a task of another living instance, the request
- * is written to the store, and that instance acts on it. A request stands until the run has ended.
+ * Cancels tasks. A task is cancelled by the instance that drives it. For any other, the request is written to the store:
+ * another living instance acts on it, and a task whose process is dead is recovered, here and now. A request stands
+ * until the run has ended.
  */
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import { isLive, type Task } from "../model/task.ts";
 import type { EngineContext } from "./context.ts";
+import type { Recovery } from "./recovery/recovery.ts";
 import type { Driver } from "./runs/driver.ts";
 import type { Waiter } from "./watching/waiter.ts";
 
@@ -20,35 +22,32 @@ export class Canceller {
   readonly #context: EngineContext;
   readonly #driver: Driver;
   readonly #waiter: Waiter;
-  readonly #onEnded: (task: Task) => void;
+  readonly #recovery: Recovery;
 
-  constructor(context: EngineContext, driver: Driver, waiter: Waiter, onEnded: (task: Task) => void) {
+  constructor(context: EngineContext, driver: Driver, waiter: Waiter, recovery: Recovery) {
     this.#context = context;
     this.#driver = driver;
     this.#waiter = waiter;
-    this.#onEnded = onEnded;
+    this.#recovery = recovery;
   }
 
   async cancel(task: Task, reason: string): Promise<CancelResult> {
-    const { store, now } = this.#context;
+    const { store } = this.#context;
     if (this.#driver.drives(task)) {
       await this.#cancelOwn(task, reason);
-    } else if (await this.#isDrivenElsewhere(task)) {
-      const asked = await store.apply(task.id, { type: "cancel.requested", at: now(), run: task.run.number });
-      if (asked.changed) await this.#waiter.untilEnded(task.id, { timeout: OTHER_MS });
     } else {
-      await this.#context.host.abort(task.sessionId).catch((thrown: unknown) => {
-        this.#context.log.info("the session of an orphan could not be aborted", { error: messageOf(thrown) });
-      });
-      const event = { type: "run.cancelled", at: now(), run: task.run.number, reason, progress: null } as const;
-      const applied = await store.apply(task.id, event, { owner: task.owner });
-      if (applied.changed) this.#onEnded(applied.task);
-      // Another instance took the run over in the meantime: it is asked instead.
-      else if (applied.reason === "other_owner" && applied.task?.run.number === task.run.number)
-        return this.cancel(applied.task, reason);
+      const isOrphan = !(await this.#isDrivenElsewhere(task));
+      const asked = await this.#request(task);
+      // One that another instance took over in the meantime is stopped there.
+      if (asked.changed && isOrphan && asked.task.owner === task.owner) await this.#recover(asked.task);
+      const isOver = ({ status, run }: Task) => !isLive(status) || run.number !== task.run.number;
+      if (asked.changed) await this.#waiter.until(task.id, isOver, { timeout: OTHER_MS });
     }
     const after = (await store.task(task.id)) ?? task;
-    return { task: after, asked: isLive(after.status) && after.run.number === task.run.number };
+    const isLeft = isLive(after.status) && after.run.number === task.run.number;
+    // Its end could not be stored yet: the request must not be lost with this process.
+    if (isLeft && after.cancelRequestedAt === null) await this.#request(task);
+    return { task: after, asked: isLeft };
   }
 
   /** Cancels each live task of a list. A task that cannot be stopped does not affect the others. */
@@ -68,14 +67,28 @@ export class Canceller {
 
   /** If it cannot be stopped now, the request stands, also for an instance that takes the task over. */
   async #cancelOwn(task: Task, reason: string): Promise<void> {
-    const { store, now } = this.#context;
     try {
       await this.#driver.cancel(task, reason);
     } catch (thrown) {
-      await store.apply(task.id, { type: "cancel.requested", at: now(), run: task.run.number });
+      await this.#request(task);
       const message = `Task ${task.id} could not be stopped yet, and is tried again until it ends: ${messageOf(thrown)}`;
       throw new AsyncAgentsError("host_failed", message, { cause: thrown });
     }
+  }
+
+  #request({ id, run }: Task) {
+    const { store, now } = this.#context;
+    return store.apply(id, { type: "cancel.requested", at: now(), run: run.number });
+  }
+
+  /** Ends an orphan as its session shows, or takes it over, which stops it. */
+  async #recover(orphan: Task): Promise<void> {
+    try {
+      if (await this.#recovery.recoverTasks([orphan])) return;
+    } catch (thrown) {
+      this.#context.log.error("an orphan could not be cancelled; it is tried again", { error: messageOf(thrown) });
+    }
+    this.#context.supervisor.recoverLater();
   }
 
   async #isDrivenElsewhere(task: Task): Promise<boolean> {

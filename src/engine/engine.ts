@@ -57,7 +57,7 @@ export class Engine {
     this.#outbox = new Outbox(context, () => context.supervisor.recoverLater());
     this.#recovery = new Recovery(context, this.#driver, onEnded);
     this.#launcher = new Launcher(context, this.#driver, this.#recovery);
-    this.#canceller = new Canceller(context, this.#driver, this.#waiter, onEnded);
+    this.#canceller = new Canceller(context, this.#driver, this.#waiter, this.#recovery);
     this.#member = {
       instance: context.instance,
       drives: (task) => this.#driver.drives(task),

@@ -70,11 +70,16 @@ describe("cancel", () => {
     const world = newWorld();
     const [asked, door] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const one = await world.side();
+    let stops = 0;
     const two = await world.side({
-      host: () => ({
-        async abort() {
+      host: (host) => ({
+        async inspect(...prompt) {
           asked.resolve();
           await door.promise;
+          return host.inspect(...prompt);
+        },
+        async abort() {
+          stops++;
         },
       }),
     });
@@ -90,7 +95,7 @@ describe("cancel", () => {
     await two.host.gate("next").reachedBy(1);
     door.resolve();
     const { task: after, asked: isAsked } = await cancelling;
-    expect([after.run.number, after.status, isAsked]).toEqual([1, "resumed", false]);
+    expect([after.run.number, after.status, isAsked, stops]).toEqual([1, "resumed", false, 0]);
     two.host.gate("next").open();
     const second = await when(two, task, ({ status }) => status !== "resumed");
     expect([second.status, second.run.result]).toEqual(["completed", "second"]);

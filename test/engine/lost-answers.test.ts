@@ -318,3 +318,12 @@ describe("what a dead process left", () => {
     expect([world.told(parent).length, await store.launches()]).toEqual([1, []]);
   });
 });
+
+test("a cancel whose end cannot be stored stands, also for the process that comes after", async () => {
+  const { world, side, store, faults, parent } = await faultyWorld();
+  const task = await launch(side, parent, world.script(gate("held"), say("unheard")));
+  await side.host.gate("held").reachedBy(1);
+  faults.write = (events) => (events.includes("run.cancelled") ? "failed" : "answered");
+  expect((await side.engine.cancelTask(task, "no more")).asked).toBe(true);
+  expect((await store.task(task.id))?.cancelRequestedAt).not.toBeNull();
+});
