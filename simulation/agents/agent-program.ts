@@ -373,6 +373,7 @@ export class AgentProgram {
   #logEnd({ messageIds, alsoRead, worked }: Turn, how: WorkEnd, text: string | null): void {
     const { work } = this.#context;
     for (const id of messageIds) work.ended(id, how === "answered" && !worked.has(id) ? "stopped" : how);
+    for (const id of alsoRead) work.readerEnded(id, how);
     if (text !== null) for (const id of [...messageIds, ...alsoRead]) work.answered(id, text);
   }
 }

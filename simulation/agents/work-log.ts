@@ -18,6 +18,8 @@ export interface Work {
   begunAt: number | null;
   /** How each of them ended. */
   ends: WorkEnd[];
+  /** How the turns of other programs ended whose models read it too: the session cannot tell them apart. */
+  readersEnds: WorkEnd[];
   /** When the first and the last of them ended. */
   firstEndedAt: number | null;
   endedAt: number | null;
@@ -51,6 +53,7 @@ export class WorkLog {
       begun: 0,
       begunAt: null,
       ends: [],
+      readersEnds: [],
       firstEndedAt: null,
       endedAt: null,
       waits: [],
@@ -112,6 +115,11 @@ export class WorkLog {
     work.ends.push(how);
     work.endedAt = this.clock();
     work.firstEndedAt ??= work.endedAt;
+  }
+
+  /** The model of another program had read it, and that one's turn ended. */
+  readerEnded(messageId: string, how: WorkEnd): void {
+    this.of(messageId).readersEnds.push(how);
   }
 
   answered(messageId: string, text: string): void {

@@ -162,13 +162,18 @@ async function eachEndIsToldOnce({ machine, truth, parents }: Stage, tasks: read
   return found;
 }
 
+/** Its prompt arrived after it was given up, and nobody heard of that: all events about it were lost. */
+function isUnheard({ work }: Machine, run: Run): boolean {
+  return isGivenUp(run) && work.of(run.messageId).heardAt === null;
+}
+
 /** On a prompt of ours: what a person asks of its session goes on for as long as that person likes. */
 async function nobodyWorksOn({ machine, truth }: Stage, tasks: readonly Task[]): Promise<string[]> {
   const working = new Set(machine.hosts.flatMap(({ program }) => program.prompts));
   const found: string[] = [];
   for (const { id, status } of tasks) {
     if (isLive(status)) continue;
-    const runs = (await truth.runs(id, 200)).filter(({ messageId }) => working.has(messageId));
+    const runs = (await truth.runs(id, 200)).filter((run) => working.has(run.messageId) && !isUnheard(machine, run));
     found.push(...runs.map(({ number }) => `task ${id} is ${status}, and its agent works on its run ${number}`));
   }
   return found;

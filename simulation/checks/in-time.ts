@@ -18,7 +18,9 @@ const AGAIN_MS = 40_000;
 const FIRST_PAUSE_MS = 500;
 /** A process that comes back sees at once what is not its own any more. */
 const STOP_AFTERMATH_MS = 20_000;
-const NOTICED_MS = 120_000;
+/** Several polls may be needed, besides those that fail. */
+const NOTICED_MS = 90_000;
+const NOTICED_POLLS = 6;
 const CANCELLED_MS = 75_000;
 const TOLD_MS = 180_000;
 const MARGIN_MS = 60_000;
@@ -90,7 +92,8 @@ const noticedLate: RunCheck = ({ machine }, task, { messageId }, endedAt, runs) 
     .filter(({ begunAt }) => (begunAt ?? endedAt) < endedAt);
   const since = Math.max(...own.map((each) => each.endedAt ?? 0), work.endedAt);
   const ms = machine.troubles.calm(Math.min(since, endedAt), endedAt);
-  return ms > NOTICED_MS ? `was over, and nobody noticed for ${seconds(ms)}` : null;
+  const limit = NOTICED_MS + NOTICED_POLLS * machine.settings.pollMs;
+  return ms > limit ? `was over, and nobody noticed for ${seconds(ms)}` : null;
 };
 
 /** A stop that fails is tried again, until it succeeds or the run ends by itself. */

@@ -2,13 +2,13 @@
  * How a run ended, compared with what happened to it: it is cancelled only if somebody stopped it, interrupted only if
  * a process died, and failed only in the way in which its agent did. Each run ends once.
  */
-import { ABORTED, NO_OUTPUT, SESSION_DELETED } from "../../src/model/evidence.ts";
+import { ABORTED, NO_OUTPUT, SESSION_DELETED, STOPPED_UNSEEN } from "../../src/model/evidence.ts";
 import { isLive, type Run, type Task } from "../../src/model/task.ts";
 import type { WorkEnd } from "../agents/work-log.ts";
 import type { Stop } from "../scenario/promises.ts";
 import type { Stage } from "../scenario/stage.ts";
 import type { Fault } from "../world/faults.ts";
-import { isInterrupted, mayWorkOn, SEARCH_MS } from "./ends.ts";
+import { isInterrupted, mayWorkOn } from "./ends.ts";
 
 /** What keeps a process from storing that a run begins, or from knowing that it did. */
 const STORE_FAILS: readonly Fault[] = ["query fails", "query fails after its commit", "disk is full"];
@@ -51,21 +51,13 @@ const nobodyAsked: EndCheck = (stage, task, run, endedAt) => {
     [task.sessionId, task.parentSessionId].includes(sessionId) && begunAt <= until && from <= endedAt;
   if (promises.stops.some(isStoppedBy)) return null;
   if (parents.some(({ id, isDeleted }) => id === task.parentSessionId && isDeleted)) return null;
-  if (run.error === ABORTED && wasStoppedByTheDead(stage, run, endedAt)) return null;
+  // Two programs work in one session: the stop of the other one shows there.
+  const { ends, readersEnds } = machine.work.of(run.messageId);
+  if (run.error === ABORTED && readersEnds.includes("aborted")) return null;
+  // Its own process stopped it and did not come to write that: nobody is named.
+  if (run.error === STOPPED_UNSEEN && [...ends, ...readersEnds].includes("aborted")) return null;
   return "is cancelled, and nobody asked";
 };
-
-/**
- * Its process stopped it, for its time limit or because its prompt came after it was given up, and died before it could
- * say so: others only see that it was stopped.
- */
-function wasStoppedByTheDead({ machine }: Stage, { messageId }: Run, endedAt: number): boolean {
-  const { sentBy, askedAt, begunAt, firstEndedAt } = machine.work.of(messageId);
-  const hasDied = (name: string) => (machine.deaths.get(name) ?? Number.POSITIVE_INFINITY) <= endedAt;
-  const isTooLong = endedAt - askedAt >= (machine.settings.limits.runMs ?? 0);
-  const isTooLate = (begunAt ?? firstEndedAt ?? 0) - askedAt >= SEARCH_MS;
-  return sentBy.some(hasDied) && (isTooLong || isTooLate);
-}
 
 const isNotDeleted: EndCheck = ({ machine }, task, { error }) =>
   error === SESSION_DELETED && machine.hasSession(task) ? "has a session, which is said to be deleted" : null;
@@ -88,12 +80,17 @@ const CAUSES: readonly { words: RegExp; end: WorkEnd }[] = [
   { words: /^The operation was aborted/, end: "aborted" },
 ];
 
-/** In a session in which a person wrote too, the failure may be that of the other prompt. */
-const nothingOfTheKind: EndCheck = ({ machine }, { sessionId }, { messageId, error }) => {
+/**
+ * In a session in which a person wrote too, the failure may be that of the other prompt. If two programs work there at
+ * once, it may be that of the other one; and if this run had no output, a late event about the run before.
+ */
+const nothingOfTheKind: EndCheck = ({ machine }, { sessionId }, { messageId, error, number }) => {
   const cause = CAUSES.find(({ words }) => words.test(error ?? ""));
   if (cause === undefined || machine.written.has(sessionId)) return null;
-  const { ends } = machine.work.of(messageId);
-  return ends.includes(cause.end) ? null : `failed in another way than its agent (${ends.join(", ") || "never ended"})`;
+  const { ends, readersEnds } = machine.work.of(messageId);
+  if ([...ends, ...readersEnds].includes(cause.end)) return null;
+  if (number > 0 && ends.includes("stopped") && machine.faults.has("event comes late")) return null;
+  return `failed in another way than its agent (${ends.join(", ") || "never ended"})`;
 };
 
 /** Only an agent that stopped has no output. One that a host rejects has none either, but the host says so. */

@@ -64,6 +64,8 @@ export function isInterruption(error: string | null): boolean {
 }
 
 export const ABORTED = "aborted in its own session";
+/** Its own process may have stopped it, or a person: whoever finds it later cannot know. */
+export const STOPPED_UNSEEN = "stopped in its session; its process was gone, so it is not known by whom";
 
 /** The verdict on a run whose session is idle. `announced` is an error that the host reported outside the messages. */
 export function judge(evidence: Evidence, announced: string | null): Verdict {
@@ -83,6 +85,7 @@ export function judge(evidence: Evidence, announced: string | null): Verdict {
  * a cancel had been requested.
  */
 export function judgeInterrupted(evidence: Evidence, isCancelRequested = false): Verdict {
+  if (evidence.error?.aborted) return { outcome: "cancelled", reason: isCancelRequested ? CANCELLED : STOPPED_UNSEEN };
   if (evidence.answer || evidence.error) return judge(evidence, null);
   if (isCancelRequested) return { outcome: "cancelled", reason: CANCELLED };
   return { outcome: "error", error: INTERRUPTED };

@@ -1,6 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { ABORTED, type Evidence, INTERRUPTED, judge, judgeInterrupted, NO_OUTPUT } from "../../src/model/evidence.ts";
+import {
+  ABORTED,
+  CANCELLED,
+  type Evidence,
+  INTERRUPTED,
+  judge,
+  judgeInterrupted,
+  NO_OUTPUT,
+  STOPPED_UNSEEN,
+} from "../../src/model/evidence.ts";
 import { noProgress } from "../../src/model/progress.ts";
 
 function shown(fields: Partial<Evidence> = {}): Evidence {
@@ -81,9 +90,16 @@ describe("the verdict on a run whose process is gone", () => {
       fc.property(anyEvidence, (evidence) => {
         const isOver = evidence.answer !== null || evidence.error !== null;
         const interrupted = { outcome: "error", error: INTERRUPTED } as const;
-        expect(judgeInterrupted(evidence)).toEqual(isOver ? judge(evidence, null) : interrupted);
+        const { outcome } = isOver ? judge(evidence, null) : interrupted;
+        expect(judgeInterrupted(evidence).outcome).toBe(outcome);
       }),
     );
+  });
+
+  test("nobody can say who stopped it, unless a cancel had been requested", () => {
+    const evidence = shown({ error: { message: "aborted", aborted: true } });
+    expect(judgeInterrupted(evidence)).toEqual({ outcome: "cancelled", reason: STOPPED_UNSEEN });
+    expect(judgeInterrupted(evidence, true)).toEqual({ outcome: "cancelled", reason: CANCELLED });
   });
 
   test("an unfinished run was interrupted", () => {
