@@ -109,7 +109,7 @@ export function seen(run: LiveRun, at: Moment): RunStep {
   return run.stage.name === "doubtful" && run.ending === null ? accept(run, at) : unchanged(run);
 }
 
-/** The host's program ended, or the pause is over: the session is searched again. */
+/** The host reports an end, its program ended, or the pause is over: the session is searched again. */
 export function searchAgain(run: LiveRun): RunStep {
   const { stage } = run;
   if (stage.name !== "doubtful") return unchanged(run);
@@ -152,7 +152,10 @@ export function searched(run: LiveRun, found: Found, at: Moment): RunStep {
     return abandon(run, found, stage.problem);
   }
   if (stage.search === "again") return search(run, stage);
-  return unchanged({ ...run, stage: { ...stage, search: "paused" } });
+  const paused = { ...stage, search: "paused" } as const;
+  if (found === "unknown") return unchanged({ ...run, stage: paused });
+  // It was not there when this search began: what the host announced before that concerns another prompt.
+  return unchanged({ ...run, announced: null, stage: { ...paused, isEndHeard: false } });
 }
 
 function abandon(run: LiveRun, found: "absent" | "unknown", problem: string): RunStep {

@@ -86,10 +86,10 @@ function reported(run: LiveRun, input: OwnSessionInput | SessionTreeInput, at: M
   if (!isPrompted(run)) return unchanged(run);
   switch (input.type) {
     case "session.idle":
-      return checkEnd({ ...run, idleHeardAt: at.awake });
+      return then(checkEnd({ ...run, idleHeardAt: at.awake }), searchAgain);
     case "session.failed":
       // A stop shows in the messages of the turn that it stopped, which may be that of another prompt.
-      return checkEnd(input.aborted ? run : { ...run, announced: input.error });
+      return then(checkEnd(input.aborted ? run : { ...run, announced: input.error }), searchAgain);
     case "prompt.seen":
       return seen(run, at);
     default:

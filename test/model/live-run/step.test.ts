@@ -132,8 +132,11 @@ describe("a prompt whose call failed", () => {
     expect(effectsOf(dead)).toEqual(["abandon", "error: killed"]);
     // An error that the session reports meanwhile is that of another prompt.
     const failed: RunInput = { type: "session.failed", error: "theirs", aborted: false };
-    const other = after(sampleRun(), ...doubted, failed, shown("search", { prompted: false }));
-    expect([other.run.stage.name, effectsOf(other)]).toEqual(["doubtful", []]);
+    const absent = shown("search", { prompted: false });
+    const other = after(sampleRun(), ...doubted, failed, absent);
+    expect([other.run.stage.name, effectsOf(other)]).toEqual(["doubtful", ["inspect search", "wake search 500"]]);
+    // Found later, the prompt is waited for, and has not failed.
+    expect(after(other.run, absent, shown("search"), shown("hint")).run.ending).toBeNull();
   });
 
   test("is given up after a minute: the session is stopped, and then the run has failed", () => {
