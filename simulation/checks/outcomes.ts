@@ -93,10 +93,14 @@ const nothingOfTheKind: EndCheck = ({ machine }, { sessionId }, { messageId, err
   return `failed in another way than its agent (${ends.join(", ") || "never ended"})`;
 };
 
-/** Only an agent that stopped has no output. One that a host rejects has none either, but the host says so. */
+/**
+ * Only an agent that stopped has no output. One that a host rejects has none either, but the host says so. If two
+ * programs worked in the session, it may be the other one that has none.
+ */
 const notWithoutOutput: EndCheck = ({ machine }, { sessionId }, { messageId, error }, endedAt) => {
   if (error !== NO_OUTPUT || machine.written.has(sessionId)) return null;
-  const { begunAt, ends } = machine.work.of(messageId);
+  const { begunAt, ends, readersEnds } = machine.work.of(messageId);
+  if (readersEnds.length > 0) return null;
   const isRejected = begunAt === null && ends.includes("failed");
   if (isRejected) return EVENTS_FAIL.some((kind) => machine.faults.has(kind)) ? null : "was rejected by its host";
   const isBegun = begunAt !== null && begunAt < endedAt;
