@@ -1,7 +1,7 @@
 /**
- * Cancels tasks. A task is cancelled by the instance that drives it. For any other, the request is written to the store:
- * another living instance acts on it, and a task whose process is dead is recovered, here and now. A request stands
- * until the run has ended.
+ * Cancels tasks. A task is cancelled by the instance that drives it. For any other, the request is written to the
+ * store: another living instance acts on it, and a task whose process is dead is recovered, here and now. A request
+ * stands until the run has ended.
  */
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import { isLive, type Task } from "../model/task.ts";
