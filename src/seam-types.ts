@@ -30,8 +30,9 @@ export type {
   WorkItemStatus,
 } from "./model/board.ts";
 export type { CondenseLimits } from "./model/condense.ts";
-export type { NewTask, Resumable, TaskEvent, TaskResumed } from "./model/events.ts";
+export type { NewTask, Resumable, TaskClaimed, TaskEvent, TaskResumed } from "./model/events.ts";
 export type { Evidence } from "./model/evidence.ts";
+export type { Limits, RunLimits } from "./model/limits.ts";
 export type { Message, MessagePart, ToolPart } from "./model/message.ts";
 export type { Progress, Tokens } from "./model/progress.ts";
 export type { Role } from "./model/role.ts";
@@ -53,6 +54,16 @@ export type {
   WorkItemFilter,
   WorkItemRow,
 } from "./store/board/records.ts";
+export type {
+  ClaimedRun,
+  ClaimRequest,
+  QueuedRun,
+  QueueLimits,
+  RunClaim,
+  RunNeeds,
+  RunQueue,
+  RunSource,
+} from "./store/queue/run-queue.ts";
 export type {
   AgentTotals,
   ExpectedOwner,

@@ -85,9 +85,9 @@ export const STORE_MUTATIONS: readonly PutBack[] = [
       },
       {
         file: "src/store/kysely-store.ts",
-        old: "apply: (id, event, expected) => write((kysely) => applyEvent(kysely, id, event, expected)),",
+        old: "apply: (id, event, expected) => write((kysely) => applyToTask(kysely, lines, id, event, expected)),",
         new: `apply: async (id, event, expected) => {
-      const outcome = await write((kysely) => applyEvent(kysely, id, event, expected));
+      const outcome = await write((kysely) => applyToTask(kysely, lines, id, event, expected));
       if (outcome.changed && outcome.notice !== null) {
         const { task, notice } = outcome;
         await write((kysely) => addNotice(kysely, task, notice, event.at));
@@ -145,8 +145,8 @@ export const STORE_MUTATIONS: readonly PutBack[] = [
     edits: [
       {
         file: "src/store/tasks/writes.ts",
-        old: "  await updateRun(kysely, { task_id, number, ended_at, outcome, result, error });",
-        new: "  void [task_id, number, ended_at, outcome, result, error, updateRun];",
+        old: "  await updateRun(kysely, changing);",
+        new: "  void [changing, updateRun];",
       },
     ],
   },

@@ -15,15 +15,25 @@ export type TaskEvent =
   | { type: "task.created"; at: number; task: NewTask }
   | { type: "task.imported"; at: number; task: Task }
   | { type: "task.adopted"; at: number; owner: string }
+  | TaskClaimed
   | TaskResumed
   | { type: "run.progressed"; at: number; run: number; progress: Progress }
   | { type: "run.phased"; at: number; run: number; phase: Phase; detail: PhaseDetail | null }
   | { type: "run.completed"; at: number; run: number; result: string; progress: Progress | null }
   | { type: "run.failed"; at: number; run: number; error: string; progress: Progress | null }
   | { type: "run.cancelled"; at: number; run: number; reason: string; progress: Progress | null }
+  | { type: "run.requeued"; at: number; run: number; reason: string; progress: Progress }
   | { type: "cancel.requested"; at: number; run: number }
   | { type: "result.retrieved"; at: number }
   | { type: "task.cleared"; at: number };
+
+/** A runner made the session of a queued task and is about to prompt it. */
+export interface TaskClaimed extends Pick<Task, "sessionId" | "directory" | "agent" | "model">, Pick<Run, "messageId"> {
+  type: "task.claimed";
+  at: number;
+  run: number;
+  owner: string;
+}
 
 /** With `agent`, the task switches to that agent from this run on. */
 export interface TaskResumed {

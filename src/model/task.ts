@@ -34,8 +34,9 @@ export interface Run {
 }
 
 export interface Task {
-  /** Equal to `sessionId` on hosts that accept a session id of ours; pass only `sessionId` to hosts. */
+  /** Equal to `sessionId`, unless the task was queued for any runner; pass only `sessionId` to hosts. */
   id: string;
+  /** Empty while the task waits for a runner, which makes the session. */
   sessionId: string;
   host: string;
   directory: string;
@@ -67,6 +68,11 @@ export interface Task {
 
 export function isLive(status: Status): boolean {
   return status === "running" || status === "resumed";
+}
+
+/** Whether the task is queued for any runner, and has no session yet. */
+export function awaitsRunner({ status, sessionId }: Pick<Task, "status" | "sessionId">): boolean {
+  return isLive(status) && sessionId === "";
 }
 
 /** Whether a caller that waits for the task can stop: it has ended, or it cannot continue until someone answers. */

@@ -2,7 +2,7 @@
  * The only place where a status is decided. Pure and total: every event on every state gives either a new task or a
  * refusal with its reason; it never throws. An ended task only changes its status by a resume.
  */
-import type { NewTask, Resumable, TaskEvent, TaskResumed } from "./events.ts";
+import type { NewTask, Resumable, TaskClaimed, TaskEvent, TaskResumed } from "./events.ts";
 import { noProgress, type Progress } from "./progress.ts";
 import { isLive, type PhaseDetail, type Task } from "./task.ts";
 
@@ -56,6 +56,10 @@ export function transition(task: Task | null, event: TaskEvent): Transition {
   }
   if (event.run !== task.run.number) return refused(task, "stale_run");
   switch (event.type) {
+    case "task.claimed":
+      return claim(task, event);
+    case "run.requeued":
+      return requeue(task, event.progress);
     case "run.progressed":
       return changed({ ...task, progress: event.progress });
     case "run.phased":
@@ -83,7 +87,7 @@ function create(input: NewTask, at: number): Task {
   return {
     ...rest,
     status: "running",
-    phase: "starting",
+    phase: input.sessionId === "" ? "queued" : "starting",
     phaseDetail: null,
     run: newRun(0, prompt, messageId, at, noProgress(at)),
     startedAt: at,
@@ -103,6 +107,20 @@ function bringIn(task: Task | null, imported: Task): Transition {
 
 function newRun(number: number, prompt: string, messageId: string, at: number, before: Progress): Task["run"] {
   return { number, prompt, messageId, startedAt: at, endedAt: null, outcome: null, result: null, error: null, before };
+}
+
+function claim(task: Task, event: TaskClaimed): Transition {
+  if (task.sessionId !== "") return refused(task, "other_owner");
+  const { owner, sessionId, directory, agent, model, messageId } = event;
+  const run = { ...task.run, messageId };
+  return changed({ ...task, owner, sessionId, directory, agent, model, run, phase: "starting", phaseDetail: null });
+}
+
+/** The run starts again in another session. What its first try used stays counted. */
+function requeue(task: Task, progress: Progress): Transition {
+  if (task.sessionId === "") return refused(task, "no_change");
+  const run = { ...task.run, messageId: "", before: progress };
+  return changed({ ...task, owner: null, sessionId: "", run, progress, phase: "queued", phaseDetail: null });
 }
 
 function resume(task: Task, event: TaskResumed): Transition {

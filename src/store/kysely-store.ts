@@ -10,6 +10,12 @@ import type { Database } from "./database.ts";
 import { readEntriesOf, readFeed, readLastSeq } from "./feed.ts";
 import { moveBeat, putInstance, readInstances, removeInstance } from "./instances.ts";
 import { refuseIfNewer } from "./migrations/migrations.ts";
+import { beginClaim } from "./queue/claims.ts";
+import { kyselyQueue } from "./queue/kysely-queue.ts";
+import type { Lines } from "./queue/lines.ts";
+import { addQueuedRun } from "./queue/queued-runs.ts";
+import { applyToTask } from "./queue/queued-task-writes.ts";
+import { tableLines } from "./queue/table-lines.ts";
 import { RolledBack, unlessRolledBack } from "./rollback.ts";
 import type { Schema } from "./schema.ts";
 import type { Store, Transaction } from "./store.ts";
@@ -30,9 +36,9 @@ import {
 } from "./tasks/notices.ts";
 import { readParent, writeParent } from "./tasks/parents.ts";
 import { readRun, readRuns, readTask } from "./tasks/reads.ts";
-import { applyEvent } from "./tasks/writes.ts";
 
-export function kyselyStore(database: Database): Store {
+/** `lines` hands out queued runs; where there is one writer at a time, our own tables do. */
+export function kyselyStore(database: Database, lines: Lines = tableLines): Store {
   const { read, dialect } = database;
   const write = <T>(work: (kysely: Kysely<Schema>) => Promise<T>) =>
     unlessRolledBack(
@@ -45,8 +51,9 @@ export function kyselyStore(database: Database): Store {
   return {
     board: kyselyBoard({ read, write }),
     access: kyselyAccess({ read, write }),
-    write: (work) => write((kysely) => work(transactionOn(kysely))),
-    apply: (id, event, expected) => write((kysely) => applyEvent(kysely, id, event, expected)),
+    queue: kyselyQueue({ dialect, lines }, write),
+    write: (work) => write((kysely) => work(transactionOn(kysely, lines))),
+    apply: (id, event, expected) => write((kysely) => applyToTask(kysely, lines, id, event, expected)),
 
     task: (id) => read((kysely) => readTask(kysely, id)),
     tasks: (query) => read((kysely) => readTasks(kysely, dialect, query)),
@@ -85,15 +92,18 @@ export function kyselyStore(database: Database): Store {
     settleNotices: (messageId, outcome) => write((kysely) => settleNotices(kysely, messageId, outcome)),
     dropNotices: (parent, reason, at) => write((kysely) => dropNotices(kysely, parent, reason, at)),
 
-    close: () => database.close(),
+    async close() {
+      await lines.close();
+      await database.close();
+    },
   };
 }
 
-function transactionOn(kysely: Kysely<Schema>): Transaction {
+function transactionOn(kysely: Kysely<Schema>, lines: Lines): Transaction {
   return {
     task: (id) => readTask(kysely, id),
     async apply(id, event, expected) {
-      const outcome = await applyEvent(kysely, id, event, expected);
+      const outcome = await applyToTask(kysely, lines, id, event, expected);
       if (!outcome.changed) throw new RolledBack(outcome);
       return outcome;
     },
@@ -102,5 +112,10 @@ function transactionOn(kysely: Kysely<Schema>): Transaction {
     closeLaunch: (id) => removeLaunch(kysely, id),
     putParent: (parent) => writeParent(kysely, parent),
     dequeueFollowUp: (id) => dequeueFollowUp(kysely, id),
+    enqueue: (run) => addQueuedRun(kysely, lines, run),
+    async begin(claim) {
+      if (await beginClaim(kysely, claim)) return;
+      throw new RolledBack({ changed: false, task: await readTask(kysely, claim.taskId), reason: "other_owner" });
+    },
   };
 }

@@ -17,6 +17,8 @@ export interface Schema extends BoardSchema, AccessSchema {
   parents: ParentsTable;
   agent_totals: AgentTotalsTable;
   task_search: TaskSearchTable;
+  queued_runs: QueuedRunsTable;
+  queue_lines: QueueLinesTable;
 }
 
 /** Facts about the store itself, such as the version of its schema and the progress of the mirror file. */
@@ -138,6 +140,37 @@ interface ParentsTable {
   variant: string | null;
   seen_at: number;
   host: string | null;
+}
+
+/** The runs of the queue that have not ended. */
+interface QueuedRunsTable {
+  /** Orders runs of the same priority. */
+  seq: Generated<number>;
+  task_id: string;
+  line: string;
+  priority: number;
+  state: "waiting" | "claimed" | "begun";
+  /** How often it has been claimed. */
+  fence: number;
+  claimed_by: string | null;
+  /** When the claim runs out; null unless it is claimed. */
+  claimed_until: number | null;
+  /** What the driver of the lines calls it. */
+  ticket: string;
+  /** How many retries are left. */
+  retries: number;
+  source: string | null;
+  limits: string;
+}
+
+/** The different needs of all runs that were ever queued. */
+interface QueueLinesTable {
+  line: string;
+  host: string;
+  model: string | null;
+  /** A JSON array of texts. */
+  labels: string;
+  machine: string | null;
 }
 
 /** The totals of all tasks and runs of one agent, written with every event that changes them. */

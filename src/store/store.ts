@@ -11,6 +11,7 @@ import type { Applied, NoticeIntent, Refused, Transition } from "../model/transi
 import type { BeatingProcess } from "../process/liveness.ts";
 import type { AccessRecords } from "./access/records.ts";
 import type { BoardRecords } from "./board/records.ts";
+import type { QueuedRun, RunClaim, RunQueue } from "./queue/run-queue.ts";
 
 /** Which tasks to read. All given fields must match. */
 export interface TaskQuery {
@@ -181,6 +182,13 @@ export interface Transaction {
   putParent(parent: Parent): Promise<void>;
   /** Removes a follow-up from its queue; false if it is no longer there. */
   dequeueFollowUp(id: string): Promise<boolean>;
+  /** Queues the run of a task that this transaction creates without a session. `queue.open` was called for it. */
+  enqueue(run: QueuedRun): Promise<void>;
+  /**
+   * Ends a claim, because its run begins: last in the transaction that gives the task its session. If the claim was
+   * lost, the whole transaction is refused (`other_owner`).
+   */
+  begin(claim: RunClaim): Promise<void>;
 }
 
 export interface Store {
@@ -188,6 +196,8 @@ export interface Store {
   readonly board: BoardRecords;
   /** Tokens for other machines, and the audit log. */
   readonly access: AccessRecords;
+  /** Runs that wait for any runner. */
+  readonly queue: RunQueue;
 
   /**
    * Runs `work` in one write transaction; it may be rerun from its start if the database was busy. If an event in it is

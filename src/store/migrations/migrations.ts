@@ -17,6 +17,7 @@ import { widerSearch } from "./6-search.ts";
 import { heartbeats } from "./7-heartbeats.ts";
 import { parentHosts } from "./8-notices.ts";
 import { accessTables } from "./9-access.ts";
+import { queueTables } from "./10-queue.ts";
 
 type Migration = (kysely: Kysely<Schema>, dialect: Dialect) => Promise<void>;
 
@@ -30,6 +31,7 @@ const MIGRATIONS: readonly Migration[] = [
   heartbeats,
   parentHosts,
   accessTables,
+  queueTables,
 ];
 
 /** The version that this code reads and writes. */

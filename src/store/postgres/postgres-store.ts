@@ -6,10 +6,12 @@ import { migrate } from "../migrations/migrations.ts";
 import type { PostgresOptions } from "../open.ts";
 import { prepare } from "../prepare.ts";
 import type { Store } from "../store.ts";
+import { pgBossLines } from "./pg-boss-lines.ts";
 import { postgresDatabase } from "./postgres-database.ts";
 
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
   const database = await postgresDatabase(options);
   await prepare(database, () => migrate(database));
-  return kyselyStore(database);
+  const { schema = "asyncagents" } = options;
+  return kyselyStore(database, pgBossLines({ schema, read: database.read }));
 }

@@ -17,6 +17,12 @@ const selectTask = preparedQuery<{ id: string }, TaskRow>((kysely, { id }) =>
   withNewestRun(kysely.selectFrom("tasks")).select(taskRowColumns(null)).where("tasks.id", "=", id),
 );
 
+/** Those that exist, in any order. */
+export async function readTasksById(kysely: Kysely<Schema>, ids: readonly string[]): Promise<Task[]> {
+  const found = withNewestRun(kysely.selectFrom("tasks")).select(taskRowColumns(null)).where("tasks.id", "in", ids);
+  return ((await found.execute()) as TaskRow[]).map(taskOf);
+}
+
 export async function readRuns(kysely: Kysely<Schema>, taskId: string, limit?: number): Promise<Run[]> {
   const rows = await kysely
     .selectFrom("runs")

@@ -165,21 +165,24 @@ export function changingColumns(task: Task) {
   } satisfies Updateable<Schema["tasks"]>;
 }
 
+/** The columns that only change while a task is in the queue. */
+export function placeColumns(task: Task) {
+  return { session_id: task.sessionId, directory: task.directory, model: task.model };
+}
+
 export function taskRow(task: Task, createdSeq: number): Insertable<Schema["tasks"]> {
   return {
     id: task.id,
-    session_id: task.sessionId,
     host: task.host,
-    directory: task.directory,
     parent_session_id: task.parentSessionId,
     parent_message_id: task.parentMessageId,
     parent_agent: task.parentAgent,
     description: task.description,
-    model: task.model,
     batch_id: task.batchId,
     is_forked: task.isForked ? 1 : 0,
     started_at: task.startedAt,
     created_seq: createdSeq,
+    ...placeColumns(task),
     ...changingColumns(task),
   };
 }

@@ -16,7 +16,7 @@ import type { ExpectedOwner } from "../store.ts";
 import { addToTotals } from "./agent-totals.ts";
 import { addNotice } from "./notices.ts";
 import { readTask } from "./reads.ts";
-import { changingColumns, runRow, taskRow } from "./rows.ts";
+import { changingColumns, placeColumns, runRow, taskRow } from "./rows.ts";
 
 export async function applyEvent(
   kysely: Kysely<Schema>,
@@ -40,13 +40,22 @@ export async function applyEvent(
   if (before === null) {
     await insertTask(kysely, taskRow(outcome.task, seq));
   } else {
-    await updateTask(kysely, { id, ...changingColumns(outcome.task) });
+    await updateTask(kysely, {
+      id,
+      ...changingColumns(outcome.task),
+      ...(isMoved(event) && placeColumns(outcome.task)),
+    });
   }
   await writeRun(kysely, before, outcome.task);
   await addToTotals(kysely, before, outcome.task);
   await moveWorkItem(kysely, before, outcome.task, event.at);
   if (outcome.notice !== null) await addNotice(kysely, outcome.task, outcome.notice, event.at);
   return outcome;
+}
+
+/** Whether the task got a session, or lost it. */
+function isMoved({ type }: TaskEvent): boolean {
+  return type === "task.claimed" || type === "run.requeued";
 }
 
 async function writeRun(kysely: Kysely<Schema>, before: Task | null, after: Task): Promise<void> {
@@ -56,8 +65,8 @@ async function writeRun(kysely: Kysely<Schema>, before: Task | null, after: Task
     await insertRun(kysely, row);
     return;
   }
-  const { task_id, number, ended_at, outcome, result, error } = row;
-  await updateRun(kysely, { task_id, number, ended_at, outcome, result, error });
+  const { prompt: _prompt, started_at: _started, ...changing } = row;
+  await updateRun(kysely, changing);
 }
 
 const insertTask = preparedQuery<Insertable<Schema["tasks"]>>((kysely, row) => kysely.insertInto("tasks").values(row));

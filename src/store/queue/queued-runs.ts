@@ -1,0 +1,100 @@
+/**
+ * The rows of queued runs, in the caller's transaction: a run joins the queue with its task, goes back to it for a
+ * retry, and leaves it when it ends. Also the lines: the different needs of runs. Does not claim.
+ */
+import { createHash } from "node:crypto";
+import type { Kysely } from "kysely";
+import { preparedQuery } from "../compiled-query.ts";
+import type { RowOf, Schema } from "../schema.ts";
+import type { Lines } from "./lines.ts";
+import type { QueuedRun, RunNeeds } from "./run-queue.ts";
+
+export interface StoredLine extends RunNeeds {
+  line: string;
+}
+
+/** Not a name that can be read: it goes into names of the database. */
+export function lineOf({ host, model, labels, machine }: RunNeeds): string {
+  const needs = JSON.stringify([host, model, [...new Set(labels)].toSorted(), machine]);
+  return `line-${createHash("sha256").update(needs).digest("hex").slice(0, 32)}`;
+}
+
+export async function addLine(kysely: Kysely<Schema>, needs: RunNeeds): Promise<void> {
+  const { host, model, labels, machine } = needs;
+  await kysely
+    .insertInto("queue_lines")
+    .values({
+      line: lineOf(needs),
+      host,
+      model,
+      labels: JSON.stringify([...new Set(labels)].toSorted()),
+      machine,
+    })
+    .onConflict((conflict) => conflict.column("line").doNothing())
+    .execute();
+}
+
+/** All lines. With `locked`, other transactions that lock them wait for this one. */
+export async function readLines(kysely: Kysely<Schema>, locked: boolean): Promise<StoredLine[]> {
+  const all = kysely.selectFrom("queue_lines").select(["line", "host", "model", "labels", "machine"]).orderBy("line");
+  const rows = await (locked ? all.forUpdate() : all).execute();
+  return rows.map((row) => ({ ...row, labels: JSON.parse(row.labels) }));
+}
+
+export async function addQueuedRun(kysely: Kysely<Schema>, lines: Lines, run: QueuedRun): Promise<void> {
+  const waiting = { taskId: run.taskId, line: lineOf(run), priority: run.priority };
+  const ticket = await lines.add(kysely, waiting);
+  await kysely
+    .insertInto("queued_runs")
+    .values({
+      task_id: run.taskId,
+      line: waiting.line,
+      priority: run.priority,
+      state: "waiting",
+      fence: 0,
+      claimed_by: null,
+      claimed_until: null,
+      ticket,
+      retries: run.retries,
+      source: run.source === null ? null : JSON.stringify(run.source),
+      limits: JSON.stringify(run.limits),
+    })
+    .execute();
+}
+
+/** For a run whose row says that it waits. */
+export async function putInLine(kysely: Kysely<Schema>, lines: Lines, row: RowOf<"queued_runs">): Promise<void> {
+  const ticket = await lines.add(kysely, { taskId: row.task_id, line: row.line, priority: row.priority });
+  if (ticket === row.ticket) return;
+  await kysely.updateTable("queued_runs").set({ ticket }).where("task_id", "=", row.task_id).execute();
+}
+
+/** 0 for a task that did not come from the queue. */
+export async function retriesLeft(kysely: Kysely<Schema>, taskId: string): Promise<number> {
+  const rows = await kysely.selectFrom("queued_runs").select("retries").where("task_id", "=", taskId).execute();
+  return rows[0]?.retries ?? 0;
+}
+
+/** The run waits for a runner again, and has one retry less. */
+export async function requeueRun(kysely: Kysely<Schema>, lines: Lines, taskId: string): Promise<void> {
+  const rows = await kysely
+    .updateTable("queued_runs")
+    .set((row) => ({ state: "waiting", claimed_by: null, claimed_until: null, retries: row("retries", "-", 1) }))
+    .where("task_id", "=", taskId)
+    .returningAll()
+    .execute();
+  for (const row of rows) await putInLine(kysely, lines, row);
+}
+
+/** The run has ended, perhaps before it began. */
+export async function removeQueuedRun(kysely: Kysely<Schema>, lines: Lines, taskId: string): Promise<void> {
+  const [row] = await selectPlace(kysely, { taskId });
+  if (row === undefined) return;
+  if (row.state === "waiting") await lines.remove(kysely, row.line, row.ticket);
+  await kysely.deleteFrom("queued_runs").where("task_id", "=", taskId).execute();
+}
+
+const selectPlace = preparedQuery<{ taskId: string }, Pick<RowOf<"queued_runs">, "line" | "state" | "ticket">>(
+  (kysely, { taskId }) =>
+    kysely.selectFrom("queued_runs").select(["line", "state", "ticket"]).where("task_id", "=", taskId),
+);

@@ -1,0 +1,82 @@
+/**
+ * The seam to the queue of runs that any runner may do. A run is enqueued in the transaction that writes its task, is
+ * claimed by one runner for a limited time, and leaves the queue for good in the transaction that begins it. Each claim
+ * has a fence: whoever lost its claim can neither extend, give back nor begin it. The task stays the only truth about
+ * the run; the queue knows what it needs and who may begin it.
+ */
+import type { RunLimits } from "../../model/limits.ts";
+import type { Task } from "../../model/task.ts";
+
+/** What a runner must have. Runs with the same needs wait in one line. */
+export interface RunNeeds {
+  host: string;
+  model: string | null;
+  /** The runner must have all of them. */
+  labels: readonly string[];
+  /** The machine that has the folder; null if any runner can get it from its repository. */
+  machine: string | null;
+}
+
+/** Where a runner on another machine gets the folder from. */
+export interface RunSource {
+  remote: string;
+  commit: string;
+}
+
+export interface QueuedRun extends RunNeeds {
+  taskId: string;
+  /** Higher ones first; the oldest among equals. */
+  priority: number;
+  /** How often an interrupted run may start again. */
+  retries: number;
+  source: RunSource | null;
+  /** The limits of the run, where they differ from the runner's. */
+  limits: RunLimits;
+}
+
+/** What a runner offers, and how much it claims. */
+export interface ClaimRequest {
+  /** The instance or process that claims. */
+  runner: string;
+  hosts: readonly string[];
+  labels: readonly string[];
+  machine: string;
+  count: number;
+  leaseMs: number;
+  /** Now, for a database without a clock of its own that all its users share. */
+  at: number;
+  limits: QueueLimits;
+}
+
+/** How many queued runs may be claimed and at work at once, in all processes together. No limit when absent. */
+export interface QueueLimits {
+  total?: number;
+  hosts?: Readonly<Record<string, number>>;
+  models?: Readonly<Record<string, number>>;
+  labels?: Readonly<Record<string, number>>;
+}
+
+/** A claim of a run. The fence increases with each claim. */
+export interface RunClaim {
+  taskId: string;
+  fence: number;
+}
+
+export interface ClaimedRun extends RunClaim {
+  task: Task;
+  run: QueuedRun;
+}
+
+export interface RunQueue {
+  /** Prepares the line for runs with these needs, outside of any transaction. Cheap when it is known. */
+  open(needs: RunNeeds): Promise<void>;
+  /**
+   * Claims runs that the runner can do, by priority, then by age. Also hands out those whose claim ran out. Limits are
+   * counted in the same transaction, so that several runners at once never exceed them.
+   */
+  claim(request: ClaimRequest): Promise<ClaimedRun[]>;
+  /** Gives those claims more time. Returns those that were lost. */
+  extend(claims: readonly RunClaim[], lease: { leaseMs: number; at: number }): Promise<RunClaim[]>;
+  /** Gives a claim back: the run waits in its place again. False if the claim was lost. */
+  release(claim: RunClaim): Promise<boolean>;
+}
