@@ -107,11 +107,15 @@ const notWithoutOutput: EndCheck = ({ machine }, { sessionId }, { messageId, err
   return isBegun && !ends.includes("stopped") ? `had another end (${ends.join(", ") || "none"})` : null;
 };
 
-/** A program has its prompt, and has not begun to work on it. */
-const stillWaiting: EndCheck = ({ machine }, { id }, run) =>
-  machine.ends.wasWaiting(id, run.number, run.messageId) && !mayWorkOn(run)
-    ? "was called over before its agent had begun"
-    : null;
+/**
+ * A program has its prompt, and has not begun to work on it. The failure of a person's turn before it is taken for its
+ * own: both are announced in the same way.
+ */
+const stillWaiting: EndCheck = ({ machine }, { id, sessionId }, run) => {
+  if (!machine.ends.wasWaiting(id, run.number, run.messageId) || mayWorkOn(run)) return null;
+  const isOfAPerson = machine.written.has(sessionId) && CAUSES.some(({ words }) => words.test(run.error ?? ""));
+  return isOfAPerson ? null : "was called over before its agent had begun";
+};
 
 /** With one event and one outcome. */
 export async function eachRunEndsOnce({ truth }: Stage, tasks: readonly Task[]): Promise<string[]> {
