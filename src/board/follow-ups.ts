@@ -155,7 +155,8 @@ async function sessionIdOf(
   const attempt = await store.board.attempt(place.attemptId);
   if (attempt === null) throw notFound("attempt", place.attemptId);
   if (attempt.latestSession !== null) return attempt.latestSession.id;
-  const what = attempt.state === "starting" ? "is still being set up" : `has none: ${attempt.error ?? "it failed"}`;
+  const why = attempt.state === "merged" ? "it was merged, and its session was pruned" : (attempt.error ?? "it failed");
+  const what = attempt.state === "starting" ? "is still being set up" : `has none: ${why}`;
   throw new AsyncAgentsError(
     "session_missing",
     `Attempt ${attempt.id} ${what}, so there is no session to continue. Wait until get_attempt shows one, or start another attempt.`,

@@ -33,6 +33,8 @@ function isGlobalSwitch(word: string): boolean {
   return Object.entries(GLOBAL_OPTIONS).some(([name, { short }]) => word === `--${name}` || word === `-${short}`);
 }
 
+const UNITS_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
 type Values = Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
 
 export class CommandArguments {
@@ -78,13 +80,12 @@ export class CommandArguments {
     throw new AsyncAgentsError("invalid_input", `--${name} must be a positive number, not "${text}".`);
   }
 
-  /** Seconds, or a number with ms, s, m or h; returned in milliseconds. */
+  /** Seconds, or a number with ms, s, m, h or d; returned in milliseconds. */
   duration(name: string): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
-    const [, number, unit = "s"] = /^(\d{1,9}(?:\.\d+)?)(ms|s|m|h)?$/.exec(text) ?? [];
-    if (number !== undefined)
-      return Math.round(Number(number) * { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }[unit as "s"]);
+    const [, number, unit = "s"] = /^(\d{1,9}(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text) ?? [];
+    if (number !== undefined) return Math.round(Number(number) * UNITS_MS[unit as keyof typeof UNITS_MS]);
     throw new AsyncAgentsError("invalid_input", `--${name} must be a time such as 30s, 5m or 1h, not "${text}".`);
   }
 

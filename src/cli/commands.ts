@@ -17,6 +17,7 @@ import { linkCommand } from "./commands/link.ts";
 import { listCommand, showCommand } from "./commands/list.ts";
 import { logsCommand } from "./commands/logs.ts";
 import { mcpCommand } from "./commands/mcp.ts";
+import { pruneCommand } from "./commands/prune.ts";
 import { runCommand } from "./commands/run.ts";
 import { cancelCommand, forkCommand, resumeCommand, tellCommand, waitCommand } from "./commands/steer.ts";
 import { STORE_COMMANDS } from "./commands/store.ts";
@@ -49,6 +50,7 @@ export const COMMANDS: readonly Command[] = [
   linkCommand,
   mcpCommand,
   ...STORE_COMMANDS,
+  pruneCommand,
   installCommand,
   doctorCommand,
   completionCommand,

@@ -18,6 +18,7 @@ import { DEPTH_VARIABLE } from "../protocol/call-origin.ts";
 import { openStore } from "../store/open.ts";
 import { storeSetting } from "../store/store-setting.ts";
 import { DailyBackup } from "./daily-backup.ts";
+import { DailyPrune } from "./daily-prune.ts";
 import { executorsOf, hostMakers } from "./host-makers.ts";
 import { limitSettings, offersScripted } from "./limit-settings.ts";
 
@@ -39,7 +40,7 @@ export interface Daemon {
 export async function startDaemon({ directory, worktrees, environment, log }: DaemonOptions): Promise<Daemon> {
   const postgres = storeSetting(environment);
   const store = await openStore({ directory, environment, log: (line) => log.info(line) });
-  const { maxDepth, ...limits } = limitSettings(environment, log);
+  const { maxDepth, retention, ...limits } = limitSettings(environment, log);
   // Agents on these hosts are one level deeper than whoever asks for them.
   const makers = hostMakers({ directory, environment: { ...environment, [DEPTH_VARIABLE]: "1" }, log });
   const runner = new Runner({ store, log, makers, ...limits });
@@ -65,8 +66,10 @@ export async function startDaemon({ directory, worktrees, environment, log }: Da
   let server: ApiServer | null = null;
   // A PostgreSQL database is backed up by those who run it.
   const backup = postgres === null ? new DailyBackup(directory, log) : null;
+  const prune = new DailyPrune({ ...systemClock, store, log }, retention);
   const stop = async () => {
     backup?.stop();
+    await prune.stop();
     server?.withdraw();
     await board.stop();
     await runner.stop();

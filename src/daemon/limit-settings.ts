@@ -1,13 +1,15 @@
 /**
  * The daemon's limits, from environment variables: for each run, for how many run and wait, for how deep agents may
- * launch agents; and whether models are offered the scripted agent. An invalid value is logged and ignored: it must not
- * keep the daemon from starting.
+ * launch agents, for how long ended tasks are kept; and whether models are offered the scripted agent. An invalid value
+ * is logged and ignored: it must not keep the daemon from starting.
  */
 
+import type { RetentionLimits } from "../engine/retention.ts";
 import { DEFAULT_LIMITS, type Limits } from "../model/limits.ts";
 import type { Log } from "../process/log.ts";
 
 const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
 const MAX_CONCURRENT = 16;
 const MAX_QUEUED = 200;
 const MAX_DEPTH = 1;
@@ -19,6 +21,8 @@ interface LimitSettings {
   maxQueued: number;
   /** 1: an agent that we started launches none. */
   maxDepth: number;
+  /** Nothing is pruned unless it says so. */
+  retention: RetentionLimits;
 }
 
 /** Whether models are offered the scripted agent. People can always use it. */
@@ -34,6 +38,7 @@ export function limitSettings(environment: Readonly<Record<string, string | unde
     if (text !== "") log.error(`${name} is not a usable number; it is ignored`, { given: text.slice(0, 50) });
     return null;
   };
+  const days = read("ASYNCAGENTS_KEEP_DAYS");
   const minutes = (name: string) => {
     const value = read(name);
     return value === null ? null : value * MINUTE_MS;
@@ -48,5 +53,9 @@ export function limitSettings(environment: Readonly<Record<string, string | unde
     maxConcurrent: read("ASYNCAGENTS_MAX_CONCURRENT", Number.isInteger) ?? MAX_CONCURRENT,
     maxQueued: read("ASYNCAGENTS_MAX_QUEUED", Number.isInteger) ?? MAX_QUEUED,
     maxDepth: read("ASYNCAGENTS_MAX_DEPTH", Number.isInteger) ?? MAX_DEPTH,
+    retention: {
+      olderThanMs: days === null ? undefined : days * DAY_MS,
+      keep: read("ASYNCAGENTS_KEEP_TASKS", Number.isInteger) ?? undefined,
+    },
   };
 }

@@ -10,6 +10,7 @@ import type { Database } from "./database.ts";
 import { readEntriesOf, readFeed, readLastSeq } from "./feed.ts";
 import { moveBeat, putInstance, readInstances, removeInstance } from "./instances.ts";
 import { refuseIfNewer } from "./migrations/migrations.ts";
+import { pruneStep, readPruned, readStartOfNewest } from "./pruning/prune.ts";
 import { beginClaim } from "./queue/claims.ts";
 import { kyselyQueue } from "./queue/kysely-queue.ts";
 import type { Lines } from "./queue/lines.ts";
@@ -91,6 +92,10 @@ export function kyselyStore(database: Database, lines: Lines = tableLines): Stor
     reopenNotices: (taskId) => write((kysely) => reopenNotices(kysely, taskId)),
     settleNotices: (messageId, outcome) => write((kysely) => settleNotices(kysely, messageId, outcome)),
     dropNotices: (parent, reason, at) => write((kysely) => dropNotices(kysely, parent, reason, at)),
+
+    prune: (request) => pruneStep({ read, write, dialect }, request),
+    startOfNewest: (count) => read((kysely) => readStartOfNewest(kysely, count)),
+    pruned: () => read(readPruned),
 
     async close() {
       await lines.close();

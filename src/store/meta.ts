@@ -1,12 +1,19 @@
 /**
  * Facts about the store itself, by key: the version of its schema, the progress of the mirror, the version of the
- * board.
+ * board, what was pruned.
  */
 import type { Kysely } from "kysely";
 import { preparedQuery } from "./compiled-query.ts";
 import type { Schema } from "./schema.ts";
 
-type MetaKey = "schema_version" | "mirrored_seq" | "board_version" | "rebuilt";
+type MetaKey =
+  | "schema_version"
+  | "mirrored_seq"
+  | "mirrored_pruned"
+  | "board_version"
+  | "rebuilt"
+  | "pruned_tasks"
+  | "pruned_seq";
 
 export async function readMeta(kysely: Kysely<Schema>, key: MetaKey): Promise<string | null> {
   const [row] = await selectValue(kysely, { key });

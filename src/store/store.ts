@@ -166,6 +166,44 @@ export interface ExpectedOwner {
   owner: string | null;
 }
 
+/** A step through the tasks that ended before a time, oldest start first. */
+export interface PruneRequest {
+  /** In ms since the epoch. */
+  endedBefore: number;
+  /** `next` of the step before; null for the first. */
+  after: PrunePosition | null;
+  /** Only count what would be removed. */
+  dryRun: boolean;
+}
+
+export interface PrunePosition {
+  startedAt: number;
+  createdSeq: number;
+}
+
+/**
+ * Why an ended task stays: its parent has not been told; a follow-up is queued for it; its work item has worktrees or
+ * work that is not merged; it launched a task that is live or still to be reported to it; another task of its batch is
+ * live; it has the newest event of the feed.
+ */
+export type PruneObstacle = "notice" | "follow_up" | "attempt" | "parent" | "batch" | "newest";
+
+export interface PruneStep {
+  /** The number of rows by table, `tasks` among them. */
+  removed: Readonly<Record<string, number>>;
+  /** The number of tasks that are old enough and stay, by reason. */
+  kept: Readonly<Partial<Record<PruneObstacle, number>>>;
+  /** Null if there are no more. */
+  next: PrunePosition | null;
+}
+
+/** What was removed from the store in all its time. */
+export interface Pruned {
+  tasks: number;
+  /** The highest seq of a removed entry of the feed. */
+  seq: number;
+}
+
 /** What can be done inside one write transaction. It must not wait for anything but the store. */
 export interface Transaction {
   task(id: string): Promise<Task | null>;
@@ -231,6 +269,7 @@ export interface Store {
     between: { after: number; before: number },
     limit?: number,
   ): Promise<FeedEntry[]>;
+  /** The seq of the newest entry. Never decreases: the newest entry is not pruned. */
   lastSeq(): Promise<number>;
   /** Calls back, soon and coalesced, after commits of any process. Returns a function that unsubscribes. */
   onChange(listener: () => void): () => void;
@@ -275,6 +314,16 @@ export interface Store {
   dropNotices(parentSessionId: string, reason: string, at: number): Promise<void>;
   /** Makes the undelivered notices about a task due again, dropped ones included. Returns how many. */
   reopenNotices(taskId: string): Promise<number>;
+
+  /**
+   * Removes some of the ended tasks that may go, with all their rows and entries of the feed, in one short transaction.
+   * Repeat it with `next` until that is null; pause in between, so that others can write.
+   */
+  prune(request: PruneRequest): Promise<PruneStep>;
+  /** When the oldest of the `count` newest tasks started; null if there are fewer. */
+  startOfNewest(count: number): Promise<number | null>;
+  /** A reader of the feed that is behind `seq` may have missed the end of tasks that are gone. */
+  pruned(): Promise<Pruned>;
 
   close(): Promise<void>;
 }

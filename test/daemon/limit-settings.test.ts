@@ -8,9 +8,14 @@ function read(environment: Record<string, string>) {
   return { ...limitSettings(environment, log), logged };
 }
 
-const USUAL = { maxConcurrent: 16, maxQueued: 200, maxDepth: 1 };
+const USUAL = {
+  maxConcurrent: 16,
+  maxQueued: 200,
+  maxDepth: 1,
+  retention: { olderThanMs: undefined, keep: undefined },
+};
 
-test("by default loops, the number of tasks and their depth are limited", () => {
+test("by default loops, the number of tasks and their depth are limited, and nothing is pruned", () => {
   expect(read({})).toEqual({ limits: DEFAULT_LIMITS, ...USUAL, logged: [] });
 });
 
@@ -23,12 +28,15 @@ test("each is read in its unit", () => {
     ASYNCAGENTS_MAX_COST: "0.25",
     ASYNCAGENTS_MAX_REPEATS: "9",
     ASYNCAGENTS_STALL_MINUTES: " 2 ",
+    ASYNCAGENTS_KEEP_DAYS: "0.5",
+    ASYNCAGENTS_KEEP_TASKS: "1000",
   };
   expect(read(environment)).toEqual({
     limits: { runMs: 90_000, cost: 0.25, repeats: 9, stallMs: 120_000 },
     maxConcurrent: 4,
     maxQueued: 7,
     maxDepth: 2,
+    retention: { olderThanMs: 43_200_000, keep: 1_000 },
     logged: [],
   });
 });

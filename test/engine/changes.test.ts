@@ -2,6 +2,8 @@ import { expect, test } from "bun:test";
 import { BoardChanges } from "../../src/engine/watching/board-changes.ts";
 import { Changes } from "../../src/engine/watching/changes.ts";
 import { type TaskChange, TaskChanges } from "../../src/engine/watching/task-changes.ts";
+import { Waiter } from "../../src/engine/watching/waiter.ts";
+import { noProgress } from "../../src/model/progress.ts";
 import { systemClock } from "../../src/process/clock.ts";
 import type { Store } from "../../src/store/store.ts";
 import { completed, create, newTask } from "../../src/testing/sample-task.ts";
@@ -113,7 +115,10 @@ test("a watcher of tasks sees each as it was right after its event, including th
   await create(store, "early");
   await store.apply("early", { type: "run.phased", at: 2, run: 0, phase: "working", detail: null });
   const heard = told<TaskChange>();
-  const watching = new TaskChanges({ store, log, after }, (changes) => heard.add(changes));
+  const watching = new TaskChanges(
+    { store, log, after },
+    { changed: (changes) => heard.add(changes), missed: () => {} },
+  );
   await watching.start();
   await store.write(async (transaction) => {
     await transaction.apply("late", { type: "task.created", at: 3, task: newTask("late") });
@@ -161,4 +166,65 @@ test("a watcher of the board is told when it changed, and nothing about tasks", 
   await changed.until((told) => told);
   expect(changed.all).toEqual([true]);
   watching.stop();
+});
+
+/** A reader of the feed that sleeps until it is woken. */
+function sleepingClock() {
+  const due: (() => void)[] = [];
+  const noticed = Promise.withResolvers<void>();
+  return {
+    after(_ms: number, work: () => void) {
+      due.push(work);
+      noticed.resolve();
+      return () => {};
+    },
+    async wake() {
+      await noticed.promise;
+      for (const work of due.splice(0)) work();
+    },
+  };
+}
+
+/** A task that ends and is pruned, and something that happens afterwards. */
+async function endAndPrune(store: Store): Promise<void> {
+  await store.apply("gone", completed(2_000));
+  await create(store, "later", { batchId: "later" });
+  const { removed } = await store.prune({ endedBefore: 3_000, after: null, dryRun: false });
+  expect(removed.tasks).toBe(1);
+}
+
+test("a reader that slept while a task ended and was pruned is told of the gap, and reads on", async () => {
+  const { store } = await newWorld().side({ started: false });
+  await create(store, "gone", { batchId: "gone", parentSessionId: "" });
+  const clock = sleepingClock();
+  const heard = told<string>();
+  const changes = new Changes({ store, log, after: clock.after }, 1);
+  changes.onEntries((entries) => heard.add(entries.map(({ taskId }) => taskId)));
+  changes.onGap(() => heard.add(["gap"]));
+  const waiting = new Waiter({ store, after }, changes).untilEnded("gone");
+  await changes.start();
+  await endAndPrune(store);
+  await clock.wake();
+  expect(await waiting).toEqual({ reason: "reached", task: null });
+  await heard.until((id) => id === "later");
+  expect(heard.all).toEqual(["gap", "later"]);
+  changes.stop();
+});
+
+test("superseded progress is no gap, and neither is what was pruned before the reader started", async () => {
+  const { store } = await newWorld().side({ started: false });
+  await create(store, "gone", { batchId: "gone", parentSessionId: "" });
+  await endAndPrune(store);
+  const clock = sleepingClock();
+  const heard = told<string>();
+  const changes = new Changes({ store, log, after: clock.after }, 1);
+  changes.onEntries((entries) => heard.add(entries.map(({ event }) => event.type)));
+  changes.onGap(() => heard.add(["gap"]));
+  await changes.start();
+  const progress = noProgress(5);
+  for (const at of [4_000, 5_000]) await store.apply("later", { type: "run.progressed", at, run: 0, progress });
+  await clock.wake();
+  await heard.until((type) => type === "run.progressed");
+  expect(heard.all).toEqual(["run.progressed"]);
+  changes.stop();
 });

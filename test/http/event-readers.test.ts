@@ -239,3 +239,39 @@ async function memory(child: { tell(line: string): void; said(): Promise<string>
   child.tell("memory");
   return Number((await child.said()).replace("memory ", ""));
 }
+
+test("after tasks were pruned, a new reader gets a snapshot without them", async () => {
+  const api = await startApi();
+  for (const id of ["old", "new"]) {
+    await create(api.store, id, { batchId: id, parentSessionId: "" });
+    await api.store.apply(id, { type: "run.completed", at: 2000, run: 0, result: "x", progress: null });
+  }
+  const idsOf = async () => {
+    const first = await (await EventReader.open(api)).next();
+    if (first === null) throw new Error("the stream ended");
+    return snapshotOf(first).tasks.map(({ id }) => id);
+  };
+  expect((await idsOf()).sort()).toEqual(["new", "old"]);
+  await api.store.prune({ endedBefore: 3000, after: null, dryRun: false });
+  expect(await idsOf()).toEqual(["new"]);
+  const { code, message } = await failureOf(fetch(`${api.url}/v1/tasks/old`));
+  expect(code).toBe("task_not_found");
+  expect(message).toContain("pruned");
+});
+
+test("readers who missed that tasks ended and were pruned are disconnected, to begin with a new snapshot", async () => {
+  let missed = () => {};
+  const api = await startApi();
+  const overview = new Overview(api.store);
+  const watch = overview.watch.bind(overview);
+  overview.watch = (context, listener) => {
+    missed = listener.missed;
+    return watch(context, listener);
+  };
+  const streams = new EventStreams({ overview, log: { info() {}, error() {} } });
+  const response = await streams.open(new Request("http://localhost/v1/events"));
+  expect(streams.size).toBe(1);
+  missed();
+  expect(streams.size).toBe(0);
+  expect(await response.text()).toContain("event: snapshot");
+});

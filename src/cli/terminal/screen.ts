@@ -130,8 +130,8 @@ export class Screen {
     this.#print("stderr", `${said}\n`);
   }
 
-  /** Shows progress once something takes long. */
-  async during<T>(text: string, work: Promise<T>): Promise<T> {
+  /** Shows progress once something takes long; a function says how far it is. */
+  async during<T>(text: string | (() => string), work: Promise<T>): Promise<T> {
     const done = this.#spin(text);
     try {
       return await work;
@@ -150,7 +150,7 @@ export class Screen {
     this.#output.write(stream, text);
   }
 
-  #spin(text: string): () => void {
+  #spin(text: string | (() => string)): () => void {
     if (this.#stderr === null || this.json || this.#spinning) return () => {};
     const width = this.#stderr.columns || 80;
     const began = performance.now();
@@ -159,7 +159,7 @@ export class Screen {
       const past = performance.now() - began;
       if (past < SLOW_MS) return;
       shown = true;
-      const line = `${SPINNER[Math.floor(past / SPIN_MS) % SPINNER.length]} ${text} ${Math.floor(past / 1000)}s`;
+      const line = `${SPINNER[Math.floor(past / SPIN_MS) % SPINNER.length]} ${typeof text === "string" ? text : text()} ${Math.floor(past / 1000)}s`;
       this.#output.write("stderr", `\r\x1b[2K${cutToWidth(oneLine(line), width - 1)}`);
     };
     const timer = setInterval(draw, SPIN_MS);

@@ -1,6 +1,7 @@
 /**
  * Reads the store's feed as it grows, and passes on each entry once, in order, whichever process wrote it. One read at
- * a time; a failed read is repeated. Starts at the end of the feed, without history.
+ * a time; a failed read is repeated. Starts at the end of the feed, without history. If entries were pruned before they
+ * were read here (after a long sleep), their tasks are gone, and listeners are told that there is a gap.
  */
 import { messageOf } from "../../model/errors.ts";
 import type { Clock } from "../../process/clock.ts";
@@ -26,6 +27,7 @@ export class Changes {
   readonly #context: WatchContext;
   readonly #pauseMs: number;
   readonly #listeners = new Set<EntriesListener>();
+  readonly #gapListeners = new Set<() => void>();
   #seq = 0;
   #stop: (() => void) | null = null;
   /** Cancels a read that is scheduled. */
@@ -62,6 +64,12 @@ export class Changes {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Called when tasks may have ended and been pruned without an entry for the listeners. */
+  onGap(listener: () => void): () => void {
+    this.#gapListeners.add(listener);
+    return () => this.#gapListeners.delete(listener);
+  }
+
   /** After a moment, once for everything that was written until then. */
   #readSoon(ms = this.#pauseMs): void {
     this.#cancelRead ??= this.#context.after(ms, () => {
@@ -79,6 +87,8 @@ export class Changes {
         this.#again = false;
         const session = this.#stop;
         const entries = await this.#context.store.feed(this.#seq, PAGE);
+        const hasGap = hasHole(this.#seq, entries) && (await this.#context.store.pruned()).seq > this.#seq;
+        if (hasGap) for (const listener of this.#gapListeners) listener();
         if (entries.length > 0) for (const listener of this.#listeners) await listener(entries);
         // It was stopped, and possibly started again further on: this page is out of date.
         if (this.#stop !== session) this.#again = true;
@@ -92,4 +102,12 @@ export class Changes {
       this.#reading = false;
     }
   }
+}
+
+/**
+ * Whether numbers are missing. Usually it was progress that was superseded, or a write that failed. The newest entry is
+ * never pruned, so there is one after each that was.
+ */
+function hasHole(after: number, entries: readonly FeedEntry[]): boolean {
+  return (entries.at(-1)?.seq ?? after) > after + entries.length;
 }

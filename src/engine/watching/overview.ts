@@ -8,7 +8,7 @@ import { isLive, type Run, STATUSES, type Status, type Task } from "../../model/
 import type { AgentTotals, Notice, RunSpan, Store, TaskPage, TaskQuery } from "../../store/store.ts";
 import { BoardChanges } from "./board-changes.ts";
 import type { WatchContext } from "./changes.ts";
-import { type TaskChange, TaskChanges } from "./task-changes.ts";
+import { TaskChanges, type TaskChangesListener } from "./task-changes.ts";
 
 const PAGE = 200;
 const GROUP_TASKS = 1000;
@@ -80,7 +80,7 @@ export class Overview {
     if (task) return task;
     throw new AsyncAgentsError(
       "task_not_found",
-      `There is no task "${id.slice(0, 100)}". The list of tasks shows the ids.`,
+      `There is no task "${id.slice(0, 100)}": the id is wrong, or the task was pruned. The list of tasks shows the ids.`,
     );
   }
 
@@ -95,10 +95,7 @@ export class Overview {
   }
 
   /** Reports what happens after it is started, in order, whichever process did it. */
-  watch(
-    context: Omit<WatchContext, "store">,
-    listener: (changes: readonly TaskChange[]) => void | Promise<void>,
-  ): TaskChanges {
+  watch(context: Omit<WatchContext, "store">, listener: TaskChangesListener): TaskChanges {
     return new TaskChanges({ ...context, store: this.#store }, listener);
   }
 
@@ -110,6 +107,11 @@ export class Overview {
   /** The position of the feed. What is read later includes everything up to it. */
   lastSeq(): Promise<number> {
     return this.#store.lastSeq();
+  }
+
+  /** How many tasks were ever pruned: lists and figures change with it, and the feed does not. */
+  async prunedTasks(): Promise<number> {
+    return (await this.#store.pruned()).tasks;
   }
 
   async taskCount(): Promise<number> {

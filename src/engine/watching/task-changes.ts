@@ -14,6 +14,12 @@ export interface TaskChange {
   task: Task;
 }
 
+export interface TaskChangesListener {
+  changed(changes: readonly TaskChange[]): void | Promise<void>;
+  /** Some tasks that were live are gone: what is shown has to be read again. */
+  missed(): void;
+}
+
 /** People are watching: commits are read almost at once, together with those directly after them. */
 const WATCHING_PAUSE_MS = 5;
 
@@ -25,10 +31,14 @@ export class TaskChanges {
   readonly #changes: Changes;
   #known = new Map<string, Task>();
 
-  constructor(context: WatchContext, listener: (changes: readonly TaskChange[]) => void | Promise<void>) {
+  constructor(context: WatchContext, listener: TaskChangesListener) {
     this.#store = context.store;
     this.#changes = new Changes(context, WATCHING_PAUSE_MS);
-    this.#changes.onEntries(async (entries) => listener(await this.#fold(entries)));
+    this.#changes.onEntries(async (entries) => listener.changed(await this.#fold(entries)));
+    this.#changes.onGap(() => {
+      this.#known = new Map();
+      listener.missed();
+    });
   }
 
   start(): Promise<void> {

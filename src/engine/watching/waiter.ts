@@ -35,6 +35,7 @@ export class Waiter {
       const close = () => {
         done = true;
         stop();
+        stopGaps();
         cancel?.();
         options.signal?.removeEventListener("abort", abort);
       };
@@ -60,6 +61,7 @@ export class Waiter {
       const stop = this.#changes.onEntries((entries) => {
         if (entries.some((entry) => entry.taskId === taskId)) look();
       });
+      const stopGaps = this.#changes.onGap(look);
       const cancel = options.timeout === undefined ? undefined : after(options.timeout, () => give("timeout"));
       options.signal?.addEventListener("abort", abort, { once: true });
       if (options.signal?.aborted) abort();

@@ -73,7 +73,10 @@ export class EventStreams {
   constructor(options: { overview: Overview; log: Log; heartbeatMs?: number | undefined }) {
     this.#snapshots = new Snapshots(options.overview);
     const watching = { log: options.log, after: systemClock.after };
-    this.#changes = options.overview.watch(watching, (changes) => this.#tell(changes));
+    this.#changes = options.overview.watch(watching, {
+      changed: (changes) => this.#tell(changes),
+      missed: () => this.#letAllGo(),
+    });
     this.#board = options.overview.watchBoard(watching, () => this.#announce("board.changed"));
     this.#heartbeatMs = options.heartbeatMs ?? HEARTBEAT_MS;
   }
@@ -119,6 +122,10 @@ export class EventStreams {
   /** Ends all streams and rejects new ones. */
   close(): void {
     this.#closed = true;
+    this.#letAllGo();
+  }
+
+  #letAllGo(): void {
     for (const reader of [...this.#readers]) this.#letGo(reader);
   }
 

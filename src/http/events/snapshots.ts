@@ -14,8 +14,13 @@ const MAX_LIVE = 1000;
 /** How often a changing store is read again. After that, what changed meanwhile is sent again as an event. */
 const TRIES = 5;
 
-interface SnapshotBytes {
+interface StoreState {
   seq: number;
+  /** How many tasks were ever pruned. */
+  pruned: number;
+}
+
+interface SnapshotBytes extends StoreState {
   json: string;
 }
 
@@ -30,24 +35,29 @@ export class Snapshots {
 
   /** A snapshot as of now or later. */
   async read(): Promise<SnapshotBytes> {
-    const seq = await this.#overview.lastSeq();
-    if (this.#made?.seq === seq) return this.#made;
+    const { seq, pruned } = await this.#state();
+    if (this.#made?.seq === seq && this.#made.pruned === pruned) return this.#made;
     this.#making ??= this.#make().finally(() => {
       this.#making = null;
     });
     const made = await this.#making;
     // A snapshot that was already being made may be older than what we asked for.
-    return made.seq >= seq ? made : this.read();
+    return made.seq >= seq && made.pruned >= pruned ? made : this.read();
   }
 
   async #make(): Promise<SnapshotBytes> {
     for (let attempt = 1; ; attempt++) {
-      const seq = await this.#overview.lastSeq();
+      const state = await this.#state();
       const json = JSON.stringify(await this.#collect());
-      if (attempt < TRIES && (await this.#overview.lastSeq()) !== seq) continue;
-      this.#made = { seq, json };
+      if (attempt < TRIES && (await this.#overview.lastSeq()) !== state.seq) continue;
+      this.#made = { ...state, json };
       return this.#made;
     }
+  }
+
+  async #state(): Promise<StoreState> {
+    const [seq, pruned] = await Promise.all([this.#overview.lastSeq(), this.#overview.prunedTasks()]);
+    return { seq, pruned };
   }
 
   async #collect() {

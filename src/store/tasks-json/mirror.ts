@@ -4,12 +4,15 @@
  * finishes what a killed one left. A failed write is logged and never fails a task: the database is the truth.
  */
 import { existsSync } from "node:fs";
+import type { Kysely } from "kysely";
 import { messageOf } from "../../model/errors.ts";
 import type { LineLog } from "../../process/log.ts";
 import type { Database } from "../database.ts";
 import { readLastSeq } from "../feed.ts";
 import { putMeta, readMeta } from "../meta.ts";
 import { refuseIfNewer } from "../migrations/migrations.ts";
+import { readPruned } from "../pruning/prune.ts";
+import type { Schema } from "../schema.ts";
 import { tryLock } from "../sqlite/file-lock.ts";
 import { writeTasksJson } from "./file.ts";
 
@@ -119,9 +122,12 @@ async function mirrorOnce({ database, file, lockFile }: MirrorOptions): Promise<
   try {
     if (await isCurrent(database, file)) return "current";
     await database.read(refuseIfNewer);
-    const seq = await database.read(readLastSeq);
+    const { seq, pruned } = await database.read(readState);
     await writeTasksJson(database, file);
-    await database.write((kysely) => putMeta(kysely, "mirrored_seq", String(seq)));
+    await database.write(async (kysely) => {
+      await putMeta(kysely, "mirrored_seq", String(seq));
+      if (pruned > 0) await putMeta(kysely, "mirrored_pruned", String(pruned));
+    });
     return "written";
   } finally {
     lock.release();
@@ -129,9 +135,18 @@ async function mirrorOnce({ database, file, lockFile }: MirrorOptions): Promise<
 }
 
 async function isCurrent(database: Database, file: string): Promise<boolean> {
-  const [last, mirrored] = await database.read(async (kysely) => [
-    await readLastSeq(kysely),
-    Number((await readMeta(kysely, "mirrored_seq")) ?? 0),
-  ]);
-  return last === 0 || (mirrored === last && existsSync(file));
+  const { last, mirrored } = await database.read(async (kysely) => ({
+    last: await readState(kysely),
+    mirrored: {
+      seq: Number((await readMeta(kysely, "mirrored_seq")) ?? 0),
+      pruned: Number((await readMeta(kysely, "mirrored_pruned")) ?? 0),
+    },
+  }));
+  if (last.seq === 0) return true;
+  return mirrored.seq === last.seq && mirrored.pruned === last.pruned && existsSync(file);
+}
+
+/** What the file depends on. Both numbers only increase. */
+async function readState(kysely: Kysely<Schema>): Promise<{ seq: number; pruned: number }> {
+  return { seq: await readLastSeq(kysely), pruned: (await readPruned(kysely)).tasks };
 }

@@ -1,7 +1,7 @@
 /**
  * The totals of each agent's tasks, updated in the transaction of every event, so that reading them does not depend on
- * the number of tasks. They always equal the sum over all stored tasks and runs, each for the agent that did it.
- * Nothing is ever subtracted for deletion: no task is deleted.
+ * the number of tasks. The numbers by status are those of the stored tasks. The rest is what agents have done in all:
+ * the sum over stored and pruned tasks and runs, each for the agent that did it.
  */
 import { type Kysely, sql } from "kysely";
 import { runDuration, STATUSES, type Status, type Task } from "../../model/task.ts";
@@ -34,10 +34,25 @@ export async function addToTotals(kysely: Kysely<Schema>, before: Task | null, a
 
 /** The task counts for its new agent; earlier work and usage stay with the previous one. */
 async function handOver(kysely: Kysely<Schema>, { agent, status }: Task, change: TotalsRow): Promise<void> {
-  const nothing = Object.fromEntries(COLUMNS.map((name) => [name, 0])) as unknown as TotalsRow;
-  const leaves = { ...nothing, agent, [status]: -1, duration_min: null, duration_max: null };
-  await add(kysely, leaves);
+  await add(kysely, { ...nothingOf(agent), [status]: -1 });
   await add(kysely, { ...change, [status]: change[status] + 1 });
+}
+
+/** Removes pruned tasks from the numbers by status. What was done and paid stays. */
+export async function subtractTasks(
+  kysely: Kysely<Schema>,
+  counts: ReadonlyMap<string, Readonly<Record<Status, number>>>,
+): Promise<void> {
+  // In one order, so that two processes that do this at once do not wait for each other.
+  for (const [agent, own] of [...counts].sort(([one], [other]) => (one < other ? -1 : 1))) {
+    const fewer = Object.fromEntries(STATUSES.map((status) => [status, -own[status]]));
+    await add(kysely, { ...nothingOf(agent), ...fewer });
+  }
+}
+
+function nothingOf(agent: string): TotalsRow {
+  const zeros = Object.fromEntries(COLUMNS.map((name) => [name, 0])) as unknown as TotalsRow;
+  return { ...zeros, agent, duration_min: null, duration_max: null };
 }
 
 function changeOfTask(before: Task | null, after: Task) {

@@ -1,9 +1,10 @@
 import { expect, onTestFinished, test } from "bun:test";
-import { existsSync, rmSync, statSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Database } from "../../../src/store/database.ts";
 import { kyselyStore } from "../../../src/store/kysely-store.ts";
 import { migrate } from "../../../src/store/migrations/migrations.ts";
+import { sqliteStore } from "../../../src/store/open.ts";
 import { sqliteDatabase } from "../../../src/store/sqlite/sqlite-database.ts";
 import { tasksJsonMirror } from "../../../src/store/tasks-json/mirror.ts";
 import { completed, create } from "../../../src/testing/sample-task.ts";
@@ -105,4 +106,24 @@ test("after a write, the next one waits for at least a second", async () => {
   const [, firstDone = 0, secondBegins = 0] = moments;
   // A timer may fire a millisecond early.
   expect(secondBegins - firstDone).toBeGreaterThan(990);
+});
+
+test("pruned tasks leave the file, although the feed does not move, and are not imported again", async () => {
+  const directory = temporaryFolder();
+  const open = () => sqliteStore({ directory });
+  const store = await open();
+  for (const id of ["a", "b"]) {
+    await create(store, id, { batchId: id, parentSessionId: "" });
+    await store.apply(id, completed(2_000));
+  }
+  await store.close();
+  const mirrored = () => Object.keys(JSON.parse(readFileSync(join(directory, "tasks.json"), "utf8")));
+  expect(mirrored()).toEqual(["a", "b"]);
+  const pruning = await open();
+  await pruning.prune({ endedBefore: 3_000, after: null, dryRun: false });
+  await pruning.close();
+  expect(mirrored()).toEqual(["b"]);
+  const again = await open();
+  expect((await again.tasks({})).tasks.map(({ id }) => id)).toEqual(["b"]);
+  await again.close();
 });

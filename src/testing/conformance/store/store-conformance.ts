@@ -17,6 +17,7 @@ import { boardFlowSuite, boardListSuite } from "./board.ts";
 import { historySuite, spanSuite, totalsSuite } from "./figures.ts";
 import { feedSuite, storeNoticeSuite } from "./notices.ts";
 import { pageSuite } from "./pages.ts";
+import { pruneSuite } from "./pruning.ts";
 import { queueSuite } from "./queue.ts";
 import { LONG_TEST_TIMEOUT_MS, propertyTest, type StoreBed } from "./store-bed.ts";
 import { batchSuite, querySuite, taskSuite, transactionSuite } from "./tasks.ts";
@@ -58,6 +59,7 @@ export function storeConformance(name: string, makeStore: () => Promise<OpenStor
     describe("lists of the board", () => boardListSuite(bed));
     describe("the board while tasks progress", () => boardFlowSuite(bed));
     describe("tokens and the audit log", () => accessSuite(bed));
+    describe("pruning", () => pruneSuite(bed));
     describe("queue", () => queueSuite(bed));
     describe("writers", () => writerSuite(bed));
     describe("launches, parents, instances", () => othersSuite(bed));
