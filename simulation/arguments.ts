@@ -16,7 +16,7 @@ and checks that nothing was lost, told twice or reported wrongly. The same seed 
 
 To look at one seed, or to play the short form of a seed that failed:
 
-  --history       print its history also if nothing is wrong
+  --history       print its whole history, also if nothing is wrong
   --calm KINDS    kinds of faults that do not happen, separated by commas
   --without N,…   actions and disasters to leave out, by number
   --storm MS      end the storm after that much virtual time (300000)
@@ -26,6 +26,8 @@ To look at one seed, or to play the short form of a seed that failed:
 Kinds of faults: ${Object.keys(FAULTS).join(", ")}.
 
 Exit code: 0 when nothing was wrong, 1 when a seed failed, 2 for wrong arguments. Ctrl-C prints the summary so far.`;
+
+const MOST_JOBS = 64;
 
 export interface SimulationArguments {
   seeds: number;
@@ -61,11 +63,15 @@ export function readArguments(args: readonly string[]): SimulationArguments {
       help: { type: "boolean", short: "h", default: false },
     },
   });
+  const seeds = whole("--seeds", values.seeds, 1) ?? (values.seed === undefined ? 200 : 1);
+  const jobs = whole("--jobs", values.jobs, 1) ?? 1;
+  if (jobs > MOST_JOBS) throw new Error(`--jobs must be at most ${MOST_JOBS}.`);
+  if (values.history && seeds > 1) throw new Error("--history is for one seed: name it with --seed, without --seeds.");
   return {
-    seeds: whole("--seeds", values.seeds) ?? (values.seed === undefined ? 200 : 1),
+    seeds,
     seed: whole("--seed", values.seed) ?? 1,
-    minutes: whole("--minutes", values.minutes),
-    jobs: Math.max(1, whole("--jobs", values.jobs) ?? 1),
+    minutes: whole("--minutes", values.minutes, 1),
+    jobs: Math.min(jobs, seeds),
     steps: whole("--steps", values.steps),
     calm: new Set(list(values.calm).map(knownKind)),
     without: new Set(list(values.without).map((text) => whole("--without", text) ?? 0)),
@@ -89,8 +95,8 @@ function knownKind(kind: string): string {
   return kind;
 }
 
-function whole(name: string, text: string | undefined): number | null {
+function whole(name: string, text: string | undefined, least = 0): number | null {
   if (text === undefined) return null;
-  if (!/^\d{1,9}$/.test(text)) throw new Error(`${name} must be a whole number, not ${JSON.stringify(text)}.`);
-  return Number(text);
+  if (/^\d{1,9}$/.test(text) && Number(text) >= least) return Number(text);
+  throw new Error(`${name} must be a whole number from ${least} on, not ${JSON.stringify(text)}.`);
 }

@@ -19,9 +19,10 @@ async function main(args: SimulationArguments): Promise<number> {
   const tally = new Tally(args.seeds, began);
   let isInterrupted = false;
   let saidAt = began;
-  process.once("SIGINT", () => {
+  const interrupt = () => {
     isInterrupted = true;
-  });
+  };
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, interrupt);
   const { seed: from, calm, without } = args;
   const task = { from, until: from + args.seeds, calm: [...calm], without: [...without], ...limitsOf(args) };
   await playAll(task, args.jobs, (played) => {
@@ -37,8 +38,8 @@ async function main(args: SimulationArguments): Promise<number> {
   });
   const ended = performance.now();
   const [first] = tally.failed;
-  if (first && args.shrink && !args.keepGoing) await showShortest(args, first.seed);
   say(`\n${tally.summary(ended)}`);
+  if (first && args.shrink && !args.keepGoing && !isInterrupted) await showShortest(args, first.seed);
   return tally.failed.length === 0 ? 0 : 1;
 }
 
@@ -54,7 +55,8 @@ async function playOne(args: SimulationArguments): Promise<number> {
   const keepHistory = args.history || isShort || !args.shrink;
   const played = await play({ seed, database, calm, without, keepHistory, ...limitsOf(args) });
   const isWrong = played.violations.length > 0;
-  if (args.history || (isWrong && keepHistory)) say(shownHistory(played.history));
+  if (args.history) say(played.history.join("\n"));
+  else if (isWrong && keepHistory) say(shownHistory(played.history));
   if (!isWrong) say(`\nSeed ${seed}: every promise was kept, in ${played.steps} steps.`);
   else say(failure(playedSeed(seed, played)));
   if (isWrong && args.shrink && !isShort) await showShortest(args, seed);
@@ -73,10 +75,16 @@ async function showShortest(args: SimulationArguments, seed: number): Promise<vo
   const database = await SharedDatabase.open();
   const options: PlayOptions = { seed, database, calm, without, ...limitsOf(args) };
   let tries = 0;
+  const stop = () => {
+    say(`\nStopped. To play it as it is:\n  npm run simulate -- --seed ${seed} --no-shrink`);
+    process.exit(1);
+  };
+  process.once("SIGINT", stop);
   const { shorter } = await shrink(options, await play(options), (candidate) => {
     if (++tries % TRIES === 0) console.error(`… looking for a shorter form: played ${tries} times`);
     return play(candidate);
   });
+  process.off("SIGINT", stop);
   const played = await play({ ...options, ...shorter, keepHistory: true });
   database.close();
   say(`\nIn its shortest form:\n\n${shownHistory(played.history)}`);
@@ -96,7 +104,7 @@ function flags({ steps }: SimulationArguments, seed: number, { calm, without, st
 function shownHistory(history: readonly string[]): string {
   const left = history.length - SHOWN_LINES;
   const shown = history.slice(-SHOWN_LINES);
-  return (left > 0 ? [`  (${left} earlier lines left out)`, ...shown] : shown).join("\n");
+  return (left > 0 ? [`  (earlier lines left out: ${left}; --history prints all)`, ...shown] : shown).join("\n");
 }
 
 function say(text: string): void {
@@ -108,7 +116,8 @@ async function run(): Promise<number> {
   try {
     args = readArguments(process.argv.slice(2));
   } catch (thrown) {
-    console.error(`${(thrown as Error).message} \`npm run simulate -- --help\` lists the arguments.`);
+    const problem = (thrown as Error).message.replace(/\.?$/, ".");
+    console.error(`${problem} \`npm run simulate -- --help\` lists the arguments.`);
     return 2;
   }
   if (!args.help) return main(args);

@@ -46,5 +46,9 @@ if (import.meta.main) {
   // Ctrl-C reaches all processes of a terminal; the one that started this one decides when it ends.
   process.on("SIGINT", () => {});
   const task: PlayerTask = JSON.parse(await Bun.stdin.text());
-  for await (const played of playSeeds(task)) process.stdout.write(`${JSON.stringify(played)}\n`);
+  for await (const played of playSeeds(task)) {
+    // Whoever started this one was killed.
+    if (process.ppid === 1) break;
+    process.stdout.write(`${JSON.stringify(played)}\n`);
+  }
 }

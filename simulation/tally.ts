@@ -36,7 +36,8 @@ export class Tally {
 
   summary(now: number): string {
     const failed = this.failed.length;
-    const seeds = this.#played === 1 ? "1 seed" : `${figure(this.#played)} seeds`;
+    const all = this.#played === this.#seeds ? "" : ` of ${figure(this.#seeds)}`;
+    const seeds = `${figure(this.#played)}${all} ${this.#seeds === 1 ? "seed" : "seeds"}`;
     const steps = this.#played === 0 ? 0 : Math.round(this.#steps / this.#played);
     return [
       "What went wrong in them, by design:",

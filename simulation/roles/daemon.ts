@@ -104,6 +104,7 @@ export class DaemonRole implements Role {
       ...surroundings,
       makers: [this.#maker(process, "opencode"), this.#maker(process, "claude")],
       limits: machine.settings.limits,
+      maxConcurrent: machine.settings.maxConcurrent,
       pollMs: machine.settings.pollMs,
       wordNotices,
     });

@@ -4,6 +4,7 @@
  */
 import { createEngine } from "../../src/engine/create-engine.ts";
 import type { Engine } from "../../src/engine/engine.ts";
+import { Slots } from "../../src/engine/runs/slots.ts";
 import { Supervisor } from "../../src/engine/supervisor.ts";
 import type { SimulatedHost } from "../agents/simulated-host.ts";
 import type { Machine } from "../world/machine.ts";
@@ -82,6 +83,7 @@ export class OpenCodeRole implements Role {
       supervisor,
       directory: this.#directory,
       settings,
+      slots: new Slots(settings.maxConcurrent),
       wordNotices,
     });
     const start = async () => {

@@ -69,7 +69,7 @@ export async function play(options: PlayOptions): Promise<Played> {
   const violations: string[] = [];
   const moments = planMoments(machine.random, faults, STORM_MS);
   const onRejection = (thrown: unknown) =>
-    violations.push(`a promise was rejected and nobody heard: ${String(thrown)}`);
+    violations.push(`a promise was rejected and nobody heard: ${String(thrown)}${placeOf(thrown)}`);
   process.on("unhandledRejection", onRejection);
   const clocks = stopRealClocks();
   try {
@@ -173,4 +173,10 @@ async function rest(stage: Stage, maxSteps: number): Promise<boolean> {
     if (await isBusy()) restingSince = Math.max(restingSince, timeline.now);
   }
   return true;
+}
+
+/** Where it was thrown in our code, for somebody who looks for it. */
+function placeOf(thrown: unknown): string {
+  const place = thrown instanceof Error ? thrown.stack?.match(/\b(?:src|simulation)\/[\w./-]+:\d+/)?.[0] : undefined;
+  return place === undefined ? "" : ` (${place})`;
 }

@@ -188,6 +188,44 @@ export const RUN_MUTATIONS: readonly PutBack[] = [
       },
     ],
   },
+  {
+    name: "events-before-the-prompt",
+    fault: "What happens in a session before a run is prompted there counts as that run's.",
+    edits: [
+      {
+        file: "src/model/live-run/step.ts",
+        old: '  if (!isPrompted(run)) return unchanged(run);\n  switch (input.type) {\n    case "session.idle"',
+        new: '  switch (input.type) {\n    case "session.idle"',
+      },
+    ],
+  },
+  {
+    name: "status-from-before-the-prompt",
+    fault: "A status call that was made before the prompt was accepted counts.",
+    edits: [
+      {
+        file: "src/model/live-run/step.ts",
+        old: 'if (stage.name !== "working" || stage.acceptedAt >= askedAt)',
+        new: 'if (stage.name !== "working")',
+      },
+    ],
+  },
+  {
+    name: "run-of-somebody-else",
+    fault: "After a failed write, any live run of the task counts as the one that was to be stored.",
+    edits: [
+      {
+        file: "src/engine/launch.ts",
+        old: "if (isStored && task.run.messageId === run.messageId) return",
+        new: "if (isStored) return",
+      },
+      {
+        file: "src/engine/launch.ts",
+        old: "isLive(task.status) && task.owner === instance.id;\n      if (isStored",
+        new: 'isLive(task.status) && instance.id !== "";\n      if (isStored',
+      },
+    ],
+  },
 ];
 
 export const COMMAND_MUTATIONS: readonly PutBack[] = [

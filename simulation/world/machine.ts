@@ -3,7 +3,6 @@
  * seed. Knows who is alive; does not know what anybody does.
  */
 
-import type { Settings } from "../../src/engine/context.ts";
 import { ScriptedSessions } from "../../src/hosts/scripted/sessions.ts";
 import { AsyncAgentsError, messageOf } from "../../src/model/errors.ts";
 import { type BeatingProcess, instanceJudge, ownIdentity } from "../../src/process/liveness.ts";
@@ -19,7 +18,7 @@ import { BeginTimes } from "./begin-times.ts";
 import { EndTimes } from "./end-times.ts";
 import { Faults } from "./faults.ts";
 import type { History } from "./history.ts";
-import { settingsOf } from "./settings.ts";
+import { type SimulatedSettings, settingsOf } from "./settings.ts";
 import type { SharedDatabase } from "./shared-database.ts";
 import { SimulatedProcess } from "./simulated-process.ts";
 import { toldStore } from "./told-store.ts";
@@ -86,7 +85,7 @@ export class Machine {
   #ids = 0;
   /** Whether processes see each other; if not, only heartbeats tell who is alive. */
   readonly areVisible: boolean;
-  readonly settings: Settings;
+  readonly settings: SimulatedSettings;
 
   constructor({ seed, database, calm, history }: MachineOptions) {
     this.seed = seed;

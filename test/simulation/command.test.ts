@@ -37,7 +37,15 @@ describe("the arguments of simulate", () => {
     expect([args.storm, [...args.without], [...args.calm]]).toEqual([900, [1, 12], ["clock jumps", "call fails"]]);
   });
 
-  test.each(["--seeds many", "--calm rain", "--without x", "--nonsense"])("%s is refused", (line) => {
+  test.each([
+    "--seeds many",
+    "--seeds 0",
+    "--jobs 500",
+    "--seeds 2 --history",
+    "--calm rain",
+    "--without x",
+    "--nonsense",
+  ])("%s is refused", (line) => {
     expect(() => readArguments(line.split(" "))).toThrow();
   });
 });
@@ -80,5 +88,5 @@ test("a tally adds up what happened", () => {
   const summary = tally.summary(4_000);
   expect(summary).toContain("          3  clock jumps");
   expect(summary).toContain("          0  process dies\n");
-  expect(summary).toEndWith("2 seeds in 4 s: 0.5 a second, 1,500 steps each\n1 failed: 2");
+  expect(summary).toEndWith("2 of 10 seeds in 4 s: 0.5 a second, 1,500 steps each\n1 failed: 2");
 });
