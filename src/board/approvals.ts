@@ -10,7 +10,7 @@ import { dirname, isAbsolute } from "node:path";
 import type { Approval } from "../model/approval.ts";
 import type { BoardRepo } from "../model/board.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
-import { isPerson } from "../protocol/call-origin.ts";
+import { isOwner } from "../protocol/call-origin.ts";
 import type { OperationOutput } from "../protocol/operations.ts";
 import { foldersOf, type Repo } from "../worktree/git/repo.ts";
 import type { BoardCall } from "./board-call.ts";
@@ -35,7 +35,7 @@ export async function assertDirectory(context: BoardContext, path: string, call:
 
 /** Rejects a repository that a model may not use yet, or that is partly in a directory that it may not use. */
 export async function assertRepo(context: BoardContext, repo: Repo, call: BoardCall): Promise<void> {
-  if (isPerson(call.origin)) return;
+  if (isOwner(call.origin)) return;
   for (const folder of await foldersOf(repo)) await assertDirectory(context, folder, call);
 }
 
@@ -44,7 +44,7 @@ export async function isDirectoryAllowed(
   path: string,
   { origin }: BoardCall,
 ): Promise<boolean> {
-  return isPerson(origin) || (await store.board.hasKnownDirectory(pathsUpFrom(path)));
+  return isOwner(origin) || (await store.board.hasKnownDirectory(pathsUpFrom(path)));
 }
 
 /**
@@ -53,7 +53,7 @@ export async function isDirectoryAllowed(
 export async function noteSetup(context: BoardContext, repo: Repository, call: BoardCall): Promise<Approval | null> {
   if (repo.setup === null) return null;
   const known = await setupApproval(context, repo);
-  if (isPerson(call.origin)) {
+  if (isOwner(call.origin)) {
     await approve(context, askedSetup(repo.path, repo.setup), call);
     return null;
   }

@@ -4,11 +4,12 @@
  * follow-ups. Contains no rules of its own.
  */
 
+import { AuditLog } from "../engine/access/audit-log.ts";
 import { Changes } from "../engine/watching/changes.ts";
 import { Waiter } from "../engine/watching/waiter.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { KeyedQueue } from "../process/keyed-queue.ts";
-import { type CallOrigin, FROM_PERSON, isPerson } from "../protocol/call-origin.ts";
+import { type CallOrigin, callerName, FROM_PERSON, isPerson } from "../protocol/call-origin.ts";
 import {
   BOARD_OPERATIONS,
   type BoardOperationName,
@@ -26,7 +27,7 @@ import { getAttempt, getAttemptDiff } from "./attempts/view.ts";
 import { getContext } from "./attempts/workspace.ts";
 import type { BoardCall } from "./board-call.ts";
 import type { BoardContext, BoardParts } from "./board-context.ts";
-import { listExecutors } from "./executors.ts";
+import { executorOf, hostFor, listExecutors } from "./executors.ts";
 import { followUp, listFollowUps } from "./follow-ups.ts";
 import { type Input, parseInput } from "./input.ts";
 import { assertDepth, assertReviewer, isLaunch } from "./launch-depth.ts";
@@ -43,15 +44,24 @@ import {
 } from "./projects.ts";
 import { QueuePump } from "./queue-pump.ts";
 import { RequestLedger } from "./request-ledger.ts";
+import { assertRole } from "./roles.ts";
 import { createTask, getTask, listTasks, updateTask } from "./work-items.ts";
 
 type Handlers = {
   [Name in BoardOperationName]: (input: Input<Name>, call: BoardCall) => Promise<OperationOutput<Name>>;
 };
 
+/** Rejects a host or a directory that the caller may not let agents work with. */
+export type AssertWorkplace = (
+  place: { host: string; directory: string },
+  operation: string,
+  origin: CallOrigin,
+) => Promise<void>;
+
 export class Board {
   readonly #parts: BoardParts;
   readonly #ledger: RequestLedger;
+  readonly #audit: AuditLog;
   readonly #start: AttemptStart;
   readonly #pump: QueuePump;
   readonly #handlers: Handlers;
@@ -61,6 +71,7 @@ export class Board {
     const waiter = new Waiter(context, changes);
     this.#parts = { ...context, changes, waiter, oneAtATime: new KeyedQueue() };
     this.#ledger = new RequestLedger(context);
+    this.#audit = new AuditLog(context);
     this.#start = new AttemptStart(this.#parts);
     this.#pump = new QueuePump(this.#parts);
     this.#handlers = handlersOf(this.#parts, this.#start, this.#pump);
@@ -86,8 +97,10 @@ export class Board {
   }
 
   /** For doors that continue tasks without an operation of the board. A directory that is gone is not allowed. */
-  readonly assertDirectory = async (directory: string, operation: string, origin: CallOrigin): Promise<void> => {
-    await assertDirectory(this.#parts, realOf(directory) ?? directory, { operation, origin, hadEffects: () => {} });
+  readonly assertWorkplace: AssertWorkplace = async ({ host, directory }, operation, origin) => {
+    const call = { operation, origin, hadEffects: () => {} };
+    hostFor(this.#parts, executorOf(host), call);
+    await assertDirectory(this.#parts, realOf(directory) ?? directory, call);
   };
 
   readonly call: CallOperation = async (name, input, options) => {
@@ -95,6 +108,7 @@ export class Board {
       throw new AsyncAgentsError("no_such_path", `There is no operation ${JSON.stringify(String(name).slice(0, 60))}.`);
     }
     const { origin = FROM_PERSON, signal } = options ?? {};
+    assertRole(name, origin);
     const { peopleOnly, readOnly } = BOARD_OPERATIONS[name];
     // A command that an agent runs may look at what is for people, but not change it.
     if (peopleOnly && (origin.door === "model" || (!readOnly && !isPerson(origin)))) {
@@ -104,9 +118,12 @@ export class Board {
     if (isLaunch(name, parsed)) assertDepth(origin, this.#parts.maxDepth);
     assertReviewer(name, parsed, origin, this.#parts.maxDepth);
     const handler = this.#handlers[name];
-    return this.#ledger.once(name, parsed as Record<string, unknown>, (hadEffects) =>
-      handler(parsed, { operation: name, origin, signal, hadEffects }),
-    );
+    const perform = () =>
+      this.#ledger.once(name, parsed as Record<string, unknown>, (hadEffects) =>
+        handler(parsed, { operation: name, origin, signal, hadEffects }),
+      );
+    if (readOnly) return perform();
+    return this.#audit.record({ by: callerName(origin), operation: name, input: parsed }, perform);
   };
 }
 

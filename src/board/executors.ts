@@ -2,7 +2,7 @@
 
 import type { LaunchRequest } from "../engine/launch.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
-import { isPerson } from "../protocol/call-origin.ts";
+import { isOwner } from "../protocol/call-origin.ts";
 import { EXECUTOR_HOSTS, EXECUTORS, EXECUTORS_FOR_MODELS, type ExecutorName } from "../protocol/executor-names.ts";
 import { EXECUTOR_CHARS } from "../protocol/fields.ts";
 import type { OperationOutput } from "../protocol/operations.ts";
@@ -37,7 +37,7 @@ export function hostFor(context: BoardContext, given: string, call: BoardCall): 
  * out.
  */
 function offeredTo({ scriptedForModels = false }: BoardContext, { origin }: BoardCall): readonly ExecutorName[] {
-  const all = isPerson(origin) || scriptedForModels;
+  const all = isOwner(origin) || scriptedForModels;
   return all ? EXECUTORS : EXECUTORS_FOR_MODELS;
 }
 
@@ -97,7 +97,7 @@ export async function listExecutors(
 
 /** Opening a host in a folder loads the folder's configuration. For a model, a person must have approved that first. */
 async function directoryToOpen(context: BoardContext, given: string | undefined, call: BoardCall) {
-  if (given === undefined || isPerson(call.origin)) return given ?? null;
+  if (given === undefined || isOwner(call.origin)) return given ?? null;
   const real = realOf(given);
   return real !== null && (await isDirectoryAllowed(context, real, call)) ? real : null;
 }

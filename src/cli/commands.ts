@@ -21,6 +21,7 @@ import { pruneCommand } from "./commands/prune.ts";
 import { runCommand } from "./commands/run.ts";
 import { cancelCommand, forkCommand, resumeCommand, tellCommand, waitCommand } from "./commands/steer.ts";
 import { STORE_COMMANDS } from "./commands/store.ts";
+import { TOKEN_COMMANDS } from "./commands/token.ts";
 import { watchCommand } from "./commands/watch.ts";
 
 export const COMMANDS: readonly Command[] = [
@@ -49,6 +50,7 @@ export const COMMANDS: readonly Command[] = [
   restartCommand,
   linkCommand,
   mcpCommand,
+  ...TOKEN_COMMANDS,
   ...STORE_COMMANDS,
   pruneCommand,
   installCommand,

@@ -21,6 +21,7 @@ import { DailyBackup } from "./daily-backup.ts";
 import { DailyPrune } from "./daily-prune.ts";
 import { executorsOf, hostMakers } from "./host-makers.ts";
 import { limitSettings, offersScripted } from "./limit-settings.ts";
+import { tokenDoorOptions } from "./token-door-options.ts";
 
 export interface DaemonOptions {
   /** The data folder. */
@@ -77,6 +78,7 @@ export async function startDaemon({ directory, worktrees, environment, log }: Da
     await store.close();
   };
   try {
+    const listen = await tokenDoorOptions(store, environment);
     const { port, origins } = apiSettings(environment, log);
     const mcp = mcpHandler({ call: board.call, version: manifest.version, toolset: "extended", scripted, log });
     await board.start();
@@ -88,7 +90,8 @@ export async function startDaemon({ directory, worktrees, environment, log }: Da
       log,
       port,
       origins,
-      daemon: { board: board.call, mcp, maxDepth, assertDirectory: board.assertDirectory },
+      daemon: { board: board.call, mcp, maxDepth, assertWorkplace: board.assertWorkplace },
+      listen,
     });
     // Not awaited: hosts take seconds to start, and every operation opens what it needs.
     void runner.recover();

@@ -1,11 +1,12 @@
 /** What the handlers of the status API get: the rules of this process, the other servers, the clock, and the log. */
+import type { AssertWorkplace } from "../board/board.ts";
+import type { AuditLog } from "../engine/access/audit-log.ts";
 import type { Desk } from "../engine/desk.ts";
 import type { Overview } from "../engine/watching/overview.ts";
 import type { Trouble } from "../engine/watching/troubles.ts";
 import type { Log } from "../process/log.ts";
-import type { CallOrigin } from "../protocol/call-origin.ts";
 import type { CallOperation } from "../protocol/operations.ts";
-import type { Guard } from "./access/guard.ts";
+import type { Caller, Guard } from "./access/guard.ts";
 import type { Peers } from "./peers.ts";
 
 export interface ApiContext {
@@ -13,6 +14,8 @@ export interface ApiContext {
   desk: Desk;
   peers: Peers;
   guard: Guard;
+  /** Records who changes what. */
+  audit: AuditLog;
   log: Log;
   token: string;
   version: string;
@@ -20,14 +23,14 @@ export interface ApiContext {
   now(): number;
   /** Performs the board's operations; null if this process has no board. */
   board: CallOperation | null;
-  /** Rejects a directory that the caller may not let agents work in; null if this process has no board. */
-  assertDirectory: ((directory: string, operation: string, origin: CallOrigin) => Promise<void>) | null;
+  /** Null if this process has no board. */
+  assertWorkplace: AssertWorkplace | null;
   /** Answers requests to /mcp; null if this process serves no MCP. */
-  mcp: ((request: Request) => Promise<Response>) | null;
+  mcp: ((request: Request, caller: Caller) => Promise<Response>) | null;
   /** How deeply agents may launch agents; undefined for the default. */
   maxDepth: number | undefined;
   /** Problems with the data folder, such as a full disk. */
   troubles(): Trouble[];
   /** Opens the event stream. */
-  stream(request: Request): Promise<Response>;
+  stream(request: Request, caller: Caller): Promise<Response>;
 }

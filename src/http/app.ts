@@ -20,16 +20,13 @@ export function createApp(context: ApiContext, page: Page): Hono {
   }
   const { mcp } = context;
   if (mcp) {
-    app.all("/mcp", ({ req }) => {
-      context.guard.admitProgram(req.raw);
-      return mcp(req.raw);
-    });
+    app.all("/mcp", async ({ req }) => mcp(req.raw, await context.guard.admitProgram(req.raw)));
   }
-  app.all("*", ({ req }) => {
+  app.all("*", async ({ req }) => {
     context.guard.admitOrigin(req.raw);
     const file = req.method === "GET" || req.method === "HEAD" ? page.answer(req.path, req.raw.headers) : null;
     if (file) return file;
-    context.guard.admit(req.raw);
+    await context.guard.admit(req.raw);
     return unanswered(req, context);
   });
   return app;

@@ -24,6 +24,8 @@ const recordSchema = z.object({
   kind: z.enum(["plugin", "daemon"]).default("plugin"),
   /** The PostgreSQL database that holds its tasks, without the password; null: SQLite in the data folder. */
   postgres: z.string().nullable().default(null),
+  /** The address of its door to other machines; null if there is none. */
+  listen: z.string().nullable().default(null),
 });
 
 export type ServerRecord = z.infer<typeof recordSchema>;

@@ -12,7 +12,7 @@ const FORWARDED = "x-asyncagents-forwarded";
 /** Longer than the longest wait that a request may ask for. */
 const PATIENCE_MS = 60_000;
 
-function isForwarded(request: Request): boolean {
+export function isForwarded(request: Request): boolean {
   return request.headers.has(FORWARDED);
 }
 

@@ -5,15 +5,18 @@
  */
 import { z } from "zod";
 import { assertDepth } from "../board/launch-depth.ts";
+import { assertRole } from "../board/roles.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { type Address, addressOf, isStatusOperation, type StatusOperationName } from "../protocol/addresses.ts";
-import { originOf } from "../protocol/call-origin.ts";
+import { type CallOrigin, callerName, originOf } from "../protocol/call-origin.ts";
 import type { Operation } from "../protocol/operation.ts";
 import { type BoardOperationName, OPERATIONS, type OperationName } from "../protocol/operations.ts";
+import type { Caller } from "./access/guard.ts";
 import type { ApiContext } from "./api-context.ts";
 import { controlHandlers } from "./handlers/control-handlers.ts";
 import { readHandlers } from "./handlers/read-handlers.ts";
 import type { StatusCall, StatusHandlers } from "./handlers/status-handler.ts";
+import { isForwarded } from "./peers.ts";
 import { replyJson } from "./reply.ts";
 import { readBody, readQuery } from "./request-input.ts";
 
@@ -31,28 +34,49 @@ export const ROUTES: readonly Route[] = (Object.keys(OPERATIONS) as OperationNam
   ...addressOf(name),
   operation: OPERATIONS[name],
   handle: async (context, request, id) => {
-    admit(context, OPERATIONS[name], request);
-    return isStatusOperation(name) ? perform(context, name, request, id) : operate(context, name, request);
+    const caller = await admit(context, OPERATIONS[name], request);
+    const call = { id, request, caller, origin: originOfCaller(request, caller) };
+    assertRole(name, call.origin);
+    return isStatusOperation(name) ? perform(context, name, call) : operate(context, name, call);
   },
 }));
 
-function admit({ guard }: ApiContext, { access }: Operation, request: Request): void {
-  if (access === "token") guard.authorize(request);
-  else if (access !== "open") guard.admit(request);
+type RoutedCall = Omit<StatusCall<StatusOperationName>, "input">;
+
+async function admit({ guard }: ApiContext, { access }: Operation, request: Request): Promise<Caller> {
+  if (access === "token") return guard.authorize(request);
+  return access === "open" ? guard.admitAnyone(request) : guard.admit(request);
+}
+
+/** Headers say through which door a call came; whose token it has, only the guard says. */
+export function originOfCaller(request: Request, { token }: Caller): CallOrigin {
+  return { ...originOf(request.headers), ...(token && { token }) };
 }
 
 async function perform<Name extends StatusOperationName>(
   context: ApiContext,
   name: Name,
-  request: Request,
-  id: string,
+  call: RoutedCall,
 ): Promise<Response> {
   const { startsAgent, status }: Operation & { status?: number } = OPERATIONS[name];
-  const origin = originOf(request.headers);
+  const { id, request, origin } = call;
   if (startsAgent) assertDepth(origin, context.maxDepth);
   const input = await inputOf(name, request);
-  const answer = await HANDLERS[name](context, { id, input: input as StatusCall<Name>["input"], origin, request });
+  const act = () => HANDLERS[name](context, { ...call, input: input as StatusCall<Name>["input"] });
+  const answer = isRecorded(name, call)
+    ? await context.audit.record({ by: callerName(origin), operation: name, input: { id }, isFailure }, act)
+    : await act();
   return answer instanceof Response ? answer : replyJson(answer, status);
+}
+
+/** Our own server that forwarded a request has recorded it. From other machines, the header means nothing. */
+function isRecorded(name: StatusOperationName, { request, caller }: RoutedCall): boolean {
+  return addressOf(name).method === "POST" && !(caller.token === null && isForwarded(request));
+}
+
+/** The answer of the process that the request was forwarded to. */
+function isFailure(answer: unknown): boolean {
+  return answer instanceof Response && !answer.ok;
 }
 
 async function inputOf(name: StatusOperationName, request: Request): Promise<unknown> {
@@ -64,11 +88,14 @@ async function inputOf(name: StatusOperationName, request: Request): Promise<unk
 }
 
 /** A server without a board forwards its operations to the daemon. */
-async function operate({ board, peers }: ApiContext, name: BoardOperationName, request: Request): Promise<Response> {
+async function operate(
+  { board, peers }: ApiContext,
+  name: BoardOperationName,
+  { request, origin }: RoutedCall,
+): Promise<Response> {
   const input = await readBody(anyObject, request);
   if (board) {
-    const options = { signal: request.signal, origin: originOf(request.headers) };
-    return replyJson(await board(name, input as never, options));
+    return replyJson(await board(name, input as never, { signal: request.signal, origin }));
   }
   const daemon = peers.daemon();
   if (daemon !== null) return peers.forward(daemon, request, input);

@@ -37,6 +37,10 @@ export const STATUS_ADDRESSES = {
   instances: { method: "GET", path: "/v1/instances", sends: null },
   /** The whole API as an OpenAPI document. */
   openapi: { method: "GET", path: "/v1/openapi.json", sends: null },
+  /** Who the caller is to this server, and what the caller may do. */
+  caller: { method: "GET", path: "/v1/caller", sends: null },
+  /** Who changed what, newest first. */
+  audit: { method: "GET", path: "/v1/audit", sends: "query" },
   /** The token, for the server's own page only, which cannot get it otherwise. */
   pageToken: { method: "GET", path: "/v1/token", sends: null },
   /** Launches a task. */

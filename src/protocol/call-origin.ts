@@ -1,13 +1,16 @@
 /**
  * Who makes a call (a person at the command line or the dashboard, or a model over MCP), and how deeply nested in
- * agents that we started. Sent in two headers beside the token. A program of the same user that has the token can
- * send any header.
+ * agents that we started. These two are sent in headers beside the token; a program of the same user that has the token
+ * can send any header. Whose token it is and what it allows, the server finds out itself.
  */
+import { includesRole, type Role } from "../model/role.ts";
 
 export interface CallOrigin {
   door: "person" | "model";
   /** 0 outside of our agents, 1 in an agent that we started, and so on; null if it is not known. */
   depth: number | null;
+  /** The name and the role of the caller's token; absent for the user of this machine, who may do everything. */
+  token?: { name: string; role: Role };
 }
 
 export const FROM_PERSON: CallOrigin = { door: "person", depth: 0 };
@@ -20,6 +23,23 @@ const UNKNOWN = "unknown";
 /** True for a person, false for a command that an agent runs. */
 export function isPerson({ door, depth }: CallOrigin): boolean {
   return door === "person" && depth === 0;
+}
+
+/** True for a person who may approve what agents do here: the user of this machine, or the holder of an admin token. */
+export function isOwner(origin: CallOrigin): boolean {
+  return isPerson(origin) && holdsRole(origin, "admin");
+}
+
+/** Null: no token suffices. */
+export function holdsRole({ token }: CallOrigin, needed: Role | null): boolean {
+  return token === undefined || (needed !== null && includesRole(token.role, needed));
+}
+
+/** As the audit log names the caller. */
+export function callerName(origin: CallOrigin): string {
+  const name = origin.token?.name;
+  if (isPerson(origin)) return name ?? "local user";
+  return name === undefined ? "agent" : `${name} (agent)`;
 }
 
 /** A depth that is not known is sent as such: a person's call without one counts as a person's own. */

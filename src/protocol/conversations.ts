@@ -52,6 +52,7 @@ export type LogPart = z.infer<typeof messagePartSchema>;
 export const conversationOperations = {
   logs: statusOperation({
     title: "The conversation of a task, oldest first, nothing masked",
+    role: "read",
     input: z.object({
       limit: messageLimit.describe("read one page of this many messages; all when absent"),
       before: filter.describe("the x-next-cursor of the page after this one"),

@@ -20,6 +20,7 @@ export type TaskSnapshot = z.infer<typeof snapshotSchema>;
 export const eventOperations = {
   events: statusOperation({
     title: "A snapshot, then every change as a server-sent event",
+    role: "read",
     output: snapshotSchema,
     isStream: true,
   }),

@@ -4,6 +4,7 @@
  */
 import type { z } from "zod";
 import type { ErrorCode } from "../model/errors.ts";
+import type { Role } from "../model/role.ts";
 
 /** `core`: offered to every MCP client. `extended`: offered unless the client asks for the core toolset only. */
 export type Toolset = "core" | "extended";
@@ -15,12 +16,17 @@ export interface Operation<
 > {
   /** What it does or returns, in a few words. */
   title: string;
+  /** The role that a token needs for it; null: tokens cannot use it, only callers on this machine. */
+  role: Role | null;
   /** What a caller sends besides the id in the path: the query of a GET, the body of a POST. */
   input: In;
   output: Out;
   /** The codes that it fails with, besides those for a caller that is not allowed. */
   errors: readonly ErrorCode[];
-  /** `open` to everyone, or only with the `token`; if absent, with the token or as the same user. */
+  /**
+   * For callers on this machine: `open` to everyone, or only with the `token`; if absent, with the token or as the same
+   * user. From other machines, everything needs a token with the role.
+   */
   access?: "open" | "token";
   /** It starts an agent, so it is rejected for agents that may not start others. */
   startsAgent?: true;

@@ -60,6 +60,8 @@ const STATUS_OPERATIONS: StatusOperations & Record<StatusOperationName, Operatio
   troubles: serverOperations.troubles,
   instances: serverOperations.instances,
   openapi: serverOperations.openapi,
+  caller: serverOperations.caller,
+  audit: serverOperations.audit,
   pageToken: serverOperations.pageToken,
   launch: taskOperations.launch,
   cancel: taskOperations.cancel,

@@ -71,15 +71,18 @@ export type TaskGroup = z.infer<typeof groupSchema>;
 export const statisticsOperations = {
   group: statusOperation({
     title: "The tasks of a batch with their totals",
+    role: "read",
     output: groupSchema,
     errors: ["group_not_found"],
   }),
   stats: statusOperation({
     title: "Counts by status and agent, durations, tokens and cost",
+    role: "read",
     output: statsSchema,
   }),
   history: statusOperation({
     title: "Tasks over time, and how long runs took",
+    role: "read",
     input: z.object({
       from: instant.optional().describe("ISO 8601; a day before `to` when absent"),
       to: instant.optional().describe("ISO 8601; now when absent"),

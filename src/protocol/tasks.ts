@@ -188,6 +188,7 @@ const CONTINUE_ERRORS: readonly ErrorCode[] = [
 export const taskOperations = {
   tasks: statusOperation({
     title: "Tasks of all processes, newest first",
+    role: "read",
     input: z.object({
       status: statuses.optional().describe("one or several, separated by commas"),
       id: filter.describe("the beginning of the task's id"),
@@ -205,16 +206,19 @@ export const taskOperations = {
   }),
   task: statusOperation({
     title: "One task with its whole result",
+    role: "read",
     output: taskSchema,
     errors: ["task_not_found"],
   }),
   runs: statusOperation({
     title: "The runs of a task, newest first; at most 200",
+    role: "read",
     output: z.array(runSchema),
     errors: ["task_not_found"],
   }),
   launch: statusOperation({
     title: "Launch a task",
+    role: "launch",
     input: launchBodySchema,
     output: taskSchema,
     status: 201,
@@ -224,12 +228,14 @@ export const taskOperations = {
   }),
   cancel: statusOperation({
     title: "Cancel a live task",
+    role: "launch",
     output: taskSchema,
     access: "token",
     errors: ["task_not_found", "task_not_live", "host_unavailable", "host_failed"],
   }),
   resume: statusOperation({
     title: "Continue a completed task with a new prompt",
+    role: "launch",
     input: resumeBodySchema,
     output: taskSchema,
     access: "token",
@@ -238,6 +244,7 @@ export const taskOperations = {
   }),
   fork: statusOperation({
     title: "Launch a task with the history of one that has ended",
+    role: "launch",
     input: forkBodySchema,
     output: taskSchema,
     status: 201,
@@ -247,12 +254,14 @@ export const taskOperations = {
   }),
   tell: statusOperation({
     title: "Tell a task's parent again what could not be delivered, or was dropped",
+    role: "launch",
     output: taskSchema,
     access: "token",
     errors: ["task_not_found", "nothing_to_tell", "host_unavailable"],
   }),
   answer: statusOperation({
     title: "Answer what a task waits for: a permission or a question",
+    role: "answer",
     input: answerBodySchema,
     output: taskSchema,
     access: "token",

@@ -19,8 +19,8 @@ import { openSide } from "../board/board-side.ts";
 import type { GitBed } from "../worktree/git-bed.ts";
 import type { Kind } from "./plausible.ts";
 
-/** Kept alive by the process itself, or derived from other tables. */
-const VOLATILE = /^(instances|meta|agent_totals|sqlite_.*|task_search.*)$/;
+/** Kept alive by the process itself, derived from other tables, or a record of calls, also of those that fail. */
+const VOLATILE = /^(instances|meta|agent_totals|sqlite_.*|task_search.*|audit)$/;
 /** Progress is written some time after it was made, so it is left out. */
 const ROWS: Record<string, string> = {
   tasks:

@@ -130,13 +130,15 @@ describe("when readers leave", () => {
     };
     const streams = new EventStreams({ overview: new Overview(store), log: { info() {}, error() {} } });
     const leaving = new AbortController();
-    const first = streams.open(new Request(`${api.url}/v1/events`, { signal: leaving.signal }));
+    const open = (init?: RequestInit) =>
+      streams.open(new Request(`${api.url}/v1/events`, init), { timeout() {} }, { token: null });
+    const first = open({ signal: leaving.signal });
     leaving.abort();
     expect(streams.size).toBe(0);
     gate.resolve();
     await first;
     expect([streams.size, watchers]).toEqual([0, 0]);
-    const second = await streams.open(new Request(`${api.url}/v1/events`));
+    const second = await open();
     expect([streams.size, watchers]).toEqual([1, WATCHED]);
     await second.body?.cancel();
     expect([streams.size, watchers]).toEqual([0, 0]);
@@ -269,7 +271,7 @@ test("readers who missed that tasks ended and were pruned are disconnected, to b
     return watch(context, listener);
   };
   const streams = new EventStreams({ overview, log: { info() {}, error() {} } });
-  const response = await streams.open(new Request("http://localhost/v1/events"));
+  const response = await streams.open(new Request("http://localhost/v1/events"), { timeout() {} }, { token: null });
   expect(streams.size).toBe(1);
   missed();
   expect(streams.size).toBe(0);

@@ -232,14 +232,13 @@ test("a quiet stream is not cut when others are", async () => {
     log: { info() {}, error: (line) => logged.push(line) },
   });
   const quiet = () => new Response(new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from("x")) }));
-  const server = Bun.serve({
+  const server: Bun.Server<undefined> = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     idleTimeout: 1,
-    fetch: (request) => (request.url.endsWith("/v1/events") ? streams.open(request) : quiet()),
+    fetch: (request) => (request.url.endsWith("/v1/events") ? streams.open(request, server, { token: null }) : quiet()),
   });
   atEnd(world, () => server.stop(true));
-  streams.attach(server);
   const reader = await EventReader.open({ world, url: server.url.origin });
   await reader.next();
   // The same server cuts an idle stream that did not ask to stay open.

@@ -40,7 +40,7 @@ export interface DoorOptions {
 
 function transportOptions(call: CallOperation, { toolset = "extended", headers = {}, scripted = true }: DoorOptions) {
   const handle = mcpHandler({ call, toolset, scripted, version: "1.2.3", log: { info() {}, error() {} } });
-  const fetch = (url: string | URL, init?: RequestInit) => handle(new Request(String(url), init));
+  const fetch = (url: string | URL, init?: RequestInit) => handle(new Request(String(url), init), { token: null });
   return { fetch, requestInit: { headers } };
 }
 

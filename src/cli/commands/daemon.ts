@@ -6,29 +6,42 @@ import manifest from "../../../package.json" with { type: "json" };
 import { createClient } from "../../client/client.ts";
 import { runDaemonProcess } from "../../daemon/daemon-process.ts";
 import { type DaemonRecord, ensureDaemon, findDaemon, stopDaemon } from "../../daemon/find-daemon.ts";
+import { tokenDoorOptions } from "../../daemon/token-door-options.ts";
+import { listenSettings } from "../../http/listen-settings.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
+import { openStore } from "../../store/open.ts";
 import type { Command, Invocation } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
+import type { Screen } from "../terminal/screen.ts";
 import { ago, oneLine } from "../terminal/text.ts";
 
 const STOP_MS = 20_000;
 const ASK_MS = 5000;
 
-const PORT_OPTION = { value: "number", summary: "the port of the API and the dashboard; 0 for any free port" };
+const DOOR_OPTIONS = {
+  port: { value: "number", summary: "the port of the API and the dashboard; 0 for any free port" },
+  listen: { value: "address", summary: "also open a door to other machines, with tokens: 0.0.0.0" },
+  "public-url": { value: "url", summary: "what browsers use for that door: https://agents.example.org" },
+};
 
 export const upCommand: Command = {
   name: "up",
   summary: "start the daemon: runner, status API, dashboard, MCP",
   details:
     "Other commands start it when they need it. It keeps running when the terminal closes; `asyncagents down` stops it.",
-  options: { foreground: { short: "f", summary: "stay in this terminal until Ctrl-C" }, port: PORT_OPTION },
-  examples: ["asyncagents up", "asyncagents up --port 8080", "asyncagents up --foreground --port 0"],
+  options: { foreground: { short: "f", summary: "stay in this terminal until Ctrl-C" }, ...DOOR_OPTIONS },
+  examples: ["asyncagents up", "asyncagents up --foreground --port 0", "asyncagents up --listen 10.0.0.5:8080"],
   ownsSignals: true,
   async run(invocation) {
     const port = readPort(invocation);
     const running = findDaemon(invocation.directory);
     if (running && port !== undefined && port !== 0 && running.port !== port) {
       const message = `The daemon is already running, on port ${running.port}. Change that with: asyncagents restart --port ${port}`;
+      throw new AsyncAgentsError("request_conflict", message);
+    }
+    const listen = await readListen(invocation);
+    if (running && listen !== null && running.listen === null) {
+      const message = `The daemon is already running, for this machine only. Change that with: asyncagents restart --listen ${listen}`;
       throw new AsyncAgentsError("request_conflict", message);
     }
     return invocation.arguments.flag("foreground") ? upInForeground(invocation) : upDetached(invocation);
@@ -47,14 +60,37 @@ function readPort({ arguments: given }: Invocation): number | undefined {
   return port;
 }
 
+/**
+ * The daemon reads these from its environment, too. It would refuse to start without tokens: that is found out here,
+ * where the person sees it. Returns what was asked for.
+ */
+async function readListen({ arguments: given, directory, environment }: Invocation): Promise<string | null> {
+  const listen = given.text("listen");
+  const url = given.text("public-url");
+  if (listen !== undefined) process.env.ASYNCAGENTS_LISTEN = listen;
+  if (url !== undefined) process.env.ASYNCAGENTS_PUBLIC_URL = url;
+  if (listenSettings(process.env) === null) {
+    if (url === undefined) return null;
+    throw new AsyncAgentsError("invalid_input", "--public-url is for the door to other machines: add --listen.");
+  }
+  const store = await openStore({ directory, environment });
+  try {
+    await tokenDoorOptions(store, process.env);
+  } finally {
+    await store.close();
+  }
+  return listen ?? null;
+}
+
 export const restartCommand: Command = {
   name: "restart",
   summary: "stop the daemon and start it again with the current environment",
   details: "Refused while it runs tasks, because they would be interrupted.",
-  options: { force: { summary: "even if tasks are running" }, port: PORT_OPTION },
+  options: { force: { summary: "even if tasks are running" }, ...DOOR_OPTIONS },
   examples: ["asyncagents restart", "ASYNCAGENTS_MAX_CONCURRENT=4 asyncagents restart"],
   async run(invocation) {
     readPort(invocation);
+    await readListen(invocation);
     const daemon = findDaemon(invocation.directory);
     if (daemon) await stopIdle(invocation, daemon, "restart");
     return upDetached(invocation);
@@ -67,10 +103,19 @@ async function upDetached({ directory, screen }: Invocation): Promise<number> {
     screen.line(started ? `The daemon is running (pid ${daemon.pid}).` : alreadyRuns(daemon));
     screen.line(`  dashboard  ${daemon.url}`);
     screen.line(`  MCP        ${daemon.url}/mcp`);
+    if (daemon.listen !== null) screen.line(`  listens    ${daemon.listen}  (with tokens only)`);
     screen.line(`  data       ${directory}`);
     if (daemon.postgres !== null) screen.line(`  store      ${daemon.postgres}`);
   });
+  warnOfPlainText(screen, daemon);
   return EXIT.ok;
+}
+
+/** Tokens would cross the network readable for everyone on the way. */
+function warnOfPlainText(screen: Screen, { listen }: DaemonRecord): void {
+  if (listen === null || /^http:\/\/(127\.|\[::1\])/.test(listen)) return;
+  if (process.env.ASYNCAGENTS_PUBLIC_URL?.startsWith("https://")) return;
+  screen.hint("That door is not encrypted: put a TLS proxy in front of it (docs/doors.md), or use a private network.");
 }
 
 async function upInForeground({ directory, screen }: Invocation): Promise<number> {
@@ -79,14 +124,16 @@ async function upInForeground({ directory, screen }: Invocation): Promise<number
       const daemon = findDaemon(directory);
       if (screen.json && daemon) screen.jsonLine(shown(daemon, true));
       else screen.line(`The daemon is running. Dashboard: ${url}  (Ctrl-C stops it)`);
+      if (daemon?.listen && !screen.json) screen.line(`It listens on ${daemon.listen}, with tokens only.`);
+      if (daemon) warnOfPlainText(screen, daemon);
     },
   });
   if (other) screen.show(shown(other, false), () => screen.line(`${alreadyRuns(other)} Dashboard: ${other.url}`));
   return EXIT.ok;
 }
 
-function shown({ pid, url, port, version, startedAt, postgres }: DaemonRecord, started: boolean) {
-  return { pid, url, mcp: `${url}/mcp`, port, version, startedAt, started, postgres };
+function shown({ pid, url, port, version, startedAt, postgres, listen }: DaemonRecord, started: boolean) {
+  return { pid, url, mcp: `${url}/mcp`, port, version, startedAt, started, postgres, listen };
 }
 
 function alreadyRuns({ pid, startedAt, version }: DaemonRecord): string {

@@ -6,6 +6,7 @@ import { AsyncAgentsError } from "../../model/errors.ts";
 import type { Tokens } from "../../model/progress.ts";
 import { isLive, type Run, STATUSES, type Status, type Task } from "../../model/task.ts";
 import type { AgentTotals, Notice, RunSpan, Store, TaskPage, TaskQuery } from "../../store/store.ts";
+import { AuditLog } from "../access/audit-log.ts";
 import { BoardChanges } from "./board-changes.ts";
 import type { WatchContext } from "./changes.ts";
 import { TaskChanges, type TaskChangesListener } from "./task-changes.ts";
@@ -102,6 +103,11 @@ export class Overview {
   /** Reports changes of the board after it is started. */
   watchBoard(context: Omit<WatchContext, "store">, listener: () => void): BoardChanges {
     return new BoardChanges({ ...context, store: this.#store }, listener);
+  }
+
+  /** The log of who changes what in this store. */
+  auditLog(context: { now(): number }): AuditLog {
+    return new AuditLog({ ...context, store: this.#store });
   }
 
   /** The position of the feed. What is read later includes everything up to it. */

@@ -13,6 +13,7 @@ import type { TaskEventType } from "../../model/events.ts";
 import { systemClock } from "../../process/clock.ts";
 import type { Log } from "../../process/log.ts";
 import type { TaskEventName } from "../../protocol/task-event-names.ts";
+import type { Caller } from "../access/guard.ts";
 import { CORS } from "../reply.ts";
 import { TEXT_CHARS, wireTask } from "../wire.ts";
 import { Snapshots } from "./snapshots.ts";
@@ -23,6 +24,10 @@ const BUFFER_BYTES = 1024 * 1024;
 /** How much is sent at once; a fraction of the buffer. */
 const BURST_BYTES = BUFFER_BYTES / 8;
 const MAX_READERS = 5000;
+/** One token must not take the streams of all others. */
+const MAX_READERS_OF_TOKEN = 200;
+/** How often the tokens of open streams are checked. */
+const CHECK_MS = 2000;
 /** How long a disconnected reader may take to read what was already sent, in seconds. */
 const LAST_WORDS_S = 10;
 
@@ -47,9 +52,14 @@ interface Chunk {
   bytes: Uint8Array;
 }
 
+/** What streams need of the server that a request came through. */
+type TimeoutServer = Pick<Server<undefined>, "timeout">;
+
 interface Reader {
   controller: ReadableStreamDefaultController<Uint8Array>;
   request: Request;
+  server: TimeoutServer;
+  caller: Caller;
   /** The last change that was sent. */
   seq: number;
   /** The size of its snapshot in bytes: a large snapshot does not mean a slow reader. */
@@ -65,9 +75,9 @@ export class EventStreams {
   readonly #heartbeatMs: number;
   readonly #readers = new Set<Reader>();
   readonly #encoder = new TextEncoder();
-  #server: Server<unknown> | null = null;
   #listening: Promise<void> | null = null;
   #heartbeat: ReturnType<typeof setInterval> | null = null;
+  #check: ReturnType<typeof setInterval> | null = null;
   #closed = false;
 
   constructor(options: { overview: Overview; log: Log; heartbeatMs?: number | undefined }) {
@@ -85,25 +95,21 @@ export class EventStreams {
     return this.#readers.size;
   }
 
-  /** Sets the server of these requests, so that it does not time out a quiet stream. */
-  attach(server: Server<unknown>): void {
-    this.#server = server;
-  }
-
-  async open(request: Request): Promise<Response> {
-    if (this.#closed || this.#readers.size >= MAX_READERS) {
+  /** The server must not time out a quiet stream. */
+  async open(request: Request, server: TimeoutServer, caller: Caller): Promise<Response> {
+    if (this.#closed || this.#readers.size >= MAX_READERS || this.#countOf(caller) >= MAX_READERS_OF_TOKEN) {
       throw new AsyncAgentsError(
         "host_unavailable",
         "This server accepts no more event streams. Close some, then retry.",
       );
     }
     if (request.method === "HEAD") return new Response(null, { headers: HEADERS });
-    this.#server?.timeout(request, 0);
+    server.timeout(request, 0);
     let reader: Reader | null = null;
     const body = new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
-          reader = { controller, request, seq: 0, allowance: 0, waiting: [] };
+          reader = { controller, request, server, caller, seq: 0, allowance: 0, waiting: [] };
           this.#readers.add(reader);
         },
         cancel: () => {
@@ -153,6 +159,8 @@ export class EventStreams {
       await this.#board.start();
       this.#heartbeat = setInterval(() => this.#announce("heartbeat"), this.#heartbeatMs);
       this.#heartbeat.unref();
+      this.#check = setInterval(() => void this.#dismissUnwelcome(), CHECK_MS);
+      this.#check.unref();
       // All readers may have left meanwhile.
       if (this.#readers.size === 0) this.#rest();
     } catch (thrown) {
@@ -163,10 +171,28 @@ export class EventStreams {
 
   #rest(): void {
     if (this.#heartbeat) clearInterval(this.#heartbeat);
+    if (this.#check) clearInterval(this.#check);
     this.#heartbeat = null;
+    this.#check = null;
     this.#listening = null;
     this.#changes.stop();
     this.#board.stop();
+  }
+
+  /** Ends the streams of tokens that were revoked or have expired. One check for all streams of a token. */
+  async #dismissUnwelcome(): Promise<void> {
+    const byToken = Map.groupBy(this.#readers, ({ caller }) => caller.token?.name ?? null);
+    for (const [name, readers] of byToken) {
+      if (name === null) continue;
+      // A store that does not answer now says nothing about the token.
+      const isWelcome = await readers[0]?.caller.isWelcome?.().catch(() => true);
+      if (!isWelcome) for (const reader of readers) this.#letGo(reader);
+    }
+  }
+
+  #countOf({ token }: Caller): number {
+    if (token === null) return 0;
+    return [...this.#readers].filter(({ caller }) => caller.token?.name === token.name).length;
   }
 
   async #tell(changes: readonly TaskChange[]): Promise<void> {
@@ -217,7 +243,7 @@ export class EventStreams {
   #letGo(reader: Reader): void {
     this.#drop(reader);
     try {
-      this.#server?.timeout(reader.request, LAST_WORDS_S);
+      reader.server.timeout(reader.request, LAST_WORDS_S);
       reader.controller.close();
     } catch {
       // The reader left at the same moment.

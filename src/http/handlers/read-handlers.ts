@@ -5,7 +5,8 @@
 
 import { STATUSES } from "../../model/task.ts";
 import type { StatusOperationName } from "../../protocol/addresses.ts";
-import type { OperationOutput } from "../../protocol/operations.ts";
+import { holdsRole } from "../../protocol/call-origin.ts";
+import { OPERATIONS, type OperationName, type OperationOutput } from "../../protocol/operations.ts";
 import type { ApiContext } from "../api-context.ts";
 import { openApiDocument } from "../openapi.ts";
 import { iso, READ_CHARS, TEXT_CHARS, wireDetail, wireGroup, wireRun, wireTask } from "../wire.ts";
@@ -13,6 +14,7 @@ import { readLogs } from "./logs.ts";
 import type { StatusCall, StatusHandlers } from "./status-handler.ts";
 
 const DAY_MS = 86_400_000;
+const LOCAL_USER = { name: "local user", role: "admin", door: "local" } as const;
 
 type ReadName = Exclude<StatusOperationName, "launch" | "cancel" | "resume" | "fork" | "tell" | "answer">;
 
@@ -29,7 +31,7 @@ export const readHandlers: StatusHandlers<ReadName> = {
   group: async ({ overview, now }, { id }) => wireGroup(await overview.group(id, READ_CHARS), now()),
   stats: ({ overview }) => overview.figures(),
   history: readHistory,
-  events: ({ stream }, { request }) => stream(request),
+  events: ({ stream }, { request, caller }) => stream(request, caller),
   async health({ overview, version, startedAt, now }) {
     const uptime = (now() - startedAt) / 1000;
     return { status: "ok", uptime, version, taskCount: await overview.taskCount(), pid: process.pid };
@@ -41,6 +43,17 @@ export const readHandlers: StatusHandlers<ReadName> = {
     });
   },
   openapi: async ({ version }) => openApiDocument(version),
+  async caller(_context, { caller: { token }, origin }) {
+    const allowed = (Object.keys(OPERATIONS) as OperationName[]).filter((name) =>
+      holdsRole(origin, OPERATIONS[name].role),
+    );
+    const who = token ? ({ ...token, door: "token" } as const) : LOCAL_USER;
+    return { ...who, operations: allowed };
+  },
+  async audit({ audit }, { input: { subject = null, before, limit } }) {
+    const entries = await audit.entries({ subject, limit, ...(before !== undefined && { before }) });
+    return { entries: entries.map(({ at, ...entry }) => ({ ...entry, at: iso(at) })) };
+  },
   async pageToken({ guard, token }, { request }) {
     guard.admitOwnPage(request);
     return { token };

@@ -6,6 +6,7 @@ import type { z } from "zod";
 import type { StatusOperationName } from "../../protocol/addresses.ts";
 import type { CallOrigin } from "../../protocol/call-origin.ts";
 import type { OPERATIONS, OperationOutput } from "../../protocol/operations.ts";
+import type { Caller } from "../access/guard.ts";
 import type { ApiContext } from "../api-context.ts";
 
 export interface StatusCall<Name extends StatusOperationName> {
@@ -13,6 +14,7 @@ export interface StatusCall<Name extends StatusOperationName> {
   id: string;
   input: z.output<NonNullable<(typeof OPERATIONS)[Name]["input"]>>;
   origin: CallOrigin;
+  caller: Caller;
   request: Request;
 }
 

@@ -24,6 +24,7 @@ const approval = z.object({
 export const approvalOperations = {
   list_approvals: boardOperation({
     title: "List approvals",
+    role: "read",
     description:
       "Lists what a person is asked to approve, or has decided, newest first: setup scripts, and directories outside of all projects.",
     peopleOnly: true,
@@ -41,6 +42,7 @@ export const approvalOperations = {
   }),
   decide_approval: boardOperation({
     title: "Approve or deny",
+    role: "admin",
     description: "Decides what a person was asked to approve. A decision can be changed later; what has run, has run.",
     peopleOnly: true,
     idempotent: true,
@@ -56,6 +58,7 @@ export const approvalOperations = {
   }),
   allow_directory: boardOperation({
     title: "Allow a directory",
+    role: "admin",
     description: "Lets models start agents in a directory outside of all projects, and in all that is below it.",
     peopleOnly: true,
     idempotent: true,

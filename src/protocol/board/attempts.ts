@@ -46,6 +46,7 @@ const changedFile = z.object({
 export const attemptOperations = {
   list_task_attempts: boardOperation({
     title: "List a task's attempts",
+    role: "read",
     description: "Lists the attempts of a task, newest first. An attempt_id can be given to follow_up as it is.",
     toolset: "core",
     readOnly: true,
@@ -73,6 +74,7 @@ export const attemptOperations = {
   }),
   start_task_attempt: boardOperation({
     title: "Start an attempt",
+    role: "launch",
     description:
       "Starts an agent on a task, in a git worktree of its own for each repository, on a new branch from target_branch. Returns when it is started, or being set up if that takes long; follow it with list_task_attempts or get_attempt.",
     toolset: "core",
@@ -105,6 +107,7 @@ export const attemptOperations = {
   }),
   get_attempt: boardOperation({
     title: "Get an attempt",
+    role: "read",
     description:
       "Reads how an attempt stands: state, final message, what it asks, diffstat, and what it did since cursor. With wait_ms it waits until the state is not starting or running.",
     toolset: "extended",
@@ -171,6 +174,7 @@ export const attemptOperations = {
   }),
   stop_attempt: boardOperation({
     title: "Stop an attempt",
+    role: "launch",
     description:
       "Stops what an attempt does now. Its work stays in the worktree, and queued follow-ups stay queued until the next send or queue.",
     toolset: "extended",
@@ -181,6 +185,7 @@ export const attemptOperations = {
   }),
   get_attempt_diff: boardOperation({
     title: "Get an attempt's diff",
+    role: "read",
     description:
       "Reads what an attempt changed since its target branch, uncommitted work too, as a unified diff; when its worktree went with the merge, what the merge changed.",
     toolset: "extended",
@@ -231,6 +236,7 @@ export const attemptOperations = {
   }),
   merge_attempt: boardOperation({
     title: "Merge an attempt",
+    role: "admin",
     description:
       "Commits what is uncommitted, merges the attempt's branch into its target branch in every repository, removes the worktrees, and sets the task to done. On a conflict nothing is changed.",
     toolset: "extended",
@@ -261,6 +267,7 @@ export const attemptOperations = {
   }),
   remove_attempt: boardOperation({
     title: "Remove an attempt",
+    role: "admin",
     description: "Removes an attempt's worktrees and branches; the attempt leaves the board.",
     peopleOnly: true,
     destructive: true,
@@ -272,6 +279,7 @@ export const attemptOperations = {
   }),
   attempt_task: boardOperation({
     title: "Find an attempt's task of the engine",
+    role: "read",
     description:
       "Gives the handle of the engine's task behind an attempt's latest session, for its conversation and events.",
     peopleOnly: true,
@@ -283,6 +291,7 @@ export const attemptOperations = {
   }),
   list_attempts: boardOperation({
     title: "List attempts",
+    role: "read",
     description: "Lists the attempts of all tasks, or of one project, newest first.",
     peopleOnly: true,
     readOnly: true,

@@ -8,6 +8,7 @@ import { boardOperation } from "../operation.ts";
 export const executorOperations = {
   list_executors: boardOperation({
     title: "List executors",
+    role: "launch",
     description: "Lists what can run agents here, and the agents (variants) of each.",
     toolset: "extended",
     readOnly: true,

@@ -15,6 +15,7 @@ const queuedMessage = z.object({
 export const followUpOperations = {
   follow_up: boardOperation({
     title: "Follow up",
+    role: "launch",
     description:
       "Continues a session. send: runs the prompt now, refused while the session is busy. queue: keeps it, also over restarts, until the session is idle; first in, first out. cancel: removes all that is queued. Give attempt_id or session_id, not both.",
     toolset: "core",
@@ -40,6 +41,7 @@ export const followUpOperations = {
   }),
   list_follow_ups: boardOperation({
     title: "List queued follow-ups",
+    role: "read",
     description:
       "Lists the prompts that are queued for an attempt's latest session, in the order in which they will run.",
     peopleOnly: true,

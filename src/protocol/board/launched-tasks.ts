@@ -22,6 +22,7 @@ const handle = (meaning: string) => z.string().max(200).describe(`${meaning}, as
 export const launchedTaskOperations = {
   launch_task: boardOperation({
     title: "Launch a task without a project",
+    role: "launch",
     description:
       "Starts an agent in a folder, without worktree, project or attempt. Returns at once; wait_tasks tells how it ends. A person has to approve a folder outside of all projects once.",
     toolset: "extended",
@@ -44,6 +45,7 @@ export const launchedTaskOperations = {
   }),
   wait_tasks: boardOperation({
     title: "Wait for launched tasks",
+    role: "read",
     description:
       "Says how launched tasks stand. With wait_ms it waits until one (or all) of them ended or asks something.",
     toolset: "extended",
@@ -77,6 +79,7 @@ export const launchedTaskOperations = {
   }),
   answer_question: boardOperation({
     title: "Answer a question",
+    role: "answer",
     description:
       "Answers the question that an attempt or a launched task waits for. Permissions are for people: they answer in the dashboard or the command line.",
     toolset: "extended",

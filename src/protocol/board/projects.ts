@@ -9,6 +9,7 @@ import { addedRepo } from "./repos.ts";
 export const projectOperations = {
   list_projects: boardOperation({
     title: "List projects",
+    role: "read",
     description: "Lists all projects, oldest first. Start here to find a project_id.",
     toolset: "core",
     readOnly: true,
@@ -30,6 +31,7 @@ export const projectOperations = {
   }),
   add_project: boardOperation({
     title: "Add a project",
+    role: "admin",
     description: "Creates a project, with repositories or without. add_repo adds more.",
     toolset: "extended",
     input: z.object({
@@ -48,6 +50,7 @@ export const projectOperations = {
   }),
   remove_project: boardOperation({
     title: "Remove a project",
+    role: "admin",
     description: "Removes a project that has no tasks. Repositories on disk are not touched.",
     peopleOnly: true,
     destructive: true,

@@ -16,6 +16,7 @@ export const addedRepo = z.object({
 export const repoOperations = {
   list_repos: boardOperation({
     title: "List repositories",
+    role: "read",
     description: "Lists the git repositories of a project. start_task_attempt needs their ids.",
     toolset: "core",
     readOnly: true,
@@ -36,6 +37,7 @@ export const repoOperations = {
   }),
   add_repo: boardOperation({
     title: "Add a repository",
+    role: "admin",
     description:
       "Adds a local git repository to a project. A person has to approve a folder outside of all projects, and a setup script, once.",
     toolset: "extended",
@@ -55,6 +57,7 @@ export const repoOperations = {
   }),
   find_repo: boardOperation({
     title: "Find a repository",
+    role: "read",
     description:
       "Finds a repository of the board by its folder or its id. Give path or repo_id. All fields are null when there is none.",
     peopleOnly: true,
@@ -82,6 +85,7 @@ export const repoOperations = {
   }),
   update_repo: boardOperation({
     title: "Change a repository",
+    role: "admin",
     description:
       "Changes the name, the copied files or the setup script of a repository. What is left out stays as it is. Attempts that exist are not touched.",
     peopleOnly: true,
@@ -105,6 +109,7 @@ export const repoOperations = {
   }),
   remove_repo: boardOperation({
     title: "Remove a repository",
+    role: "admin",
     description:
       "Takes a repository out of its project. Refused while an attempt uses it. The folder on disk is not touched.",
     peopleOnly: true,

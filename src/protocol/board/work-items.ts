@@ -48,6 +48,7 @@ const task = taskRow.extend({
 export const workItemOperations = {
   list_tasks: boardOperation({
     title: "List tasks",
+    role: "read",
     description:
       "Lists the tasks of a project, newest first, each with its latest attempt. Filter by status to save tokens.",
     toolset: "core",
@@ -76,6 +77,7 @@ export const workItemOperations = {
   }),
   get_task: boardOperation({
     title: "Get a task",
+    role: "read",
     description: "Reads one task in full, with its description and its latest attempt.",
     toolset: "core",
     readOnly: true,
@@ -84,6 +86,7 @@ export const workItemOperations = {
   }),
   create_task: boardOperation({
     title: "Create a task",
+    role: "launch",
     description: "Adds a task to a project. Nothing runs yet: start_task_attempt does that.",
     toolset: "core",
     input: z.object({
@@ -99,6 +102,7 @@ export const workItemOperations = {
   }),
   update_task: boardOperation({
     title: "Change a task",
+    role: "launch",
     description:
       "Changes title, description or status of a task. What is left out stays as it is. A running attempt goes on.",
     toolset: "core",
@@ -114,6 +118,7 @@ export const workItemOperations = {
   }),
   delete_task: boardOperation({
     title: "Delete a task",
+    role: "admin",
     description:
       "Deletes a task with its attempts and their worktrees. Refused while an attempt runs, or when work would be lost that is not merged, unless force is true.",
     toolset: "core",
@@ -129,6 +134,7 @@ export const workItemOperations = {
   }),
   get_context: boardOperation({
     title: "Get the current context",
+    role: "read",
     description: "Says which project, task and attempt the current directory belongs to.",
     toolset: "core",
     readOnly: true,

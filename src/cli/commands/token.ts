@@ -1,0 +1,187 @@
+/**
+ * `token`: creates, lists and revokes the tokens with which other machines call the server. Works on the store itself,
+ * with or without a daemon: no request over the network can create a token. The secret is printed once.
+ */
+import { hashOfSecret, newTokenSecret } from "../../http/access/token-secret.ts";
+import { type AccessToken, isUsable } from "../../model/access-token.ts";
+import { AsyncAgentsError } from "../../model/errors.ts";
+import { ROLES, type Role } from "../../model/role.ts";
+import { DEPTH_VARIABLE, readDepth } from "../../protocol/call-origin.ts";
+import { openStore } from "../../store/open.ts";
+import type { Store } from "../../store/store.ts";
+import type { Command, Invocation } from "../command.ts";
+import { EXIT } from "../exit-codes.ts";
+import { type Column, tableLines } from "../terminal/table.ts";
+import { ago, shortId } from "../terminal/text.ts";
+
+/** Nothing that a shell, a table or a sentence could misread; "local user" has a space, so no token has its name. */
+const NAME = /^[a-zA-Z0-9][\w.@-]{0,63}$/;
+const UNITS = { h: 3_600_000, d: 86_400_000 };
+
+const createCommand: Command = {
+  name: "token create",
+  summary: "create a token for the server's door to other machines",
+  details:
+    "The token is shown once; only its hash is stored. Each role includes the ones before it: read sees everything, launch also starts and steers agents, answer also answers their requests, admin does everything else. `asyncagents up --listen` opens the door.",
+  options: {
+    role: { value: "role", summary: `one of ${ROLES.join(", ")}`, completes: ROLES },
+    name: { value: "name", summary: "who uses it, as the audit log shows it; never given twice" },
+    expires: { value: "time", summary: "when it stops working, such as 12h or 90d; never when absent" },
+  },
+  examples: ["asyncagents token create --role launch --name ci --expires 90d"],
+  async run(invocation) {
+    const { arguments: given, screen } = invocation;
+    assertPerson(invocation);
+    const now = Date.now();
+    const token: AccessToken = {
+      id: crypto.randomUUID(),
+      name: nameOf(given.text("name")),
+      role: roleOf(given.text("role")),
+      createdAt: now,
+      expiresAt: expiryOf(given.text("expires"), now),
+      lastUsedAt: null,
+      revokedAt: null,
+    };
+    const secret = newTokenSecret();
+    const added = await withStore(invocation, ({ access }) => access.addToken(token, hashOfSecret(secret)));
+    if (!added) {
+      const message = `There is or was a token "${token.name}", and names are not given twice. Choose another one.`;
+      throw new AsyncAgentsError("name_taken", message);
+    }
+    screen.show({ ...shown(token, now), token: secret }, () => {
+      screen.line(secret);
+      screen.hint("Copy it now: it is not shown again. Clients send it as `Authorization: Bearer <token>`.");
+    });
+    return EXIT.ok;
+  },
+};
+
+const listCommand: Command = {
+  name: "token list",
+  summary: "list tokens, without their secrets",
+  options: { all: { short: "a", summary: "include revoked and expired tokens" } },
+  async run(invocation) {
+    const { arguments: given, screen } = invocation;
+    const now = Date.now();
+    const known = await withStore(invocation, ({ access }) => access.tokens());
+    const listed = given.flag("all") ? known : known.filter((token) => isUsable(token, now));
+    screen.show({ tokens: listed.map((token) => shown(token, now)) }, () => {
+      if (listed.length === 0)
+        return screen.hint("No tokens. Create one: asyncagents token create --role read --name me");
+      for (const line of tableLines(columns(now), listed, screen)) screen.line(line);
+    });
+    return EXIT.ok;
+  },
+};
+
+const revokeCommand: Command = {
+  name: "token revoke",
+  summary: "revoke tokens; they stop working at once",
+  details: "Event streams that are open with them are closed within seconds.",
+  operands: [{ name: "token", shown: "<name|id>" }],
+  examples: ["asyncagents token revoke ci"],
+  async run(invocation) {
+    const { arguments: given, screen } = invocation;
+    assertPerson(invocation);
+    const now = Date.now();
+    const revoked = await withStore(invocation, async ({ access }) => {
+      const token = find(await access.tokens(), given.operand(0));
+      if (!(await access.revokeToken(token.id, now))) {
+        throw new AsyncAgentsError("nothing_asked", `The token "${token.name}" was revoked before.`);
+      }
+      return { ...token, revokedAt: now };
+    });
+    screen.show(shown(revoked, now), () => screen.line(`Revoked ${revoked.name} (${shortId(revoked.id)}).`));
+    return EXIT.ok;
+  },
+};
+
+export const TOKEN_COMMANDS: readonly Command[] = [createCommand, listCommand, revokeCommand];
+
+/** An agent must not give itself or others more rights than it has. */
+function assertPerson({ environment }: Invocation): void {
+  if (readDepth(environment[DEPTH_VARIABLE] ?? "") === 0) return;
+  throw new AsyncAgentsError("not_allowed", "Only people can create and revoke tokens, and not agents.");
+}
+
+async function withStore<T>({ directory, environment }: Invocation, work: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openStore({ directory, environment });
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+function nameOf(given: string | undefined): string {
+  if (given !== undefined && NAME.test(given)) return given;
+  const rule = "letters, digits, and . _ @ - inside; at most 64 characters";
+  throw new AsyncAgentsError("invalid_input", `--name is required and consists of ${rule}. For example: --name ci`);
+}
+
+function roleOf(given: string | undefined): Role {
+  const role = ROLES.find((each) => each === given);
+  if (role !== undefined) return role;
+  throw new AsyncAgentsError("invalid_input", `--role is required: one of ${ROLES.join(", ")}.`);
+}
+
+function expiryOf(given: string | undefined, now: number): number | null {
+  if (given === undefined) return null;
+  const [, number, unit] = /^([1-9]\d{0,4})(h|d)$/.exec(given) ?? [];
+  if (number !== undefined) return now + Number(number) * UNITS[unit as "h"];
+  throw new AsyncAgentsError(
+    "invalid_input",
+    `--expires takes hours or days, such as 12h or 90d, not "${given.slice(0, 40)}".`,
+  );
+}
+
+/** A name counts before the beginning of an id. */
+function find(known: readonly AccessToken[], given: string): AccessToken {
+  const named = known.find(({ name }) => name === given);
+  if (named) return named;
+  const fitting = given.length < 4 ? [] : known.filter(({ id }) => id.startsWith(given.toLowerCase()));
+  const [only] = fitting;
+  if (only && fitting.length === 1) return only;
+  const what = fitting.length > 1 ? "matches several tokens" : "is neither the name nor the id of a token";
+  // A secret may have been pasted by mistake: it is not repeated.
+  const code = fitting.length > 1 ? "task_ambiguous" : "not_found";
+  throw new AsyncAgentsError(code, `What you gave ${what}. \`asyncagents token list --all\` shows them.`);
+}
+
+function shown(token: AccessToken, now: number) {
+  const { id, name, role, createdAt, expiresAt, lastUsedAt, revokedAt } = token;
+  return {
+    id,
+    name,
+    role,
+    createdAt: time(createdAt),
+    expiresAt: time(expiresAt),
+    lastUsedAt: time(lastUsedAt),
+    revokedAt: time(revokedAt),
+    usable: isUsable(token, now),
+  };
+}
+
+function time(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
+}
+
+function columns(now: number): Column<AccessToken>[] {
+  return [
+    { title: "ID", cell: ({ id }) => shortId(id) },
+    { title: "NAME", cell: ({ name }) => name, least: 8 },
+    { title: "ROLE", cell: ({ role }) => role },
+    { title: "STATE", cell: (token) => stateOf(token, now) },
+    { title: "CREATED", cell: ({ createdAt }) => ago(time(createdAt) ?? "", now) },
+    {
+      title: "LAST USED",
+      cell: ({ lastUsedAt }) => (lastUsedAt === null ? "never" : ago(time(lastUsedAt) ?? "", now)),
+    },
+    { title: "EXPIRES", cell: ({ expiresAt }) => time(expiresAt)?.slice(0, 10) ?? "never" },
+  ];
+}
+
+function stateOf(token: AccessToken, now: number): string {
+  if (token.revokedAt !== null) return "revoked";
+  return isUsable(token, now) ? "active" : "expired";
+}

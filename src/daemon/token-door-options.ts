@@ -1,0 +1,23 @@
+/**
+ * What the daemon needs to open its door to other machines. Refused while there is no token: nobody could use such a
+ * door, and whoever opened it probably expects it to be open to all.
+ */
+import { TokenCheck } from "../engine/access/token-check.ts";
+import { listenSettings } from "../http/listen-settings.ts";
+import type { TokenDoorOptions } from "../http/token-door.ts";
+import { AsyncAgentsError } from "../model/errors.ts";
+import { systemClock } from "../process/clock.ts";
+import type { Store } from "../store/store.ts";
+
+/** Null if the environment asks for no such door. Throws `invalid_input`, or `not_authorized` without tokens. */
+export async function tokenDoorOptions(
+  store: Pick<Store, "access">,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<TokenDoorOptions | null> {
+  const settings = listenSettings(environment);
+  if (settings === null) return null;
+  const { now } = systemClock;
+  if (await store.access.hasUsableToken(now())) return { settings, tokens: new TokenCheck({ store, now }) };
+  const remedy = "Create one first: asyncagents token create --role admin --name me";
+  throw new AsyncAgentsError("not_authorized", `--listen needs a token, and there is none that works. ${remedy}`);
+}

@@ -1,0 +1,63 @@
+/**
+ * Records who changes what: an entry is stored before the change and completed after it, so that no change is missing.
+ * A change that cannot be recorded is not made. Reads are not recorded.
+ */
+import type { AuditEntry } from "../../model/access-token.ts";
+import type { Store } from "../../store/store.ts";
+
+interface AuditContext {
+  store: Pick<Store, "access">;
+  now(): number;
+}
+
+interface AuditedCall {
+  by: string;
+  operation: string;
+  /** Its parsed input, or what is known of it. */
+  input: object;
+  /** Whether an answer means that it failed; one that was thrown always does. */
+  isFailure?(answer: unknown): boolean;
+}
+
+/** The fields of inputs and outputs that say what a call is about, most specific first. */
+const SUBJECTS = ["id", "handle", "attempt_id", "session_id", "task_id", "repo_id", "project_id", "approval_id"];
+const MAX_SUBJECT = 100;
+
+export class AuditLog {
+  readonly #context: AuditContext;
+
+  constructor(context: AuditContext) {
+    this.#context = context;
+  }
+
+  async record<T>({ by, operation, input, isFailure }: AuditedCall, work: () => Promise<T>): Promise<T> {
+    const { store, now } = this.#context;
+    const subject = subjectOf(input);
+    const seq = await store.access.openAudit({ at: now(), by, operation, subject });
+    // The change is made: that its entry stays `started` must not make it look failed.
+    const close = (end: Pick<AuditEntry, "outcome" | "subject">) =>
+      store.access.closeAudit(seq, end).catch(() => undefined);
+    try {
+      const answer = await work();
+      await close({ outcome: isFailure?.(answer) ? "failed" : "done", subject: subject ?? subjectOf(answer) });
+      return answer;
+    } catch (thrown) {
+      await close({ outcome: "failed", subject });
+      throw thrown;
+    }
+  }
+
+  entries(query: { subject: string | null; before?: number; limit?: number }): Promise<AuditEntry[]> {
+    return this.#context.store.access.audit(query);
+  }
+}
+
+function subjectOf(value: unknown): string | null {
+  if (typeof value !== "object" || value === null) return null;
+  const fields = value as Record<string, unknown>;
+  for (const name of SUBJECTS) {
+    const found = fields[name];
+    if (typeof found === "string" && found !== "") return found.slice(0, MAX_SUBJECT);
+  }
+  return null;
+}
