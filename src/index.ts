@@ -18,6 +18,7 @@ export { createEngine, type EngineOptions } from "./engine/create-engine.ts";
 export { Engine } from "./engine/engine.ts";
 export { type Caller, type LaunchRequest, PERSON, type ResumeRequest } from "./engine/launch.ts";
 export type { Member } from "./engine/member.ts";
+export type { Lease } from "./engine/recovery/lease.ts";
 export type { HostOpener } from "./engine/recovery/orphan-sweep.ts";
 export { type Place, Slots } from "./engine/runs/slots.ts";
 export { Supervisor, type SupervisorContext } from "./engine/supervisor.ts";

@@ -38,7 +38,7 @@ export type { Progress, Tokens } from "./model/progress.ts";
 export type { Role } from "./model/role.ts";
 export type { Phase, PhaseDetail, Run, Status, Task } from "./model/task.ts";
 export type { Applied, NoticeIntent, Refusal, Refused, Transition } from "./model/transition.ts";
-export type { BeatingProcess, ProcessIdentity } from "./process/liveness.ts";
+export type { BeatingProcess, LeasedProcess, ProcessIdentity } from "./process/liveness.ts";
 export type { AccessRecords } from "./store/access/records.ts";
 export type {
   AttemptRecord,
@@ -74,6 +74,7 @@ export type {
   Launch,
   Notice,
   NoticeClaim,
+  NoticeSender,
   NoticeState,
   Parent,
   Pruned,

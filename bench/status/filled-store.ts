@@ -37,8 +37,8 @@ async function settleAll(store: Store): Promise<void> {
   for (let parents = await store.parentsWithNotices(); parents.length > 0; parents = await store.parentsWithNotices()) {
     for (const parent of parents) {
       const messageId = `msg_notice_${parent}`;
-      await store.claimNotices(parent, { sender: "ins_bench", messageId, limit: MAX_NOTICES });
-      await store.settleNotices(messageId, { state: "delivered", reason: null, at: Date.now() });
+      const [claimed] = await store.claimNotices(parent, { sender: "ins_bench", messageId, limit: MAX_NOTICES });
+      if (claimed) await store.settleNotices(messageId, claimed, { state: "delivered", reason: null, at: Date.now() });
     }
   }
 }

@@ -340,7 +340,15 @@ const BOARD_ACTIONS: typeof ACTIONS = {
       const at = { createdAt: 1, updatedAt: 1 };
       const work = { id: item, projectId: PROJECT, title: "work", description: null, status: "todo", ...at } as const;
       await truth.board.addWorkItem(work);
-      const plain = { host: "opencode", variant: null, branch: id, error: null, folder: "/simulated", ...at };
+      const plain = {
+        host: "opencode",
+        variant: null,
+        branch: id,
+        error: null,
+        folder: "/simulated",
+        machine: "",
+        ...at,
+      };
       await truth.board.addAttempt({ id, workItemId: item, state: "starting", ...plain }, []);
       const prompt = `prompt ${machine.newId("p")}`;
       const task = await daemon.startAttempt(id, prompt);

@@ -77,8 +77,8 @@ export const KNOWN_FAULTS: readonly PutBack[] = [
     edits: [
       {
         file: "src/engine/recovery/recovery.ts",
-        old: "await store.apply(task.id, this.#endOf(task, evidence), { owner: task.owner });",
-        new: "await store.apply(task.id, this.#endOf(task, evidence));",
+        old: "await store.apply(task.id, this.#endOf(task, evidence), { owner, fence, by: instance.id });",
+        new: "await store.apply(task.id, (void [owner, fence], this.#endOf(task, evidence)));",
       },
     ],
   },
@@ -149,7 +149,7 @@ export const KNOWN_FAULTS: readonly PutBack[] = [
     edits: [
       {
         file: "src/engine/recovery/heartbeat.ts",
-        old: "        await store.addInstance({ ...instance, beat });\n",
+        old: "        await store.addInstance({ ...instance, beat }, leaseMs);\n",
         new: "",
       },
     ],

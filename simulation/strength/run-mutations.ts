@@ -232,7 +232,13 @@ export const COMMAND_MUTATIONS: readonly PutBack[] = [
   {
     name: "launch-kept-open",
     fault: "The record of a launch stays when its task is stored.",
-    edits: [{ file: "src/engine/launch.ts", old: "      await transaction.closeLaunch(id);\n", new: "" }],
+    edits: [
+      {
+        file: "src/engine/launch.ts",
+        old: "const isOpen = await transaction.closeLaunch(id, instance.id);",
+        new: "const isOpen = id !== null;",
+      },
+    ],
   },
   {
     name: "dequeue-outside",

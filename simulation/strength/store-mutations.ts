@@ -156,8 +156,8 @@ export const STORE_MUTATIONS: readonly PutBack[] = [
     edits: [
       {
         file: "src/store/tasks/writes.ts",
-        old: "if (expected && before !== null && isLive(before.status) && before.owner !== expected.owner) {",
-        new: "void expected;\n  if (before !== null && !isLive(before.status) && before.status === null) {",
+        old: "if (task.owner !== owner || task.fence !== fence) return false;",
+        new: "if (task === null && fence === 0) return false;",
       },
     ],
   },

@@ -5,7 +5,7 @@
 
 import { ScriptedSessions } from "../../src/hosts/scripted/sessions.ts";
 import { AsyncAgentsError, messageOf } from "../../src/model/errors.ts";
-import { type BeatingProcess, instanceJudge, ownIdentity } from "../../src/process/liveness.ts";
+import { type BeatingProcess, instanceJudge, type LeasedProcess, ownIdentity } from "../../src/process/liveness.ts";
 import type { Log } from "../../src/process/log.ts";
 import { kyselyStore } from "../../src/store/kysely-store.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -139,9 +139,9 @@ export class Machine {
     const told = toldStore(store, tell, (what) => process.reaches(what));
     return {
       ...told,
-      addInstance: (instance) => {
+      addInstance: (instance, leaseMs) => {
         this.instances.set(instance.id, process);
-        return told.addInstance(instance);
+        return told.addInstance(instance, leaseMs);
       },
     };
   }
@@ -174,9 +174,9 @@ export class Machine {
   }
 
   /** How a process judges whether an instance is alive. */
-  judge(process: SimulatedProcess): (instance: BeatingProcess) => boolean {
+  judge(process: SimulatedProcess): (instance: LeasedProcess) => boolean {
     if (this.areVisible) return ({ pid }) => this.#processes.get(pid)?.isAlive ?? false;
-    const byHeartbeat = instanceJudge(process.monotonic);
+    const byHeartbeat = instanceJudge({ read: process.monotonic });
     return (instance) => instance.pid === process.pid || byHeartbeat(instance);
   }
 

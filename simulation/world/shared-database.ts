@@ -4,7 +4,7 @@
  * time. Faults strike before a transaction, in it, or after its commit.
  */
 import type { Database as Sqlite } from "bun:sqlite";
-import type { Kysely } from "kysely";
+import { type Kysely, type RawBuilder, sql } from "kysely";
 import { SerialQueue } from "../../src/process/serial-queue.ts";
 import type { Database } from "../../src/store/database.ts";
 import { kyselyStore } from "../../src/store/kysely-store.ts";
@@ -47,6 +47,8 @@ export class SharedDatabase {
   #lastSeq = 0;
   /** Nothing can be written. */
   isFull = false;
+  /** The database's own clock, in ms: nobody sets it. */
+  now: () => number = () => 0;
   /** Called when the beginning of a run was committed. */
   onBegin: (taskId: string) => void = () => {};
   /** Called when the end of a run was committed. */
@@ -70,11 +72,16 @@ export class SharedDatabase {
     const { kysely } = this.#connection;
     return {
       dialect: "sqlite",
+      clock: () => this.#clock(),
       read: (work) => work(kysely),
       write: (work) => work(kysely),
       onChange: () => () => {},
       close: async () => {},
     };
+  }
+
+  #clock(): RawBuilder<number> {
+    return sql`${this.now()}`;
   }
 
   /** Forgets everything: the next seed begins. */
@@ -110,6 +117,7 @@ export class SharedDatabase {
 
     return {
       dialect: "sqlite",
+      clock: () => this.#clock(),
       read: async (work) => {
         const isLost = faults.happens("query fails");
         const rows = await process.settle(latency(), () => {

@@ -28,13 +28,14 @@ export function toldStore(store: Store, tell: Tell, reaches: (what: string) => v
     claimNotices: (parent, claim) =>
       told(`claims notices of ${parent} for ${claim.messageId}`, store.claimNotices(parent, claim)),
     reclaimNotices: (messageId, claim) =>
-      told(`takes over ${messageId} from ${claim.from}`, store.reclaimNotices(messageId, claim)),
-    settleNotices: (messageId, outcome) =>
-      told(`notices of ${messageId} are ${outcome.state}`, store.settleNotices(messageId, outcome)),
+      told(`takes over ${messageId} from ${claim.from.sender}`, store.reclaimNotices(messageId, claim)),
+    settleNotices: (messageId, from, outcome) =>
+      told(`notices of ${messageId} are ${outcome.state}`, store.settleNotices(messageId, from, outcome)),
     dropNotices: (parent, reason, at) => told(`drops the notices of ${parent}`, store.dropNotices(parent, reason, at)),
     putParent: (parent) => told(`handles ${parent.sessionId}`, store.putParent(parent)),
     endInstance: (id) => told(`instance ${id} ends`, store.endInstance(id)),
-    addInstance: (instance) => told(`is instance ${instance.id}`, store.addInstance(instance)),
+    expireInstance: (id) => told(`the lease of ${id} is over`, store.expireInstance(id)),
+    addInstance: (instance, leaseMs) => told(`is instance ${instance.id}`, store.addInstance(instance, leaseMs)),
   };
 }
 

@@ -31,6 +31,8 @@ export interface BoardContext extends Clock {
   /** The folder for all worktrees, an absolute path. */
   worktrees: string;
   log: Log;
+  /** The machine of this process, where others use the same store; only this one when absent. */
+  machine?: string;
   /** A UUID. */
   newId(): string;
   /** A directory is about to be removed: engines that use it let go of it. */

@@ -7,6 +7,7 @@
 import { type BoardSession, isQueueHeld } from "../model/board.ts";
 import { AsyncAgentsError, type ErrorCode, messageOf } from "../model/errors.ts";
 import { isLive } from "../model/task.ts";
+import { isSameMachine } from "../process/machine.ts";
 import type { FeedEntry } from "../store/store.ts";
 import { assertWorktrees, STOPPED } from "./attempts/attempts.ts";
 import type { BoardParts } from "./board-context.ts";
@@ -84,6 +85,8 @@ export class QueuePump {
     const isHeld = head?.error === STOPPED || (task !== null && isQueueHeld(task.run, queue.afterRun));
     // Somebody's word or the end of a run brings us back here: the pauses of earlier faults do not count then.
     if (head === null || task === null || isLive(task.status) || isHeld) return this.#forget(id);
+    // The daemon of that machine looks at it.
+    if (!isSameMachine(task.machine, this.#parts.machine ?? "")) return this.#forget(id);
     try {
       const attempt = await store.board.attempt(attemptId);
       if (attempt !== null) assertWorktrees(attempt);

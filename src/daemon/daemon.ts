@@ -12,8 +12,9 @@ import { apiSettings } from "../http/api-settings.ts";
 import { type ApiServer, startApiServer } from "../http/server.ts";
 import { mcpHandler } from "../mcp/mcp-handler.ts";
 import { systemClock } from "../process/clock.ts";
-import { isInstanceAlive } from "../process/liveness.ts";
+import { instanceJudge } from "../process/liveness.ts";
 import type { Log } from "../process/log.ts";
+import { machineOf } from "../process/machine.ts";
 import { DEPTH_VARIABLE } from "../protocol/call-origin.ts";
 import { openStore } from "../store/open.ts";
 import { storeSetting } from "../store/store-setting.ts";
@@ -44,10 +45,13 @@ export async function startDaemon({ directory, worktrees, environment, log }: Da
   const { maxDepth, retention, ...limits } = limitSettings(environment, log);
   // Agents on these hosts are one level deeper than whoever asks for them.
   const makers = hostMakers({ directory, environment: { ...environment, [DEPTH_VARIABLE]: "1" }, log });
-  const runner = new Runner({ store, log, makers, ...limits });
+  const machine = postgres === null ? "" : machineOf(directory);
+  const isAlive = instanceJudge({ machine });
+  const runner = new Runner({ store, log, makers, machine, isAlive, ...limits });
   const desk = new Desk({
     store,
-    isAlive: isInstanceAlive,
+    machine,
+    isAlive,
     engines: () => runner.engines(),
     open: (host, folder) => runner.open(host, folder),
   });
@@ -56,6 +60,7 @@ export async function startDaemon({ directory, worktrees, environment, log }: Da
     store,
     desk,
     worktrees,
+    machine,
     log,
     ...systemClock,
     newId: () => crypto.randomUUID(),

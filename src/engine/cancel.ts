@@ -5,7 +5,9 @@
  */
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import { isLive, type Task } from "../model/task.ts";
+import { isSameMachine } from "../process/machine.ts";
 import type { EngineContext } from "./context.ts";
+import { endDead } from "./recovery/orphans.ts";
 import type { Recovery } from "./recovery/recovery.ts";
 import type { Driver } from "./runs/driver.ts";
 import type { Waiter } from "./watching/waiter.ts";
@@ -83,16 +85,21 @@ export class Canceller {
 
   /** Ends an orphan as its session shows, or takes it over, which stops it. */
   async #recover(orphan: Task): Promise<void> {
+    const { instance } = this.#context;
     try {
-      if (await this.#recovery.recoverTasks([orphan])) return;
+      // The session of one on another machine is out of reach: the supervisor ends it without asking a host.
+      if (isSameMachine(orphan.machine, instance.machine) && (await this.#recovery.recoverTasks([orphan]))) return;
     } catch (thrown) {
       this.#context.log.error("an orphan could not be cancelled; it is tried again", { error: messageOf(thrown) });
     }
     this.#context.supervisor.recoverLater();
   }
 
+  /** An owner that is found dead is ended, so that the run can be. */
   async #isDrivenElsewhere(task: Task): Promise<boolean> {
-    const owner = (await this.#context.store.instances()).find((known) => known.id === task.owner);
-    return owner !== undefined && owner.id !== this.#context.instance.id && this.#context.isAlive(owner);
+    const { store, instance, isAlive } = this.#context;
+    const owner = (await store.instances()).find((known) => known.id === task.owner);
+    if (owner === undefined || owner.id === instance.id) return false;
+    return isAlive(owner) || !(await endDead(store, owner));
   }
 }

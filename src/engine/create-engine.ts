@@ -4,7 +4,7 @@
  */
 import type { Host } from "../hosts/host.ts";
 import { systemClock } from "../process/clock.ts";
-import { isInstanceAlive, ownIdentity, type ProcessIdentity } from "../process/liveness.ts";
+import { instanceJudge, isInstanceAlive, ownIdentity, type ProcessIdentity } from "../process/liveness.ts";
 import type { Log } from "../process/log.ts";
 import { makeId } from "../process/make-id.ts";
 import type { Instance, Store } from "../store/store.ts";
@@ -22,6 +22,11 @@ export interface EngineOptions extends Partial<Omit<EngineContext, "store" | "ho
   directory?: string;
   /** Identifies this process, for other processes. */
   identity?: ProcessIdentity;
+  /**
+   * Identifies this machine, where several use one PostgreSQL store; it must be the same after a restart. With it, the
+   * processes of other machines are judged by their leases, and `isAlive` and `supervisor` must know it, too.
+   */
+  machine?: string;
   /** Settings that differ from `DEFAULT_SETTINGS`. */
   settings?: Partial<Settings>;
 }
@@ -38,13 +43,14 @@ export function createEngine(options: EngineOptions): Engine {
 export function engineContext(options: EngineOptions): EngineContext {
   const { store, host, newId = makeId, slots } = options;
   const { now = systemClock.now, monotonic = systemClock.monotonic, after = systemClock.after } = options;
-  const { log = SILENT, isAlive = isInstanceAlive } = options;
+  const { log = SILENT, machine = "" } = options;
+  const isAlive = options.isAlive ?? (machine === "" ? isInstanceAlive : instanceJudge({ machine }));
   const settings = { ...DEFAULT_SETTINGS, ...options.settings };
   const { pollMs } = settings;
   return {
     store,
     host,
-    supervisor: options.supervisor ?? new Supervisor({ store, log, now, monotonic, after, isAlive, pollMs }),
+    supervisor: options.supervisor ?? new Supervisor({ store, log, now, monotonic, after, isAlive, pollMs, machine }),
     settings,
     log,
     now,
@@ -62,9 +68,10 @@ export function engineContext(options: EngineOptions): EngineContext {
 const SILENT: Log = { info() {}, error() {} };
 
 function instanceOf(
-  { host, directory = process.cwd(), identity }: EngineOptions,
+  { host, directory = process.cwd(), identity, machine = "" }: EngineOptions,
   id: string,
   startedAt: number,
 ): Instance {
-  return { id, ...(identity ?? ownIdentity()), beat: 0, host: host.kind, directory, startedAt };
+  const process = identity ?? ownIdentity();
+  return { id, ...process, beat: 0, host: host.kind, directory, startedAt, machine, leaseLeft: null };
 }

@@ -10,6 +10,7 @@ import { AsyncAgentsError } from "../model/errors.ts";
 import { folderProblem } from "../model/folder-problem.ts";
 import { isLive, type Task } from "../model/task.ts";
 import { isVisible } from "../process/liveness.ts";
+import { isSameMachine } from "../process/machine.ts";
 import type { Instance, Store } from "../store/store.ts";
 import { overAlready } from "./answers.ts";
 import type { Engine } from "./engine.ts";
@@ -20,6 +21,8 @@ export interface DeskContext {
   /** The engines of this process. */
   engines(): readonly Engine[];
   isAlive(instance: Instance): boolean;
+  /** The machine of this process, where others use the same store; only this one when absent. */
+  machine?: string;
   /** For a process that starts hosts itself: the engine for that host and directory, started if necessary. */
   open?(host: string, directory: string): Promise<Engine>;
 }
@@ -106,7 +109,7 @@ export class Desk {
     const engine = this.#context.engines().find(({ instance }) => instance.id === task.owner);
     if (engine) return { engine };
     const driver = await this.#driver(task);
-    if (driver && isVisible(driver)) return { pid: driver.pid };
+    if (driver && this.#isReachable(driver)) return { pid: driver.pid };
     if (driver) throw elsewhere(`Task ${task.id}`, "Answer it there.");
     throw overAlready(task, requestId, null);
   }
@@ -123,11 +126,11 @@ export class Desk {
     if (own) return { engine: own };
     const living = (await this.#living()).filter((instance) => instance.host === host && instance.pid !== process.pid);
     const handler = living.find(({ id }) => id === parent?.handler);
-    if (handler && !isVisible(handler)) throw elsewhere(`The parent of task ${task.id}`, "Tell it from there.");
+    if (handler && !this.#isReachable(handler)) throw elsewhere(`The parent of task ${task.id}`, "Tell it from there.");
     if (handler) return { pid: handler.pid };
     const same = engines.find(({ instance }) => instance.host === host);
     if (same) return { engine: same };
-    const other = living.find(isVisible);
+    const other = living.find((instance) => this.#isReachable(instance));
     if (other) return { pid: other.pid };
     return { engine: await this.engine(host, task.directory) };
   }
@@ -152,7 +155,7 @@ export class Desk {
     const others = (await this.#reachable()).filter(({ host, id }) => host === task.host && !this.#isOwn(id));
     const other = others.find(({ directory }) => directory === task.directory) ?? others[0];
     const places: EngineOrPeer[] = [];
-    if (driver && isVisible(driver)) places.push({ pid: driver.pid });
+    if (driver && this.#isReachable(driver)) places.push({ pid: driver.pid });
     if (own) places.push({ engine: own });
     if (other && other.pid !== driver?.pid) places.push({ pid: other.pid });
     if (places.length > 0) return places;
@@ -186,7 +189,12 @@ export class Desk {
 
   /** Living instances whose pids mean something here. One in another container cannot be asked. */
   async #reachable(): Promise<Instance[]> {
-    return (await this.#living()).filter(isVisible);
+    return (await this.#living()).filter((instance) => this.#isReachable(instance));
+  }
+
+  /** One with another data folder is not found by its pid, even if it can be seen. */
+  #isReachable(instance: Instance): boolean {
+    return isVisible(instance) && isSameMachine(instance.machine, this.#context.machine ?? "");
   }
 
   async #living(): Promise<Instance[]> {

@@ -273,11 +273,14 @@ export class Engine {
   }
 
   /** A message that the outbox did not send arrived in a session of this instance: it handles that parent now. */
-  async handles(message: Omit<Parent, "handler" | "host" | "seenAt"> & { messageId: string }): Promise<void> {
+  async handles(
+    message: Omit<Parent, "handler" | "host" | "machine" | "seenAt"> & { messageId: string },
+  ): Promise<void> {
     const { store, instance, now } = this.#context;
     const { messageId, ...session } = message;
     if (this.#outbox.sent(messageId) || (await store.parent(session.sessionId)) === null) return;
-    await store.putParent({ ...session, host: instance.host, handler: instance.id, seenAt: now() });
+    const { host, machine, id: handler } = instance;
+    await store.putParent({ ...session, host, machine, handler, seenAt: now() });
     this.#outbox.hurry(session.sessionId);
   }
 

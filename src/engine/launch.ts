@@ -7,6 +7,7 @@ import { AsyncAgentsError } from "../model/errors.ts";
 import type { RunLimits } from "../model/limits.ts";
 import { isLive, type Task } from "../model/task.ts";
 import { isResumable, type Transition } from "../model/transition.ts";
+import { isSameMachine } from "../process/machine.ts";
 import type { Launch, Parent, Transaction } from "../store/store.ts";
 import type { EngineContext, Settings } from "./context.ts";
 import type { DoubtfulRun, Recovery } from "./recovery/recovery.ts";
@@ -138,9 +139,12 @@ export class Launcher {
   #create({ id, owner: _owner, at: _at, ...task }: Launch, sessionId: string): Promise<Transition> {
     const { store, now, instance } = this.#context;
     return store.write(async (transaction) => {
-      await transaction.closeLaunch(id);
+      const isOpen = await transaction.closeLaunch(id, instance.id);
       const row = { ...task, id: sessionId, sessionId, owner: instance.id };
-      return transaction.apply(sessionId, { type: "task.created", at: now(), task: row });
+      const created = await transaction.apply(sessionId, { type: "task.created", at: now(), task: row });
+      // Others took this process for dead and closed it: what it was for has been cleaned up.
+      if (!isOpen) throw launchClosed();
+      return created;
     });
   }
 
@@ -154,6 +158,7 @@ export class Launcher {
     const agent = request.agent === undefined ? undefined : (await this.#agent(request.agent)).name;
     const { store, host, now, settings, instance, reach } = this.#context;
     refuseResume(task, settings, request.allow);
+    assertHere(task, instance.machine);
     if (!(await host.exists(task.sessionId))) {
       throw new AsyncAgentsError(
         "session_gone",
@@ -221,6 +226,7 @@ export class Launcher {
       model: request.model ?? agent.model ?? caller.model,
       batchId: "",
       isForked: request.fork,
+      machine: instance.machine,
     };
   }
 
@@ -255,7 +261,8 @@ export class Launcher {
   #parentOf(caller: Caller): Parent {
     const { instance, now } = this.#context;
     const { sessionId, agent, model, variant } = caller;
-    return { sessionId, host: instance.host, handler: instance.id, agent, model, variant, seenAt: now() };
+    const { host, machine, id: handler } = instance;
+    return { sessionId, host, machine, handler, agent, model, variant, seenAt: now() };
   }
 
   /** 0 for a session that is not a task, 1 for a task, and so on. */
@@ -319,6 +326,17 @@ function notCreated(task: Task | null, { host, messageId }: Launch, sessionId: s
   }
   const why = "another process took this one for dead and recovered the launch";
   return new AsyncAgentsError("task_not_live", `Task ${task.id} ended before it began: ${why}. Launch it again.`);
+}
+
+function launchClosed(): AsyncAgentsError {
+  const why = "another process took this one for dead and closed the launch";
+  return new AsyncAgentsError("task_not_live", `The task was not started: ${why}. Launch it again.`);
+}
+
+function assertHere({ id, machine }: Task, own: string): void {
+  if (isSameMachine(machine, own)) return;
+  const message = `Task ${id} has its session on another machine. Resume it there; if that machine is gone, start a new task.`;
+  throw new AsyncAgentsError("host_unavailable", message, { details: { machine } });
 }
 
 function followUpGone(): AsyncAgentsError {

@@ -42,6 +42,8 @@ interface RunnerContext extends Partial<Clock> {
   isAlive?(instance: Instance): boolean;
   /** Identifies this process. */
   identity?: ProcessIdentity;
+  /** The machine of this process, where others use the same store; only this one when absent. */
+  machine?: string;
   /** Words notices for a parent; plainly when absent. */
   wordNotices?(views: readonly NoticeView[]): NoticeText;
 }
@@ -72,11 +74,12 @@ export class Runner {
       newId: makeId,
       isAlive: isInstanceAlive,
       identity: ownIdentity(),
+      machine: "",
       wordNotices: plainNoticeText,
       ...context,
     };
     this.#slots = new Slots(this.#context.maxConcurrent, this.#context.maxQueued);
-    const { store, log, now, monotonic, after, isAlive, pollMs, makers } = this.#context;
+    const { store, log, now, monotonic, after, isAlive, pollMs, makers, machine } = this.#context;
     const opener = {
       has: (host: string) => makers.some(({ kind }) => kind === host),
       open: (host: string, directory: string) => this.open(host, directory),
@@ -89,6 +92,7 @@ export class Runner {
       after,
       isAlive,
       pollMs,
+      machine,
       retryMs: RETRY_MS,
       opener,
     });

@@ -11,6 +11,7 @@ import { SerialQueue } from "../process/serial-queue.ts";
 import type { FeedEntry, Instance, Store } from "../store/store.ts";
 import type { Member } from "./member.ts";
 import { Heartbeat } from "./recovery/heartbeat.ts";
+import { LEASE_MS, type Lease } from "./recovery/lease.ts";
 import { type HostOpener, OrphanSweep } from "./recovery/orphan-sweep.ts";
 import { Changes } from "./watching/changes.ts";
 
@@ -34,6 +35,10 @@ export interface SupervisorContext extends Clock {
   pollMs?: number;
   /** How often the heartbeats are sent; every 10 s when absent. */
   beatMs?: number;
+  /** The machine of this process, where others use the same store; only this one when absent. */
+  machine?: string;
+  /** How long others wait for a heartbeat on another machine before they take over; 30 s when absent. */
+  leaseMs?: number;
   /** The pause after a recovery that failed in part; `pollMs` when absent. */
   retryMs?: number;
   /** For a process that opens hosts itself: used if it has no engine for what it has to recover. */
@@ -60,22 +65,21 @@ export class Supervisor {
   #stopped = false;
 
   constructor(context: SupervisorContext) {
-    const { store, log, after, pollMs = POLL_MS, beatMs = BEAT_MS } = context;
+    const { pollMs = POLL_MS, beatMs = BEAT_MS, machine = "", leaseMs = LEASE_MS } = context;
     this.#context = context;
     this.#pollMs = pollMs;
     this.changes = new Changes(context);
     this.changes.onEntries((entries) => this.#heed(entries));
-    this.#heartbeat = new Heartbeat({ store, log, after, beatMs }, this.#members);
+    this.#heartbeat = new Heartbeat({ ...context, beatMs, leaseMs: machine === "" ? null : leaseMs }, this.#members);
     const isAlive = (instance: Instance) => !this.#leaving.has(instance.id) && context.isAlive(instance);
-    this.#orphans = new OrphanSweep({ ...context, isAlive }, this.#members);
+    this.#orphans = new OrphanSweep({ ...context, isAlive, machine }, this.#members);
   }
 
   /** Registers an engine's instance. From now on the engine is told what others write. Rejects after a stop. */
   async add(member: Member): Promise<void> {
-    const { store } = this.#context;
     this.#assertRunning();
     try {
-      await store.addInstance(member.instance);
+      await this.#heartbeat.register(member);
       this.#members.set(member.instance.id, member);
       this.#assertRunning();
       await this.#follow();
@@ -93,12 +97,19 @@ export class Supervisor {
   /** From now on, others recover the engine's live tasks, if it has any. */
   async remove(member: Member): Promise<void> {
     this.#members.delete(member.instance.id);
+    this.#heartbeat.release(member.instance.id);
     if (!this.#isNeeded) this.#rest();
     this.#leaving.add(member.instance.id);
     // Its tasks and its parents' notices were nobody else's until now, so nobody watched them.
     this.recoverLater();
     await this.#context.store.endInstance(member.instance.id);
     this.#leaving.delete(member.instance.id);
+    this.#heartbeat.forget(member.instance.id);
+  }
+
+  /** The lease of an engine's instance, without which it sends nothing; null if it needs none. */
+  lease(instanceId: string): Lease | null {
+    return this.#heartbeat.lease(instanceId);
   }
 
   /**

@@ -56,6 +56,8 @@ export interface Attempt {
   error: string | null;
   /** The folder above its worktrees; null once they are gone. */
   folder: string | null;
+  /** The machine that has its worktrees; empty if that is unknown. */
+  machine: string;
   createdAt: number;
   updatedAt: number;
 }

@@ -9,7 +9,10 @@ import type { Phase, PhaseDetail, Run, Task } from "./task.ts";
 export interface NewTask
   extends Pick<Task, "id" | "sessionId" | "host" | "directory" | "parentSessionId" | "parentMessageId" | "parentAgent">,
     Pick<Task, "description" | "agent" | "model" | "batchId" | "isForked" | "owner">,
-    Pick<Run, "prompt" | "messageId"> {}
+    Pick<Run, "prompt" | "messageId"> {
+  /** Unknown when absent. */
+  machine?: string;
+}
 
 export type TaskEvent =
   | { type: "task.created"; at: number; task: NewTask }
@@ -33,6 +36,8 @@ export interface TaskClaimed extends Pick<Task, "sessionId" | "directory" | "age
   at: number;
   run: number;
   owner: string;
+  /** The machine that has the session. Unknown when absent. */
+  machine?: string;
 }
 
 /** With `agent`, the task switches to that agent from this run on. */

@@ -63,6 +63,10 @@ export interface Task {
   cancelRequestedAt: number | null;
   /** The instance that drives the task while it is live. */
   owner: string | null;
+  /** Grows with each adoption and each resume. What names an earlier one comes from somebody who lost the run. */
+  fence: number;
+  /** The machine that has the session; empty if that is unknown, or the store is used by one machine only. */
+  machine: string;
   progress: Progress;
 }
 

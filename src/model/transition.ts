@@ -47,7 +47,7 @@ export function transition(task: Task | null, event: TaskEvent): Transition {
   if (!isLive(task.status)) return refused(task, "ended");
   switch (event.type) {
     case "task.adopted":
-      return changed({ ...task, owner: event.owner });
+      return changed({ ...task, owner: event.owner, fence: task.fence + 1 });
     case "cancel.requested":
       // The run that was meant has ended meanwhile. Earlier versions stored no run.
       if ((event.run ?? task.run.number) !== task.run.number) return refused(task, "stale_run");
@@ -83,9 +83,11 @@ function refused(task: Task | null, reason: Refusal): Transition {
 }
 
 function create(input: NewTask, at: number): Task {
-  const { prompt, messageId, ...rest } = input;
+  const { prompt, messageId, machine = "", ...rest } = input;
   return {
     ...rest,
+    machine,
+    fence: 0,
     status: "running",
     phase: input.sessionId === "" ? "queued" : "starting",
     phaseDetail: null,
@@ -102,7 +104,9 @@ function create(input: NewTask, at: number): Task {
 /** Adds an ended task from elsewhere unchanged, without a notice. Rejects a live one, because no process drives it. */
 function bringIn(task: Task | null, imported: Task): Transition {
   if (task !== null) return refused(task, "exists");
-  return isLive(imported.status) ? refused(null, "live") : changed(imported);
+  // Earlier versions stored neither.
+  const { fence = 0, machine = "" } = imported as Partial<Task>;
+  return isLive(imported.status) ? refused(null, "live") : changed({ ...imported, fence, machine });
 }
 
 function newRun(number: number, prompt: string, messageId: string, at: number, before: Progress): Task["run"] {
@@ -111,16 +115,18 @@ function newRun(number: number, prompt: string, messageId: string, at: number, b
 
 function claim(task: Task, event: TaskClaimed): Transition {
   if (task.sessionId !== "") return refused(task, "other_owner");
-  const { owner, sessionId, directory, agent, model, messageId } = event;
+  const { owner, sessionId, directory, agent, model, messageId, machine = "" } = event;
   const run = { ...task.run, messageId };
-  return changed({ ...task, owner, sessionId, directory, agent, model, run, phase: "starting", phaseDetail: null });
+  const claimed = { owner, fence: task.fence + 1, machine, sessionId, directory, agent, model, run };
+  return changed({ ...task, ...claimed, phase: "starting", phaseDetail: null });
 }
 
 /** The run starts again in another session. What its first try used stays counted. */
 function requeue(task: Task, progress: Progress): Transition {
   if (task.sessionId === "") return refused(task, "no_change");
   const run = { ...task.run, messageId: "", before: progress };
-  return changed({ ...task, owner: null, sessionId: "", run, progress, phase: "queued", phaseDetail: null });
+  const waiting = { owner: null, fence: task.fence + 1, machine: "", sessionId: "" };
+  return changed({ ...task, ...waiting, run, progress, phase: "queued", phaseDetail: null });
 }
 
 function resume(task: Task, event: TaskResumed): Transition {
@@ -138,6 +144,7 @@ function resume(task: Task, event: TaskResumed): Transition {
     clearedAt: null,
     cancelRequestedAt: null,
     owner: event.owner,
+    fence: task.fence + 1,
     progress: { ...task.progress, lastUpdate: event.at },
   });
 }

@@ -38,7 +38,7 @@ export async function startInstance(input: {
   onEnded(task: Task): void;
 }): Promise<PluginInstance> {
   const { log, options, host } = input;
-  const { store, supervisor, slots, add, release } = await holdStorage(
+  const { store, supervisor, slots, machine, isAlive, add, release } = await holdStorage(
     input.storage,
     log,
     options.maxConcurrent ?? null,
@@ -48,6 +48,8 @@ export async function startInstance(input: {
     store,
     supervisor,
     slots,
+    machine,
+    isAlive,
     host,
     log,
     directory: input.directory,

@@ -12,9 +12,10 @@ import type { ApiServer } from "../http/server.ts";
 import { messageOf } from "../model/errors.ts";
 import { systemClock } from "../process/clock.ts";
 import { settlesWithin } from "../process/deadline.ts";
-import { isInstanceAlive } from "../process/liveness.ts";
+import { instanceJudge } from "../process/liveness.ts";
 import type { Log } from "../process/log.ts";
-import type { Store } from "../store/store.ts";
+import { machineOf } from "../process/machine.ts";
+import type { Instance, Store } from "../store/store.ts";
 import { storeSetting } from "../store/store-setting.ts";
 import { atProcessEnd } from "./process-end.ts";
 
@@ -31,7 +32,14 @@ interface Shared {
   slots: Slots;
 }
 
-interface Opened {
+/** Where this process runs, and its view of others. */
+interface Place {
+  /** Empty if the store is used by this machine only. */
+  machine: string;
+  isAlive(instance: Instance): boolean;
+}
+
+interface Opened extends Place {
   store: Store;
   supervisor: Supervisor;
   close(): Promise<void>;
@@ -39,7 +47,7 @@ interface Opened {
 
 type Registry = Map<string, Shared>;
 
-interface HeldStorage {
+interface HeldStorage extends Place {
   store: Store;
   supervisor: Supervisor;
   slots: Slots;
@@ -63,8 +71,9 @@ export async function holdStorage(directory: string, log: Log, maxConcurrent: nu
     await (await shared.opened).close();
   };
   try {
-    const { store, supervisor } = await shared.opened;
-    return { store, supervisor, slots: shared.slots, release, add: (engine) => shared.engines.add(engine) };
+    const { store, supervisor, machine, isAlive } = await shared.opened;
+    const add = (engine: Engine) => shared.engines.add(engine);
+    return { store, supervisor, machine, isAlive, slots: shared.slots, release, add };
   } catch (thrown) {
     if (registry.get(directory) === shared) registry.delete(directory);
     throw thrown;
@@ -76,9 +85,12 @@ function openShared(directory: string, log: Log, maxConcurrent: number | null): 
   const open = async (): Promise<Opened> => {
     const { openStore } = await import("../store/open.ts");
     const store = await openStore({ directory, environment: process.env, log: (line) => log.info(line) });
-    const supervisor = new Supervisor({ store, log, ...systemClock, isAlive: isInstanceAlive });
-    const server = await startApi(store, directory, engines, log);
+    const machine = storeSetting(process.env) === null ? "" : machineOf(directory);
+    const place = { machine, isAlive: instanceJudge({ machine }) };
+    const supervisor = new Supervisor({ store, log, ...systemClock, ...place });
+    const server = await startApi(store, directory, engines, place, log);
     return {
+      ...place,
       store,
       supervisor,
       async close() {
@@ -98,6 +110,7 @@ async function startApi(
   store: Store,
   directory: string,
   engines: ReadonlySet<Engine>,
+  place: Place,
   log: Log,
 ): Promise<Pick<ApiServer, "stop"> | null> {
   const settings = apiSettings(process.env, log);
@@ -108,7 +121,7 @@ async function startApi(
       import("../engine/watching/overview.ts"),
       import("../engine/desk.ts"),
     ]);
-    const desk = new Desk({ store, isAlive: isInstanceAlive, engines: () => [...engines] });
+    const desk = new Desk({ store, ...place, engines: () => [...engines] });
     const postgres = storeSetting(process.env)?.shown ?? null;
     const server = startApiServer({ overview: new Overview(store), desk, directory, postgres, log, ...settings });
     const forget = atProcessEnd(server);

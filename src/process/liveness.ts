@@ -1,11 +1,12 @@
 /**
- * Whether a process is alive. A process that can be seen from here is identified by pid, start time, boot and pid
- * namespace: all must match, so that a reused pid, or one of a container, is not mistaken for it. A process in another
- * namespace, on another boot or on another machine is judged by its heartbeat in the store alone.
+ * Whether a process is alive. A process of this machine that can be seen is identified by pid, start time, boot and pid
+ * namespace: all must match, so that a reused pid, or one of a container, is not mistaken for it. Any other one is
+ * judged by its lease alone, if it has one, otherwise by its heartbeat in the store.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
+import { isSameMachine } from "./machine.ts";
 
 /** Identifies a process. Fields that an earlier version did not write are empty, and are not compared. */
 export interface ProcessIdentity {
@@ -19,6 +20,13 @@ export interface ProcessIdentity {
 export interface BeatingProcess extends ProcessIdentity {
   id: string;
   beat: number;
+}
+
+/** A process with its machine and its lease, for those on other machines. */
+export interface LeasedProcess extends BeatingProcess {
+  machine: string;
+  /** What was left of its lease when it was read, in ms by the database's clock; null: it has none. */
+  leaseLeft: number | null;
 }
 
 /** A heartbeat that did not change for this long, while this process was checking, has stopped. */
@@ -54,17 +62,19 @@ export function isElsewhere(identity: ProcessIdentity): boolean {
 }
 
 /**
- * Makes a judge of instances that remembers their heartbeats. An instance that cannot be seen counts as alive until
- * repeated checks found its heartbeat unchanged for `staleMs`, by this process's own clock. No wall clock matters.
+ * Makes the judge of instances for a process of that machine; it remembers their heartbeats. An instance that cannot be
+ * seen lives as long as the database says that its lease is not over. Without a lease it counts as alive until repeated
+ * checks found its heartbeat unchanged for `staleMs`, by this process's own clock. No wall clock matters.
  */
 export function instanceJudge(
-  read: () => number = () => performance.now(),
-  staleMs = STALE_MS,
-): (instance: BeatingProcess) => boolean {
+  options: { machine?: string; read?: () => number; staleMs?: number } = {},
+): (instance: LeasedProcess) => boolean {
+  const { machine = "", read = () => performance.now(), staleMs = STALE_MS } = options;
   const known = new Map<string, { beat: number; lookedAt: number; stillMs: number }>();
   return (instance) => {
-    if (isVisible(instance)) return isAlive(instance);
-    const { id, beat } = instance;
+    const { id, beat, leaseLeft } = instance;
+    if (isVisible(instance) && isSameMachine(instance.machine, machine)) return isAlive(instance);
+    if (leaseLeft !== null) return leaseLeft > 0;
     const now = read();
     const before = known.get(id);
     const isStill = before?.beat === beat;
@@ -76,7 +86,7 @@ export function instanceJudge(
   };
 }
 
-/** The judge that this process uses. */
+/** The judge of a process whose store only one machine can use. */
 export const isInstanceAlive = instanceJudge();
 
 /** When a process started, as a text that is only compared with itself. Null if there is no such process. */

@@ -3,13 +3,15 @@
  * that writes are serialised in commit order, that a read never sees an open write, and that failures of the database
  * itself are reported as `store_unavailable` with what to do. Knows nothing about tasks.
  */
-import type { Kysely } from "kysely";
+import type { Kysely, RawBuilder } from "kysely";
 import type { Schema } from "./schema.ts";
 
 export type Dialect = "sqlite" | "postgres";
 
 export interface Database {
   readonly dialect: Dialect;
+  /** The database's own clock in a query: ms since the epoch, when the query runs. */
+  clock(): RawBuilder<number>;
   /** Runs reads. They see committed data, never an open write transaction. */
   read<T>(work: (kysely: Kysely<Schema>) => Promise<T>): Promise<T>;
   /**

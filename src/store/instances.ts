@@ -1,9 +1,9 @@
 /**
- * Instances: processes that have registered and not yet ended. Does not judge whether one is still alive: that takes a
- * view of the machine's processes.
+ * Instances: processes that have registered and not yet ended, with their heartbeats and leases. A lease is given and
+ * judged by the database's clock alone. Does not judge whether a process is still alive: that takes a view of the
+ * machine's processes.
  */
-import type { Kysely } from "kysely";
-import { preparedQuery } from "./compiled-query.ts";
+import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { RowOf, Schema } from "./schema.ts";
 import type { Instance } from "./store.ts";
 
@@ -17,43 +17,77 @@ const COLUMNS = [
   "host",
   "directory",
   "started_at",
+  "machine",
 ] as const;
 
-export async function putInstance(kysely: Kysely<Schema>, instance: Instance): Promise<void> {
+/** The database's clock, see `Database`. */
+type Clock = RawBuilder<number>;
+
+type InstanceRow = Pick<RowOf<"instances">, (typeof COLUMNS)[number]> & { lease_left: number | null };
+
+export async function putInstance(
+  kysely: Kysely<Schema>,
+  clock: Clock,
+  instance: Instance,
+  leaseMs: number | null,
+): Promise<void> {
   const { id, ...rest } = instanceRow(instance);
+  const values = { ...rest, lease_until: leaseEnd(clock, leaseMs) };
   await kysely
     .insertInto("instances")
-    .values({ id, ...rest })
-    .onConflict((conflict) => conflict.column("id").doUpdateSet(rest))
+    .values({ id, ...values })
+    .onConflict((conflict) => conflict.column("id").doUpdateSet(values))
     .execute();
 }
 
-/** False if there is no such instance. */
-export async function moveBeat(kysely: Kysely<Schema>, id: string): Promise<boolean> {
-  return (await updateBeat(kysely, { id })).length > 0;
-}
-
-const updateBeat = preparedQuery<{ id: string }, { id: string }>((kysely, { id }) =>
-  kysely
+/** False if there is no such instance, or its lease is over. */
+export async function moveBeat(
+  kysely: Kysely<Schema>,
+  clock: Clock,
+  id: string,
+  leaseMs: number | null,
+): Promise<boolean> {
+  const moved = await kysely
     .updateTable("instances")
-    .set((expression) => ({ beat: expression("beat", "+", 1) }))
+    .set((row) => ({ beat: row("beat", "+", 1), lease_until: leaseEnd(clock, leaseMs) }))
     .where("id", "=", id)
-    .returning("id"),
-);
+    .where((row) => row.or([row("lease_until", "is", null), row("lease_until", ">", clock)]))
+    .returning("id")
+    .executeTakeFirst();
+  return moved !== undefined;
+}
 
 export async function removeInstance(kysely: Kysely<Schema>, id: string): Promise<void> {
   await kysely.deleteFrom("instances").where("id", "=", id).execute();
 }
 
-export async function readInstances(kysely: Kysely<Schema>): Promise<Instance[]> {
-  return (await selectInstances(kysely, {})).map(instanceOf);
+/** Removes it in the statement that finds its lease over. False if it is registered and its lease is not over. */
+export async function expireInstance(kysely: Kysely<Schema>, clock: Clock, id: string): Promise<boolean> {
+  await kysely.deleteFrom("instances").where("id", "=", id).where("lease_until", "<=", clock).execute();
+  return !(await isRegistered(kysely, id));
 }
 
-const selectInstances = preparedQuery<object, RowOf<"instances">>((kysely) =>
-  kysely.selectFrom("instances").select(COLUMNS).orderBy("started_at").orderBy("id"),
-);
+export async function isRegistered(kysely: Kysely<Schema>, id: string): Promise<boolean> {
+  const row = await kysely.selectFrom("instances").select("id").where("id", "=", id).executeTakeFirst();
+  return row !== undefined;
+}
 
-function instanceRow(instance: Instance): RowOf<"instances"> {
+export async function readInstances(kysely: Kysely<Schema>, clock: Clock): Promise<Instance[]> {
+  const rows = await kysely
+    .selectFrom("instances")
+    .select(COLUMNS)
+    .select(sql<number | null>`lease_until - ${clock}`.as("lease_left"))
+    .orderBy("started_at")
+    .orderBy("id")
+    .execute();
+  return rows.map(instanceOf);
+}
+
+function leaseEnd(clock: Clock, leaseMs: number | null): RawBuilder<number> | null {
+  return leaseMs === null ? null : sql<number>`${clock} + ${sql.lit(leaseMs)}`;
+}
+
+function instanceRow(instance: Instance): Omit<RowOf<"instances">, "lease_until"> {
   return {
     id: instance.id,
     pid: instance.pid,
@@ -64,10 +98,11 @@ function instanceRow(instance: Instance): RowOf<"instances"> {
     host: instance.host,
     directory: instance.directory,
     started_at: instance.startedAt,
+    machine: instance.machine,
   };
 }
 
-function instanceOf(row: RowOf<"instances">): Instance {
+function instanceOf(row: InstanceRow): Instance {
   return {
     id: row.id,
     pid: row.pid,
@@ -78,5 +113,7 @@ function instanceOf(row: RowOf<"instances">): Instance {
     host: row.host,
     directory: row.directory,
     startedAt: row.started_at,
+    machine: row.machine,
+    leaseLeft: row.lease_left,
   };
 }

@@ -8,7 +8,7 @@ import { dequeueFollowUp } from "./board/follow-ups.ts";
 import { kyselyBoard } from "./board/kysely-board.ts";
 import type { Database } from "./database.ts";
 import { readEntriesOf, readFeed, readLastSeq } from "./feed.ts";
-import { moveBeat, putInstance, readInstances, removeInstance } from "./instances.ts";
+import { expireInstance, moveBeat, putInstance, readInstances, removeInstance } from "./instances.ts";
 import { refuseIfNewer } from "./migrations/migrations.ts";
 import { pruneStep, readPruned, readStartOfNewest } from "./pruning/prune.ts";
 import { beginClaim } from "./queue/claims.ts";
@@ -40,7 +40,7 @@ import { readRun, readRuns, readTask } from "./tasks/reads.ts";
 
 /** `lines` hands out queued runs; where there is one writer at a time, our own tables do. */
 export function kyselyStore(database: Database, lines: Lines = tableLines): Store {
-  const { read, dialect } = database;
+  const { read, dialect, clock } = database;
   const write = <T>(work: (kysely: Kysely<Schema>) => Promise<T>) =>
     unlessRolledBack(
       database.write(async (kysely) => {
@@ -69,13 +69,14 @@ export function kyselyStore(database: Database, lines: Lines = tableLines): Stor
     lastSeq: () => read(readLastSeq),
     onChange: (listener) => database.onChange(listener),
 
-    addInstance: (instance) => write((kysely) => putInstance(kysely, instance)),
-    beat: (id) => write((kysely) => moveBeat(kysely, id)),
+    addInstance: (instance, leaseMs = null) => write((kysely) => putInstance(kysely, clock(), instance, leaseMs)),
+    beat: (id, leaseMs = null) => write((kysely) => moveBeat(kysely, clock(), id, leaseMs)),
     endInstance: (id) => write((kysely) => removeInstance(kysely, id)),
-    instances: () => read(readInstances),
+    expireInstance: (id) => write((kysely) => expireInstance(kysely, clock(), id)),
+    instances: () => read((kysely) => readInstances(kysely, clock())),
 
     launches: (after) => read((kysely) => readLaunches(kysely, after)),
-    closeLaunch: (id) => write((kysely) => removeLaunch(kysely, id)),
+    closeLaunch: (id, by) => write((kysely) => removeLaunch(kysely, id, by)),
 
     putParent: (parent) => write((kysely) => writeParent(kysely, parent)),
     parent: (sessionId) => read((kysely) => readParent(kysely, sessionId)),
@@ -90,7 +91,7 @@ export function kyselyStore(database: Database, lines: Lines = tableLines): Stor
     lastNotice: (taskId) => read((kysely) => readLastNotice(kysely, taskId)),
     reclaimNotices: (messageId, claim) => write((kysely) => reclaimNotices(kysely, messageId, claim)),
     reopenNotices: (taskId) => write((kysely) => reopenNotices(kysely, taskId)),
-    settleNotices: (messageId, outcome) => write((kysely) => settleNotices(kysely, messageId, outcome)),
+    settleNotices: (messageId, from, outcome) => write((kysely) => settleNotices(kysely, messageId, from, outcome)),
     dropNotices: (parent, reason, at) => write((kysely) => dropNotices(kysely, parent, reason, at)),
 
     prune: (request) => pruneStep({ read, write, dialect }, request),
@@ -114,7 +115,7 @@ function transactionOn(kysely: Kysely<Schema>, lines: Lines): Transaction {
     },
     batchOf: (parentSessionId, among) => readBatchOf(kysely, parentSessionId, among),
     openLaunch: (launch) => addLaunch(kysely, launch),
-    closeLaunch: (id) => removeLaunch(kysely, id),
+    closeLaunch: (id, by) => removeLaunch(kysely, id, by),
     putParent: (parent) => writeParent(kysely, parent),
     dequeueFollowUp: (id) => dequeueFollowUp(kysely, id),
     enqueue: (run) => addQueuedRun(kysely, lines, run),

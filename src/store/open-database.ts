@@ -12,6 +12,7 @@ import type { Schema } from "./schema.ts";
 
 interface DatabaseDriver {
   dialect: Dialect;
+  clock: Database["clock"];
   read: Database["read"];
   /** Runs `work` in one write transaction, and says whether it changed something. */
   write<T>(work: (kysely: Kysely<Schema>) => Promise<T>): Promise<{ result: T; changed: boolean }>;
@@ -30,6 +31,7 @@ export function openDatabase(driver: DatabaseDriver): Database {
   };
   return {
     dialect: driver.dialect,
+    clock: driver.clock,
     async read(work) {
       ensureOpen();
       return driver.read(work);

@@ -57,6 +57,9 @@ interface TasksTable {
   cleared_at: number | null;
   cancel_requested_at: number | null;
   owner: string | null;
+  /** Grows with each adoption and each resume: who names an earlier one has lost the run. */
+  fence: number;
+  machine: string;
   progress: string;
 }
 
@@ -99,6 +102,8 @@ interface NoticesTable {
   reason: string | null;
   settled_at: number | null;
   next_try_at: number | null;
+  /** Grows with each claim: who names an earlier one has lost the group. */
+  fence: Generated<number>;
 }
 
 interface LaunchesTable {
@@ -117,6 +122,7 @@ interface LaunchesTable {
   model: string | null;
   batch_id: string;
   is_forked: number;
+  machine: string;
 }
 
 interface InstancesTable {
@@ -130,6 +136,10 @@ interface InstancesTable {
   host: string;
   directory: string;
   started_at: number;
+  /** Empty if only one machine can use the store. */
+  machine: string;
+  /** By the database's clock; null if it is not judged by a lease. */
+  lease_until: number | null;
 }
 
 interface ParentsTable {
@@ -140,6 +150,7 @@ interface ParentsTable {
   variant: string | null;
   seen_at: number;
   host: string | null;
+  machine: string;
 }
 
 /** The runs of the queue that have not ended. */

@@ -8,7 +8,7 @@ import type { NewTask, TaskEvent } from "../model/events.ts";
 import type { Tokens } from "../model/progress.ts";
 import type { Run, Status, Task } from "../model/task.ts";
 import type { Applied, NoticeIntent, Refused, Transition } from "../model/transition.ts";
-import type { BeatingProcess } from "../process/liveness.ts";
+import type { LeasedProcess } from "../process/liveness.ts";
 import type { AccessRecords } from "./access/records.ts";
 import type { BoardRecords } from "./board/records.ts";
 import type { QueuedRun, RunClaim, RunQueue } from "./queue/run-queue.ts";
@@ -88,7 +88,7 @@ export interface HistoryCounts {
  * A process and directory that launches, drives or delivers. `bootId`, `pidNamespace` and `processStart` make a pid
  * unambiguous.
  */
-export interface Instance extends BeatingProcess {
+export interface Instance extends LeasedProcess {
   host: string;
   directory: string;
   startedAt: number;
@@ -105,12 +105,15 @@ export interface Parent {
   model: string | null;
   variant: string | null;
   seenAt: number;
+  /** The machine that has the session; empty if that is unknown. */
+  machine: string;
 }
 
 /** A launch whose session is not known yet; removed when the task is stored. */
 export interface Launch extends Omit<NewTask, "id" | "sessionId" | "owner"> {
   id: string;
   owner: string;
+  machine: string;
   at: number;
 }
 
@@ -139,7 +142,12 @@ export interface Notice {
   settledAt: number | null;
   /** When an undelivered notice is tried again, for display. */
   nextTryAt: number | null;
+  /** Grows each time that a group which contains it is claimed. */
+  fence: number;
 }
+
+/** Who sends a group of notices: a claim is over as soon as one of them differs. */
+export type NoticeSender = Pick<Notice, "sender" | "fence">;
 
 /** Who claims notices for which message. */
 export interface NoticeClaim {
@@ -161,9 +169,13 @@ export interface FeedEntry {
   event: TaskEvent;
 }
 
-/** An event counts only if this instance owns the live task; null: nobody owns it. */
-export interface ExpectedOwner {
-  owner: string | null;
+/**
+ * An event of a live run counts only if the run still has this owner and fence. The owner may write; another instance
+ * takes the run over, which it may only do while the owner is not registered.
+ */
+export interface ExpectedOwner extends Pick<Task, "owner" | "fence"> {
+  /** The instance that writes. */
+  by: string;
 }
 
 /** A step through the tasks that ended before a time, oldest start first. */
@@ -208,15 +220,16 @@ export interface Pruned {
 export interface Transaction {
   task(id: string): Promise<Task | null>;
   /**
-   * Runs `transition` on the stored task and writes the result. With `expected`, a live task of another owner is left
-   * alone (`other_owner`). A refusal ends the whole transaction: nothing is written, and `write` returns the refusal.
+   * Runs `transition` on the stored task and writes the result. With `expected`, a live task of another owner or fence
+   * is left alone (`other_owner`). A refusal ends the whole transaction: nothing is written, and `write` returns the
+   * refusal.
    */
   apply(id: string, event: TaskEvent, expected?: ExpectedOwner): Promise<Applied>;
   /** The newest batch of a parent: among the tasks and launches of one message, or among the live ones. */
   batchOf(parentSessionId: string, among: { messageId: string } | "live"): Promise<string | null>;
   openLaunch(launch: Launch): Promise<void>;
-  /** False if it was already closed. */
-  closeLaunch(id: string): Promise<boolean>;
+  /** False if it was already closed, or if `by` is given and a registered instance other than that owns it. */
+  closeLaunch(id: string, by?: string): Promise<boolean>;
   putParent(parent: Parent): Promise<void>;
   /** Removes a follow-up from its queue; false if it is no longer there. */
   dequeueFollowUp(id: string): Promise<boolean>;
@@ -274,16 +287,26 @@ export interface Store {
   /** Calls back, soon and coalesced, after commits of any process. Returns a function that unsubscribes. */
   onChange(listener: () => void): () => void;
 
-  addInstance(instance: Instance): Promise<void>;
-  /** Moves the instance's heartbeat; false if there is no such instance. */
-  beat(id: string): Promise<boolean>;
+  /**
+   * Registers it, with a lease of that length by the database's clock. By default it has none, and is judged by its
+   * process and its heartbeat.
+   */
+  addInstance(instance: Instance, leaseMs?: number | null): Promise<void>;
+  /** Moves the instance's heartbeat and renews its lease; false if there is no such instance, or its lease was over. */
+  beat(id: string, leaseMs?: number | null): Promise<boolean>;
+  /** For one that ends, or whose process is certainly gone. From now on, others may take over what it has. */
   endInstance(id: string): Promise<void>;
+  /**
+   * Ends it only if its lease is over, which the database decides in the same statement. False if it is still
+   * registered.
+   */
+  expireInstance(id: string): Promise<boolean>;
   /** Instances that have not ended properly; some of them may be dead. */
   instances(): Promise<Instance[]>;
 
   /** Launches that have no task yet, oldest first; at most 200, after the given one. */
   launches(after?: Pick<Launch, "at" | "id">): Promise<Launch[]>;
-  closeLaunch(id: string): Promise<boolean>;
+  closeLaunch(id: string, by?: string): Promise<boolean>;
 
   putParent(parent: Parent): Promise<void>;
   parent(sessionId: string): Promise<Parent | null>;
@@ -299,17 +322,22 @@ export interface Store {
    * another group of this parent is being sent.
    */
   claimNotices(parentSessionId: string, claim: NoticeClaim): Promise<Notice[]>;
-  /** Takes over a group whose message may have arrived, unchanged; empty if another process was faster. */
-  reclaimNotices(messageId: string, claim: { sender: string; from: string | null; counts: boolean }): Promise<Notice[]>;
+  /**
+   * Takes over a group whose message may have arrived, unchanged; empty if another process was faster, or its sender is
+   * registered.
+   */
+  reclaimNotices(messageId: string, claim: { sender: string; from: NoticeSender; counts: boolean }): Promise<Notice[]>;
   /**
    * The result of an attempt: delivered, dropped with its reason, pending again for another message, or still
    * `sending`: then it is unknown whether the message arrived, so the group keeps its message id but has no sender, and
-   * the process that handles the parent may take it over.
+   * the process that handles the parent may take it over. False, and without effect, if the group has another sender or
+   * fence by now.
    */
   settleNotices(
     messageId: string,
+    from: NoticeSender,
     outcome: { state: NoticeState; reason: string | null; at: number; nextTryAt?: number },
-  ): Promise<void>;
+  ): Promise<boolean>;
   /** Drops the waiting notices of a parent that will never read them. */
   dropNotices(parentSessionId: string, reason: string, at: number): Promise<void>;
   /** Makes the undelivered notices about a task due again, dropped ones included. Returns how many. */

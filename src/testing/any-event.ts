@@ -65,6 +65,7 @@ const about = {
   batchId: text,
   isForked: fc.boolean(),
   owner: maybe(text),
+  machine: text,
 };
 
 /** A task in any state, including states that `transition` never produces. */
@@ -92,6 +93,7 @@ export function anyTask(id: string): fc.Arbitrary<Task> {
     resultRetrievedAt: maybe(time),
     clearedAt: maybe(time),
     cancelRequestedAt: maybe(time),
+    fence: fc.nat(),
     progress: anyProgress,
   });
 }

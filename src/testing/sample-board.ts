@@ -27,6 +27,7 @@ export function sampleAttempt(id: string, fields: Partial<Attempt> = {}): Attemp
     state: "starting",
     error: null,
     folder: null,
+    machine: "",
     createdAt: 1,
     updatedAt: 1,
     ...fields,

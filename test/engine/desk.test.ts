@@ -20,6 +20,8 @@ async function deskWith(own: Partial<Instance>[], others: Partial<Instance>[] = 
   const filled = (fields: Partial<Instance>): Instance => ({
     ...ownIdentity(),
     beat: 0,
+    machine: "",
+    leaseLeft: null,
     startedAt: 1,
     id: "own",
     host: "scripted",
@@ -116,14 +118,14 @@ describe("a parent is notified", () => {
     ],
   ])("%s", async (_, handler, engines, others, place) => {
     const { desk, store, task } = await deskWith(engines, others, true);
-    const parent = { sessionId: "parent", host: "scripted", handler, seenAt: 1 };
+    const parent = { sessionId: "parent", host: "scripted", handler, seenAt: 1, machine: "" };
     await store.putParent({ ...parent, agent: null, model: null, variant: null });
     expect(shown(await desk.placeOfTelling(await task()))).toBe(place);
   });
 
   test("not by a process that cannot be reached from here, and the error says so", async () => {
     const { desk, store, task } = await deskWith([own], [{ id: "far", pid: 3, ...CONTAINER }], true);
-    const parent = { sessionId: "parent", host: "scripted", handler: "far", seenAt: 1 };
+    const parent = { sessionId: "parent", host: "scripted", handler: "far", seenAt: 1, machine: "" };
     await store.putParent({ ...parent, agent: null, model: null, variant: null });
     await expect(desk.placeOfTelling(await task())).rejects.toThrow("in another container");
   });

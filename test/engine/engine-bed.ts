@@ -182,6 +182,8 @@ export class World {
         bootId: "boot",
         pidNamespace: "",
         beat: 0,
+        machine: "",
+        leaseLeft: null,
         host: host.kind,
         directory: options.directory ?? "/work",
         startedAt: this.now(),

@@ -259,7 +259,7 @@ describe("what a dead process left", () => {
   /** What a process left that died before its session was made. */
   async function openLaunch({ store }: Bed, directory: string): Promise<string> {
     const { sessionId: _, ...task } = newTask(`lau_${basename(directory)}`, { directory, owner: "ins_dead" });
-    await store.write((transaction) => transaction.openLaunch({ ...task, owner: "ins_dead", at: 1 }));
+    await store.write((transaction) => transaction.openLaunch({ ...task, owner: "ins_dead", machine: "", at: 1 }));
     return task.id;
   }
 

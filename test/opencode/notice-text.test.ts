@@ -47,6 +47,7 @@ function view(id: string, options: { live: number; ended: number; result?: strin
     reason: null,
     settledAt: null,
     nextTryAt: null,
+    fence: 1,
   };
   return { notice, task: ended.task, run: ended.task.run };
 }

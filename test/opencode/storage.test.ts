@@ -25,6 +25,8 @@ function slowMember() {
       bootId: "boot",
       pidNamespace: "",
       beat: 0,
+      machine: "",
+      leaseLeft: null,
       host: "scripted",
       directory: "/work",
       startedAt: 1,

@@ -18,11 +18,20 @@ import type { Instance } from "../../src/store/store.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { idle, launch, newWorld, when } from "../engine/engine-bed.ts";
 
-const own: Instance = { id: "i", ...ownIdentity(), beat: 0, host: "scripted", directory: "/", startedAt: 0 };
+const own: Instance = {
+  id: "i",
+  ...ownIdentity(),
+  beat: 0,
+  machine: "",
+  leaseLeft: null,
+  host: "scripted",
+  directory: "/",
+  startedAt: 0,
+};
 
 test("a visible process is alive as long as its pid has its start time, whatever its heartbeat", () => {
   let at = 0;
-  const judge = instanceJudge(() => at);
+  const judge = instanceJudge({ read: () => at });
   for (at of [0, 50_000, 500_000]) expect(judge(own)).toBe(true);
   expect(judge({ ...own, processStart: "1" })).toBe(false);
   expect(isAlive({ ...own, pidNamespace: "" })).toBe(true);
@@ -40,7 +49,7 @@ test.each([
   ["on another boot", { bootId: "another" }],
 ])("one %s lives until its heartbeat was seen to stand still for a minute", (_, elsewhere) => {
   let at = 0;
-  const judge = instanceJudge(() => at);
+  const judge = instanceJudge({ read: () => at });
   const other = { ...own, ...elsewhere, processStart: "1" };
   for (let beat = 0; beat < 20; beat++, at += 14_000) expect(judge({ ...other, beat })).toBe(true);
   const last = { ...other, beat: 20 };
@@ -51,7 +60,7 @@ test.each([
 
 test("a process that slept, or has not checked, considers nobody dead", () => {
   let at = 0;
-  const judge = instanceJudge(() => at);
+  const judge = instanceJudge({ read: () => at });
   const other = { ...own, pidNamespace: "pid:[1]", beat: 7 };
   expect(judge(other)).toBe(true);
   at += 8 * 3_600_000;
@@ -131,7 +140,7 @@ test("processes in two containers on one data folder leave each other's tasks al
   };
   const log = { info: () => {}, error: () => {} };
   // Checks are 20 ms apart here: the child's heartbeat may be a second late before it counts as stopped.
-  const isAlive = instanceJudge(() => performance.now(), 1_500);
+  const isAlive = instanceJudge({ staleMs: 1_500 });
   const supervisor = new Supervisor({ store: watched, log, ...systemClock, isAlive, pollMs: 20, beatMs: 20 });
   const engine = new Engine({
     store: watched,
@@ -168,3 +177,18 @@ test("processes in two containers on one data folder leave each other's tasks al
   await eventually(store, async () => ((await store.task(inside))?.status === "error" ? true : null));
   expect(await store.task(outside.id)).toMatchObject({ status: "running" });
 }, 30_000);
+
+test("an instance on another machine lives as long as its lease, whatever its pid means here", () => {
+  const judge = instanceJudge({ machine: "here" });
+  const far = { ...own, machine: "far" };
+  expect([judge({ ...far, leaseLeft: 1 }), judge({ ...far, leaseLeft: 0 })]).toEqual([true, false]);
+  // On this machine the process itself counts.
+  const near = { ...own, machine: "here" };
+  expect([judge({ ...near, leaseLeft: 0 }), judge({ ...near, leaseLeft: 1, processStart: "1" })]).toEqual([
+    true,
+    false,
+  ]);
+  // Here, but in a container.
+  const contained = { ...near, pidNamespace: "pid:[1]" };
+  expect([judge({ ...contained, leaseLeft: 1 }), judge({ ...contained, leaseLeft: 0 })]).toEqual([true, false]);
+});

@@ -24,7 +24,16 @@ async function twoProcesses() {
 }
 
 function parent(sessionId: string): Parent {
-  return { sessionId, handler: null, agent: null, model: null, variant: null, seenAt: 1, host: "opencode" };
+  return {
+    sessionId,
+    handler: null,
+    agent: null,
+    model: null,
+    variant: null,
+    seenAt: 1,
+    host: "opencode",
+    machine: "",
+  };
 }
 
 test("a process that freezes in a transaction keeps others from writing, not from reading", async () => {

@@ -2,7 +2,7 @@
 import { Database as Sqlite } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { type CompiledQuery, Kysely, SqliteDialect } from "kysely";
+import { type CompiledQuery, Kysely, SqliteDialect, sql } from "kysely";
 import { kyselyStore } from "../../src/store/kysely-store.ts";
 import { sqliteStore } from "../../src/store/open.ts";
 import type { Schema } from "../../src/store/schema.ts";
@@ -31,6 +31,7 @@ const kysely = new Kysely<Schema>({
 const unused = () => Promise.reject(new Error("These tests only read."));
 const store = kyselyStore({
   dialect: "sqlite",
+  clock: () => sql`0`,
   read: (work) => work(kysely),
   write: unused,
   onChange: () => () => {},
@@ -103,12 +104,14 @@ describe("how SQLite reads", () => {
   test("the filter that leaves the fewest tasks decides, whatever the other filters", async () => {
     for (const [query, index] of [
       [{ batchId: "b", agent: "a", status: ["completed"] }, "tasks_by_batch"],
-      [{ parentSessionId: "p", agent: "a", status: ["completed", "error"] }, "tasks_by_parent"],
+      // Both indexes begin with the parent.
+      [{ parentSessionId: "p", agent: "a", status: ["completed", "error"] }, "tasks_by_(parent|message)"],
       [{ batchId: "b", search: "word" }, "tasks_by_batch"],
       [{ status: ["running", "resumed"], agent: "a", search: "word" }, "tasks_live"],
     ] as [TaskQuery, string][]) {
-      expect([query, (await page(query)).split("\n")[0]]).toEqual([query, expect.stringContaining(`INDEX ${index}`)]);
-      expect([query, await count(query)]).toEqual([query, expect.stringContaining(`INDEX ${index}`)]);
+      const named = expect.stringMatching(new RegExp(`INDEX ${index}`));
+      expect([query, (await page(query)).split("\n")[0]]).toEqual([query, named]);
+      expect([query, await count(query)]).toEqual([query, named]);
     }
   });
 

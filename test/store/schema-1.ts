@@ -115,10 +115,15 @@ async function makeSchema1(database: Database, lives: readonly (readonly TaskEve
       }
       const [task, made] = [states.at(-1), seqs[0]];
       if (task === undefined || made === undefined) continue;
-      await kysely.insertInto("tasks").values(taskRow(task, made)).execute();
+      // Both came later.
+      const { fence: _fence, machine: _machine, ...row } = taskRow(task, made);
+      await kysely
+        .insertInto("tasks")
+        .values(row as ReturnType<typeof taskRow>)
+        .execute();
       const runs = new Map(states.map(({ run }) => [run.number, run]));
       for (const run of runs.values()) await kysely.insertInto("runs").values(runRow(task.id, run)).execute();
-      tasks.push(task);
+      tasks.push({ ...task, fence: 0 });
     }
     return tasks;
   });

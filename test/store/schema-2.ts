@@ -34,7 +34,12 @@ async function makeSchema2(database: Database): Promise<void> {
     const { task } = transition(null, event);
     if (task === null) throw new Error("no task");
     const seq = await appendEvent(kysely, task.id, event.type, JSON.stringify(event));
-    await kysely.insertInto("tasks").values(taskRow(task, seq)).execute();
+    // Both came later.
+    const { fence: _fence, machine: _machine, ...row } = taskRow(task, seq);
+    await kysely
+      .insertInto("tasks")
+      .values(row as ReturnType<typeof taskRow>)
+      .execute();
     await kysely.insertInto("runs").values(runRow(task.id, task.run)).execute();
   });
 }

@@ -124,6 +124,7 @@ export class AttemptStart {
       state: "starting",
       error: null,
       folder: null,
+      machine: this.#parts.machine ?? "",
       createdAt: at,
       updatedAt: at,
     };

@@ -18,7 +18,7 @@ export async function recoverAttempts(context: BoardContext): Promise<void> {
   await clearLeftovers(context).catch((thrown: unknown) => {
     log.error("what was left of worktrees could not be cleared", { error: messageOf(thrown) });
   });
-  for (const attempt of await store.board.startingAttempts()) {
+  for (const attempt of await store.board.startingAttempts(context.machine)) {
     await recover(context, attempt).catch((thrown: unknown) => {
       log.error("an attempt could not be recovered", { attempt: attempt.id, error: messageOf(thrown) });
     });
@@ -28,7 +28,7 @@ export async function recoverAttempts(context: BoardContext): Promise<void> {
 /** For one whose setup is over in this process. Does nothing if it is set up, or has failed, or is gone. */
 export async function recoverAttempt(context: BoardContext, id: string): Promise<void> {
   await writesEnded(context.store);
-  const attempt = (await context.store.board.startingAttempts()).find((each) => each.id === id);
+  const attempt = (await context.store.board.startingAttempts(context.machine)).find((each) => each.id === id);
   if (attempt) await recover(context, attempt);
 }
 

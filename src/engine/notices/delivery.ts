@@ -20,6 +20,8 @@ const LONGEST_PAUSE_MS = 60_000;
 const SETTLE_MS = 150;
 const BUSY_MS = 500;
 const MAX_SENT = 1000;
+/** When to look again at what is not sent because the instance does not know whether its lease is over. */
+const LEASE_PAUSE_MS = 2_000;
 
 /** What shows that a parent's model has received a message. */
 export type Uptake = "taken" | "idle";
@@ -109,12 +111,13 @@ export class Delivery {
     const { store, instance } = this.#context;
     const [open] = await store.notices(parentSessionId, "sending", 1);
     if (open?.messageId == null || !(await isFree(open.sender))) return null;
-    const { messageId, sender } = open;
+    const { messageId } = open;
     const shown = await this.#shownOf(parentSessionId, messageId);
-    if (shown === "gone" && isMine) await this.#drop(parentSessionId, messageId);
-    else if (shown === "there") await this.#settle(parentSessionId, messageId, { state: "delivered", reason: null });
+    const group = { messageId, notices: [open], isLate: false };
+    if (shown === "gone" && isMine) await this.#drop(parentSessionId, group);
+    else if (shown === "there") await this.#settle(parentSessionId, group, { state: "delivered", reason: null });
     else {
-      const reclaimed = await store.reclaimNotices(messageId, { sender: instance.id, from: sender, counts });
+      const reclaimed = await store.reclaimNotices(messageId, { sender: instance.id, from: open, counts });
       return groupOf(reclaimed, shown === "late");
     }
     return "settled";
@@ -138,9 +141,11 @@ export class Delivery {
 
   /** Sends one message. Null if it arrived, or its notices are dropped. */
   async #deliver(parentSessionId: string, group: Group, input: DeliveryInput): Promise<Failed | null> {
-    const { wordNotices } = this.#context;
+    const { wordNotices, supervisor, instance } = this.#context;
     const { messageId, notices, isLate } = group;
     const text = wordNotices(await this.#views(notices));
+    // Others may send it: the next try finds out.
+    if (supervisor.lease(instance.id)?.isHeld === false) return { pause: LEASE_PAUSE_MS, isAlone: false };
     const taken = this.#signals.uptake(messageId, parentSessionId, TAKEN_MS);
     try {
       await this.#send(parentSessionId, { messageId, ...text, wake: input.isMine && !isLate }, input.parent);
@@ -151,11 +156,11 @@ export class Delivery {
     }
     if (isLate) {
       this.#signals.forget(messageId);
-      await this.#settleLate(parentSessionId, messageId, input);
+      await this.#settleLate(parentSessionId, group, input);
       return null;
     }
     if (input.isMine) await this.#outOfTheWay(taken);
-    await this.#settle(parentSessionId, messageId, { state: "delivered", reason: null });
+    await this.#settle(parentSessionId, group, { state: "delivered", reason: null });
     if (input.isMine && !this.#signals.isWaitedFor(parentSessionId)) await taken;
     return null;
   }
@@ -171,9 +176,9 @@ export class Delivery {
   }
 
   /** If it cannot be settled, the parent has been woken all the same: nobody does it later. */
-  async #settleLate(parentSessionId: string, messageId: string, { isMine, parent }: DeliveryInput): Promise<void> {
+  async #settleLate(parentSessionId: string, group: Group, { isMine, parent }: DeliveryInput): Promise<void> {
     if (isMine) await this.#pointToIt(parentSessionId, parent);
-    await this.#settle(parentSessionId, messageId, { state: "delivered", reason: null });
+    await this.#settle(parentSessionId, group, { state: "delivered", reason: null });
   }
 
   /** The notices are told; this only wakes the parent, so it is not repeated. */
@@ -206,45 +211,44 @@ export class Delivery {
   }
 
   /** A failed call may have had its effect: unless the host rejected it, the group keeps its message. */
-  async #failed(
-    parent: string,
-    { messageId, notices, isLate }: Group,
-    input: DeliveryInput,
-    thrown: unknown,
-  ): Promise<Failed | null> {
+  async #failed(parent: string, group: Group, input: DeliveryInput, thrown: unknown): Promise<Failed | null> {
+    const { messageId, notices, isLate } = group;
     const { host, log, now, settings } = this.#context;
     const { isMine } = input;
     const knowsNot = isGone(thrown);
     if (knowsNot && isMine) {
-      await this.#drop(parent, messageId);
+      await this.#drop(parent, group);
       return null;
     }
     if (!knowsNot && (await host.hasMessage?.(parent, messageId).catch(() => false))) {
-      if (isLate) await this.#settleLate(parent, messageId, input);
-      else await this.#settle(parent, messageId, { state: "delivered", reason: null });
+      if (isLate) await this.#settleLate(parent, group, input);
+      else await this.#settle(parent, group, { state: "delivered", reason: null });
       return null;
     }
     const attempts = Math.max(1, ...notices.map((notice) => notice.attempts));
     const pause = pauseAfter(attempts, settings.noticeRetryMs);
     const reason = knowsNot ? `this ${host.kind} does not know the parent session` : messageOf(thrown);
     const state = isRefusal(thrown) ? "pending" : "sending";
-    await this.#settle(parent, messageId, { state, reason, nextTryAt: now() + pause });
+    await this.#settle(parent, group, { state, reason, nextTryAt: now() + pause });
     log.error("a notice was not delivered; it is tried again", { parent, reason, attempts, pause });
     return { pause, isAlone: state === "pending" && attempts >= ALONE_AFTER && notices.length === 1 };
   }
 
-  async #drop(parent: string, messageId: string): Promise<void> {
+  async #drop(parent: string, group: Group): Promise<void> {
     const reason = "the parent session does not exist any more";
-    await this.#settle(parent, messageId, { state: "dropped", reason });
+    await this.#settle(parent, group, { state: "dropped", reason });
     this.#context.log.error("a notice was dropped", { parent, reason });
   }
 
   async #settle(
     parent: string,
-    messageId: string,
+    { messageId, notices }: Group,
     outcome: { state: Notice["state"]; reason: string | null; nextTryAt?: number },
   ): Promise<void> {
-    await this.#context.store.settleNotices(messageId, { ...outcome, at: this.#context.now() });
+    const { store, now, log } = this.#context;
+    const from = notices[0] ?? { sender: null, fence: 0 };
+    const isSettled = await store.settleNotices(messageId, from, { ...outcome, at: now() });
+    if (!isSettled) log.info("notices were taken over by another process", { parent, message: messageId });
     this.#signals.settled(parent);
   }
 

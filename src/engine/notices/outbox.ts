@@ -5,7 +5,9 @@
  */
 import type { HostEvent } from "../../hosts/host.ts";
 import { messageOf } from "../../model/errors.ts";
+import { isSameMachine } from "../../process/machine.ts";
 import type { EngineContext } from "../context.ts";
+import { endDead } from "../recovery/orphans.ts";
 import { Delivery, pauseAfter, type Uptake } from "./delivery.ts";
 import { Signals } from "./signals.ts";
 
@@ -129,6 +131,7 @@ export class Outbox {
     const parent = await store.parent(parentSessionId);
     // Only its own host knows whether a session exists: to another one it looks deleted.
     if (parent !== null && (parent.host ?? host.kind) !== host.kind) return;
+    if (parent !== null && !isSameMachine(parent.machine, instance.machine)) return;
     const isMine = parent?.handler === instance.id;
     if (!host.notify) return isMine ? this.#dropAll(parentSessionId) : undefined;
     if (!isMine && (await this.#lives(parent?.handler ?? null))) return this.#leaveTo(parentSessionId);
@@ -148,7 +151,7 @@ export class Outbox {
     const { store, instance, now } = this.#context;
     const [open] = await store.notices(parentSessionId, "sending", 1);
     if (open?.messageId != null && open.sender === instance.id) {
-      await store.settleNotices(open.messageId, { state: "sending", reason: open.reason, at: now() });
+      await store.settleNotices(open.messageId, open, { state: "sending", reason: open.reason, at: now() });
     }
     this.#onForeign();
   }
@@ -160,10 +163,13 @@ export class Outbox {
     this.#signals.say(`quiet:${parentSessionId}`, "quiet");
   }
 
+  /** One that is found dead is ended, so that what it sends can be taken over. */
   async #lives(id: string | null): Promise<boolean> {
     if (id === null) return false;
-    const known = (await this.#context.store.instances()).find((instance) => instance.id === id);
-    return known !== undefined && this.#context.isAlive(known);
+    const { store, instance, isAlive } = this.#context;
+    const known = (await store.instances()).find((each) => each.id === id);
+    if (known === undefined) return false;
+    return known.id === instance.id || isAlive(known) || !(await endDead(store, known));
   }
 
   #pause(parentSessionId: string, ms: number, isForAlone: boolean): void {

@@ -1,18 +1,24 @@
 /**
- * Sends the heartbeats of this process's instances to the store, for those who cannot see the process. If an instance
- * is missing in the store, because another process thought it was dead, it is registered again, and its engine checks
- * which tasks are still its own. Does not judge other processes.
+ * Sends the heartbeats of this process's instances to the store, which renew their leases. If an instance is missing in
+ * the store, or its lease was over, others may have taken over what it had: it is registered again, and its engine
+ * checks which tasks are still its own before it acts again. Does not judge other processes.
  */
 import { messageOf } from "../../model/errors.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { Log } from "../../process/log.ts";
 import type { Store } from "../../store/store.ts";
 import type { Member } from "../member.ts";
+import { Lease } from "./lease.ts";
 
-interface HeartbeatContext extends Pick<Clock, "after"> {
+/** How soon a heartbeat that failed is tried again, as a part of the time between two: the lease goes on. */
+const AGAIN_PART = 5;
+
+interface HeartbeatContext extends Clock {
   store: Store;
   log: Log;
   beatMs: number;
+  /** The length of the leases; null: the instances have none. */
+  leaseMs: number | null;
 }
 
 export class Heartbeat {
@@ -22,6 +28,8 @@ export class Heartbeat {
   readonly #unverified = new Set<Member>();
   /** How often each has beaten, or tried to: at least what the store has. */
   readonly #beats = new WeakMap<Member, number>();
+  /** By the ids of the instances. */
+  readonly #leases = new Map<string, Lease>();
   /** Cancels the next round. Set from start to stop. */
   #cancel: (() => void) | null = null;
   /** Counts up with each stop: a round of heartbeats that began before it does not schedule another. */
@@ -32,18 +40,43 @@ export class Heartbeat {
     this.#members = members;
   }
 
+  /** Registers an instance, with a lease. */
+  async register(member: Member): Promise<void> {
+    const { store, leaseMs } = this.#context;
+    const { id } = member.instance;
+    if (leaseMs !== null) this.#leases.set(id, new Lease(this.#context, leaseMs));
+    const renewed = this.#leases.get(id)?.renew();
+    await store.addInstance(member.instance, leaseMs);
+    renewed?.();
+  }
+
+  /** The lease of an instance of this process; null if it needs none. */
+  lease(id: string): Lease | null {
+    return this.#leases.get(id) ?? null;
+  }
+
+  /** The instance ends: it does not act any more. */
+  release(id: string): void {
+    this.#leases.get(id)?.end();
+  }
+
+  /** It is removed from the store. */
+  forget(id: string): void {
+    this.#leases.delete(id);
+  }
+
   /** Does nothing if it has been started. */
-  start(): void {
+  start(ms = this.#context.beatMs): void {
     if (this.#cancel) return;
     const stops = this.#stops;
     const beatAll = async () => {
-      for (const member of [...this.#members.values()]) await this.#beat(member);
+      const beaten = await Promise.all([...this.#members.values()].map((member) => this.#beat(member)));
       if (stops !== this.#stops) return;
       this.#cancel = null;
-      this.start();
+      const { leaseMs, beatMs } = this.#context;
+      this.start(leaseMs !== null && beaten.includes(false) ? beatMs / AGAIN_PART : beatMs);
     };
-    const { after, beatMs } = this.#context;
-    this.#cancel = after(beatMs, () => void beatAll(), { background: true });
+    this.#cancel = this.#context.after(ms, () => void beatAll(), { background: true });
   }
 
   stop(): void {
@@ -52,27 +85,37 @@ export class Heartbeat {
     this.#cancel = null;
   }
 
-  async #beat(member: Member): Promise<void> {
-    const { store, log } = this.#context;
+  /** False if it failed. */
+  async #beat(member: Member): Promise<boolean> {
+    const { store, log, leaseMs } = this.#context;
     const { instance } = member;
+    const lease = this.#leases.get(instance.id);
     const beat = (this.#beats.get(member) ?? instance.beat) + 1;
     this.#beats.set(member, beat);
     try {
-      const isKnown = await store.beat(instance.id);
-      if (!this.#members.has(instance.id)) return void this.#unverified.delete(member);
+      let renewed = lease?.renew();
+      const isKnown = await store.beat(instance.id, leaseMs);
+      if (!this.#members.has(instance.id)) {
+        this.#unverified.delete(member);
+        return true;
+      }
       if (!isKnown) {
         log.error("another process thought this one was dead; it registers again", { instance: instance.id });
         this.#unverified.add(member);
+        lease?.lose();
+        renewed = lease?.renew();
         // With a number that nobody has seen: others remember for how long the last one stood still.
-        await store.addInstance({ ...instance, beat });
+        await store.addInstance({ ...instance, beat }, leaseMs);
         // It was removed in the meantime.
         if (!this.#members.has(instance.id)) await store.endInstance(instance.id);
       }
-      if (!this.#unverified.has(member)) return;
-      await member.verify();
+      if (this.#unverified.has(member)) await member.verify();
       this.#unverified.delete(member);
+      renewed?.();
+      return true;
     } catch (thrown) {
       log.error("the heartbeat could not be written; the next one tries again", { error: messageOf(thrown) });
+      return false;
     }
   }
 }

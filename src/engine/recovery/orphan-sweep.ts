@@ -1,17 +1,20 @@
 /**
- * Finds what dead processes left, and decides who recovers it. A task goes to an engine of its host, preferably in its
- * own directory. A launch goes only to an engine in its own directory, because a host does not find other sessions.
- * Opens a host if necessary and possible. Tasks of hosts that this process does not have are left to others.
+ * Finds what dead processes left, and decides who recovers it. Their instances are ended first: only then may others
+ * write about what they had. A task goes to an engine of its host, preferably in its own directory. A launch goes only
+ * to an engine in its own directory, because a host does not find other sessions. Opens a host if necessary and
+ * possible. Tasks of hosts that this process does not have are left to others; nobody here can reach the session of a
+ * task on another machine, so that one ends as interrupted.
  */
 import { statSync } from "node:fs";
 import { messageOf } from "../../model/errors.ts";
-import { INTERRUPTED } from "../../model/evidence.ts";
+import { endOf, judgeInterrupted, noEvidence } from "../../model/evidence.ts";
 import { folderProblem } from "../../model/folder-problem.ts";
 import type { Task } from "../../model/task.ts";
 import type { Log } from "../../process/log.ts";
+import { isSameMachine } from "../../process/machine.ts";
 import type { Instance, Launch, Store } from "../../store/store.ts";
 import type { Member } from "../member.ts";
-import { findOrphans } from "./orphans.ts";
+import { endDead, findOrphans } from "./orphans.ts";
 
 /** Opens hosts in directories. The engine is a member of the supervisor when `open` resolves. */
 export interface HostOpener {
@@ -25,6 +28,7 @@ interface SweepContext {
   log: Log;
   now(): number;
   isAlive(instance: Instance): boolean;
+  machine: string;
   opener?: HostOpener;
 }
 
@@ -47,26 +51,52 @@ export class OrphanSweep {
   }
 
   async run(): Promise<SweepResult> {
-    const { store, log, isAlive } = this.#context;
+    const { store, isAlive } = this.#context;
     const found = await findOrphans(store, (instance) => this.#members.has(instance.id) || isAlive(instance));
+    await this.#endAll(found.dead);
     const results: boolean[] = [];
+    const tasks = found.tasks.filter((task) => !this.#isOwn(task));
     const byHost = Map.groupBy(
-      found.tasks.filter((task) => !this.#isOwn(task) && this.#hasHost(task)),
+      tasks.filter((task) => this.#isHere(task) && this.#hasHost(task)),
       ({ host }) => host,
     );
-    for (const [host, tasks] of byHost) results.push(await this.#recoverTasks(host, tasks));
+    for (const [host, its] of byHost) results.push(await this.#recoverTasks(host, its));
+    const remote = tasks.filter((task) => !this.#isHere(task));
+    if (remote.length > 0) results.push(await this.#interrupt(remote));
     for (const launch of found.launches) {
-      if (!this.#isMember(launch.owner) && this.#hasHost(launch)) results.push(await this.#recoverLaunch(launch));
-    }
-    for (const { id, pid } of found.dead) {
-      await store.endInstance(id);
-      log.info("an instance is gone; what it left was recovered", { instance: id, pid });
+      if (this.#isMember(launch.owner)) continue;
+      if (!this.#isHere(launch)) results.push(await this.#closeRemote(launch));
+      else if (this.#hasHost(launch)) results.push(await this.#recoverLaunch(launch));
     }
     return {
       isDone: !results.includes(false),
       hasFound: results.length > 0,
       hasOthers: found.living.some(({ id }) => !this.#members.has(id)),
     };
+  }
+
+  async #endAll(dead: readonly Instance[]): Promise<void> {
+    const { store, log } = this.#context;
+    for (const instance of dead) {
+      const { id, pid, machine } = instance;
+      if (await endDead(store, instance)) log.info("an instance is gone", { instance: id, pid, machine });
+    }
+  }
+
+  #isHere({ machine }: { machine: string }): boolean {
+    return isSameMachine(machine, this.#context.machine);
+  }
+
+  /** It was never prompted, and whoever asked for it got no answer. */
+  async #closeRemote({ id, machine }: Launch): Promise<boolean> {
+    this.#context.log.info("a launch was interrupted on another machine", { launch: id, machine });
+    await this.#context.store.closeLaunch(id, this.#writer);
+    return true;
+  }
+
+  /** Any instance of this process: nobody here owns what it writes about. */
+  get #writer(): string {
+    return this.#members.keys().next().value ?? "";
   }
 
   /** Also true if its instance is not registered any more, because others thought it was dead. */
@@ -116,7 +146,7 @@ export class OrphanSweep {
     if (folderProblem(directory, statSync) === null) return false;
     // No host finds its session any more. It was never prompted, and whoever asked for it got no answer.
     this.#context.log.info("a launch was interrupted, and its directory is gone", { launch: id, directory });
-    await this.#context.store.closeLaunch(id);
+    await this.#context.store.closeLaunch(id, this.#writer);
     return true;
   }
 
@@ -141,11 +171,17 @@ export class OrphanSweep {
 
   /** If the directories are gone, nothing can be found out about the tasks. False if one of them exists. */
   async #endWhereGone(tasks: readonly Task[]): Promise<boolean> {
-    const { store, now } = this.#context;
     if (tasks.some(({ directory }) => folderProblem(directory, statSync) === null)) return false;
-    for (const { id, run, owner } of tasks) {
-      const event = { type: "run.failed", at: now(), run: run.number, error: INTERRUPTED, progress: null } as const;
-      await store.apply(id, event, { owner });
+    return this.#interrupt(tasks);
+  }
+
+  /** Ends them without asking a host. Whoever handles their parents finds the notices in the feed. */
+  async #interrupt(tasks: readonly Task[]): Promise<boolean> {
+    const { store, now } = this.#context;
+    for (const { id, run, owner, fence, cancelRequestedAt } of tasks) {
+      const verdict = judgeInterrupted(noEvidence(false), cancelRequestedAt !== null);
+      const event = endOf(verdict, { at: now(), run: run.number, progress: null });
+      await store.apply(id, event, { owner, fence, by: this.#writer });
     }
     return true;
   }

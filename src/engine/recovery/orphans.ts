@@ -1,9 +1,10 @@
 /**
- * Finds what dead processes left in the store: live tasks and launches without a living owner, and their instances.
- * Only reads. Invariant: tasks and launches are read before instances, so that the owner of each of them had registered
- * by then; a process that starts in between is not mistaken for a dead one.
+ * Finds what dead processes left in the store: live tasks and launches without a living owner, and their instances; and
+ * ends an instance, so that others may take over what it had. Invariant: tasks and launches are read before instances,
+ * so that the owner of each of them had registered by then; a process that starts in between is not mistaken for a dead
+ * one.
  */
-import type { Task } from "../../model/task.ts";
+import { awaitsRunner, type Task } from "../../model/task.ts";
 import type { Instance, Launch, Store } from "../../store/store.ts";
 import { allTasks } from "../watching/all-tasks.ts";
 
@@ -22,11 +23,21 @@ export async function findOrphans(store: Store, isAlive: (instance: Instance) =>
   const owners = new Set(living.map(({ id }) => id));
   const isOwned = ({ owner }: { owner: string | null }) => owner !== null && owners.has(owner);
   return {
-    tasks: live.filter((task) => !isOwned(task)),
+    tasks: live.filter((task) => !isOwned(task) && !awaitsRunner(task)),
     launches: launches.filter((launch) => !isOwned(launch)),
     dead: instances.filter(({ id }) => !owners.has(id)),
     living,
   };
+}
+
+/**
+ * Ends an instance that was found dead. If its lease showed that, the database has the last word. False if it lives
+ * after all.
+ */
+export async function endDead(store: Store, { id, leaseLeft }: Instance): Promise<boolean> {
+  if (leaseLeft !== null && leaseLeft <= 0) return store.expireInstance(id);
+  await store.endInstance(id);
+  return true;
 }
 
 /** Every launch without a task yet, oldest first. */

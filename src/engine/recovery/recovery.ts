@@ -90,7 +90,7 @@ export class Recovery {
 
   /** False if some could not be recovered now. */
   async recoverTasks(tasks: readonly Task[]): Promise<boolean> {
-    const { store, host, log } = this.#context;
+    const { store, host, log, instance } = this.#context;
     let isDone = true;
     const busy = await host.statuses();
     for (const task of tasks) {
@@ -102,7 +102,8 @@ export class Recovery {
           continue;
         }
         // Another process may have taken it over since it was read: then nothing is written.
-        const applied = await store.apply(task.id, this.#endOf(task, evidence), { owner: task.owner });
+        const { owner, fence } = task;
+        const applied = await store.apply(task.id, this.#endOf(task, evidence), { owner, fence, by: instance.id });
         if (applied.changed) this.#onEnded(applied.task);
       } catch (thrown) {
         log.error("a task could not be recovered; it is tried again", { task: task.id, error: messageOf(thrown) });
@@ -150,11 +151,11 @@ export class Recovery {
       const sessionId = (await host.findLaunched?.({ launchId, parentSessionId: launch.parentSessionId, at })) ?? null;
       if (sessionId === null) {
         log.info("a launch was interrupted before its session was made", { launch: launchId, owner });
-        await store.closeLaunch(launchId);
+        await store.closeLaunch(launchId, instance.id);
         return true;
       }
       const applied = await store.write(async (transaction) => {
-        if (!(await transaction.closeLaunch(launchId))) return null;
+        if (!(await transaction.closeLaunch(launchId, instance.id))) return null;
         await transaction.apply(sessionId, {
           type: "task.created",
           at,

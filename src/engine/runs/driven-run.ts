@@ -1,11 +1,12 @@
 /**
  * One live run with its hands: performs the effects that the model asks for (host calls, writes, timers) and feeds back
  * what came of each. Decides nothing. Invariants: the writes of a run keep their order, and each names this instance as
- * the owner.
+ * the owner, and the run's fence. A prompt leaves only under the instance's lease.
  */
 import { isRefusal, isSessionGone } from "../../hosts/host.ts";
 import { messageOf } from "../../model/errors.ts";
 import type { TaskEvent } from "../../model/events.ts";
+import { CANCELLED } from "../../model/evidence.ts";
 import type { AbortPurpose, InspectPurpose, RunEffect, RunStep, WakeName } from "../../model/live-run/effects.ts";
 import { isEnd } from "../../model/live-run/ending.ts";
 import type { RunInput } from "../../model/live-run/inputs.ts";
@@ -149,9 +150,16 @@ export class DrivenRun {
   }
 
   async #prompt(): Promise<void> {
-    const { host, log } = this.#context;
+    const { host, log, supervisor, instance } = this.#context;
     const { id, agent, model, run } = this.task;
     const maxCost = this.#live.limits.cost;
+    const lease = supervisor.lease(instance.id);
+    if (lease?.isHeld === false) {
+      log.info("a prompt waits until this instance knows that the run is still its own", { task: id });
+      await lease.untilHeld();
+      if (this.#isStopped || isOver(this.#live)) return;
+      if (this.#live.stopping !== null) return this.feed({ type: "prompt.refused", error: CANCELLED });
+    }
     try {
       await host.prompt(this.sessionId, { messageId: run.messageId, text: run.prompt, agent, model, maxCost });
     } catch (thrown) {
@@ -199,7 +207,8 @@ export class DrivenRun {
     const { store, instance, reach } = this.#context;
     let input: RunInput;
     try {
-      const outcome = await this.inOrder(() => store.apply(this.task.id, event, { owner: instance.id }));
+      const expected = { owner: instance.id, fence: this.task.fence, by: instance.id };
+      const outcome = await this.inOrder(() => store.apply(this.task.id, event, expected));
       if (isEnd(event) && outcome.changed) reach("outbox-written");
       input = { type: "written", event, outcome };
     } catch (thrown) {

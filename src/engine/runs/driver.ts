@@ -85,7 +85,8 @@ export class Driver {
   async adopt(task: Task): Promise<void> {
     const { store, instance, now, settings } = this.#context;
     const event = { type: "task.adopted", at: now(), owner: instance.id } as const;
-    const adopted = await store.apply(task.id, event, { owner: task.owner });
+    const { owner, fence } = task;
+    const adopted = await store.apply(task.id, event, { owner, fence, by: instance.id });
     if (!adopted.changed || this.#stopped) return;
     const begun = adopt(adopted.task, settings.limits, momentOf(this.#context));
     const run = this.#add(adopted.task, begun.run);
@@ -104,11 +105,11 @@ export class Driver {
   async verify(taskId?: string): Promise<void> {
     const { store, instance } = this.#context;
     for (const run of [...this.#runs.values()]) {
-      const { id, run: started } = run.task;
+      const { id, fence } = run.task;
       if (taskId !== undefined && id !== taskId) continue;
       // Behind our own writes: a run that those ended is over by then.
       const task = await run.inOrder(() => store.task(id));
-      const isOurs = task && isLive(task.status) && task.owner === instance.id && task.run.number === started.number;
+      const isOurs = task && isLive(task.status) && task.owner === instance.id && task.fence === fence;
       if (!isOurs) run.tell({ type: "lose" });
       else if (task.cancelRequestedAt !== null && run.live.stopping === null)
         run.tell({ type: "cancel", reason: CANCELLED });

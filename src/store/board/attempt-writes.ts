@@ -28,6 +28,7 @@ export async function addAttempt(
       state: attempt.state,
       error: attempt.error,
       folder: attempt.folder,
+      machine: attempt.machine,
       created_at: attempt.createdAt,
       updated_at: attempt.updatedAt,
     })

@@ -19,6 +19,7 @@ const ATTEMPT = [
   "attempts.folder",
   "attempts.created_at",
   "attempts.updated_at",
+  "attempts.machine",
 ] as const;
 const SESSION = ["id", "attempt_id", "task_id", "host", "created_at"] as const;
 const MOST_STARTING = 200;
@@ -111,11 +112,12 @@ function selectAllAttempts(kysely: Kysely<Schema>, projectId: string | null, pag
   return rows.orderBy("attempts.created_at", "desc").orderBy("attempts.id").limit(pageLimit(page));
 }
 
-export async function readStartingAttempts(kysely: Kysely<Schema>): Promise<Attempt[]> {
+export async function readStartingAttempts(kysely: Kysely<Schema>, machine: string): Promise<Attempt[]> {
   const rows = await kysely
     .selectFrom("attempts")
     .select(ATTEMPT)
     .where(sql<boolean>`state = 'starting'`)
+    .$if(machine !== "", (rows) => rows.where("attempts.machine", "in", ["", machine]))
     .orderBy("created_at")
     .orderBy("id")
     .limit(MOST_STARTING)
@@ -207,6 +209,7 @@ function attemptOf(row: RowOf<"attempts">): Attempt {
     state: row.state as AttemptState,
     error: row.error,
     folder: row.folder,
+    machine: row.machine,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };

@@ -80,7 +80,7 @@ export function kyselyBoard({ read, write }: { read: Run; write: Run }): BoardRe
     attempt: (id) => read((kysely) => readAttempt(kysely, id)),
     attempts: (workItemId, page) => read((kysely) => readAttempts(kysely, workItemId, page)),
     allAttempts: (projectId, page) => read((kysely) => readAllAttempts(kysely, projectId, page)),
-    startingAttempts: () => read(readStartingAttempts),
+    startingAttempts: (machine = "") => read((kysely) => readStartingAttempts(kysely, machine)),
     changeAttempt: (id, fields, at) => change((kysely) => changeAttempt(kysely, id, fields, at)),
     mergeAttempt: (id, commits, at) => change((kysely) => markMerged(kysely, id, commits, at)),
     removeAttempt: (id) => change((kysely) => deleteAttempt(kysely, id)),

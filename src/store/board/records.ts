@@ -139,8 +139,8 @@ export interface BoardRecords {
   attempts(workItemId: string, page: BoardPage): Promise<AttemptRow[]>;
   /** Of all work items, or of one project's. Newest first, ties by the smaller id. */
   allAttempts(projectId: string | null, page: BoardPage): Promise<ListedAttempt[]>;
-  /** Oldest first, at most 200. */
-  startingAttempts(): Promise<Attempt[]>;
+  /** Those of a machine, or of all; oldest first, at most 200. */
+  startingAttempts(machine?: string): Promise<Attempt[]>;
   /** `paths`: the worktrees by repo id; null if they are gone. */
   changeAttempt(
     id: string,

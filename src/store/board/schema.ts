@@ -54,6 +54,7 @@ interface AttemptsTable {
   folder: string | null;
   created_at: number;
   updated_at: number;
+  machine: Generated<string>;
 }
 
 interface AttemptReposTable {

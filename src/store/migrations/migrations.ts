@@ -18,6 +18,7 @@ import { heartbeats } from "./7-heartbeats.ts";
 import { parentHosts } from "./8-notices.ts";
 import { accessTables } from "./9-access.ts";
 import { queueTables } from "./10-queue.ts";
+import { leases } from "./11-leases.ts";
 
 type Migration = (kysely: Kysely<Schema>, dialect: Dialect) => Promise<void>;
 
@@ -32,6 +33,7 @@ const MIGRATIONS: readonly Migration[] = [
   parentHosts,
   accessTables,
   queueTables,
+  leases,
 ];
 
 /** The version that this code reads and writes. */

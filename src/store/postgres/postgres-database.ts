@@ -64,6 +64,7 @@ export async function postgresDatabase(options: PostgresOptions): Promise<Databa
 
   const database = openDatabase({
     dialect: "postgres",
+    clock: () => sql`(extract(epoch from clock_timestamp()) * 1000)::double precision`,
     read: (work) => work(inSchema).catch(fail),
     async write(work) {
       const { result, xid } = await retryWhileBusy(() => writeOnce(work), { shouldRetry: isContention }).catch(fail);

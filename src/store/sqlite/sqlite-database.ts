@@ -3,6 +3,7 @@
  * `data_version` shows changes of other processes. Does not create tables.
  */
 import type { Database as Sqlite } from "bun:sqlite";
+import { sql } from "kysely";
 import type { LineLog } from "../../process/log.ts";
 import type { Database } from "../database.ts";
 import { openDatabase } from "../open-database.ts";
@@ -38,6 +39,8 @@ export async function sqliteDatabase(options: SqliteDatabaseOptions): Promise<Da
 
   return openDatabase({
     dialect: "sqlite",
+    // The file is on this machine, and so is its clock.
+    clock: () => sql`${Date.now()}`,
     read: (work) => retryWhileBusy(() => work(reader.kysely), { shouldRetry: isBusy, limit }).catch(fail),
     async write(work) {
       await breakIfDue();
@@ -63,8 +66,8 @@ function rollback(handle: Sqlite): void {
   if (handle.inTransaction) handle.run("rollback");
 }
 
-function counter(handle: Sqlite, sql: string): () => number {
-  const statement = handle.query<{ value: number }, []>(sql);
+function counter(handle: Sqlite, query: string): () => number {
+  const statement = handle.query<{ value: number }, []>(query);
   return () => statement.get()?.value ?? 0;
 }
 

@@ -127,6 +127,8 @@ function taskOfEntry(sessionId: string, fields: Fields, now: number): Task | nul
     clearedAt: null,
     cancelRequestedAt: null,
     owner: null,
+    fence: 0,
+    machine: "",
     progress: fields.progress("progress") ?? before,
   };
 }

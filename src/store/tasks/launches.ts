@@ -23,16 +23,29 @@ const COLUMNS = [
   "model",
   "batch_id",
   "is_forked",
+  "machine",
 ] as const;
 
 export async function addLaunch(kysely: Kysely<Schema>, launch: Launch): Promise<void> {
   await kysely.insertInto("launches").values(launchRow(launch)).execute();
 }
 
-/** False if there is no such launch. */
-export async function removeLaunch(kysely: Kysely<Schema>, id: string): Promise<boolean> {
-  const removed = await kysely.deleteFrom("launches").where("id", "=", id).returning("id").executeTakeFirst();
-  return removed !== undefined;
+/** False if there is no such launch, or `by` is not its owner, which is registered. */
+export async function removeLaunch(kysely: Kysely<Schema>, id: string, by?: string): Promise<boolean> {
+  let removing = kysely.deleteFrom("launches").where("id", "=", id);
+  if (by !== undefined) {
+    removing = removing.where((row) =>
+      row.or([
+        row("owner", "=", by),
+        row.not(
+          row.exists(
+            row.selectFrom("instances").select("instances.id").whereRef("instances.id", "=", "launches.owner"),
+          ),
+        ),
+      ]),
+    );
+  }
+  return (await removing.returning("id").executeTakeFirst()) !== undefined;
 }
 
 export async function readLaunches(kysely: Kysely<Schema>, after?: Pick<Launch, "at" | "id">): Promise<Launch[]> {
@@ -67,6 +80,7 @@ function launchRow(launch: Launch): RowOf<"launches"> {
     model: launch.model,
     batch_id: launch.batchId,
     is_forked: launch.isForked ? 1 : 0,
+    machine: launch.machine,
   };
 }
 
@@ -87,5 +101,6 @@ function launchOf(row: RowOf<"launches">): Launch {
     model: row.model,
     batchId: row.batch_id,
     isForked: row.is_forked === 1,
+    machine: row.machine,
   };
 }

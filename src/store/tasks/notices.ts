@@ -7,11 +7,12 @@ import type { Task } from "../../model/task.ts";
 import type { NoticeIntent } from "../../model/transition.ts";
 import { clamp } from "../clamp.ts";
 import { preparedQuery } from "../compiled-query.ts";
+import { isRegistered } from "../instances.ts";
 import type { RowOf, Schema } from "../schema.ts";
-import type { Notice, NoticeClaim, NoticeState, Store } from "../store.ts";
+import type { Notice, NoticeClaim, NoticeSender, NoticeState, Store } from "../store.ts";
 
 type Reclaim = Parameters<Store["reclaimNotices"]>[1];
-type Outcome = Parameters<Store["settleNotices"]>[1];
+type Outcome = Parameters<Store["settleNotices"]>[2];
 
 const UNSETTLED = sql<boolean>`state in ('pending', 'sending')`;
 
@@ -33,6 +34,7 @@ const COLUMNS = [
   "reason",
   "settled_at",
   "next_try_at",
+  "fence",
 ] as const;
 
 /** Writes nothing if the run already has a notice on this topic. */
@@ -122,27 +124,33 @@ export async function claimNotices(
   const [alone] = pending.toSorted((one, other) => one.attempts - other.attempts);
   const group = fresh.length > 0 ? fresh : alone === undefined || freshOnly ? [] : [alone];
   if (group.length === 0) return [];
+  // One for the whole group.
+  const fence = 1 + Math.max(...group.map((notice) => notice.fence));
   await kysely
     .updateTable("notices")
     .set((row) => ({ state: "sending", message_id: messageId, sender, attempts: row("attempts", "+", counts ? 1 : 0) }))
+    .set({ fence })
     .where(
       "id",
       "in",
       group.map((notice) => notice.id),
     )
     .execute();
-  const taken = { state: "sending", messageId, sender } as const;
+  const taken = { state: "sending", messageId, sender, fence } as const;
   return group.map((notice) => ({ ...notice, ...taken, attempts: notice.attempts + (counts ? 1 : 0) }));
 }
 
 export async function reclaimNotices(kysely: Kysely<Schema>, messageId: string, claim: Reclaim): Promise<Notice[]> {
   const { sender, from, counts } = claim;
+  // Nobody takes over what a registered instance sends.
+  if (from.sender !== null && from.sender !== sender && (await isRegistered(kysely, from.sender))) return [];
   const rows = await kysely
     .updateTable("notices")
-    .set((row) => ({ sender, attempts: row("attempts", "+", counts ? 1 : 0) }))
+    .set((row) => ({ sender, fence: from.fence + 1, attempts: row("attempts", "+", counts ? 1 : 0) }))
     .where("message_id", "=", messageId)
     .where("state", "=", "sending")
-    .where("sender", from === null ? "is" : "=", from)
+    .where("sender", from.sender === null ? "is" : "=", from.sender)
+    .where("fence", "=", from.fence)
     .returning(COLUMNS)
     .execute();
   return rows.map(noticeOf).toSorted((one, other) => one.id - other.id);
@@ -174,17 +182,27 @@ export async function reopenNotices(kysely: Kysely<Schema>, taskId: string): Pro
   return Number(dropped.numUpdatedRows + doubtful.numUpdatedRows);
 }
 
-export async function settleNotices(kysely: Kysely<Schema>, messageId: string, outcome: Outcome): Promise<void> {
+/** False if the group has another sender by now, or was claimed again. */
+export async function settleNotices(
+  kysely: Kysely<Schema>,
+  messageId: string,
+  { sender, fence }: NoticeSender,
+  outcome: Outcome,
+): Promise<boolean> {
   const { state, reason, at, nextTryAt = null } = outcome;
   const isOver = state === "delivered" || state === "dropped";
-  await kysely
+  const settled = await kysely
     .updateTable("notices")
     .set({ state, reason, settled_at: isOver ? at : null, next_try_at: isOver ? null : nextTryAt })
     .$if(!isOver, (query) => query.set({ sender: null }))
     .$if(state === "pending", (query) => query.set({ message_id: null }))
     .where("message_id", "=", messageId)
     .where("state", "=", "sending")
+    .where("sender", sender === null ? "is" : "=", sender)
+    .where("fence", "=", fence)
+    .returning("id")
     .execute();
+  return settled.length > 0;
 }
 
 export async function dropNotices(
@@ -220,5 +238,6 @@ function noticeOf(row: RowOf<"notices">): Notice {
     reason: row.reason,
     settledAt: row.settled_at,
     nextTryAt: row.next_try_at,
+    fence: row.fence,
   };
 }

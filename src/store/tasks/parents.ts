@@ -7,7 +7,7 @@ import { preparedQuery } from "../compiled-query.ts";
 import type { RowOf, Schema } from "../schema.ts";
 import type { Parent } from "../store.ts";
 
-const COLUMNS = ["session_id", "handler", "agent", "model", "variant", "seen_at", "host"] as const;
+const COLUMNS = ["session_id", "handler", "agent", "model", "variant", "seen_at", "host", "machine"] as const;
 
 export async function writeParent(kysely: Kysely<Schema>, parent: Parent): Promise<void> {
   const { session_id, ...rest } = parentRow(parent);
@@ -36,6 +36,7 @@ function parentRow(parent: Parent): RowOf<"parents"> {
     variant: parent.variant,
     seen_at: parent.seenAt,
     host: parent.host,
+    machine: parent.machine,
   };
 }
 
@@ -48,5 +49,6 @@ function parentOf(row: RowOf<"parents">): Parent {
     variant: row.variant,
     seenAt: row.seen_at,
     host: row.host,
+    machine: row.machine,
   };
 }

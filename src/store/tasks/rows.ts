@@ -38,6 +38,7 @@ const HEAD = [
   "started_at",
   "completed_at",
   "progress",
+  "machine",
 ] as const;
 
 export const HEAD_COLUMNS = HEAD.map((column) => `tasks.${column}` as const);
@@ -50,6 +51,7 @@ const TASK_COLUMNS = [
   "tasks.cleared_at",
   "tasks.cancel_requested_at",
   "tasks.owner",
+  "tasks.fence",
   "runs.number",
   "runs.message_id",
   "runs.started_at as run_started_at",
@@ -106,6 +108,7 @@ export function taskHeadOf(row: Pick<TaskRow, (typeof HEAD)[number]>) {
     startedAt: row.started_at,
     completedAt: row.completed_at,
     progress: JSON.parse(row.progress) as Task["progress"],
+    machine: row.machine,
   };
 }
 
@@ -129,6 +132,7 @@ export function taskOf(row: TaskRow): Task {
     clearedAt: row.cleared_at,
     cancelRequestedAt: row.cancel_requested_at,
     owner: row.owner,
+    fence: row.fence,
   };
 }
 
@@ -161,13 +165,14 @@ export function changingColumns(task: Task) {
     cleared_at: task.clearedAt,
     cancel_requested_at: task.cancelRequestedAt,
     owner: task.owner,
+    fence: task.fence,
     progress: JSON.stringify(task.progress),
   } satisfies Updateable<Schema["tasks"]>;
 }
 
 /** The columns that only change while a task is in the queue. */
 export function placeColumns(task: Task) {
-  return { session_id: task.sessionId, directory: task.directory, model: task.model };
+  return { session_id: task.sessionId, directory: task.directory, model: task.model, machine: task.machine };
 }
 
 export function taskRow(task: Task, createdSeq: number): Insertable<Schema["tasks"]> {

@@ -10,6 +10,7 @@ import { type Transition, transition } from "../../model/transition.ts";
 import { moveWorkItem } from "../board/work-item-moves.ts";
 import { preparedQuery } from "../compiled-query.ts";
 import { appendEvent, dropEarlierProgress } from "../feed.ts";
+import { isRegistered } from "../instances.ts";
 import type { Schema } from "../schema.ts";
 import { storableEvent, storableText } from "../storable.ts";
 import type { ExpectedOwner } from "../store.ts";
@@ -30,7 +31,7 @@ export async function applyEvent(
     throw new AsyncAgentsError("internal", `The event makes task ${event.task.id} but was applied to ${id}.`);
   }
   const before = await readTask(kysely, id);
-  if (expected && before !== null && isLive(before.status) && before.owner !== expected.owner) {
+  if (expected && before !== null && isLive(before.status) && !(await isExpected(kysely, before, expected))) {
     return { changed: false, task: before, reason: "other_owner" };
   }
   const outcome = transition(before, event);
@@ -56,6 +57,12 @@ export async function applyEvent(
 /** Whether the task got a session, or lost it. */
 function isMoved({ type }: TaskEvent): boolean {
   return type === "task.claimed" || type === "run.requeued";
+}
+
+/** Whether the writer still drives the run, or may take it over from an owner that is not registered any more. */
+async function isExpected(kysely: Kysely<Schema>, task: Task, { owner, fence, by }: ExpectedOwner): Promise<boolean> {
+  if (task.owner !== owner || task.fence !== fence) return false;
+  return owner === null || owner === by || !(await isRegistered(kysely, owner));
 }
 
 async function writeRun(kysely: Kysely<Schema>, before: Task | null, after: Task): Promise<void> {

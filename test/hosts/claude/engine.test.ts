@@ -43,6 +43,8 @@ async function newEngine(id: string, host: ClaudeHost, settings: Partial<Setting
     bootId: "boot",
     pidNamespace: "",
     beat: 0,
+    machine: "",
+    leaseLeft: null,
     host: host.kind,
     directory,
   };

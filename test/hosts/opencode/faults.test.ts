@@ -49,6 +49,8 @@ beforeAll(async () => {
       bootId: "boot",
       pidNamespace: "",
       beat: 0,
+      machine: "",
+      leaseLeft: null,
       host: bed.host.kind,
       directory: bed.opencode.directory,
       startedAt: Date.now(),

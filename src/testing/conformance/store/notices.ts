@@ -63,9 +63,10 @@ export function storeNoticeSuite(bed: StoreBed): void {
     expect(await store.notices("parent", "sending")).toEqual(group ?? []);
     expect(await store.claimNotices("parent", claim(7))).toEqual([]);
 
-    const messageId = group?.[0]?.messageId ?? "";
-    await store.settleNotices(messageId, { state: "delivered", reason: null, at: 9 });
-    await store.settleNotices(messageId, { state: "dropped", reason: "too late", at: 10 });
+    const from = group?.[0] ?? { sender: null, fence: 0, messageId: null };
+    const messageId = from.messageId ?? "";
+    await store.settleNotices(messageId, from, { state: "delivered", reason: null, at: 9 });
+    await store.settleNotices(messageId, from, { state: "dropped", reason: "too late", at: 10 });
     const delivered = await store.notices("parent", "delivered");
     expect(delivered.map(({ reason, settledAt, attempts }) => [reason, settledAt, attempts])).toEqual([
       [null, 9, 1],
@@ -79,7 +80,7 @@ export function storeNoticeSuite(bed: StoreBed): void {
     const store = await bed.fresh();
     await end(store, ["a"]);
     await store.claimNotices("parent", { sender: "s", messageId: "m1", limit: 10 });
-    await store.settleNotices("m1", { state: "pending", reason: "busy", at: 5 });
+    await store.settleNotices("m1", { sender: "s", fence: 1 }, { state: "pending", reason: "busy", at: 5 });
     expect(await store.notices("parent", "pending")).toMatchObject([
       { messageId: null, sender: null, settledAt: null },
     ]);
@@ -87,7 +88,7 @@ export function storeNoticeSuite(bed: StoreBed): void {
     expect(again).toMatchObject({ attempts: 2, messageId: "m2", reason: "busy" });
     await store.dropNotices("parent", "gone", 6);
     expect((await store.notices("parent", "sending")).length, "a notice that is being sent is not dropped").toBe(1);
-    await store.settleNotices("m2", { state: "pending", reason: null, at: 7 });
+    await store.settleNotices("m2", { sender: "s", fence: 2 }, { state: "pending", reason: null, at: 7 });
     await store.dropNotices("parent", "gone", 8);
     expect(await store.notices("parent", "dropped")).toMatchObject([{ reason: "gone", settledAt: 8 }]);
     expect(await store.parentsWithNotices()).toEqual([]);
@@ -100,7 +101,8 @@ export function storeNoticeSuite(bed: StoreBed): void {
     const [store, other] = (await bed.handles(2)) as [Store, Store];
     await end(store, ["a", "b"]);
     await store.claimNotices("parent", { sender: "s1", messageId: "m1", limit: 10 });
-    await store.settleNotices("m1", { state: "sending", reason: "no answer", at: 5, nextTryAt: 9 });
+    const doubt = { state: "sending", reason: "no answer" } as const;
+    await store.settleNotices("m1", { sender: "s1", fence: 1 }, { ...doubt, at: 5, nextTryAt: 9 });
     const open = {
       state: "sending",
       messageId: "m1",
@@ -113,7 +115,7 @@ export function storeNoticeSuite(bed: StoreBed): void {
     await end(store, ["c"]);
     expect(await store.claimNotices("parent", { sender: "s2", messageId: "m2", limit: 10 })).toEqual([]);
     const claims = [store, other].map((each, index) =>
-      each.reclaimNotices("m1", { sender: `s${index + 2}`, from: null, counts: true }),
+      each.reclaimNotices("m1", { sender: `s${index + 2}`, from: { sender: null, fence: 1 }, counts: true }),
     );
     const [won, ...more] = (await Promise.all(claims)).filter((group) => group.length > 0);
     expect(more).toEqual([]);
@@ -125,7 +127,8 @@ export function storeNoticeSuite(bed: StoreBed): void {
     expect(taken(await store.notices("parent", "dropped")), "a notice that is being sent is not dropped").toEqual([
       "c",
     ]);
-    await store.settleNotices("m1", { state: "sending", reason: "no answer", at: 11, nextTryAt: 12 });
+    const winner = { sender: won?.[0]?.sender ?? null, fence: 2 };
+    await store.settleNotices("m1", winner, { ...doubt, at: 11, nextTryAt: 12 });
     await store.dropNotices("parent", "gone", 13);
     expect(taken(await store.notices("parent", "dropped"))).toEqual(["a", "b", "c"]);
   });
@@ -136,7 +139,8 @@ export function storeNoticeSuite(bed: StoreBed): void {
     const claim = (messageId: string) => ({ sender: "s", messageId, limit: 10, aloneAfter: 2 });
     const again = async (messageId: string, counts = true) => {
       const group = await store.claimNotices("parent", { ...claim(messageId), counts });
-      await store.settleNotices(messageId, { state: "pending", reason: "no", at: 1, nextTryAt: 2 });
+      const [from = { sender: null, fence: 0 }] = group;
+      await store.settleNotices(messageId, from, { state: "pending", reason: "no", at: 1, nextTryAt: 2 });
       return group.map(({ taskId, attempts }) => `${taskId}${attempts}`);
     };
     expect([await again("m1"), await again("m2", false), await again("m3")]).toEqual([
@@ -146,8 +150,9 @@ export function storeNoticeSuite(bed: StoreBed): void {
     ]);
     expect([await again("m4"), await again("m5"), await again("m6")]).toEqual([["a3"], ["b3"], ["a4"]]);
     await end(store, ["c"]);
-    expect(taken(await store.claimNotices("parent", { ...claim("m7"), freshOnly: true }))).toEqual(["c"]);
-    await store.settleNotices("m7", { state: "delivered", reason: null, at: 3 });
+    const fresh = await store.claimNotices("parent", { ...claim("m7"), freshOnly: true });
+    expect(taken(fresh)).toEqual(["c"]);
+    await store.settleNotices("m7", { sender: "s", fence: 1 }, { state: "delivered", reason: null, at: 3 });
     expect(await store.claimNotices("parent", { ...claim("m8"), freshOnly: true })).toEqual([]);
   });
 }

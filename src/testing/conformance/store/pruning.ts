@@ -132,7 +132,7 @@ function obstacleSuite(bed: StoreBed): void {
     const [notice] = await store.claimNotices("parent", { sender: "i", messageId: "m", limit: 10 });
     expect([notice?.taskId, (await prune(store)).kept]).toEqual(["a", { notice: 1 }]);
     await store.putParent({ ...PARENT, sessionId: "parent", seenAt: 5 });
-    await store.settleNotices("m", { state: "delivered", reason: null, at: 3_000 });
+    await store.settleNotices("m", { sender: "i", fence: 1 }, { state: "delivered", reason: null, at: 3_000 });
     expect((await prune(store)).removed).toMatchObject({ tasks: 1, notices: 1 });
     // Nothing else is known of that parent.
     expect(await store.parent("parent")).toBeNull();
@@ -183,7 +183,7 @@ function obstacleSuite(bed: StoreBed): void {
     for (const id of ["launcher", "mate"]) await store.apply(id, completed(2_000));
     await createAlone(store, "live");
     const { id: _id, sessionId: _sessionId, owner: _owner, ...rest } = newTask("x", { parentSessionId: "launcher" });
-    const launch = { ...rest, batchId: "mate", id: "l", at: 1, owner: "i" };
+    const launch = { ...rest, batchId: "mate", id: "l", at: 1, owner: "i", machine: "" };
     await store.write((transaction) => transaction.openLaunch(launch));
     expect((await prune(store)).kept).toEqual({ parent: 1, batch: 1 });
     await store.closeLaunch("l");
@@ -232,7 +232,7 @@ function obstacleSuite(bed: StoreBed): void {
   });
 }
 
-const PARENT = { host: "scripted", handler: null, agent: null, model: null, variant: null };
+const PARENT = { host: "scripted", handler: null, agent: null, model: null, variant: null, machine: "" };
 
 /** A task of a person, in a batch of its own: nothing else keeps it. */
 function createAlone(store: Store, id: string): Promise<Task> {

@@ -206,7 +206,7 @@ function endTests(bed: StoreBed): void {
     expect((await store.apply("once", interrupted)).task).toMatchObject({ status: "error" });
     await enqueue(store, "twice", { retries: 1 });
     await begin(store, await claimed(store));
-    const again = await store.apply("twice", interrupted, { owner: "instance" });
+    const again = await store.apply("twice", interrupted, { owner: "instance", fence: 1, by: "instance" });
     expect(again.task).toMatchObject({ status: "running", phase: "queued", sessionId: "", owner: null });
     expect(again.task?.run.before.toolCalls).toBe(3);
     expect((await store.notices("parent", "pending")).map(({ taskId }) => taskId)).toEqual(["once"]);

@@ -9,12 +9,14 @@ import type { TaskEvent } from "../../../model/events.ts";
 import { noProgress } from "../../../model/progress.ts";
 import type { Task } from "../../../model/task.ts";
 import { transition } from "../../../model/transition.ts";
-import type { Instance, Launch, Parent, Store } from "../../../store/store.ts";
+import type { Launch, Parent, Store } from "../../../store/store.ts";
 import { anyId, anyTaskEvent } from "../../any-event.ts";
+import { sampleInstance } from "../../sample-instance.ts";
 import { completed, create, newTask } from "../../sample-task.ts";
 import { accessSuite } from "./access.ts";
 import { boardFlowSuite, boardListSuite } from "./board.ts";
 import { historySuite, spanSuite, totalsSuite } from "./figures.ts";
+import { leasesSuite } from "./leases.ts";
 import { feedSuite, storeNoticeSuite } from "./notices.ts";
 import { pageSuite } from "./pages.ts";
 import { pruneSuite } from "./pruning.ts";
@@ -55,6 +57,7 @@ export function storeConformance(name: string, makeStore: () => Promise<OpenStor
     describe("totals", () => totalsSuite(bed));
     describe("history", () => historySuite(bed));
     describe("notices", () => storeNoticeSuite(bed));
+    describe("leases and fences", () => leasesSuite(bed));
     describe("feed", () => feedSuite(bed));
     describe("lists of the board", () => boardListSuite(bed));
     describe("the board while tasks progress", () => boardFlowSuite(bed));
@@ -108,7 +111,7 @@ function othersSuite(bed: StoreBed): void {
   test("a launch exists until it is closed, even within the transaction that writes its task", async () => {
     const store = await bed.fresh();
     const { id: _id, sessionId: _sessionId, owner: _owner, ...rest } = newTask("x", { model: "p/m", isForked: true });
-    const launch = (id: string, at: number): Launch => ({ ...rest, id, at, owner: "instance" });
+    const launch = (id: string, at: number): Launch => ({ ...rest, id, at, owner: "instance", machine: "here" });
     for (const [id, at] of [
       ["l2", 2],
       ["l1", 1],
@@ -137,31 +140,20 @@ function othersSuite(bed: StoreBed): void {
       model: "a/b",
       variant: null,
       seenAt: 1,
+      machine: "here",
     };
     expect(await store.parent("p")).toBeNull();
     await store.putParent(parent);
     expect(await store.parent("p")).toEqual(parent);
     const nobody = { host: null, handler: null, agent: null, model: null };
-    const next: Parent = { sessionId: "p", ...nobody, variant: "high", seenAt: 2 };
+    const next: Parent = { sessionId: "p", ...nobody, variant: "high", seenAt: 2, machine: "" };
     await store.write((transaction) => transaction.putParent(next));
     expect(await store.parent("p")).toEqual(next);
   });
 
   test("instances are listed until they end", async () => {
     const store = await bed.fresh();
-    const instance = (id: string, startedAt: number): Instance => {
-      return {
-        id,
-        pid: 4_194_304,
-        processStart: "12345",
-        bootId: "boot",
-        pidNamespace: "pid:[1]",
-        beat: 0,
-        host: "opencode",
-        directory: "/w",
-        startedAt,
-      };
-    };
+    const instance = (id: string, startedAt: number) => sampleInstance(id, { startedAt });
     await store.addInstance(instance("i2", 2));
     await store.addInstance(instance("i1", 1));
     await store.addInstance(instance("i1", 3));

@@ -68,16 +68,17 @@ export function transactionSuite(bed: StoreBed): void {
     await create(store, "a", { owner: "one" });
     const failed = { type: "run.failed", at: 2_000, run: 0, error: "interrupted", progress: null } as const;
     const before = [await store.task("a"), await store.lastSeq()];
+    const refused = { changed: false, reason: "other_owner" } as const;
     for (const owner of ["two", null]) {
-      expect(await store.apply("a", failed, { owner })).toMatchObject({ changed: false, reason: "other_owner" });
+      expect(await store.apply("a", failed, { owner, fence: 0, by: "two" })).toMatchObject(refused);
     }
     expect([await store.task("a"), await store.lastSeq()]).toEqual(before);
-    expect((await store.apply("a", { type: "task.adopted", at: 3_000, owner: "two" }, { owner: "one" })).changed).toBe(
-      true,
-    );
-    expect(await store.apply("a", failed, { owner: "one" })).toMatchObject({ changed: false, reason: "other_owner" });
-    expect((await store.apply("a", failed, { owner: "two" })).changed).toBe(true);
-    expect(await store.apply("a", failed, { owner: "one" })).toMatchObject({ changed: false, reason: "ended" });
+    const adopted = { type: "task.adopted", at: 3_000, owner: "two" } as const;
+    const first = { owner: "one", fence: 0 };
+    expect((await store.apply("a", adopted, { ...first, by: "two" })).changed).toBe(true);
+    expect(await store.apply("a", failed, { ...first, by: "one" })).toMatchObject(refused);
+    expect((await store.apply("a", failed, { owner: "two", fence: 1, by: "two" })).changed).toBe(true);
+    expect(await store.apply("a", failed, { ...first, by: "one" })).toMatchObject({ changed: false, reason: "ended" });
   });
 
   test("a transaction sees its own writes; outside reads see none of them before the commit", async () => {
@@ -186,7 +187,7 @@ export function batchSuite(bed: StoreBed): void {
     await create(store, "a", { parentMessageId: "m1", batchId: "b1" }, 1);
     const { sessionId: _session, ...task } = newTask("lau_1", { parentMessageId: "m2", batchId: "b2" });
     const found = await store.write(async (transaction) => {
-      await transaction.openLaunch({ ...task, owner: "ins", at: 2 });
+      await transaction.openLaunch({ ...task, owner: "ins", machine: "", at: 2 });
       return [
         await transaction.batchOf("parent", { messageId: "m1" }),
         await transaction.batchOf("parent", { messageId: "m2" }),
