@@ -12,8 +12,8 @@ const MOST_TIMERS = 12;
 /** The supervisor's, the board's and the queue's. */
 const MOST_STORE_LISTENERS = 3;
 const MOST_HOST_LISTENERS = 1;
-/** Created, phases, asked and answered, ended, told, retrieved; superseded progress is removed. */
-const MOST_ENTRIES = 14;
+/** Created, phases, asked and answered, stalled, ended, told, retrieved; superseded progress is removed. */
+const MOST_ENTRIES = 20;
 
 export async function nothingGrows(stage: Stage, tasks: readonly Task[]): Promise<string[]> {
   return [
