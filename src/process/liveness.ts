@@ -33,6 +33,8 @@ export interface LeasedProcess extends BeatingProcess {
 const STALE_MS = 60_000;
 /** How much time one check can add: a process that slept has not seen a heartbeat stand still. */
 const LONGEST_LOOK_MS = 15_000;
+/** How long everybody needs to renew a lease when the database can be reached again. */
+const RENEWAL_MS = 15_000;
 const MAX_KNOWN = 1_000;
 
 export function ownIdentity(): ProcessIdentity {
@@ -63,19 +65,28 @@ export function isElsewhere(identity: ProcessIdentity): boolean {
 
 /**
  * Makes the judge of instances for a process of that machine; it remembers their heartbeats. An instance that cannot be
- * seen lives as long as the database says that its lease is not over. Without a lease it counts as alive until repeated
- * checks found its heartbeat unchanged for `staleMs`, by this process's own clock. No wall clock matters.
+ * seen lives as long as the database says that its lease is not over. After a while in which this process could not
+ * look, perhaps nobody could reach the database: then leases that are over count only once everybody had the time to
+ * renew them. Without a lease an instance counts as alive until repeated checks found its heartbeat unchanged for
+ * `staleMs`, by this process's own clock. No wall clock matters.
  */
 export function instanceJudge(
   options: { machine?: string; read?: () => number; staleMs?: number } = {},
 ): (instance: LeasedProcess) => boolean {
   const { machine = "", read = () => performance.now(), staleMs = STALE_MS } = options;
   const known = new Map<string, { beat: number; lookedAt: number; stillMs: number }>();
+  /** Since when this process has looked at leases without a long pause. */
+  let steadySince = Number.POSITIVE_INFINITY;
+  let leaseReadAt = Number.NEGATIVE_INFINITY;
   return (instance) => {
     const { id, beat, leaseLeft } = instance;
     if (isVisible(instance) && isSameMachine(instance.machine, machine)) return isAlive(instance);
-    if (leaseLeft !== null) return leaseLeft > 0;
     const now = read();
+    if (leaseLeft !== null) {
+      if (now - leaseReadAt > LONGEST_LOOK_MS) steadySince = now;
+      leaseReadAt = now;
+      return leaseLeft > 0 || now - steadySince < RENEWAL_MS;
+    }
     const before = known.get(id);
     const isStill = before?.beat === beat;
     const stillMs = isStill ? before.stillMs + Math.min(now - before.lookedAt, LONGEST_LOOK_MS) : 0;

@@ -178,17 +178,43 @@ test("processes in two containers on one data folder leave each other's tasks al
   expect(await store.task(outside.id)).toMatchObject({ status: "running" });
 }, 30_000);
 
-test("an instance on another machine lives as long as its lease, whatever its pid means here", () => {
-  const judge = instanceJudge({ machine: "here" });
+describe("an instance with a lease", () => {
   const far = { ...own, machine: "far" };
-  expect([judge({ ...far, leaseLeft: 1 }), judge({ ...far, leaseLeft: 0 })]).toEqual([true, false]);
-  // On this machine the process itself counts.
-  const near = { ...own, machine: "here" };
-  expect([judge({ ...near, leaseLeft: 0 }), judge({ ...near, leaseLeft: 1, processStart: "1" })]).toEqual([
-    true,
-    false,
-  ]);
-  // Here, but in a container.
-  const contained = { ...near, pidNamespace: "pid:[1]" };
-  expect([judge({ ...contained, leaseLeft: 1 }), judge({ ...contained, leaseLeft: 0 })]).toEqual([true, false]);
+
+  /** A judge that has looked for long enough. */
+  function steadyJudge() {
+    let at = 0;
+    const judge = instanceJudge({ machine: "here", read: () => at });
+    const look = (after: number, instance: typeof far & { leaseLeft: number }) => {
+      at += after;
+      return judge(instance);
+    };
+    for (let looks = 0; looks < 4; looks++) look(5_000, { ...far, leaseLeft: 1 });
+    return look;
+  }
+
+  test("on another machine lives as long as that, whatever its pid means here", () => {
+    const look = steadyJudge();
+    expect([look(1, { ...far, leaseLeft: 1 }), look(1, { ...far, leaseLeft: 0 })]).toEqual([true, false]);
+    // On this machine the process itself counts.
+    const near = { ...own, machine: "here" };
+    expect([look(1, { ...near, leaseLeft: 0 }), look(1, { ...near, leaseLeft: 1, processStart: "1" })]).toEqual([
+      true,
+      false,
+    ]);
+    // Here, but in a container.
+    const contained = { ...near, pidNamespace: "pid:[1]" };
+    expect([look(1, { ...contained, leaseLeft: 1 }), look(1, { ...contained, leaseLeft: 0 })]).toEqual([true, false]);
+  });
+
+  test("is given time to renew it after nobody could look for a while", () => {
+    const look = steadyJudge();
+    const over = { ...far, leaseLeft: -20_000 };
+    expect([look(60_000, over), look(5_000, over), look(9_999, over), look(1, over)]).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ]);
+  });
 });
