@@ -1,5 +1,5 @@
 /** Liveness: a visible process is checked by its pid, every other one is judged by its heartbeat. */
-import { expect, onTestFinished, test } from "bun:test";
+import { describe, expect, onTestFinished, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
