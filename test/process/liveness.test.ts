@@ -86,14 +86,18 @@ test("the start time of a process reads the same in every time zone and language
 
 test("an instance that was considered dead registers again, and stops the tasks that were taken over", async () => {
   const world = newWorld();
-  const one = await world.side({ beatMs: 10 });
+  const one = await world.side({ beatMs: 200 });
   const parent = world.parent();
   const task = await launch(one, parent, world.script(gate("held"), say("unheard")));
   await one.host.gate("held").reachedBy(1);
   const stopped = idle(one, task.sessionId);
   const two = await world.side();
   world.holdForDead(one.id);
-  await two.supervisor.recover();
+  // One that registers again in the middle of a recovery keeps its tasks until the next.
+  await eventually(two.store, async () => {
+    await two.supervisor.recover();
+    return (await two.store.task(task.id))?.status === "error" ? true : null;
+  });
   expect(await two.store.task(task.id)).toMatchObject({ status: "error", run: { error: INTERRUPTED } });
   await stopped;
   expect([one.engine.liveRuns, (await one.host.statuses()).has(task.sessionId)]).toEqual([0, false]);
