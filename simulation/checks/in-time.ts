@@ -63,7 +63,7 @@ const worksOn: RunCheck = ({ machine }, task, { number, messageId, outcome }, en
   if (begunAt > endedAt && number < task.run.number) return null;
   const from = Math.max(endedAt, begunAt, heardAt ?? 0);
   const tries = machine.work.stopsOf(task.sessionId).filter((at) => at > from && at < stoppedAt);
-  const isSlow = machine.faults.has("query is slow");
+  const isSlow = machine.faults.has("query is slow") || machine.faults.has("call is slow");
   const times = [from, ...tries, stoppedAt];
   for (const [count, next] of times.slice(1).entries()) {
     const ms = machine.troubles.calm(times[count] ?? 0, next, STOP_AFTERMATH_MS);

@@ -4,7 +4,7 @@ import { gate, say } from "../../src/hosts/scripted/script.ts";
 import type { ScriptedHost } from "../../src/hosts/scripted/scripted-host.ts";
 import { AsyncAgentsError } from "../../src/model/errors.ts";
 import { CANCELLED } from "../../src/model/evidence.ts";
-import { codeOf, ended, launch, newWorld, notices, when } from "./engine-bed.ts";
+import { codeOf, ended, idle, launch, newWorld, notices, when } from "./engine-bed.ts";
 
 describe("cancel", () => {
   test("ends the host's work and the task, and the parent is told once [AT-02.3, BT-02.3]", async () => {
@@ -192,8 +192,6 @@ describe("cancel", () => {
   test("a cancel while the prompt is being sent leaves nothing running", async () => {
     const world = newWorld();
     const [sent, door] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const aborted = Promise.withResolvers<void>();
-    let aborts = 0;
     const side = await world.side({
       host: (host) => ({
         async prompt(sessionId: string, input: PromptInput) {
@@ -201,20 +199,41 @@ describe("cancel", () => {
           await door.promise;
           await host.prompt(sessionId, input);
         },
-        async abort(sessionId) {
-          await host.abort(sessionId);
-          if (++aborts === 2) aborted.resolve();
-        },
       }),
     });
     const parent = world.parent();
     const task = await launch(side, parent, world.script(gate("held"), say("unheard")));
     await sent.promise;
     expect((await side.engine.cancel(parent, task.id)).task.status).toBe("cancelled");
+    const stopped = idle(side, task.sessionId);
     door.resolve();
-    await aborted.promise;
+    await stopped;
     expect((await side.host.statuses()).has(task.sessionId)).toBe(false);
     expect((await side.store.task(task.id))?.run.outcome).toBe("cancelled");
+  });
+
+  test("a cancel while the answer to the prompt is late stops the agent when it begins", async () => {
+    const world = newWorld();
+    const [sent, door, answered] = Array.from({ length: 3 }, () => Promise.withResolvers<void>());
+    const side = await world.side({
+      host: (host) => ({
+        async prompt(sessionId: string, input: PromptInput) {
+          sent?.resolve();
+          await door?.promise;
+          await host.prompt(sessionId, input);
+          await answered?.promise;
+        },
+      }),
+    });
+    const parent = world.parent();
+    const task = await launch(side, parent, world.script(gate("held"), say("unheard")));
+    await sent?.promise;
+    await side.engine.cancel(parent, task.id);
+    const stopped = idle(side, task.sessionId);
+    door?.resolve();
+    await stopped;
+    expect((await side.host.statuses()).has(task.sessionId)).toBe(false);
+    answered?.resolve();
   });
 
   test("an abort in the task's own session is a cancel, with its author", async () => {

@@ -51,13 +51,16 @@ export class Leftovers {
     this.#expect(messageId, { sessionId, isThere: false });
   }
 
-  /** A message was added to a session: stops it if it was given up. Beside a live run it waits there. */
+  /**
+   * A message was added to a session: stops it if it was given up. Beside a live run it waits there. Its agent may
+   * begin only after this stop: then it is stopped again.
+   */
   added(message: SessionMessage): void {
     const expected = this.#expectedOf(message);
     // A message that is there may be reported again, while a person uses the session.
     if (expected === undefined || expected.isThere) return;
-    if (this.#isInUse(message.sessionId)) expected.isThere = true;
-    else this.taken(message);
+    expected.isThere = true;
+    if (!this.#isInUse(message.sessionId)) void this.#try(message.sessionId, 1);
   }
 
   /** An agent took a message up: stops it if it was given up, unless that would stop a live run as well. */

@@ -151,11 +151,12 @@ export function lose(run: LiveRun): RunStep {
 
 function finish(run: LiveRun, why: "ended" | "lost"): RunStep {
   const isDoubtful = run.stage.name === "doubtful";
+  const isPromptOut = run.stage.name === "prompting";
   const isAtWork = isDoubtful || (why === "lost" && isPrompted(run));
   const effects: RunEffect[] = [];
-  if (isDoubtful) effects.push({ type: "abandon" });
+  if (isDoubtful || isPromptOut) effects.push({ type: "abandon" });
   if (isAtWork) effects.push({ type: "sweep" });
-  return { run: { ...run, stage: { name: "over", why, isPromptOut: run.stage.name === "prompting" } }, effects };
+  return { run: { ...run, stage: { name: "over", why, isPromptOut } }, effects };
 }
 
 export function isEnd({ type }: TaskEvent): boolean {
