@@ -54,6 +54,7 @@ export type {
   WorkItemFilter,
   WorkItemRow,
 } from "./store/board/records.ts";
+export type { RemoteCall, RemoteCallProgress, RemoteCallRecords, RemoteCallState } from "./store/calls/records.ts";
 export type {
   ClaimedRun,
   ClaimRequest,

@@ -2,6 +2,7 @@
  * Child process: our status API on the store of a folder, as the plugin starts it, without an OpenCode around it. It
  * also changes a task on request, since a process's own commits reach its streams first.
  */
+import { NO_OTHERS } from "../../src/board/remote-operations.ts";
 import { Desk } from "../../src/engine/desk.ts";
 import { Overview } from "../../src/engine/watching/overview.ts";
 import { startApiServer } from "../../src/http/server.ts";
@@ -22,7 +23,7 @@ const calls = {
     const log = { info() {}, error: (message: string, details?: object) => console.error(message, details) };
     const desk = new Desk({ store, isAlive, engines: () => [] });
     const settings = { port: 0, origins: [], heartbeatMs: NO_HEARTBEAT_MS };
-    return startApiServer({ overview: new Overview(store), desk, directory, log, ...settings }).url;
+    return startApiServer({ overview: new Overview(store), desk, remote: NO_OTHERS, directory, log, ...settings }).url;
   },
   /** Returns the time of its commit. */
   async apply({ id, event }: { id: string; event: TaskEvent }): Promise<number> {

@@ -66,7 +66,7 @@ export const weights: { folder: string; weight: number }[] = [
   { folder: "test/http/event", weight: 6 },
   { folder: "test/http/users", weight: 6 },
   { folder: "test/http/half-bodies", weight: 5 },
-  { folder: "test/http/peers", weight: 6 },
+  { folder: "test/http/remote-calls", weight: 10 },
   { folder: "test/http/", weight: 1 },
 ];
 

@@ -5,6 +5,7 @@
 import type { BoardParts } from "../../src/board/board-context.ts";
 import { followUp } from "../../src/board/follow-ups.ts";
 import { QueuePump } from "../../src/board/queue-pump.ts";
+import { NO_OTHERS } from "../../src/board/remote-operations.ts";
 import { Desk } from "../../src/engine/desk.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { Runner } from "../../src/engine/runner.ts";
@@ -118,6 +119,7 @@ export class DaemonRole implements Role {
     const parts: BoardParts = {
       ...surroundings,
       desk,
+      remote: NO_OTHERS,
       newId: () => machine.newUuid(),
       worktrees: "/simulated",
       executors: async () => [],

@@ -76,6 +76,7 @@ export class SharedDatabase {
       read: (work) => work(kysely),
       write: (work) => work(kysely),
       onChange: () => () => {},
+      hurry() {},
       close: async () => {},
     };
   }
@@ -149,6 +150,7 @@ export class SharedDatabase {
         process.onEnd(() => this.#listeners.delete(listener));
         return () => this.#listeners.delete(listener);
       },
+      hurry() {},
       close: async () => {},
     };
   }

@@ -10,6 +10,7 @@ import type { Clock } from "../process/clock.ts";
 import type { KeyedQueue } from "../process/keyed-queue.ts";
 import type { Log } from "../process/log.ts";
 import type { Store } from "../store/store.ts";
+import type { RemoteOperations } from "./remote-operations.ts";
 
 /** A host that can run agents here. */
 export interface ExecutorInfo {
@@ -26,6 +27,8 @@ export interface ExecutorInfo {
 export interface BoardContext extends Clock {
   store: Store;
   desk: Desk;
+  /** What only other processes can do. */
+  remote: RemoteOperations;
   /** All hosts of this process, with the agents available in a directory. */
   executors(directory: string | null): Promise<ExecutorInfo[]>;
   /** The folder for all worktrees, an absolute path. */

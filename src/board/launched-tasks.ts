@@ -8,6 +8,7 @@ import { AsyncAgentsError } from "../model/errors.ts";
 import { folderProblem } from "../model/folder-problem.ts";
 import { endsWait, isLive, type Task } from "../model/task.ts";
 import type { OperationOutput } from "../protocol/operations.ts";
+import type { Instance } from "../store/store.ts";
 import { answerTask } from "./answer-task.ts";
 import { assertDirectory } from "./approvals.ts";
 import { findAttempt } from "./attempts/attempts.ts";
@@ -35,8 +36,8 @@ export async function launchInFolder(
   const description = input.description?.trim() || (prompt.trim().split("\n")[0] ?? "").slice(0, DESCRIPTION);
   const choices = runChoicesOf(host, input);
   const launch = { description, prompt, agent: variant, batch: null, host, directory, ...choices };
-  const launched = await launchTask(parts.desk, launch, () => null);
-  if ("pid" in launched) throw elsewhere(launched.pid, "Launch it there.");
+  const launched = await launchTask(parts.desk, launch, async () => null);
+  if ("instance" in launched) throw elsewhere(launched.instance);
   return { handle: launched.task.id, status: launched.task.status };
 }
 
@@ -85,12 +86,12 @@ export async function answerQuestion(
   }
   const reply = { kind: "question", answers: input.answers } as const;
   const other = await answerTask(parts.desk, async () => task, { reply, requestId: undefined, via: undefined }, origin);
-  if (other !== null) throw elsewhere(other.pid, "Answer it there.");
+  if (other !== null) await parts.remote.call(other, "answer", { id: task.id, input: reply, origin });
   return { answered: true };
 }
 
-function elsewhere(pid: number, next: string): AsyncAgentsError {
-  const message = `Another program (pid ${pid}) runs this task. ${next}`;
+function elsewhere({ pid }: Instance): AsyncAgentsError {
+  const message = `Another program (pid ${pid}) works in this directory. Launch it there.`;
   return new AsyncAgentsError("host_unavailable", message, { details: { pid } });
 }
 

@@ -29,6 +29,7 @@ const OTHERS: Partial<Record<ErrorCode, number>> = {
   too_large: EXIT.usage,
   session_gone: EXIT.notFound,
   task_timeout: EXIT.timeout,
+  outcome_unknown: EXIT.timeout,
   daemon_unavailable: EXIT.noDaemon,
   store_unavailable: EXIT.noDaemon,
   store_too_new: EXIT.noDaemon,

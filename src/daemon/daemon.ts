@@ -5,18 +5,23 @@
  */
 import manifest from "../../package.json" with { type: "json" };
 import { Board } from "../board/board.ts";
-import { Desk } from "../engine/desk.ts";
+import { remoteOperations } from "../board/remote-operations.ts";
+import { DAEMON_HOST, Desk } from "../engine/desk.ts";
+import { CallPerformer } from "../engine/remote/call-performer.ts";
 import { Runner } from "../engine/runner.ts";
 import { Overview } from "../engine/watching/overview.ts";
 import { apiSettings } from "../http/api-settings.ts";
+import { callPerformance } from "../http/handlers/perform-call.ts";
 import { type ApiServer, startApiServer } from "../http/server.ts";
 import { mcpHandler } from "../mcp/mcp-handler.ts";
 import { systemClock } from "../process/clock.ts";
-import { instanceJudge } from "../process/liveness.ts";
+import { instanceJudge, ownIdentity } from "../process/liveness.ts";
 import type { Log } from "../process/log.ts";
 import { machineOf } from "../process/machine.ts";
+import { makeId } from "../process/make-id.ts";
 import { DEPTH_VARIABLE } from "../protocol/call-origin.ts";
 import { openStore } from "../store/open.ts";
+import type { Instance } from "../store/store.ts";
 import { storeSetting } from "../store/store-setting.ts";
 import { DailyBackup } from "./daily-backup.ts";
 import { DailyPrune } from "./daily-prune.ts";
@@ -55,10 +60,14 @@ export async function startDaemon({ directory, worktrees, environment, log }: Da
     engines: () => runner.engines(),
     open: (host, folder) => runner.open(host, folder),
   });
+  const instance = daemonInstance(directory, machine);
+  const instances = () => [instance.id, ...runner.engines().map((engine) => engine.instance.id)];
+  const remote = remoteOperations({ ...systemClock, store, log, newId: makeId, machine, isAlive, instances });
   const scripted = offersScripted(environment);
   const board = new Board({
     store,
     desk,
+    remote,
     worktrees,
     machine,
     log,
@@ -69,6 +78,10 @@ export async function startDaemon({ directory, worktrees, environment, log }: Da
     scriptedForModels: scripted,
     maxDepth,
   });
+  const overview = new Overview(store);
+  const daemon = { board: board.call, maxDepth, assertWorkplace: board.assertWorkplace };
+  const perform = callPerformance({ overview, desk, ...daemon });
+  const performer = new CallPerformer({ store, log, ...systemClock, instances, perform });
   let server: ApiServer | null = null;
   // A PostgreSQL database is backed up by those who run it.
   const backup = postgres === null ? new DailyBackup(directory, log) : null;
@@ -77,6 +90,7 @@ export async function startDaemon({ directory, worktrees, environment, log }: Da
     backup?.stop();
     await prune.stop();
     server?.withdraw();
+    await performer.stop();
     await board.stop();
     await runner.stop();
     await server?.stop();
@@ -87,15 +101,18 @@ export async function startDaemon({ directory, worktrees, environment, log }: Da
     const { port, origins } = apiSettings(environment, log);
     const mcp = mcpHandler({ call: board.call, version: manifest.version, toolset: "extended", scripted, log });
     await board.start();
+    performer.start();
+    await runner.register(instance);
     server = startApiServer({
-      overview: new Overview(store),
+      overview,
       desk,
+      remote,
       directory,
       postgres: postgres?.shown ?? null,
       log,
       port,
       origins,
-      daemon: { board: board.call, mcp, maxDepth, assertWorkplace: board.assertWorkplace },
+      daemon: { ...daemon, mcp },
       listen,
     });
     // Not awaited: hosts take seconds to start, and every operation opens what it needs.
@@ -105,4 +122,10 @@ export async function startDaemon({ directory, worktrees, environment, log }: Da
     await stop();
     throw thrown;
   }
+}
+
+/** For the daemon itself, whether or not it has engines: other processes send it calls for the board. */
+function daemonInstance(directory: string, machine: string): Instance {
+  const place = { host: DAEMON_HOST, directory, machine, startedAt: systemClock.now() };
+  return { id: makeId("ins"), ...ownIdentity(), beat: 0, leaseLeft: null, ...place };
 }

@@ -1,7 +1,7 @@
 /**
  * What people can do to any task, using the engines of one process: launch, cancel, resume, read the conversation.
- * Finds the engine, or the other process, that can do it; the door decides how to ask that process. Contains no rules
- * of its own.
+ * Finds the engine of this process, or the instance of another, that can do it; who calls the desk asks that instance.
+ * Contains no rules of its own.
  */
 import { statSync } from "node:fs";
 import { isAbsolute } from "node:path";
@@ -27,8 +27,11 @@ export interface DeskContext {
   open?(host: string, directory: string): Promise<Engine>;
 }
 
-/** Who can do something: an engine of this process, or another process. */
-export type EngineOrPeer = { engine: Engine } | { pid: number };
+/** Who can do something: an engine of this process, or an instance of another process. */
+export type EngineOrInstance = { engine: Engine } | { instance: Instance };
+
+/** The `host` of the daemon's own instance, which has no agents: it takes calls for the board. */
+export const DAEMON_HOST = "daemon";
 
 /** The host for launches that name none. */
 const DEFAULT_HOST = "opencode";
@@ -85,7 +88,7 @@ export class Desk {
   }
 
   /** A launch needs a directory, unless this process has only one. If it names a host, it runs in this process. */
-  async placeOfLaunch(directory: string | null, host: string | null = null): Promise<EngineOrPeer> {
+  async placeOfLaunch(directory: string | null, host: string | null = null): Promise<EngineOrInstance> {
     if (host !== null && directory !== null) return { engine: await this.#engineToLaunch(host, directory) };
     const engines = this.#context.engines();
     const [only, ...others] = engines;
@@ -99,65 +102,63 @@ export class Desk {
     }
     const engine = engines.find(({ instance }) => instance.directory === directory);
     if (engine) return { engine };
-    const other = (await this.#reachable()).find((instance) => instance.directory === directory);
-    if (other) return { pid: other.pid };
+    const instance = (await this.#near()).find((each) => each.directory === directory);
+    if (instance) return { instance };
     return { engine: await this.#engineToLaunch(DEFAULT_HOST, directory) };
   }
 
   /** Only the instance that drives a task can give it an answer. */
-  async placeOfAnswer(task: Task, requestId?: string): Promise<EngineOrPeer> {
+  async placeOfAnswer(task: Task, requestId?: string): Promise<EngineOrInstance> {
     const engine = this.#context.engines().find(({ instance }) => instance.id === task.owner);
     if (engine) return { engine };
-    const driver = await this.#driver(task);
-    if (driver && this.#isReachable(driver)) return { pid: driver.pid };
-    if (driver) throw elsewhere(`Task ${task.id}`, "Answer it there.");
+    const instance = await this.#driver(task);
+    if (instance) return { instance };
     throw overAlready(task, requestId, null);
   }
 
-  /**
-   * A parent is notified by the process that handles it. If that one is gone, by any with the same host. A process in
-   * another container cannot be asked: its pid means nothing here.
-   */
-  async placeOfTelling(task: Task): Promise<EngineOrPeer> {
+  /** A parent is notified by the instance that handles it. If that one is gone, by any near one with the same host. */
+  async placeOfTelling(task: Task): Promise<EngineOrInstance> {
     const parent = await this.#context.store.parent(task.parentSessionId);
     const host = parent?.host ?? task.host;
     const engines = this.#context.engines();
     const own = engines.find(({ instance }) => instance.id === parent?.handler);
     if (own) return { engine: own };
-    const living = (await this.#living()).filter((instance) => instance.host === host && instance.pid !== process.pid);
-    const handler = living.find(({ id }) => id === parent?.handler);
-    if (handler && !this.#isReachable(handler)) throw elsewhere(`The parent of task ${task.id}`, "Tell it from there.");
-    if (handler) return { pid: handler.pid };
+    const others = (await this.#others()).filter((each) => each.host === host);
+    const handler = others.find(({ id }) => id === parent?.handler);
+    if (handler) return { instance: handler };
+    if (parent && !this.#isHere(parent.machine)) return { instance: await this.#onMachine(parent.machine, { host }) };
     const same = engines.find(({ instance }) => instance.host === host);
     if (same) return { engine: same };
-    const other = living.find((instance) => this.#isReachable(instance));
-    if (other) return { pid: other.pid };
+    const near = others.find((each) => this.#isNear(each));
+    if (near) return { instance: near };
     return { engine: await this.engine(host, task.directory) };
   }
 
-  /** A resume runs in the task's own directory. */
-  async placeOfResume(task: Task): Promise<EngineOrPeer> {
+  /** A resume runs in the task's own directory, on the machine and in the container that it was in. */
+  async placeOfResume(task: Task): Promise<EngineOrInstance> {
+    if (!this.#isHere(task.machine)) return { instance: await this.#onMachine(task.machine, task) };
+    const contained = await this.#containedOwner(task);
+    if (contained) return { instance: contained };
     const engine = sameDirectory(this.#context.engines(), task);
     if (engine) return { engine };
-    const other = (await this.#reachable()).find(
-      (each) => each.directory === task.directory && each.host === task.host,
-    );
-    if (other) return { pid: other.pid };
+    const instance = (await this.#near()).find((each) => each.directory === task.directory && each.host === task.host);
+    if (instance) return { instance };
     return { engine: await this.engine(task.host, task.directory) };
   }
 
-  /** Who can show a task's conversation, best first: the instance that drives it, then any with the same host. */
-  async placesOfMessages(task: Task): Promise<EngineOrPeer[]> {
+  /** Who can show a task's conversation, best first: the instance that drives it, then near ones with the same host. */
+  async placesOfMessages(task: Task): Promise<EngineOrInstance[]> {
     const engines = this.#context.engines().filter(({ instance }) => instance.host === task.host);
     const own =
       engines.find(({ instance }) => instance.id === task.owner) ?? sameDirectory(engines, task) ?? engines[0];
-    const driver = await this.#driver(task);
-    const others = (await this.#reachable()).filter(({ host, id }) => host === task.host && !this.#isOwn(id));
+    const first = (await this.#driver(task)) ?? (await this.#containedOwner(task));
+    if (!this.#isHere(task.machine)) return [{ instance: first ?? (await this.#onMachine(task.machine, task)) }];
+    const others = (await this.#near()).filter(({ host }) => host === task.host);
     const other = others.find(({ directory }) => directory === task.directory) ?? others[0];
-    const places: EngineOrPeer[] = [];
-    if (driver && this.#isReachable(driver)) places.push({ pid: driver.pid });
+    const places: EngineOrInstance[] = [];
+    if (first) places.push({ instance: first });
     if (own) places.push({ engine: own });
-    if (other && other.pid !== driver?.pid) places.push({ pid: other.pid });
+    if (other && other.pid !== first?.pid) places.push({ instance: other });
     if (places.length > 0) return places;
     return [{ engine: await this.engine(task.host, task.directory) }];
   }
@@ -179,35 +180,54 @@ export class Desk {
   /** The other living instance that drives the task. */
   async #driver(task: Task): Promise<Instance | null> {
     if (!isLive(task.status) || task.owner === null) return null;
-    const living = await this.#living();
-    return living.find(({ id }) => id === task.owner && !this.#isOwn(id)) ?? null;
+    return (await this.#others()).find(({ id }) => id === task.owner) ?? null;
+  }
+
+  /** The instance that drove the task last, if it lives in a container, where our folders are not. */
+  async #containedOwner(task: Task): Promise<Instance | null> {
+    return (await this.#others()).find((each) => each.id === task.owner && !isVisible(each)) ?? null;
+  }
+
+  /** An instance of that machine: one of the host, preferably in the directory, or else the daemon, which opens it. */
+  async #onMachine(machine: string, { host, directory }: { host: string; directory?: string }): Promise<Instance> {
+    const there = (await this.#living()).filter((each) => each.machine === machine);
+    const ofHost = there.filter((each) => each.host === host);
+    const daemon = there.find((each) => each.host === DAEMON_HOST);
+    const found = ofHost.find((each) => each.directory === directory) ?? daemon ?? ofHost[0];
+    if (found) return found;
+    const message = `This is on another machine (${machine}), where no program runs now. Start asyncagents there (asyncagents up), then try again.`;
+    throw new AsyncAgentsError("host_unavailable", message, { details: { machine } });
+  }
+
+  #isHere(machine: string): boolean {
+    return isSameMachine(machine, this.#context.machine ?? "");
   }
 
   #isOwn(instanceId: string): boolean {
     return this.#context.engines().some(({ instance }) => instance.id === instanceId);
   }
 
-  /** Living instances whose pids mean something here. One in another container cannot be asked. */
-  async #reachable(): Promise<Instance[]> {
-    return (await this.#living()).filter((instance) => this.#isReachable(instance));
+  /** Whether its directories are the same as ours: not in another container, not on another machine. */
+  #isNear(instance: Instance): boolean {
+    return isVisible(instance) && this.#isHere(instance.machine);
   }
 
-  /** One with another data folder is not found by its pid, even if it can be seen. */
-  #isReachable(instance: Instance): boolean {
-    return isVisible(instance) && isSameMachine(instance.machine, this.#context.machine ?? "");
+  async #near(): Promise<Instance[]> {
+    return (await this.#others()).filter((each) => this.#isNear(each));
+  }
+
+  /** The living instances of other processes that have agents. */
+  async #others(): Promise<Instance[]> {
+    return (await this.#living()).filter(({ host, id }) => host !== DAEMON_HOST && !this.#isOwn(id));
   }
 
   async #living(): Promise<Instance[]> {
-    return (await this.#context.store.instances()).filter((instance) => this.#context.isAlive(instance));
+    return (await this.#context.store.instances()).filter((each) => this.#context.isAlive(each));
   }
 }
 
 function sameDirectory(engines: readonly Engine[], wanted: Pick<Task, "host" | "directory">): Engine | undefined {
   return engines.find(({ instance }) => instance.directory === wanted.directory && instance.host === wanted.host);
-}
-
-function elsewhere(what: string, next: string): AsyncAgentsError {
-  return new AsyncAgentsError("host_unavailable", `${what} runs in another container or on another machine. ${next}`);
 }
 
 function unavailable(directory: string): AsyncAgentsError {

@@ -1,4 +1,4 @@
-/** What a supervisor needs of each engine in its process. Not part of what an engine offers to doors. */
+/** What a supervisor needs of each instance in its process: of an engine, or of one that has no tasks. */
 import type { Task } from "../model/task.ts";
 import type { FeedEntry, Instance, Launch } from "../store/store.ts";
 
@@ -18,4 +18,18 @@ export interface Member {
   recoverTasks(tasks: readonly Task[]): Promise<boolean>;
   /** Recovers a launch of a dead process. False if it could not be recovered now. */
   recoverLaunch(launch: Launch): Promise<boolean>;
+}
+
+/** An instance without tasks: others see that it lives, and can send it calls. */
+export function memberWithoutTasks(instance: Instance): Member {
+  return {
+    instance,
+    drives: () => false,
+    heed() {},
+    tell() {},
+    async verify() {},
+    settleDoubts: async () => true,
+    recoverTasks: async () => true,
+    recoverLaunch: async () => true,
+  };
 }

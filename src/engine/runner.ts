@@ -16,6 +16,7 @@ import type { Instance, Store } from "../store/store.ts";
 import { DEFAULT_SETTINGS, type NoticeText, type NoticeView } from "./context.ts";
 import { createEngine } from "./create-engine.ts";
 import type { Engine } from "./engine.ts";
+import { type Member, memberWithoutTasks } from "./member.ts";
 import { plainNoticeText } from "./notices/plain-notice-text.ts";
 import { Slots } from "./runs/slots.ts";
 import { Supervisor } from "./supervisor.ts";
@@ -60,6 +61,8 @@ export class Runner {
   readonly #slots: Slots;
   readonly #opening = new Map<string, Promise<Engine>>();
   readonly #closing = new Map<string, Promise<void>>();
+  /** The instance of the process itself, besides those of its engines. */
+  #own: Member | null = null;
   #cancelIdleCheck: (() => void) | null = null;
   #stopped = false;
 
@@ -116,6 +119,13 @@ export class Runner {
     return opening;
   }
 
+  /** Registers an instance for the process itself, which lives until the stop. */
+  async register(instance: Instance): Promise<void> {
+    const own = memberWithoutTasks(instance);
+    await this.#supervisor.add(own);
+    this.#own = own;
+  }
+
   /** Recovers what dead processes left. If a host cannot be opened now, it is tried again later. */
   recover(): Promise<boolean> {
     return this.#supervisor.recover();
@@ -136,6 +146,7 @@ export class Runner {
     await Promise.allSettled([...this.#opening.values(), this.#supervisor.idle()]);
     for (const key of [...this.#opened.keys()]) void this.#close(key);
     await Promise.allSettled(this.#closing.values());
+    if (this.#own) await Promise.allSettled([this.#supervisor.remove(this.#own)]);
     await Promise.allSettled(this.#context.makers.map((maker) => maker.stop()));
   }
 

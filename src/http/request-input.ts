@@ -12,21 +12,22 @@ const MAX_BODY = 1024 * 1024;
 export function readQuery<Schema extends z.ZodType>(schema: Schema, parameters: URLSearchParams): z.output<Schema> {
   const given = new Map<string, string>();
   for (const [name, value] of parameters) given.set(name, given.has(name) ? `${given.get(name)},${value}` : value);
-  return checked(schema, Object.fromEntries(given));
+  return checkedInput(schema, Object.fromEntries(given));
 }
 
 /** The parsed JSON body. Throws `invalid_input`, and what `wholeBody` throws. */
 export async function readBody<Schema extends z.ZodType>(schema: Schema, request: Request): Promise<z.output<Schema>> {
   const body = new TextDecoder().decode(await wholeBody(request, MAX_BODY));
   try {
-    return checked(schema, JSON.parse(body));
+    return checkedInput(schema, JSON.parse(body));
   } catch (thrown) {
     if (AsyncAgentsError.isInstance(thrown)) throw thrown;
     throw new AsyncAgentsError("invalid_input", "The body is not JSON. Send a JSON object.");
   }
 }
 
-function checked<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+/** The parsed value. Throws `invalid_input` with the name of each invalid field. */
+export function checkedInput<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const names = [...new Set(parsed.error.issues.map((issue) => String(issue.path[0] ?? "body")))];

@@ -13,10 +13,9 @@ import type { Operation } from "../protocol/operation.ts";
 import { type BoardOperationName, OPERATIONS, type OperationName } from "../protocol/operations.ts";
 import type { Caller } from "./access/guard.ts";
 import type { ApiContext } from "./api-context.ts";
-import { controlHandlers } from "./handlers/control-handlers.ts";
+import { cancelHandler, controlHandlers } from "./handlers/control-handlers.ts";
 import { readHandlers } from "./handlers/read-handlers.ts";
-import type { StatusCall, StatusHandlers } from "./handlers/status-handler.ts";
-import { isForwarded } from "./peers.ts";
+import type { HttpCall, StatusHandlers } from "./handlers/status-handler.ts";
 import { replyJson } from "./reply.ts";
 import { readBody, readQuery } from "./request-input.ts";
 
@@ -26,7 +25,11 @@ export interface Route extends Address {
   handle(context: ApiContext, request: Request, id: string): Promise<Response>;
 }
 
-const HANDLERS: StatusHandlers<StatusOperationName> = { ...readHandlers, ...controlHandlers };
+const HANDLERS: StatusHandlers<StatusOperationName> = {
+  ...readHandlers,
+  ...cancelHandler,
+  ...controlHandlers,
+};
 /** The board validates its input itself, for all doors. */
 const anyObject = z.looseObject({});
 
@@ -41,7 +44,7 @@ export const ROUTES: readonly Route[] = (Object.keys(OPERATIONS) as OperationNam
   },
 }));
 
-type RoutedCall = Omit<StatusCall<StatusOperationName>, "input">;
+type RoutedCall = Omit<HttpCall<StatusOperationName>, "input">;
 
 async function admit({ guard }: ApiContext, { access }: Operation, request: Request): Promise<Caller> {
   if (access === "token") return guard.authorize(request);
@@ -62,21 +65,11 @@ async function perform<Name extends StatusOperationName>(
   const { id, request, origin } = call;
   if (startsAgent) assertDepth(origin, context.maxDepth);
   const input = await inputOf(name, request);
-  const act = () => HANDLERS[name](context, { ...call, input: input as StatusCall<Name>["input"] });
-  const answer = isRecorded(name, call)
-    ? await context.audit.record({ by: callerName(origin), operation: name, input: { id }, isFailure }, act)
-    : await act();
+  const act = () => HANDLERS[name](context, { ...call, input: input as HttpCall<Name>["input"] });
+  const isChange = addressOf(name).method === "POST";
+  const recorded = { by: callerName(origin), operation: name, input: { id } };
+  const answer = isChange ? await context.audit.record(recorded, act) : await act();
   return answer instanceof Response ? answer : replyJson(answer, status);
-}
-
-/** Our own server that forwarded a request has recorded it. From other machines, the header means nothing. */
-function isRecorded(name: StatusOperationName, { request, caller }: RoutedCall): boolean {
-  return addressOf(name).method === "POST" && !(caller.token === null && isForwarded(request));
-}
-
-/** The answer of the process that the request was forwarded to. */
-function isFailure(answer: unknown): boolean {
-  return answer instanceof Response && !answer.ok;
 }
 
 async function inputOf(name: StatusOperationName, request: Request): Promise<unknown> {
@@ -87,9 +80,9 @@ async function inputOf(name: StatusOperationName, request: Request): Promise<unk
     : readBody(input, request);
 }
 
-/** A server without a board forwards its operations to the daemon. */
+/** A server without a board asks the daemon. */
 async function operate(
-  { board, peers }: ApiContext,
+  { board, remote }: ApiContext,
   name: BoardOperationName,
   { request, origin }: RoutedCall,
 ): Promise<Response> {
@@ -97,7 +90,7 @@ async function operate(
   if (board) {
     return replyJson(await board(name, input as never, { signal: request.signal, origin }));
   }
-  const daemon = peers.daemon();
-  if (daemon !== null) return peers.forward(daemon, request, input);
+  const daemon = await remote.daemon();
+  if (daemon !== null) return replyJson(await remote.call(daemon, name, { id: "", input, origin }));
   throw new AsyncAgentsError("daemon_unavailable", "The board needs the daemon. Start it with `asyncagents up`.");
 }

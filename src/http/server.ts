@@ -5,6 +5,7 @@
  */
 import manifest from "../../package.json" with { type: "json" };
 import type { AssertWorkplace } from "../board/board.ts";
+import type { RemoteOperations } from "../board/remote-operations.ts";
 import type { Desk } from "../engine/desk.ts";
 import type { Overview } from "../engine/watching/overview.ts";
 import { troublesIn } from "../engine/watching/troubles.ts";
@@ -14,12 +15,11 @@ import type { CallOperation } from "../protocol/operations.ts";
 import { LocalGuard } from "./access/local-guard.ts";
 import { unknownUser, userOfPeer } from "./access/peer-user.ts";
 import { folderToken } from "./access/token-file.ts";
-import { announce, livingServers } from "./discovery.ts";
+import { announce } from "./discovery.ts";
 import { type DoorServer, type HandleMcp, openDoor, type SharedContext } from "./door.ts";
 import { EventStreams } from "./events/event-streams.ts";
 import { listenUrl } from "./listen-settings.ts";
 import { Page } from "./page.ts";
-import { Peers } from "./peers.ts";
 import { openTokenDoor, type TokenDoorOptions } from "./token-door.ts";
 
 const ADDRESS = "127.0.0.1";
@@ -30,6 +30,8 @@ const LAST_ANSWERS_MS = 2000;
 export interface ApiServerOptions {
   overview: Overview;
   desk: Desk;
+  /** What only other processes can do. */
+  remote: RemoteOperations;
   /** The data folder, where the server announces itself. */
   directory: string;
   /** The PostgreSQL database that holds the tasks, as shown to people; SQLite in the data folder when absent. */
@@ -111,13 +113,13 @@ function portsFrom(first: number): number[] {
 
 /** What all doors share. */
 function contextOf(
-  { overview, desk, directory, postgres = null, log, daemon }: ApiServerOptions,
+  { overview, desk, remote, directory, postgres = null, log, daemon }: ApiServerOptions,
   { token, startedAt }: Pick<SharedContext, "token" | "startedAt">,
 ): SharedContext {
   return {
     overview,
     desk,
-    peers: new Peers(() => livingServers(directory)),
+    remote,
     audit: overview.auditLog({ now: Date.now }),
     log,
     token,

@@ -39,6 +39,7 @@ export const ERROR_CODES = {
   message_malformed: 502,
   output_missing: 404,
   task_timeout: 504,
+  outcome_unknown: 504,
   depth_exceeded: 403,
   repo_invalid: 400,
   branch_not_found: 404,

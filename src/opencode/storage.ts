@@ -1,10 +1,12 @@
 /**
- * What exists once per process: the store of the data folder, the supervisor and the status API. OpenCode runs the
- * plugin once per directory and may hold two copies of this module, so it is kept on `globalThis`. Closed when the last
- * instance releases it.
+ * What exists once per process: the store of the data folder, the supervisor, the status API, and what performs calls
+ * of other processes. OpenCode runs the plugin once per directory and may hold two copies of this module, so it is kept
+ * on `globalThis`. Closed when the last instance releases it.
  */
 
+import { Desk } from "../engine/desk.ts";
 import type { Engine } from "../engine/engine.ts";
+import { CallPerformer } from "../engine/remote/call-performer.ts";
 import { Slots } from "../engine/runs/slots.ts";
 import { Supervisor } from "../engine/supervisor.ts";
 import { apiSettings } from "../http/api-settings.ts";
@@ -15,6 +17,7 @@ import { settlesWithin } from "../process/deadline.ts";
 import { instanceJudge } from "../process/liveness.ts";
 import type { Log } from "../process/log.ts";
 import { machineOf } from "../process/machine.ts";
+import { makeId } from "../process/make-id.ts";
 import type { Instance, Store } from "../store/store.ts";
 import { storeSetting } from "../store/store-setting.ts";
 import { atProcessEnd } from "./process-end.ts";
@@ -88,6 +91,7 @@ function openShared(directory: string, log: Log, maxConcurrent: number | null): 
     const machine = storeSetting(process.env) === null ? "" : machineOf(directory);
     const place = { machine, isAlive: instanceJudge({ machine }) };
     const supervisor = new Supervisor({ store, log, ...systemClock, ...place });
+    const performer = performCalls(store, engines, place, log);
     const server = await startApi(store, directory, engines, place, log);
     return {
       ...place,
@@ -95,6 +99,7 @@ function openShared(directory: string, log: Log, maxConcurrent: number | null): 
       supervisor,
       async close() {
         supervisor.stop();
+        await performer.stop();
         // A recovery that is under way writes; one that hangs must not keep OpenCode from ending.
         await settlesWithin(supervisor.idle(), { timeout: RECOVERY_MS });
         await server?.stop();
@@ -103,6 +108,22 @@ function openShared(directory: string, log: Log, maxConcurrent: number | null): 
     };
   };
   return { opened: open(), holders: 0, engines, slots: new Slots(maxConcurrent) };
+}
+
+/** What other processes ask of this one. The code for it is loaded with the first call. */
+function performCalls(store: Store, engines: ReadonlySet<Engine>, place: Place, log: Log): CallPerformer {
+  const desk = deskOf(store, engines, place);
+  const perform = async (operation: string, input: unknown) => {
+    const [{ callPerformance }, { Overview }] = await Promise.all([
+      import("../http/handlers/perform-call.ts"),
+      import("../engine/watching/overview.ts"),
+    ]);
+    const context = { overview: new Overview(store), desk, board: null, assertWorkplace: null, maxDepth: undefined };
+    return callPerformance(context)(operation, input);
+  };
+  const performer = new CallPerformer({ ...systemClock, store, log, perform, instances: () => idsOf(engines) });
+  performer.start();
+  return performer;
 }
 
 /** Everything else works without it: a failure is only logged. */
@@ -116,14 +137,17 @@ async function startApi(
   const settings = apiSettings(process.env, log);
   if (!settings.enabled) return null;
   try {
-    const [{ startApiServer }, { Overview }, { Desk }] = await Promise.all([
+    const [{ startApiServer }, { Overview }, { remoteOperations }] = await Promise.all([
       import("../http/server.ts"),
       import("../engine/watching/overview.ts"),
-      import("../engine/desk.ts"),
+      import("../board/remote-operations.ts"),
     ]);
-    const desk = new Desk({ store, ...place, engines: () => [...engines] });
+    const own = { newId: makeId, ...place, instances: () => idsOf(engines) };
+    const remote = remoteOperations({ ...systemClock, store, log, ...own });
+    const overview = new Overview(store);
+    const desk = deskOf(store, engines, place);
     const postgres = storeSetting(process.env)?.shown ?? null;
-    const server = startApiServer({ overview: new Overview(store), desk, directory, postgres, log, ...settings });
+    const server = startApiServer({ overview, desk, remote, directory, postgres, log, ...settings });
     const forget = atProcessEnd(server);
     return {
       async stop() {
@@ -135,4 +159,12 @@ async function startApi(
     log.error("the status API did not start; tasks work without it", { error: messageOf(thrown) });
     return null;
   }
+}
+
+function deskOf(store: Store, engines: ReadonlySet<Engine>, place: Place): Desk {
+  return new Desk({ store, ...place, engines: () => [...engines] });
+}
+
+function idsOf(engines: ReadonlySet<Engine>): string[] {
+  return [...engines].map(({ instance }) => instance.id);
 }

@@ -72,6 +72,7 @@ const BOARD_ERRORS: readonly ErrorCode[] = [
   "too_large",
   "not_found",
   "daemon_unavailable",
+  "outcome_unknown",
   "not_allowed",
   "approval_needed",
 ];

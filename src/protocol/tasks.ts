@@ -175,7 +175,13 @@ export type ForkBody = z.infer<typeof forkBodySchema>;
 export type AnswerBody = z.infer<typeof answerBodySchema>;
 
 /** What starting an agent may fail with. */
-const START_ERRORS: readonly ErrorCode[] = ["invalid_input", "too_large", "host_unavailable", "host_failed"];
+const START_ERRORS: readonly ErrorCode[] = [
+  "invalid_input",
+  "too_large",
+  "host_unavailable",
+  "host_failed",
+  "outcome_unknown",
+];
 /** The same, where it starts with the history of a task that has ended. */
 const CONTINUE_ERRORS: readonly ErrorCode[] = [
   ...START_ERRORS,
@@ -257,7 +263,7 @@ export const taskOperations = {
     role: "launch",
     output: taskSchema,
     access: "token",
-    errors: ["task_not_found", "nothing_to_tell", "host_unavailable"],
+    errors: ["task_not_found", "nothing_to_tell", "host_unavailable", "outcome_unknown"],
   }),
   answer: statusOperation({
     title: "Answer what a task waits for: a permission or a question",
@@ -265,6 +271,15 @@ export const taskOperations = {
     input: answerBodySchema,
     output: taskSchema,
     access: "token",
-    errors: ["invalid_input", "too_large", "task_not_found", "nothing_asked", "host_unsupported", "host_failed"],
+    errors: [
+      "invalid_input",
+      "too_large",
+      "task_not_found",
+      "nothing_asked",
+      "host_unsupported",
+      "host_unavailable",
+      "host_failed",
+      "outcome_unknown",
+    ],
   }),
 };

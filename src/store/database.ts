@@ -24,5 +24,7 @@ export interface Database {
    * Calls back, coalesced, after commits of any process that changed something. Returns a function that unsubscribes.
    */
   onChange(listener: () => void): () => void;
+  /** Somebody waits for what was just written: other processes that listen for changes look at once. */
+  hurry(): void;
   close(): Promise<void>;
 }

@@ -6,6 +6,7 @@ import type { Kysely } from "kysely";
 import { kyselyAccess } from "./access/kysely-access.ts";
 import { dequeueFollowUp } from "./board/follow-ups.ts";
 import { kyselyBoard } from "./board/kysely-board.ts";
+import { kyselyRemoteCalls } from "./calls/kysely-calls.ts";
 import type { Database } from "./database.ts";
 import { readEntriesOf, readFeed, readLastSeq } from "./feed.ts";
 import { expireInstance, moveBeat, putInstance, readInstances, removeInstance } from "./instances.ts";
@@ -53,6 +54,7 @@ export function kyselyStore(database: Database, lines: Lines = tableLines): Stor
     board: kyselyBoard({ read, write }),
     access: kyselyAccess({ read, write }),
     queue: kyselyQueue({ dialect, lines }, write),
+    calls: kyselyRemoteCalls({ dialect, read, write, hurry: () => database.hurry() }),
     write: (work) => write((kysely) => work(transactionOn(kysely, lines))),
     apply: (id, event, expected) => write((kysely) => applyToTask(kysely, lines, id, event, expected)),
 

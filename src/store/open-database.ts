@@ -18,6 +18,8 @@ interface DatabaseDriver {
   write<T>(work: (kysely: Kysely<Schema>) => Promise<T>): Promise<{ result: T; changed: boolean }>;
   /** Watches for changes by other processes. Returns a function that stops. */
   watch(changed: () => void): () => void;
+  /** Has other processes look for changes at once; absent if they always do. */
+  hurry?(): void;
   /** Closes the connections. Called once. */
   disconnect(): Promise<void>;
 }
@@ -45,6 +47,7 @@ export function openDatabase(driver: DatabaseDriver): Database {
       });
     },
     onChange: (listener) => signal.listen(listener),
+    hurry: () => driver.hurry?.(),
     async close() {
       if (closed) return;
       closed = true;

@@ -19,6 +19,7 @@ export interface Schema extends BoardSchema, AccessSchema {
   task_search: TaskSearchTable;
   queued_runs: QueuedRunsTable;
   queue_lines: QueueLinesTable;
+  remote_calls: RemoteCallsTable;
 }
 
 /** Facts about the store itself, such as the version of its schema and the progress of the mirror file. */
@@ -204,6 +205,19 @@ interface AgentTotalsTable {
   cache_read_tokens: number;
   cache_write_tokens: number;
   cost: number;
+}
+
+/** What one process asks another to do; `input` and `answer` are JSON. */
+interface RemoteCallsTable {
+  id: string;
+  to_instance: string;
+  operation: string;
+  input: string;
+  made_by: string;
+  state: string;
+  answer: string | null;
+  created_at: number;
+  expires_at: number;
 }
 
 /** SQLite only: the index of the keyword search, maintained by triggers on `tasks`. */

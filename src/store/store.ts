@@ -11,6 +11,7 @@ import type { Applied, NoticeIntent, Refused, Transition } from "../model/transi
 import type { LeasedProcess } from "../process/liveness.ts";
 import type { AccessRecords } from "./access/records.ts";
 import type { BoardRecords } from "./board/records.ts";
+import type { RemoteCallRecords } from "./calls/records.ts";
 import type { QueuedRun, RunClaim, RunQueue } from "./queue/run-queue.ts";
 
 /** Which tasks to read. All given fields must match. */
@@ -249,6 +250,8 @@ export interface Store {
   readonly access: AccessRecords;
   /** Runs that wait for any runner. */
   readonly queue: RunQueue;
+  /** What one process asks another to do. */
+  readonly calls: RemoteCallRecords;
 
   /**
    * Runs `work` in one write transaction; it may be rerun from its start if the database was busy. If an event in it is

@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import { Board } from "../../src/board/board.ts";
 import type { BoardContext } from "../../src/board/board-context.ts";
+import { NO_OTHERS } from "../../src/board/remote-operations.ts";
 import { Desk } from "../../src/engine/desk.ts";
 import { Runner } from "../../src/engine/runner.ts";
 import { scriptedHosts } from "../../src/hosts/scripted/scripted-hosts.ts";
@@ -48,6 +49,7 @@ export async function openSide(folder: string, fields: Partial<BoardContext> = {
   const board = new Board({
     store,
     desk,
+    remote: NO_OTHERS,
     worktrees,
     log,
     ...systemClock,

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { NO_OTHERS } from "../../src/board/remote-operations.ts";
 import { Desk } from "../../src/engine/desk.ts";
 import { Overview } from "../../src/engine/watching/overview.ts";
 import { type ApiServer, startApiServer } from "../../src/http/server.ts";
@@ -29,7 +30,15 @@ beforeAll(async () => {
   multiply(join(directory, "asyncagents.db"), "ses_newest");
   const desk = new Desk({ store, engines: () => [], isAlive: () => true });
   const log = { info() {}, error() {} };
-  server = startApiServer({ overview: new Overview(store), desk, directory, log, port: 0, origins: [] });
+  server = startApiServer({
+    overview: new Overview(store),
+    desk,
+    remote: NO_OTHERS,
+    directory,
+    log,
+    port: 0,
+    origins: [],
+  });
   ({ url } = server);
 }, 60_000);
 afterAll(async () => {

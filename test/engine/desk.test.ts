@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from "bun:test";
-import { Desk, type EngineOrPeer } from "../../src/engine/desk.ts";
+import { Desk, type EngineOrInstance } from "../../src/engine/desk.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import type { Task } from "../../src/model/task.ts";
 import { ownIdentity } from "../../src/process/liveness.ts";
@@ -37,9 +37,9 @@ async function deskWith(own: Partial<Instance>[], others: Partial<Instance>[] = 
   return { store, desk, task: (fields = {}): Promise<Task> => create(store, "t", { directory: "/a", ...fields }) };
 }
 
-/** The id of the engine, or the pid of the process. */
-function shown(place: EngineOrPeer): string | number {
-  return "engine" in place ? place.engine.instance.id : place.pid;
+/** The id of the engine here, or the pid of the instance's process. */
+function shown(place: EngineOrInstance): string | number {
+  return "engine" in place ? place.engine.instance.id : place.instance.pid;
 }
 
 describe("a launch", () => {
@@ -52,7 +52,7 @@ describe("a launch", () => {
     await expect(none.desk.placeOfLaunch(null)).rejects.toThrow("directory is missing: none is open yet.");
   });
 
-  test("runs where its directory is open: here, or else in another live process that can be reached", async () => {
+  test("runs where its directory is open: here, or else in another live process with the same folders", async () => {
     const others = [
       { id: "dead", directory: "/c", pid: 1 },
       { id: "far", directory: "/c", pid: 2, ...CONTAINER },
@@ -80,14 +80,13 @@ describe("an answer goes to the process that runs the task", () => {
   test.each<[string, Partial<Instance>[], string | number]>([
     ["here", [], "own"],
     ["in another process", [{ id: "other", pid: 3 }], 3],
+    ["in a container", [{ id: "far", pid: 3, ...CONTAINER }], 3],
   ])("%s", async (_, others, place) => {
     const { desk, task } = await deskWith([{ id: "own" }], others);
     expect(shown(await desk.placeOfAnswer(await task({ owner: others[0]?.id ?? "own" })))).toBe(place);
   });
 
-  test("and to nobody if that process is in a container or dead, or the task has ended", async () => {
-    const far = await deskWith([{ id: "own" }], [{ id: "far", pid: 3, ...CONTAINER }]);
-    await expect(far.desk.placeOfAnswer(await far.task({ owner: "far" }))).rejects.toThrow("in another container");
+  test("and to nobody if that process is dead, or the task has ended", async () => {
     const dead = await deskWith([{ id: "own" }], [{ id: "dead", pid: 3 }]);
     expect(await codeOf(dead.desk.placeOfAnswer(await dead.task({ owner: "dead" })))).toBe("nothing_asked");
     const { desk, store, task } = await deskWith([{ id: "own" }], [{ id: "other", pid: 3 }]);
@@ -101,6 +100,7 @@ describe("a parent is notified", () => {
   test.each<[string, string | null, Partial<Instance>[], Partial<Instance>[], string | number]>([
     ["by its handler here", "own", [{ ...own, id: "first" }, own], [], "own"],
     ["by its handler in another process", "other", [own], [{ id: "other", pid: 3 }], 3],
+    ["by its handler in a container", "far", [own], [{ id: "far", pid: 3, ...CONTAINER }], 3],
     ["by any of its host here, where the handler died", "dead", [own], [{ id: "dead", pid: 3 }], "own"],
     [
       "by another process of its host, before one is opened",
@@ -122,13 +122,6 @@ describe("a parent is notified", () => {
     await store.putParent({ ...parent, agent: null, model: null, variant: null });
     expect(shown(await desk.placeOfTelling(await task()))).toBe(place);
   });
-
-  test("not by a process that cannot be reached from here, and the error says so", async () => {
-    const { desk, store, task } = await deskWith([own], [{ id: "far", pid: 3, ...CONTAINER }], true);
-    const parent = { sessionId: "parent", host: "scripted", handler: "far", seenAt: 1, machine: "" };
-    await store.putParent({ ...parent, agent: null, model: null, variant: null });
-    await expect(desk.placeOfTelling(await task())).rejects.toThrow("in another container");
-  });
 });
 
 describe("a resume runs in the task's own directory and host", () => {
@@ -144,9 +137,12 @@ describe("a resume runs in the task's own directory and host", () => {
       3,
     ],
     ["in one that is opened", [{ id: "c", host: "claude" }], [{ id: "d", directory: "/d", pid: 3 }], "opened"],
+    ["in the container that it was in", [{ id: "a" }], [{ id: "last", pid: 3, ...CONTAINER }], 3],
+    ["not in a container that it was not in", [], [{ id: "far", pid: 3, ...CONTAINER }], "opened"],
+    ["never in the daemon's own instance", [], [{ id: "last", host: "daemon", pid: 3 }], "opened"],
   ])("%s", async (_, own, others, place) => {
     const { desk, task } = await deskWith(own, others, true);
-    expect(shown(await desk.placeOfResume(await task()))).toBe(place);
+    expect(shown(await desk.placeOfResume(await task({ owner: "last" })))).toBe(place);
   });
 });
 
@@ -175,7 +171,14 @@ describe("a conversation is read", () => {
       [4],
     ],
     ["by any of its host", "dead", [{ id: "b", directory: "/b" }], [{ id: "x", directory: "/x", pid: 3 }], ["b", 3]],
-    ["by one that is opened for it", "far", [], [{ id: "far", pid: 3, ...CONTAINER }], ["opened"]],
+    [
+      "in a container, where the task was driven",
+      "far",
+      [{ id: "a" }],
+      [{ id: "far", pid: 3, ...CONTAINER }],
+      [3, "a"],
+    ],
+    ["by one that is opened for it", "dead", [], [{ id: "far", pid: 3, ...CONTAINER }], ["opened"]],
   ])("%s", async (_, owner, own, others, places) => {
     const { desk, task } = await deskWith(own, others, true);
     expect((await desk.placesOfMessages(await task({ owner }))).map(shown)).toEqual(places);

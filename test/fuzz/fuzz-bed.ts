@@ -6,6 +6,7 @@ import { Database } from "bun:sqlite";
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { NO_OTHERS } from "../../src/board/remote-operations.ts";
 import { Desk } from "../../src/engine/desk.ts";
 import { Overview } from "../../src/engine/watching/overview.ts";
 import { folderToken } from "../../src/http/access/token-file.ts";
@@ -79,6 +80,7 @@ export async function fuzzBed(git: GitBed): Promise<FuzzBed> {
   const server = startApiServer({
     overview: new Overview(side.store),
     desk,
+    remote: NO_OTHERS,
     directory: side.folder,
     log,
     port: 0,

@@ -46,7 +46,7 @@ describe("the board's operations", () => {
     ).toHaveProperty("attempt_id");
   });
 
-  test("are forwarded to the daemon by a server without a board, and rejected if there is none", async () => {
+  test("are asked of the daemon by a server without a board, and rejected if there is none", async () => {
     const asked: unknown[] = [];
     const plugin = await startApi();
     expect(await failureOf(plugin.post("/v1/board/list_projects", {}))).toMatchObject({
@@ -54,11 +54,13 @@ describe("the board's operations", () => {
       code: "daemon_unavailable",
       message: expect.stringContaining("asyncagents up"),
     });
-    // Both are this same process here: the one announced last has the file.
     const other = await startApi({ world: plugin.world, daemon: daemon(asked) });
     expect(serverRecord(plugin.world.directory).kind).toBe("daemon");
-    expect(await plugin.client.operate("get_task", { task_id: PROJECT })).toMatchObject({ task_id: PROJECT });
-    expect(asked).toEqual([["get_task", { task_id: PROJECT }]]);
+    const input = { project_id: PROJECT, title: "x" };
+    expect(await plugin.client.operate("create_task", input)).toEqual({ task_id: PROJECT });
+    expect(asked).toEqual([["create_task", input]]);
+    const failure = await failureOf(plugin.post("/v1/board/add_project", { name: "x" }));
+    expect(failure).toMatchObject({ status: 409, code: "name_taken", details: { name: "x" } });
     await other.server.stop();
   });
 });

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
+import { NO_OTHERS } from "../../src/board/remote-operations.ts";
 import { Desk } from "../../src/engine/desk.ts";
 import { Overview } from "../../src/engine/watching/overview.ts";
 import { say } from "../../src/hosts/scripted/script.ts";
@@ -117,7 +118,9 @@ test("a server that cannot announce itself is not left running", async () => {
   const log = { info: () => {}, error: () => {} };
   const overview = new Overview(api.store);
   const desk = new Desk({ store: api.store, engines: () => [], isAlive });
-  expect(() => startApiServer({ overview, desk, directory: file, log, port, origins: [] })).toThrow();
+  expect(() =>
+    startApiServer({ overview, desk, remote: NO_OTHERS, directory: file, log, port, origins: [] }),
+  ).toThrow();
   await expect(fetch(`${api.url}/v1/health`)).rejects.toThrow();
 });
 

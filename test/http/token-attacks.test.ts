@@ -106,7 +106,6 @@ describe("a token counts only in one Authorization header", () => {
     const raised = {
       "x-asyncagents-door": "person",
       "x-asyncagents-depth": "0",
-      "x-asyncagents-forwarded": "1",
       "x-asyncagents-role": "admin",
       "x-forwarded-user": "root",
       "x-forwarded-for": "127.0.0.1",

@@ -35,6 +35,7 @@ const store = kyselyStore({
   read: (work) => work(kysely),
   write: unused,
   onChange: () => () => {},
+  hurry() {},
   close: unused,
 });
 

@@ -74,6 +74,7 @@ test("each statement finds its rows by an index, whatever else is stored", async
     read: run,
     write: run,
     onChange: () => () => {},
+    hurry() {},
     close: async () => {},
   } as const;
   const { removed } = await kyselyStore(database).prune({ endedBefore: Date.now(), after: null, dryRun: false });

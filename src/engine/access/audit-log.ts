@@ -15,8 +15,6 @@ interface AuditedCall {
   operation: string;
   /** Its parsed input, or what is known of it. */
   input: object;
-  /** Whether an answer means that it failed; one that was thrown always does. */
-  isFailure?(answer: unknown): boolean;
 }
 
 /** The fields of inputs and outputs that say what a call is about, most specific first. */
@@ -30,7 +28,7 @@ export class AuditLog {
     this.#context = context;
   }
 
-  async record<T>({ by, operation, input, isFailure }: AuditedCall, work: () => Promise<T>): Promise<T> {
+  async record<T>({ by, operation, input }: AuditedCall, work: () => Promise<T>): Promise<T> {
     const { store, now } = this.#context;
     const subject = subjectOf(input);
     const seq = await store.access.openAudit({ at: now(), by, operation, subject });
@@ -39,7 +37,7 @@ export class AuditLog {
       store.access.closeAudit(seq, end).catch(() => undefined);
     try {
       const answer = await work();
-      await close({ outcome: isFailure?.(answer) ? "failed" : "done", subject: subject ?? subjectOf(answer) });
+      await close({ outcome: "done", subject: subject ?? subjectOf(answer) });
       return answer;
     } catch (thrown) {
       await close({ outcome: "failed", subject });

@@ -1,61 +1,66 @@
 /**
- * The handlers that change a task. Each one finds the process that can do it, and calls its engine or forwards the
- * request to it. The rules are in the engine and the board.
+ * The handlers that change a task. Each one finds the engine or the instance that can do it, and calls or asks it. The
+ * rules are in the engine and the board.
  */
 import { answerTask } from "../../board/answer-task.ts";
 import { launchTask } from "../../board/launch-task.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import type { Task } from "../../model/task.ts";
 import { type CallOrigin, isOwner, isPerson } from "../../protocol/call-origin.ts";
-import type { ApiContext } from "../api-context.ts";
+import type { OperationContext } from "../api-context.ts";
 import { wireDetail, wireTask } from "../wire.ts";
-import type { StatusHandlers } from "./status-handler.ts";
+import type { RemoteHandlers, StatusHandlers } from "./status-handler.ts";
 
-export const controlHandlers: StatusHandlers<"launch" | "cancel" | "resume" | "fork" | "tell" | "answer"> = {
-  async launch(context, { input, request, origin }) {
-    const { overview, desk, peers } = context;
+export const cancelHandler: StatusHandlers<"cancel"> = {
+  cancel: async ({ overview, desk }, { id }) => wireTask(await desk.cancel(await overview.task(id))),
+};
+
+export const controlHandlers: RemoteHandlers<"launch" | "resume" | "fork" | "tell" | "answer"> = {
+  async launch(context, call) {
+    const { overview, desk, remote } = context;
+    const { origin } = call;
     assertPerson(origin, "launch_task");
-    const { description, prompt, agent = null, host = null, directory = null, batch = null } = input;
+    const { description, prompt, agent = null, host = null, directory = null, batch = null } = call.input;
     if (batch !== null && (await overview.isAttempt(batch))) {
       const message = "batch is the id of an attempt, which has its own tasks. Use another name, or follow_up.";
       throw new AsyncAgentsError("invalid_input", message, { details: { parameters: ["batch"] } });
     }
     if (!isOwner(origin)) await assertWorkplace(context, namedPlace(host, directory), "launch", origin);
     const launch = { description, prompt, agent, host, directory, batch };
-    const launched = await launchTask(desk, launch, () => peers.daemon());
-    return "pid" in launched ? peers.forward(launched.pid, request, input) : wireTask(launched.task);
+    const launched = await launchTask(desk, launch, () => remote.daemon());
+    return "instance" in launched ? remote.call(launched.instance, "launch", call) : wireTask(launched.task);
   },
-  cancel: async ({ overview, desk }, { id }) => wireTask(await desk.cancel(await overview.task(id))),
-  async resume(context, { input, request, id, origin }) {
-    const { overview, desk, peers } = context;
-    const task = await overview.task(id);
-    await assertWorkplace(context, task, "resume", origin);
+  async resume(context, call) {
+    const { overview, desk, remote } = context;
+    const task = await overview.task(call.id);
+    await assertWorkplace(context, task, "resume", call.origin);
     const place = await desk.placeOfResume(task);
-    if ("pid" in place) return peers.forward(place.pid, request, input);
-    return wireTask(await place.engine.resumeTask(task, input));
+    if ("instance" in place) return remote.call(place.instance, "resume", call);
+    return wireTask(await place.engine.resumeTask(task, call.input));
   },
-  async fork(context, { input, request, id, origin }) {
-    const { overview, desk, peers } = context;
-    const task = await overview.task(id);
-    await assertWorkplace(context, task, "fork", origin);
+  async fork(context, call) {
+    const { overview, desk, remote } = context;
+    const task = await overview.task(call.id);
+    await assertWorkplace(context, task, "fork", call.origin);
     const place = await desk.placeOfResume(task);
-    if ("pid" in place) return peers.forward(place.pid, request, input);
-    const { prompt, description = task.description, agent = task.agent } = input;
+    if ("instance" in place) return remote.call(place.instance, "fork", call);
+    const { prompt, description = task.description, agent = task.agent } = call.input;
     return wireTask(await desk.fork(place.engine, task, { prompt, description, agent }));
   },
-  async tell({ overview, desk, peers }, { request, id }) {
-    const task = await overview.task(id);
+  async tell({ overview, desk, remote }, call) {
+    const task = await overview.task(call.id);
     const place = await desk.placeOfTelling(task);
-    if ("pid" in place) return peers.forward(place.pid, request, {});
+    if ("instance" in place) return remote.call(place.instance, "tell", call);
     await place.engine.tellAgain(task);
-    return wireDetail(task, await overview.notice(id));
+    return wireDetail(task, await overview.notice(call.id));
   },
-  async answer({ overview, desk, peers }, { input, request, origin, id }) {
+  async answer({ overview, desk, remote }, call) {
+    const { id, input, origin } = call;
     const { requestId, via } = input;
     const reply = input.kind === "permission" ? { ...input, message: input.message ?? null } : input;
     const find = () => overview.task(id);
     const other = await answerTask(desk, find, { reply, requestId, via }, origin);
-    return other === null ? wireTask(await find()) : peers.forward(other.pid, request, input);
+    return other === null ? wireTask(await find()) : remote.call(other, "answer", call);
   },
 };
 
@@ -74,7 +79,7 @@ function namedPlace(host: string | null, directory: string | null): Pick<Task, "
 
 /** Continuing a task lets an agent work in its directory: what holds for a launch there holds for it too. */
 async function assertWorkplace(
-  { assertWorkplace: assert }: ApiContext,
+  { assertWorkplace: assert }: OperationContext,
   { host, directory }: Pick<Task, "host" | "directory">,
   operation: string,
   origin: CallOrigin,

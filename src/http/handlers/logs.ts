@@ -1,31 +1,31 @@
 /**
- * A task's conversation: read by this process if it can, otherwise fetched from the process that can. All of it by
+ * A task's conversation: read by this process if it can, otherwise by the instance that can, page by page. All of it by
  * default, up to a limit; earlier messages are reached through the cursor.
  */
+import type { LogPage } from "../../board/remote-operations.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
-import type { Message } from "../../model/message.ts";
-import type { ApiContext } from "../api-context.ts";
-import { replyJson } from "../reply.ts";
+import type { LogMessage } from "../../protocol/conversations.ts";
+import type { OperationContext } from "../api-context.ts";
 import { wireMessage } from "../wire.ts";
 import type { StatusCall } from "./status-handler.ts";
 
 const PAGE = 100;
 /** Far more than a session has before it is compacted. */
 const MAX_MESSAGES = 10_000;
+/** How much of a conversation goes through the store at once, in characters, unless one message is longer. */
+const REMOTE_CHARS = 500_000;
 
-type LogsQuery = StatusCall<"logs">["input"];
+type ReadPage = (limit: number, before: string | null) => Promise<LogPage>;
 
-export async function readLogs(
-  { overview, desk, peers }: ApiContext,
-  { request, id, input }: StatusCall<"logs">,
-): Promise<Response> {
-  const task = await overview.task(id);
+export async function readLogs(context: OperationContext, call: StatusCall<"logs">): Promise<LogPage> {
+  const task = await context.overview.task(call.id);
   let failure: unknown = null;
-  for (const place of await desk.placesOfMessages(task)) {
+  for (const place of await context.desk.placesOfMessages(task)) {
     try {
-      if ("engine" in place) return await replyLogs(place.engine, task.sessionId, input);
-      return await peers.forward(place.pid, request);
+      const read =
+        "engine" in place ? readHere(place.engine, task.sessionId) : readThere(context, place.instance, call);
+      return await pages(read, call.input);
     } catch (thrown) {
       // Another process may still be able to; a session that is gone is gone for all of them.
       if (!AsyncAgentsError.isInstance(thrown) || thrown.code === "session_gone") throw thrown;
@@ -35,16 +35,39 @@ export async function readLogs(
   throw failure ?? new AsyncAgentsError("host_unavailable", `Nobody can read the conversation of task ${task.id} now.`);
 }
 
-async function replyLogs(engine: Engine, sessionId: string, query: LogsQuery): Promise<Response> {
-  const pages: Message[][] = [];
-  let before = query.before ?? null;
+/** One page for another process: with fewer messages than asked for, if they are long. */
+export async function readRemoteLogs(context: OperationContext, call: StatusCall<"logs">): Promise<LogPage> {
+  for (let limit = call.input.limit ?? PAGE; ; limit = Math.ceil(limit / 2)) {
+    const page = await readLogs(context, { ...call, input: { ...call.input, limit } });
+    if (limit === 1 || JSON.stringify(page).length <= REMOTE_CHARS) return page;
+  }
+}
+
+function readHere(engine: Engine, sessionId: string): ReadPage {
+  return async (limit, before) => {
+    const page = await engine.messages(sessionId, { limit, before });
+    return { messages: page.messages.map(wireMessage), before: page.before };
+  };
+}
+
+function readThere({ remote }: OperationContext, to: Engine["instance"], { id, origin }: StatusCall<"logs">): ReadPage {
+  return (limit, before) => {
+    // In the form of a query string, which the schema of the operation expects.
+    const input = { limit: String(limit), ...(before !== null && { before }) };
+    return remote.call(to, "logs", { id, input, origin });
+  };
+}
+
+async function pages(read: ReadPage, { limit, before }: StatusCall<"logs">["input"]): Promise<LogPage> {
+  const found: LogMessage[][] = [];
+  const wanted = limit ?? MAX_MESSAGES;
   let count = 0;
+  let cursor = before ?? null;
   do {
-    const page = await engine.messages(sessionId, { limit: query.limit ?? PAGE, before });
-    pages.unshift(page.messages);
+    const page = await read(Math.min(limit ?? PAGE, wanted - count), cursor);
+    found.unshift(page.messages);
     count += page.messages.length;
-    before = page.before;
-  } while (before !== null && query.limit === undefined && count < MAX_MESSAGES);
-  const headers: Record<string, string> = before === null ? {} : { "x-next-cursor": before };
-  return replyJson(pages.flat().map(wireMessage), 200, headers);
+    cursor = page.before;
+  } while (cursor !== null && count < wanted);
+  return { messages: found.flat(), before: cursor };
 }

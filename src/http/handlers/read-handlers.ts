@@ -9,6 +9,7 @@ import { holdsRole } from "../../protocol/call-origin.ts";
 import { OPERATIONS, type OperationName, type OperationOutput } from "../../protocol/operations.ts";
 import type { ApiContext } from "../api-context.ts";
 import { openApiDocument } from "../openapi.ts";
+import { replyJson } from "../reply.ts";
 import { iso, READ_CHARS, TEXT_CHARS, wireDetail, wireGroup, wireRun, wireTask } from "../wire.ts";
 import { readLogs } from "./logs.ts";
 import type { StatusCall, StatusHandlers } from "./status-handler.ts";
@@ -27,7 +28,10 @@ export const readHandlers: StatusHandlers<ReadName> = {
   },
   task: async ({ overview }, { id }) => wireDetail(await overview.task(id), await overview.notice(id)),
   runs: async ({ overview }, { id }) => (await overview.runs(id)).map((run) => wireRun(run, id)),
-  logs: readLogs,
+  async logs(context, call) {
+    const { messages, before } = await readLogs(context, call);
+    return replyJson(messages, 200, before === null ? {} : { "x-next-cursor": before });
+  },
   group: async ({ overview, now }, { id }) => wireGroup(await overview.group(id, READ_CHARS), now()),
   stats: ({ overview }) => overview.figures(),
   history: readHistory,

@@ -19,6 +19,7 @@ import { parentHosts } from "./8-notices.ts";
 import { accessTables } from "./9-access.ts";
 import { queueTables } from "./10-queue.ts";
 import { leases } from "./11-leases.ts";
+import { remoteCallsTable } from "./12-remote-calls.ts";
 
 type Migration = (kysely: Kysely<Schema>, dialect: Dialect) => Promise<void>;
 
@@ -34,6 +35,7 @@ const MIGRATIONS: readonly Migration[] = [
   accessTables,
   queueTables,
   leases,
+  remoteCallsTable,
 ];
 
 /** The version that this code reads and writes. */

@@ -1,6 +1,6 @@
 /**
  * The SQLite driver. Every write is `begin immediate`; waiting for a lock of another process does not block the thread.
- * `data_version` shows changes of other processes. Does not create tables.
+ * `data_version` shows changes of other processes; the bell says when to look at once. Does not create tables.
  */
 import type { Database as Sqlite } from "bun:sqlite";
 import { sql } from "kysely";
@@ -9,6 +9,7 @@ import type { Database } from "../database.ts";
 import { openDatabase } from "../open-database.ts";
 import { retryWhileBusy } from "../retry-while-busy.ts";
 import { suspectDamage } from "../sqlite-files/damage.ts";
+import { type Bell, bellBeside } from "./bell.ts";
 import { breaks } from "./breaks.ts";
 import { codeOf, isBusy, isDamage, storeFailure } from "./failure.ts";
 import { openSqlite } from "./open-sqlite.ts";
@@ -30,6 +31,7 @@ export async function sqliteDatabase(options: SqliteDatabaseOptions): Promise<Da
   });
   const { writer, reader } = connections;
   const breakIfDue = breaks();
+  const bell = bellBeside(file);
   const changes = counter(writer.handle, "select total_changes() as value");
   const fail = (thrown: unknown): never => {
     if (isDamage(thrown)) suspectDamage(file);
@@ -57,7 +59,8 @@ export async function sqliteDatabase(options: SqliteDatabaseOptions): Promise<Da
         return fail(thrown);
       }
     },
-    watch: (changed) => watchDataVersion(writer.handle, changed),
+    watch: (changed) => watchDataVersion(writer.handle, bell, changed),
+    hurry: () => bell.ring(),
     disconnect: async () => connections.close(),
   });
 }
@@ -72,10 +75,10 @@ function counter(handle: Sqlite, query: string): () => number {
 }
 
 /** `data_version` of a connection changes with the commits of all other connections, but not with its own. */
-function watchDataVersion(handle: Sqlite, changed: () => void): () => void {
+function watchDataVersion(handle: Sqlite, bell: Bell, changed: () => void): () => void {
   const version = counter(handle, "select data_version as value from pragma_data_version");
   let seen = version();
-  const timer = setInterval(() => {
+  const look = () => {
     try {
       const now = version();
       if (now !== seen) changed();
@@ -83,7 +86,12 @@ function watchDataVersion(handle: Sqlite, changed: () => void): () => void {
     } catch (thrown) {
       if (!isBusy(thrown)) changed();
     }
-  }, WATCH_INTERVAL);
+  };
+  const timer = setInterval(look, WATCH_INTERVAL);
   timer.unref();
-  return () => clearInterval(timer);
+  const stopListening = bell.listen(look);
+  return () => {
+    clearInterval(timer);
+    stopListening();
+  };
 }

@@ -2,15 +2,21 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { remoteOperations } from "../../../src/board/remote-operations.ts";
 import { type Client, createClient } from "../../../src/client/client.ts";
-import { Desk } from "../../../src/engine/desk.ts";
+import { DAEMON_HOST, Desk } from "../../../src/engine/desk.ts";
 import type { Engine } from "../../../src/engine/engine.ts";
+import { CallPerformer } from "../../../src/engine/remote/call-performer.ts";
+import type { CallPatience } from "../../../src/engine/remote/remote-calls.ts";
 import { Overview } from "../../../src/engine/watching/overview.ts";
 import type { ServerRecord } from "../../../src/http/discovery.ts";
+import { callPerformance } from "../../../src/http/handlers/perform-call.ts";
 import { type ApiServer, type ApiServerOptions, startApiServer } from "../../../src/http/server.ts";
 import type { Task } from "../../../src/model/task.ts";
+import { systemClock } from "../../../src/process/clock.ts";
 import { isAlive, ownIdentity } from "../../../src/process/liveness.ts";
-import type { Store } from "../../../src/store/store.ts";
+import { makeId } from "../../../src/process/make-id.ts";
+import type { Instance, Store } from "../../../src/store/store.ts";
 import { newWorld, type Side, type SideOptions, type World } from "../../engine/engine-bed.ts";
 
 export const CORS = {
@@ -26,6 +32,8 @@ export interface ApiOptions {
   origins?: readonly string[];
   heartbeatMs?: number;
   daemon?: ApiServerOptions["daemon"];
+  /** How long other processes may take. */
+  patience?: CallPatience;
   /** Replaces members of the store, for the server only. */
   store?(store: Store): Partial<Store>;
   /** The engines that the server knows; by default the side's own. */
@@ -47,6 +55,8 @@ export interface Api {
 }
 
 type Ending = () => unknown;
+
+let daemons = 0;
 
 const endings = new WeakMap<World, Ending[]>();
 
@@ -74,9 +84,38 @@ export async function startApi(options: ApiOptions = {}): Promise<Api> {
   const log = (message: string, details?: Record<string, unknown>) => {
     logged.push(`${message} ${JSON.stringify(details ?? {})}`);
   };
+  const engines = options.engines?.(side) ?? [side.engine];
+  const known = { ...store, instances: () => instancesOf(side, store, engines) };
+  const desk = new Desk({ store: known, engines: () => engines, isAlive });
+  const overview = new Overview(store);
+  const own = {
+    id: `daemon_${++daemons}`,
+    ...ownIdentity(),
+    beat: 0,
+    host: DAEMON_HOST,
+    directory: "/",
+    startedAt: 1,
+    machine: "",
+    leaseLeft: null,
+  };
+  if (options.daemon) await side.store.addInstance(own);
+  const instances = () => [own.id, ...engines.map(({ instance }) => instance.id)];
+  const calls = { ...systemClock, store: known, log: { info: log, error: log }, instances };
+  const { board = null, assertWorkplace = null, maxDepth } = options.daemon ?? {};
+  const perform = callPerformance({ overview, desk, board, assertWorkplace, maxDepth });
+  // On a store of its own: tests count who watches the server's.
+  const performer = new CallPerformer({ ...calls, store: side.store, perform });
+  performer.start();
   const server = startApiServer({
-    overview: new Overview(store),
-    desk: deskOf(side, store, options.engines?.(side) ?? [side.engine]),
+    overview,
+    desk,
+    remote: remoteOperations({
+      ...calls,
+      newId: makeId,
+      isAlive,
+      machine: "",
+      ...(options.patience && { patience: options.patience }),
+    }),
     directory: world.directory,
     log: { info: log, error: log },
     port: options.port ?? 0,
@@ -85,6 +124,7 @@ export async function startApi(options: ApiOptions = {}): Promise<Api> {
     ...(options.daemon ? { daemon: options.daemon } : {}),
   });
   atEnd(world, () => server.stop());
+  atEnd(world, () => performer.stop());
   const { url } = server;
   const { token } = serverRecord(world.directory);
   const ask = (path: string, init?: RequestInit) => fetch(`${url}${path}`, init);
@@ -98,11 +138,9 @@ export async function startApi(options: ApiOptions = {}): Promise<Api> {
 }
 
 /** The sides of a world have made-up pids; here the side's own is this process. */
-function deskOf(side: Side, store: Store, engines: readonly Engine[]): Desk {
+async function instancesOf(side: Side, store: Store, engines: readonly Engine[]): Promise<Instance[]> {
   const ofThisProcess = new Set(engines.map(({ instance }) => instance.id).concat(side.id));
-  const instances = async () =>
-    (await store.instances()).map((each) => (ofThisProcess.has(each.id) ? { ...each, ...ownIdentity() } : each));
-  return new Desk({ store: { ...store, instances }, engines: () => engines, isAlive });
+  return (await store.instances()).map((each) => (ofThisProcess.has(each.id) ? { ...each, ...ownIdentity() } : each));
 }
 
 export function serverRecord(directory: string, file = "server.json"): ServerRecord {

@@ -2,6 +2,7 @@
  * A status API in a Worker, where OpenCode's TUI runs its plugins: receives `{ folder, port }`, reports its actual
  * port, and ends with the Worker.
  */
+import { NO_OTHERS } from "../../../src/board/remote-operations.ts";
 import { Desk } from "../../../src/engine/desk.ts";
 import { Overview } from "../../../src/engine/watching/overview.ts";
 import { startApiServer } from "../../../src/http/server.ts";
@@ -14,7 +15,8 @@ self.onmessage = async ({ data: { folder, port } }: MessageEvent<{ folder: strin
   const store = await sqliteStore({ directory: folder });
   const desk = new Desk({ store, isAlive, engines: () => [] });
   const log = { info: () => {}, error: () => {} };
-  const server = startApiServer({ overview: new Overview(store), desk, directory: folder, log, port, origins: [] });
+  const overview = new Overview(store);
+  const server = startApiServer({ overview, desk, remote: NO_OTHERS, directory: folder, log, port, origins: [] });
   self.onmessage = async () => {
     await server.stop();
     await store.close();

@@ -6,6 +6,7 @@ import { afterEach } from "bun:test";
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { NO_OTHERS } from "../../../src/board/remote-operations.ts";
 import { TokenCheck } from "../../../src/engine/access/token-check.ts";
 import { Desk } from "../../../src/engine/desk.ts";
 import { Overview } from "../../../src/engine/watching/overview.ts";
@@ -63,6 +64,7 @@ export async function startTokenBed(options: TokenBedOptions = {}): Promise<Toke
       engines: () => runner.engines(),
       open: (host, path) => runner.open(host, path),
     }),
+    remote: NO_OTHERS,
     directory: folder,
     log,
     port: 0,

@@ -21,6 +21,7 @@ import { feedSuite, storeNoticeSuite } from "./notices.ts";
 import { pageSuite } from "./pages.ts";
 import { pruneSuite } from "./pruning.ts";
 import { queueSuite } from "./queue.ts";
+import { remoteCallSuite } from "./remote-calls.ts";
 import { LONG_TEST_TIMEOUT_MS, propertyTest, type StoreBed } from "./store-bed.ts";
 import { batchSuite, querySuite, taskSuite, transactionSuite } from "./tasks.ts";
 
@@ -64,6 +65,7 @@ export function storeConformance(name: string, makeStore: () => Promise<OpenStor
     describe("tokens and the audit log", () => accessSuite(bed));
     describe("pruning", () => pruneSuite(bed));
     describe("queue", () => queueSuite(bed));
+    describe("remote calls", () => remoteCallSuite(bed));
     describe("writers", () => writerSuite(bed));
     describe("launches, parents, instances", () => othersSuite(bed));
     describe("replay", () => replaySuite(bed));
