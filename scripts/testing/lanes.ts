@@ -29,6 +29,7 @@ export const weights: { folder: string; weight: number }[] = [
   { folder: "test/hosts/claude/runs", weight: 28 },
   { folder: "test/hosts/claude/engine", weight: 9 },
   { folder: "test/store/postgres.test", weight: 27 },
+  { folder: "test/store/copying", weight: 13 },
   { folder: "test/store/sqlite", weight: 10 },
   { folder: "test/store/tasks-json/", weight: 10 },
   { folder: "test/store/", weight: 2 },

@@ -13,7 +13,17 @@ type MetaKey =
   | "board_version"
   | "rebuilt"
   | "pruned_tasks"
-  | "pruned_seq";
+  | "pruned_seq"
+  | "copying";
+
+/** Facts about this very store or the files beside it: a copy of the store has its own. */
+export const OWN_FACTS: readonly MetaKey[] = [
+  "schema_version",
+  "mirrored_seq",
+  "mirrored_pruned",
+  "rebuilt",
+  "copying",
+];
 
 export async function readMeta(kysely: Kysely<Schema>, key: MetaKey): Promise<string | null> {
   const [row] = await selectValue(kysely, { key });

@@ -15,22 +15,25 @@ const EXAMPLE = "postgres://user:password@host:5432/database";
 
 /** Null: SQLite, in the data folder. */
 export function storeSetting(environment: Readonly<Record<string, string | undefined>>): PostgresSetting | null {
-  const connectionString = environment[VARIABLE]?.trim() ?? "";
-  if (connectionString === "") return null;
-  if (!/^postgres(ql)?:\/\//.test(connectionString)) {
-    throw invalid(`${VARIABLE} is not the address of a PostgreSQL database. Write it as ${EXAMPLE}`);
-  }
-  try {
-    const { protocol, username, host, pathname } = new URL(connectionString);
-    const user = username === "" ? "" : `${username}@`;
-    return { connectionString, shown: `${protocol}//${user}${host}${pathname}` };
-  } catch {
-    // Without the cause: it would show the password.
-    const hint = "Characters such as # / ? @ in the password must be percent-encoded (# is %23)";
-    throw invalid(`${VARIABLE} cannot be read as an address. ${hint}; write it as ${EXAMPLE}`);
-  }
+  const text = environment[VARIABLE]?.trim() ?? "";
+  if (text === "") return null;
+  const setting = postgresAddress(text);
+  if (!("problem" in setting)) return setting;
+  const message = `${VARIABLE} ${setting.problem}, or unset it to keep the tasks in the data folder.`;
+  throw new AsyncAgentsError("store_unavailable", message);
 }
 
-function invalid(what: string): AsyncAgentsError {
-  return new AsyncAgentsError("store_unavailable", `${what}, or unset it to keep the tasks in the data folder.`);
+/** The problem continues a sentence, and never contains any part of the text. */
+export function postgresAddress(text: string): PostgresSetting | { problem: string } {
+  if (!/^postgres(ql)?:\/\//.test(text)) {
+    return { problem: `is not the address of a PostgreSQL database. Write it as ${EXAMPLE}` };
+  }
+  try {
+    const { protocol, username, host, pathname } = new URL(text);
+    const user = username === "" ? "" : `${username}@`;
+    return { connectionString: text, shown: `${protocol}//${user}${host}${pathname}` };
+  } catch {
+    const hint = "Characters such as # / ? @ in the password must be percent-encoded (# is %23)";
+    return { problem: `cannot be read as an address. ${hint}; write it as ${EXAMPLE}` };
+  }
 }

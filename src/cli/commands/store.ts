@@ -11,6 +11,7 @@ import type { Command, Invocation } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Screen } from "../terminal/screen.ts";
 import { ago, quantity } from "../terminal/text.ts";
+import { storeCopyCommand } from "./store-copy.ts";
 
 const statusCommand: Command = {
   name: "store status",
@@ -77,7 +78,13 @@ const dismissCommand: Command = {
   },
 };
 
-export const STORE_COMMANDS: readonly Command[] = [statusCommand, backupCommand, restoreCommand, dismissCommand];
+export const STORE_COMMANDS: readonly Command[] = [
+  statusCommand,
+  backupCommand,
+  restoreCommand,
+  storeCopyCommand,
+  dismissCommand,
+];
 
 async function showPostgres(postgres: PostgresSetting, screen: Screen): Promise<number> {
   const { postgresSummary } = await import("../../store/postgres/summary.ts");

@@ -1,6 +1,7 @@
 /**
  * Opens the PostgreSQL store and creates or migrates its schema. If it fails, nothing is left open.
  */
+import { refuseIfIncomplete } from "../copying/incomplete-copy.ts";
 import { kyselyStore } from "../kysely-store.ts";
 import { migrate } from "../migrations/migrations.ts";
 import type { PostgresOptions } from "../open.ts";
@@ -11,7 +12,10 @@ import { postgresDatabase } from "./postgres-database.ts";
 
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
   const database = await postgresDatabase(options);
-  await prepare(database, () => migrate(database));
+  await prepare(database, async () => {
+    await migrate(database);
+    await refuseIfIncomplete(database);
+  });
   const { schema = "asyncagents" } = options;
   return kyselyStore(database, pgBossLines({ schema, read: database.read }));
 }

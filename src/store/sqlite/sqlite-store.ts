@@ -3,6 +3,7 @@
  * mirror up to date. If it fails, nothing is left open. Needs Bun: only `open.ts` imports it, on demand.
  */
 import { join } from "node:path";
+import { refuseIfIncomplete } from "../copying/incomplete-copy.ts";
 import { kyselyStore } from "../kysely-store.ts";
 import { migrate } from "../migrations/migrations.ts";
 import type { SqliteOptions } from "../open.ts";
@@ -19,6 +20,7 @@ export async function openSqliteStore({ directory, log = () => {} }: SqliteOptio
   const database = await sqliteDatabase({ file, log });
   await prepare(database, async () => {
     await migrate(database);
+    await refuseIfIncomplete(database);
     await importTasksJson(database, mirrorFile, log);
   });
   const mirror = tasksJsonMirror({ database, file: mirrorFile, lockFile: lockFileOf(file), log });
