@@ -14,6 +14,7 @@ import { navigate, navigateToList, useRoute } from "./routing/location.ts";
 import { boardPath, type Route } from "./routing/route.ts";
 import { useAttemptIfLoaded, useItemIfKnown } from "./server/board-queries.ts";
 import { useStats, useTaskIfKnown } from "./server/queries.ts";
+import { useMay } from "./session/session.ts";
 import { ConnectionBanner } from "./shell/connection-banner.tsx";
 import { RequestAnnouncer } from "./shell/request-announcer.tsx";
 import { useShortcuts } from "./shell/shortcuts.ts";
@@ -42,7 +43,8 @@ export function App({ feed, allTasks }: AppProps) {
   const connection = useSyncExternalStore(feed.subscribeConnection, feed.connection);
   const [dialog, setDialog] = useState<"launch" | "shortcuts" | null>(null);
   const scroller = useRef<HTMLElement>(null);
-  const openLaunch = () => setDialog("launch");
+  const mayLaunch = useMay("launch");
+  const openLaunch = () => mayLaunch && setDialog("launch");
   const openShortcuts = () => setDialog("shortcuts");
   const close = () => setDialog(null);
   useShortcuts({

@@ -3,6 +3,7 @@
 import type { Command } from "./command.ts";
 import { helpCommand, versionCommand } from "./commands/about.ts";
 import { answerCommand, attemptAnswerCommand } from "./commands/answer.ts";
+import { auditCommand } from "./commands/audit.ts";
 import { approvalsCommand, approveCommand, denyCommand } from "./commands/board/approval.ts";
 import { ATTEMPT_COMMANDS } from "./commands/board/attempt.ts";
 import { ITEM_COMMANDS } from "./commands/board/item.ts";
@@ -51,6 +52,7 @@ export const COMMANDS: readonly Command[] = [
   linkCommand,
   mcpCommand,
   ...TOKEN_COMMANDS,
+  auditCommand,
   ...STORE_COMMANDS,
   pruneCommand,
   installCommand,

@@ -67,3 +67,22 @@ test("what is wrong with a token's name, role or expiry is said, and agents crea
   expect(await said("--role", "admin", "--name", "a")).toContain("not agents");
   expect((await world.json<{ tokens: unknown[] }>("token", "list", "--all")).tokens).toEqual([]);
 }, 60_000);
+
+test("audit and show say who changed what: a person, or an agent in its shell", async () => {
+  const world = cliWorld();
+  const { id } = await world.json<{ id: string }>("run", "--host", "scripted", "--wait", "!say hello");
+  await world.json("resume", id, "--wait", "!say again");
+  world.environment.ASYNCAGENTS_DEPTH = "1";
+  expect((await world.cli("cancel", id)).code).not.toBe(0);
+  type Entry = { by: string; operation: string; subject: string | null; outcome: string };
+  const { entries } = await world.json<{ entries: Entry[] }>("audit", id.slice(-8));
+  expect(entries.map(({ by, operation, outcome, subject }) => [by, operation, outcome, subject])).toEqual([
+    ["agent", "cancel", "failed", id],
+    ["local user", "resume", "done", id],
+    ["local user", "launch_task", "done", id],
+  ]);
+  expect((await world.cli("show", id)).out).toMatch(
+    /changes +cancel by agent, \S+ ago \(failed\)\s+resume by local user/,
+  );
+  expect((await world.cli("audit")).out).toMatch(/WHEN +BY +OPERATION/);
+}, 60_000);

@@ -2,6 +2,7 @@
  * One request for an approval: the whole script or the directory, who asked, and the two answers. A long script can be
  * approved only after all of it was shown.
  */
+
 import { useState } from "react";
 import { Button } from "../parts/button.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
@@ -9,6 +10,7 @@ import { ForeignText } from "../parts/foreign-text.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { Ago } from "../parts/times.tsx";
 import type { Approval } from "../server/operate.ts";
+import { Allowed } from "../session/allowed.tsx";
 import { ApprovalScript, isShort } from "./approval-script.tsx";
 import { isLate, useDecision } from "./use-decision.ts";
 
@@ -41,19 +43,24 @@ export function AskedApproval({ approval, isSettled, onLate }: AskedApprovalProp
       {decision.error !== null && !isLate(decision.error) && (
         <FailureNote title="The decision was not saved" failure={decision.error} />
       )}
-      <div className="flex gap-2">
-        <Button
-          weight="primary"
-          disabled={!showsAll || !isSettled || decision.isPending}
-          {...(!showsAll && { title: "View the whole script first" })}
-          onClick={() => decision.mutate("approve")}
-        >
-          Approve
-        </Button>
-        <Button weight="danger" disabled={decision.isPending} onClick={() => decision.mutate("deny")}>
-          Deny
-        </Button>
-      </div>
+      <Allowed
+        to="decide_approval"
+        instead={<p className="text-muted">Somebody with the role “admin” decides this.</p>}
+      >
+        <div className="flex gap-2">
+          <Button
+            weight="primary"
+            disabled={!showsAll || !isSettled || decision.isPending}
+            {...(!showsAll && { title: "View the whole script first" })}
+            onClick={() => decision.mutate("approve")}
+          >
+            Approve
+          </Button>
+          <Button weight="danger" disabled={decision.isPending} onClick={() => decision.mutate("deny")}>
+            Deny
+          </Button>
+        </div>
+      </Allowed>
     </article>
   );
 }

@@ -5,6 +5,7 @@
 import { useMedia } from "../browser/media.ts";
 import { Fold } from "../conversation/fold.tsx";
 import { LineCounts } from "../diff/line-counts.tsx";
+import { ChangeList } from "../parts/change-list.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { Link } from "../routing/link.tsx";
@@ -34,6 +35,7 @@ export function AttemptDetails({ attempt, handle }: AttemptDetailsProps) {
           Its task, with runs, tokens and cost
         </Link>
       )}
+      <ChangeList subject={attempt.attempt_id} version={`${attempt.state} ${attempt.queued_count}`} />
     </div>
   );
   const line = (

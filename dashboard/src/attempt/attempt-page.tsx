@@ -1,6 +1,7 @@
 /**
  * One attempt: its state, its open request, its conversation and changes, and the actions on it.
  */
+
 import { type RefObject, useRef, useState } from "react";
 import { NotLoaded } from "../board/not-loaded.tsx";
 import { Conversation } from "../conversation/conversation.tsx";
@@ -11,6 +12,7 @@ import { type AttemptTab, attemptPath } from "../routing/route.ts";
 import { useAttempt, useHandle } from "../server/board-queries.ts";
 import type { Attempt } from "../server/operate.ts";
 import { useTaskIfKnown } from "../server/queries.ts";
+import { Allowed } from "../session/allowed.tsx";
 import { AnswerBox } from "../task/answer-box.tsx";
 import { isAtWork } from "../wording/attempts.ts";
 import { isLive } from "../wording/statuses.ts";
@@ -64,7 +66,11 @@ function LoadedAttempt({ attempt, tab, scroller }: LoadedAttemptProps) {
         <div className="flex min-w-0 flex-col gap-5 xl:order-1">
           <AttemptWarnings attemptId={attempt.attempt_id} />
           {!endsBelow && <AttemptOutcome attempt={attempt} />}
-          {attempt.state !== "merged" && <FollowUpForm attempt={attempt} />}
+          {attempt.state !== "merged" && (
+            <Allowed to="follow_up">
+              <FollowUpForm attempt={attempt} />
+            </Allowed>
+          )}
           <AttemptTabs attempt={attempt} shown={shown} onChoose={choose} />
           <div role="tabpanel" id={tabPanelId(shown)} aria-label={shown} className="min-w-0">
             {shown === "changes" && <DiffView attempt={attempt} />}

@@ -1,6 +1,7 @@
 /**
  * The bar above the columns: the project, a filter, and the buttons that add something.
  */
+
 import { useState } from "react";
 import { SearchField } from "../forms/search-field.tsx";
 import { Button } from "../parts/button.tsx";
@@ -9,6 +10,8 @@ import { navigate } from "../routing/location.ts";
 import { boardPath } from "../routing/route.ts";
 import { useRepos } from "../server/board-queries.ts";
 import type { Project } from "../server/operate.ts";
+import { Allowed } from "../session/allowed.tsx";
+import { useMay } from "../session/session.ts";
 import { useShortcuts } from "../shell/shortcuts.ts";
 import { visibleText } from "../wording/hidden-characters.ts";
 import { AddProjectDialog } from "./add-project-dialog.tsx";
@@ -28,7 +31,8 @@ export function BoardBar({ project, projects, filter, onFilter }: BoardBarProps)
   const [dialog, setDialog] = useState<"project" | "repo" | "item" | null>(null);
   const { data: repos } = useRepos(project.id);
   const close = () => setDialog(null);
-  useShortcuts({ c: () => setDialog("item") });
+  const mayCreate = useMay("create_task");
+  useShortcuts({ c: () => mayCreate && setDialog("item") });
   const choose = (id: string) => (id === ADD ? setDialog("project") : navigate(boardPath(id)));
   return (
     <div className="flex flex-wrap items-center gap-2 px-3 py-3 sm:px-5">
@@ -43,9 +47,15 @@ export function BoardBar({ project, projects, filter, onFilter }: BoardBarProps)
             {visibleText(name)}
           </option>
         ))}
-        <option value={ADD}>Add a project…</option>
+        <Allowed to="add_project">
+          <option value={ADD}>Add a project…</option>
+        </Allowed>
       </select>
-      <Button onClick={() => setDialog("repo")} title={repos?.map(({ name }) => visibleText(name)).join(", ")}>
+      <Button
+        disabled={!useMay("add_repo")}
+        onClick={() => setDialog("repo")}
+        title={repos?.map(({ name }) => visibleText(name)).join(", ")}
+      >
         <Icon name="branch" />
         {repos === undefined || repos.length > 0 ? (
           <>
@@ -61,10 +71,12 @@ export function BoardBar({ project, projects, filter, onFilter }: BoardBarProps)
         onText={onFilter}
         className="order-last w-full sm:order-none sm:w-60"
       />
-      <Button className="sm:ml-auto" title="New work item (c)" onClick={() => setDialog("item")}>
-        <Icon name="plus" />
-        New work item
-      </Button>
+      <Allowed to="create_task">
+        <Button className="sm:ml-auto" title="New work item (c)" onClick={() => setDialog("item")}>
+          <Icon name="plus" />
+          New work item
+        </Button>
+      </Allowed>
       {dialog === "project" && <AddProjectDialog onClose={close} />}
       {dialog === "repo" && <AddRepoDialog projectId={project.id} onClose={close} />}
       {dialog === "item" && <CreateItemDialog projectId={project.id} onClose={close} />}

@@ -1,11 +1,14 @@
 /**
  * One work item: what is to be done, its status, and the attempts at it.
  */
+
 import { type RefObject, useEffect } from "react";
 import { NotLoaded } from "../board/not-loaded.tsx";
+import { ChangeList } from "../parts/change-list.tsx";
 import { Ago } from "../parts/times.tsx";
 import { useItem } from "../server/board-queries.ts";
 import type { Item } from "../server/operate.ts";
+import { Allowed } from "../session/allowed.tsx";
 import { AttemptList } from "./attempt-list.tsx";
 import { DeleteItem } from "./delete-item.tsx";
 import { ItemText } from "./item-text.tsx";
@@ -37,8 +40,13 @@ function LoadedItem({ item }: { item: Item }) {
               created <Ago at={item.created_at} />, changed <Ago at={item.updated_at} />
             </p>
           </div>
-          <StartAttempt item={item} />
-          <DeleteItem item={item} />
+          <Allowed to="start_task_attempt">
+            <StartAttempt item={item} />
+          </Allowed>
+          <Allowed to="delete_task">
+            <DeleteItem item={item} />
+          </Allowed>
+          <ChangeList subject={item.id} version={item.updated_at} />
         </aside>
       </div>
     </div>

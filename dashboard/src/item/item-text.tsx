@@ -2,6 +2,7 @@
  * The title and description of a work item, to read and to edit. Incoming changes do not overwrite an edit in
  * progress.
  */
+
 import { useState } from "react";
 import { forgetDraft, useDraft } from "../forms/draft.ts";
 import { Form } from "../forms/form.tsx";
@@ -14,6 +15,7 @@ import { Icon } from "../parts/icons.tsx";
 import { TypedText } from "../parts/typed-text.tsx";
 import { boardPath } from "../routing/route.ts";
 import type { Item } from "../server/operate.ts";
+import { Allowed } from "../session/allowed.tsx";
 import { useItemChange } from "./use-item-change.ts";
 
 export function ItemText({ item }: { item: Item }) {
@@ -26,10 +28,12 @@ export function ItemText({ item }: { item: Item }) {
           <ForeignText text={item.title} />
         </h1>
         {!isEdited && (
-          <Button onClick={() => setIsEdited(true)}>
-            <Icon name="edit" />
-            Edit
-          </Button>
+          <Allowed to="update_task">
+            <Button onClick={() => setIsEdited(true)}>
+              <Icon name="edit" />
+              Edit
+            </Button>
+          </Allowed>
         )}
       </div>
       {isEdited ? <EditForm item={item} onClose={() => setIsEdited(false)} /> : <Description text={item.description} />}

@@ -4,16 +4,19 @@
 import { Button } from "../parts/button.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { Icon } from "../parts/icons.tsx";
+import { Allowed } from "../session/allowed.tsx";
 
 export function EmptyList({ onLaunch }: { onLaunch: () => void }) {
   return (
     <EmptyState title="No tasks yet" isTitle={false}>
       <p>In OpenCode, ask the agent to run something in the background, or press “Launch”.</p>
       <p>A task shows up here the moment it starts.</p>
-      <Button weight="primary" className="mt-3" onClick={onLaunch}>
-        <Icon name="plus" />
-        Launch a task
-      </Button>
+      <Allowed to="launch">
+        <Button weight="primary" className="mt-3" onClick={onLaunch}>
+          <Icon name="plus" />
+          Launch a task
+        </Button>
+      </Allowed>
     </EmptyState>
   );
 }

@@ -11,7 +11,16 @@ async function fetchWithToken(input: string, init: RequestInit = {}): Promise<Re
   const answer = await sendWithToken(input, init);
   if (!isForToken(answer.status, init.method ?? "GET")) return answer;
   forgetToken();
-  return sendWithToken(input, init);
+  const second = await sendWithToken(input, init);
+  if (second.status === 401) for (const listener of rejected) listener();
+  return second;
+}
+
+const rejected = new Set<() => void>();
+
+/** Calls back when the server wants a token and accepts none that this page has. */
+export function onRejected(listener: () => void): void {
+  rejected.add(listener);
 }
 
 async function sendWithToken(input: string, init: RequestInit): Promise<Response> {

@@ -1,7 +1,7 @@
 /**
- * The token that the page sends with every request: from the link of `asyncagents link`, kept for this tab only and
- * removed from the address bar; otherwise from the server, which gives it to its own page if it can tell whose
- * browser it is. Sends nothing else.
+ * The token that the page sends with every request: what somebody signed in with, or from the link of `asyncagents
+ * link`, kept for this tab only and removed from the address bar; otherwise from the server, which gives it to its own
+ * page if it can tell whose browser it is. Sends nothing else.
  */
 import { createClient } from "../../../src/client/client.ts";
 
@@ -19,6 +19,12 @@ export function pageToken(): Promise<string> {
     given = undefined;
   });
   return given;
+}
+
+/** For this tab; the page sends it from now on. */
+export function keepToken(token: string): void {
+  sessionStorage.setItem(KEPT, token);
+  given = Promise.resolve(token);
 }
 
 /** A rejected token is useless: the next request asks for another. */

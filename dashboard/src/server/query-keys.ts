@@ -12,6 +12,7 @@ export const queryKeys = {
   task: (id: string) => ["task", id],
   runs: (id: string) => ["runs", id],
   runsAt: (id: string, standing: string) => ["runs", id, standing],
+  changesAt: (id: string, standing: string) => ["changes", id, standing],
   noticeAt: (id: string, standing: string) => ["notice", id, standing],
   logs: (id: string) => ["logs", id],
   group: (id: string) => ["group", id],

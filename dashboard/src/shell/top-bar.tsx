@@ -6,8 +6,12 @@ import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { Link } from "../routing/link.tsx";
 import { boardPath, type Route } from "../routing/route.ts";
+import { Allowed } from "../session/allowed.tsx";
+import { useCaller } from "../session/session.ts";
+import { SignedIn } from "../session/signed-in.tsx";
 import { Bell } from "./bell.tsx";
 import { ConnectionDot } from "./connection-banner.tsx";
+import { Logo } from "./logo.tsx";
 import { ThemeToggle } from "./theme-toggle.tsx";
 
 const BOARD_VIEWS = new Set<Route["view"]>(["board", "item", "attempt"]);
@@ -20,6 +24,8 @@ interface TopBarProps {
 }
 
 export function TopBar({ route, connection, onLaunch, onShortcuts }: TopBarProps) {
+  // On a phone there is room for one of them.
+  const isSignedIn = useCaller()?.door === "token";
   return (
     <header className="flex h-13 shrink-0 items-center gap-1 border-b border-line bg-surface px-3 sm:px-5">
       <Link href="/" className="mr-2 flex items-center gap-2 rounded-md font-semibold tracking-tight sm:mr-4">
@@ -45,11 +51,16 @@ export function TopBar({ route, connection, onLaunch, onShortcuts }: TopBarProps
           </Button>
         </span>
         <Bell />
-        <ThemeToggle />
-        <Button weight="primary" className="ml-2" title="Launch a task (n)" onClick={onLaunch}>
-          <Icon name="plus" />
-          <span className="max-[389px]:sr-only">Launch</span>
-        </Button>
+        <span className={isSignedIn ? "max-[439px]:hidden" : undefined}>
+          <ThemeToggle />
+        </span>
+        <SignedIn />
+        <Allowed to="launch">
+          <Button weight="primary" className="ml-2" title="Launch a task (n)" onClick={onLaunch}>
+            <Icon name="plus" />
+            <span className="max-[389px]:sr-only">Launch</span>
+          </Button>
+        </Allowed>
       </div>
     </header>
   );
@@ -65,18 +76,5 @@ function NavigationLink({ href, label, isHere }: { href: string; label: string; 
     >
       {label}
     </Link>
-  );
-}
-
-function Logo() {
-  return (
-    <svg viewBox="0 0 32 32" className="size-6" aria-hidden="true">
-      <rect width="32" height="32" rx="8" className="fill-accent" />
-      <g className="fill-on-accent">
-        <rect x="7" y="8.5" width="11" height="3.6" rx="1.8" />
-        <rect x="11" y="14.2" width="14" height="3.6" rx="1.8" opacity=".8" />
-        <rect x="8" y="19.9" width="9" height="3.6" rx="1.8" opacity=".55" />
-      </g>
-    </svg>
   );
 }

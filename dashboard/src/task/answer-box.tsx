@@ -18,6 +18,7 @@ import { ForeignText } from "../parts/foreign-text.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { control } from "../server/page-client.ts";
 import { queryKeys } from "../server/query-keys.ts";
+import { Allowed } from "../session/allowed.tsx";
 import { isLive } from "../wording/statuses.ts";
 import { AnsweredNote } from "./answered-note.tsx";
 
@@ -60,12 +61,25 @@ export function AnswerBox({ task }: { task: BackgroundTask }) {
       {reply.isError && reply.variables.requestId !== detail.requestId && (
         <FailureNote title="Your answer to the previous request was not used" failure={reply.error} />
       )}
-      {detail.asks === "question" ? (
-        <QuestionForm key={detail.requestId} requestId={detail.requestId} text={detail.text} reply={reply} />
-      ) : (
-        <PermissionForm key={detail.requestId} requestId={detail.requestId} text={detail.text} reply={reply} />
-      )}
+      <Allowed to="answer" instead={<NotYours text={detail.text} />}>
+        {detail.asks === "question" ? (
+          <QuestionForm key={detail.requestId} requestId={detail.requestId} text={detail.text} reply={reply} />
+        ) : (
+          <PermissionForm key={detail.requestId} requestId={detail.requestId} text={detail.text} reply={reply} />
+        )}
+      </Allowed>
     </section>
+  );
+}
+
+function NotYours({ text }: { text: string }) {
+  return (
+    <>
+      <p className="foreign whitespace-pre-wrap">
+        <ForeignText text={text} />
+      </p>
+      <p className="text-muted">Your role does not include answering. Somebody with the role “answer” can.</p>
+    </>
   );
 }
 

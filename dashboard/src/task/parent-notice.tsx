@@ -10,6 +10,7 @@ import { ForeignText } from "../parts/foreign-text.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { control, readingClient } from "../server/page-client.ts";
 import { queryKeys } from "../server/query-keys.ts";
+import { Allowed } from "../session/allowed.tsx";
 
 const LOOK_MS = 5000;
 
@@ -38,9 +39,11 @@ export function ParentNotice({ task }: { task: BackgroundTask }) {
         {notice.state === "dropped" ? "Its parent was not told: " : "Its parent is not told yet: "}
         <ForeignText text={notice.reason} />
       </p>
-      <Button disabled={tell.isPending} onClick={() => tell.mutate()}>
-        Tell it again
-      </Button>
+      <Allowed to="tell">
+        <Button disabled={tell.isPending} onClick={() => tell.mutate()}>
+          Tell it again
+        </Button>
+      </Allowed>
       {tell.isError && <FailureNote title="The parent was not told" failure={tell.error} />}
     </section>
   );

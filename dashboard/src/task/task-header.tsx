@@ -10,6 +10,7 @@ import { PhaseMark } from "../parts/phase-mark.tsx";
 import { StatusMark } from "../parts/status-mark.tsx";
 import { Ago, TaskDuration } from "../parts/times.tsx";
 import { navigateToList } from "../routing/location.ts";
+import { Allowed } from "../session/allowed.tsx";
 import { isLive } from "../wording/statuses.ts";
 import { CancelButton } from "./cancel-button.tsx";
 
@@ -25,7 +26,11 @@ export function TaskHeader({ task }: { task: BackgroundTask }) {
         </h1>
         <div className="order-last -ml-2.5 flex w-full items-center gap-1 sm:order-none sm:ml-0 sm:w-auto">
           <CopyButton label="Copy id" text={() => task.id} />
-          {isLive(task) && <CancelButton task={task} />}
+          {isLive(task) && (
+            <Allowed to="cancel">
+              <CancelButton task={task} />
+            </Allowed>
+          )}
         </div>
       </div>
       <div className="live-data flex flex-wrap items-center gap-x-4 gap-y-2 sm:pl-8">

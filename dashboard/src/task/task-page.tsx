@@ -9,12 +9,14 @@ import { Fold } from "../conversation/fold.tsx";
 import { LongText } from "../conversation/long-text.tsx";
 import { RichText } from "../conversation/rich-text.tsx";
 import { Button } from "../parts/button.tsx";
+import { ChangeList } from "../parts/change-list.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { useReadingPlace } from "../reading/use-reading-place.ts";
 import { Link } from "../routing/link.tsx";
 import { codeOf } from "../server/failure.ts";
 import { useTask } from "../server/queries.ts";
+import { Allowed } from "../session/allowed.tsx";
 import { costText, counted } from "../wording/amounts.ts";
 import { isLive } from "../wording/statuses.ts";
 import { AnswerBox } from "./answer-box.tsx";
@@ -67,7 +69,11 @@ function LoadedTask({ task, scroller, onReload }: LoadedTaskProps) {
     <>
       <ParentNotice task={task} />
       <Outcome task={task} onReload={onReload} />
-      {!isLive(task) && <NextForm task={task} />}
+      {!isLive(task) && (
+        <Allowed to="resume">
+          <NextForm task={task} />
+        </Allowed>
+      )}
     </>
   );
   return (
@@ -94,6 +100,10 @@ function Details({ task }: { task: BackgroundTask }) {
       <TaskFacts task={task} />
       <TaskFamily task={task} />
       <RunList task={task} />
+      <ChangeList
+        subject={task.id}
+        version={`${task.run.number} ${task.status} ${task.phase} ${task.cancelRequestedAt}`}
+      />
     </div>
   );
   const summary = [task.agent, counted(task.progress.toolCalls, "tool call"), costText(task.progress.cost)].join(" · ");

@@ -14,6 +14,7 @@ import { fetchListing, type Listing, MAX_LISTED } from "../task-listing.ts";
 import { formatted } from "../terminal/row-format.ts";
 import { fieldLines, tableLines } from "../terminal/table.ts";
 import { askedHint, taskFields, taskTableColumns, toldHint } from "../terminal/task-table.ts";
+import { changeLines } from "./audit.ts";
 
 const DEFAULT_LIMIT = 20;
 
@@ -132,8 +133,12 @@ export const showCommand: Command = {
   async run({ arguments: given, connection, screen }) {
     const client = await connection.client();
     const task = await client.task((await resolveTask(client, given.operand(0))).id);
+    const now = Date.now();
+    const changes = screen.json ? [] : await changeLines(client, task.id, now);
     screen.show({ ...task, runs: screen.json ? await client.runs(task.id) : [] }, () => {
-      for (const line of fieldLines(taskFields(task, screen.paint, Date.now()), screen.paint)) screen.line(line);
+      const fields = taskFields(task, screen.paint, now);
+      if (changes.length > 0) fields.push(["changes", changes.join("\n")]);
+      for (const line of fieldLines(fields, screen.paint)) screen.line(line);
     });
     for (const hint of [askedHint(task), toldHint(task)]) if (hint) screen.hint(hint);
     return EXIT.ok;
