@@ -35,7 +35,7 @@ export const KNOWN_FAULTS: readonly PutBack[] = [
         file: "src/engine/notices/delivery.ts",
         old: "    const pause = pauseAfter(attempts, settings.noticeRetryMs);",
         new: `    if (attempts >= 8) {
-      await this.#drop(parent, messageId);
+      await this.#drop(parent, group);
       return null;
     }
     const pause = pauseAfter(attempts, settings.noticeRetryMs);`,
