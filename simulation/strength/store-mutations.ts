@@ -182,7 +182,7 @@ export const NOTICE_MUTATIONS: readonly PutBack[] = [
       {
         file: "src/engine/notices/delivery.ts",
         old: "    try {\n      await this.#send(",
-        new: '    await this.#settle(parentSessionId, messageId, { state: "delivered", reason: null });\n    try {\n      await this.#send(',
+        new: '    await this.#settle(parentSessionId, group, { state: "delivered", reason: null });\n    try {\n      await this.#send(',
       },
     ],
   },
