@@ -38,6 +38,8 @@ export interface HostContext {
   /** Starts a process for the program; absent if the program runs in the caller's own, and ends with it. */
   startProgram?(): SimulatedProcess;
   sessions: ScriptedSessions;
+  /** Called when a prompt or a notice leaves the caller. */
+  sends(what: "prompt" | "notice", messageId: string): void;
   random: Random;
   faults: Faults;
   /** A call that goes wrong again and again is one: what depends on it takes longer. Stops have their own time. */
@@ -47,6 +49,8 @@ export interface HostContext {
 }
 
 export interface SimulatedHost extends Required<Host> {
+  /** The machine that it is on. */
+  readonly place: string;
   /** The program that runs now, or the last one. */
   readonly program: AgentProgram;
   /** How many listen to its events. */
@@ -191,6 +195,7 @@ export function simulatedHost(context: HostContext): SimulatedHost {
   const agents: AgentInfo[] = [{ name: "build", description: null, model: null }];
   return {
     kind,
+    place: process.place,
     get program() {
       return program;
     },
@@ -217,6 +222,7 @@ export function simulatedHost(context: HostContext): SimulatedHost {
       ),
     prompt: (sessionId, { messageId, text }) => {
       work.asked(messageId);
+      context.sends("prompt", messageId);
       return call(
         `prompt ${messageId} in ${sessionId}`,
         () => {
@@ -261,15 +267,17 @@ export function simulatedHost(context: HostContext): SimulatedHost {
         `condense ${sessionId}`,
         () => void condenseScripted(sessions, sessions.get(sessionId), limits, programProcess.now()),
       ),
-    notify: (sessionId, { messageId, visible, hidden, wake }) =>
-      call(
+    notify: (sessionId, { messageId, visible, hidden, wake }) => {
+      context.sends("notice", messageId);
+      return call(
         `notify ${sessionId} with ${messageId} (${hidden.replaceAll("\n", ", ")})`,
         () => {
           work.told(hidden);
           program.add(sessionId, { id: messageId, text: visible, hidden }, wake);
         },
         true,
-      ),
+      );
+    },
     hasMessage: (sessionId, messageId) =>
       call(
         `has ${messageId} in ${sessionId}`,

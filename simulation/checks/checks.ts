@@ -49,12 +49,14 @@ export async function checkAll(stage: Stage): Promise<string[]> {
   return found;
 }
 
-async function everythingEnded({ truth, parents }: Stage, tasks: readonly Task[]): Promise<string[]> {
+async function everythingEnded({ machine, truth, parents }: Stage, tasks: readonly Task[]): Promise<string[]> {
   const found = tasks
     .filter(({ status }) => isLive(status))
     .map(({ id, phase, owner }) => `task ${id} never ended (${phase}, owner ${owner})`);
   for (const { id } of await truth.launches()) found.push(`launch ${id} was never completed or given up`);
-  for (const { id, isDeleted } of parents) {
+  for (const { id, isDeleted, place } of parents) {
+    // Nobody can tell a session on a machine that is gone.
+    if (machine.places.isLost(place)) continue;
     for (const state of ["pending", "sending"] as const) {
       for (const notice of await truth.notices(id, state)) {
         if (!isDeleted)
@@ -135,8 +137,8 @@ async function eachEndIsToldOnce({ machine, truth, parents }: Stage, tasks: read
   const told = new Map<string, number>();
   const said = new Map<string, string>();
   for (const { id } of parents) {
-    if (!machine.sessions.has(id)) continue;
-    for (const message of machine.sessions.get(id).messages) {
+    if (!machine.places.has("opencode", id)) continue;
+    for (const message of machine.places.sessionsWith(id).get(id).messages) {
       if (message.role !== "user" || message.hidden === null) continue;
       for (const line of message.hidden.split("\n").filter((text) => IS_NOTICE.test(text))) {
         const [kind, task, run, topic, outcome] = line.split(" ");
@@ -149,7 +151,7 @@ async function eachEndIsToldOnce({ machine, truth, parents }: Stage, tasks: read
   for (const [key, times] of told) if (times > 1) found.push(`told ${times} times: ${key}`);
   for (const task of tasks) {
     const parent = parents.find(({ id }) => id === task.parentSessionId);
-    if (!parent || parent.isDeleted) continue;
+    if (!parent || parent.isDeleted || machine.places.isLost(parent.place)) continue;
     for (const run of await truth.runs(task.id, 200)) {
       const words = said.get(`${task.id} ${run.number}`);
       if (words !== undefined && words !== run.outcome)
@@ -206,8 +208,8 @@ function differences(one: object | undefined, other: object): string {
 
 /** Nobody waits any more: whoever listens to the feed is part of the process. */
 function nothingIsLeftBehind({ roles }: Stage): string[] {
-  return roles.flatMap(({ name, listeners = 0 }) =>
-    listeners > 0 ? [`${name} has ${listeners} forgotten listeners`] : [],
+  return roles.flatMap(({ name, process, listeners = 0 }) =>
+    process.isAlive && listeners > 0 ? [`${name} has ${listeners} forgotten listeners`] : [],
   );
 }
 

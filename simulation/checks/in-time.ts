@@ -28,7 +28,7 @@ const MARGIN_MS = 60_000;
 const HEARD_MS = 30_000;
 
 /** What keeps a living process from sending its heartbeats, besides troubles. */
-const HOLDS_UP: readonly Fault[] = ["query is slow"];
+const HOLDS_UP: readonly Fault[] = ["query is slow", "query times out after its commit"];
 
 export async function everythingIsInTime(stage: Stage, tasks: readonly Task[]): Promise<string[]> {
   const found: string[] = [...stage.promises.broken, ...new Set(stage.machine.broken)];
@@ -75,7 +75,7 @@ const worksOn: RunCheck = ({ machine }, task, { number, messageId, outcome }, en
 
 const toldLate: RunCheck = ({ machine, parents }, task, { number, outcome }, endedAt) => {
   const parent = parents.find(({ id }) => id === task.parentSessionId);
-  if (!parent || parent.isDeleted) return null;
+  if (!parent || parent.isDeleted || machine.places.isLost(parent.place)) return null;
   const toldAt = machine.work.toldAt(`ended ${task.id} ${number} ended ${outcome}`);
   const ms = toldAt === null ? 0 : machine.troubles.calm(endedAt, toldAt);
   return ms > TOLD_MS ? `ended, and its parent was told ${seconds(ms)} later` : null;

@@ -60,7 +60,7 @@ export class DaemonRole implements Role {
   }
 
   restart(): void {
-    if (this.#process.isAlive) return;
+    if (this.#process.isAlive || this.#machine.places.isLost(this.#process.place)) return;
     this.#parts = null;
     this.#hosts = [];
     this.#process = this.#machine.start(this.name);
@@ -100,7 +100,7 @@ export class DaemonRole implements Role {
     const machine = this.#machine;
     const process = this.#process;
     const surroundings = machine.surroundings(process);
-    const { store, isAlive, after } = surroundings;
+    const { store, isAlive, after, machine: place } = surroundings;
     const runner = new Runner({
       ...surroundings,
       makers: [this.#maker(process, "opencode"), this.#maker(process, "claude")],
@@ -112,6 +112,7 @@ export class DaemonRole implements Role {
     const desk = new Desk({
       store,
       isAlive,
+      machine: place,
       engines: () => runner.engines(),
       open: (host, directory) => runner.open(host, directory),
     });
@@ -153,7 +154,7 @@ export class DaemonRole implements Role {
           kind,
           process,
           startProgram: () => {
-            const child = machine.start("program");
+            const child = machine.start("program", process.place);
             process.onEnd(() => child.die());
             return child;
           },

@@ -46,7 +46,7 @@ export class OpenCodeRole implements Role {
   }
 
   restart(): void {
-    if (this.#process.isAlive) return;
+    if (this.#process.isAlive || this.#machine.places.isLost(this.#process.place)) return;
     this.#engine = null;
     this.#process = this.#machine.start(this.name);
     this.#host = this.#start();

@@ -9,6 +9,7 @@ import { type Caller, PERSON } from "../../src/engine/launch.ts";
 import { allTasks } from "../../src/engine/watching/all-tasks.ts";
 import { messageOf } from "../../src/model/errors.ts";
 import { isLive, type Task } from "../../src/model/task.ts";
+import type { SimulatedHost } from "../agents/simulated-host.ts";
 import type { Random } from "../time/random.ts";
 import { anyEngine, anyTask, type ParentSession, PROJECT, parentEngine, type Stage } from "./stage.ts";
 
@@ -69,12 +70,20 @@ async function wait({ machine, promises }: Stage, engine: Engine, task: Task, ti
 }
 
 function callerOf({ machine }: Stage, { id: sessionId }: ParentSession): Caller {
-  return { sessionId, messageId: machine.sessions.newId("msg"), agent: "build", model: null, variant: null };
+  const messageId = machine.places.sessionsWith(sessionId).newId("msg");
+  return { sessionId, messageId, agent: "build", model: null, variant: null };
 }
 
-function livingParent({ parents }: Stage, random: Random): ParentSession | null {
-  const living = parents.filter(({ isDeleted }) => !isDeleted);
+/** On that machine, or on any. */
+function livingParent({ parents }: Stage, random: Random, at?: string): ParentSession | null {
+  const living = parents.filter(({ isDeleted, place }) => !isDeleted && place === (at ?? place));
   return living.length === 0 ? null : random.pick(living);
+}
+
+/** The programs on the machine that has the session. */
+function hostsWith({ machine }: Stage, sessionId = ""): SimulatedHost[] {
+  const place = machine.places.ofSession(sessionId);
+  return machine.hosts.filter((host) => host.place === place);
 }
 
 /** Does something for a parent: in the process that has it open, if any. */
@@ -84,7 +93,7 @@ async function asParent(
   work: (engine: Engine, parent: ParentSession) => Promise<unknown>,
 ): Promise<void> {
   const engine = parentEngine(stage, random);
-  const parent = livingParent(stage, random);
+  const parent = livingParent(stage, random, engine?.instance.machine);
   if (engine && parent) await work(engine, parent);
 }
 
@@ -266,13 +275,14 @@ export const ACTIONS: Record<string, { weight: number; act: Action }> = {
     weight: 1,
     async act(stage, random) {
       const { machine } = stage;
-      const task = await anyTask(stage, random, ({ sessionId }) => machine.sessions.has(sessionId));
-      const hosts = machine.hosts;
+      const task = await anyTask(stage, random, ({ sessionId }) => machine.places.has("opencode", sessionId));
+      const hosts = hostsWith(stage, task?.sessionId);
       if (!task || hosts.length === 0) return;
       const { program } =
         hosts.find(({ program: each }) => each.busySessions.includes(task.sessionId)) ?? random.pick(hosts);
       machine.written.add(task.sessionId);
-      program.add(task.sessionId, { id: machine.sessions.newId("msg"), text: "also do this", hidden: null }, true);
+      const id = machine.places.sessionsWith(task.sessionId).newId("msg");
+      program.add(task.sessionId, { id, text: "also do this", hidden: null }, true);
     },
   },
   "a person stops a task in its own session": {
@@ -291,12 +301,12 @@ export const ACTIONS: Record<string, { weight: number; act: Action }> = {
     weight: 3,
     async act(stage, random) {
       const { machine, openCodes } = stage;
-      const parent = livingParent(stage, random);
       const role = random.pick(openCodes);
+      const parent = livingParent(stage, random, role.process.place);
       const [engine] = role.engines();
       const [host] = role.hosts();
       if (!parent || !engine || !host || role.process.isFrozen) return;
-      const messageId = machine.sessions.newId("msg");
+      const messageId = machine.places.sessionsWith(parent.id).newId("msg");
       host.program.add(parent.id, { id: messageId, text: "how is it going?", hidden: null }, true);
       await engine.handles({ sessionId: parent.id, agent: "build", model: null, variant: null, messageId });
     },
@@ -305,18 +315,19 @@ export const ACTIONS: Record<string, { weight: number; act: Action }> = {
     weight: 1,
     async act(stage, random) {
       const { machine } = stage;
-      const task = await anyTask(stage, random, ({ sessionId }) => machine.sessions.has(sessionId));
-      if (task && machine.hosts.length > 0) random.pick(machine.hosts).program.delete(task.sessionId);
+      const task = await anyTask(stage, random, ({ sessionId }) => machine.places.has("opencode", sessionId));
+      const hosts = hostsWith(stage, task?.sessionId);
+      if (task && hosts.length > 0) random.pick(hosts).program.delete(task.sessionId);
     },
   },
   "a person deletes a parent": {
     weight: 0.3,
     async act(stage, random) {
-      const { machine } = stage;
       const parent = livingParent(stage, random);
-      if (!parent || machine.hosts.length === 0) return;
+      const hosts = hostsWith(stage, parent?.id);
+      if (!parent || hosts.length === 0) return;
       parent.isDeleted = true;
-      random.pick(machine.hosts).program.delete(parent.id);
+      random.pick(hosts).program.delete(parent.id);
     },
   },
 };

@@ -1,5 +1,6 @@
 /** The faults that strike a process or the whole machine, at moments that the seed chooses. */
 
+import { LEASE_MS } from "../../src/engine/recovery/lease.ts";
 import type { Role } from "../roles/role.ts";
 import type { Random } from "../time/random.ts";
 import type { Fault } from "../world/faults.ts";
@@ -13,6 +14,7 @@ const FROZEN_MS = 150_000;
 /** Others wait 15 s for the lock. */
 const LOCKED_MS = 40_000;
 const SILENT_MS = 280_000;
+const CUT_MS = 150_000;
 /** How soon a person goes on elsewhere with what a dead process did. */
 const ELSEWHERE_MS = 6_000;
 
@@ -40,8 +42,6 @@ const AIMED_WAITS = 16;
 const RECOVERY_AIMS = ["inspect", "inspect", "find launch", "task.adopted", "takes over"] as const;
 const HELD_UP_MS = 30_000;
 
-type DeathOrFreeze<How extends string> = How | `${How} in a transaction`;
-
 type Disaster = (stage: Stage, random: Random) => void;
 
 export const DISASTERS: Partial<Record<Fault, Disaster>> = {
@@ -57,12 +57,18 @@ export const DISASTERS: Partial<Record<Fault, Disaster>> = {
   "process freezes"(stage, random) {
     const { process } = random.pick(stage.roles);
     const ms = random.whole(100, FROZEN_MS);
-    strike(process, random, () => freeze(stage, process, ms, "freezes"));
+    strike(process, random, () => {
+      stage.machine.faults.count("process freezes");
+      freeze(stage, process, ms);
+    });
   },
   "process freezes in a transaction"(stage, random) {
     const { process } = random.pick(stage.roles);
     const ms = random.whole(100, LOCKED_MS);
-    process.strikeInTransaction(() => freeze(stage, process, ms, "freezes in a transaction"));
+    process.strikeInTransaction(() => {
+      stage.machine.faults.count("process freezes in a transaction");
+      freeze(stage, process, ms);
+    });
   },
   "agent program dies"({ machine, roles }, random) {
     const hosts = roles.flatMap((role) => (role.process.isAlive ? role.hosts() : []));
@@ -93,9 +99,41 @@ export const DISASTERS: Partial<Record<Fault, Disaster>> = {
   },
   "clock jumps"({ machine }, random) {
     const skew = random.whole(-3_600_000, 3_600_000);
+    const place = random.pick(machine.places.names);
     machine.faults.count("clock jumps");
-    machine.struck("machine", "clock jumps", skew);
-    machine.setWallClock(skew);
+    machine.struck(place || "machine", "clock jumps", skew);
+    machine.places.setWallClock(place, skew);
+  },
+  "machine is cut off"({ machine }, random) {
+    if (!machine.places.areSeveral) return;
+    const ms = random.whole(1_000, CUT_MS);
+    const place = random.pick(machine.places.names);
+    machine.faults.count("machine is cut off");
+    machine.struck(place, "is cut off", ms);
+    machine.troubles.add(machine.timeline.now, ms);
+    machine.places.cut(place, machine.timeline.now + ms);
+  },
+  "machine is gone for good"({ machine, roles }, random) {
+    const place = machine.places.ofRole("opencode-b");
+    // The first one has the daemon, and must stay.
+    if (!machine.places.areSeveral || machine.places.isLost(place)) return;
+    const blow = () => {
+      machine.faults.count("machine is gone for good");
+      machine.struck(place, "is gone for good");
+      machine.places.lose(place);
+      for (const { process } of roles) if (process.place === place) process.die();
+    };
+    const role = roles.find(({ process }) => process.place === place);
+    if (role?.process.isAlive) strike(role.process, random, blow);
+  },
+  "process freezes past its lease"(stage, random) {
+    if (!stage.machine.places.areSeveral) return;
+    const { process } = random.pick(stage.roles);
+    const ms = random.whole(LEASE_MS, FROZEN_MS);
+    strike(process, random, () => {
+      stage.machine.faults.count("process freezes past its lease");
+      freeze(stage, process, ms);
+    });
   },
   "disk is full"({ machine }, random) {
     const ms = random.whole(1_000, 120_000);
@@ -113,7 +151,7 @@ function strike(process: SimulatedProcess, random: Random, blow: () => void): vo
   else process.strikeAt(random.pick(AIMS), 1 + random.delay(AIMED_WAITS), blow);
 }
 
-function kill(stage: Stage, role: Role, random: Random, how: DeathOrFreeze<"dies">): void {
+function kill(stage: Stage, role: Role, random: Random, how: "dies" | "dies in a transaction"): void {
   const { machine } = stage;
   const { process } = role;
   const ms = random.delay(RESTART_MS);
@@ -130,11 +168,13 @@ function kill(stage: Stage, role: Role, random: Random, how: DeathOrFreeze<"dies
 function holdUpRecovery(stage: Stage, random: Random): void {
   const { process } = random.pick(stage.roles);
   const ms = random.whole(100, HELD_UP_MS);
-  process.strikeAt(random.pick(RECOVERY_AIMS), 1 + random.delay(3), () => freeze(stage, process, ms, "freezes"));
+  process.strikeAt(random.pick(RECOVERY_AIMS), 1 + random.delay(3), () => {
+    stage.machine.faults.count("process freezes");
+    freeze(stage, process, ms);
+  });
 }
 
-function freeze({ machine }: Stage, process: SimulatedProcess, ms: number, how: DeathOrFreeze<"freezes">): void {
-  machine.faults.count(`process ${how}`);
+function freeze({ machine }: Stage, process: SimulatedProcess, ms: number): void {
   machine.struck(process.name, "freezes", ms);
   machine.troubles.add(machine.timeline.now, ms);
   process.freeze();
@@ -145,10 +185,14 @@ function freeze({ machine }: Stage, process: SimulatedProcess, ms: number, how: 
 async function goOn({ machine, truth, openCodes }: Stage, pid: number): Promise<void> {
   const owners = (await truth.instances()).filter((instance) => instance.pid === pid).map(({ id }) => id);
   const { tasks } = await truth.tasks({ status: ["running", "resumed"], limit: 50 });
-  const task = tasks.find(({ owner, sessionId }) => owners.includes(owner ?? "") && machine.sessions.has(sessionId));
-  const host = openCodes.find(({ process }) => process.isAlive && !process.isFrozen)?.hosts()[0];
+  const task = tasks.find(
+    ({ owner, sessionId }) => owners.includes(owner ?? "") && machine.places.ofSession(sessionId),
+  );
+  const place = machine.places.ofSession(task?.sessionId ?? "");
+  const isOpen = ({ process }: Role) => process.isAlive && !process.isFrozen && process.place === place;
+  const host = openCodes.find(isOpen)?.hosts()[0];
   if (!task || !host || machine.faults.isHealed) return;
   machine.written.add(task.sessionId);
-  const message = { id: machine.sessions.newId("msg"), text: "go on", hidden: null };
+  const message = { id: machine.places.sessionsWith(task.sessionId).newId("msg"), text: "go on", hidden: null };
   host.program.add(task.sessionId, message, true);
 }

@@ -2,6 +2,7 @@
  * Plays one seed: people, parents and faults for a while, then peace until everything has come to rest. The checks look
  * at the result. The same options give the same run, step for step.
  */
+import { LEASE_MS } from "../../src/engine/recovery/lease.ts";
 import { isLive } from "../../src/model/task.ts";
 import { checkAll } from "../checks/checks.ts";
 import { forgottenInstances } from "../checks/growth.ts";
@@ -29,6 +30,8 @@ const AFTERMATH_MS = 160_000;
 /** For so long nothing was left to do: a call may fail for 30 s, and be tried again after a minute. */
 const REST_MS = 95_000;
 const LOOK_MS = 20_000;
+/** A recovery that began in the storm may wait for its last call, and the next one is made after a pause. */
+const TAKEOVER_MS = 80_000;
 const MAX_STEPS = 200_000;
 
 export interface PlayOptions {
@@ -112,7 +115,10 @@ async function stageOn(machine: Machine, database: SharedDatabase): Promise<Stag
   const openCodes = [new OpenCodeRole(machine, "opencode-a", "/"), new OpenCodeRole(machine, "opencode-b", "/")];
   const daemon = new DaemonRole(machine);
   const roles: Role[] = [...openCodes, daemon];
-  const parents = [0, 1, 2].map(() => ({ id: machine.sessions.add({ title: "parent" }).id, isDeleted: false }));
+  const parents = ["opencode-a", "opencode-a", "opencode-b"].map((role) => {
+    const place = machine.places.ofRole(role);
+    return { id: machine.places.sessions(place, "opencode").add({ title: "parent" }).id, place, isDeleted: false };
+  });
   return { machine, roles, openCodes, daemon, parents, attempts: [], promises: new Promises(), truth };
 }
 
@@ -138,7 +144,7 @@ function calmDown(stage: Stage): void {
   machine.history.add("machine", "from now on nothing goes wrong");
   machine.faults.heal();
   machine.fillDisk(false);
-  machine.setWallClock(0);
+  machine.places.heal();
   for (const process of machine.living) {
     process.spare();
     if (process.isFrozen) process.thaw();
@@ -149,6 +155,21 @@ function calmDown(stage: Stage): void {
     machine.timeline.schedule(20_000, look);
   };
   look();
+  const { timeline, settings } = machine;
+  timeline.schedule(LEASE_MS + settings.pollMs + TAKEOVER_MS, () => void assertTakenOver(stage, timeline.now));
+}
+
+/** What the dead had when peace began, others have taken over by now. */
+async function assertTakenOver({ machine, truth, promises }: Stage, now: number): Promise<void> {
+  const since = now - LEASE_MS - machine.settings.pollMs - TAKEOVER_MS;
+  const isDead = (owner: string | null) => {
+    const process = machine.instances.get(owner ?? "");
+    return process !== undefined && (machine.deaths.get(process.name) ?? now) <= since;
+  };
+  const { tasks } = await truth.tasks({ status: ["running", "resumed"], limit: 200 });
+  for (const { id, owner } of tasks) {
+    if (isDead(owner)) promises.broken.push(`nobody took ${id} over from ${owner}, which is dead`);
+  }
 }
 
 /**
@@ -162,7 +183,12 @@ async function rest(stage: Stage, maxSteps: number): Promise<boolean> {
   const isBusy = async () => {
     const { tasks } = await truth.tasks({ status: ["running", "resumed"], limit: 1 });
     if (tasks.some(({ status }) => isLive(status)) || (await truth.launches()).length > 0) return true;
-    if ((await truth.parentsWithNotices()).some((id) => parents.some((parent) => parent.id === id))) return true;
+    if (
+      (await truth.parentsWithNotices()).some((id) =>
+        parents.some((parent) => parent.id === id && !machine.places.isLost(parent.place)),
+      )
+    )
+      return true;
     return (await forgottenInstances(stage)).length > 0;
   };
   const isOver = !machine.faults.counts.has("call fails and arrives late");

@@ -14,6 +14,8 @@ export const PROJECT = "00000000-0000-4000-8000-aaaaaaaaaaaa";
 /** A session that a person works in, and that launches tasks. */
 export interface ParentSession {
   id: string;
+  /** The machine that has it. */
+  place: string;
   isDeleted: boolean;
 }
 

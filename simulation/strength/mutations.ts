@@ -2,6 +2,7 @@
  * All mistakes that are tried. They were chosen by hand; one that turns out to change nothing that anybody can notice
  * is replaced by another.
  */
+import { LEASE_MUTATIONS } from "./lease-mutations.ts";
 import type { PutBack } from "./put-back.ts";
 import { COMMAND_MUTATIONS, RUN_MUTATIONS } from "./run-mutations.ts";
 import { NOTICE_MUTATIONS, RECOVERY_MUTATIONS, STORE_MUTATIONS } from "./store-mutations.ts";
@@ -12,4 +13,5 @@ export const MUTATIONS: readonly PutBack[] = [
   ...RECOVERY_MUTATIONS,
   ...STORE_MUTATIONS,
   ...NOTICE_MUTATIONS,
+  ...LEASE_MUTATIONS,
 ];

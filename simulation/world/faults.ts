@@ -14,10 +14,15 @@ export const FAULTS = {
   "machine sleeps": 0.1,
   "clock jumps": 0.2,
   "disk is full": 0.15,
+  /** Only where there are several machines: one of them does not reach the database, or never comes back. */
+  "machine is cut off": 0.25,
+  "machine is gone for good": 0.15,
+  "process freezes past its lease": 0.25,
   /** Per query. */
   "query fails": 0.02,
   "query fails after its commit": 0.01,
   "query is slow": 0.05,
+  "query times out after its commit": 0.01,
   "transaction runs twice": 0.02,
   /** Per host event. */
   "event is lost": 0.08,
@@ -32,6 +37,9 @@ export const FAULTS = {
   "status lies": 0.1,
   "agent program dies": 0.1,
   "host does not answer": 0.1,
+  /** What follows from others, and is only counted. */
+  "query is cut off": 0,
+  "lease runs out": 0,
 } as const;
 
 export type Fault = keyof typeof FAULTS;

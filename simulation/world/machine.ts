@@ -1,9 +1,8 @@
 /**
- * The machine that everything runs on: one timeline, one disk with a database and sessions, and the processes of one
- * seed. Knows who is alive; does not know what anybody does.
+ * What everything runs on: one timeline, one database, one machine or two (`places.ts`), and the processes of one seed.
+ * Knows who is alive; does not know what anybody does.
  */
 
-import { ScriptedSessions } from "../../src/hosts/scripted/sessions.ts";
 import { AsyncAgentsError, messageOf } from "../../src/model/errors.ts";
 import { type BeatingProcess, instanceJudge, type LeasedProcess, ownIdentity } from "../../src/process/liveness.ts";
 import type { Log } from "../../src/process/log.ts";
@@ -18,16 +17,15 @@ import { BeginTimes } from "./begin-times.ts";
 import { EndTimes } from "./end-times.ts";
 import { Faults } from "./faults.ts";
 import type { History } from "./history.ts";
+import { Places } from "./places.ts";
 import { type SimulatedSettings, settingsOf } from "./settings.ts";
 import type { SharedDatabase } from "./shared-database.ts";
-import { SimulatedProcess } from "./simulated-process.ts";
+import { EPOCH, SimulatedProcess } from "./simulated-process.ts";
 import { toldStore } from "./told-store.ts";
 import { Troubles } from "./troubles.ts";
 
 /** All processes are on this machine; each is in a container of its own, if they do not see each other. */
 const BOOT = ownIdentity().bootId;
-
-const OTHER_IDS = 50_000_000;
 
 export interface MachineOptions {
   seed: number;
@@ -51,7 +49,9 @@ export interface Incident {
     | "agent program dies"
     | "host does not answer"
     | "clock jumps"
-    | "disk is full";
+    | "disk is full"
+    | "is cut off"
+    | "is gone for good";
   /** How long it lasts; 0 for what does not. */
   ms: number;
 }
@@ -59,10 +59,7 @@ export interface Incident {
 export class Machine {
   readonly seed: number;
   readonly timeline = new Timeline();
-  /** Those of OpenCode. */
-  readonly sessions = new ScriptedSessions();
-  /** Those of the other host, which knows no others. */
-  readonly #otherSessions = new ScriptedSessions(OTHER_IDS);
+  readonly places: Places;
   readonly work = new WorkLog();
   readonly begins = new BeginTimes();
   readonly ends = new EndTimes();
@@ -78,25 +75,33 @@ export class Machine {
   readonly #hosts = new Set<SimulatedHost>();
   /** The process of each instance that was ever registered. */
   readonly instances = new Map<string, SimulatedProcess>();
-  readonly #wall = { skew: 0 };
   readonly #bornInPeace = new WeakSet<SimulatedProcess>();
   /** When each process died, by its name, for whatever reason. */
   readonly deaths = new Map<string, number>();
   #ids = 0;
-  /** Whether processes see each other; if not, only heartbeats tell who is alive. */
+  /** Whether all processes see each other; if not, only heartbeats or leases tell who is alive. */
   readonly areVisible: boolean;
+  /** Whether those on one machine do. */
+  readonly #areNeighboursVisible: boolean;
   readonly settings: SimulatedSettings;
 
   constructor({ seed, database, calm, history }: MachineOptions) {
     this.seed = seed;
     this.random = new Random(seed);
     this.faults = new Faults(this.random, calm);
-    this.areVisible = this.random.split("visibility").chance(0.7);
-    this.settings = settingsOf(this.random.split("settings"));
+    this.places = new Places(this.random);
+    this.#areNeighboursVisible = this.random.split("visibility").chance(0.7);
+    this.areVisible = this.#areNeighboursVisible && !this.places.areSeveral;
+    this.settings = settingsOf(this.random.split("settings"), this.places.areSeveral);
     this.history = history;
     this.#database = database;
     history.clock = () => this.timeline.now;
     this.work.clock = () => this.timeline.now;
+    database.now = () => EPOCH + Math.floor(this.timeline.now);
+    database.onTakeover = (taskId, owner, by) => {
+      if (this.instances.get(owner) !== by && database.isRegistered(owner))
+        this.broken.push(`${by.name} took ${taskId} over from ${owner}, which is registered`);
+    };
     database.onBegin = (taskId) => this.begins.add(taskId, this.timeline.now);
     database.onEnd = (taskId, run, by) => {
       const working = new Set(this.hosts.flatMap(({ program }) => program.prompts));
@@ -114,9 +119,10 @@ export class Machine {
     return [...this.#hosts].filter(({ program }) => program.isAlive);
   }
 
-  start(role: string): SimulatedProcess {
+  /** On the machine of its role, unless another one is named. */
+  start(role: string, place = this.places.ofRole(role)): SimulatedProcess {
     const pid = 100 + this.#processes.size;
-    const process = new SimulatedProcess(`${role}#${pid}`, pid, this.timeline, this.#wall);
+    const process = new SimulatedProcess({ role, pid, place }, this.timeline, this.places.wall(place));
     this.#processes.set(pid, process);
     if (this.faults.isHealed) this.#bornInPeace.add(process);
     process.onEnd(() => {
@@ -134,7 +140,8 @@ export class Machine {
 
   /** The store of a process, through its own driver. */
   store(process: SimulatedProcess): Store {
-    const store = kyselyStore(this.#database.driver(process, this.random, this.faults));
+    const cutUntil = () => this.places.cutUntil(process.place);
+    const store = kyselyStore(this.#database.driver(process, this.random, this.faults, cutUntil));
     const tell = (text: string | (() => string)) => this.history.add(process.name, text);
     const told = toldStore(store, tell, (what) => process.reaches(what));
     return {
@@ -143,25 +150,44 @@ export class Machine {
         this.instances.set(instance.id, process);
         return told.addInstance(instance, leaseMs);
       },
+      endInstance: (id) => {
+        const owner = this.instances.get(id);
+        if (this.places.areSeveral && owner !== process && owner?.isAlive)
+          this.broken.push(`${process.name} ended ${id}, whose process lives, and did not look at its lease`);
+        return told.endInstance(id);
+      },
+      expireInstance: async (id) => {
+        const isEnded = await told.expireInstance(id);
+        if (isEnded && this.instances.get(id)?.isAlive) this.faults.count("lease runs out");
+        return isEnded;
+      },
     };
   }
 
   /** A host for that process, with a program of its own or in the same process. */
   host(input: Pick<HostContext, "kind" | "process" | "startProgram">): SimulatedHost {
     const { random, faults, troubles, work, history } = this;
-    const sessions = this.#sessionsOf(input.kind);
-    const host = simulatedHost({ ...input, sessions, random, faults, troubles, work, history });
+    const { kind, process } = input;
+    const sessions = this.places.sessions(process.place, kind);
+    const sends = (what: "prompt" | "notice", messageId: string) => this.#assertOwned(process, kind, what, messageId);
+    const host = simulatedHost({ ...input, sessions, sends, random, faults, troubles, work, history });
     this.#hosts.add(host);
     return host;
   }
 
   /** Whether the session of a task exists: its host knows no others than its own. */
   hasSession({ host, sessionId }: { host: string; sessionId: string }): boolean {
-    return this.#sessionsOf(host).has(sessionId);
+    return this.places.has(host, sessionId);
   }
 
-  #sessionsOf(host: string): ScriptedSessions {
-    return host === "opencode" ? this.sessions : this.#otherSessions;
+  /** Nobody sends anything after its lease is over by the database's clock, nor a prompt of a run that others have. */
+  #assertOwned(process: SimulatedProcess, host: string, what: "prompt" | "notice", messageId: string): void {
+    if (!this.places.areSeveral) return;
+    const own = [...this.instances].filter(([, owner]) => owner === process).map(([id]) => id);
+    if (!own.some((id) => this.#database.hasLease(id, host)))
+      this.broken.push(`${process.name} sent the ${what} ${messageId} without a lease`);
+    else if (what === "prompt" && !own.includes(this.#database.ownerOfPrompt(messageId) ?? ""))
+      this.broken.push(`${process.name} sent the prompt ${messageId} of a run that is not its own`);
   }
 
   newId(prefix: string): string {
@@ -176,8 +202,12 @@ export class Machine {
   /** How a process judges whether an instance is alive. */
   judge(process: SimulatedProcess): (instance: LeasedProcess) => boolean {
     if (this.areVisible) return ({ pid }) => this.#processes.get(pid)?.isAlive ?? false;
-    const byHeartbeat = instanceJudge({ read: process.monotonic });
-    return (instance) => instance.pid === process.pid || byHeartbeat(instance);
+    const judge = instanceJudge({ machine: process.place, read: process.monotonic });
+    return (instance) => {
+      if (instance.pid === process.pid) return true;
+      const isSeen = this.#areNeighboursVisible && instance.machine === process.place;
+      return isSeen ? (this.#processes.get(instance.pid)?.isAlive ?? false) : judge(instance);
+    };
   }
 
   identity(process: SimulatedProcess): Pick<BeatingProcess, "pid" | "processStart" | "bootId" | "pidNamespace"> {
@@ -203,15 +233,12 @@ export class Machine {
       log: this.log(process),
       isAlive: this.judge(process),
       identity: this.identity(process),
+      machine: process.place,
       newId: (prefix: string) => this.newId(prefix),
       now,
       monotonic,
       after,
     };
-  }
-
-  setWallClock(skew: number): void {
-    this.#wall.skew = skew;
   }
 
   fillDisk(isFull: boolean): void {

@@ -8,6 +8,7 @@ import { DEFAULT_SETTINGS, type Settings } from "../../src/engine/context.ts";
 import type { Random } from "../time/random.ts";
 
 const POLLS_MS = [DEFAULT_SETTINGS.pollMs, 10_000, 20_000];
+const MOST_LEASE_POLL_MS = 10_000;
 const NOTICE_RETRIES_MS = [DEFAULT_SETTINGS.noticeRetryMs, 200];
 
 const STALLS_MS = [DEFAULT_SETTINGS.limits.stallMs, 60_000];
@@ -18,13 +19,14 @@ export interface SimulatedSettings extends Settings {
   maxConcurrent: number | null;
 }
 
-export function settingsOf(random: Random): SimulatedSettings {
+/** With `areSeveral`, others must look at leases often enough to tell a dead machine from an outage. */
+export function settingsOf(random: Random, areSeveral: boolean): SimulatedSettings {
   return {
     ...DEFAULT_SETTINGS,
     limits: { ...DEFAULT_SETTINGS.limits, runMs: 6 * 60_000, stallMs: random.pick(STALLS_MS) },
     maxConcurrent: random.pick(CONCURRENT),
     launchPauseMs: 50,
-    pollMs: random.pick(POLLS_MS),
+    pollMs: Math.min(random.pick(POLLS_MS), areSeveral ? MOST_LEASE_POLL_MS : Number.POSITIVE_INFINITY),
     noticeRetryMs: random.pick(NOTICE_RETRIES_MS),
   };
 }

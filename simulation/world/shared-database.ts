@@ -5,6 +5,7 @@
  */
 import type { Database as Sqlite } from "bun:sqlite";
 import { type Kysely, type RawBuilder, sql } from "kysely";
+import type { TaskEvent } from "../../src/model/events.ts";
 import { SerialQueue } from "../../src/process/serial-queue.ts";
 import type { Database } from "../../src/store/database.ts";
 import { kyselyStore } from "../../src/store/kysely-store.ts";
@@ -25,6 +26,8 @@ const SLOW_MS = 20_000;
 const SIGNAL_MS = 150;
 /** For how long a process waits for the lock, as the real driver does. */
 const PATIENCE_MS = 15_000;
+/** For how long a process waits for a server on another machine. */
+const TIMEOUT_MS = 20_000;
 
 const BEGINS: ReadonlySet<string> = new Set(["task.created", "task.resumed"]);
 const ENDS: ReadonlySet<string> = new Set(["run.completed", "run.failed", "run.cancelled"]);
@@ -34,6 +37,8 @@ interface Listener {
   call(): void;
   /** It will be called: one call stands for all changes until then. */
   isRaised: boolean;
+  /** It hears nothing before. */
+  cutUntil(): number;
 }
 
 export class SharedDatabase {
@@ -53,6 +58,10 @@ export class SharedDatabase {
   onBegin: (taskId: string) => void = () => {};
   /** Called when the end of a run was committed. */
   onEnd: (taskId: string, run: number, by: SimulatedProcess) => void = () => {};
+  /** Called when somebody wrote about a live run that an instance of another process owned. */
+  onTakeover: (taskId: string, owner: string, by: SimulatedProcess) => void = () => {};
+  /** The owners of the live runs. */
+  readonly #owners = new Map<string, string | null>();
 
   static async open(): Promise<SharedDatabase> {
     const shared = new SharedDatabase();
@@ -94,7 +103,25 @@ export class SharedDatabase {
     this.#listeners = new Set();
     this.#holder = null;
     this.#lastSeq = 0;
+    this.#owners.clear();
     this.isFull = false;
+  }
+
+  isRegistered(instance: string): boolean {
+    return this.#connection.handle.query("select 1 from instances where id = ?").get(instance) !== null;
+  }
+
+  /** Who owns the live run of that prompt; null if nobody does, or the run has ended. */
+  ownerOfPrompt(messageId: string): string | null {
+    const query = `select owner from tasks join runs on runs.task_id = tasks.id and runs.number = tasks.run
+      where runs.message_id = ? and tasks.live = 1`;
+    return this.#connection.handle.query<{ owner: string | null }, [string]>(query).get(messageId)?.owner ?? null;
+  }
+
+  /** Whether that instance is registered for that host, and its lease is not over. */
+  hasLease(instance: string, host: string): boolean {
+    const query = "select 1 from instances where id = ? and host = ? and lease_until > ?";
+    return this.#connection.handle.query(query).get(instance, host, this.now()) !== null;
   }
 
   /** How many listeners of that process wait for changes. */
@@ -106,8 +133,8 @@ export class SharedDatabase {
     this.#connection.close();
   }
 
-  /** The driver of one process. */
-  driver(process: SimulatedProcess, random: Random, faults: Faults): Database {
+  /** The driver of one process, which does not reach the database before `cutUntil`. */
+  driver(process: SimulatedProcess, random: Random, faults: Faults, cutUntil: () => number): Database {
     const { kysely } = this.#connection;
     const delays = random.split(`queries of ${process.name}`);
     const latency = () => (faults.happens("query is slow") ? delays.whole(100, SLOW_MS) : delays.delay(LATENCY_MS));
@@ -115,11 +142,20 @@ export class SharedDatabase {
     const areBeatsHeard = random.split("heartbeats").chance(0.2);
     const isHeard = () => areBeatsHeard || !this.#isBeat();
     const queue = new SerialQueue();
+    /** It fails at once, or after a while, when its time is over. */
+    const reach = async () => {
+      if (process.elapsed() >= cutUntil()) return;
+      faults.count("query is cut off");
+      await process.settle(delays.chance(0.5) ? delays.delay(LATENCY_MS) : delays.whole(100, TIMEOUT_MS), () => {
+        throw failed("SQLITE_IOERR_READ", "the server cannot be reached");
+      });
+    };
 
     return {
       dialect: "sqlite",
       clock: () => this.#clock(),
       read: async (work) => {
+        await reach();
         const isLost = faults.happens("query fails");
         const rows = await process.settle(latency(), () => {
           if (isLost) throw failed("SQLITE_IOERR_READ", "disk I/O error");
@@ -129,6 +165,7 @@ export class SharedDatabase {
       },
       write: (work) =>
         queue.run(async () => {
+          await reach();
           const isLost = faults.happens("query fails");
           const isTwice = faults.happens("transaction runs twice");
           await process.settle(latency(), () => {
@@ -138,14 +175,15 @@ export class SharedDatabase {
           if (this.isFull) throw failed("SQLITE_FULL", "database or disk is full");
           if (isTwice) await this.#attempt(work);
           const made = await this.#commit(process, work, isHeard, delays);
-          const isAnswerLost = faults.happens("query fails after its commit");
-          return process.settle(delays.delay(LATENCY_MS), () => {
+          const isLate = process.place !== "" && faults.happens("query times out after its commit");
+          const isAnswerLost = isLate || faults.happens("query fails after its commit");
+          return process.settle(isLate ? delays.whole(5_000, TIMEOUT_MS) : delays.delay(LATENCY_MS), () => {
             if (isAnswerLost) throw failed("SQLITE_IOERR_FSYNC", "disk I/O error");
             return made;
           });
         }),
       onChange: (call) => {
-        const listener = { process, call, isRaised: false };
+        const listener = { process, call, isRaised: false, cutUntil };
         this.#listeners.add(listener);
         process.onEnd(() => this.#listeners.delete(listener));
         return () => this.#listeners.delete(listener);
@@ -207,9 +245,18 @@ export class SharedDatabase {
     );
     for (const { seq, type, task_id, event } of rows.all(this.#lastSeq)) {
       this.#lastSeq = seq;
+      this.#tellOwner(process, type, task_id, JSON.parse(event));
       if (BEGINS.has(type)) this.onBegin(task_id);
       if (ENDS.has(type)) this.onEnd(task_id, JSON.parse(event).run, process);
     }
+  }
+
+  #tellOwner(process: SimulatedProcess, type: string, taskId: string, event: TaskEvent): void {
+    const owner = this.#owners.get(taskId) ?? null;
+    if (owner !== null && (type === "task.adopted" || ENDS.has(type))) this.onTakeover(taskId, owner, process);
+    if (event.type === "task.created") this.#owners.set(taskId, event.task.owner);
+    else if ("owner" in event) this.#owners.set(taskId, event.owner);
+    else if (ENDS.has(type)) this.#owners.delete(taskId);
   }
 
   #rollBack(): void {
@@ -227,7 +274,8 @@ export class SharedDatabase {
     for (const listener of this.#listeners) {
       if (listener.isRaised) continue;
       listener.isRaised = true;
-      void listener.process.settle(delays.whole(0, SIGNAL_MS), () => {
+      const cutMs = Math.max(0, listener.cutUntil() - listener.process.elapsed());
+      void listener.process.settle(cutMs + delays.whole(0, SIGNAL_MS), () => {
         listener.isRaised = false;
         listener.call();
       });

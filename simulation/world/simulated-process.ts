@@ -7,15 +7,17 @@ import type { Clock } from "../../src/process/clock.ts";
 import type { Timeline } from "../time/timeline.ts";
 
 /** Virtual time begins here: 2026-01-01. */
-const EPOCH = Date.UTC(2026, 0, 1);
+export const EPOCH = Date.UTC(2026, 0, 1);
 /** One step of the clock for durations counts for a minute at most, as in the real one. */
 const LONGEST_STEP_MS = 60_000;
 
 export class SimulatedProcess implements Clock {
   readonly name: string;
   readonly pid: number;
+  /** Its machine. */
+  readonly place: string;
   readonly #timeline: Timeline;
-  /** How far the wall clock is off; all processes of the machine share it. */
+  /** How far the wall clock is off; all processes of its machine share it. */
   readonly #wall: { skew: number };
   readonly #backlog: (() => void)[] = [];
   readonly #onEnd = new Set<() => void>();
@@ -30,9 +32,14 @@ export class SimulatedProcess implements Clock {
   /** How many timers are set. */
   timers = 0;
 
-  constructor(name: string, pid: number, timeline: Timeline, wall: { skew: number }) {
-    this.name = name;
+  constructor(
+    { role, pid, place }: { role: string; pid: number; place: string },
+    timeline: Timeline,
+    wall: { skew: number },
+  ) {
+    this.name = `${role}#${pid}`;
     this.pid = pid;
+    this.place = place;
     this.#timeline = timeline;
     this.#wall = wall;
     this.#lastRead = timeline.now;

@@ -104,7 +104,6 @@ export class Supervisor {
     this.recoverLater();
     await this.#context.store.endInstance(member.instance.id);
     this.#leaving.delete(member.instance.id);
-    this.#heartbeat.forget(member.instance.id);
   }
 
   /** The lease of an engine's instance, without which it sends nothing; null if it needs none. */

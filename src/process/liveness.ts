@@ -71,9 +71,9 @@ export function isElsewhere(identity: ProcessIdentity): boolean {
  * `staleMs`, by this process's own clock. No wall clock matters.
  */
 export function instanceJudge(
-  options: { machine?: string; read?: () => number; staleMs?: number } = {},
+  options: { machine?: string; read?: () => number; staleMs?: number; renewalMs?: number } = {},
 ): (instance: LeasedProcess) => boolean {
-  const { machine = "", read = () => performance.now(), staleMs = STALE_MS } = options;
+  const { machine = "", read = () => performance.now(), staleMs = STALE_MS, renewalMs = RENEWAL_MS } = options;
   const known = new Map<string, { beat: number; lookedAt: number; stillMs: number }>();
   /** Since when this process has looked at leases without a long pause. */
   let steadySince = Number.POSITIVE_INFINITY;
@@ -85,7 +85,7 @@ export function instanceJudge(
     if (leaseLeft !== null) {
       if (now - leaseReadAt > LONGEST_LOOK_MS) steadySince = now;
       leaseReadAt = now;
-      return leaseLeft > 0 || now - steadySince < RENEWAL_MS;
+      return leaseLeft > 0 || now - steadySince < renewalMs;
     }
     const before = known.get(id);
     const isStill = before?.beat === beat;

@@ -13,8 +13,8 @@ async function twoProcesses() {
   const random = new Random(1);
   const calm = new Faults(random, new Set(Object.keys(FAULTS)));
   const open = (pid: number) => {
-    const process = new SimulatedProcess(`program#${pid}`, pid, timeline, { skew: 0 });
-    return { process, store: kyselyStore(database.driver(process, random, calm)) };
+    const process = new SimulatedProcess({ role: "program", pid, place: "" }, timeline, { skew: 0 });
+    return { process, store: kyselyStore(database.driver(process, random, calm, () => 0)) };
   };
   const finish = async (ms = 100_000) => {
     const until = timeline.now + ms;

@@ -5,7 +5,7 @@ import { SimulatedProcess } from "../../simulation/world/simulated-process.ts";
 function start() {
   const timeline = new Timeline();
   const wall = { skew: 0 };
-  const process = new SimulatedProcess("program#1", 1, timeline, wall);
+  const process = new SimulatedProcess({ role: "program", pid: 1, place: "" }, timeline, wall);
   const done: string[] = [];
   const finish = async (until = 1_000_000) => {
     while (await timeline.step(until));

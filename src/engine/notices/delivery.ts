@@ -20,8 +20,6 @@ const LONGEST_PAUSE_MS = 60_000;
 const SETTLE_MS = 150;
 const BUSY_MS = 500;
 const MAX_SENT = 1000;
-/** When to look again at what is not sent because the instance does not know whether its lease is over. */
-const LEASE_PAUSE_MS = 2_000;
 
 /** What shows that a parent's model has received a message. */
 export type Uptake = "taken" | "idle";
@@ -66,6 +64,9 @@ interface Failed {
   isAlone: boolean;
 }
 
+/** What is not sent because the instance does not know whether its lease is over is looked at again soon. */
+const NOT_NOW: Failed = { pause: 2_000, isAlone: false };
+
 /** Doubles with each failure, up to a minute or `firstMs`. */
 export function pauseAfter(failures: number, firstMs: number): number {
   return Math.min(Math.max(LONGEST_PAUSE_MS, firstMs), firstMs * 2 ** Math.min(failures - 1, 10));
@@ -82,6 +83,11 @@ export class Delivery {
     this.#signals = signals;
   }
 
+  /** Whether this instance knows that others do not send in its place. */
+  get #mayAct(): boolean {
+    return this.#context.supervisor.lease(this.#context.instance.id)?.isHeld !== false;
+  }
+
   sent(messageId: string): boolean {
     return this.#sent.has(messageId);
   }
@@ -91,6 +97,7 @@ export class Delivery {
     const { store, host, instance } = this.#context;
     const { counts, freshOnly } = input;
     while (!this.#signals.isStopped()) {
+      if (!this.#mayAct) return NOT_NOW;
       const claim = { sender: instance.id, messageId: host.newMessageId(), counts, freshOnly };
       const claimed = await store.claimNotices(parentSessionId, { ...claim, limit: GROUP, aloneAfter: ALONE_AFTER });
       const group = groupOf(claimed, false) ?? (await this.#doubtful(parentSessionId, input));
@@ -141,11 +148,11 @@ export class Delivery {
 
   /** Sends one message. Null if it arrived, or its notices are dropped. */
   async #deliver(parentSessionId: string, group: Group, input: DeliveryInput): Promise<Failed | null> {
-    const { wordNotices, supervisor, instance } = this.#context;
+    const { wordNotices } = this.#context;
     const { messageId, notices, isLate } = group;
     const text = wordNotices(await this.#views(notices));
     // Others may send it: the next try finds out.
-    if (supervisor.lease(instance.id)?.isHeld === false) return { pause: LEASE_PAUSE_MS, isAlone: false };
+    if (!this.#mayAct) return NOT_NOW;
     const taken = this.#signals.uptake(messageId, parentSessionId, TAKEN_MS);
     try {
       await this.#send(parentSessionId, { messageId, ...text, wake: input.isMine && !isLate }, input.parent);
@@ -184,6 +191,7 @@ export class Delivery {
   /** The notices are told; this only wakes the parent, so it is not repeated. */
   async #pointToIt(parentSessionId: string, parent: Parent | null): Promise<void> {
     const { host, log } = this.#context;
+    if (!this.#mayAct) return;
     const message = { messageId: host.newMessageId(), ...LATE_NOTICE, wake: true };
     await this.#send(parentSessionId, message, parent).catch((thrown: unknown) => {
       log.error("a parent was not woken for a late notice", { parent: parentSessionId, error: messageOf(thrown) });

@@ -30,6 +30,8 @@ export class Heartbeat {
   readonly #beats = new WeakMap<Member, number>();
   /** By the ids of the instances. */
   readonly #leases = new Map<string, Lease>();
+  /** For all that have ended. */
+  readonly #ended: Lease;
   /** Cancels the next round. Set from start to stop. */
   #cancel: (() => void) | null = null;
   /** Counts up with each stop: a round of heartbeats that began before it does not schedule another. */
@@ -38,6 +40,8 @@ export class Heartbeat {
   constructor(context: HeartbeatContext, members: ReadonlyMap<string, Member>) {
     this.#context = context;
     this.#members = members;
+    this.#ended = new Lease(context, 0);
+    this.#ended.end();
   }
 
   /** Registers an instance, with a lease. */
@@ -50,18 +54,14 @@ export class Heartbeat {
     renewed?.();
   }
 
-  /** The lease of an instance of this process; null if it needs none. */
+  /** The lease of an instance of this process; null if it needs none. One that has ended holds none any more. */
   lease(id: string): Lease | null {
-    return this.#leases.get(id) ?? null;
+    return this.#context.leaseMs === null ? null : (this.#leases.get(id) ?? this.#ended);
   }
 
   /** The instance ends: it does not act any more. */
   release(id: string): void {
     this.#leases.get(id)?.end();
-  }
-
-  /** It is removed from the store. */
-  forget(id: string): void {
     this.#leases.delete(id);
   }
 

@@ -1,0 +1,113 @@
+/** Engines on two machines that share a real PostgreSQL: each has its own sessions, and sees the other's lease only. */
+import { expect, onTestFinished, test } from "bun:test";
+import { createEngine } from "../../src/engine/create-engine.ts";
+import type { Engine } from "../../src/engine/engine.ts";
+import { PERSON } from "../../src/engine/launch.ts";
+import { Supervisor } from "../../src/engine/supervisor.ts";
+import { gate, markerOf, say } from "../../src/hosts/scripted/script.ts";
+import { type ScriptedHost, scriptedHost } from "../../src/hosts/scripted/scripted-host.ts";
+import { ScriptedSessions } from "../../src/hosts/scripted/sessions.ts";
+import { INTERRUPTED } from "../../src/model/evidence.ts";
+import { isLive, type Task } from "../../src/model/task.ts";
+import { systemClock } from "../../src/process/clock.ts";
+import { instanceJudge } from "../../src/process/liveness.ts";
+import { postgresStore } from "../../src/store/open.ts";
+import type { Store } from "../../src/store/store.ts";
+import { eventually } from "../../src/testing/eventually.ts";
+import { startPostgres } from "../store/postgres-server.ts";
+
+const connectionString = await startPostgres();
+const TIMES = { leaseMs: 6_500, beatMs: 200, pollMs: 200 };
+const log = { info() {}, error() {} };
+let machines = 0;
+
+interface Side {
+  engine: Engine;
+  supervisor: Supervisor;
+  host: ScriptedHost;
+  store: Store;
+  /** While it is set, heartbeats fail: the machine is cut off, as far as its lease goes. */
+  cut: { is: boolean };
+}
+
+async function sideOn(schema: string): Promise<Side> {
+  const index = ++machines;
+  const real = await postgresStore({ connectionString, schema });
+  const cut = { is: false };
+  const store: Store = {
+    ...real,
+    beat: (id, leaseMs) => (cut.is ? Promise.reject(new Error("cut off")) : real.beat(id, leaseMs)),
+  };
+  const machine = `mac_${index}`;
+  const isAlive = instanceJudge({ machine, renewalMs: 500 });
+  const supervisor = new Supervisor({ store, log, ...systemClock, isAlive, machine, ...TIMES });
+  const host = scriptedHost({ sessions: new ScriptedSessions(index * 1_000_000) });
+  const engine = createEngine({ store, host, supervisor, isAlive, machine, directory: "/work" });
+  await engine.start();
+  onTestFinished(async () => {
+    await engine.stop();
+    await store.close();
+  });
+  return { engine, supervisor, host, store, cut };
+}
+
+async function launch({ engine, host }: Side, name: string): Promise<Task> {
+  host.script(name, [gate(name), say("done")]);
+  const request = { description: name, prompt: markerOf(name), agent: "general", fork: false, batch: null };
+  return engine.launch(PERSON, request, await engine.checkLaunch(PERSON, request));
+}
+
+/** For what the store does not show. */
+async function until(look: () => Promise<boolean> | boolean): Promise<void> {
+  while (!(await look())) await Bun.sleep(20);
+}
+
+const ended = (store: Store, id: string) =>
+  eventually(store, async () => {
+    const task = await store.task(id);
+    return task && !isLive(task.status) ? task : null;
+  });
+
+test("a run whose machine is silent is interrupted by another one when its lease is over, and its agent stopped", async () => {
+  const [one, two] = [await sideOn("silent"), await sideOn("silent")];
+  void two.engine.recover();
+  const task = await launch(one, "a");
+  const works = async () => (await one.host.statuses()).has(task.sessionId);
+  await until(works);
+  one.cut.is = true;
+  const since = performance.now();
+  const over = await ended(two.store, task.id);
+  const ms = performance.now() - since;
+  expect([over.status, over.run.error, over.machine]).toEqual(["error", INTERRUPTED, "mac_1"]);
+  // Not before its lease was over, which was renewed a moment before; and soon after that.
+  expect(ms).toBeGreaterThan(TIMES.leaseMs - 2 * TIMES.beatMs - 100);
+  expect(ms).toBeLessThan(TIMES.leaseMs + 5_000);
+  await until(async () => !(await works()));
+  one.cut.is = false;
+  // It registers again, and goes on with other runs.
+  const next = await launch(one, "b");
+  one.host.gate("b").open();
+  expect((await ended(two.store, next.id)).run.result).toBe("done");
+}, 60_000);
+
+test("an instance that does not know whether its lease goes on prompts nothing until it does", async () => {
+  const one = await sideOn("unknown");
+  one.cut.is = true;
+  const { id } = one.engine.instance;
+  await until(() => one.supervisor.lease(id)?.isHeld === false);
+  const task = await launch(one, "c");
+  one.host.gate("c").open();
+  await Bun.sleep(TIMES.beatMs);
+  expect((await one.host.messages(task.sessionId, { limit: 5, before: null })).messages).toEqual([]);
+  one.cut.is = false;
+  expect((await ended(one.store, task.id)).run.result).toBe("done");
+}, 60_000);
+
+test("what is on another machine is not resumed here", async () => {
+  const [one, two] = [await sideOn("elsewhere"), await sideOn("elsewhere")];
+  const task = await launch(one, "d");
+  one.host.gate("d").open();
+  const done = await ended(one.store, task.id);
+  const resuming = two.engine.resumeTask(done, { prompt: "go on" });
+  await expect(resuming).rejects.toMatchObject({ code: "host_unavailable" });
+}, 60_000);
