@@ -58,6 +58,8 @@ export const weights: { folder: string; weight: number }[] = [
   { folder: "test/claude/tasks/recovery", weight: 7 },
   { folder: "test/claude/", weight: 2 },
   { folder: "test/daemon/daemon", weight: 9 },
+  { folder: "test/daemon/postgres", weight: 8 },
+  { folder: "test/engine/machines", weight: 11 },
   { folder: "test/cli/board", weight: 8 },
   { folder: "test/cli/task", weight: 8 },
   { folder: "test/cli/", weight: 2 },
