@@ -89,3 +89,4 @@ export type {
   TaskQuery,
   Transaction,
 } from "./store/store.ts";
+export type { Transcript, TranscriptKind, TranscriptRecords } from "./store/transcripts/records.ts";

@@ -5,6 +5,7 @@
  */
 
 import { AuditLog } from "../engine/access/audit-log.ts";
+import { TranscriptKeeper } from "../engine/transcripts/transcript-keeper.ts";
 import { Changes } from "../engine/watching/changes.ts";
 import { Waiter } from "../engine/watching/waiter.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
@@ -18,8 +19,10 @@ import {
   type OperationOutput,
 } from "../protocol/operations.ts";
 import { allowDirectory, assertDirectory, decideApproval, listApprovals, realOf } from "./approvals.ts";
+import { farAttempt, performThere } from "./attempts/attempt-machine.ts";
 import { AttemptStart } from "./attempts/attempt-start.ts";
 import { attemptTask, listAttempts, listTaskAttempts, stopAttempt } from "./attempts/attempts.ts";
+import { KeptDiffs } from "./attempts/kept-diffs.ts";
 import { mergeAttempt } from "./attempts/merge.ts";
 import { recoverAttempts } from "./attempts/recovery.ts";
 import { deleteTask, removeAttempt } from "./attempts/removal.ts";
@@ -64,6 +67,8 @@ export class Board {
   readonly #audit: AuditLog;
   readonly #start: AttemptStart;
   readonly #pump: QueuePump;
+  /** Null if the store is used by one machine only. */
+  readonly #diffs: KeptDiffs | null;
   readonly #handlers: Handlers;
 
   constructor(context: BoardContext) {
@@ -74,6 +79,7 @@ export class Board {
     this.#audit = new AuditLog(context);
     this.#start = new AttemptStart(this.#parts);
     this.#pump = new QueuePump(this.#parts);
+    this.#diffs = context.machine ? new KeptDiffs(this.#parts, new TranscriptKeeper(context)) : null;
     this.#handlers = handlersOf(this.#parts, this.#start, this.#pump);
   }
 
@@ -82,7 +88,10 @@ export class Board {
     const { changes } = this.#parts;
     await changes.start();
     changes.onEntries((entries) => {
-      for (const entry of entries) this.#pump.onEntry(entry);
+      for (const entry of entries) {
+        this.#pump.onEntry(entry);
+        this.#diffs?.onEntry(entry);
+      }
     });
     await recoverAttempts(this.#parts);
     await this.#ledger.prune();
@@ -117,6 +126,11 @@ export class Board {
     const parsed = parseInput(name, input);
     if (isLaunch(name, parsed)) assertDepth(origin, this.#parts.maxDepth);
     assertReviewer(name, parsed, origin, this.#parts.maxDepth);
+    const far = await farAttempt(this.#parts, name, parsed);
+    if (far !== null) {
+      const answer = await performThere(this.#parts, far, { name, input: parsed, origin });
+      return answer as OperationOutput<typeof name>;
+    }
     const handler = this.#handlers[name];
     const perform = () =>
       this.#ledger.once(name, parsed as Record<string, unknown>, (hadEffects) =>

@@ -20,6 +20,7 @@ import { type Member, memberWithoutTasks } from "./member.ts";
 import { plainNoticeText } from "./notices/plain-notice-text.ts";
 import { Slots } from "./runs/slots.ts";
 import { Supervisor } from "./supervisor.ts";
+import { TranscriptKeeper } from "./transcripts/transcript-keeper.ts";
 
 const IDLE_MS = 5 * 60_000;
 const POLL_MS = DEFAULT_SETTINGS.pollMs;
@@ -59,6 +60,8 @@ export class Runner {
   readonly #supervisor: Supervisor;
   readonly #opened = new Map<string, Opened>();
   readonly #slots: Slots;
+  /** Null if the store is used by one machine only. */
+  readonly #keeper: TranscriptKeeper | null;
   readonly #opening = new Map<string, Promise<Engine>>();
   readonly #closing = new Map<string, Promise<void>>();
   /** The instance of the process itself, besides those of its engines. */
@@ -81,6 +84,7 @@ export class Runner {
       wordNotices: plainNoticeText,
       ...context,
     };
+    this.#keeper = this.#context.machine === "" ? null : new TranscriptKeeper(this.#context);
     this.#slots = new Slots(this.#context.maxConcurrent, this.#context.maxQueued);
     const { store, log, now, monotonic, after, isAlive, pollMs, makers, machine } = this.#context;
     const opener = {
@@ -158,6 +162,7 @@ export class Runner {
     if (problem !== null) throw unavailable(problem);
     const opened = await maker.open(directory);
     const engine = this.#makeEngine(opened, directory);
+    this.#keeper?.follow(engine);
     try {
       await engine.start();
     } catch (thrown) {

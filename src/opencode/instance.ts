@@ -38,7 +38,7 @@ export async function startInstance(input: {
   onEnded(task: Task): void;
 }): Promise<PluginInstance> {
   const { log, options, host } = input;
-  const { store, supervisor, slots, machine, isAlive, add, release } = await holdStorage(
+  const { store, supervisor, slots, machine, isAlive, keeper, add, release } = await holdStorage(
     input.storage,
     log,
     options.maxConcurrent ?? null,
@@ -65,6 +65,7 @@ export async function startInstance(input: {
       }),
   });
   engine.onEnded(input.onEnded);
+  keeper?.follow(engine);
   try {
     await engine.start();
   } catch (thrown) {

@@ -9,6 +9,7 @@ import type { Engine } from "../engine/engine.ts";
 import { CallPerformer } from "../engine/remote/call-performer.ts";
 import { Slots } from "../engine/runs/slots.ts";
 import { Supervisor } from "../engine/supervisor.ts";
+import type { TranscriptKeeper } from "../engine/transcripts/transcript-keeper.ts";
 import { apiSettings } from "../http/api-settings.ts";
 import type { ApiServer } from "../http/server.ts";
 import { messageOf } from "../model/errors.ts";
@@ -45,14 +46,14 @@ interface Place {
 interface Opened extends Place {
   store: Store;
   supervisor: Supervisor;
+  /** Keeps what ended runs show; null if the store is used by this machine only. */
+  keeper: TranscriptKeeper | null;
   close(): Promise<void>;
 }
 
 type Registry = Map<string, Shared>;
 
-interface HeldStorage extends Place {
-  store: Store;
-  supervisor: Supervisor;
+interface HeldStorage extends Omit<Opened, "close"> {
   slots: Slots;
   add(engine: Engine): void;
   release(engine: Engine | null): Promise<void>;
@@ -74,9 +75,9 @@ export async function holdStorage(directory: string, log: Log, maxConcurrent: nu
     await (await shared.opened).close();
   };
   try {
-    const { store, supervisor, machine, isAlive } = await shared.opened;
+    const { close: _, ...opened } = await shared.opened;
     const add = (engine: Engine) => shared.engines.add(engine);
-    return { store, supervisor, machine, isAlive, slots: shared.slots, release, add };
+    return { ...opened, slots: shared.slots, release, add };
   } catch (thrown) {
     if (registry.get(directory) === shared) registry.delete(directory);
     throw thrown;
@@ -97,6 +98,7 @@ function openShared(directory: string, log: Log, maxConcurrent: number | null): 
       ...place,
       store,
       supervisor,
+      keeper: machine === "" ? null : await keeperOn(store, log),
       async close() {
         supervisor.stop();
         await performer.stop();
@@ -108,6 +110,12 @@ function openShared(directory: string, log: Log, maxConcurrent: number | null): 
     };
   };
   return { opened: open(), holders: 0, engines, slots: new Slots(maxConcurrent) };
+}
+
+/** Loaded only where it is needed. */
+async function keeperOn(store: Store, log: Log): Promise<TranscriptKeeper> {
+  const { TranscriptKeeper } = await import("../engine/transcripts/transcript-keeper.ts");
+  return new TranscriptKeeper({ ...systemClock, store, log });
 }
 
 /** What other processes ask of this one. The code for it is loaded with the first call. */

@@ -38,6 +38,7 @@ import {
 } from "./tasks/notices.ts";
 import { readParent, writeParent } from "./tasks/parents.ts";
 import { readRun, readRuns, readTask } from "./tasks/reads.ts";
+import { kyselyTranscripts } from "./transcripts/kysely-transcripts.ts";
 
 /** `lines` hands out queued runs; where there is one writer at a time, our own tables do. */
 export function kyselyStore(database: Database, lines: Lines = tableLines): Store {
@@ -54,6 +55,7 @@ export function kyselyStore(database: Database, lines: Lines = tableLines): Stor
     board: kyselyBoard({ read, write }),
     access: kyselyAccess({ read, write }),
     queue: kyselyQueue({ dialect, lines }, write),
+    transcripts: kyselyTranscripts({ read, write }),
     calls: kyselyRemoteCalls({ dialect, read, write, hurry: () => database.hurry() }),
     write: (work) => write((kysely) => work(transactionOn(kysely, lines))),
     apply: (id, event, expected) => write((kysely) => applyToTask(kysely, lines, id, event, expected)),

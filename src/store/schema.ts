@@ -20,6 +20,7 @@ export interface Schema extends BoardSchema, AccessSchema {
   queued_runs: QueuedRunsTable;
   queue_lines: QueueLinesTable;
   remote_calls: RemoteCallsTable;
+  transcripts: TranscriptsTable;
 }
 
 /** Facts about the store itself, such as the version of its schema and the progress of the mirror file. */
@@ -218,6 +219,15 @@ interface RemoteCallsTable {
   answer: string | null;
   created_at: number;
   expires_at: number;
+}
+
+/** What an ended run shows, where several machines use the store; `content` is compressed JSON. */
+interface TranscriptsTable {
+  task_id: string;
+  kind: string;
+  run: number;
+  content: string;
+  at: number;
 }
 
 /** SQLite only: the index of the keyword search, maintained by triggers on `tasks`. */

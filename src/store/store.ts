@@ -13,6 +13,7 @@ import type { AccessRecords } from "./access/records.ts";
 import type { BoardRecords } from "./board/records.ts";
 import type { RemoteCallRecords } from "./calls/records.ts";
 import type { QueuedRun, RunClaim, RunQueue } from "./queue/run-queue.ts";
+import type { TranscriptRecords } from "./transcripts/records.ts";
 
 /** Which tasks to read. All given fields must match. */
 export interface TaskQuery {
@@ -252,6 +253,8 @@ export interface Store {
   readonly queue: RunQueue;
   /** What one process asks another to do. */
   readonly calls: RemoteCallRecords;
+  /** What ended runs show, for readers on other machines. */
+  readonly transcripts: TranscriptRecords;
 
   /**
    * Runs `work` in one write transaction; it may be rerun from its start if the database was busy. If an event in it is

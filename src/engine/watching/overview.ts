@@ -3,10 +3,12 @@
  * a total needs. Shows tasks of all parents; an engine shows a parent its own.
  */
 import { AsyncAgentsError } from "../../model/errors.ts";
+import type { Message } from "../../model/message.ts";
 import type { Tokens } from "../../model/progress.ts";
 import { isLive, type Run, STATUSES, type Status, type Task } from "../../model/task.ts";
 import type { AgentTotals, Notice, RunSpan, Store, TaskPage, TaskQuery } from "../../store/store.ts";
 import { AuditLog } from "../access/audit-log.ts";
+import { unpacked } from "../transcripts/packed.ts";
 import { BoardChanges } from "./board-changes.ts";
 import type { WatchContext } from "./changes.ts";
 import { TaskChanges, type TaskChangesListener } from "./task-changes.ts";
@@ -88,6 +90,12 @@ export class Overview {
   /** The newest notice about a task. Null if there never was one for its parent. */
   notice(id: string): Promise<Notice | null> {
     return this.#store.lastNotice(id);
+  }
+
+  /** What was kept of a task's conversation, oldest message first; null if nothing was. */
+  async keptConversation(id: string): Promise<Message[] | null> {
+    const transcript = await this.#store.transcripts.get(id, "conversation");
+    return transcript === null ? null : unpacked<Message[]>(transcript.content);
   }
 
   async runs(id: string): Promise<Run[]> {

@@ -5,6 +5,7 @@
 import type { LogPage } from "../../board/remote-operations.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
+import type { Task } from "../../model/task.ts";
 import type { LogMessage } from "../../protocol/conversations.ts";
 import type { OperationContext } from "../api-context.ts";
 import { wireMessage } from "../wire.ts";
@@ -20,6 +21,18 @@ type ReadPage = (limit: number, before: string | null) => Promise<LogPage>;
 
 export async function readLogs(context: OperationContext, call: StatusCall<"logs">): Promise<LogPage> {
   const task = await context.overview.task(call.id);
+  try {
+    return await readLive(context, task, call);
+  } catch (thrown) {
+    // Its machine is gone, or out of reach.
+    const isOut = AsyncAgentsError.isInstance(thrown) && /^(host_unavailable|outcome_unknown)$/.test(thrown.code);
+    const kept = isOut ? await context.overview.keptConversation(task.id) : null;
+    if (kept === null) throw thrown;
+    return pages(readKept(kept.map(wireMessage)), call.input);
+  }
+}
+
+async function readLive(context: OperationContext, task: Task, call: StatusCall<"logs">): Promise<LogPage> {
   let failure: unknown = null;
   for (const place of await context.desk.placesOfMessages(task)) {
     try {
@@ -41,6 +54,15 @@ export async function readRemoteLogs(context: OperationContext, call: StatusCall
     const page = await readLogs(context, { ...call, input: { ...call.input, limit } });
     if (limit === 1 || JSON.stringify(page).length <= REMOTE_CHARS) return page;
   }
+}
+
+/** The cursor is the number of messages before the page. */
+function readKept(messages: readonly LogMessage[]): ReadPage {
+  return async (limit, before) => {
+    const end = before === null ? messages.length : Math.min(Number(before) || 0, messages.length);
+    const start = Math.max(0, end - limit);
+    return { messages: messages.slice(start, end), before: start === 0 ? null : String(start) };
+  };
 }
 
 function readHere(engine: Engine, sessionId: string): ReadPage {

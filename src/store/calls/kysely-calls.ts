@@ -2,9 +2,10 @@
  * The records of remote calls on a database. Every step compares the state that it starts from. The change signal tells
  * both sides. Does not know what is asked; a call that expires is one whose asker died.
  */
-import { type Kysely, sql } from "kysely";
+import { type Kysely, type RawBuilder, sql } from "kysely";
 import { preparedQuery } from "../compiled-query.ts";
 import type { Dialect } from "../database.ts";
+import { databaseTime } from "../database-time.ts";
 import type { RowOf, Schema } from "../schema.ts";
 import type { RemoteCall, RemoteCallProgress, RemoteCallRecords, RemoteCallState } from "./records.ts";
 
@@ -28,15 +29,15 @@ export function kyselyRemoteCalls({
 }): RemoteCallRecords {
   return {
     async ask(call, { now, patience }) {
-      const isStored = await write((kysely) => insertCall(kysely, call, timeOf(dialect, now), patience));
+      const isStored = await write((kysely) => insertCall(kysely, call, databaseTime(dialect, now), patience));
       hurry();
       return isStored;
     },
     async waitingFor(instances, now) {
       if (instances.length === 0) return [];
-      return (await read((kysely) => selectWaiting(kysely, instances, timeOf(dialect, now)))).map(callOf);
+      return (await read((kysely) => selectWaiting(kysely, instances, databaseTime(dialect, now)))).map(callOf);
     },
-    claim: (id, now) => write((kysely) => claimCall(kysely, id, timeOf(dialect, now))),
+    claim: (id, now) => write((kysely) => claimCall(kysely, id, databaseTime(dialect, now))),
     async answer(id, answer) {
       const updated = await write((kysely) => updateAnswer(kysely, { id, answer }));
       hurry();
@@ -50,15 +51,10 @@ export function kyselyRemoteCalls({
   };
 }
 
-/** The clocks of several machines differ, so PostgreSQL's own counts there. */
-function timeOf(dialect: Dialect, now: number) {
-  return dialect === "postgres" ? sql<number>`(extract(epoch from clock_timestamp()) * 1000)` : sql<number>`${now}`;
-}
-
 async function insertCall(
   kysely: Kysely<Schema>,
   { id, to, operation, input, madeBy }: RemoteCall,
-  time: ReturnType<typeof timeOf>,
+  time: RawBuilder<number>,
   patience: number,
 ): Promise<boolean> {
   await kysely.deleteFrom("remote_calls").where("expires_at", "<=", time).execute();
@@ -87,7 +83,7 @@ async function insertCall(
   return true;
 }
 
-function selectWaiting(kysely: Kysely<Schema>, instances: readonly string[], time: ReturnType<typeof timeOf>) {
+function selectWaiting(kysely: Kysely<Schema>, instances: readonly string[], time: RawBuilder<number>) {
   return kysely
     .selectFrom("remote_calls")
     .select(["id", "to_instance", "operation", "input", "made_by"])
@@ -100,7 +96,7 @@ function selectWaiting(kysely: Kysely<Schema>, instances: readonly string[], tim
     .execute();
 }
 
-async function claimCall(kysely: Kysely<Schema>, id: string, time: ReturnType<typeof timeOf>): Promise<boolean> {
+async function claimCall(kysely: Kysely<Schema>, id: string, time: RawBuilder<number>): Promise<boolean> {
   const claimed = await kysely
     .updateTable("remote_calls")
     .set({ state: "claimed" })

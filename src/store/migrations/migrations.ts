@@ -20,6 +20,7 @@ import { accessTables } from "./9-access.ts";
 import { queueTables } from "./10-queue.ts";
 import { leases } from "./11-leases.ts";
 import { remoteCallsTable } from "./12-remote-calls.ts";
+import { transcriptsTable } from "./13-transcripts.ts";
 
 type Migration = (kysely: Kysely<Schema>, dialect: Dialect) => Promise<void>;
 
@@ -36,6 +37,7 @@ const MIGRATIONS: readonly Migration[] = [
   queueTables,
   leases,
   remoteCallsTable,
+  transcriptsTable,
 ];
 
 /** The version that this code reads and writes. */

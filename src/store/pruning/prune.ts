@@ -20,6 +20,7 @@ export const TABLES_OF_TASKS = [
   "notices",
   "board_sessions",
   "queued_runs",
+  "transcripts",
 ] as const satisfies (keyof Schema)[];
 
 /** Small enough that another writer waits for milliseconds. */

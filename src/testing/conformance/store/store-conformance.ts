@@ -24,6 +24,7 @@ import { queueSuite } from "./queue.ts";
 import { remoteCallSuite } from "./remote-calls.ts";
 import { LONG_TEST_TIMEOUT_MS, propertyTest, type StoreBed } from "./store-bed.ts";
 import { batchSuite, querySuite, taskSuite, transactionSuite } from "./tasks.ts";
+import { transcriptSuite } from "./transcripts.ts";
 
 /** Opens another handle on the same store. */
 export type OpenStore = () => Promise<Store>;
@@ -65,6 +66,7 @@ export function storeConformance(name: string, makeStore: () => Promise<OpenStor
     describe("tokens and the audit log", () => accessSuite(bed));
     describe("pruning", () => pruneSuite(bed));
     describe("queue", () => queueSuite(bed));
+    describe("transcripts", () => transcriptSuite(bed));
     describe("remote calls", () => remoteCallSuite(bed));
     describe("writers", () => writerSuite(bed));
     describe("launches, parents, instances", () => othersSuite(bed));
