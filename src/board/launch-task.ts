@@ -3,9 +3,13 @@
  * the engine or the instance that can, and launches if it is in this process. Each operation that launches has checked
  * its own input, and whether its caller may launch there.
  */
+import { realpathSync, statSync } from "node:fs";
+import { isAbsolute } from "node:path";
 import type { Desk, EngineOrInstance } from "../engine/desk.ts";
 import type { LaunchRequest } from "../engine/launch.ts";
+import type { QueueChoices } from "../engine/queue/enqueue.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
+import { folderProblem } from "../model/folder-problem.ts";
 import type { Task } from "../model/task.ts";
 import type { Instance } from "../store/store.ts";
 
@@ -16,6 +20,18 @@ interface TaskLaunch extends Pick<LaunchRequest, "description" | "prompt" | "bat
   host: string | null;
   /** Null for the only directory that this process works in. */
   directory: string | null;
+}
+
+/** A launch for any runner: it needs a host and a folder, and nobody here. */
+export interface QueuedLaunch extends Omit<TaskLaunch, "host" | "directory"> {
+  host: string;
+  directory: string;
+  choices: QueueChoices;
+}
+
+export async function queueTask(desk: Desk, launch: QueuedLaunch): Promise<Task> {
+  const { agent, directory, ...request } = launch;
+  return desk.enqueue({ ...request, agent: agent ?? "", folder: { directory: folderOf(directory), source: null } });
 }
 
 /** The launched task, or the instance that has to be asked instead. */
@@ -45,4 +61,12 @@ async function placeOf(
     if (instance === null) throw thrown;
     return { instance };
   }
+}
+
+/** The real path of a folder that a caller named. */
+export function folderOf(directory: string): string {
+  const problem = isAbsolute(directory) ? folderProblem(directory, statSync) : "is not an absolute path";
+  if (problem === null) return realpathSync(directory);
+  const message = `directory: ${JSON.stringify(directory.slice(0, 300))} ${problem}. Give the absolute path of a folder.`;
+  throw new AsyncAgentsError("invalid_input", message, { details: { field: "directory" } });
 }

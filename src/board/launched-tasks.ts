@@ -2,10 +2,7 @@
  * Tasks without a project: launched in a folder, waited for by handle, and answered. A handle is the engine's task
  * id.
  */
-import { realpathSync, statSync } from "node:fs";
-import { isAbsolute } from "node:path";
 import { AsyncAgentsError } from "../model/errors.ts";
-import { folderProblem } from "../model/folder-problem.ts";
 import { endsWait, isLive, type Task } from "../model/task.ts";
 import type { OperationOutput } from "../protocol/operations.ts";
 import type { Instance } from "../store/store.ts";
@@ -16,7 +13,7 @@ import type { BoardCall } from "./board-call.ts";
 import type { BoardParts } from "./board-context.ts";
 import { assertUsable, hostFor, runChoicesOf } from "./executors.ts";
 import type { Input } from "./input.ts";
-import { launchTask } from "./launch-task.ts";
+import { folderOf, launchTask, queueTask } from "./launch-task.ts";
 import { notFound } from "./not-found.ts";
 import { askedOf, finalMessage, progressLine, requiredText } from "./wire.ts";
 
@@ -32,10 +29,14 @@ export async function launchInFolder(
   const host = hostFor(parts, input.executor ?? "OPENCODE", call);
   await assertDirectory(parts, directory, call);
   const variant = input.variant?.trim() || null;
-  await assertUsable(parts, { host, variant, directory });
   const description = input.description?.trim() || (prompt.trim().split("\n")[0] ?? "").slice(0, DESCRIPTION);
   const choices = runChoicesOf(host, input);
   const launch = { description, prompt, agent: variant, batch: null, host, directory, ...choices };
+  if (input.queue !== undefined) {
+    const queued = await queueTask(parts.desk, { ...launch, choices: input.queue });
+    return { handle: queued.id, status: queued.status };
+  }
+  await assertUsable(parts, { host, variant, directory });
   const launched = await launchTask(parts.desk, launch, async () => null);
   if ("instance" in launched) throw elsewhere(launched.instance);
   return { handle: launched.task.id, status: launched.task.status };
@@ -126,11 +127,4 @@ function wireTask(task: Task): OperationOutput<"wait_tasks">["tasks"][number] {
     result: finalMessage(task),
     error: isLive(task.status) ? null : task.run.error,
   };
-}
-
-function folderOf(directory: string): string {
-  const problem = isAbsolute(directory) ? folderProblem(directory, statSync) : "is not an absolute path";
-  if (problem === null) return realpathSync(directory);
-  const message = `directory: ${JSON.stringify(directory.slice(0, 300))} ${problem}. Give the absolute path of a folder.`;
-  throw new AsyncAgentsError("invalid_input", message, { details: { field: "directory" } });
 }

@@ -20,6 +20,7 @@ import { logsCommand } from "./commands/logs.ts";
 import { mcpCommand } from "./commands/mcp.ts";
 import { pruneCommand } from "./commands/prune.ts";
 import { runCommand } from "./commands/run.ts";
+import { runnerCommand } from "./commands/runner.ts";
 import { cancelCommand, forkCommand, resumeCommand, tellCommand, waitCommand } from "./commands/steer.ts";
 import { STORE_COMMANDS } from "./commands/store.ts";
 import { TOKEN_COMMANDS } from "./commands/token.ts";
@@ -49,6 +50,7 @@ export const COMMANDS: readonly Command[] = [
   upCommand,
   downCommand,
   restartCommand,
+  runnerCommand,
   linkCommand,
   mcpCommand,
   ...TOKEN_COMMANDS,

@@ -1,4 +1,5 @@
-/** The settings of a run besides its host and agent: the model and the limits. Shared by all commands that launch. */
+/** The settings of a run besides its host and agent: the model, the limits, the queue. For all commands that launch. */
+import { AsyncAgentsError } from "../model/errors.ts";
 import type { CommandArguments } from "./arguments.ts";
 import type { CommandOption } from "./command.ts";
 
@@ -21,4 +22,43 @@ export function readRunChoices(given: CommandArguments): RunChoices {
     ...(minutes === undefined ? {} : { max_minutes: minutes }),
     ...(cost === undefined ? {} : { max_cost: cost }),
   };
+}
+
+export const QUEUE_OPTIONS: Readonly<Record<string, CommandOption>> = {
+  queue: { short: "q", summary: "let any runner do it (asyncagents runner) instead of the daemon" },
+  label: { value: "name", multiple: true, summary: "with --queue: only a runner with this label; may be repeated" },
+  priority: { value: "number", summary: "with --queue: higher ones first (default: 0)" },
+  retry: { value: "number", summary: "with --queue: start again that often if its runner dies (default: 0)" },
+};
+
+export interface QueueSettings {
+  labels?: string[];
+  priority?: number;
+  retry?: number;
+}
+
+/** Null if it is not for the queue. */
+export function readQueueChoices(given: CommandArguments): QueueSettings | null {
+  const stray = ["label", "priority", "retry"].find((name) => given.has(name));
+  if (!given.flag("queue") && stray !== undefined) {
+    throw new AsyncAgentsError("invalid_input", `--${stray} needs --queue: add --queue, or remove --${stray}.`);
+  }
+  if (!given.flag("queue")) return null;
+  if (given.flag("worktree")) {
+    const message = "--queue and --worktree exclude each other: an attempt runs in the daemon.";
+    throw new AsyncAgentsError("invalid_input", message);
+  }
+  const [labels, priority, retry] = [given.texts("label"), whole(given, "priority"), whole(given, "retry")];
+  return {
+    ...(labels.length === 0 ? {} : { labels }),
+    ...(priority === undefined ? {} : { priority }),
+    ...(retry === undefined ? {} : { retry }),
+  };
+}
+
+function whole(given: CommandArguments, name: string): number | undefined {
+  const text = given.text(name);
+  if (text === undefined) return undefined;
+  if (/^-?\d{1,4}$/.test(text)) return Number(text);
+  throw new AsyncAgentsError("invalid_input", `--${name} must be a whole number, not "${text.slice(0, 40)}".`);
 }

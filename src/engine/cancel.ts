@@ -4,9 +4,10 @@
  * stands until the run has ended.
  */
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
-import { isLive, type Task } from "../model/task.ts";
+import { awaitsRunner, isLive, type Task } from "../model/task.ts";
 import { isSameMachine } from "../process/machine.ts";
 import type { EngineContext } from "./context.ts";
+import { cancelQueued } from "./queue/cancel-queued.ts";
 import { endDead } from "./recovery/orphans.ts";
 import type { Recovery } from "./recovery/recovery.ts";
 import type { Driver } from "./runs/driver.ts";
@@ -35,6 +36,10 @@ export class Canceller {
 
   async cancel(task: Task, reason: string): Promise<CancelResult> {
     const { store } = this.#context;
+    if (awaitsRunner(task)) {
+      const cancelled = await cancelQueued(this.#context, task, reason);
+      if (cancelled) return { task: cancelled, asked: false };
+    }
     if (this.#driver.drives(task)) {
       await this.#cancelOwn(task, reason);
     } else {

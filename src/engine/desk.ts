@@ -8,13 +8,17 @@ import { isAbsolute } from "node:path";
 import type { AgentInfo } from "../hosts/host.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { folderProblem } from "../model/folder-problem.ts";
-import { isLive, type Task } from "../model/task.ts";
+import { awaitsRunner, isLive, type Task } from "../model/task.ts";
+import { systemClock } from "../process/clock.ts";
 import { isVisible } from "../process/liveness.ts";
 import { isSameMachine } from "../process/machine.ts";
+import { makeId } from "../process/make-id.ts";
 import type { Instance, Store } from "../store/store.ts";
 import { overAlready } from "./answers.ts";
 import type { Engine } from "./engine.ts";
-import { type LaunchRequest, PERSON } from "./launch.ts";
+import { assertBegan, type LaunchRequest, PERSON } from "./launch.ts";
+import { cancelQueued } from "./queue/cancel-queued.ts";
+import { enqueueTask, type QueueRequest } from "./queue/enqueue.ts";
 
 export interface DeskContext {
   store: Store;
@@ -23,6 +27,9 @@ export interface DeskContext {
   isAlive(instance: Instance): boolean;
   /** The machine of this process, where others use the same store; only this one when absent. */
   machine?: string;
+  /** This machine's clock when absent. */
+  now?(): number;
+  newId?(prefix: string): string;
   /** For a process that starts hosts itself: the engine for that host and directory, started if necessary. */
   open?(host: string, directory: string): Promise<Engine>;
 }
@@ -32,9 +39,12 @@ export type EngineOrInstance = { engine: Engine } | { instance: Instance };
 
 /** The `host` of the daemon's own instance, which has no agents: it takes calls for the board. */
 export const DAEMON_HOST = "daemon";
+/** The host of a runner's own instance, likewise. */
+export const RUNNER_HOST = "runner";
 
 /** The host for launches that name none. */
 const DEFAULT_HOST = "opencode";
+const BY_PERSON = "cancelled by a person";
 
 export class Desk {
   readonly #context: DeskContext;
@@ -55,6 +65,12 @@ export class Desk {
     return engine.launch(PERSON, launch, await engine.checkLaunch(PERSON, launch));
   }
 
+  /** Queues a task for any runner. */
+  enqueue(request: QueueRequest): Promise<Task> {
+    const { store, now = systemClock.now, newId = makeId, machine = "" } = this.#context;
+    return enqueueTask({ store, now, newId, machine }, PERSON, request);
+  }
+
   /** Starts a new task that knows everything a task's session knows. The first task does not change. */
   async fork(engine: Engine, task: Task, request: Omit<LaunchRequest, "fork" | "forkOf" | "batch">): Promise<Task> {
     if (isLive(task.status)) {
@@ -63,12 +79,17 @@ export class Desk {
         `Task ${task.id} is still running. Wait until it has ended, then fork it.`,
       );
     }
+    assertBegan(task);
     const launch = { ...request, fork: true, forkOf: task.sessionId, batch: null };
     return engine.launch(PERSON, launch, await engine.checkLaunch(PERSON, launch));
   }
 
   /** Any engine can do it: the request for a task of another process goes through the store. */
-  async cancel(task: Task): Promise<Task> {
+  async cancel(given: Task): Promise<Task> {
+    const { store, now = systemClock.now } = this.#context;
+    const cancelled = awaitsRunner(given) ? await cancelQueued({ store, now }, given, BY_PERSON) : null;
+    if (cancelled) return cancelled;
+    const task = awaitsRunner(given) ? ((await store.task(given.id)) ?? given) : given;
     const engines = this.#context.engines();
     const [any] = engines;
     const engine =
@@ -76,7 +97,7 @@ export class Desk {
       sameDirectory(engines, task) ??
       (any && (await this.#driver(task)) ? any : await this.#opened(task));
     if (!engine) throw unavailable(task.directory);
-    return (await engine.cancelTask(task, "cancelled by a person")).task;
+    return (await engine.cancelTask(task, BY_PERSON)).task;
   }
 
   /** An engine of this process for that host and directory. Throws `host_unavailable` if there can be none. */
@@ -136,6 +157,7 @@ export class Desk {
 
   /** A resume runs in the task's own directory, on the machine and in the container that it was in. */
   async placeOfResume(task: Task): Promise<EngineOrInstance> {
+    if (!isLive(task.status)) assertBegan(task);
     if (!this.#isHere(task.machine)) return { instance: await this.#onMachine(task.machine, task) };
     const contained = await this.#containedOwner(task);
     if (contained) return { instance: contained };
@@ -192,8 +214,8 @@ export class Desk {
   async #onMachine(machine: string, { host, directory }: { host: string; directory?: string }): Promise<Instance> {
     const there = (await this.#living()).filter((each) => each.machine === machine);
     const ofHost = there.filter((each) => each.host === host);
-    const daemon = there.find((each) => each.host === DAEMON_HOST);
-    const found = ofHost.find((each) => each.directory === directory) ?? daemon ?? ofHost[0];
+    const starter = [DAEMON_HOST, RUNNER_HOST].flatMap((kind) => there.find((each) => each.host === kind) ?? []);
+    const found = ofHost.find((each) => each.directory === directory) ?? starter[0] ?? ofHost[0];
     if (found) return found;
     const message = `This is on another machine (${machine}), where no program runs now. Start asyncagents there (asyncagents up), then try again.`;
     throw new AsyncAgentsError("host_unavailable", message, { details: { machine } });
@@ -218,7 +240,9 @@ export class Desk {
 
   /** The living instances of other processes that have agents. */
   async #others(): Promise<Instance[]> {
-    return (await this.#living()).filter(({ host, id }) => host !== DAEMON_HOST && !this.#isOwn(id));
+    return (await this.#living()).filter(
+      ({ host, id }) => host !== DAEMON_HOST && host !== RUNNER_HOST && !this.#isOwn(id),
+    );
   }
 
   async #living(): Promise<Instance[]> {

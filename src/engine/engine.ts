@@ -10,6 +10,7 @@ import type { TaskEventType } from "../model/events.ts";
 import { INTERRUPTED } from "../model/evidence.ts";
 import { endsWait, isLive, type Task } from "../model/task.ts";
 import type { WaitOptions } from "../process/deadline.ts";
+import type { ClaimedRun } from "../store/queue/run-queue.ts";
 import type { FeedEntry, Instance, Parent, TaskPage } from "../store/store.ts";
 import { assertEachAnswered, overAlready } from "./answers.ts";
 import { Canceller, type CancelResult } from "./cancel.ts";
@@ -17,6 +18,7 @@ import type { EngineContext } from "./context.ts";
 import { batchIdOf, type Caller, Launcher, type LaunchRequest, PERSON, type ResumeRequest } from "./launch.ts";
 import type { Member } from "./member.ts";
 import { Outbox } from "./notices/outbox.ts";
+import { launchClaimed } from "./queue/claimed-launch.ts";
 import { Recovery } from "./recovery/recovery.ts";
 import { Driver } from "./runs/driver.ts";
 import { allTasks } from "./watching/all-tasks.ts";
@@ -139,6 +141,15 @@ export class Engine {
   launch(caller: Caller, request: LaunchRequest, agent: AgentInfo): Promise<Task> {
     this.#use();
     return this.#launcher.launch(caller, request, agent);
+  }
+
+  /** Begins a run that this process claimed from the queue. */
+  launchClaimed(claimed: ClaimedRun): Promise<Task> {
+    this.#use();
+    const launcher = this.#launcher;
+    const parts = { context: this.#context, driver: this.#driver, recovery: this.#recovery };
+    const depthOf = (sessionId: string) => launcher.depthOf(sessionId);
+    return launchClaimed({ ...parts, depthOf, findAgent: (name) => launcher.agent(name) }, claimed);
   }
 
   async resume(caller: Caller, taskId: string, prompt: string): Promise<Task> {

@@ -67,20 +67,11 @@ export class Launcher {
 
   /** Checks a launch without creating anything. Returns the agent. */
   async check(caller: Caller, request: LaunchRequest): Promise<AgentInfo> {
-    requireText("description", request.description, MAX_DESCRIPTION);
-    requireText("prompt", request.prompt, MAX_PROMPT);
-    if (request.batch !== null && !/^[\w.-]{1,64}$/.test(request.batch)) {
-      const rule = `letters, digits, ".", "_" and "-", at most ${MAX_BATCH_NAME}`;
-      throw new AsyncAgentsError(
-        "invalid_input",
-        `batch must be a short name (${rule}). Leave it out to join the open batch.`,
-      );
-    }
-    requireModel(request.model);
+    assertRequest(request);
     if (request.fork && !this.#context.host.fork) {
       throw new AsyncAgentsError("host_unsupported", `${this.#context.host.kind} cannot fork. Launch without fork.`);
     }
-    const [agent, depth] = await Promise.all([this.#agent(request.agent), this.depthOf(caller.sessionId)]);
+    const [agent, depth] = await Promise.all([this.agent(request.agent), this.depthOf(caller.sessionId)]);
     const { maxDepth } = this.#context.settings;
     if (depth >= maxDepth) {
       throw new AsyncAgentsError(
@@ -91,7 +82,8 @@ export class Launcher {
     return agent;
   }
 
-  async #agent(name: string): Promise<AgentInfo> {
+  /** Rejects an agent that the host does not have, and names those that it has. */
+  async agent(name: string): Promise<AgentInfo> {
     const agent = await this.#context.host.agent(name);
     if (agent) return agent;
     const known = (await this.#context.host.agents()).map((candidate) => candidate.name).join(", ");
@@ -155,9 +147,10 @@ export class Launcher {
   async #resume(caller: Caller, task: Task, request: ResumeRequest): Promise<Task> {
     const { prompt, followUpId } = request;
     requireText("prompt", prompt, MAX_PROMPT);
-    const agent = request.agent === undefined ? undefined : (await this.#agent(request.agent)).name;
+    const agent = request.agent === undefined ? undefined : (await this.agent(request.agent)).name;
     const { store, host, now, settings, instance, reach } = this.#context;
     refuseResume(task, settings, request.allow);
+    assertBegan(task);
     assertHere(task, instance.machine);
     if (!(await host.exists(task.sessionId))) {
       throw new AsyncAgentsError(
@@ -277,8 +270,22 @@ export class Launcher {
   }
 }
 
+/** Rejects what no host would accept. */
+export function assertRequest(request: Pick<LaunchRequest, "description" | "prompt" | "batch" | "model">): void {
+  requireText("description", request.description, MAX_DESCRIPTION);
+  requireText("prompt", request.prompt, MAX_PROMPT);
+  if (request.batch !== null && !/^[\w.-]{1,64}$/.test(request.batch)) {
+    const rule = `letters, digits, ".", "_" and "-", at most ${MAX_BATCH_NAME}`;
+    throw new AsyncAgentsError(
+      "invalid_input",
+      `batch must be a short name (${rule}). Leave it out to join the open batch.`,
+    );
+  }
+  requireModel(request.model);
+}
+
 /** The named batch, the batch of the same message, the parent's open batch, or a new one. Never another parent's. */
-async function batchFor(
+export async function batchFor(
   transaction: Transaction,
   caller: Caller,
   name: string | null,
@@ -337,6 +344,13 @@ function assertHere({ id, machine }: Task, own: string): void {
   if (isSameMachine(machine, own)) return;
   const message = `Task ${id} has its session on another machine. Resume it there; if that machine is gone, start a new task.`;
   throw new AsyncAgentsError("host_unavailable", message, { details: { machine } });
+}
+
+/** Rejects a task that ended in the queue: nothing of it can be continued. */
+export function assertBegan({ id, sessionId }: Task): void {
+  if (sessionId !== "") return;
+  const message = `Task ${id} ended before a runner began it, so it has no session to continue. Launch it again.`;
+  throw new AsyncAgentsError("session_gone", message);
 }
 
 function followUpGone(): AsyncAgentsError {

@@ -21,6 +21,7 @@ import { plainNoticeText } from "./notices/plain-notice-text.ts";
 import { Slots } from "./runs/slots.ts";
 import { Supervisor } from "./supervisor.ts";
 import { TranscriptKeeper } from "./transcripts/transcript-keeper.ts";
+import type { EntriesListener } from "./watching/changes.ts";
 
 const IDLE_MS = 5 * 60_000;
 const POLL_MS = DEFAULT_SETTINGS.pollMs;
@@ -128,6 +129,11 @@ export class Runner {
     const own = memberWithoutTasks(instance);
     await this.#supervisor.add(own);
     this.#own = own;
+  }
+
+  /** Calls back with new entries of the feed, which this process reads from the first engine or recovery on. */
+  onEntries(listener: EntriesListener): () => void {
+    return this.#supervisor.changes.onEntries(listener);
   }
 
   /** Recovers what dead processes left. If a host cannot be opened now, it is tried again later. */

@@ -213,6 +213,7 @@ export class Supervisor {
   /** Whether it gives a task to another process. If that process dies, the task has to be recovered. */
   #isForeign({ event }: FeedEntry): boolean {
     const given = event.type === "task.created" ? event.task : event;
+    if ("sessionId" in given && given.sessionId === "") return false;
     return "owner" in given && (given.owner === null || !this.#members.has(given.owner));
   }
 

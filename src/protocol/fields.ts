@@ -61,6 +61,20 @@ export const runChoices = {
   max_minutes: z.number().positive().max(100_000).optional().describe("Stop the run after so many minutes of work"),
   max_cost: z.number().positive().max(1_000_000).optional().describe("Stop the run when it has cost so many dollars"),
 };
+/** What a launch can choose when any runner may do it. */
+export const queueChoices = z
+  .object({
+    labels: z.array(z.string().max(64)).max(10).optional().describe("Only a runner that has all of these labels"),
+    priority: z.number().int().min(-1000).max(1000).optional().describe("Higher ones first; 0 when absent"),
+    retry: z
+      .number()
+      .int()
+      .min(0)
+      .max(10)
+      .optional()
+      .describe("How often it may start again if its runner dies; 0 when absent: the prompt may have had effects"),
+  })
+  .optional();
 export const warnings = (such: string) =>
   z
     .array(z.string())

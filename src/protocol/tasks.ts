@@ -6,7 +6,7 @@ import { z } from "zod";
 import { ANSWERERS, REPLIES } from "../model/answer.ts";
 import type { ErrorCode } from "../model/errors.ts";
 import { PHASES } from "../model/task.ts";
-import { isoTime, statusSchema, wholeCount } from "./fields.ts";
+import { isoTime, queueChoices, statusSchema, wholeCount } from "./fields.ts";
 import { statusOperation } from "./operation.ts";
 import { filter, listLimit, statuses, wholeNumber } from "./query-fields.ts";
 
@@ -58,7 +58,11 @@ const noticeSchema = z.object({
 
 export const taskSchema = z.object({
   id: z.string(),
-  sessionID: z.string().describe("the host's session in which the task runs; the task's id in OpenCode"),
+  sessionID: z
+    .string()
+    .describe(
+      "the host's session in which the task runs; the task's id in OpenCode, empty while it waits for a runner",
+    ),
   parentSessionID: z.string().nullable().describe("the session that launched it; null when a person did"),
   parentMessageID: z.string().nullable(),
   parentAgent: z.string().nullable(),
@@ -121,6 +125,8 @@ export const launchBodySchema = z.object({
     .describe("opencode, claude, …; with it the daemon opens the directory where nobody serves it"),
   directory: z.string().optional().describe("where it works; needed when this process serves several"),
   batch: z.string().optional().describe("a name; tasks with the same name form one group"),
+  model: z.string().optional().describe("provider/model; the agent's own when absent. Only with queue"),
+  queue: queueChoices.describe("any runner may do it: the task waits for one, and has no session until then"),
 });
 
 export const resumeBodySchema = z.object({ prompt: z.string() });

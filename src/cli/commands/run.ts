@@ -13,7 +13,7 @@ import { waitForAttempt } from "../following/attempt-waiting.ts";
 import { waitForTasks } from "../following/task-waiting.ts";
 import { executorNamed, HOST_CHOICE, HOSTS } from "../host-names.ts";
 import { promptText, titleOf } from "../prompt-text.ts";
-import { RUN_OPTIONS, type RunChoices, readRunChoices } from "../run-choices.ts";
+import { QUEUE_OPTIONS, RUN_OPTIONS, type RunChoices, readQueueChoices, readRunChoices } from "../run-choices.ts";
 import { outcomeText } from "../terminal/task-table.ts";
 import { oneLine, shortId } from "../terminal/text.ts";
 
@@ -32,6 +32,7 @@ export const runCommand: Command = {
     dir: { value: "path", short: "C", summary: "the folder to work in (default: this one)", completes: "directory" },
     name: { value: "text", short: "n", summary: "a short description (default: the start of the prompt)" },
     ...RUN_OPTIONS,
+    ...QUEUE_OPTIONS,
     worktree: { short: "w", summary: "work in a new git worktree" },
     wait: { summary: "wait until it ends, and print its result" },
     timeout: { value: "time", summary: "with --wait: stop waiting after this time, for example 30s or 10m" },
@@ -40,6 +41,7 @@ export const runCommand: Command = {
     'asyncagents run "Find the TODOs and sort them by risk"',
     'asyncagents run --host claude --model sonnet --max-cost 2 "Review the last commit"',
     'asyncagents run --host claude --worktree --wait "Make the tests faster"',
+    'asyncagents run --queue --label gpu --retry 1 "Train the small model"   # by any asyncagents runner',
     "git diff | asyncagents run --wait -   # the prompt from stdin",
     'asyncagents run -- "--help is not documented: fix that"',
   ],
@@ -60,6 +62,7 @@ async function runPrompt(invocation: Invocation): Promise<number> {
     name: given.text("name") ?? titleOf(prompt),
     choices: { ...(variant === undefined ? {} : { variant }), ...readRunChoices(given) },
   };
+  const queue = readQueueChoices(given);
   const client = await connection.client();
   if (given.flag("worktree")) return runInWorktree(invocation, client, job, timeoutMs);
   const launched = client.operate("launch_task", {
@@ -68,13 +71,14 @@ async function runPrompt(invocation: Invocation): Promise<number> {
     directory: folder,
     executor,
     ...job.choices,
+    ...(queue && { queue }),
   });
-  const { handle } = await screen.during("starting the agent", launched);
+  const { handle } = await screen.during(queue ? "queueing the task" : "starting the agent", launched);
   const task = await client.task(handle);
   if (given.flag("wait")) return waitAndShow(invocation, task, timeoutMs);
   screen.show(task, () => screen.line(task.id));
   screen.hint(
-    `"${oneLine(task.description)}" is running. asyncagents logs -f ${shortId(task.id)} · wait · show · cancel`,
+    `"${oneLine(task.description)}" ${queue ? "waits for a runner" : "is running"}. asyncagents logs -f ${shortId(task.id)} · wait · show · cancel`,
   );
   return EXIT.ok;
 }

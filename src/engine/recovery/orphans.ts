@@ -23,6 +23,7 @@ export async function findOrphans(store: Store, isAlive: (instance: Instance) =>
   const owners = new Set(living.map(({ id }) => id));
   const isOwned = ({ owner }: { owner: string | null }) => owner !== null && owners.has(owner);
   return {
+    // What waits for a runner has no owner yet.
     tasks: live.filter((task) => !isOwned(task) && !awaitsRunner(task)),
     launches: launches.filter((launch) => !isOwned(launch)),
     dead: instances.filter(({ id }) => !owners.has(id)),

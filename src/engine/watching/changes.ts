@@ -89,7 +89,8 @@ export class Changes {
         const entries = await this.#context.store.feed(this.#seq, PAGE);
         const hasGap = hasHole(this.#seq, entries) && (await this.#context.store.pruned()).seq > this.#seq;
         if (hasGap) for (const listener of this.#gapListeners) listener();
-        if (entries.length > 0) for (const listener of this.#listeners) await listener(entries);
+        // A copy: whoever listens from now on gets the next ones.
+        if (entries.length > 0) for (const listener of [...this.#listeners]) await listener(entries);
         // It was stopped, and possibly started again further on: this page is out of date.
         if (this.#stop !== session) this.#again = true;
         else this.#seq = entries.at(-1)?.seq ?? this.#seq;

@@ -19,12 +19,14 @@ export class ScriptedFiles {
   load(sessions: ScriptedSessions): void {
     if (!existsSync(this.#folder)) return;
     for (const name of readdirSync(this.#folder).filter((file) => file.endsWith(ENDING))) {
-      try {
-        const session = JSON.parse(readFileSync(join(this.#folder, name), "utf8")) as ScriptedSession;
-        // Scripts are not stored: the next prompt says what to do next.
-        sessions.restore({ ...session, place: null });
-      } catch {}
+      const session = this.#read(join(this.#folder, name));
+      if (session !== null) sessions.restore(session);
     }
+  }
+
+  /** One session as it is stored now; null if there is none that can be read. */
+  find(sessionId: string): ScriptedSession | null {
+    return this.#read(this.#file(sessionId));
   }
 
   save(session: ScriptedSession): void {
@@ -36,6 +38,16 @@ export class ScriptedFiles {
 
   remove(sessionId: string): void {
     rmSync(this.#file(sessionId), { force: true });
+  }
+
+  #read(file: string): ScriptedSession | null {
+    try {
+      const session = JSON.parse(readFileSync(file, "utf8")) as ScriptedSession;
+      // Scripts are not stored: the next prompt says what to do next.
+      return { ...session, place: null };
+    } catch {
+      return null;
+    }
   }
 
   #file(sessionId: string): string {

@@ -31,8 +31,8 @@ export interface ScriptedHosts extends HostMaker {
 export function scriptedHosts(options: ScriptedHostsOptions = {}): ScriptedHosts {
   const { folder, agents = ["general", "explore"], now = systemClock.now, after } = options;
   // Ids of a later process sort after those of an earlier one and never collide.
-  const sessions = new ScriptedSessions(now() * 1000);
   const files = folder === undefined ? null : new ScriptedFiles(folder);
+  const sessions = new ScriptedSessions(now() * 1000, (id) => files?.find(id) ?? null);
   files?.load(sessions);
   const hosts = new Set<ScriptedHost>();
   const unsaved = new Set<string>();
@@ -70,6 +70,7 @@ export function scriptedHosts(options: ScriptedHostsOptions = {}): ScriptedHosts
           return sessionId;
         },
         async prompt(sessionId: string, input: PromptInput) {
+          sessions.adopt(sessionId);
           if (scriptIn(input.text) === null) {
             sessions.follow(sessions.get(sessionId), instructedSteps(input.text, directory));
           }

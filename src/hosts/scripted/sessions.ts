@@ -55,10 +55,13 @@ export class ScriptedSessions {
   readonly #sessions = new Map<string, ScriptedSession>();
   readonly #scripts = new Map<string, ScriptedScript>();
   #ids: number;
+  readonly #readOther: (id: string) => ScriptedSession | null;
 
   /** `firstId` continues the ids of an earlier process. */
-  constructor(firstId = 0) {
+  /** `readOther` gives the present state of a session of another process; null if there is none. */
+  constructor(firstId = 0, readOther: (id: string) => ScriptedSession | null = () => null) {
     this.#ids = firstId;
+    this.#readOther = readOther;
   }
 
   /** Ids sort in order of creation. */
@@ -100,11 +103,16 @@ export class ScriptedSessions {
   }
 
   has(id: string): boolean {
-    return this.#sessions.has(id);
+    return this.#sessions.has(id) || this.#readOther(id) !== null;
+  }
+
+  /** Makes a session of another process one of this one, which changes it from now on. */
+  adopt(id: string): void {
+    this.restore(this.get(id));
   }
 
   get(id: string): ScriptedSession {
-    const session = this.#sessions.get(id);
+    const session = this.#sessions.get(id) ?? this.#readOther(id);
     if (session) return session;
     throw new AsyncAgentsError("session_gone", `There is no scripted session ${id}`);
   }

@@ -3,10 +3,11 @@
  * rules are in the engine and the board.
  */
 import { answerTask } from "../../board/answer-task.ts";
-import { launchTask } from "../../board/launch-task.ts";
+import { launchTask, type QueuedLaunch, queueTask } from "../../board/launch-task.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import type { Task } from "../../model/task.ts";
 import { type CallOrigin, isOwner, isPerson } from "../../protocol/call-origin.ts";
+import type { LaunchBody } from "../../protocol/tasks.ts";
 import type { OperationContext } from "../api-context.ts";
 import { wireDetail, wireTask } from "../wire.ts";
 import type { RemoteHandlers, StatusHandlers } from "./status-handler.ts";
@@ -27,6 +28,7 @@ export const controlHandlers: RemoteHandlers<"launch" | "resume" | "fork" | "tel
     }
     if (!isOwner(origin)) await assertWorkplace(context, namedPlace(host, directory), "launch", origin);
     const launch = { description, prompt, agent, host, directory, batch };
+    if (call.input.queue !== undefined) return wireTask(await queueTask(desk, queuedLaunch(launch, call.input)));
     const launched = await launchTask(desk, launch, () => remote.daemon());
     return "instance" in launched ? remote.call(launched.instance, "launch", call) : wireTask(launched.task);
   },
@@ -63,6 +65,22 @@ export const controlHandlers: RemoteHandlers<"launch" | "resume" | "fork" | "tel
     return other === null ? wireTask(await find()) : remote.call(other, "answer", call);
   },
 };
+
+/** A queued task needs a folder, because nobody here serves it. */
+function queuedLaunch(
+  launch: Pick<QueuedLaunch, "description" | "prompt" | "agent" | "batch"> & {
+    host: string | null;
+    directory: string | null;
+  },
+  { queue = {}, model }: Pick<LaunchBody, "queue" | "model">,
+): QueuedLaunch {
+  const { host, directory, ...rest } = launch;
+  if (directory === null) {
+    const message = "directory is missing: a queued task needs the absolute path of the folder to work in.";
+    throw new AsyncAgentsError("invalid_input", message, { details: { parameter: "directory" } });
+  }
+  return { ...rest, host: host ?? "opencode", directory, choices: queue, ...(model !== undefined && { model }) };
+}
 
 /** Models launch through the board, which knows where they may work and what they may use. */
 function assertPerson(origin: CallOrigin, instead: string): void {

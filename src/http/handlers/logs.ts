@@ -21,6 +21,8 @@ type ReadPage = (limit: number, before: string | null) => Promise<LogPage>;
 
 export async function readLogs(context: OperationContext, call: StatusCall<"logs">): Promise<LogPage> {
   const task = await context.overview.task(call.id);
+  // It waits for a runner, or ended before one began it.
+  if (task.sessionId === "") return { messages: [], before: null };
   try {
     return await readLive(context, task, call);
   } catch (thrown) {

@@ -7,6 +7,7 @@ import {
   asked,
   executor,
   PROMPT_CHARS,
+  queueChoices,
   requestId,
   runChoices,
   TITLE_CHARS,
@@ -36,6 +37,7 @@ export const launchedTaskOperations = {
       executor: executor("What runs the agent; OPENCODE when absent").optional(),
       variant,
       ...runChoices,
+      queue: queueChoices.describe("Wait for any runner (asyncagents runner) to do it, instead of starting it here"),
       request_id: requestId,
     }),
     output: z.object({

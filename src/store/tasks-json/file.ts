@@ -38,7 +38,9 @@ async function writeEntries(database: Database, handle: FileHandle): Promise<voi
   for (;;) {
     const from: Position | null = after;
     const rows: Row[] = await database.read((kysely) => page(kysely, from));
-    const lines = rows.map((row) => `  ${JSON.stringify(row.session_id)}: ${JSON.stringify(entryOf(taskOf(row)))}`);
+    // What waits for a runner has no session yet.
+    const begun = rows.filter(({ session_id }) => session_id !== "");
+    const lines = begun.map((row) => `  ${JSON.stringify(row.session_id)}: ${JSON.stringify(entryOf(taskOf(row)))}`);
     if (lines.length > 0) await handle.write(`${separator}${lines.join(",\n")}`);
     separator = ",\n";
     after = rows.at(-1) ?? null;

@@ -1,0 +1,83 @@
+/** `runner`: a process that runs queued tasks, of this machine or of a whole fleet, until it is stopped. */
+import { runRunnerProcess } from "../../daemon/runner-process.ts";
+import { assertLabel } from "../../engine/queue/enqueue.ts";
+import { AsyncAgentsError } from "../../model/errors.ts";
+import type { QueueLimits } from "../../store/queue/run-queue.ts";
+import type { Command } from "../command.ts";
+import { EXIT } from "../exit-codes.ts";
+import { executorNamed, HOSTS, hostOf } from "../host-names.ts";
+
+const MAX_RUNS = 4;
+const DRAIN_MS = 10 * 60_000;
+
+export const runnerCommand: Command = {
+  name: "runner",
+  summary: "run queued tasks until it is stopped",
+  details:
+    "Claims tasks of `asyncagents run --queue` that fit its hosts and labels. On SIGTERM or Ctrl-C it claims nothing more and waits for its tasks; a second signal interrupts them. Limits count the queued tasks of all runners that use the same store.",
+  options: {
+    hosts: {
+      value: "names",
+      summary: `which hosts it runs, separated by commas (default: ${HOSTS.slice(0, 2).join(",")})`,
+    },
+    label: { value: "name", multiple: true, summary: "a label that tasks may ask for; may be repeated" },
+    max: { value: "number", summary: `how many tasks it runs at once (default: ${MAX_RUNS})` },
+    limit: {
+      value: "what=number",
+      multiple: true,
+      summary: "how many tasks all runners together run: total=50, host:claude=5, model:provider/model=3, label:gpu=2",
+    },
+    drain: { value: "time", summary: "how long it waits for its tasks when it is stopped (default: 10m)" },
+  },
+  examples: [
+    "asyncagents runner",
+    "asyncagents runner --hosts opencode,claude --label gpu --max 8",
+    "asyncagents runner --limit total=50 --limit host:claude=5",
+  ],
+  ownsSignals: true,
+  async run({ arguments: given, directory, environment, screen }) {
+    const names = given.text("hosts")?.split(",") ?? HOSTS.slice(0, 2);
+    const hosts = names.map((name) => hostOf(executorNamed(name.trim())));
+    const labels = [...new Set(given.texts("label"))];
+    for (const label of labels) assertLabel(label);
+    const { ending, hurry } = signals();
+    await runRunnerProcess({
+      directory,
+      environment: { ...environment },
+      hosts,
+      labels,
+      max: given.count("max") ?? MAX_RUNS,
+      limits: limitsOf(given.texts("limit")),
+      drainMs: given.duration("drain") ?? DRAIN_MS,
+      say: (line) => screen.line(line),
+      ending,
+      hurry,
+    });
+    return EXIT.ok;
+  },
+};
+
+/** The first signal ends it gently, the second one at once. */
+function signals(): { ending: AbortSignal; hurry: AbortSignal } {
+  const [ending, hurry] = [new AbortController(), new AbortController()];
+  const end = () => (ending.signal.aborted ? hurry : ending).abort();
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, end);
+  return { ending: ending.signal, hurry: hurry.signal };
+}
+
+function limitsOf(given: readonly string[]): QueueLimits {
+  let limits: QueueLimits = {};
+  for (const text of given) {
+    const [, kind, name = "", number] = /^(total|host|model|label)(?::(.+))?=(\d{1,6})$/.exec(text) ?? [];
+    if (kind === undefined || (kind === "total") !== (name === "")) {
+      const forms = "total=50, host:claude=5, model:provider/model=3 or label:gpu=2";
+      throw new AsyncAgentsError("invalid_input", `--limit takes ${forms}, not "${text.slice(0, 60)}".`);
+    }
+    const value = Number(number);
+    if (kind === "total") limits = { ...limits, total: value };
+    if (kind === "host") limits = { ...limits, hosts: { ...limits.hosts, [name]: value } };
+    if (kind === "model") limits = { ...limits, models: { ...limits.models, [name]: value } };
+    if (kind === "label") limits = { ...limits, labels: { ...limits.labels, [name]: value } };
+  }
+  return limits;
+}

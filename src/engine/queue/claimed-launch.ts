@@ -1,0 +1,107 @@
+/**
+ * Begins a claimed run in this engine: makes its session, stores it in the transaction that ends the claim, and lets
+ * the driver begin. Until that transaction nothing was prompted, so a claim that is lost on the way costs nothing: its
+ * next runner finds or makes a session of its own. The claimer extends the claim meanwhile.
+ */
+import { type AgentInfo, isRefusal } from "../../hosts/host.ts";
+import { AsyncAgentsError } from "../../model/errors.ts";
+import type { TaskClaimed } from "../../model/events.ts";
+import { isLive, type Task } from "../../model/task.ts";
+import type { Transition } from "../../model/transition.ts";
+import type { ClaimedRun } from "../../store/queue/run-queue.ts";
+import type { EngineContext } from "../context.ts";
+import type { Recovery } from "../recovery/recovery.ts";
+import type { Driver } from "../runs/driver.ts";
+
+interface LaunchParts {
+  context: EngineContext;
+  driver: Driver;
+  recovery: Pick<Recovery, "giveUp">;
+  depthOf(sessionId: string): Promise<number>;
+  findAgent(name: string): Promise<AgentInfo>;
+}
+
+/** Resolves when the run is stored as this engine's. Rejects with `task_not_live` if the claim was lost. */
+export function launchClaimed(parts: LaunchParts, claimed: ClaimedRun): Promise<Task> {
+  const { driver } = parts;
+  return driver.admit(() => driver.lull.during(() => launch(parts, claimed)));
+}
+
+async function launch(parts: LaunchParts, claimed: ClaimedRun): Promise<Task> {
+  const { context, driver } = parts;
+  const { host, reach, now, instance } = context;
+  const { task } = claimed;
+  const agent = await parts.findAgent(task.agent || host.defaultAgent);
+  const model = task.model ?? agent.model;
+  const sessionId = await findOrMakeSession(parts, claimed, { agent: agent.name, model });
+  reach("session-made");
+  const event: TaskClaimed = {
+    type: "task.claimed",
+    at: now(),
+    run: task.run.number,
+    owner: instance.id,
+    machine: instance.machine,
+    sessionId,
+    directory: instance.directory,
+    agent: agent.name,
+    model,
+    messageId: host.newMessageId(),
+  };
+  const begun = await begin(parts, claimed, event);
+  if (!begun.changed) throw claimLost(task.id);
+  reach("row-written");
+  driver.begin(begun.task, claimed.run.limits);
+  return begun.task;
+}
+
+/** The session that an earlier claim made and never prompted, or a new one. */
+async function findOrMakeSession(
+  { context, depthOf }: LaunchParts,
+  { task, run }: ClaimedRun,
+  { agent, model }: { agent: string; model: string | null },
+): Promise<string> {
+  const { host, settings } = context;
+  // A retry gets another session: the first one was prompted.
+  const launchId = `${task.id}-${run.retries}`;
+  const { parentSessionId, parentAgent, description: title, startedAt: at } = task;
+  const find = async () => (await host.findLaunched?.({ launchId, parentSessionId, at }).catch(() => null)) ?? null;
+  const known = await find();
+  if (known !== null) return known;
+  const denyTools = (await depthOf(parentSessionId)) + 1 >= settings.maxDepth ? settings.ownTools : [];
+  try {
+    return await host.start({ parentSessionId, parentAgent, title, agent, model, launchId, denyTools });
+  } catch (thrown) {
+    // Perhaps only the response was lost: then the session exists, with the mark of this launch.
+    const made = isRefusal(thrown) ? null : await find();
+    if (made !== null) return made;
+    throw thrown;
+  }
+}
+
+/** If the store failed and has the run, only the answer was lost. */
+async function begin(
+  { context, recovery }: LaunchParts,
+  { taskId, fence }: ClaimedRun,
+  event: TaskClaimed,
+): Promise<Transition> {
+  const { store, instance } = context;
+  const { messageId } = event;
+  try {
+    return await store.write(async (transaction) => {
+      const applied = await transaction.apply(taskId, event);
+      await transaction.begin({ taskId, fence });
+      return applied;
+    });
+  } catch (thrown) {
+    const task = await store.task(taskId).catch(() => null);
+    const isOurs = task !== null && isLive(task.status) && task.owner === instance.id;
+    if (isOurs && task.run.messageId === messageId) return { changed: true, task, notice: null };
+    await recovery.giveUp({ messageId, taskId, launchId: null });
+    throw thrown;
+  }
+}
+
+function claimLost(taskId: string): AsyncAgentsError {
+  const message = `Task ${taskId} was cancelled, or another runner claimed it, before this one could begin it.`;
+  return new AsyncAgentsError("task_not_live", message);
+}

@@ -1,0 +1,214 @@
+/**
+ * Claims queued runs for this process while it has room, and begins them. Looks when something was queued or ended, and
+ * once in a while, since events may get lost. Until a claimed run has begun, its claim is extended; what goes wrong
+ * before that ends the run, or gives it back if another runner may do better. A begun run is its engine's.
+ */
+import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
+import type { Clock } from "../../process/clock.ts";
+import type { Log } from "../../process/log.ts";
+import { SerialQueue } from "../../process/serial-queue.ts";
+import type { ClaimedRun, ClaimRequest, QueueLimits } from "../../store/queue/run-queue.ts";
+import type { FeedEntry, Store } from "../../store/store.ts";
+import type { Engine } from "../engine.ts";
+
+const LEASE_MS = 60_000;
+const POLL_MS = 5_000;
+/** How long a host that could not be opened gets no runs. */
+const REST_MS = 60_000;
+
+/** What a runner takes from the queue. */
+export interface RunnerOffer extends Pick<ClaimRequest, "hosts" | "labels" | "machine"> {
+  /** Identifies the runner. */
+  id: string;
+  /** How many runs it does at once. */
+  max: number;
+  limits: QueueLimits;
+}
+
+export interface ClaimerContext extends Clock {
+  store: Store;
+  log: Log;
+  offer: RunnerOffer;
+  /** The engines of this process. */
+  engines(): readonly Engine[];
+  open(host: string, directory: string): Promise<Engine>;
+  /** Where this machine has, or gets, the folder of a run. Rejects if it cannot. */
+  folderOf(claimed: ClaimedRun): Promise<string>;
+  onEntries(listener: (entries: readonly FeedEntry[]) => void): () => void;
+  leaseMs?: number;
+  pollMs?: number;
+}
+
+export class Claimer {
+  readonly #context: ClaimerContext;
+  readonly #leaseMs: number;
+  /** Claimed runs that have not begun. */
+  readonly #beginning = new Map<string, ClaimedRun>();
+  /** Hosts that could not be opened, with the time from which they are tried again. */
+  readonly #resting = new Map<string, number>();
+  readonly #looks = new SerialQueue();
+  #isDue = false;
+  /** Whether the queue may hold something for this runner. */
+  #mayWait = true;
+  #stopEntries: (() => void) | null = null;
+  #cancelTimers: (() => void)[] = [];
+
+  constructor(context: ClaimerContext) {
+    this.#context = context;
+    this.#leaseMs = context.leaseMs ?? LEASE_MS;
+  }
+
+  start(): void {
+    this.#stopEntries = this.#context.onEntries((entries) => this.#heed(entries));
+    this.#every(this.#context.pollMs ?? POLL_MS, () => {
+      this.#mayWait = true;
+      this.#look();
+    });
+    this.#every(this.#leaseMs / 3, () => void this.#extend());
+    this.#look();
+  }
+
+  /** How many runs this process has now, those that are about to begin included. */
+  get load(): number {
+    const driven = this.#context.engines().reduce((sum, { liveRuns }) => sum + liveRuns, 0);
+    return driven + this.#beginning.size;
+  }
+
+  /** Claims nothing more. What was claimed still begins. */
+  drain(): void {
+    this.#stopEntries?.();
+    this.#stopEntries = null;
+  }
+
+  /** Also stops extending claims. Resolves when nothing is being claimed. */
+  async stop(): Promise<void> {
+    this.drain();
+    for (const cancel of this.#cancelTimers.splice(0)) cancel();
+    await this.#looks.idle();
+  }
+
+  get #isDraining(): boolean {
+    return this.#stopEntries === null;
+  }
+
+  #every(ms: number, work: () => void): void {
+    const index = this.#cancelTimers.length;
+    const again = () => {
+      this.#cancelTimers[index] = this.#context.after(ms, run, { background: true });
+    };
+    const run = () => {
+      work();
+      again();
+    };
+    again();
+  }
+
+  #heed(entries: readonly FeedEntry[]): void {
+    for (const { event } of entries) {
+      if (event.type === "run.requeued") this.#mayWait = true;
+      if (event.type === "task.created" && event.task.sessionId === "") this.#mayWait = true;
+    }
+    // Also after other events: an end makes room, here or within the limits of all runners.
+    if (this.#mayWait) this.#look();
+  }
+
+  /** One at a time, and once for everything that happened meanwhile. */
+  #look(): void {
+    if (this.#isDue || this.#isDraining) return;
+    this.#isDue = true;
+    void this.#looks.run(async () => {
+      this.#isDue = false;
+      await this.#claim().catch((thrown: unknown) => {
+        this.#context.log.error("the queue could not be read; it is tried again", { error: messageOf(thrown) });
+      });
+    });
+  }
+
+  async #claim(): Promise<void> {
+    const { store, offer, now } = this.#context;
+    const count = offer.max - this.load;
+    const hosts = offer.hosts.filter((host) => !this.#isResting(host));
+    if (count <= 0 || hosts.length === 0 || this.#isDraining) return;
+    const { id: runner, labels, machine, limits } = offer;
+    const leaseMs = this.#leaseMs;
+    const runs = await store.queue.claim({ runner, hosts, labels, machine, limits, count, leaseMs, at: now() });
+    this.#mayWait = runs.length === count || Object.keys(limits).length > 0;
+    for (const run of runs) {
+      this.#beginning.set(run.taskId, run);
+      void this.#begin(run).finally(() => {
+        this.#beginning.delete(run.taskId);
+        this.#look();
+      });
+    }
+  }
+
+  async #begin(claimed: ClaimedRun): Promise<void> {
+    const { log, folderOf, open } = this.#context;
+    const { host } = claimed.run;
+    const task = claimed.taskId;
+    try {
+      const folder = await folderOf(claimed);
+      let engine: Engine;
+      try {
+        engine = await open(host, folder);
+      } catch (thrown) {
+        this.#rest(host);
+        log.error("a host could not be opened; another runner may have it", { task, host, error: messageOf(thrown) });
+        await this.#release(claimed);
+        return;
+      }
+      await engine.launchClaimed(claimed);
+    } catch (thrown) {
+      const isLost = AsyncAgentsError.isInstance(thrown) && thrown.code === "task_not_live";
+      if (isLost) return log.info("a claimed run is not this runner's any more", { task });
+      log.error("a claimed run could not begin", { task, error: messageOf(thrown) });
+      if (isStoreFailure(thrown)) return;
+      await this.#fail(claimed, messageOf(thrown));
+    }
+  }
+
+  async #release(claimed: ClaimedRun): Promise<void> {
+    await this.#context.store.queue.release(claimed).catch((thrown: unknown) => {
+      const error = messageOf(thrown);
+      this.#context.log.error("a claim could not be given back; it runs out", { task: claimed.taskId, error });
+    });
+  }
+
+  /** Nothing was prompted, and no other runner would do better. */
+  async #fail(claimed: ClaimedRun, error: string): Promise<void> {
+    const { store, now, log } = this.#context;
+    const { taskId, fence, task } = claimed;
+    const event = { type: "run.failed", at: now(), run: task.run.number, error, progress: null } as const;
+    try {
+      await store.write(async (transaction) => {
+        await transaction.begin({ taskId, fence });
+        return transaction.apply(taskId, event);
+      });
+    } catch (thrown) {
+      log.error("the end of a run could not be stored; its claim runs out", { task: taskId, error: messageOf(thrown) });
+    }
+  }
+
+  async #extend(): Promise<void> {
+    const { store, log, now } = this.#context;
+    if (this.#beginning.size === 0) return;
+    try {
+      await store.queue.extend([...this.#beginning.values()], { leaseMs: this.#leaseMs, at: now() });
+    } catch (thrown) {
+      log.error("claims could not be extended; it is tried again", { error: messageOf(thrown) });
+    }
+  }
+
+  #isResting(host: string): boolean {
+    return (this.#resting.get(host) ?? 0) > this.#context.monotonic();
+  }
+
+  #rest(host: string): void {
+    this.#resting.set(host, this.#context.monotonic() + REST_MS);
+  }
+}
+
+/** The claim runs out, and whoever claims the run next decides. */
+function isStoreFailure(thrown: unknown): boolean {
+  return AsyncAgentsError.isInstance(thrown) && thrown.code === "store_unavailable";
+}

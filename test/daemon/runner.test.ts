@@ -1,0 +1,106 @@
+import { describe, expect, onTestFinished, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { type CliWorld, cliWorld, type Running } from "../cli/cli-bed.ts";
+
+interface Shown {
+  id: string;
+  status: string;
+  phase: string | null;
+  sessionID: string;
+  result: string | null;
+  error: string | null;
+}
+
+async function runner(world: CliWorld, ...options: string[]): Promise<Running> {
+  const started = world.start(["runner", "--hosts", "scripted", ...options]);
+  onTestFinished(async () => {
+    if (started.process.exitCode === null) started.process.kill("SIGKILL");
+    await started.process.exited;
+  });
+  await started.said("Ctrl-C ends it");
+  return started;
+}
+
+const queue = (world: CliWorld, prompt: string, ...options: string[]) =>
+  world.json<Shown>("run", "--queue", "--host", "scripted", ...options, prompt);
+const show = (world: CliWorld, id: string) => world.json<Shown>("show", id);
+
+/** Waits for a file that an agent writes. */
+async function written(world: CliWorld, file: string): Promise<void> {
+  while (!existsSync(join(world.work, file))) await Bun.sleep(20);
+}
+
+describe("asyncagents runner", () => {
+  test("does what was queued before and after it started, and only what its labels allow", async () => {
+    const world = cliWorld();
+    const early = await queue(world, "Early\n!say early");
+    expect(early).toMatchObject({ status: "running", phase: "queued", sessionID: "" });
+    expect(early.id).toStartWith("tsk_");
+    const other = await queue(world, "Other\n!say other", "--label", "gpu");
+    await runner(world, "--label", "cpu");
+    const late = await queue(world, "Late\n!say late", "--label", "cpu", "--wait");
+    expect(late).toMatchObject({ status: "completed", result: "late" });
+    expect(await show(world, early.id)).toMatchObject({ status: "completed", result: "early" });
+    // The runner has its session open: the daemon asks it.
+    const resumed = await world.json<Shown>("resume", early.id, "--wait", "More\n!say more");
+    expect(resumed).toMatchObject({ id: early.id, result: "more" });
+    expect((await world.cli("logs", early.id)).out).toContain("more");
+    expect(await show(world, other.id)).toMatchObject({ phase: "queued" });
+    expect((await world.cli("logs", other.id)).code).toBe(0);
+    expect((await world.cli("cancel", other.id)).code).toBe(0);
+    expect(await show(world, other.id)).toMatchObject({ status: "cancelled", sessionID: "" });
+    expect((await world.cli("resume", other.id, "go on")).err).toContain("Launch it again");
+  }, 60_000);
+
+  test("that is killed: its task ends as interrupted, or begins again if a retry was asked for", async () => {
+    const world = cliWorld();
+    const prompt = (name: string) => `Works\n!write ${name}.begun x\n!wait ${name}.go\n!say done`;
+    const once = await queue(world, prompt("once"));
+    const twice = await queue(world, prompt("twice"), "--retry", "1");
+    const first = await runner(world);
+    await Promise.all([written(world, "once.begun"), written(world, "twice.begun")]);
+    const session = (await show(world, twice.id)).sessionID;
+    first.process.kill("SIGKILL");
+    await first.process.exited;
+    await runner(world);
+    expect(await world.cli("wait", once.id)).toMatchObject({ code: 1 });
+    expect((await show(world, once.id)).error).toStartWith("interrupted");
+    await world.cli("run", "--host", "scripted", "--wait", "Opens\n!write twice.go x");
+    expect((await world.cli("wait", twice.id)).code).toBe(0);
+    const done = await show(world, twice.id);
+    expect(done).toMatchObject({ status: "completed", result: "done" });
+    expect(done.sessionID).not.toBe(session);
+  }, 60_000);
+
+  test("drains on SIGTERM: it claims nothing more, says what it waits for, and ends when that is done", async () => {
+    const world = cliWorld();
+    const held = await queue(world, "Held\n!write held.begun x\n!wait go.txt\n!say held");
+    const first = await runner(world, "--max", "1");
+    await written(world, "held.begun");
+    first.process.kill("SIGTERM");
+    await first.said("Claims nothing more");
+    expect(first.text()).toContain(`1 task (1 in ${world.work})`);
+    const next = await queue(world, "Next\n!say next");
+    await world.cli("run", "--host", "scripted", "--wait", "Opens\n!write go.txt x");
+    expect((await first.ended).code).toBe(0);
+    expect(await show(world, held.id)).toMatchObject({ status: "completed", result: "held" });
+    expect(await show(world, next.id)).toMatchObject({ phase: "queued" });
+  }, 60_000);
+
+  test("says what it lacks, and refuses wrong options", async () => {
+    const world = cliWorld();
+    world.environment.ASYNCAGENTS_OPENCODE = "/nowhere/opencode";
+    const refused = await world.cli("runner", "--hosts", "opencode");
+    expect([refused.code === 0, refused.out.includes("No tasks for opencode")]).toEqual([false, true]);
+    for (const options of [
+      ["--limit", "host=3"],
+      ["--limit", "total:x=3"],
+      ["--label", "a b"],
+      ["--hosts", "x"],
+    ]) {
+      expect((await world.cli("runner", ...options)).code).toBe(2);
+    }
+    expect((await world.cli("run", "--label", "gpu", "x")).err).toContain("--label needs --queue");
+  }, 60_000);
+});
