@@ -74,7 +74,7 @@ export const STORE_MUTATIONS: readonly PutBack[] = [
     edits: [
       {
         file: "src/store/tasks/writes.ts",
-        old: "  if (outcome.notice !== null) await addNotice(kysely, outcome.task, outcome.notice, event.at);\n",
+        old: "    notice && addNotice(kysely, after, notice, event.at),\n",
         new: "",
       },
       { file: "src/store/tasks/writes.ts", old: 'import { addNotice } from "./notices.ts";\n', new: "" },
@@ -118,12 +118,20 @@ export const STORE_MUTATIONS: readonly PutBack[] = [
       },
       {
         file: "src/store/tasks/notices.ts",
-        old: '  if ((await readNotices(kysely, parentSessionId, "sending", 1)).length > 0) return [];\n',
+        old: `  const [, sending, pending] = await together([
+    lock(kysely, "parent", parentSessionId),
+    readNotices(kysely, parentSessionId, "sending", 1),
+    readNotices(kysely, parentSessionId, "pending", 1_000),
+  ]);
+  if (sending.length > 0) return [];
+`,
         new: "",
       },
       {
         file: "src/store/tasks/notices.ts",
-        old: '  const pending = await readNotices(kysely, parentSessionId, "pending", 1_000);\n',
+        old: `    // One that was dropped meanwhile stays dropped.
+    .where("state", "=", "pending")
+`,
         new: "",
       },
     ],
@@ -134,8 +142,8 @@ export const STORE_MUTATIONS: readonly PutBack[] = [
     edits: [
       {
         file: "src/store/tasks/writes.ts",
-        old: "const seq = await appendEvent(kysely, id, event.type, json);",
-        new: 'const seq = event.type === "run.phased" ? 0 : await appendEvent(kysely, id, event.type, json);',
+        old: "const appended = appendEvent(kysely, id, event.type, json);",
+        new: 'const appended = event.type === "run.phased" ? null : appendEvent(kysely, id, event.type, json);',
       },
     ],
   },

@@ -1,13 +1,21 @@
 /**
- * The feed: the events in commit order. The driver serialises writes, so a lower seq never appears after a higher one
- * was read. Does not notify: the driver's change signal does.
+ * The feed: the events in commit order, so that a lower place never appears after a higher one was read. On SQLite the
+ * place is `seq`, because writes are serialised there. On PostgreSQL writes commit in any order;
+ * `postgres/feed-order.ts` gives each committed event its `place`, and those without one are not in the feed yet. Does
+ * not notify.
  */
 import { type Insertable, type Kysely, sql } from "kysely";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { clamp } from "./clamp.ts";
 import { preparedQuery } from "./compiled-query.ts";
 import type { Schema } from "./schema.ts";
+import { dialectOf } from "./sql/dialect.ts";
 import type { FeedEntry } from "./store.ts";
+
+/** The column that orders the feed. */
+export function placeOf(kysely: Kysely<Schema>) {
+  return dialectOf(kysely) === "postgres" ? "place" : "seq";
+}
 
 export async function appendEvent(
   kysely: Kysely<Schema>,
@@ -27,17 +35,16 @@ const insertEvent = preparedQuery<Insertable<Schema["events"]>, { seq: number }>
 /**
  * Each progress event is complete, so earlier ones of the same run are redundant: a task that works for hours does not
  * fill the feed, and replaying the rest gives the same task. A resume builds on the progress of the runs before it, so
- * theirs is kept.
+ * theirs is kept. Called before the new event is written.
  */
-export async function dropEarlierProgress(kysely: Kysely<Schema>, taskId: string, seq: number): Promise<void> {
-  await deleteProgress(kysely, { taskId, seq });
+export async function dropProgress(kysely: Kysely<Schema>, taskId: string): Promise<void> {
+  await deleteProgress(kysely, { taskId });
 }
 
-const deleteProgress = preparedQuery<{ taskId: string; seq: number }>((kysely, { taskId, seq }) =>
+const deleteProgress = preparedQuery<{ taskId: string }>((kysely, { taskId }) =>
   kysely
     .deleteFrom("events")
     .where("task_id", "=", taskId)
-    .where("seq", "<", seq)
     .where("type", "=", "run.progressed")
     .where("seq", ">", (outer) =>
       outer
@@ -65,21 +72,23 @@ export async function readEntriesOf(
 ): Promise<FeedEntry[]> {
   if (taskIds.length === 0) return [];
   const entries = selectEntries(kysely, after, clamp(limit, 500, 5_000));
-  const ofTasks = entries.where("task_id", "in", taskIds).where("seq", "<", before);
+  const ofTasks = entries.where("task_id", "in", taskIds).where(placeOf(kysely), "<", before);
   return (await ofTasks.execute()).map(entryOf);
 }
 
 function selectEntries(kysely: Kysely<Schema>, after: number, limit: number) {
+  const place = placeOf(kysely);
   return kysely
     .selectFrom("events")
-    .select(["seq", "task_id", "event"])
-    .where("seq", ">", after)
-    .orderBy("seq")
+    .select([`${place} as seq`, "task_id", "event"])
+    .where(place, ">", after)
+    .orderBy(place)
     .limit(limit);
 }
 
 interface EntryRow {
-  seq: number;
+  /** Null only for events that have no place yet, which are never selected. */
+  seq: number | null;
   task_id: string;
   event: string;
 }
@@ -89,6 +98,10 @@ function entryOf(row: EntryRow): FeedEntry {
 }
 
 export async function readLastSeq(kysely: Kysely<Schema>): Promise<number> {
-  const row = await kysely.selectFrom("events").select(sql<number | null>`max(seq)`.as("seq")).executeTakeFirst();
-  return Number(row?.seq ?? 0);
+  // The event in the last place may have been dropped: the newest that is left could stand before it.
+  const last =
+    dialectOf(kysely) === "postgres"
+      ? kysely.selectFrom("feed_end").select("place as seq")
+      : kysely.selectFrom("events").select(sql<number | null>`max(seq)`.as("seq"));
+  return Number((await last.executeTakeFirst())?.seq ?? 0);
 }

@@ -20,9 +20,10 @@ import { applyToTask } from "./queue/queued-task-writes.ts";
 import { tableLines } from "./queue/table-lines.ts";
 import { RolledBack, unlessRolledBack } from "./rollback.ts";
 import type { Schema } from "./schema.ts";
+import { together } from "./sql/together.ts";
 import type { Store, Transaction } from "./store.ts";
 import { readAgentTotals } from "./tasks/agent-totals.ts";
-import { readBatchOf, readBatchRuns } from "./tasks/batches.ts";
+import { lockBatchOf, readBatchRuns } from "./tasks/batches.ts";
 import { readHistory } from "./tasks/history.ts";
 import { addLaunch, readLaunches, removeLaunch } from "./tasks/launches.ts";
 import { readTasks } from "./tasks/list.ts";
@@ -37,7 +38,7 @@ import {
   settleNotices,
 } from "./tasks/notices.ts";
 import { readParent, writeParent } from "./tasks/parents.ts";
-import { readRun, readRuns, readTask } from "./tasks/reads.ts";
+import { lockTask, readRun, readRuns, readTask } from "./tasks/reads.ts";
 import { kyselyTranscripts } from "./transcripts/kysely-transcripts.ts";
 
 /** `lines` hands out queued runs; where there is one writer at a time, our own tables do. */
@@ -46,8 +47,8 @@ export function kyselyStore(database: Database, lines: Lines = tableLines): Stor
   const write = <T>(work: (kysely: Kysely<Schema>) => Promise<T>) =>
     unlessRolledBack(
       database.write(async (kysely) => {
-        await refuseIfNewer(kysely);
-        return work(kysely);
+        const [, result] = await together([refuseIfNewer(kysely), work(kysely)]);
+        return result;
       }),
     );
 
@@ -68,9 +69,15 @@ export function kyselyStore(database: Database, lines: Lines = tableLines): Stor
     agentTotals: () => read(readAgentTotals),
     history: (query) => read((kysely) => readHistory(kysely, query)),
 
-    feed: (after, limit) => read((kysely) => readFeed(kysely, after, limit)),
+    async feed(after, limit) {
+      await database.orderEvents?.();
+      return read((kysely) => readFeed(kysely, after, limit));
+    },
     entriesOf: (taskIds, between, limit) => read((kysely) => readEntriesOf(kysely, taskIds, between, limit)),
-    lastSeq: () => read(readLastSeq),
+    async lastSeq() {
+      await database.orderEvents?.();
+      return read(readLastSeq);
+    },
     onChange: (listener) => database.onChange(listener),
 
     addInstance: (instance, leaseMs = null) => write((kysely) => putInstance(kysely, clock(), instance, leaseMs)),
@@ -111,13 +118,13 @@ export function kyselyStore(database: Database, lines: Lines = tableLines): Stor
 
 function transactionOn(kysely: Kysely<Schema>, lines: Lines): Transaction {
   return {
-    task: (id) => readTask(kysely, id),
+    task: (id) => lockTask(kysely, id),
     async apply(id, event, expected) {
       const outcome = await applyToTask(kysely, lines, id, event, expected);
       if (!outcome.changed) throw new RolledBack(outcome);
       return outcome;
     },
-    batchOf: (parentSessionId, among) => readBatchOf(kysely, parentSessionId, among),
+    batchOf: (parentSessionId, among) => lockBatchOf(kysely, parentSessionId, among),
     openLaunch: (launch) => addLaunch(kysely, launch),
     closeLaunch: (id, by) => removeLaunch(kysely, id, by),
     putParent: (parent) => writeParent(kysely, parent),

@@ -1,6 +1,6 @@
 /**
- * Facts about the store itself, by key: the version of its schema, the progress of the mirror, the version of the
- * board, what was pruned.
+ * Facts about the store itself, by key: the version of its schema, the progress of the mirror, what was pruned. The
+ * version of the board is here too; `board/version.ts` has its queries.
  */
 import type { Kysely } from "kysely";
 import { preparedQuery } from "./compiled-query.ts";
@@ -10,7 +10,6 @@ type MetaKey =
   | "schema_version"
   | "mirrored_seq"
   | "mirrored_pruned"
-  | "board_version"
   | "rebuilt"
   | "pruned_tasks"
   | "pruned_seq"

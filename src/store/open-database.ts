@@ -1,21 +1,27 @@
 /**
- * What both drivers do around their queries: writes run one at a time, listeners hear of each change, nothing runs
- * after `close`, and closing waits for the writes that were queued. The driver talks to its database, and words its
- * failures.
+ * What both drivers do around their queries: at most so many writes run at a time, listeners hear of each change,
+ * nothing runs after `close`, and closing waits for the writes that were queued. The driver talks to its database, and
+ * words its failures.
  */
 import type { Kysely } from "kysely";
 import { AsyncAgentsError } from "../model/errors.ts";
-import { SerialQueue } from "../process/serial-queue.ts";
+import { LimitedQueue } from "../process/limited-queue.ts";
 import { changeSignal } from "./change-signal.ts";
-import type { Database, Dialect } from "./database.ts";
+import type { Database, Dialect, WriteOptions } from "./database.ts";
 import type { Schema } from "./schema.ts";
 
 interface DatabaseDriver {
   dialect: Dialect;
   clock: Database["clock"];
+  /** How many writes may run at a time; 1 when absent. */
+  mostWrites?: number;
   read: Database["read"];
   /** Runs `work` in one write transaction, and says whether it changed something. */
-  write<T>(work: (kysely: Kysely<Schema>) => Promise<T>): Promise<{ result: T; changed: boolean }>;
+  write<T>(
+    work: (kysely: Kysely<Schema>) => Promise<T>,
+    options: WriteOptions,
+  ): Promise<{ result: T; changed: boolean }>;
+  orderEvents?: () => Promise<void>;
   /** Watches for changes by other processes. Returns a function that stops. */
   watch(changed: () => void): () => void;
   /** Has other processes look for changes at once; absent if they always do. */
@@ -25,7 +31,8 @@ interface DatabaseDriver {
 }
 
 export function openDatabase(driver: DatabaseDriver): Database {
-  const queue = new SerialQueue();
+  const queue = new LimitedQueue(driver.mostWrites ?? 1);
+  const { orderEvents } = driver;
   const signal = changeSignal(() => driver.watch(() => signal.raise()));
   let closed = false;
   const ensureOpen = () => {
@@ -38,14 +45,20 @@ export function openDatabase(driver: DatabaseDriver): Database {
       ensureOpen();
       return driver.read(work);
     },
-    async write(work) {
+    async write(work, options = {}) {
       ensureOpen();
       return queue.run(async () => {
-        const { result, changed } = await driver.write(work);
+        const { result, changed } = await driver.write(work, options);
         if (changed) signal.raise();
         return result;
       });
     },
+    ...(orderEvents && {
+      async orderEvents() {
+        ensureOpen();
+        await orderEvents();
+      },
+    }),
     onChange: (listener) => signal.listen(listener),
     hurry: () => driver.hurry?.(),
     async close() {

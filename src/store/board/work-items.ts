@@ -6,12 +6,14 @@ import { type Kysely, sql } from "kysely";
 import type { AttemptState, WorkItem, WorkItemStatus } from "../../model/board.ts";
 import type { Phase, Status } from "../../model/task.ts";
 import type { Schema } from "../schema.ts";
+import { lock } from "../sql/lock.ts";
 import { likePattern, wordsOf } from "../tasks/search.ts";
 import { removeAttemptsOf } from "./attempt-writes.ts";
 import { afterKey, pageLimit } from "./pages.ts";
 import type { AttemptSummary, BoardPage, WorkItemFilter, WorkItemRow } from "./records.ts";
 
 export async function addWorkItem(kysely: Kysely<Schema>, item: WorkItem): Promise<boolean> {
+  await lock(kysely, "project", item.projectId);
   const project = await kysely.selectFrom("projects").select("id").where("id", "=", item.projectId).executeTakeFirst();
   if (project === undefined) return false;
   await kysely
@@ -72,6 +74,7 @@ export async function changeWorkItem(
   fields: Partial<Pick<WorkItem, "title" | "description" | "status">>,
   at: number,
 ): Promise<boolean> {
+  await lock(kysely, "work_item", id);
   const changed = await kysely
     .updateTable("work_items")
     .set({ ...fields, updated_at: at })
@@ -82,6 +85,7 @@ export async function changeWorkItem(
 }
 
 export async function removeWorkItem(kysely: Kysely<Schema>, id: string): Promise<void> {
+  await lock(kysely, "work_item", id);
   await removeAttemptsOf(kysely, kysely.selectFrom("attempts").select("id").where("work_item_id", "=", id));
   await kysely.deleteFrom("work_items").where("id", "=", id).execute();
 }

@@ -14,6 +14,7 @@ import { prepare } from "../prepare.ts";
 import type { Lines } from "../queue/lines.ts";
 import { tableLines } from "../queue/table-lines.ts";
 import { storeFileOf } from "../sqlite-files/backups.ts";
+import { addUpTotals } from "../tasks/agent-totals.ts";
 import type { CopyEnd } from "./table-rows.ts";
 
 export type CopyAddress = (SqliteOptions | PostgresOptions) & {
@@ -71,7 +72,8 @@ async function postgresSource(address: CopyAddress & PostgresOptions): Promise<C
     await store.close();
   }
   const { postgresDatabase } = await import("../postgres/postgres-database.ts");
-  const { read, close } = await postgresDatabase(address);
+  const { read, write, close } = await postgresDatabase(address);
+  await write(addUpTotals);
   return { schema: address.schema ?? DEFAULT_SCHEMA, read, close };
 }
 

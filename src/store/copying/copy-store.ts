@@ -3,8 +3,9 @@
  * sides completely. Until that is done the target is marked as incomplete, and nobody else can open it; a copy that was
  * interrupted starts from the beginning when it is called again. The source is not changed.
  */
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 import { AsyncAgentsError } from "../../model/errors.ts";
+import { readLastSeq } from "../feed.ts";
 import { putMeta, readMeta, removeMeta } from "../meta.ts";
 import { putInLine } from "../queue/queued-runs.ts";
 import type { Schema } from "../schema.ts";
@@ -62,6 +63,7 @@ async function copyInto(copy: StoreCopy, source: CopySource, target: CopyTarget)
       await requireClaim(copy, kysely);
       return work(kysely);
     });
+  if (target.schema !== null) await continueFeed(source, tables, write);
   for (const table of tables) await copyTable(copy, table, { source, target, write });
   const copied: CopiedTable[] = [];
   for (const table of tables) copied.push({ name: table.name, ...(await checkTable(copy, table, { source, target })) });
@@ -91,7 +93,7 @@ async function sameTables(source: CopySource, target: CopyTarget): Promise<Table
 
 /** Marks the target as incomplete in the transaction that finds it empty, or finds the mark of an earlier copy. */
 async function claimTarget(copy: StoreCopy, target: CopyTarget, tables: readonly TableShape[]): Promise<void> {
-  await target.write(async (kysely) => {
+  const claim = async (kysely: Kysely<Schema>) => {
     const isMarked = (await readMeta(kysely, "copying")) !== null;
     for (const table of isMarked ? [] : tables) {
       if (await isEmpty(kysely, table)) continue;
@@ -99,7 +101,9 @@ async function claimTarget(copy: StoreCopy, target: CopyTarget, tables: readonly
       throw new AsyncAgentsError("not_empty", message);
     }
     await putMeta(kysely, "copying", copy.id);
-  });
+  };
+  // Alone: what an earlier copy is writing is over, and its next write finds the mark of this one.
+  await target.write(claim, { isAlone: true });
 }
 
 async function requireClaim(copy: StoreCopy, kysely: Kysely<Schema>): Promise<void> {
@@ -114,7 +118,10 @@ async function copyTable(copy: StoreCopy, table: TableShape, { source, target, w
   while (await write((kysely) => removeRows(kysely, schema, table))) copy.signal?.throwIfAborted();
   let rows = 0;
   for await (const page of pagesOf(source, table)) {
-    await write((kysely) => insertRows(kysely, schema, table, page));
+    await write(async (kysely) => {
+      await insertRows(kysely, schema, table, page);
+      if (schema !== null && table.name === "events") await placeBySeq(kysely);
+    });
     rows += page.length;
     report(copy, { step: "copying", table: table.name, rows });
   }
@@ -131,6 +138,19 @@ async function checkTable(copy: StoreCopy, table: TableShape, { source, target }
     `${rows} rows, checksum ${checksum}${lastNumber === null ? "" : `, last number ${lastNumber}`}`;
   const message = `The copy of ${table.name} differs: ${wordsOf(given)} in the source, ${wordsOf(made)} in the copy. Somebody changed one of the stores meanwhile: stop everything that uses them, then copy again.`;
   throw new AsyncAgentsError("store_unavailable", message);
+}
+
+/** The place of a copied event is its number. */
+async function placeBySeq(kysely: Kysely<Schema>): Promise<void> {
+  await kysely.updateTable("events").set({ place: sql<number>`seq` }).where("place", "is", null).execute();
+}
+
+/** The places that PostgreSQL gives come after those that readers of the source may have seen. */
+async function continueFeed(source: CopySource, tables: readonly TableShape[], write: Write): Promise<void> {
+  const events = tables.find(({ name }) => name === "events");
+  const numbered = events === undefined ? null : await readLastNumber(source, events);
+  const place = Math.max(numbered ?? 0, source.schema === null ? 0 : await source.read(readLastSeq));
+  await write((kysely) => kysely.updateTable("feed_end").set({ place }).execute());
 }
 
 /** Runs wait in lines that are not among the tables on PostgreSQL. */

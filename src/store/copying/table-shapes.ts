@@ -1,6 +1,6 @@
 /**
  * The tables of a store as its database describes them, so that what walks over all of them cannot forget one. Without
- * the search on SQLite, which fills itself from `tasks`.
+ * the search on SQLite, which fills itself from `tasks`, and without what PostgreSQL has for many writers.
  */
 import { type Kysely, sql } from "kysely";
 import { AsyncAgentsError } from "../../model/errors.ts";
@@ -24,10 +24,14 @@ interface ColumnRow {
   numbered: boolean | number;
 }
 
+/** A copied event stands in the place of its number, and an agent's totals are added up before they are copied. */
+const FOR_MANY_WRITERS: ReadonlySet<string> = new Set(["feed_end.place", "events.place", "agent_totals.slot"]);
+
 /** `schema`: the schema on PostgreSQL; null on SQLite. */
 export async function tableShapes(kysely: Kysely<Schema>, schema: string | null): Promise<TableShape[]> {
   const { rows } = await (schema === null ? sqliteColumns : postgresColumns(schema)).execute(kysely);
-  const tables = Map.groupBy(rows, ({ table }) => table);
+  const copied = rows.filter(({ table, column }) => !FOR_MANY_WRITERS.has(`${table}.${column}`));
+  const tables = Map.groupBy(copied, ({ table }) => table);
   return [...tables]
     .map(([name, columns]) => shapeOf(name, columns))
     .sort((one, other) => (one.name < other.name ? -1 : 1));

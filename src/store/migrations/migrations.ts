@@ -21,6 +21,7 @@ import { queueTables } from "./10-queue.ts";
 import { leases } from "./11-leases.ts";
 import { remoteCallsTable } from "./12-remote-calls.ts";
 import { transcriptsTable } from "./13-transcripts.ts";
+import { feedOrder } from "./14-feed-order.ts";
 
 type Migration = (kysely: Kysely<Schema>, dialect: Dialect) => Promise<void>;
 
@@ -38,6 +39,7 @@ const MIGRATIONS: readonly Migration[] = [
   leases,
   remoteCallsTable,
   transcriptsTable,
+  feedOrder,
 ];
 
 /** The version that this code reads and writes. */
@@ -48,7 +50,7 @@ export async function migrate(database: Database, target = SCHEMA_VERSION): Prom
   // No table yet, or nothing readable: the write below creates it, or throws the real error.
   const known = await database.read(storedVersion).catch(() => 0);
   if (known >= target) return;
-  await database.write(async (kysely) => {
+  const work = async (kysely: Kysely<Schema>) => {
     await kysely.schema
       .createTable("meta")
       .ifNotExists()
@@ -59,7 +61,8 @@ export async function migrate(database: Database, target = SCHEMA_VERSION): Prom
       await MIGRATIONS[version]?.(kysely, database.dialect);
       await putMeta(kysely, "schema_version", String(version + 1));
     }
-  });
+  };
+  await database.write(work, { isAlone: true });
 }
 
 /** Throws if a newer asyncagents has changed the store: writes of this version might be wrong there. */

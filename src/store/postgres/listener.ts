@@ -1,11 +1,13 @@
 /**
  * One connection that LISTENs, and reconnects with bounded backoff. Calls back once after each (re)connection, since
- * something may have been missed. Never throws; never keeps the process alive.
+ * something may have been missed, and every few seconds: a process may die between its commit and its announcement.
+ * Never throws; never keeps the process alive.
  */
 import type { Client } from "pg";
 
 const FIRST_PAUSE = 100;
 const LONGEST_PAUSE = 5_000;
+const POLL_MS = 3_000;
 
 /** `connect` creates an unconnected client. Returns a function that stops listening. */
 export function postgresListener(connect: () => Client, channel: string, changed: () => void): () => void {
@@ -40,9 +42,12 @@ export function postgresListener(connect: () => Client, channel: string, changed
       .catch(() => again(next));
   };
   start();
+  const poll = setInterval(changed, POLL_MS);
+  poll.unref();
 
   return () => {
     stopped = true;
+    clearInterval(poll);
     if (timer !== null) clearTimeout(timer);
     client?.end().catch(() => {});
   };

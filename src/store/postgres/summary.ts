@@ -3,6 +3,7 @@
  * Only reads; creates and migrates nothing. For `doctor` and `store status`.
  */
 import type { PostgresOptions } from "../open.ts";
+import { connectionSettings } from "./connection-settings.ts";
 import { postgresFailure } from "./failure.ts";
 
 const TIMEOUT_MS = 5_000;
@@ -16,12 +17,8 @@ interface PostgresSummary {
 export async function postgresSummary(options: PostgresOptions): Promise<PostgresSummary | null> {
   const { connectionString, schema = "asyncagents" } = options;
   const { Client } = (await import("pg")).default;
-  const client = new Client({
-    connectionString,
-    connectionTimeoutMillis: TIMEOUT_MS,
-    query_timeout: TIMEOUT_MS,
-    application_name: "asyncagents",
-  });
+  const { client: settings } = connectionSettings(connectionString);
+  const client = new Client({ ...settings, connectionTimeoutMillis: TIMEOUT_MS, query_timeout: TIMEOUT_MS });
   // A connection that breaks fails the query; it must not crash the process.
   client.on("error", () => {});
   try {

@@ -4,6 +4,7 @@
  */
 import { type Kysely, type SelectQueryBuilder, sql } from "kysely";
 import type { Dialect } from "../database.ts";
+import { placeOf } from "../feed.ts";
 import type { Schema } from "../schema.ts";
 import type { PruneObstacle } from "../store.ts";
 
@@ -65,7 +66,9 @@ export async function obstaclesTo(
   );
   keep("batch", ({ batch_id }) => live.has(batch_id) || launching.has(batch_id));
   // The position of the feed must never go back, and a store without events counts as new.
-  const newest = await kysely.selectFrom("events").select("task_id").orderBy("seq", "desc").limit(1).executeTakeFirst();
+  // PostgreSQL puts those first that have no place yet.
+  const events = kysely.selectFrom("events").select("task_id").orderBy(placeOf(kysely), "desc").limit(1);
+  const newest = await events.executeTakeFirst();
   keep("newest", ({ id }) => newest?.task_id === id);
   return found;
 }

@@ -7,8 +7,10 @@ import { type Kysely, sql } from "kysely";
 import { STATUSES, type Status } from "../../model/task.ts";
 import { raiseBoardVersion } from "../board/version.ts";
 import type { Database, Dialect } from "../database.ts";
+import { placeOf } from "../feed.ts";
 import { readMeta } from "../meta.ts";
 import type { Schema } from "../schema.ts";
+import { tryLock } from "../sql/lock.ts";
 import type { Pruned, PruneObstacle, PruneRequest, PruneStep } from "../store.ts";
 import { subtractTasks } from "../tasks/agent-totals.ts";
 import { obstaclesTo, type PruneCandidate } from "./obstacles.ts";
@@ -52,9 +54,10 @@ export async function pruneStep(
   });
   if (looked !== null) return looked;
   return write(async (kysely) => {
-    const tasks = await lockCandidates(kysely, dialect, request);
+    const found = await selectCandidates(kysely, request).execute();
+    const tasks = dialect === "postgres" ? await lockTasks(kysely, found, request) : found;
     const { free, kept } = await divide(kysely, dialect, tasks);
-    return { removed: await removeTasks(kysely, free, request.endedBefore), kept, next: nextOf(tasks) };
+    return { removed: await removeTasks(kysely, free, request.endedBefore), kept, next: nextOf(found) };
   });
 }
 
@@ -74,18 +77,18 @@ function selectCandidates(kysely: Kysely<Schema>, { endedBefore, after }: PruneR
 }
 
 /** On PostgreSQL others may write meanwhile: a task that somebody changes right now is left for the next time. */
-async function lockCandidates(
+async function lockTasks(
   kysely: Kysely<Schema>,
-  dialect: Dialect,
+  found: readonly PruneCandidate[],
   request: PruneRequest,
 ): Promise<PruneCandidate[]> {
-  const tasks = selectCandidates(kysely, request);
-  if (dialect === "sqlite") return tasks.execute();
-  const locked = await tasks.forUpdate().skipLocked().execute();
-  const ids = locked.map(({ id }) => id);
+  const named = found.map(({ id }) => id);
+  const ids = await tryLock(kysely, "task", named);
+  if (ids.length === 0) return [];
   // A notice that was dropped can be made due again.
-  if (ids.length > 0) await kysely.selectFrom("notices").select("id").where("task_id", "in", ids).forUpdate().execute();
-  return locked;
+  await kysely.selectFrom("notices").select("id").where("task_id", "in", ids).forUpdate().execute();
+  // Somebody may have changed one before it was locked.
+  return selectCandidates(kysely, request).where("id", "in", ids).execute();
 }
 
 function nextOf(tasks: readonly PruneCandidate[]): PruneStep["next"] {
@@ -171,7 +174,7 @@ function countsByAgent(tasks: readonly PruneCandidate[]): Map<string, Record<Sta
 async function newestSeqOf(kysely: Kysely<Schema>, ids: readonly string[]): Promise<number> {
   const row = await kysely
     .selectFrom("events")
-    .select(sql<number | null>`max(seq)`.as("seq"))
+    .select(({ fn }) => fn.max<number | null>(placeOf(kysely)).as("seq"))
     .where("task_id", "in", ids)
     .executeTakeFirst();
   return Number(row?.seq ?? 0);

@@ -10,7 +10,6 @@ import { isLive } from "../../model/task.ts";
 import type { Transition } from "../../model/transition.ts";
 import type { Schema } from "../schema.ts";
 import type { ExpectedOwner } from "../store.ts";
-import { readTask } from "../tasks/reads.ts";
 import { applyEvent } from "../tasks/writes.ts";
 import type { Lines } from "./lines.ts";
 import { removeQueuedRun, requeueRun, retriesLeft } from "./queued-runs.ts";
@@ -22,8 +21,14 @@ export async function applyToTask(
   given: TaskEvent,
   expected?: ExpectedOwner,
 ): Promise<Transition> {
-  const event = (await retry(kysely, id, given)) ?? given;
-  const outcome = await applyEvent(kysely, id, event, expected);
+  let event = given;
+  const outcome = await applyEvent(kysely, id, given, expected, (task) => {
+    if (given.type !== "run.failed" || task.id === task.sessionId || retryInstead(task, given, 1) === null) return null;
+    return retriesLeft(kysely, id).then((retries) => {
+      event = retryInstead(task, given, retries) ?? given;
+      return event;
+    });
+  });
   if (!outcome.changed) return outcome;
   const { task } = outcome;
   if (event.type === "run.requeued") await requeueRun(kysely, lines, id);
@@ -31,11 +36,4 @@ export async function applyToTask(
     await removeQueuedRun(kysely, lines, id);
   }
   return outcome;
-}
-
-async function retry(kysely: Kysely<Schema>, id: string, event: TaskEvent): Promise<TaskEvent | null> {
-  if (event.type !== "run.failed") return null;
-  const task = await readTask(kysely, id);
-  if (task === null || task.id === task.sessionId || retryInstead(task, event, 1) === null) return null;
-  return retryInstead(task, event, await retriesLeft(kysely, id));
 }

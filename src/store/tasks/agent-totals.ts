@@ -2,11 +2,14 @@
  * The totals of each agent's tasks, updated in the transaction of every event, so that reading them does not depend on
  * the number of tasks. The numbers by status are those of the stored tasks. The rest is what agents have done in all:
  * the sum over stored and pruned tasks and runs, each for the agent that did it.
+ * On PostgreSQL an agent has several rows, one for each `slot` of connections: writes do not wait for each other.
  */
 import { type Kysely, sql } from "kysely";
 import { runDuration, STATUSES, type Status, type Task } from "../../model/task.ts";
 import { compiledOnce, given, preparedQuery } from "../compiled-query.ts";
 import type { RowOf, Schema } from "../schema.ts";
+import { dialectOf } from "../sql/dialect.ts";
+import { together } from "../sql/together.ts";
 import type { AgentTotals } from "../store.ts";
 
 const MOST_AGENTS = 1_000;
@@ -23,7 +26,7 @@ const PROGRESS = [
 const ADDED = [...STATUSES, ...PROGRESS, "ended_runs", "duration_sum"] as const;
 const COLUMNS = ["agent", ...ADDED, "duration_min", "duration_max"] as const;
 
-type TotalsRow = RowOf<"agent_totals">;
+type TotalsRow = Omit<RowOf<"agent_totals">, "slot">;
 
 /** Adds what an event changed. `before` is null for a task that the event created. */
 export async function addToTotals(kysely: Kysely<Schema>, before: Task | null, after: Task): Promise<void> {
@@ -34,8 +37,8 @@ export async function addToTotals(kysely: Kysely<Schema>, before: Task | null, a
 
 /** The task counts for its new agent; earlier work and usage stay with the previous one. */
 async function handOver(kysely: Kysely<Schema>, { agent, status }: Task, change: TotalsRow): Promise<void> {
-  await add(kysely, { ...nothingOf(agent), [status]: -1 });
-  await add(kysely, { ...change, [status]: change[status] + 1 });
+  const leaves = { ...nothingOf(agent), [status]: -1 };
+  await together([add(kysely, leaves), add(kysely, { ...change, [status]: change[status] + 1 })]);
 }
 
 /** Removes pruned tasks from the numbers by status. What was done and paid stays. */
@@ -100,7 +103,7 @@ const add = preparedQuery<TotalsRow>((kysely, change) => {
     .insertInto("agent_totals")
     .values(change)
     .onConflict((conflict) =>
-      conflict.column("agent").doUpdateSet({
+      conflict.columns(dialectOf(kysely) === "postgres" ? ["agent", "slot"] : ["agent"]).doUpdateSet({
         ...Object.fromEntries(ADDED.map((name) => [name, sql<number>`${own(name)} + ${added(name)}`])),
         duration_min: better("duration_min", "<"),
         duration_max: better("duration_max", ">"),
@@ -108,8 +111,25 @@ const add = preparedQuery<TotalsRow>((kysely, change) => {
     );
 });
 
+/** PostgreSQL only: leaves one row of each agent. */
+export async function addUpTotals(kysely: Kysely<Schema>): Promise<void> {
+  const totals = await selectSums(kysely).execute();
+  await kysely.deleteFrom("agent_totals").execute();
+  if (totals.length > 0) await kysely.insertInto("agent_totals").values(totals).execute();
+}
+
+function selectSums(kysely: Kysely<Schema>) {
+  return kysely
+    .selectFrom("agent_totals")
+    .select("agent")
+    .select(ADDED.map((name) => sql<number>`sum(${sql.ref(name)})`.as(name)))
+    .select([sql<number | null>`min(duration_min)`.as("duration_min")])
+    .select([sql<number | null>`max(duration_max)`.as("duration_max")])
+    .groupBy("agent");
+}
+
 export async function readAgentTotals(kysely: Kysely<Schema>): Promise<AgentTotals[]> {
-  const rows = await kysely.selectFrom("agent_totals").select(COLUMNS).orderBy("agent").limit(MOST_AGENTS).execute();
+  const rows = await selectSums(kysely).orderBy("agent").limit(MOST_AGENTS).execute();
   return rows.map(totalsOf);
 }
 

@@ -6,31 +6,31 @@ import { type Kysely, sql } from "kysely";
 import type { Run } from "../../model/task.ts";
 import { clamp } from "../clamp.ts";
 import type { Schema } from "../schema.ts";
+import { lock } from "../sql/lock.ts";
+import { together } from "../sql/together.ts";
 import type { RunSpan } from "../store.ts";
 
 const MOST_SPANS = 5_000;
 const SPAN_CHARACTERS = 2_048;
 
-export async function readBatchOf(
+/** Locks the parent: launches of one message at the same time get one batch. */
+export async function lockBatchOf(
   kysely: Kysely<Schema>,
   parentSessionId: string,
   among: { messageId: string } | "live",
 ): Promise<string | null> {
-  // A launch without a task is newer than every task, and counts as live.
   let launches = kysely.selectFrom("launches").select("batch_id").where("parent_session_id", "=", parentSessionId);
   if (among !== "live") launches = launches.where("parent_message_id", "=", among.messageId);
-  const launch = await launches.orderBy("at", "desc").limit(1).executeTakeFirst();
-  if (launch) return launch.batch_id;
   const own = kysely.selectFrom("tasks").select("batch_id").where("parent_session_id", "=", parentSessionId);
-  const row = await (among === "live"
-    ? own.where(sql<boolean>`live = 1`)
-    : own.where("parent_message_id", "=", among.messageId)
-  )
-    .orderBy("started_at", "desc")
-    .orderBy("created_seq", "desc")
-    .limit(1)
-    .executeTakeFirst();
-  return row?.batch_id ?? null;
+  const tasks =
+    among === "live" ? own.where(sql<boolean>`live = 1`) : own.where("parent_message_id", "=", among.messageId);
+  const [, launch, task] = await together([
+    lock(kysely, "parent", parentSessionId),
+    launches.orderBy("at", "desc").limit(1).executeTakeFirst(),
+    tasks.orderBy("started_at", "desc").orderBy("created_seq", "desc").limit(1).executeTakeFirst(),
+  ]);
+  // A launch without a task is newer than every task, and counts as live.
+  return launch?.batch_id ?? task?.batch_id ?? null;
 }
 
 export async function readBatchRuns(kysely: Kysely<Schema>, batchId: string, limit?: number): Promise<RunSpan[]> {

@@ -2,13 +2,15 @@
  * Notices: written once per task, run and topic in the transaction of the event that caused them, claimed as one group
  * per parent, settled once. Sends nothing, and does not judge whether a sender is alive.
  */
-import { type Insertable, type Kysely, sql } from "kysely";
+import { type Kysely, sql } from "kysely";
 import type { Task } from "../../model/task.ts";
 import type { NoticeIntent } from "../../model/transition.ts";
 import { clamp } from "../clamp.ts";
 import { preparedQuery } from "../compiled-query.ts";
 import { isRegistered } from "../instances.ts";
 import type { RowOf, Schema } from "../schema.ts";
+import { lock } from "../sql/lock.ts";
+import { together } from "../sql/together.ts";
 import type { Notice, NoticeClaim, NoticeSender, NoticeState, Store } from "../store.ts";
 
 type Reclaim = Parameters<Store["reclaimNotices"]>[1];
@@ -37,42 +39,62 @@ const COLUMNS = [
   "fence",
 ] as const;
 
-/** Writes nothing if the run already has a notice on this topic. */
+/**
+ * Writes nothing if the run already has a notice on this topic. The task is stored as it is now. Two tasks of a batch
+ * that end at once count one after the other, so that one of them is the last.
+ */
 export async function addNotice(kysely: Kysely<Schema>, task: Task, intent: NoticeIntent, at: number): Promise<void> {
   const { batchId, parentSessionId } = task;
-  const [batch] = await countBatch(kysely, { batchId, parentSessionId });
-  const total = Number(batch?.total ?? 0);
-  const live = Number(batch?.live ?? 0);
-  await insertNotice(kysely, {
-    task_id: task.id,
-    run: task.run.number,
-    kind: intent.kind,
-    topic: intent.topic,
-    parent_session_id: parentSessionId,
-    created_at: at,
-    batch_ended: total - live,
-    batch_total: total,
-    batch_live: live,
-    state: "pending",
-    attempts: 0,
-  });
+  const notice = { id: task.id, run: task.run.number, kind: intent.kind, topic: intent.topic, at };
+  await together([
+    lock(kysely, "parent", parentSessionId),
+    insertNotice(kysely, { ...notice, batchId, parentSessionId }),
+  ]);
 }
 
-const countBatch = preparedQuery<
-  { batchId: string; parentSessionId: string },
-  { total: number | string; live: number | string | null }
->((kysely, { batchId, parentSessionId }) =>
-  kysely
-    .selectFrom("tasks")
-    .select([sql<number>`count(*)`.as("total"), sql<number | null>`sum(live)`.as("live")])
-    .where("batch_id", "=", batchId)
-    .where("parent_session_id", "=", parentSessionId),
-);
+interface NewNotice extends NoticeIntent {
+  id: string;
+  run: number;
+  at: number;
+  batchId: string;
+  parentSessionId: string;
+}
 
-const insertNotice = preparedQuery<Insertable<Schema["notices"]>>((kysely, row) =>
+const insertNotice = preparedQuery<NewNotice>((kysely, { id, run, kind, topic, at, batchId, parentSessionId }) =>
   kysely
     .insertInto("notices")
-    .values(row)
+    .columns([
+      "task_id",
+      "run",
+      "kind",
+      "topic",
+      "parent_session_id",
+      "created_at",
+      "batch_total",
+      "batch_live",
+      "batch_ended",
+      "state",
+      "attempts",
+    ])
+    .expression((row) =>
+      row
+        .selectFrom("tasks")
+        .select([
+          sql<string>`cast(${id} as text)`.as("task_id"),
+          sql<number>`cast(${run} as integer)`.as("run"),
+          sql<string>`cast(${kind} as text)`.as("kind"),
+          sql<string>`cast(${topic} as text)`.as("topic"),
+          sql<string>`cast(${parentSessionId} as text)`.as("parent_session_id"),
+          sql<number>`cast(${at} as double precision)`.as("created_at"),
+          sql<number>`count(*)`.as("batch_total"),
+          sql<number>`coalesce(sum(live), 0)`.as("batch_live"),
+          sql<number>`count(*) - coalesce(sum(live), 0)`.as("batch_ended"),
+          sql.lit("pending").as("state"),
+          sql.lit(0).as("attempts"),
+        ])
+        .where("batch_id", "=", batchId)
+        .where("parent_session_id", "=", parentSessionId),
+    )
     .onConflict((conflict) => conflict.columns(["task_id", "run", "topic"]).doNothing()),
 );
 
@@ -117,16 +139,20 @@ export async function claimNotices(
   parentSessionId: string,
   claim: NoticeClaim,
 ): Promise<Notice[]> {
-  if ((await readNotices(kysely, parentSessionId, "sending", 1)).length > 0) return [];
   const { messageId, sender, limit, aloneAfter = Number.POSITIVE_INFINITY, freshOnly = false, counts = true } = claim;
-  const pending = await readNotices(kysely, parentSessionId, "pending", 1_000);
+  const [, sending, pending] = await together([
+    lock(kysely, "parent", parentSessionId),
+    readNotices(kysely, parentSessionId, "sending", 1),
+    readNotices(kysely, parentSessionId, "pending", 1_000),
+  ]);
+  if (sending.length > 0) return [];
   const fresh = pending.filter((notice) => notice.attempts < aloneAfter).slice(0, limit);
   const [alone] = pending.toSorted((one, other) => one.attempts - other.attempts);
   const group = fresh.length > 0 ? fresh : alone === undefined || freshOnly ? [] : [alone];
   if (group.length === 0) return [];
   // One for the whole group.
   const fence = 1 + Math.max(...group.map((notice) => notice.fence));
-  await kysely
+  const claimed = await kysely
     .updateTable("notices")
     .set((row) => ({ state: "sending", message_id: messageId, sender, attempts: row("attempts", "+", counts ? 1 : 0) }))
     .set({ fence })
@@ -135,9 +161,11 @@ export async function claimNotices(
       "in",
       group.map((notice) => notice.id),
     )
+    // One that was dropped meanwhile stays dropped.
+    .where("state", "=", "pending")
+    .returning(COLUMNS)
     .execute();
-  const taken = { state: "sending", messageId, sender, fence } as const;
-  return group.map((notice) => ({ ...notice, ...taken, attempts: notice.attempts + (counts ? 1 : 0) }));
+  return inOrder(claimed);
 }
 
 export async function reclaimNotices(kysely: Kysely<Schema>, messageId: string, claim: Reclaim): Promise<Notice[]> {
@@ -153,6 +181,10 @@ export async function reclaimNotices(kysely: Kysely<Schema>, messageId: string, 
     .where("fence", "=", from.fence)
     .returning(COLUMNS)
     .execute();
+  return inOrder(rows);
+}
+
+function inOrder(rows: readonly RowOf<"notices">[]): Notice[] {
   return rows.map(noticeOf).toSorted((one, other) => one.id - other.id);
 }
 

@@ -6,11 +6,19 @@ import type { Run, Task } from "../../model/task.ts";
 import { clamp } from "../clamp.ts";
 import { preparedQuery } from "../compiled-query.ts";
 import type { Schema } from "../schema.ts";
+import { lock } from "../sql/lock.ts";
+import { together } from "../sql/together.ts";
 import { RUN_COLUMNS, runOf, type TaskRow, taskOf, taskRowColumns, withNewestRun } from "./rows.ts";
 
 export async function readTask(kysely: Kysely<Schema>, id: string): Promise<Task | null> {
   const [row] = await selectTask(kysely, { id });
   return row === undefined ? null : taskOf(row);
+}
+
+/** For a write that decides on it: nobody else changes or creates it until the transaction is over. */
+export async function lockTask(kysely: Kysely<Schema>, id: string): Promise<Task | null> {
+  const [, task] = await together([lock(kysely, "task", id), readTask(kysely, id)]);
+  return task;
 }
 
 const selectTask = preparedQuery<{ id: string }, TaskRow>((kysely, { id }) =>

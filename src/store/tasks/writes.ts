@@ -1,56 +1,62 @@
 /**
  * Turns an event into rows: the task, its run, the totals, the work item, the event and the notice, in the caller's
- * transaction. Only `transition` decides; a refusal writes nothing. Does not open transactions.
+ * transaction. Only `transition` decides; a refusal writes nothing. What it decides on is read under locks in one round
+ * trip, what follows is written in another. Does not open transactions.
  */
 import type { Insertable, Kysely, Updateable } from "kysely";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import type { TaskEvent } from "../../model/events.ts";
 import { isLive, type Task } from "../../model/task.ts";
 import { type Transition, transition } from "../../model/transition.ts";
-import { moveWorkItem } from "../board/work-item-moves.ts";
+import { lockMovedItem, moveWorkItem } from "../board/work-item-moves.ts";
 import { preparedQuery } from "../compiled-query.ts";
-import { appendEvent, dropEarlierProgress } from "../feed.ts";
+import { appendEvent, dropProgress } from "../feed.ts";
 import { isRegistered } from "../instances.ts";
 import type { Schema } from "../schema.ts";
+import { together } from "../sql/together.ts";
 import { storableEvent, storableText } from "../storable.ts";
 import type { ExpectedOwner } from "../store.ts";
 import { addToTotals } from "./agent-totals.ts";
 import { addNotice } from "./notices.ts";
-import { readTask } from "./reads.ts";
+import { lockTask } from "./reads.ts";
 import { changingColumns, placeColumns, runRow, taskRow } from "./rows.ts";
 
+/** With `replaced`, another event may take the place of this one, depending on the task. */
 export async function applyEvent(
   kysely: Kysely<Schema>,
   taskId: string,
   input: TaskEvent,
   expected?: ExpectedOwner,
+  replaced: (task: Task, event: TaskEvent) => Promise<TaskEvent> | null = () => null,
 ): Promise<Transition> {
   const id = storableText(taskId);
-  const { event, json } = storableEvent(input);
-  if ("task" in event && event.task.id !== id) {
-    throw new AsyncAgentsError("internal", `The event makes task ${event.task.id} but was applied to ${id}.`);
+  if ("task" in input && storableText(input.task.id) !== id) {
+    throw new AsyncAgentsError("internal", `The event makes task ${input.task.id} but was applied to ${id}.`);
   }
-  const before = await readTask(kysely, id);
+  const [before, item] = await together([lockTask(kysely, id), lockMovedItem(kysely, id, input)]);
+  const { event, json } = storableEvent((before && (await replaced(before, input))) ?? input);
   if (expected && before !== null && isLive(before.status) && !(await isExpected(kysely, before, expected))) {
     return { changed: false, task: before, reason: "other_owner" };
   }
   const outcome = transition(before, event);
   if (!outcome.changed) return outcome;
-  const seq = await appendEvent(kysely, id, event.type, json);
-  if ("progress" in event && event.progress !== null) await dropEarlierProgress(kysely, id, seq);
-  if (before === null) {
-    await insertTask(kysely, taskRow(outcome.task, seq));
-  } else {
-    await updateTask(kysely, {
-      id,
-      ...changingColumns(outcome.task),
-      ...(isMoved(event) && placeColumns(outcome.task)),
-    });
-  }
-  await writeRun(kysely, before, outcome.task);
-  await addToTotals(kysely, before, outcome.task);
-  await moveWorkItem(kysely, before, outcome.task, event.at);
-  if (outcome.notice !== null) await addNotice(kysely, outcome.task, outcome.notice, event.at);
+  const { task: after, notice } = outcome;
+  const hasProgress = "progress" in event && event.progress !== null;
+  const dropped = hasProgress ? dropProgress(kysely, id) : null;
+  const appended = appendEvent(kysely, id, event.type, json);
+  // A new task's row carries the number of its event.
+  const row = before === null ? taskRow(after, await appended) : null;
+  await together([
+    dropped,
+    appended,
+    row === null
+      ? updateTask(kysely, { id, ...changingColumns(after), ...(isMoved(event) && placeColumns(after)) })
+      : insertTask(kysely, row),
+    writeRun(kysely, before, after),
+    addToTotals(kysely, before, after),
+    item && moveWorkItem(kysely, item, { before, after, at: event.at }),
+    notice && addNotice(kysely, after, notice, event.at),
+  ]);
   return outcome;
 }
 

@@ -222,7 +222,10 @@ function replaySuite(bed: StoreBed): void {
       }
       const entries = (await store.feed(began)).filter((entry) => entry.taskId === id);
       expect(entries.map((entry) => entry.event.type)).toEqual(kept);
-      expect((await store.lastSeq()) - began).toBe(changes);
+      // Progress that was superseded at once may never have had a place.
+      const places = (await store.lastSeq()) - began;
+      expect(places).toBeLessThanOrEqual(changes);
+      expect(places).toBeGreaterThanOrEqual(kept.length);
       const folded = entries.reduce<Task | null>((task, { event }) => transition(task, event).task, null);
       expect(folded).toEqual(await store.task(given));
     });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Client } from "pg";
-import { freePort } from "../../src/process/free-port.ts";
-import { postgresListener } from "../../src/store/postgres/listener.ts";
+import { freePort } from "../../../src/process/free-port.ts";
+import { postgresListener } from "../../../src/store/postgres/listener.ts";
 
 /** Longer than the longest first pause before a reconnection, in ms. */
 const AFTER_FIRST_PAUSE = 300;

@@ -1,0 +1,116 @@
+/**
+ * Reads a connection string: where the server is, TLS as psql understands it (`sslmode`, `sslrootcert`, `sslcert`,
+ * `sslkey`), and how many connections a process uses (`pool_max`). Every connection of ours has these limits of time.
+ * Errors never show the connection string: it may contain a password.
+ */
+import { readFileSync } from "node:fs";
+import type { ConnectionOptions } from "node:tls";
+import type { ClientConfig } from "pg";
+import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
+
+export interface ConnectionSettings {
+  client: ClientConfig;
+  /** The most connections of one store, without the one that listens. */
+  poolMax: number;
+}
+
+const POOL_MAX = 10;
+/** One that writes, one that reads, and one that orders the feed. */
+const SMALLEST_POOL = 3;
+const LARGEST_POOL = 1_000;
+
+const LIMITS = {
+  connectionTimeoutMillis: 10_000,
+  statement_timeout: 30_000,
+  /** Of one wait for a lock; the write is then run again, until it has taken too long. */
+  lock_timeout: 5_000,
+  /** A process that froze inside a write must not keep its locks forever. */
+  idle_in_transaction_session_timeout: 15_000,
+  /** For a server that vanished without closing the connection. Longer than a statement may take. */
+  query_timeout: 45_000,
+};
+
+/** Parameters that are read here; the driver would understand them differently or not at all. */
+const OWN = ["sslmode", "sslrootcert", "sslcert", "sslkey", "pool_max"] as const;
+
+export function connectionSettings(connectionString: string): ConnectionSettings {
+  const url = urlOf(connectionString);
+  const own = new Map(OWN.map((name) => [name, url.searchParams.get(name)]));
+  for (const name of OWN) url.searchParams.delete(name);
+  const ssl = tlsOf(own);
+  const client: ClientConfig = {
+    connectionString: url.href,
+    keepAlive: true,
+    application_name: "asyncagents",
+    pipeline: true,
+    ...LIMITS,
+    ...(ssl !== undefined && { ssl }),
+  };
+  return { client, poolMax: poolMaxOf(own.get("pool_max") ?? null) };
+}
+
+function urlOf(connectionString: string): URL {
+  try {
+    return new URL(connectionString);
+  } catch {
+    // Without the cause: it would show the password.
+    throw invalid(
+      "The connection string of PostgreSQL cannot be read. Write it as postgres://user:password@host:5432/database, with characters such as # / ? @ in the password percent-encoded (# is %23).",
+    );
+  }
+}
+
+/** As psql has it: `require` encrypts without checking who the server is, unless a root certificate is given. */
+function tlsOf(own: ReadonlyMap<(typeof OWN)[number], string | null>): ConnectionOptions | false | undefined {
+  const mode = own.get("sslmode") ?? null;
+  const root = own.get("sslrootcert") ?? null;
+  const files = {
+    ...pemOf("ca", "sslrootcert", root),
+    ...pemOf("cert", "sslcert", own.get("sslcert") ?? null),
+    ...pemOf("key", "sslkey", own.get("sslkey") ?? null),
+  };
+  switch (mode) {
+    case null:
+      return root === null ? undefined : { ...files, rejectUnauthorized: true };
+    case "disable":
+      return false;
+    case "require":
+      return root === null ? { ...files, rejectUnauthorized: false } : checkedChain(files);
+    case "verify-ca":
+      return checkedChain(files);
+    case "verify-full":
+      return { ...files, rejectUnauthorized: true };
+    default:
+      throw invalid(
+        `sslmode is "${mode}" in the connection string of PostgreSQL. Use disable, require, verify-ca or verify-full.`,
+      );
+  }
+}
+
+function checkedChain(files: ConnectionOptions): ConnectionOptions {
+  return { ...files, rejectUnauthorized: true, checkServerIdentity: () => undefined };
+}
+
+function pemOf(option: "ca" | "cert" | "key", name: string, file: string | null): ConnectionOptions {
+  if (file === null || (option === "ca" && file === "system")) return {};
+  try {
+    return { [option]: readFileSync(file, "utf8") };
+  } catch (thrown) {
+    throw invalid(
+      `${name} in the connection string of PostgreSQL cannot be read (${messageOf(thrown)}). Name a PEM file that this user may read.`,
+    );
+  }
+}
+
+function poolMaxOf(text: string | null): number {
+  if (text === null) return POOL_MAX;
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= SMALLEST_POOL && value <= LARGEST_POOL) return value;
+  throw invalid(
+    `pool_max in the connection string of PostgreSQL must be a whole number from ${SMALLEST_POOL} to ${LARGEST_POOL}, not "${text}".`,
+  );
+}
+
+function invalid(message: string): AsyncAgentsError {
+  return new AsyncAgentsError("store_unavailable", message);
+}

@@ -1,0 +1,126 @@
+/**
+ * One write transaction on one connection. It begins together with its first queries. If the connection breaks during
+ * the commit, the server is asked what became of it; if it cannot say, the outcome stays open, and no later write of
+ * this store begins before it is known. Does not retry.
+ */
+
+import type { Kysely } from "kysely";
+import type { Pool, PoolClient } from "pg";
+import { AsyncAgentsError } from "../../model/errors.ts";
+import type { WriteOptions } from "../database.ts";
+import { retryWhileBusy } from "../retry-while-busy.ts";
+import type { Schema } from "../schema.ts";
+import type { ClientKysely } from "./client-kysely.ts";
+
+/** How long to ask what became of a commit while the server cannot be reached, in ms. */
+const COMMIT_PATIENCE = 10_000;
+
+type Work<T> = (kysely: Kysely<Schema>) => Promise<T>;
+
+export interface Written<T> {
+  result: T;
+  changed: boolean;
+}
+
+/** The outcome of a commit that nobody could find out; the cause says why. */
+export class UnknownOutcome {
+  readonly cause: unknown;
+
+  constructor(cause: unknown) {
+    this.cause = cause;
+  }
+}
+
+export class Transactions {
+  readonly #pool: Pool;
+  readonly #kyselyOf: (client: PoolClient) => Promise<ClientKysely>;
+  /** Shared by all writes; a migration has it alone. */
+  readonly #schemaLock: string;
+  /** Transactions whose commit was sent, but not answered. */
+  readonly #open = new Set<string>();
+
+  constructor(pool: Pool, kyselyOf: (client: PoolClient) => Promise<ClientKysely>, schema: string) {
+    this.#pool = pool;
+    this.#kyselyOf = kyselyOf;
+    this.#schemaLock = `asyncagents:${schema}`;
+  }
+
+  async write<T>(work: Work<T>, options: WriteOptions): Promise<Written<T>> {
+    for (const xid of [...this.#open]) await this.#isCommitted(xid);
+    const client = await this.#pool.connect();
+    let isBroken = true;
+    try {
+      const bound = await this.#kyselyOf(client);
+      const { xid, result } = await this.#prepare(client, bound, work, options);
+      try {
+        await commit(client);
+      } catch (thrown) {
+        this.#open.add(xid);
+        // Perhaps only the answer was lost.
+        const isCommitted = await this.#isCommitted(xid).catch(() => {
+          throw new UnknownOutcome(thrown);
+        });
+        if (!isCommitted) throw thrown;
+        return { result, changed: bound.hasChanged };
+      }
+      isBroken = false;
+      return { result, changed: bound.hasChanged };
+    } catch (thrown) {
+      isBroken = isBroken && !(await isRolledBack(client));
+      throw thrown;
+    } finally {
+      client.release(isBroken);
+    }
+  }
+
+  /** Runs the work up to the commit. */
+  async #prepare<T>(client: PoolClient, bound: ClientKysely, work: Work<T>, { isAlone = false }: WriteOptions) {
+    bound.hasChanged = false;
+    bound.queryTimeout = isAlone ? 0 : null;
+    const begin = isAlone ? "begin; set local statement_timeout = 0; set local lock_timeout = 0" : "begin";
+    const lock = isAlone ? "pg_advisory_xact_lock" : "pg_advisory_xact_lock_shared";
+    const first = [
+      client.query(begin),
+      client.query({
+        name: `asyncagents_${lock}`,
+        text: `select pg_current_xact_id()::text as xid, ${lock}(hashtextextended($1, 0))`,
+        values: [this.#schemaLock],
+        ...(isAlone && { query_timeout: 0 }),
+      }),
+    ] as const;
+    // Sent together with these two. If one of these failed, that is the reason for what came after it.
+    const [begun, locked, done] = await Promise.allSettled([...first, work(bound.kysely)]);
+    for (const each of [begun, locked, done]) if (each.status === "rejected") throw each.reason;
+    const { rows } = (locked as PromiseFulfilledResult<{ rows: { xid: string }[] }>).value;
+    return { xid: String(rows[0]?.xid), result: (done as PromiseFulfilledResult<T>).value };
+  }
+
+  /** Rejects if the transaction is not over, or if the server cannot be asked. */
+  async #isCommitted(xid: string): Promise<boolean> {
+    const ask = async () => {
+      const { rows } = await this.#pool.query("select pg_xact_status($1::xid8) as status", [xid]);
+      const status = rows[0]?.status;
+      if (status !== "in progress") return status === "committed";
+      const message = "An earlier write to the task store on PostgreSQL is still under way. Try again.";
+      throw new AsyncAgentsError("store_unavailable", message);
+    };
+    const isCommitted = await retryWhileBusy(ask, { shouldRetry: () => true, limit: COMMIT_PATIENCE });
+    this.#open.delete(xid);
+    return isCommitted;
+  }
+}
+
+async function commit(client: PoolClient): Promise<void> {
+  const { command } = await client.query("commit");
+  if (command === "COMMIT") return;
+  throw new AsyncAgentsError("internal", `PostgreSQL answered a commit with ${command}.`);
+}
+
+async function isRolledBack(client: PoolClient): Promise<boolean> {
+  try {
+    await client.query("rollback");
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,47 @@
+/**
+ * Locks by name, held until the end of a write transaction. What a write decides on, it reads in a statement after its
+ * lock: that one sees what the previous holder wrote. SQLite needs none, because a write has the whole database there.
+ * Who needs several takes them in the order of `LockedNoun`; a deadlock is retried all the same.
+ */
+import { type Kysely, type RawBuilder, sql } from "kysely";
+import { preparedQuery } from "../compiled-query.ts";
+import type { Schema } from "../schema.ts";
+import { dialectOf } from "./dialect.ts";
+
+/** `task`: with its runs and events. `work_item`: with its attempts. `parent`: its batches and notices. */
+type LockedNoun = "project" | "repo" | "task" | "work_item" | "parent";
+
+export async function lock(kysely: Kysely<Schema>, noun: LockedNoun, id: string): Promise<void> {
+  if (dialectOf(kysely) === "postgres") await takeLock(kysely, { name: nameOf(noun, id) });
+}
+
+/** Several of one kind, in an order that is the same for everybody. */
+export async function lockAll(kysely: Kysely<Schema>, noun: LockedNoun, ids: readonly string[]): Promise<void> {
+  for (const id of ids.toSorted()) await lock(kysely, noun, id);
+}
+
+/** Locks those that nobody else holds now, and returns them. PostgreSQL only. */
+export async function tryLock(kysely: Kysely<Schema>, noun: LockedNoun, ids: readonly string[]): Promise<string[]> {
+  const taken = sql`pg_try_advisory_xact_lock(hashtextextended(${sql.lit(nameOf(noun, ""))} || id, 0))`;
+  const { rows } = await sql<{ id: string }>`select id from unnest(${ids}::text[]) as id where ${taken}`.execute(
+    kysely,
+  );
+  return rows.map(({ id }) => id);
+}
+
+const takeLock = preparedQuery<{ name: string }>((kysely, { name }) =>
+  kysely.selectNoFrom(advisoryLock(sql`${name}`).as("locked")),
+);
+
+/** The expression that takes the lock, for a query that finds the id itself. */
+export function lockOf(noun: LockedNoun, id: RawBuilder<unknown>): RawBuilder<unknown> {
+  return advisoryLock(sql`${sql.lit(nameOf(noun, ""))} || ${id}`);
+}
+
+function nameOf(noun: LockedNoun, id: string): string {
+  return `${noun}:${id}`;
+}
+
+function advisoryLock(name: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`pg_advisory_xact_lock(hashtextextended(${name}, 0))`;
+}
