@@ -14,6 +14,7 @@ import {
 } from "./opencode/background-task.ts";
 import { type Judged, judge, MANY_MEASURES, measuresOf } from "./opencode/measures.ts";
 import type { Trial } from "./opencode/trial.ts";
+import { postgresWrites } from "./postgres/postgres-writes.ts";
 import { bytesTable, disturbance, MODE_LABELS, timesTable, verdictLine } from "./report.ts";
 import { statusApi } from "./status/status-api.ts";
 
@@ -32,6 +33,7 @@ const benchmarks: Record<Benchmark, (run: Run, started: number) => Promise<{ pas
   "background-task": backgroundTask,
   "many-tasks": manyTasks,
   "status-api": ({ parts, quick }, started) => statusApi({ parts, quick, onProgress: progressFrom(started) }),
+  "postgres-writes": ({ quick }, started) => postgresWrites({ quick, onProgress: progressFrom(started) }),
 };
 
 async function main(args: string[]): Promise<number> {
