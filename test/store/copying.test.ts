@@ -196,7 +196,7 @@ test("an interrupted copy is refused by everybody, and made anew by the next one
 test("of two copies into one store, only one is made", async () => {
   const [source, target] = [newPostgres(), newPostgres()];
   const store = await open(source);
-  await fill(store);
+  for (const id of ["a", "b"]) await create(store, id);
   await store.close();
   const outcomes = await Promise.allSettled([copy(source, target), copy(source, target)]);
   const failed = outcomes.filter(({ status }) => status === "rejected");
@@ -206,7 +206,7 @@ test("of two copies into one store, only one is made", async () => {
     }),
   ]);
   const copied = await open(target);
-  expect((await copied.tasks({})).total).toBe(452);
+  expect((await copied.tasks({})).total).toBe(2);
   await copied.close();
 }, 180_000);
 

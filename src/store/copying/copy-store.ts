@@ -60,7 +60,7 @@ async function copyInto(copy: StoreCopy, source: CopySource, target: CopyTarget)
   await claimTarget(copy, target, tables);
   const write: Write = (work) =>
     target.write(async (kysely) => {
-      await requireClaim(copy, kysely);
+      await requireClaim(copy, target, kysely);
       return work(kysely);
     });
   if (target.schema !== null) await continueFeed(source, tables, write);
@@ -106,8 +106,11 @@ async function claimTarget(copy: StoreCopy, target: CopyTarget, tables: readonly
   await target.write(claim, { isAlone: true });
 }
 
-async function requireClaim(copy: StoreCopy, kysely: Kysely<Schema>): Promise<void> {
-  if ((await readMeta(kysely, "copying")) === copy.id) return;
+/** On PostgreSQL another copy could take over between this look and the commit, if the mark were not locked. */
+async function requireClaim(copy: StoreCopy, { schema }: CopyTarget, kysely: Kysely<Schema>): Promise<void> {
+  const mark = kysely.selectFrom("meta").select("value").where("key", "=", "copying");
+  const row = await (schema === null ? mark : mark.forShare()).executeTakeFirst();
+  if (row?.value === copy.id) return;
   const message = `Another copy into ${copy.to.shown} was started, and goes on there. This one has stopped.`;
   throw new AsyncAgentsError("store_unavailable", message);
 }
