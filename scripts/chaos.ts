@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { interestingSeeds } from "./chaos/interesting-seeds.ts";
 
-const HELP = `Usage: npm run chaos [-- KILLS] [--seeds] [--seed N,…] [--history] [--choose N]
+const HELP = `Usage: npm run chaos [-- KILLS] [--seeds] [--seed N,…] [--history] [--choose N] [--fleet]
 
 Kills real processes of OpenCode (kill -9) and checks that nothing was lost, told twice or reported wrongly.
 
@@ -14,12 +14,14 @@ Kills real processes of OpenCode (kill -9) and checks that nothing was lost, tol
   --seeds      only the seeds: the simulator's most interesting ones, played on real programs
   --seed N,…   only these seeds
   --history    print what happens in each seed also if nothing is wrong
+  --fleet      only the fleet: 500 tasks on three machines with one PostgreSQL, which die, stand still and lose their database
   --choose N   play N seeds in the simulator, and keep the plans of the 20 most interesting ones
   --help       this text
 
 Exit code: 0 when nothing was wrong, 1 when a test failed, 2 for wrong arguments.`;
 
 const CHOSEN = 20;
+const FLEET_TASKS = "500";
 const PLANS = join(import.meta.dir, "../test/chaos/seeds/plans.jsonl");
 const SECOND = 1_000;
 
@@ -30,6 +32,8 @@ interface ChaosArguments {
   /** As the tests read it. */
   seeds: string;
   history: boolean;
+  /** With many tasks. */
+  fleet: boolean;
   choose: number | null;
   help: boolean;
 }
@@ -43,6 +47,7 @@ function readArguments(args: readonly string[]): ChaosArguments {
       seed: { type: "string" },
       history: { type: "boolean", default: false },
       choose: { type: "string" },
+      fleet: { type: "boolean", default: false },
       help: { type: "boolean", short: "h", default: false },
     },
   });
@@ -54,7 +59,12 @@ function readArguments(args: readonly string[]): ChaosArguments {
     throw new Error("--choose needs a whole number.");
   return {
     kills,
-    files: values.seeds || values.seed !== undefined ? "test/chaos/seeds.test.ts" : "test/chaos",
+    files: values.fleet
+      ? "test/chaos/fleet"
+      : values.seeds || values.seed !== undefined
+        ? "test/chaos/seeds.test.ts"
+        : "test/chaos",
+    fleet: values.fleet,
     seeds: values.seed ?? "all",
     history: values.history,
     choose: values.choose === undefined ? null : Number(values.choose),
@@ -62,7 +72,7 @@ function readArguments(args: readonly string[]): ChaosArguments {
   };
 }
 
-async function runTests({ kills, files, seeds, history }: ChaosArguments): Promise<number> {
+async function runTests({ kills, files, seeds, history, fleet }: ChaosArguments): Promise<number> {
   const child = Bun.spawn([process.execPath, "test", files, "--timeout", String((1 + Number(kills)) * 60 * SECOND)], {
     cwd: join(import.meta.dir, ".."),
     env: {
@@ -70,6 +80,7 @@ async function runTests({ kills, files, seeds, history }: ChaosArguments): Promi
       ASYNCAGENTS_CHAOS_KILLS: kills,
       ASYNCAGENTS_CHAOS_SEEDS: seeds,
       ...(history && { ASYNCAGENTS_CHAOS_HISTORY: "1" }),
+      ...(fleet && { ASYNCAGENTS_FLEET_TASKS: FLEET_TASKS }),
     },
     stdio: ["ignore", "inherit", "inherit"],
   });
