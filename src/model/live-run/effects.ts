@@ -21,8 +21,8 @@ export type RunEffect =
   | { type: "poll"; soon: boolean }
   /** A timer; replaces the one of that name. */
   | { type: "wake"; name: WakeName; ms: number }
-  /** The prompt was given up: should it still arrive, it is stopped. */
-  | { type: "abandon" }
+  /** The prompt was given up: it is stopped when it arrives or, if it is in its session already, when it begins. */
+  | { type: "abandon"; isThere?: true }
   /** The session may be at work with no run behind it: it is stopped, with retries. */
   | { type: "sweep" };
 

@@ -230,7 +230,7 @@ describe("evidence", () => {
   test("a host that has not begun is given time", () => {
     const idle = after(working, { type: "session.idle" }).run;
     expect(effectsOf(after(idle, shown("status")))).toEqual(["poll"]);
-    expect(effectsOf(after(idle, [BEGIN_MS + 10, shown("status")]))).toEqual([`error: ${NO_OUTPUT}`]);
+    expect(effectsOf(after(idle, [BEGIN_MS + 10, shown("status")]))).toEqual(["abandon", `error: ${NO_OUTPUT}`]);
     // Another program's work in the session came first.
     const longAgo = after(
       working,
@@ -239,7 +239,7 @@ describe("evidence", () => {
     );
     expect(effectsOf(after(longAgo.run, [70_000, shown("status", {}, 60_001)]))).toEqual(["poll"]);
     const failed: RunInput = { type: "session.failed", error: "no credit", aborted: false };
-    expect(effectsOf(after(working, failed, shown("status")))).toEqual(["error: no credit"]);
+    expect(effectsOf(after(working, failed, shown("status")))).toEqual(["abandon", "error: no credit"]);
   });
 
   test("beside a message that is being written is that of another program: it counts when the session is idle for certain", () => {
@@ -265,6 +265,13 @@ describe("evidence", () => {
     expect(after(working, failed, { type: "session.working" }).run.announced).toBeNull();
     // The stop of an earlier prompt: this one has not begun.
     expect(effectsOf(after(working, late, shown("status")))).toEqual(["poll"]);
+  });
+
+  test("a prompt that ends before it begins is stopped should it begin: it may wait behind a person's turn, which failed", () => {
+    const failed: RunInput = { type: "session.failed", error: "no credit", aborted: false };
+    const { effects } = after(working, failed, shown("status"));
+    expect(effects.map(wordOf)).toEqual(["abandon", "error: no credit"]);
+    expect(effects[0]).toEqual({ type: "abandon", isThere: true });
   });
 
   test("does not change how a run ends that is being stopped", () => {
