@@ -40,6 +40,8 @@ export class Canceller {
       const cancelled = await cancelQueued(this.#context, task, reason);
       if (cancelled) return { task: cancelled, asked: false };
     }
+    // A run that is stored and not driven yet is no orphan.
+    await this.#driver.settled(task.id);
     if (this.#driver.drives(task)) {
       await this.#cancelOwn(task, reason);
     } else {

@@ -104,11 +104,13 @@ export class Launcher {
     const sessionId = await this.#makeSession(caller, request, launch).catch(this.#givingUp(run));
     reach("session-made");
     const stored = { ...run, taskId: sessionId };
-    const created = await this.#unlessLost(this.#create(launch, sessionId), stored).catch(this.#givingUp(stored));
-    if (!created.changed) return this.#givingUp(run)(notCreated(created.task, launch, sessionId));
-    reach("row-written");
-    this.#driver.begin(created.task, request.limits);
-    return created.task;
+    return this.#driver.beginning(sessionId, async () => {
+      const created = await this.#unlessLost(this.#create(launch, sessionId), stored).catch(this.#givingUp(stored));
+      if (!created.changed) return this.#givingUp(run)(notCreated(created.task, launch, sessionId));
+      reach("row-written");
+      this.#driver.begin(created.task, request.limits);
+      return created.task;
+    });
   }
 
   /** Whatever failed, and however far it came: nothing of the run stays open. */
@@ -145,10 +147,9 @@ export class Launcher {
   }
 
   async #resume(caller: Caller, task: Task, request: ResumeRequest): Promise<Task> {
-    const { prompt, followUpId } = request;
-    requireText("prompt", prompt, MAX_PROMPT);
+    requireText("prompt", request.prompt, MAX_PROMPT);
     const agent = request.agent === undefined ? undefined : (await this.agent(request.agent)).name;
-    const { store, host, now, settings, instance, reach } = this.#context;
+    const { host, settings, instance } = this.#context;
     refuseResume(task, settings, request.allow);
     assertBegan(task);
     assertHere(task, instance.machine);
@@ -158,6 +159,12 @@ export class Launcher {
         `The session of task ${task.id} no longer exists, so it cannot be resumed. Start a new ${settings.launchTool} instead.`,
       );
     }
+    return this.#driver.beginning(task.id, () => this.#beginResume(caller, task, { ...request, agent }));
+  }
+
+  async #beginResume(caller: Caller, task: Task, { agent, ...request }: ResumeRequest): Promise<Task> {
+    const { prompt, followUpId } = request;
+    const { store, host, now, settings, instance, reach } = this.#context;
     const messageId = host.newMessageId();
     const resuming = store.write(async (transaction) => {
       // The prompt leaves the queue in the transaction that makes it a run: it is neither lost nor run twice.

@@ -4,6 +4,8 @@ import { gate, say } from "../../src/hosts/scripted/script.ts";
 import type { ScriptedHost } from "../../src/hosts/scripted/scripted-host.ts";
 import { AsyncAgentsError } from "../../src/model/errors.ts";
 import { CANCELLED } from "../../src/model/evidence.ts";
+import type { Task } from "../../src/model/task.ts";
+import { sqliteStore } from "../../src/store/open.ts";
 import { codeOf, ended, idle, launch, newWorld, notices, when } from "./engine-bed.ts";
 
 describe("cancel", () => {
@@ -187,6 +189,45 @@ describe("cancel", () => {
     for (const task of [held, adopted]) {
       expect(await ended(two, task)).toMatchObject({ status: "cancelled", run: { error: CANCELLED } });
     }
+  });
+
+  test("a cancel of a run that is stored, and whose process has not heard so yet, waits for that: it is never prompted", async () => {
+    const world = newWorld();
+    const [stored, door] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const store = await sqliteStore({ directory: world.directory });
+    let prompts = 0;
+    const side = await world.side({
+      store: {
+        ...store,
+        async write(work) {
+          const written = await store.write(work);
+          if ((await store.task(task?.id ?? ""))?.status === "resumed") {
+            stored.resolve();
+            await door.promise;
+          }
+          return written;
+        },
+      },
+      settings: { launchPauseMs: 50 },
+      host: (host) => ({
+        async prompt(sessionId: string, input: PromptInput) {
+          prompts++;
+          await host.prompt(sessionId, input);
+        },
+      }),
+    });
+    const parent = world.parent();
+    let task: Task | null = null;
+    const first = await ended(side, await launch(side, parent, world.script(say("first"))));
+    task = first;
+    const resuming = side.engine.resumeTask(first, { prompt: world.script(say("second")) });
+    await stored.promise;
+    const cancelling = side.engine.cancel(parent, first.id);
+    for (let turn = 0; turn < 200; turn++) await new Promise(setImmediate);
+    door.resolve();
+    await resuming;
+    const { task: after } = await cancelling;
+    expect([after.run.number, after.status, side.engine.liveRuns, prompts]).toEqual([1, "cancelled", 0, 1]);
   });
 
   test("a cancel while the prompt is being sent leaves nothing running", async () => {

@@ -47,11 +47,13 @@ async function launch(parts: LaunchParts, claimed: ClaimedRun): Promise<Task> {
     model,
     messageId: host.newMessageId(),
   };
-  const begun = await begin(parts, claimed, event);
-  if (!begun.changed) throw claimLost(task.id);
-  reach("row-written");
-  driver.begin(begun.task, claimed.run.limits);
-  return begun.task;
+  return driver.beginning(task.id, async () => {
+    const begun = await begin(parts, claimed, event);
+    if (!begun.changed) throw claimLost(task.id);
+    reach("row-written");
+    driver.begin(begun.task, claimed.run.limits);
+    return begun.task;
+  });
 }
 
 /** The session that an earlier claim made and never prompted, or a new one. */

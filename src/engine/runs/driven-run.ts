@@ -132,7 +132,7 @@ export class DrivenRun {
       case "wake":
         return this.#wake(effect.name, effect.ms);
       case "abandon":
-        return leftovers.expect(this.task.run.messageId, this.sessionId);
+        return leftovers.expect(this.task.run.messageId, this.sessionId, effect.isThere);
       case "sweep":
         return leftovers.stop(this.sessionId, this.task.run.messageId);
     }

@@ -13,6 +13,7 @@ import type { RunInput } from "../../model/live-run/inputs.ts";
 import { isPrompted, isWanted, type LiveRun, launchedRun } from "../../model/live-run/live-run.ts";
 import { isLive, type Task } from "../../model/task.ts";
 import { settlesWithin } from "../../process/deadline.ts";
+import { KeyedQueue } from "../../process/keyed-queue.ts";
 import { Answers } from "../answers.ts";
 import type { EngineContext } from "../context.ts";
 import { DrivenRun, momentOf, type RunSurroundings } from "./driven-run.ts";
@@ -37,6 +38,11 @@ export class Driver {
   readonly #surroundings: RunSurroundings;
   /** Prompts wait here until the launches beside them have returned. */
   readonly lull: Lull;
+  /**
+   * By task: the writes that give a run to this instance, until the run is driven or given up. One may be stored while
+   * its answer is on the way: then the run is neither driven yet nor an orphan.
+   */
+  readonly #beginnings = new KeyedQueue();
   readonly answers: Answers;
   readonly #pollTimer: PollTimer;
   #stopped = false;
@@ -81,8 +87,22 @@ export class Driver {
     if (run.place.waits) run.tell({ type: "turn.delayed" });
   }
 
+  /** Does work that writes the beginning of a run of that task, and begins it. */
+  beginning<T>(taskId: string, work: () => Promise<T>): Promise<T> {
+    return this.#beginnings.run(taskId, work);
+  }
+
+  /** Resolves when no run of that task is about to begin here. */
+  settled(taskId: string): Promise<void> {
+    return this.#beginnings.run(taskId, async () => {});
+  }
+
   /** Takes over a run that is already at work in this host, unless another process was faster. */
-  async adopt(task: Task): Promise<void> {
+  adopt(task: Task): Promise<void> {
+    return this.beginning(task.id, () => this.#adopt(task));
+  }
+
+  async #adopt(task: Task): Promise<void> {
     const { store, instance, now, settings } = this.#context;
     const event = { type: "task.adopted", at: now(), owner: instance.id } as const;
     const { owner, fence } = task;
@@ -104,6 +124,7 @@ export class Driver {
    */
   async verify(taskId?: string): Promise<void> {
     const { store, instance } = this.#context;
+    if (taskId !== undefined) await this.settled(taskId);
     for (const run of [...this.#runs.values()]) {
       const { id, fence } = run.task;
       if (taskId !== undefined && id !== taskId) continue;

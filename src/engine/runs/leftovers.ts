@@ -46,9 +46,9 @@ export class Leftovers {
     else void stopping.then(() => this.afterStop(sessionId, work));
   }
 
-  /** Stops this prompt should it still arrive. */
-  expect(messageId: string, sessionId: string): void {
-    this.#expect(messageId, { sessionId, isThere: false });
+  /** Stops this prompt should it still arrive; if it is there already, when the agent takes it up. */
+  expect(messageId: string, sessionId: string, isThere = false): void {
+    this.#expect(messageId, { sessionId, isThere });
   }
 
   /**
