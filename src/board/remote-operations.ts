@@ -64,7 +64,7 @@ export function remoteOperations(context: RemoteContext): RemoteOperations {
       const schema: z.ZodType = operation === "logs" ? messagePageSchema : OPERATIONS[operation].output;
       const parsed = schema.safeParse(answer);
       if (parsed.success) return parsed.data as RemoteOutput<Name>;
-      const message = `Process ${to.pid} performed ${operation}, and answered in a form that this version does not know. Run the same version of asyncagents everywhere.`;
+      const message = `Process ${to.pid} performed ${operation}, and answered in a form that this version does not know. Run the same version everywhere.`;
       throw new AsyncAgentsError("internal", message, { cause: parsed.error });
     },
     async daemon(machine) {

@@ -38,6 +38,7 @@ const SECTIONS: readonly { title: string; names: readonly string[] }[] = [
   },
   { title: "The board", names: ["project", "item", "attempt"] },
   { title: "The daemon", names: ["up", "down", "restart", "link", "mcp", "store", "prune"] },
+  { title: "Many machines", names: ["runner", "token", "audit"] },
   { title: "Setting up", names: ["install", "doctor", "completion", "version", "help"] },
 ];
 

@@ -217,7 +217,7 @@ export class Desk {
     const starter = [DAEMON_HOST, RUNNER_HOST].flatMap((kind) => there.find((each) => each.host === kind) ?? []);
     const found = ofHost.find((each) => each.directory === directory) ?? starter[0] ?? ofHost[0];
     if (found) return found;
-    const message = `This is on another machine (${machine}), where no program runs now. Start asyncagents there (asyncagents up), then try again.`;
+    const message = `This is on another machine (${machine}), where no program runs now. Start it there (asyncagents up), then try again.`;
     throw new AsyncAgentsError("host_unavailable", message, { details: { machine } });
   }
 

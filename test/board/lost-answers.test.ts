@@ -32,7 +32,7 @@ async function settled({ side, store, task_id }: Board) {
   });
 }
 
-const WRITES = ["the attempt", "its worktrees", "the instance", "the launch", "the task"];
+const WRITES = ["the audit log", "the attempt", "its worktrees", "the instance", "the launch", "the task"];
 const cases = WRITES.flatMap((name, i) => [
   { name, number: i + 1, fate: "lost" as const },
   { name, number: i + 1, fate: "failed" as const },
@@ -70,7 +70,8 @@ test.each(["lost", "failed"] as const)("the write of its session is %s: the atte
 test("an attempt whose write failed here and is committed later does not stay as if it were being set up", async () => {
   const board = await faultyBoard();
   const { side, store, faults, start, task_id } = board;
-  faults.write = nth(1, "late");
+  // The first write is the entry of the audit log.
+  faults.write = nth(2, "late");
   expect(await start().catch((thrown: { code: string }) => thrown.code)).toBe("store_unavailable");
   await eventually(store, async () => {
     const { attempts } = await side.call("list_task_attempts", { task_id });
@@ -82,10 +83,10 @@ test.each(["answered", "failing"] as const)(
   "a task whose creation lost its answer is created once, however often it is repeated, while reads are %s",
   async (reads) => {
     const { side, faults, project_id } = await faultyBoard();
-    // The first write claims the request_id.
-    const second = nth(2, "lost");
+    // The first writes are the entry of the audit log and the claim of the request_id.
+    const third = nth(3, "lost");
     faults.write = (events) => {
-      const fate = second(events);
+      const fate = third(events);
       faults.areReadsFailing ||= fate === "lost" && reads === "failing";
       return fate;
     };

@@ -109,7 +109,8 @@ test("a prompt whose queueing failed here and is committed later runs, and is no
   const side = await bed.side(folder, { store });
   const { attempt_id } = await attemptOf(side, await projectOn(side, bed.git), "!say one");
   await wait(side, attempt_id);
-  faults.write = nth(1, "late");
+  // The first write is the entry of the audit log.
+  faults.write = nth(2, "late");
   await side.call("follow_up", { attempt_id, action: "queue", prompt: "!say two" });
   await eventually(store, async () => ((await runsOf(side, attempt_id)).length === 2 ? true : null));
 });
@@ -122,10 +123,10 @@ test.each(["answered", "failing"] as const)(
     const side = await bed.side(folder, { store, retryPause: 1 });
     const { attempt_id } = await attemptOf(side, await projectOn(side, bed.git), "!say one");
     await wait(side, attempt_id);
-    // The first write claims the request_id.
-    const second = nth(2, "lost");
+    // The first writes are the entry of the audit log and the claim of the request_id.
+    const third = nth(3, "lost");
     faults.write = (events) => {
-      const fate = second(events);
+      const fate = third(events);
       faults.areReadsFailing ||= fate === "lost" && reads === "failing";
       return fate;
     };

@@ -14,7 +14,7 @@ export const runnerCommand: Command = {
   name: "runner",
   summary: "run queued tasks until it is stopped",
   details:
-    "Claims tasks of `asyncagents run --queue` that fit its hosts and labels. On SIGTERM or Ctrl-C it claims nothing more and waits for its tasks; a second signal interrupts them. Limits count the queued tasks of all runners that use the same store.",
+    "Claims tasks that were launched with --queue and fit its hosts and labels. On SIGTERM or Ctrl-C it claims nothing more and waits for its tasks; a second signal interrupts them. Limits count the queued tasks of all runners that use the same store.",
   options: {
     hosts: {
       value: "names",

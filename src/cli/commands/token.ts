@@ -22,7 +22,7 @@ const createCommand: Command = {
   name: "token create",
   summary: "create a token for the server's door to other machines",
   details:
-    "The token is shown once; only its hash is stored. Each role includes the ones before it: read sees everything, launch also starts and steers agents, answer also answers their requests, admin does everything else. `asyncagents up --listen` opens the door.",
+    "The token is shown once; only its hash is stored. Each role includes the ones before it: read sees everything, launch also starts and steers agents, answer also answers their requests, admin does everything else. `asyncagents up --listen 127.0.0.1:8443` opens the door, for example behind a proxy.",
   options: {
     role: { value: "role", summary: `one of ${ROLES.join(", ")}`, completes: ROLES },
     name: { value: "name", summary: "who uses it, as the audit log shows it; never given twice" },
