@@ -11,6 +11,7 @@ import { Waiter } from "../engine/watching/waiter.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { KeyedQueue } from "../process/keyed-queue.ts";
 import { type CallOrigin, callerName, FROM_PERSON, isPerson } from "../protocol/call-origin.ts";
+import type { BoardOperation } from "../protocol/operation.ts";
 import {
   BOARD_OPERATIONS,
   type BoardOperationName,
@@ -118,7 +119,7 @@ export class Board {
     }
     const { origin = FROM_PERSON, signal } = options ?? {};
     assertRole(name, origin);
-    const { peopleOnly, readOnly } = BOARD_OPERATIONS[name];
+    const { peopleOnly, readOnly, stopsAgent }: BoardOperation = BOARD_OPERATIONS[name];
     // A command that an agent runs may look at what is for people, but not change it.
     if (peopleOnly && (origin.door === "model" || (!readOnly && !isPerson(origin)))) {
       throw new AsyncAgentsError("not_allowed", `Only people can use ${name}, on the command line or the dashboard.`);
@@ -137,7 +138,7 @@ export class Board {
         handler(parsed, { operation: name, origin, signal, hadEffects }),
       );
     if (readOnly) return perform();
-    return this.#audit.record({ by: callerName(origin), operation: name, input: parsed }, perform);
+    return this.#audit.record({ by: callerName(origin), operation: name, input: parsed, stopsAgent }, perform);
   };
 }
 

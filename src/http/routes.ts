@@ -61,13 +61,13 @@ async function perform<Name extends StatusOperationName>(
   name: Name,
   call: RoutedCall,
 ): Promise<Response> {
-  const { startsAgent, status }: Operation & { status?: number } = OPERATIONS[name];
+  const { startsAgent, stopsAgent, status }: Operation & { status?: number } = OPERATIONS[name];
   const { id, request, origin } = call;
   if (startsAgent) assertDepth(origin, context.maxDepth);
   const input = await inputOf(name, request);
   const act = () => HANDLERS[name](context, { ...call, input: input as HttpCall<Name>["input"] });
   const isChange = addressOf(name).method === "POST";
-  const recorded = { by: callerName(origin), operation: name, input: { id } };
+  const recorded = { by: callerName(origin), operation: name, input: { id }, stopsAgent };
   const answer = isChange ? await context.audit.record(recorded, act) : await act();
   return answer instanceof Response ? answer : replyJson(answer, status);
 }

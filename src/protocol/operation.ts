@@ -30,6 +30,8 @@ export interface Operation<
   access?: "open" | "token";
   /** It starts an agent, so it is rejected for agents that may not start others. */
   startsAgent?: true;
+  /** It stops an agent: it is done even while nothing can be recorded. */
+  stopsAgent?: true;
 }
 
 /** An operation of the status API: any server performs it, or forwards it to the process that can. */

@@ -241,6 +241,7 @@ export const taskOperations = {
   cancel: statusOperation({
     title: "Cancel a live task",
     role: "launch",
+    stopsAgent: true,
     output: taskSchema,
     access: "token",
     errors: ["task_not_found", "task_not_live", "host_unavailable", "host_failed"],

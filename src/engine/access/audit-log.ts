@@ -1,6 +1,7 @@
 /**
  * Records who changes what: an entry is stored before the change and completed after it, so that no change is missing.
- * A change that cannot be recorded is not made. Reads are not recorded.
+ * A change that cannot be recorded is not made, except that an agent can always be stopped, also while the disk is
+ * full. Reads are not recorded.
  */
 import type { AuditEntry } from "../../model/access-token.ts";
 import type { Store } from "../../store/store.ts";
@@ -15,6 +16,8 @@ interface AuditedCall {
   operation: string;
   /** Its parsed input, or what is known of it. */
   input: object;
+  /** It stops an agent, and is done even if it cannot be recorded. */
+  stopsAgent?: boolean;
 }
 
 /** The fields of inputs and outputs that say what a call is about, most specific first. */
@@ -28,13 +31,17 @@ export class AuditLog {
     this.#context = context;
   }
 
-  async record<T>({ by, operation, input }: AuditedCall, work: () => Promise<T>): Promise<T> {
+  async record<T>({ by, operation, input, stopsAgent }: AuditedCall, work: () => Promise<T>): Promise<T> {
     const { store, now } = this.#context;
     const subject = subjectOf(input);
-    const seq = await store.access.openAudit({ at: now(), by, operation, subject });
-    // The change is made: that its entry stays `started` must not make it look failed.
-    const close = (end: Pick<AuditEntry, "outcome" | "subject">) =>
-      store.access.closeAudit(seq, end).catch(() => undefined);
+    const open = () => store.access.openAudit({ at: now(), by, operation, subject });
+    const opened = stopsAgent ? await open().catch(() => null) : await open();
+    // The change is made: that its entry is missing or stays `started` must not make it look failed.
+    const close = async (end: Pick<AuditEntry, "outcome" | "subject">) => {
+      try {
+        await store.access.closeAudit(opened ?? (await open()), end);
+      } catch {}
+    };
     try {
       const answer = await work();
       await close({ outcome: "done", subject: subject ?? subjectOf(answer) });

@@ -175,6 +175,7 @@ export const attemptOperations = {
   stop_attempt: boardOperation({
     title: "Stop an attempt",
     role: "launch",
+    stopsAgent: true,
     description:
       "Stops what an attempt does now. Its work stays in the worktree, and queued follow-ups stay queued until the next send or queue.",
     toolset: "extended",
