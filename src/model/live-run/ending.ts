@@ -108,7 +108,9 @@ export function settle(run: LiveRun, evidence: Evidence, askedAt: number | null,
   }
   const ended = end(run, run.stopping?.verdict ?? judge(evidence, announced), totalsWith(run, evidence), at);
   // Perhaps it waits behind a person's turn, and the error is that one's: it must not begin after its end.
-  return begun || run.isHostDead ? ended : { run: ended.run, effects: [{ type: "abandon", isThere: true }, ...ended.effects] };
+  return begun || run.isHostDead
+    ? ended
+    : { run: ended.run, effects: [{ type: "abandon", isThere: true }, ...ended.effects] };
 }
 
 /** The host's program died: what the run had finished counts. */

@@ -73,7 +73,8 @@ async function postgresSource(address: CopyAddress & PostgresOptions): Promise<C
   }
   const { postgresDatabase } = await import("../postgres/postgres-database.ts");
   const { read, write, close } = await postgresDatabase(address);
-  await write(addUpTotals);
+  // Alone: two copies from one source must not add them up at once.
+  await write(addUpTotals, { isAlone: true });
   return { schema: address.schema ?? DEFAULT_SCHEMA, read, close };
 }
 
