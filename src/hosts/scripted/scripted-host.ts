@@ -31,6 +31,8 @@ export interface ScriptedHost extends Required<Host> {
   gate(name: string): ScriptedGate;
   /** Opens a session as a person would; returns its id. */
   openSession(title?: string): string;
+  /** Whether an agent of this host works in the session. */
+  isAtWork(sessionId: string): boolean;
   /** Deletes a session and its descendants. */
   deleteSession(sessionId: string): Promise<void>;
   /** Dies like a killed process: writes and reports nothing more. */
@@ -71,6 +73,7 @@ export function scriptedHost(options: ScriptedHostOptions = {}): ScriptedHost {
     gate,
     script: (name, steps) => sessions.script(name, steps),
     openSession: (title = "opened by a person") => sessions.add({ title }).id,
+    isAtWork: (sessionId) => turns.isRunning(sessionId),
     crash() {
       listeners.clear();
       turns.crash();

@@ -1,10 +1,11 @@
 /**
  * Creates scripted hosts: agents without a model that follow the instructions in their prompt (`instructions.ts`), for
- * trying out everything else. All hosts share their sessions; with a folder, sessions outlive the process, as on real
- * hosts.
+ * trying out everything else. All hosts share their sessions; with a folder, sessions outlive the process, and several
+ * processes use them, as on real hosts: a session in which nothing works here is read again before it is used.
  */
 import { type Clock, systemClock } from "../../process/clock.ts";
-import type { HostEvent, PromptInput, StartInput } from "../host.ts";
+import { makeId } from "../../process/make-id.ts";
+import type { HostEvent, NotifyInput, PromptInput, StartInput } from "../host.ts";
 import type { HostMaker, OpenedHost } from "../host-maker.ts";
 import { ScriptedFiles } from "./files.ts";
 import { instructedSteps } from "./instructions.ts";
@@ -30,14 +31,15 @@ export interface ScriptedHosts extends HostMaker {
 
 export function scriptedHosts(options: ScriptedHostsOptions = {}): ScriptedHosts {
   const { folder, agents = ["general", "explore"], now = systemClock.now, after } = options;
-  // Ids of a later process sort after those of an earlier one and never collide.
   const files = folder === undefined ? null : new ScriptedFiles(folder);
-  const sessions = new ScriptedSessions(now() * 1000, (id) => files?.find(id) ?? null);
+  // Ids of a later process sort after those of an earlier one. Processes that start at the same time differ in the end.
+  const ending = makeId("").slice(1, 9);
+  const sessions = new ScriptedSessions(now() * 1000, (id) => files?.find(id) ?? null, ending);
   files?.load(sessions);
   const hosts = new Set<ScriptedHost>();
   const unsaved = new Set<string>();
   const save = (sessionId: string) => {
-    if (sessions.has(sessionId)) files?.save(sessions.get(sessionId));
+    if (sessions.holds(sessionId)) files?.save(sessions.get(sessionId));
     else files?.remove(sessionId);
     unsaved.delete(sessionId);
   };
@@ -51,6 +53,12 @@ export function scriptedHosts(options: ScriptedHostsOptions = {}): ScriptedHosts
         return;
       }
     }
+  };
+  /** Another process may have changed it since it was read here. Scripts are not stored: this one's goes on. */
+  const refresh = (sessionId: string) => {
+    if (unsaved.has(sessionId) || [...hosts].some((host) => host.isAtWork(sessionId))) return;
+    const stored = files?.find(sessionId);
+    if (stored) sessions.restore({ ...stored, place: sessions.get(sessionId).place });
   };
 
   return {
@@ -70,11 +78,29 @@ export function scriptedHosts(options: ScriptedHostsOptions = {}): ScriptedHosts
           return sessionId;
         },
         async prompt(sessionId: string, input: PromptInput) {
+          refresh(sessionId);
           sessions.adopt(sessionId);
           if (scriptIn(input.text) === null) {
             sessions.follow(sessions.get(sessionId), instructedSteps(input.text, directory));
           }
           await scripted.prompt(sessionId, input);
+        },
+        async notify(sessionId: string, input: NotifyInput) {
+          refresh(sessionId);
+          sessions.adopt(sessionId);
+          await scripted.notify(sessionId, input);
+        },
+        async inspect(sessionId, runMessageId) {
+          refresh(sessionId);
+          return scripted.inspect(sessionId, runMessageId);
+        },
+        async messages(sessionId, page) {
+          refresh(sessionId);
+          return scripted.messages(sessionId, page);
+        },
+        async hasMessage(sessionId, messageId) {
+          refresh(sessionId);
+          return scripted.hasMessage(sessionId, messageId);
         },
       };
       hosts.add(host);

@@ -56,18 +56,22 @@ export class ScriptedSessions {
   readonly #scripts = new Map<string, ScriptedScript>();
   #ids: number;
   readonly #readOther: (id: string) => ScriptedSession | null;
+  readonly #ending: string;
 
-  /** `firstId` continues the ids of an earlier process. */
-  /** `readOther` gives the present state of a session of another process; null if there is none. */
-  constructor(firstId = 0, readOther: (id: string) => ScriptedSession | null = () => null) {
+  /**
+   * `firstId` continues the ids of an earlier process, `readOther` gives the present state of a session of another one
+   * (null if there is none), and `ending` ends all ids.
+   */
+  constructor(firstId = 0, readOther: (id: string) => ScriptedSession | null = () => null, ending = "") {
     this.#ids = firstId;
     this.#readOther = readOther;
+    this.#ending = ending;
   }
 
   /** Ids sort in order of creation. */
   newId(prefix: string): string {
     this.#ids++;
-    return `${prefix}_${String(this.#ids).padStart(8, "0")}`;
+    return `${prefix}_${String(this.#ids).padStart(8, "0")}${this.#ending}`;
   }
 
   script(name: string, steps: ScriptedScript): void {
@@ -104,6 +108,11 @@ export class ScriptedSessions {
 
   has(id: string): boolean {
     return this.#sessions.has(id) || this.#readOther(id) !== null;
+  }
+
+  /** Whether it is one of this process. */
+  holds(id: string): boolean {
+    return this.#sessions.has(id);
   }
 
   /** Makes a session of another process one of this one, which changes it from now on. */

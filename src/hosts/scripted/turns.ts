@@ -56,6 +56,10 @@ export class ScriptedTurns {
     return new Map([...this.#turns].map(([id, turn]) => [id, turn.state]));
   }
 
+  isRunning(sessionId: string): boolean {
+    return this.#turns.has(sessionId);
+  }
+
   async abort(sessionId: string): Promise<void> {
     const turn = this.#turns.get(sessionId);
     this.#due.delete(sessionId);

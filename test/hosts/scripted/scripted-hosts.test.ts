@@ -148,6 +148,44 @@ describe("kept sessions", () => {
     expect(resumed.messageId > held.messageId).toBe(true);
   });
 
+  test("are shared by processes: each adds to what the others wrote, and reads it", async () => {
+    const folder = newFolder();
+    const { directory, host } = await opened({ folder });
+    const { session, idle } = await run(host, "!say one");
+    await idle;
+    // This one reads the session when it starts, and the first one goes on with it.
+    const { host: other } = await scriptedHosts({ folder }).open(directory);
+    await (await run(host, "!say two", session)).idle;
+    const notice = { visible: "told", hidden: "", wake: false, agent: null, model: null, variant: null };
+    const messageId = other.newMessageId();
+    await other.notify?.(session, { ...notice, messageId });
+    expect(await host.hasMessage?.(session, messageId)).toBe(true);
+    const third = await run(host, "!say three", session);
+    await third.idle;
+    expect((await other.inspect(session, third.messageId)).answer).toEqual({ text: "three" });
+    const { host: later } = await scriptedHosts({ folder }).open(directory);
+    for (const each of [host, other, later]) {
+      const { messages } = await each.messages(session, { limit: 20, before: null });
+      const texts = messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "text" ? part.text : [])));
+      // The hidden part of the notice is empty.
+      expect(texts.filter((text) => text !== "")).toEqual([
+        "!say one",
+        "one",
+        "!say two",
+        "two",
+        "told",
+        "!say three",
+        "three",
+      ]);
+    }
+  });
+
+  test("have ids of their own, also on machines that start at the same time", async () => {
+    const input = { parentSessionId: "", parentAgent: "", title: "x", agent: "general", model: null, denyTools: [] };
+    const start = async () => (await opened({ now: () => 1_000 })).host.start({ ...input, launchId: "lau_1" });
+    expect(await start()).not.toBe(await start());
+  });
+
   test("are lost without a folder, and that is reported", async () => {
     const { directory, host } = await opened();
     const done = await run(host, "!say heard");
