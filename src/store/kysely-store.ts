@@ -12,7 +12,7 @@ import { readEntriesOf, readFeed, readLastSeq } from "./feed.ts";
 import { expireInstance, moveBeat, putInstance, readInstances, removeInstance } from "./instances.ts";
 import { refuseIfNewer } from "./migrations/migrations.ts";
 import { pruneStep, readPruned, readStartOfNewest } from "./pruning/prune.ts";
-import { beginClaim } from "./queue/claims.ts";
+import { beginClaim, releaseClaimsOf } from "./queue/claims.ts";
 import { kyselyQueue } from "./queue/kysely-queue.ts";
 import type { Lines } from "./queue/lines.ts";
 import { addQueuedRun } from "./queue/queued-runs.ts";
@@ -44,6 +44,7 @@ import { kyselyTranscripts } from "./transcripts/kysely-transcripts.ts";
 /** `lines` hands out queued runs; where there is one writer at a time, our own tables do. */
 export function kyselyStore(database: Database, lines: Lines = tableLines): Store {
   const { read, dialect, clock } = database;
+  const tables = { dialect, lines };
   const write = <T>(work: (kysely: Kysely<Schema>) => Promise<T>) =>
     unlessRolledBack(
       database.write(async (kysely) => {
@@ -55,7 +56,7 @@ export function kyselyStore(database: Database, lines: Lines = tableLines): Stor
   return {
     board: kyselyBoard({ read, write }),
     access: kyselyAccess({ read, write }),
-    queue: kyselyQueue({ dialect, lines }, write),
+    queue: kyselyQueue(tables, write),
     transcripts: kyselyTranscripts({ read, write }),
     calls: kyselyRemoteCalls({ dialect, read, write, hurry: () => database.hurry() }),
     write: (work) => write((kysely) => work(transactionOn(kysely, lines))),
@@ -82,8 +83,17 @@ export function kyselyStore(database: Database, lines: Lines = tableLines): Stor
 
     addInstance: (instance, leaseMs = null) => write((kysely) => putInstance(kysely, clock(), instance, leaseMs)),
     beat: (id, leaseMs = null) => write((kysely) => moveBeat(kysely, clock(), id, leaseMs)),
-    endInstance: (id) => write((kysely) => removeInstance(kysely, id)),
-    expireInstance: (id) => write((kysely) => expireInstance(kysely, clock(), id)),
+    endInstance: (id) =>
+      write(async (kysely) => {
+        await removeInstance(kysely, id);
+        await releaseClaimsOf(kysely, tables, id);
+      }),
+    expireInstance: (id) =>
+      write(async (kysely) => {
+        const isGone = await expireInstance(kysely, clock(), id);
+        if (isGone) await releaseClaimsOf(kysely, tables, id);
+        return isGone;
+      }),
     instances: () => read((kysely) => readInstances(kysely, clock())),
 
     launches: (after) => read((kysely) => readLaunches(kysely, after)),

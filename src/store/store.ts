@@ -300,10 +300,13 @@ export interface Store {
   addInstance(instance: Instance, leaseMs?: number | null): Promise<void>;
   /** Moves the instance's heartbeat and renews its lease; false if there is no such instance, or its lease was over. */
   beat(id: string, leaseMs?: number | null): Promise<boolean>;
-  /** For one that ends, or whose process is certainly gone. From now on, others may take over what it has. */
+  /**
+   * For one that ends, or whose process is certainly gone. From now on, others may take over what it has; what it
+   * claimed in the queue and did not begin waits again.
+   */
   endInstance(id: string): Promise<void>;
   /**
-   * Ends it only if its lease is over, which the database decides in the same statement. False if it is still
+   * The same only if its lease is over, which the database decides in the same statement. False if it is still
    * registered.
    */
   expireInstance(id: string): Promise<boolean>;

@@ -105,20 +105,30 @@ function serves({ hosts, labels, machine }: ClaimRequest, line: StoredLine): boo
 }
 
 /** The runners of those claims died, or were too slow, before anything was prompted. */
-async function putBackExpired(
+async function putBackExpired(kysely: Kysely<Schema>, tables: QueueTables, names: string[], at: number): Promise<void> {
+  const expired = claimedRuns(kysely)
+    .where("line", "in", names)
+    .where("claimed_until", "<", databaseTime(tables.dialect, at))
+    .limit(MOST_EXPIRED);
+  await putBack(kysely, tables, expired);
+}
+
+/** The runner is gone: what it claimed and did not begin waits again, at once. */
+export async function releaseClaimsOf(kysely: Kysely<Schema>, tables: QueueTables, runner: string): Promise<void> {
+  await putBack(kysely, tables, claimedRuns(kysely).where("claimed_by", "=", runner));
+}
+
+function claimedRuns(kysely: Kysely<Schema>) {
+  return kysely.selectFrom("queued_runs").select("task_id").where("state", "=", "claimed");
+}
+
+/** Those that another transaction is changing are left out. */
+async function putBack(
   kysely: Kysely<Schema>,
   { dialect, lines }: QueueTables,
-  names: string[],
-  at: number,
+  claims: ReturnType<typeof claimedRuns>,
 ): Promise<void> {
-  const expired = kysely
-    .selectFrom("queued_runs")
-    .select("task_id")
-    .where("line", "in", names)
-    .where("state", "=", "claimed")
-    .where("claimed_until", "<", databaseTime(dialect, at))
-    .limit(MOST_EXPIRED);
-  const found = await (dialect === "postgres" ? expired.forUpdate().skipLocked() : expired).execute();
+  const found = await (dialect === "postgres" ? claims.forUpdate().skipLocked() : claims).execute();
   if (found.length === 0) return;
   const rows = await kysely
     .updateTable("queued_runs")

@@ -7,6 +7,7 @@ import { INTERRUPTED } from "../../../model/evidence.ts";
 import { noProgress } from "../../../model/progress.ts";
 import type { ClaimedRun, ClaimRequest, QueuedRun, RunClaim } from "../../../store/queue/run-queue.ts";
 import type { Store } from "../../../store/store.ts";
+import { sampleInstance } from "../../sample-instance.ts";
 import { completed, newTask } from "../../sample-task.ts";
 import { LONG_TEST_TIMEOUT_MS, type StoreBed } from "./store-bed.ts";
 
@@ -137,6 +138,22 @@ function orderTests(bed: StoreBed): void {
 }
 
 function claimTests(bed: StoreBed): void {
+  test("what an instance claimed and did not begin waits again as soon as it is ended", async () => {
+    const store = await bed.fresh();
+    for (const id of ["a", "b", "c", "d"]) await enqueue(store, id);
+    await store.addInstance(sampleInstance("alive", { machine: "far" }), LEASE_MS);
+    await store.addInstance(sampleInstance("over", { machine: "far" }), -1);
+    const [begun, lost] = await claim(store, { runner: "over", count: 2 });
+    await claim(store, { runner: "alive", count: 1 });
+    if (!begun || !lost) throw new Error("nothing was claimed");
+    expect((await begin(store, begun)).changed).toBe(true);
+    expect([await store.expireInstance("alive"), await store.expireInstance("over")]).toEqual([false, true]);
+    expect(idsOf(await claim(store, { count: 9 }))).toEqual(["b", "d"]);
+    expect(await begin(store, lost)).toMatchObject({ changed: false, reason: "other_owner" });
+    await store.endInstance("alive");
+    expect(idsOf(await claim(store, { count: 9 }))).toEqual(["c"]);
+  });
+
   test("a claim that ran out is claimed by another; the first one can do nothing with it any more", async () => {
     const store = await bed.fresh();
     await enqueue(store, "a");
