@@ -134,6 +134,22 @@ describe("postgres driver", () => {
     }
   });
 
+  test("a user who may not create the schema of the queue is told so, and can do everything else", async () => {
+    await asAdministrator("create role queueless login password 'password'");
+    await asAdministrator("create schema queueless authorization queueless");
+    const address = connectionString.replace("postgres:password@", "queueless:password@");
+    const store = await postgresStore({ connectionString: address, schema: "queueless" });
+    const opening = store.queue.open({ host: "scripted", model: null, labels: [], machine: null });
+    await expect(opening).rejects.toMatchObject({
+      code: "store_unavailable",
+      message: expect.stringContaining("rights"),
+    });
+    await create(store, "a");
+    expect((await store.tasks({})).total).toBe(1);
+    expect(await store.feed(0)).toHaveLength(1);
+    await store.close();
+  });
+
   test("a missing database and a server without TLS are told apart, each with what to do", async () => {
     const other = Object.assign(new URL(connectionString), { pathname: "/missing" }).href;
     const missing = await postgresStore({ connectionString: other }).catch((thrown) => thrown);

@@ -48,10 +48,14 @@ export async function postgresDatabase(options: PostgresOptions): Promise<Databa
     read: (work) =>
       persistently(async () => {
         const client = await pool.connect();
+        // What failed may have left anything behind, for example a transaction: nobody else gets that connection.
+        let isBroken = true;
         try {
-          return await work((await kyselyOf(client)).kysely);
+          const result = await work((await kyselyOf(client)).kysely);
+          isBroken = false;
+          return result;
         } finally {
-          client.release();
+          client.release(isBroken);
         }
       }),
     async write(work, writeOptions) {
