@@ -73,8 +73,8 @@ export const KNOWN_FAULTS: readonly PutBack[] = [
       // Without this the store refuses to take anything from an owner that is registered.
       {
         file: "src/store/tasks/writes.ts",
-        old: "owner === by || !(await isRegistered(kysely, owner));",
-        new: "owner === by || (await isRegistered(kysely, owner), true);",
+        old: "owner === by || (await lockUnregistered(kysely, owner));",
+        new: "owner === by || (await lockUnregistered(kysely, owner), true);",
       },
     ],
   },

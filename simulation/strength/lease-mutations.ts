@@ -8,8 +8,8 @@ export const LEASE_MUTATIONS: readonly PutBack[] = [
     edits: [
       {
         file: "src/store/tasks/writes.ts",
-        old: "return owner === null || owner === by || !(await isRegistered(kysely, owner));",
-        new: "return owner === null || owner === by || !(await isRegistered(kysely, 'nobody'));",
+        old: "return owner === null || owner === by || (await lockUnregistered(kysely, owner));",
+        new: "return owner === null || owner === by || (await lockUnregistered(kysely, 'nobody'));",
       },
       {
         file: "src/engine/recovery/orphan-sweep.ts",

@@ -5,6 +5,8 @@
  */
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { RowOf, Schema } from "./schema.ts";
+import { lock } from "./sql/lock.ts";
+import { together } from "./sql/together.ts";
 import type { Instance } from "./store.ts";
 
 const COLUMNS = [
@@ -25,6 +27,7 @@ type Clock = RawBuilder<number>;
 
 type InstanceRow = Pick<RowOf<"instances">, (typeof COLUMNS)[number]> & { lease_left: number | null };
 
+/** Waits for those who take over what it had: it knows what is still its own once it is registered. */
 export async function putInstance(
   kysely: Kysely<Schema>,
   clock: Clock,
@@ -33,11 +36,14 @@ export async function putInstance(
 ): Promise<void> {
   const { id, ...rest } = instanceRow(instance);
   const values = { ...rest, lease_until: leaseEnd(clock, leaseMs) };
-  await kysely
-    .insertInto("instances")
-    .values({ id, ...values })
-    .onConflict((conflict) => conflict.column("id").doUpdateSet(values))
-    .execute();
+  await together([
+    lock(kysely, "instance", id),
+    kysely
+      .insertInto("instances")
+      .values({ id, ...values })
+      .onConflict((conflict) => conflict.column("id").doUpdateSet(values))
+      .execute(),
+  ]);
 }
 
 /** False if there is no such instance, or its lease is over. */
@@ -67,7 +73,13 @@ export async function expireInstance(kysely: Kysely<Schema>, clock: Clock, id: s
   return !(await isRegistered(kysely, id));
 }
 
-export async function isRegistered(kysely: Kysely<Schema>, id: string): Promise<boolean> {
+/** For a write that takes over from it: it does not register again before that write is over. */
+export async function lockUnregistered(kysely: Kysely<Schema>, id: string): Promise<boolean> {
+  const [, isKnown] = await together([lock(kysely, "instance", id), isRegistered(kysely, id)]);
+  return !isKnown;
+}
+
+async function isRegistered(kysely: Kysely<Schema>, id: string): Promise<boolean> {
   const row = await kysely.selectFrom("instances").select("id").where("id", "=", id).executeTakeFirst();
   return row !== undefined;
 }

@@ -7,7 +7,7 @@ import type { Task } from "../../model/task.ts";
 import type { NoticeIntent } from "../../model/transition.ts";
 import { clamp } from "../clamp.ts";
 import { preparedQuery } from "../compiled-query.ts";
-import { isRegistered } from "../instances.ts";
+import { lockUnregistered } from "../instances.ts";
 import type { RowOf, Schema } from "../schema.ts";
 import { lock } from "../sql/lock.ts";
 import { together } from "../sql/together.ts";
@@ -171,7 +171,7 @@ export async function claimNotices(
 export async function reclaimNotices(kysely: Kysely<Schema>, messageId: string, claim: Reclaim): Promise<Notice[]> {
   const { sender, from, counts } = claim;
   // Nobody takes over what a registered instance sends.
-  if (from.sender !== null && from.sender !== sender && (await isRegistered(kysely, from.sender))) return [];
+  if (from.sender !== null && from.sender !== sender && !(await lockUnregistered(kysely, from.sender))) return [];
   const rows = await kysely
     .updateTable("notices")
     .set((row) => ({ sender, fence: from.fence + 1, attempts: row("attempts", "+", counts ? 1 : 0) }))

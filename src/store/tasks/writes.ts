@@ -11,7 +11,7 @@ import { type Transition, transition } from "../../model/transition.ts";
 import { lockMovedItem, moveWorkItem } from "../board/work-item-moves.ts";
 import { preparedQuery } from "../compiled-query.ts";
 import { appendEvent, dropProgress } from "../feed.ts";
-import { isRegistered } from "../instances.ts";
+import { lockUnregistered } from "../instances.ts";
 import type { Schema } from "../schema.ts";
 import { together } from "../sql/together.ts";
 import { storableEvent, storableText } from "../storable.ts";
@@ -68,7 +68,7 @@ function isMoved({ type }: TaskEvent): boolean {
 /** Whether the writer still drives the run, or may take it over from an owner that is not registered any more. */
 async function isExpected(kysely: Kysely<Schema>, task: Task, { owner, fence, by }: ExpectedOwner): Promise<boolean> {
   if (task.owner !== owner || task.fence !== fence) return false;
-  return owner === null || owner === by || !(await isRegistered(kysely, owner));
+  return owner === null || owner === by || (await lockUnregistered(kysely, owner));
 }
 
 async function writeRun(kysely: Kysely<Schema>, before: Task | null, after: Task): Promise<void> {

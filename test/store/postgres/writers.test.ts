@@ -7,6 +7,7 @@ import { isLive, type Task } from "../../../src/model/task.ts";
 import { transition } from "../../../src/model/transition.ts";
 import { postgresStore } from "../../../src/store/open.ts";
 import type { FeedEntry, Store } from "../../../src/store/store.ts";
+import { sampleInstance } from "../../../src/testing/sample-instance.ts";
 import { completed, create, newTask } from "../../../src/testing/sample-task.ts";
 import { startPostgresServer } from "../postgres-server.ts";
 
@@ -36,6 +37,8 @@ async function foreignClient(): Promise<Client> {
   onTestFinished(() => client.end());
   return client;
 }
+
+const failed = { type: "run.failed", run: 0, error: "interrupted", progress: null } as const;
 
 function progressed(at: number, toolCalls: number): TaskEvent {
   return { type: "run.progressed", at, run: 0, progress: { ...noProgress(at), toolCalls } };
@@ -186,6 +189,43 @@ describe("writers on PostgreSQL", () => {
     expect(places).toEqual(places.toSorted((a, b) => a - b));
     expect(new Set(places).size).toBe(5);
     expect((await store.feed(0)).map(({ event }) => event.type)).toEqual(["task.created", "run.progressed"]);
+  });
+
+  test("an instance that was taken for dead registers again only after what it had was taken over", async () => {
+    const [one, two] = (await openStores(2)) as [Store, Store];
+    const instance = sampleInstance("one", { machine: "far" });
+    await one.addInstance(instance, 60_000);
+    await create(one, "a", { owner: "one" });
+    await two.endInstance("one");
+    const [written, mayCommit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const taking = two.write(async (transaction) => {
+      await transaction.apply("a", { ...failed, at: 2 }, { owner: "one", fence: 0, by: "two" });
+      written.resolve();
+      await mayCommit.promise;
+    });
+    await written.promise;
+    // What it reads once it is registered must be what it still has.
+    const seen = one.addInstance(instance, 60_000).then(() => one.task("a"));
+    expect(await Promise.race([seen, Bun.sleep(200).then(() => "waits")])).toBe("waits");
+    mayCommit.resolve();
+    await taking;
+    expect(await seen).toMatchObject({ status: "error" });
+  });
+
+  test("nothing is taken over from an instance that registers again meanwhile", async () => {
+    const [store] = (await openStores(1)) as [Store];
+    const foreign = await foreignClient();
+    await create(store, "a", { owner: "one" });
+    const lock = "hashtextextended('instance:one', 0)";
+    await foreign.query(`select pg_advisory_lock(${lock})`);
+    const taking = store.apply("a", { ...failed, at: 2 }, { owner: "one", fence: 0, by: "two" });
+    expect(await Promise.race([taking, Bun.sleep(200).then(() => "waits")])).toBe("waits");
+    const row = "id, pid, process_start, boot_id, pid_namespace, beat, host, directory, started_at, machine";
+    await foreign.query(
+      `insert into writers_${schemas - 1}.instances (${row}) values ('one', 1, '', '', '', 0, 'h', '/w', 1, 'far')`,
+    );
+    await foreign.query(`select pg_advisory_unlock(${lock})`);
+    expect(await taking).toMatchObject({ changed: false, reason: "other_owner" });
   });
 
   test("launches of one message at the same time get one batch, in any process", async () => {
