@@ -46,8 +46,8 @@ export const LEASE_MUTATIONS: readonly PutBack[] = [
     edits: [
       {
         file: "src/engine/runs/driven-run.ts",
-        old: "if (lease?.isHeld === false) {",
-        new: "if (lease === undefined) {",
+        old: "if (lease === null || (lease.isHeld && lease.term === 0)) return true;",
+        new: "if (lease !== undefined) return true;",
       },
     ],
   },
@@ -57,8 +57,8 @@ export const LEASE_MUTATIONS: readonly PutBack[] = [
     edits: [
       {
         file: "src/engine/notices/delivery.ts",
-        old: "return this.#context.supervisor.lease(this.#context.instance.id)?.isHeld !== false;",
-        new: "return this.#context.supervisor !== undefined;",
+        old: "return this.#lease?.isHeld !== false && this.#term === term;",
+        new: "return this.#lease !== undefined || term === 0;",
       },
     ],
   },

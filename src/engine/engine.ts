@@ -29,6 +29,7 @@ const OTHERS_EVENTS: ReadonlySet<TaskEventType> = new Set([
   "cancel.requested",
   "task.adopted",
   "task.resumed",
+  "run.requeued",
   "run.completed",
   "run.failed",
   "run.cancelled",

@@ -51,3 +51,15 @@ test("whoever waits for a lease goes on with the next renewal that is in time, o
   await second;
   expect(lease.isHeld).toBe(false);
 });
+
+test("a lease that was lost begins another term, and one that is only renewed late does not", () => {
+  const { clocks, lease } = leaseWithClocks();
+  lease.renew()();
+  clocks.awake += LEASE_MS;
+  expect(lease.isHeld).toBe(false);
+  lease.renew()();
+  expect([lease.isHeld, lease.term]).toEqual([true, 0]);
+  lease.lose();
+  lease.renew()();
+  expect([lease.isHeld, lease.term]).toEqual([true, 1]);
+});

@@ -25,30 +25,47 @@ interface Side {
   engine: Engine;
   supervisor: Supervisor;
   host: ScriptedHost;
+  sessions: ScriptedSessions;
   store: Store;
+  /** The messages to parents that it sent. */
+  sent: string[];
   /** While it is set, heartbeats fail: the machine is cut off, as far as its lease goes. */
   cut: { is: boolean };
 }
 
-async function sideOn(schema: string): Promise<Side> {
+interface SideOptions {
+  /** Of another side: both are on one machine, and have the same sessions. */
+  beside?: Side;
+  /** Replaces members of the store. */
+  change?(store: Store): Partial<Store>;
+}
+
+async function sideOn(schema: string, { beside, change }: SideOptions = {}): Promise<Side> {
   const index = ++machines;
   const real = await postgresStore({ connectionString, schema });
   const cut = { is: false };
   const store: Store = {
     ...real,
+    ...change?.(real),
     beat: (id, leaseMs) => (cut.is ? Promise.reject(new Error("cut off")) : real.beat(id, leaseMs)),
   };
-  const machine = `mac_${index}`;
+  const machine = beside?.engine.instance.machine ?? `mac_${index}`;
   const isAlive = instanceJudge({ machine, renewalMs: 500 });
   const supervisor = new Supervisor({ store, log, ...systemClock, isAlive, machine, ...TIMES });
-  const host = scriptedHost({ sessions: new ScriptedSessions(index * 1_000_000) });
-  const engine = createEngine({ store, host, supervisor, isAlive, machine, directory: "/work" });
+  const sessions = beside?.sessions ?? new ScriptedSessions(index * 1_000_000);
+  const host = scriptedHost({ sessions });
+  const sent: string[] = [];
+  const notify: ScriptedHost["notify"] = (sessionId, input) => {
+    sent.push(input.messageId);
+    return host.notify(sessionId, input);
+  };
+  const engine = createEngine({ store, host: { ...host, notify }, supervisor, isAlive, machine, directory: "/work" });
   await engine.start();
   onTestFinished(async () => {
     await engine.stop();
     await store.close();
   });
-  return { engine, supervisor, host, store, cut };
+  return { engine, supervisor, host, sessions, store, sent, cut };
 }
 
 async function launch({ engine, host }: Side, name: string): Promise<Task> {
@@ -110,4 +127,78 @@ test("what is on another machine is not resumed here", async () => {
   const done = await ended(one.store, task.id);
   const resuming = two.engine.resumeTask(done, { prompt: "go on" });
   await expect(resuming).rejects.toMatchObject({ code: "host_unavailable" });
+}, 60_000);
+
+/** As another machine does it when the lease is over. Resolves when the instance has registered again, with a new lease. */
+async function expire({ engine, supervisor, store, cut }: Side, takeOver: () => Promise<unknown>): Promise<void> {
+  const { id } = engine.instance;
+  cut.is = true;
+  await store.endInstance(id);
+  await takeOver();
+  cut.is = false;
+  const isBack = async () => (await store.instances()).some((instance) => instance.id === id);
+  await until(
+    async () => (await isBack()) && supervisor.lease(id)?.isHeld === true && supervisor.lease(id)?.term === 1,
+  );
+}
+
+test("a run that was taken over before its owner knew that it had begun is not prompted", async () => {
+  const [stored, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const one = await sideOn("woken", {
+    change: (real) => ({
+      async write(work) {
+        const result = await real.write(work);
+        if ((await real.tasks({})).total === 0) return result;
+        stored.resolve();
+        await answered.promise;
+        return result;
+      },
+    }),
+  });
+  const launching = launch(one, "e");
+  await stored.promise;
+  const task = (await one.store.tasks({})).tasks[0] as Task;
+  await expire(one, async () => {
+    const failed = { type: "run.failed", at: 2, run: 0, error: INTERRUPTED, progress: null } as const;
+    const { owner, fence } = task;
+    expect(await one.store.apply(task.id, failed, { owner, fence, by: "other" })).toMatchObject({ changed: true });
+  });
+  answered.resolve();
+  await launching;
+  await until(() => one.engine.liveRuns === 0);
+  expect((await one.host.messages(task.sessionId, { limit: 5, before: null })).messages).toEqual([]);
+}, 60_000);
+
+test("a notice that another process sent while its sender was frozen is not sent again", async () => {
+  const claimed = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<void>();
+  let claims = 0;
+  let isOver = false;
+  const one = await sideOn("told", {
+    change: (real) => ({
+      async claimNotices(parent, claim) {
+        const notices = await real.claimNotices(parent, claim);
+        if (notices.length > 0) claims++;
+        if (claims === 0) return notices;
+        claimed.resolve();
+        await answered.promise;
+        // It has gone on after the first claim, and looks again.
+        isOver = notices.length === 0;
+        return notices;
+      },
+    }),
+  });
+  const two = await sideOn("told", { beside: one });
+  const caller = { ...PERSON, sessionId: one.sessions.add({ title: "parent" }).id, messageId: "m", agent: "general" };
+  one.host.script("f", [say("done")]);
+  const request = { description: "f", prompt: markerOf("f"), agent: "general", fork: false, batch: null };
+  const task = await one.engine.launch(caller, request, await one.engine.checkLaunch(caller, request));
+  await claimed.promise;
+  await expire(one, async () => {
+    void two.engine.recover();
+    await until(async () => (await two.store.lastNotice(task.id))?.state === "delivered");
+  });
+  answered.resolve();
+  await until(() => isOver || one.sent.length > 0);
+  expect([one.sent, two.sent.length]).toEqual([[], 1]);
 }, 60_000);

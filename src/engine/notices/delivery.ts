@@ -10,6 +10,7 @@ import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
 import { pause, settlesWithin } from "../../process/deadline.ts";
 import type { Notice, Parent } from "../../store/store.ts";
 import type { EngineContext, NoticeText, NoticeView } from "../context.ts";
+import type { Lease } from "../recovery/lease.ts";
 
 const GROUP = 20;
 const ALONE_AFTER = 3;
@@ -50,6 +51,8 @@ interface Group {
   notices: readonly Notice[];
   /** The parent has gone on since the message got its id. */
   isLate: boolean;
+  /** Of the lease under which it was claimed. */
+  term: number;
 }
 
 /** Points to a message that was placed in the parent's past. */
@@ -83,9 +86,17 @@ export class Delivery {
     this.#signals = signals;
   }
 
-  /** Whether this instance knows that others do not send in its place. */
-  get #mayAct(): boolean {
-    return this.#context.supervisor.lease(this.#context.instance.id)?.isHeld !== false;
+  get #lease(): Lease | null {
+    return this.#context.supervisor.lease(this.#context.instance.id);
+  }
+
+  get #term(): number {
+    return this.#lease?.term ?? 0;
+  }
+
+  /** Whether this instance knows that others do not send in its place, and have not since that term of its lease. */
+  #mayAct(term: number): boolean {
+    return this.#lease?.isHeld !== false && this.#term === term;
   }
 
   sent(messageId: string): boolean {
@@ -97,10 +108,11 @@ export class Delivery {
     const { store, host, instance } = this.#context;
     const { counts, freshOnly } = input;
     while (!this.#signals.isStopped()) {
-      if (!this.#mayAct) return NOT_NOW;
+      const term = this.#term;
+      if (!this.#mayAct(term)) return NOT_NOW;
       const claim = { sender: instance.id, messageId: host.newMessageId(), counts, freshOnly };
       const claimed = await store.claimNotices(parentSessionId, { ...claim, limit: GROUP, aloneAfter: ALONE_AFTER });
-      const group = groupOf(claimed, false) ?? (await this.#doubtful(parentSessionId, input));
+      const group = groupOf(claimed, false, term) ?? (await this.#doubtful(parentSessionId, input, term));
       if (group === "settled") continue;
       if (group === null) return null;
       const failed = await this.#deliver(parentSessionId, group, input);
@@ -113,19 +125,19 @@ export class Delivery {
    * The group whose message may have arrived, to be sent again unchanged. Or it is settled, if the session shows
    * whether the message arrived.
    */
-  async #doubtful(parentSessionId: string, input: DeliveryInput): Promise<Group | "settled" | null> {
+  async #doubtful(parentSessionId: string, input: DeliveryInput, term: number): Promise<Group | "settled" | null> {
     const { isFree, isMine, counts } = input;
     const { store, instance } = this.#context;
     const [open] = await store.notices(parentSessionId, "sending", 1);
     if (open?.messageId == null || !(await isFree(open.sender))) return null;
     const { messageId } = open;
     const shown = await this.#shownOf(parentSessionId, messageId);
-    const group = { messageId, notices: [open], isLate: false };
+    const group = { messageId, notices: [open], isLate: false, term };
     if (shown === "gone" && isMine) await this.#drop(parentSessionId, group);
     else if (shown === "there") await this.#settle(parentSessionId, group, { state: "delivered", reason: null });
     else {
       const reclaimed = await store.reclaimNotices(messageId, { sender: instance.id, from: open, counts });
-      return groupOf(reclaimed, shown === "late");
+      return groupOf(reclaimed, shown === "late", term);
     }
     return "settled";
   }
@@ -149,10 +161,10 @@ export class Delivery {
   /** Sends one message. Null if it arrived, or its notices are dropped. */
   async #deliver(parentSessionId: string, group: Group, input: DeliveryInput): Promise<Failed | null> {
     const { wordNotices } = this.#context;
-    const { messageId, notices, isLate } = group;
+    const { messageId, notices, isLate, term } = group;
     const text = wordNotices(await this.#views(notices));
-    // Others may send it: the next try finds out.
-    if (!this.#mayAct) return NOT_NOW;
+    // Others may send it, or have sent it: the next try finds out.
+    if (!this.#mayAct(term)) return NOT_NOW;
     const taken = this.#signals.uptake(messageId, parentSessionId, TAKEN_MS);
     try {
       await this.#send(parentSessionId, { messageId, ...text, wake: input.isMine && !isLate }, input.parent);
@@ -184,14 +196,13 @@ export class Delivery {
 
   /** If it cannot be settled, the parent has been woken all the same: nobody does it later. */
   async #settleLate(parentSessionId: string, group: Group, { isMine, parent }: DeliveryInput): Promise<void> {
-    if (isMine) await this.#pointToIt(parentSessionId, parent);
+    if (isMine && this.#mayAct(group.term)) await this.#pointToIt(parentSessionId, parent);
     await this.#settle(parentSessionId, group, { state: "delivered", reason: null });
   }
 
   /** The notices are told; this only wakes the parent, so it is not repeated. */
   async #pointToIt(parentSessionId: string, parent: Parent | null): Promise<void> {
     const { host, log } = this.#context;
-    if (!this.#mayAct) return;
     const message = { messageId: host.newMessageId(), ...LATE_NOTICE, wake: true };
     await this.#send(parentSessionId, message, parent).catch((thrown: unknown) => {
       log.error("a parent was not woken for a late notice", { parent: parentSessionId, error: messageOf(thrown) });
@@ -267,9 +278,9 @@ export class Delivery {
   }
 }
 
-function groupOf(notices: readonly Notice[], isLate: boolean): Group | null {
+function groupOf(notices: readonly Notice[], isLate: boolean, term: number): Group | null {
   const messageId = notices[0]?.messageId ?? null;
-  return messageId === null ? null : { messageId, notices, isLate };
+  return messageId === null ? null : { messageId, notices, isLate, term };
 }
 
 function isGone(thrown: unknown): boolean {

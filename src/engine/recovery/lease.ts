@@ -1,7 +1,8 @@
 /**
  * What an instance knows of its own lease: whether it may still act, by its own clocks since the last heartbeat that
  * the database accepted. It counts from before that heartbeat was sent, and stops a while before the lease is over, so
- * what leaves the process in time was sent under the lease. Knows nothing of other instances.
+ * what leaves the process in time was sent under the lease. What was begun under the lease that was lost is not gone on
+ * with under the next one: its term has changed. Knows nothing of other instances.
  */
 import type { Clock } from "../../process/clock.ts";
 
@@ -16,6 +17,7 @@ export class Lease {
   #held: { awake: number; wall: number } | null = null;
   #waiting: (() => void)[] = [];
   #isEnded = false;
+  #term = 0;
 
   constructor(clocks: Pick<Clock, "now" | "monotonic">, ms: number) {
     this.#clocks = clocks;
@@ -32,6 +34,11 @@ export class Lease {
     return Math.max(monotonic() - this.#held.awake, now() - this.#held.wall) < this.#ms - MARGIN_MS;
   }
 
+  /** How often it was lost: what the instance had before may belong to others. */
+  get term(): number {
+    return this.#term;
+  }
+
   /** Called before a heartbeat is sent. The returned function is called when the database has accepted it. */
   renew(): () => void {
     const { now, monotonic } = this.#clocks;
@@ -44,6 +51,7 @@ export class Lease {
 
   /** Others may take over what the instance has, or did so: it acts again after the next renewal. */
   lose(): void {
+    this.#term++;
     this.#held = null;
   }
 

@@ -13,8 +13,9 @@ import type { RunInput } from "../../model/live-run/inputs.ts";
 import { isOver, type LiveRun } from "../../model/live-run/live-run.ts";
 import type { Moment } from "../../model/live-run/moment.ts";
 import { step } from "../../model/live-run/step.ts";
-import type { Task } from "../../model/task.ts";
+import { isLive, type Task } from "../../model/task.ts";
 import type { Clock } from "../../process/clock.ts";
+import { pause } from "../../process/deadline.ts";
 import { SerialQueue } from "../../process/serial-queue.ts";
 import type { EngineContext } from "../context.ts";
 import type { Leftovers } from "./leftovers.ts";
@@ -80,6 +81,21 @@ export class DrivenRun {
   /** Does the work after the writes about this run that are under way, and before those that follow. */
   inOrder<T>(work: () => Promise<T>): Promise<T> {
     return this.#writes.run(work);
+  }
+
+  /**
+   * Lets go of the run if it is not this instance's any more, and stops it at our host; cancels it if that is wanted.
+   * Rejects when the store cannot be read.
+   */
+  async verify(): Promise<void> {
+    const { store, instance } = this.#context;
+    const { id, fence } = this.task;
+    // Behind our own writes: a run that those ended is over by then.
+    const task = await this.inOrder(() => store.task(id));
+    const isOurs = task && isLive(task.status) && task.owner === instance.id && task.fence === fence;
+    if (!isOurs) this.tell({ type: "lose" });
+    else if (task.cancelRequestedAt !== null && this.#live.stopping === null)
+      this.tell({ type: "cancel", reason: CANCELLED });
   }
 
   /** Resolves when the writes about this run that are under way are done. */
@@ -150,16 +166,10 @@ export class DrivenRun {
   }
 
   async #prompt(): Promise<void> {
-    const { host, log, supervisor, instance } = this.#context;
+    const { host, log } = this.#context;
     const { id, agent, model, run } = this.task;
     const maxCost = this.#live.limits.cost;
-    const lease = supervisor.lease(instance.id);
-    if (lease?.isHeld === false) {
-      log.info("a prompt waits until this instance knows that the run is still its own", { task: id });
-      await lease.untilHeld();
-      if (this.#isStopped || isOver(this.#live)) return;
-      if (this.#live.stopping !== null) return this.feed({ type: "prompt.refused", error: CANCELLED });
-    }
+    if (!(await this.#mayPrompt())) return;
     try {
       await host.prompt(this.sessionId, { messageId: run.messageId, text: run.prompt, agent, model, maxCost });
     } catch (thrown) {
@@ -172,6 +182,31 @@ export class DrivenRun {
     if (this.#isStopped) return;
     this.#context.reach("prompt-sent");
     await this.feed({ type: "prompt.accepted" });
+  }
+
+  /**
+   * Waits until this instance knows that the run is its own. One that lost its lease looks first: the run may have been
+   * taken from it before it knew that the run had begun. False if there is nothing to prompt any more.
+   */
+  async #mayPrompt(): Promise<boolean> {
+    const { log, supervisor, instance, settings } = this.#context;
+    const lease = supervisor.lease(instance.id);
+    if (lease === null || (lease.isHeld && lease.term === 0)) return true;
+    log.info("a prompt waits until this instance knows that the run is still its own", { task: this.task.id });
+    for (;;) {
+      await lease.untilHeld();
+      const isVerified = await this.verify().then(
+        () => true,
+        () => false,
+      );
+      if (this.#isStopped || isOver(this.#live)) return false;
+      if (this.#live.stopping !== null) {
+        await this.feed({ type: "prompt.refused", error: CANCELLED });
+        return false;
+      }
+      if (isVerified && lease.isHeld) return true;
+      await pause(settings.pollMs, { clock: this.#context });
+    }
   }
 
   async #inspect(purpose: InspectPurpose): Promise<void> {

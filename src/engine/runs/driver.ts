@@ -6,12 +6,11 @@
 import type { HostEvent, OpenRequest } from "../../hosts/host.ts";
 import type { ReplyWord } from "../../model/answer.ts";
 import { messageOf } from "../../model/errors.ts";
-import { CANCELLED } from "../../model/evidence.ts";
 import type { RunLimits } from "../../model/limits.ts";
 import { adopt } from "../../model/live-run/handover.ts";
 import type { RunInput } from "../../model/live-run/inputs.ts";
 import { isPrompted, isWanted, type LiveRun, launchedRun } from "../../model/live-run/live-run.ts";
-import { isLive, type Task } from "../../model/task.ts";
+import type { Task } from "../../model/task.ts";
 import { settlesWithin } from "../../process/deadline.ts";
 import { KeyedQueue } from "../../process/keyed-queue.ts";
 import { Answers } from "../answers.ts";
@@ -119,22 +118,13 @@ export class Driver {
   }
 
   /**
-   * Another process wrote about a task, or about all: lets go of what is not ours any more, and stops it at our host.
-   * What is ours and is to be cancelled is cancelled. Rejects when the store cannot be read.
+   * Another process wrote about a task, or about all: lets go of what is not ours any more, and cancels what is to be
+   * cancelled. Rejects when the store cannot be read.
    */
   async verify(taskId?: string): Promise<void> {
-    const { store, instance } = this.#context;
     if (taskId !== undefined) await this.settled(taskId);
-    for (const run of [...this.#runs.values()]) {
-      const { id, fence } = run.task;
-      if (taskId !== undefined && id !== taskId) continue;
-      // Behind our own writes: a run that those ended is over by then.
-      const task = await run.inOrder(() => store.task(id));
-      const isOurs = task && isLive(task.status) && task.owner === instance.id && task.fence === fence;
-      if (!isOurs) run.tell({ type: "lose" });
-      else if (task.cancelRequestedAt !== null && run.live.stopping === null)
-        run.tell({ type: "cancel", reason: CANCELLED });
-    }
+    const runs = [...this.#runs.values()].filter(({ task }) => taskId === undefined || task.id === taskId);
+    for (const run of runs) await run.verify();
   }
 
   /**
