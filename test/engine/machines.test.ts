@@ -202,3 +202,22 @@ test("a notice that another process sent while its sender was frozen is not sent
   await until(() => isOver || one.sent.length > 0);
   expect([one.sent, two.sent.length]).toEqual([[], 1]);
 }, 60_000);
+
+test("an instance that registers again checks several runs at a time: it sends no heartbeat until it is done", async () => {
+  const reads = { now: 0, most: 0 };
+  const one = await sideOn("many", {
+    change: (real) => ({
+      async task(id) {
+        reads.most = Math.max(reads.most, ++reads.now);
+        await Bun.sleep(20);
+        reads.now--;
+        return real.task(id);
+      },
+    }),
+  });
+  for (let number = 0; number < 12; number++) await launch(one, `g${number}`);
+  reads.most = 0;
+  await expire(one, async () => {});
+  expect(reads.most).toBeGreaterThan(4);
+  expect(one.engine.liveRuns).toBe(12);
+}, 60_000);

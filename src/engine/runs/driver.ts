@@ -13,6 +13,7 @@ import { isPrompted, isWanted, type LiveRun, launchedRun } from "../../model/liv
 import type { Task } from "../../model/task.ts";
 import { settlesWithin } from "../../process/deadline.ts";
 import { KeyedQueue } from "../../process/keyed-queue.ts";
+import { LimitedQueue } from "../../process/limited-queue.ts";
 import { Answers } from "../answers.ts";
 import type { EngineContext } from "../context.ts";
 import { DrivenRun, momentOf, type RunSurroundings } from "./driven-run.ts";
@@ -23,6 +24,8 @@ import { Slots } from "./slots.ts";
 
 /** How long hosts may take to stop when this process ends; they end with it in any case. */
 const ABORT_MS = 3_000;
+/** How many runs are checked at a time. */
+const LOOKS_AT_ONCE = 8;
 
 /** An event of one session that may concern its run. */
 type SessionEvent = Exclude<HostEvent, { type: "host.ended" | "session.opened" | "message.added" | "message.taken" }>;
@@ -119,12 +122,13 @@ export class Driver {
 
   /**
    * Another process wrote about a task, or about all: lets go of what is not ours any more, and cancels what is to be
-   * cancelled. Rejects when the store cannot be read.
+   * cancelled. Rejects when the store cannot be read. Several at once: no heartbeat is sent until all are checked.
    */
   async verify(taskId?: string): Promise<void> {
     if (taskId !== undefined) await this.settled(taskId);
     const runs = [...this.#runs.values()].filter(({ task }) => taskId === undefined || task.id === taskId);
-    for (const run of runs) await run.verify();
+    const looks = new LimitedQueue(LOOKS_AT_ONCE);
+    await Promise.all(runs.map((run) => looks.run(() => run.verify())));
   }
 
   /**
