@@ -7,7 +7,7 @@ import { kyselyAccess } from "./access/kysely-access.ts";
 import { dequeueFollowUp } from "./board/follow-ups.ts";
 import { kyselyBoard } from "./board/kysely-board.ts";
 import { kyselyRemoteCalls } from "./calls/kysely-calls.ts";
-import type { Database } from "./database.ts";
+import type { Database, WriteOptions } from "./database.ts";
 import { readEntriesOf, readFeed, readLastSeq } from "./feed.ts";
 import { expireInstance, moveBeat, putInstance, readInstances, removeInstance } from "./instances.ts";
 import { refuseIfNewer } from "./migrations/migrations.ts";
@@ -45,12 +45,12 @@ import { kyselyTranscripts } from "./transcripts/kysely-transcripts.ts";
 export function kyselyStore(database: Database, lines: Lines = tableLines): Store {
   const { read, dialect, clock } = database;
   const tables = { dialect, lines };
-  const write = <T>(work: (kysely: Kysely<Schema>) => Promise<T>) =>
+  const write = <T>(work: (kysely: Kysely<Schema>) => Promise<T>, options?: WriteOptions) =>
     unlessRolledBack(
       database.write(async (kysely) => {
         const [, result] = await together([refuseIfNewer(kysely), work(kysely)]);
         return result;
-      }),
+      }, options),
     );
 
   return {
@@ -81,13 +81,17 @@ export function kyselyStore(database: Database, lines: Lines = tableLines): Stor
     },
     onChange: (listener) => database.onChange(listener),
 
-    addInstance: (instance, leaseMs = null) => write((kysely) => putInstance(kysely, clock(), instance, leaseMs)),
-    beat: (id, leaseMs = null) => write((kysely) => moveBeat(kysely, clock(), id, leaseMs)),
+    addInstance: (instance, leaseMs = null) =>
+      write((kysely) => putInstance(kysely, clock(), instance, leaseMs), { isUrgent: true }),
+    beat: (id, leaseMs = null) => write((kysely) => moveBeat(kysely, clock(), id, leaseMs), { isUrgent: true }),
     endInstance: (id) =>
-      write(async (kysely) => {
-        await removeInstance(kysely, id);
-        await releaseClaimsOf(kysely, tables, id);
-      }),
+      write(
+        async (kysely) => {
+          await removeInstance(kysely, id);
+          await releaseClaimsOf(kysely, tables, id);
+        },
+        { isUrgent: true },
+      ),
     expireInstance: (id) =>
       write(async (kysely) => {
         const isGone = await expireInstance(kysely, clock(), id);

@@ -16,6 +16,8 @@ interface DatabaseDriver {
   /** How many writes may run at a time; 1 when absent. */
   mostWrites?: number;
   read: Database["read"];
+  /** Whether urgent writes have connections of their own. */
+  hasUrgentWrites?: boolean;
   /** Runs `work` in one write transaction, and says whether it changed something. */
   write<T>(
     work: (kysely: Kysely<Schema>) => Promise<T>,
@@ -32,6 +34,7 @@ interface DatabaseDriver {
 
 export function openDatabase(driver: DatabaseDriver): Database {
   const queue = new LimitedQueue(driver.mostWrites ?? 1);
+  const urgent = driver.hasUrgentWrites ? new LimitedQueue(1) : queue;
   const { orderEvents } = driver;
   const signal = changeSignal(() => driver.watch(() => signal.raise()));
   let closed = false;
@@ -47,7 +50,7 @@ export function openDatabase(driver: DatabaseDriver): Database {
     },
     async write(work, options = {}) {
       ensureOpen();
-      return queue.run(async () => {
+      return (options.isUrgent ? urgent : queue).run(async () => {
         const { result, changed } = await driver.write(work, options);
         if (changed) signal.raise();
         return result;
@@ -64,7 +67,7 @@ export function openDatabase(driver: DatabaseDriver): Database {
     async close() {
       if (closed) return;
       closed = true;
-      await queue.idle();
+      await Promise.all([queue.idle(), urgent.idle()]);
       signal.stop();
       await driver.disconnect();
     },

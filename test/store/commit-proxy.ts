@@ -1,6 +1,7 @@
 /**
  * A proxy in front of a PostgreSQL server that breaks the connection of a chosen commit: before the server gets it, or
- * after the server has answered it. Ended with the test.
+ * after the server has answered it. It can also let all connections die without a word, as a firewall does that forgets
+ * them. Ended with the test.
  */
 import { onTestFinished } from "bun:test";
 import { connect, createServer, type Socket } from "node:net";
@@ -9,12 +10,24 @@ export interface CommitProxy {
   connectionString: string;
   /** What becomes of the next commit, once. */
   breakNext: "before" | "after" | null;
+  /** The connections that are open now stay so, and nothing goes through them any more. New ones work. */
+  deafen(): void;
+  close(): void;
 }
 
 export async function commitProxy(connectionString: string): Promise<CommitProxy> {
   const target = new URL(connectionString);
   const sockets = new Set<Socket>();
-  const proxy: CommitProxy = { connectionString, breakNext: null };
+  let generation = 0;
+  const proxy: CommitProxy = {
+    connectionString,
+    breakNext: null,
+    deafen: () => void generation++,
+    close() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
   const server = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname);
     const end = () => {
@@ -22,24 +35,27 @@ export async function commitProxy(connectionString: string): Promise<CommitProxy
       upstream.destroy();
     };
     let isAnswerCut = false;
+    const own = generation;
     for (const socket of [client, upstream]) {
       sockets.add(socket);
       socket.on("error", end).on("close", end);
     }
     client.on("data", (data) => {
+      if (own !== generation) return;
       const fate = data.includes("commit\0") ? proxy.breakNext : null;
       if (fate !== null) proxy.breakNext = null;
       if (fate === "before") return end();
       isAnswerCut = fate === "after";
       upstream.write(data);
     });
-    upstream.on("data", (data) => (isAnswerCut ? end() : client.write(data)));
+    upstream.on("data", (data) => {
+      if (own !== generation) return;
+      if (isAnswerCut) end();
+      else client.write(data);
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.close();
-    for (const socket of sockets) socket.destroy();
-  });
+  onTestFinished(() => proxy.close());
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
   proxy.connectionString = Object.assign(new URL(target), { host: `127.0.0.1:${port}` }).href;

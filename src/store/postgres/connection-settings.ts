@@ -10,7 +10,9 @@ import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
 
 export interface ConnectionSettings {
   client: ClientConfig;
-  /** The most connections of one store, without the one that listens. */
+  /** For urgent writes. */
+  urgent: ClientConfig;
+  /** The most connections of one store, without the one that listens and those of urgent writes. */
   poolMax: number;
 }
 
@@ -30,6 +32,15 @@ const LIMITS = {
   query_timeout: 45_000,
 };
 
+/** A heartbeat is over, and tried again, long before the lease is: its connection may be dead without anybody saying so. */
+const URGENT_LIMITS = {
+  connectionTimeoutMillis: 4_000,
+  statement_timeout: 4_000,
+  lock_timeout: 3_000,
+  idle_in_transaction_session_timeout: 3_000,
+  query_timeout: 5_000,
+};
+
 /** Parameters that are read here; the driver would understand them differently or not at all. */
 const OWN = ["sslmode", "sslrootcert", "sslcert", "sslkey", "pool_max"] as const;
 
@@ -38,15 +49,15 @@ export function connectionSettings(connectionString: string): ConnectionSettings
   const own = new Map(OWN.map((name) => [name, url.searchParams.get(name)]));
   for (const name of OWN) url.searchParams.delete(name);
   const ssl = tlsOf(own);
-  const client: ClientConfig = {
+  const shared: ClientConfig = {
     connectionString: url.href,
     keepAlive: true,
     application_name: "asyncagents",
     pipeline: true,
-    ...LIMITS,
     ...(ssl !== undefined && { ssl }),
   };
-  return { client, poolMax: poolMaxOf(own.get("pool_max") ?? null) };
+  const poolMax = poolMaxOf(own.get("pool_max") ?? null);
+  return { client: { ...shared, ...LIMITS }, urgent: { ...shared, ...URGENT_LIMITS }, poolMax };
 }
 
 function urlOf(connectionString: string): URL {

@@ -25,19 +25,25 @@ const RECONNECTING = 5_000;
 const MOST_DUPLICATES = 3;
 /** Connections that writes leave to others: for the order of the feed, and for reads. */
 const NOT_FOR_WRITES = 2;
+/** One that writes, and one that asks what became of a write whose connection broke. */
+const URGENT_CONNECTIONS = 2;
 
 export async function postgresDatabase(options: PostgresOptions): Promise<Database> {
   const { connectionString, schema = "asyncagents" } = options;
-  const { client: settings, poolMax } = connectionSettings(connectionString);
+  const { client: settings, urgent, poolMax } = connectionSettings(connectionString);
   const { Pool, Client, escapeIdentifier } = await loadDriver();
   const pool = new Pool({ ...settings, max: poolMax, allowExitOnIdle: true });
-  // A broken connection, idle or in use, must not crash the process: its query fails, and the pool creates a new one.
-  pool.on("error", () => {});
-  pool.on("connect", (client) => client.on("error", () => {}));
+  const urgentPool = new Pool({ ...urgent, max: URGENT_CONNECTIONS, allowExitOnIdle: true });
+  for (const each of [pool, urgentPool]) {
+    // A broken connection, idle or in use, must not crash the process: its query fails, and the pool creates a new one.
+    each.on("error", () => {});
+    each.on("connect", (client) => client.on("error", () => {}));
+  }
   const quoted = escapeIdentifier(schema);
   const channel = `asyncagents_${createHash("sha256").update(schema).digest("hex").slice(0, 16)}`;
   const kyselyOf = clientKyselys(schema);
   const transactions = new Transactions(pool, kyselyOf, schema);
+  const urgentTransactions = new Transactions(urgentPool, kyselyOf, schema);
   const feedOrder = new FeedOrder(pool, quoted, channel);
   const announcer = new Announcer(() => feedOrder.announce());
 
@@ -45,6 +51,7 @@ export async function postgresDatabase(options: PostgresOptions): Promise<Databa
     dialect: "postgres",
     clock: () => sql`(extract(epoch from clock_timestamp()) * 1000)::double precision`,
     mostWrites: poolMax - NOT_FOR_WRITES,
+    hasUrgentWrites: true,
     read: (work) =>
       persistently(async () => {
         const client = await pool.connect();
@@ -59,7 +66,8 @@ export async function postgresDatabase(options: PostgresOptions): Promise<Databa
         }
       }),
     async write(work, writeOptions) {
-      const written = await persistently(() => transactions.write(work, writeOptions));
+      const own = writeOptions.isUrgent ? urgentTransactions : transactions;
+      const written = await persistently(() => own.write(work, writeOptions));
       if (written.changed) announcer.committed();
       return written;
     },
@@ -67,7 +75,7 @@ export async function postgresDatabase(options: PostgresOptions): Promise<Databa
     watch: (changed) => postgresListener(() => new Client(settings), channel, changed),
     async disconnect() {
       await announcer.close();
-      await pool.end();
+      await Promise.all([pool.end(), urgentPool.end()]);
     },
   });
   try {

@@ -9,6 +9,7 @@ import { postgresStore } from "../../../src/store/open.ts";
 import type { FeedEntry, Store } from "../../../src/store/store.ts";
 import { sampleInstance } from "../../../src/testing/sample-instance.ts";
 import { completed, create, newTask } from "../../../src/testing/sample-task.ts";
+import { commitProxy } from "../commit-proxy.ts";
 import { startPostgresServer } from "../postgres-server.ts";
 
 // On a busy machine.
@@ -227,6 +228,22 @@ describe("writers on PostgreSQL", () => {
     await foreign.query(`select pg_advisory_unlock(${lock})`);
     expect(await taking).toMatchObject({ changed: false, reason: "other_owner" });
   });
+
+  test("a heartbeat gets through while all other connections are dead and nobody has said so", async () => {
+    const proxy = await commitProxy(connectionString);
+    const [store] = (await openStores(1, proxy.connectionString)) as [Store];
+    await store.addInstance(sampleInstance("i", { machine: "here" }), 60_000);
+    await Promise.all(Array.from({ length: 12 }, (_, number) => create(store, `t${number}`)));
+    proxy.deafen();
+    const stuck = Array.from({ length: 12 }, (_, number) => store.apply(`t${number}`, completed(2)).catch(() => null));
+    const since = performance.now();
+    const beat = () => store.beat("i", 60_000).catch(() => null);
+    while ((await beat()) !== true) await Bun.sleep(100);
+    // Longer than one try, and far shorter than a lease.
+    expect(performance.now() - since).toBeLessThan(15_000);
+    proxy.close();
+    await Promise.all(stuck);
+  }, 60_000);
 
   test("launches of one message at the same time get one batch, in any process", async () => {
     const stores = await openStores(3);
