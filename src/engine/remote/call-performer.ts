@@ -15,6 +15,8 @@ import { type Paced, paced } from "./paced.ts";
 const AT_ONCE = 50;
 /** The shortest time between two looks for calls: every change of the store, by any process, causes one. */
 const LOOK_MS = 20;
+/** A claim that was answered later than this counts only if its caller still waits. */
+const LATE_MS = 1_000;
 const STORE_TRIES = 3;
 const STORE_PAUSE_MS = 1_000;
 /** How long calls in progress may take when this process stops. */
@@ -63,8 +65,9 @@ export class CallPerformer {
         if (this.#stopListening === null || this.#performing.size >= AT_ONCE) return;
         if (this.#performing.has(call.id)) continue;
         const done = () => {
-          if (this.#performing.size >= AT_ONCE) this.#look.soon();
+          const wasFull = this.#performing.size >= AT_ONCE;
           this.#performing.delete(call.id);
+          if (wasFull) this.#look.soon();
         };
         this.#performing.set(call.id, this.#perform(call).finally(done));
       }
@@ -76,13 +79,24 @@ export class CallPerformer {
 
   async #perform({ id, operation, input, madeBy }: RemoteCall): Promise<void> {
     const { store, log, now } = this.#context;
+    const since = this.#moment();
     try {
       if (!(await store.calls.claim(id, now()))) return;
+      // This process may have been frozen: who gave up has perhaps looked, found nothing done, and tried again.
+      const isLate = this.#moment().some((time, clock) => time - (since[clock] ?? 0) > LATE_MS);
+      if (isLate && (await store.calls.progress([id])).length === 0) {
+        return log.info("a call of another process is too late to be performed", { operation, madeBy });
+      }
       const answer = await this.#answerTo(operation, input);
       if (!(await this.#store(id, answer))) log.info("nobody waits for an answer any more", { operation, madeBy });
     } catch (thrown) {
       log.error("a call of another process was not answered", { operation, madeBy, error: messageOf(thrown) });
     }
+  }
+
+  /** By both clocks: one stands still while the machine sleeps, and somebody may set the other. */
+  #moment(): number[] {
+    return [this.#context.monotonic(), this.#context.now()];
   }
 
   async #answerTo(operation: string, input: string): Promise<string> {
