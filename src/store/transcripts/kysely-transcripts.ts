@@ -1,6 +1,8 @@
 /** The transcripts on a database. Bounded by those who write them. */
 import type { Kysely } from "kysely";
 import type { Schema } from "../schema.ts";
+import { lock } from "../sql/lock.ts";
+import { together } from "../sql/together.ts";
 import type { Transcript, TranscriptKind, TranscriptRecords } from "./records.ts";
 
 type Run = <T>(work: (kysely: Kysely<Schema>) => Promise<T>) => Promise<T>;
@@ -12,9 +14,12 @@ export function kyselyTranscripts({ read, write }: { read: Run; write: Run }): T
   };
 }
 
-/** Only for a task that exists: it may have been removed since its run ended. */
+/** Only for a task that exists: it may have been removed since its run ended, or is being removed now. */
 async function putTranscript(kysely: Kysely<Schema>, { taskId, ...transcript }: Transcript): Promise<void> {
-  const task = await kysely.selectFrom("tasks").select("id").where("id", "=", taskId).executeTakeFirst();
+  const [, task] = await together([
+    lock(kysely, "task", taskId),
+    kysely.selectFrom("tasks").select("id").where("id", "=", taskId).executeTakeFirst(),
+  ]);
   if (task === undefined) return;
   const { kind, ...fields } = transcript;
   await kysely

@@ -245,6 +245,27 @@ describe("writers on PostgreSQL", () => {
     await Promise.all(stuck);
   }, 60_000);
 
+  test("a transcript that is written while its task is pruned is not left behind", async () => {
+    const [one, two] = (await openStores(2)) as [Store, Store];
+    const foreign = await foreignClient();
+    await create(one, "a");
+    await one.apply("a", completed(2));
+    await one.dropNotices("parent", "gone", 3);
+    await create(one, "newer", { batchId: "other" }, 9_000);
+    // Holds up the transcript after it has found its task.
+    const transcripts = `writers_${schemas - 1}.transcripts (task_id, kind, run, content, at)`;
+    await foreign.query(`begin; insert into ${transcripts} values ('a', 'conversation', 0, '', 0)`);
+    const putting = one.transcripts.put({ taskId: "a", kind: "conversation", run: 0, content: "x", at: 4 });
+    await Bun.sleep(200);
+    const prune = () => two.prune({ endedBefore: 5_000, after: null, dryRun: false });
+    await prune();
+    await foreign.query("rollback");
+    await putting;
+    await prune();
+    expect(await one.task("a")).toBeNull();
+    expect(await one.transcripts.get("a", "conversation")).toBeNull();
+  });
+
   test("launches of one message at the same time get one batch, in any process", async () => {
     const stores = await openStores(3);
     const batches = await Promise.all(
