@@ -11,7 +11,7 @@ import type { FollowUpQueue } from "../store/board/records.ts";
 import { assertWorktrees, findAttempt } from "./attempts/attempts.ts";
 import type { BoardCall } from "./board-call.ts";
 import type { BoardParts } from "./board-context.ts";
-import { assertVariant } from "./executors.ts";
+import { assertVariant, executorOf, hostFor } from "./executors.ts";
 import type { Input } from "./input.ts";
 import { notFound } from "./not-found.ts";
 import type { QueuePump } from "./queue-pump.ts";
@@ -34,8 +34,9 @@ export async function followUp(
   parts: BoardParts,
   pump: QueuePump,
   input: Input<"follow_up">,
-  { hadEffects }: BoardCall,
+  call: BoardCall,
 ): Promise<Answer> {
+  const { hadEffects } = call;
   const { action } = input;
   const place = placeOf(input);
   if (action !== "cancel") requiredText("prompt", input.prompt);
@@ -48,6 +49,8 @@ export async function followUp(
       return answerOf(session.id, action, await parts.store.board.queue(session.id));
     }
     const target = await targetOf(parts, session);
+    // Whoever may not start this agent does not continue it either.
+    hostFor(parts, executorOf(target.task.host), call);
     const request = { prompt: input.prompt ?? "", variant: input.variant?.trim() || null };
     if (action === "send") return send(parts, target, request, hadEffects);
     if (request.variant !== null) await assertVariant(parts, target.task, request.variant);
