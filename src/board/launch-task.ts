@@ -11,6 +11,7 @@ import type { QueueChoices } from "../engine/queue/enqueue.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { folderProblem } from "../model/folder-problem.ts";
 import type { Task } from "../model/task.ts";
+import { type CallOrigin, isOwner } from "../protocol/call-origin.ts";
 import type { Instance } from "../store/store.ts";
 
 interface TaskLaunch extends Pick<LaunchRequest, "description" | "prompt" | "batch" | "model" | "limits"> {
@@ -29,9 +30,11 @@ export interface QueuedLaunch extends Omit<TaskLaunch, "host" | "directory"> {
   choices: QueueChoices;
 }
 
-export async function queueTask(desk: Desk, launch: QueuedLaunch): Promise<Task> {
+/** Models, and people who may not approve what they do, can queue only so many. */
+export async function queueTask(desk: Desk, launch: QueuedLaunch, origin: CallOrigin): Promise<Task> {
   const { agent, directory, ...request } = launch;
-  return desk.enqueue({ ...request, agent: agent ?? "", folder: { directory: folderOf(directory), source: null } });
+  const folder = { directory: folderOf(directory), source: null };
+  return desk.enqueue({ ...request, agent: agent ?? "", folder }, { isLimited: !isOwner(origin) });
 }
 
 /** The launched task, or the instance that has to be asked instead. */

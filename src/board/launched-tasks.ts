@@ -33,7 +33,7 @@ export async function launchInFolder(
   const choices = runChoicesOf(host, input);
   const launch = { description, prompt, agent: variant, batch: null, host, directory, ...choices };
   if (input.queue !== undefined) {
-    const queued = await queueTask(parts.desk, { ...launch, choices: input.queue });
+    const queued = await queueTask(parts.desk, { ...launch, choices: input.queue }, call.origin);
     return { handle: queued.id, status: queued.status };
   }
   await assertUsable(parts, { host, variant, directory });

@@ -57,6 +57,7 @@ export async function startDaemon({ directory, worktrees, environment, log }: Da
     store,
     machine,
     isAlive,
+    maxQueued: limits.maxQueued,
     engines: () => runner.engines(),
     open: (host, folder) => runner.open(host, folder),
   });

@@ -30,6 +30,8 @@ export interface DeskContext {
   /** This machine's clock when absent. */
   now?(): number;
   newId?(prefix: string): string;
+  /** How many tasks may wait for runners when a caller's launches are limited; no limit when absent. */
+  maxQueued?: number;
   /** For a process that starts hosts itself: the engine for that host and directory, started if necessary. */
   open?(host: string, directory: string): Promise<Engine>;
 }
@@ -65,10 +67,11 @@ export class Desk {
     return engine.launch(PERSON, launch, await engine.checkLaunch(PERSON, launch));
   }
 
-  /** Queues a task for any runner. */
-  enqueue(request: QueueRequest): Promise<Task> {
-    const { store, now = systemClock.now, newId = makeId, machine = "" } = this.#context;
-    return enqueueTask({ store, now, newId, machine }, PERSON, request);
+  /** Queues a task for any runner. With `isLimited`, only while few others wait. */
+  enqueue(request: Omit<QueueRequest, "mostWaiting">, { isLimited }: { isLimited: boolean }): Promise<Task> {
+    const { store, now = systemClock.now, newId = makeId, machine = "", maxQueued } = this.#context;
+    const room = isLimited && maxQueued !== undefined ? { mostWaiting: maxQueued } : {};
+    return enqueueTask({ store, now, newId, machine }, PERSON, { ...request, ...room });
   }
 
   /** Starts a new task that knows everything a task's session knows. The first task does not change. */

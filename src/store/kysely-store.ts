@@ -15,7 +15,7 @@ import { pruneStep, readPruned, readStartOfNewest } from "./pruning/prune.ts";
 import { beginClaim, releaseClaimsOf } from "./queue/claims.ts";
 import { kyselyQueue } from "./queue/kysely-queue.ts";
 import type { Lines } from "./queue/lines.ts";
-import { addQueuedRun } from "./queue/queued-runs.ts";
+import { addQueuedRun, countWaiting } from "./queue/queued-runs.ts";
 import { applyToTask } from "./queue/queued-task-writes.ts";
 import { tableLines } from "./queue/table-lines.ts";
 import { RolledBack, unlessRolledBack } from "./rollback.ts";
@@ -144,6 +144,7 @@ function transactionOn(kysely: Kysely<Schema>, lines: Lines): Transaction {
     putParent: (parent) => writeParent(kysely, parent),
     dequeueFollowUp: (id) => dequeueFollowUp(kysely, id),
     enqueue: (run) => addQueuedRun(kysely, lines, run),
+    waitingRuns: (most) => countWaiting(kysely, most),
     async begin(claim) {
       if (await beginClaim(kysely, claim)) return;
       throw new RolledBack({ changed: false, task: await readTask(kysely, claim.taskId), reason: "other_owner" });

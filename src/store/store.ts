@@ -237,6 +237,8 @@ export interface Transaction {
   dequeueFollowUp(id: string): Promise<boolean>;
   /** Queues the run of a task that this transaction creates without a session. `queue.open` was called for it. */
   enqueue(run: QueuedRun): Promise<void>;
+  /** How many runs wait for a runner, counted up to `most`. */
+  waitingRuns(most: number): Promise<number>;
   /**
    * Ends a claim, because its run begins: last in the transaction that gives the task its session. If the claim was
    * lost, the whole transaction is refused (`other_owner`).

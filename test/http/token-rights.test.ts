@@ -2,7 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { makeRepo } from "../cli/cli-bed.ts";
+import { findDaemon } from "../../src/daemon/find-daemon.ts";
+import { cliWorld, makeRepo } from "../cli/cli-bed.ts";
 import { callTool, startTokenBed } from "./bed/token-bed.ts";
 
 describe("a launch token", () => {
@@ -28,4 +29,35 @@ describe("a launch token", () => {
     expect((await bed.post("/v1/board/follow_up", sent, bed.secrets.admin)).status).toBe(200);
     await call("get_attempt", { attempt_id, wait_ms: 20_000 });
   }, 30_000);
+
+  test("and a model queue only so many tasks for runners; whoever may approve is not limited", async () => {
+    const world = cliWorld();
+    world.environment.ASYNCAGENTS_MAX_QUEUED = "3";
+    const made = async (role: string) =>
+      world.json<{ token: string }>("token", "create", "--role", role, "--name", role);
+    const [launch, admin] = [await made("launch"), await made("admin")];
+    await world.json("up", "--listen", "127.0.0.1:0");
+    const url = findDaemon(world.data)?.listen ?? "";
+    const post = (path: string, { token }: { token: string }, body: unknown, more = {}) =>
+      fetch(`${url}${path}`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${token}`, "content-type": "application/json", ...more },
+        body: JSON.stringify(body),
+      });
+    expect((await post("/v1/board/allow_directory", admin, { directory: world.work })).status).toBe(200);
+    const task = { description: "x", prompt: "x", host: "opencode", directory: world.work, queue: {} };
+    const queued = (token: { token: string }) => post("/v1/tasks", token, task);
+    const statuses = [];
+    for (let count = 0; count < 4; count++) statuses.push((await queued(launch)).status);
+    expect(statuses).toEqual([201, 201, 201, 429]);
+    const params = { name: "launch_task", arguments: { prompt: "x", directory: world.work, queue: {} } };
+    const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
+    const asModel = { accept: "application/json, text/event-stream", "x-asyncagents-depth": "0" };
+    expect(await (await post("/mcp", admin, call, asModel)).text()).toContain("3 tasks wait for a runner already");
+    expect((await queued(admin)).status).toBe(201);
+    const own = await world.json<{ id: string }>("run", "--queue", "--host", "opencode", "x");
+    for (const { id } of (await world.json<{ tasks: { id: string }[] }>("ls")).tasks) await world.cli("cancel", id);
+    expect(own.id).toStartWith("tsk_");
+    expect((await queued(launch)).status).toBe(201);
+  }, 60_000);
 });

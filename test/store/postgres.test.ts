@@ -60,6 +60,26 @@ describe("postgres driver", () => {
     await Promise.all(stores.map((store) => store.close()));
   });
 
+  test("lines of the queue that nobody waits in do not stop those who claim", async () => {
+    const schema = "lines";
+    const store = await postgresStore({ connectionString, schema });
+    // One for each model that anybody ever named: more than a statement may have parameters.
+    const rows = "select 'line-' || n, 'scripted', 'any/' || n, '[]', null from generate_series(1, 70000) n";
+    await asAdministrator(`insert into ${schema}.queue_lines (line, host, model, labels, machine) ${rows}`);
+    const needs = { host: "scripted", model: "p/m", labels: [], machine: null };
+    const run = { ...needs, taskId: "a", priority: 0, retries: 0, source: null, limits: {} };
+    await store.queue.open(run);
+    await store.write(async (transaction) => {
+      await transaction.enqueue(run);
+      const task = newTask("a", { sessionId: "", messageId: "", owner: null, model: "p/m" });
+      return transaction.apply("a", { type: "task.created", at: 1, task });
+    });
+    const offer = { runner: "runner", hosts: ["scripted"], labels: [], machine: "here", limits: { total: 1 } };
+    const claimed = await store.queue.claim({ ...offer, count: 1, leaseMs: 60_000, at: 1_000 });
+    expect(claimed.map(({ taskId }) => taskId)).toEqual(["a"]);
+    await store.close();
+  });
+
   test("a lost listening connection comes back, and changes made meanwhile are noticed", async () => {
     const open = freshSchema();
     const [listener, writer] = (await Promise.all([open(), open()])) as [Store, Store];

@@ -6,7 +6,7 @@
 import { AsyncAgentsError } from "../../model/errors.ts";
 import type { Task } from "../../model/task.ts";
 import type { RunSource } from "../../store/queue/run-queue.ts";
-import type { Store } from "../../store/store.ts";
+import type { Store, Transaction } from "../../store/store.ts";
 import { assertRequest, batchFor, type Caller, type LaunchRequest } from "../launch.ts";
 
 const MAX_LABELS = 10;
@@ -36,6 +36,8 @@ export interface QueueRequest extends Pick<LaunchRequest, "description" | "promp
   agent: string;
   folder: QueueFolder;
   choices: QueueChoices;
+  /** Rejected if so many wait already. No limit when absent. */
+  mostWaiting?: number;
 }
 
 interface EnqueueContext {
@@ -58,6 +60,7 @@ export async function enqueueTask(context: EnqueueContext, caller: Caller, reque
   const needs = { host, model, labels: [...new Set(labels)].toSorted(), machine: source ? null : machine };
   await store.queue.open(needs);
   const written = await store.write(async (transaction) => {
+    if (request.mostWaiting !== undefined) await assertRoom(transaction, request.mostWaiting);
     const batchId = await batchFor(transaction, caller, request.batch, () => newId("bat"));
     await transaction.enqueue({ ...needs, taskId: id, priority, retries: retry, source, limits });
     const task = {
@@ -81,6 +84,12 @@ export async function enqueueTask(context: EnqueueContext, caller: Caller, reque
   });
   if (written.changed) return written.task;
   throw new AsyncAgentsError("internal", `The new task ${id} was refused: ${written.reason}.`);
+}
+
+async function assertRoom(transaction: Transaction, most: number): Promise<void> {
+  if ((await transaction.waitingRuns(most)) < most) return;
+  const message = `${most} tasks wait for a runner already. Wait until runners have begun some, or cancel some, then try again.`;
+  throw new AsyncAgentsError("too_many_tasks", message, { details: { in_line: most } });
 }
 
 function assertChoices({ labels = [], priority = 0, retry = 0 }: QueueChoices): void {

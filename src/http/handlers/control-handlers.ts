@@ -28,7 +28,8 @@ export const controlHandlers: RemoteHandlers<"launch" | "resume" | "fork" | "tel
     }
     if (!isOwner(origin)) await assertWorkplace(context, namedPlace(host, directory), "launch", origin);
     const launch = { description, prompt, agent, host, directory, batch };
-    if (call.input.queue !== undefined) return wireTask(await queueTask(desk, queuedLaunch(launch, call.input)));
+    if (call.input.queue !== undefined)
+      return wireTask(await queueTask(desk, queuedLaunch(launch, call.input), origin));
     const launched = await launchTask(desk, launch, () => remote.daemon());
     return "instance" in launched ? remote.call(launched.instance, "launch", call) : wireTask(launched.task);
   },

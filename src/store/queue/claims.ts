@@ -8,6 +8,7 @@ import { awaitsRunner } from "../../model/task.ts";
 import type { Dialect } from "../database.ts";
 import { databaseTime } from "../database-time.ts";
 import type { RowOf, Schema } from "../schema.ts";
+import { lock } from "../sql/lock.ts";
 import { readTasksById } from "../tasks/reads.ts";
 import type { Lines } from "./lines.ts";
 import { putInLine, readLines, type StoredLine } from "./queued-runs.ts";
@@ -31,7 +32,8 @@ export async function claimRuns(
 ): Promise<ClaimedRun[]> {
   const isLimited = Object.keys(request.limits).length > 0;
   // With limits, runners claim one after the other: what the first one claimed counts for the next.
-  const stored = await readLines(kysely, isLimited && tables.dialect === "postgres");
+  if (isLimited) await lock(kysely, "queue", "");
+  const stored = await readLines(kysely);
   const served = new Map(stored.filter((line) => serves(request, line)).map((line) => [line.line, line]));
   if (served.size === 0) return [];
   await putBackExpired(kysely, tables, [...served.keys()], request.at);

@@ -5,6 +5,9 @@ import { claimRuns, extendClaim, type QueueTables, releaseClaim } from "./claims
 import { addLine, lineOf } from "./queued-runs.ts";
 import type { RunClaim, RunQueue } from "./run-queue.ts";
 
+/** How many lines are known to exist; a line that is not known costs a write. */
+const MOST_KNOWN = 1_000;
+
 type Write = <T>(work: (kysely: Kysely<Schema>) => Promise<T>) => Promise<T>;
 
 export function kyselyQueue(tables: QueueTables, write: Write): RunQueue {
@@ -16,6 +19,7 @@ export function kyselyQueue(tables: QueueTables, write: Write): RunQueue {
       if (known.has(line)) return;
       await lines.open(line);
       await write((kysely) => addLine(kysely, needs));
+      if (known.size >= MOST_KNOWN) known.clear();
       known.add(line);
     },
     claim: (request) => write((kysely) => claimRuns(kysely, tables, request)),

@@ -34,11 +34,21 @@ export async function addLine(kysely: Kysely<Schema>, needs: RunNeeds): Promise<
     .execute();
 }
 
-/** All lines. With `locked`, other transactions that lock them wait for this one. */
-export async function readLines(kysely: Kysely<Schema>, locked: boolean): Promise<StoredLine[]> {
-  const all = kysely.selectFrom("queue_lines").select(["line", "host", "model", "labels", "machine"]).orderBy("line");
-  const rows = await (locked ? all.forUpdate() : all).execute();
+/** The lines that have runs. There may be many others: callers choose models and labels, and lines stay. */
+export async function readLines(kysely: Kysely<Schema>): Promise<StoredLine[]> {
+  const rows = await kysely
+    .selectFrom("queue_lines")
+    .select(["line", "host", "model", "labels", "machine"])
+    .where("line", "in", (inner) => inner.selectFrom("queued_runs").select("queued_runs.line"))
+    .orderBy("line")
+    .execute();
   return rows.map((row) => ({ ...row, labels: JSON.parse(row.labels) }));
+}
+
+/** How many runs wait, counted up to `most`. */
+export async function countWaiting(kysely: Kysely<Schema>, most: number): Promise<number> {
+  const waiting = kysely.selectFrom("queued_runs").select("task_id").where("state", "=", "waiting").limit(most);
+  return (await waiting.execute()).length;
 }
 
 export async function addQueuedRun(kysely: Kysely<Schema>, lines: Lines, run: QueuedRun): Promise<void> {
