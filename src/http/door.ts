@@ -38,9 +38,9 @@ export interface DoorOptions {
 
 export function openDoor({ address, ports, context, streams, page, mcp, finish, ...options }: DoorOptions): DoorServer {
   /** The request with its body read. Only then is its timeout removed: clients keep MCP streams open all the time. */
-  const whole = async (request: Request): Promise<Request> => {
+  const whole = async (request: Request, caller: Caller): Promise<Request> => {
     const { url, method, headers, signal } = request;
-    const body = method === "POST" ? await wholeBody(request, MAX_MCP_BYTES) : null;
+    const body = method === "POST" ? await wholeBody(request, caller, { maxBytes: MAX_MCP_BYTES }) : null;
     server.timeout(request, 0);
     return new Request(url, { method, headers, signal, body });
   };
@@ -48,7 +48,7 @@ export function openDoor({ address, ports, context, streams, page, mcp, finish, 
     {
       ...context,
       guard: options.guard(() => server),
-      mcp: mcp && (async (request, caller) => mcp(await whole(request), caller)),
+      mcp: mcp && (async (request, caller) => mcp(await whole(request, caller), caller)),
       stream: (request, caller) => streams.open(request, server, caller),
     },
     page,

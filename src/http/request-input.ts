@@ -4,6 +4,7 @@
  */
 import type { z } from "zod";
 import { AsyncAgentsError } from "../model/errors.ts";
+import type { Caller } from "./access/guard.ts";
 import { wholeBody } from "./request-body.ts";
 
 const MAX_BODY = 1024 * 1024;
@@ -16,8 +17,11 @@ export function readQuery<Schema extends z.ZodType>(schema: Schema, parameters: 
 }
 
 /** The parsed JSON body. Throws `invalid_input`, and what `wholeBody` throws. */
-export async function readBody<Schema extends z.ZodType>(schema: Schema, request: Request): Promise<z.output<Schema>> {
-  const body = new TextDecoder().decode(await wholeBody(request, MAX_BODY));
+export async function readBody<Schema extends z.ZodType>(
+  schema: Schema,
+  { request, caller }: { request: Request; caller: Caller },
+): Promise<z.output<Schema>> {
+  const body = new TextDecoder().decode(await wholeBody(request, caller, { maxBytes: MAX_BODY }));
   try {
     return checkedInput(schema, JSON.parse(body));
   } catch (thrown) {

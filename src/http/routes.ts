@@ -62,9 +62,9 @@ async function perform<Name extends StatusOperationName>(
   call: RoutedCall,
 ): Promise<Response> {
   const { startsAgent, stopsAgent, status }: Operation & { status?: number } = OPERATIONS[name];
-  const { id, request, origin } = call;
+  const { id, origin } = call;
   if (startsAgent) assertDepth(origin, context.maxDepth);
-  const input = await inputOf(name, request);
+  const input = await inputOf(name, call);
   const act = () => HANDLERS[name](context, { ...call, input: input as HttpCall<Name>["input"] });
   const isChange = addressOf(name).method === "POST";
   const recorded = { by: callerName(origin), operation: name, input: { id }, stopsAgent };
@@ -72,21 +72,18 @@ async function perform<Name extends StatusOperationName>(
   return answer instanceof Response ? answer : replyJson(answer, status);
 }
 
-async function inputOf(name: StatusOperationName, request: Request): Promise<unknown> {
+async function inputOf(name: StatusOperationName, call: RoutedCall): Promise<unknown> {
   const { input } = OPERATIONS[name];
   if (input === undefined) return undefined;
   return addressOf(name).sends === "query"
-    ? readQuery(input, new URL(request.url).searchParams)
-    : readBody(input, request);
+    ? readQuery(input, new URL(call.request.url).searchParams)
+    : readBody(input, call);
 }
 
 /** A server without a board asks the daemon. */
-async function operate(
-  { board, remote }: ApiContext,
-  name: BoardOperationName,
-  { request, origin }: RoutedCall,
-): Promise<Response> {
-  const input = await readBody(anyObject, request);
+async function operate({ board, remote }: ApiContext, name: BoardOperationName, call: RoutedCall): Promise<Response> {
+  const { request, origin } = call;
+  const input = await readBody(anyObject, call);
   if (board) {
     return replyJson(await board(name, input as never, { signal: request.signal, origin }));
   }

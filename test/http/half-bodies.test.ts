@@ -65,7 +65,11 @@ test(`${COUNT} half-sent bodies on /mcp take little memory, and the daemon keeps
 test("a body that does not arrive in time is rejected, and one in many small pieces is complete", async () => {
   const never = new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(new Uint8Array(3)) });
   const init = { method: "POST", duplex: "half" } as const;
-  const late = wholeBody(new Request("http://localhost", { ...init, body: never }), 10, 20);
+  const local = { token: null };
+  const late = wholeBody(new Request("http://localhost", { ...init, body: never }), local, {
+    maxBytes: 10,
+    arrivalMs: 20,
+  });
   expect(await late.catch((thrown) => thrown.code)).toBe("request_timeout");
   const pieces = new ReadableStream<Uint8Array>({
     start(controller) {
@@ -74,5 +78,5 @@ test("a body that does not arrive in time is rejected, and one in many small pie
     },
   });
   const request = new Request("http://localhost", { ...init, body: pieces });
-  expect(new TextDecoder().decode(await wholeBody(request, 2000))).toBe("ä".repeat(1000));
+  expect(new TextDecoder().decode(await wholeBody(request, local, { maxBytes: 2000 }))).toBe("ä".repeat(1000));
 });

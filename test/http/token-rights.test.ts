@@ -1,10 +1,36 @@
 /** What the holder of a token with few rights could reach in a roundabout way, or take away from others. */
-import { describe, expect, test } from "bun:test";
+import { describe, expect, onTestFinished, test } from "bun:test";
 import { existsSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { findDaemon } from "../../src/daemon/find-daemon.ts";
 import { cliWorld, makeRepo } from "../cli/cli-bed.ts";
 import { callTool, startTokenBed } from "./bed/token-bed.ts";
+
+test("bodies that do not arrive keep only others of the same token waiting", async () => {
+  const bed = await startTokenBed();
+  const head = [
+    "POST /v1/board/list_projects HTTP/1.1",
+    "Host: 127.0.0.1",
+    `Authorization: Bearer ${bed.secrets.read}`,
+    "Content-Type: application/json",
+    `Content-Length: ${1024 * 1024}`,
+  ].join("\r\n");
+  const sockets = Array.from({ length: 16 }, () => {
+    const socket = connect(bed.port, "127.0.0.1");
+    socket.on("error", () => {});
+    socket.write(`${head}\r\n\r\n{`);
+    return socket.resume();
+  });
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  while ((await bed.post("/v1/board/list_projects", {}, bed.secrets.read)).status !== 429) await Bun.sleep(10);
+  expect((await bed.post("/v1/board/add_project", { name: "x" }, bed.secrets.admin)).status).toBe(200);
+  const local = { authorization: `Bearer ${bed.folderToken}`, "content-type": "application/json" };
+  const init = { method: "POST", headers: local, body: JSON.stringify({ name: "y" }) };
+  expect((await fetch(`${bed.server.url}/v1/board/add_project`, init)).status).toBe(200);
+}, 20_000);
 
 describe("a launch token", () => {
   test("does not continue an attempt of the scripted agent, unless models may use that", async () => {
