@@ -47,7 +47,7 @@ export const auditSchema = z.object({
         outcome: z.enum(["started", "done", "failed"]).describe("started: in progress, or its server ended meanwhile"),
       }),
     )
-    .describe("newest first; the newest 100,000 are kept"),
+    .describe("newest first; 100,000 are kept, and the oldest of whoever has the most go"),
 });
 
 export const errorSchema = z.object({

@@ -20,6 +20,26 @@ storeConformance("sqlite", async () => {
   return () => sqliteStore({ directory });
 });
 
+test("whoever calls often pushes only its own entries out of the audit log", async () => {
+  const directory = temporaryFolder();
+  const store = await sqliteStore({ directory });
+  const entry = (by: string) => store.access.openAudit({ at: 1, by, operation: "cancel", subject: by });
+  for (let count = 0; count < 5; count++) await entry("quiet");
+  const file = new Sqlite(join(directory, "asyncagents.db"));
+  const insert = file.query("insert into audit (at, by, operation, outcome) values (1, 'loud', 'cancel', 'failed')");
+  file.transaction(() => {
+    for (let count = 0; count < 100_000; count++) insert.run();
+  })();
+  for (let count = 0; count < 200; count++) await entry("loud");
+  const counts = file.query("select by, count(*) entries from audit group by by order by by").values();
+  file.close();
+  const [loud, quiet] = counts as [[string, number], [string, number]];
+  expect(quiet).toEqual(["quiet", 5]);
+  expect(loud[1]).toBeLessThanOrEqual(100_100);
+  expect((await store.access.audit({ subject: "quiet" })).length).toBe(5);
+  await store.close();
+});
+
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("sqlite files", () => {

@@ -16,7 +16,7 @@ export const auditCommand: Command = {
   name: "audit",
   summary: "list who changed what, newest first",
   details:
-    "By: the name of a token, `local user`, or an agent. Without an id, everything that is kept: the newest 100,000 changes.",
+    "By: the name of a token, `local user`, or an agent. Without an id, everything that is kept: 100,000 changes, of which the oldest of whoever has the most go.",
   operands: [{ name: "id", optional: true, completes: "task" }],
   options: { limit: { value: "number", summary: `at most this many, up to 200; ${SHOWN} by default` } },
   examples: ["asyncagents audit", "asyncagents audit ses_e2287811"],

@@ -1,6 +1,7 @@
 /**
  * The audit log: one row for each call that changes something, written before the call and completed after it, so that
- * no change is missing from it. Bounded: the oldest rows go.
+ * no change is missing from it. Bounded: the oldest rows of whoever has the most go, so that nobody can push out those
+ * of others by many calls.
  */
 import type { Kysely } from "kysely";
 import type { AuditEntry } from "../../model/access-token.ts";
@@ -11,7 +12,7 @@ import type { RowOf, Schema } from "../schema.ts";
 import type { AccessRecords } from "./records.ts";
 
 const MOST_ENTRIES = 100_000;
-/** The oldest are removed this many at a time. */
+/** How often the surplus is removed, in entries. */
 const SURPLUS = 100;
 const COLUMNS = ["seq", "at", "by", "operation", "subject", "outcome"] as const;
 
@@ -22,7 +23,7 @@ export async function openAudit(
   const [row] = await insertEntry(kysely, { at, by, operation, subject, outcome: "started" });
   if (row === undefined) throw new AsyncAgentsError("internal", `The audit entry of ${operation} got no number.`);
   const seq = Number(row.seq);
-  if (seq % SURPLUS === 0) await deleteUpTo(kysely, { last: seq - MOST_ENTRIES });
+  if (seq % SURPLUS === 0) await removeSurplus(kysely);
   return seq;
 }
 
@@ -30,9 +31,19 @@ const insertEntry = preparedQuery<Omit<RowOf<"audit">, "seq">, { seq: number }>(
   kysely.insertInto("audit").values(row).returning("seq"),
 );
 
-const deleteUpTo = preparedQuery<{ last: number }>((kysely, { last }) =>
-  kysely.deleteFrom("audit").where("seq", "<=", last),
-);
+async function removeSurplus(kysely: Kysely<Schema>): Promise<void> {
+  const counts = await kysely
+    .selectFrom("audit")
+    .select((row) => ["by", row.fn.countAll().as("entries")])
+    .groupBy("by")
+    .orderBy("entries", "desc")
+    .execute();
+  const surplus = counts.reduce((sum, { entries }) => sum + Number(entries), 0) - MOST_ENTRIES;
+  const [most] = counts;
+  if (surplus <= 0 || most === undefined) return;
+  const oldest = kysely.selectFrom("audit").select("seq").where("by", "=", most.by).orderBy("seq").limit(surplus);
+  await kysely.deleteFrom("audit").where("seq", "in", oldest).execute();
+}
 
 export async function closeAudit(
   kysely: Kysely<Schema>,
