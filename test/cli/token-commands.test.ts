@@ -40,6 +40,17 @@ test("a door to other machines opens with a token only, and closes to it when it
     { name: "me", usable: true, lastUsedAt: expect.any(String), expiresAt: expect.any(String) },
   ]);
   expect((await world.cli("token", "list", "--all")).out).toMatch(/me +read +active[^\n]*\n[^\n]*ci +launch +revoked/);
+  type Audit = { entries: { by: string; operation: string; subject: string; outcome: string }[] };
+  const { entries } = await world.json<Audit>("audit");
+  expect(
+    entries.map(({ by, operation, subject, outcome }) => [by, operation, subject, outcome].join()).reverse(),
+  ).toEqual([
+    "local user,create_token,ci,done",
+    "local user,create_token,me,done",
+    "local user,revoke_token,ci,done",
+    "local user,revoke_token,ci,failed",
+    "local user,create_token,ci,failed",
+  ]);
   for (const secret of [ci.token, said.out.trim()]) expect(textsIn(world)).not.toContain(secret);
 }, 60_000);
 
@@ -58,6 +69,9 @@ test("what is wrong with a token's name, role or expiry is said, and agents crea
   const said = async (...words: string[]) => (await world.cli("token", "create", ...words)).err;
   expect(await said("--role", "read")).toContain("--name is required");
   expect(await said("--role", "read", "--name", "local user")).toContain("--name is required");
+  for (const name of ["agent", "Agent"]) {
+    expect(await said("--role", "read", "--name", name)).toContain("stands for any agent in the audit log");
+  }
   expect(await said("--role", "root", "--name", "a")).toContain("one of read, launch, answer, admin");
   expect(await said("--role", "read", "--name", "a", "--expires", "90")).toContain("such as 12h or 90d");
   const secret = "aat_0123456789012345678901234567890123456789abc";

@@ -159,6 +159,10 @@ describe("the audit log", () => {
       "the-launch: cancel failed",
       "the-launch: tell failed",
     ]);
+    const allowed = await bed.post("/v1/board/allow_directory", { directory: bed.side.folder }, bed.secrets.admin);
+    const { approval } = (await allowed.json()) as { approval: { approval_id: string } };
+    const ofApproval = await bed.ask(`/v1/audit?subject=${approval.approval_id}`, bed.secrets.read);
+    expect(await ofApproval.json()).toMatchObject({ entries: [{ by: "the-admin", operation: "allow_directory" }] });
     const ofProject = await bed.ask(`/v1/audit?subject=${project_id}&limit=2`, bed.secrets.read);
     expect(((await ofProject.json()) as { entries: unknown[] }).entries).toHaveLength(2);
   });

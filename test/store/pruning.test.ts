@@ -125,6 +125,10 @@ test("asyncagents prune says what would go, removes it, and says what stays and 
   expect(dry.out).toBe(
     "Would remove 1 task (rows of runs: 1, events: 2).\nKept 1 with a notice that is not delivered.\n",
   );
+  world.environment.ASYNCAGENTS_DEPTH = "1";
+  const agents = await world.cli("prune", "--older-than", "30d");
+  expect([agents.code, agents.err]).toEqual([1, expect.stringContaining("Only people can remove tasks for good")]);
+  delete world.environment.ASYNCAGENTS_DEPTH;
   const removed = { tasks: 1, runs: 1, events: 2, notices: 0, board_sessions: 0, queued_runs: 0 };
   expect(await world.json("prune", "--older-than", "30d")).toMatchObject({
     dryRun: false,
@@ -136,6 +140,11 @@ test("asyncagents prune says what would go, removes it, and says what stays and 
   expect([again.code, again.out]).toEqual([0, "Nothing to remove.\n"]);
   const store = await sqliteStore({ directory: world.data });
   expect((await store.tasks({})).tasks.map(({ id }) => id).sort()).toEqual(["live", "untold", "young"]);
+  const audit = await store.access.audit({ subject: null });
+  expect(audit.map(({ by, operation, outcome }) => `${by}: ${operation} ${outcome}`)).toEqual([
+    "local user: prune done",
+    "local user: prune done",
+  ]);
   await store.close();
   for (const [words, problem] of [
     [[], "Say what may go"],

@@ -1,10 +1,13 @@
 /** `prune`: removes old ended tasks from the store. Works without a daemon, and beside one. */
+import { AuditLog } from "../../engine/access/audit-log.ts";
 import type { PruneReport } from "../../engine/retention.ts";
 import { systemClock } from "../../process/clock.ts";
+import { callerName, FROM_PERSON } from "../../protocol/call-origin.ts";
 import type { PruneObstacle } from "../../store/store.ts";
 import { misuse } from "../arguments.ts";
 import type { Command, Invocation } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
+import { assertPerson } from "../person-only.ts";
 
 export const pruneCommand: Command = {
   name: "prune",
@@ -33,12 +36,14 @@ const WHY: Record<PruneObstacle, string> = {
   newest: "with the newest event of the store",
 };
 
-async function prune({ directory, environment, screen, signal, arguments: given }: Invocation): Promise<number> {
+async function prune(invocation: Invocation): Promise<number> {
+  const { directory, environment, screen, signal, arguments: given } = invocation;
   const limits = { olderThanMs: given.duration("older-than"), keep: given.count("keep") };
   if (limits.olderThanMs === undefined && limits.keep === undefined) {
     throw misuse(pruneCommand, "Say what may go: --older-than 30d, --keep 10000, or both.");
   }
   const dryRun = given.flag("dry-run");
+  if (!dryRun) assertPerson(invocation, "remove tasks for good");
   const [{ openStore }, { pruneTasks }] = await Promise.all([
     import("../../store/open.ts"),
     import("../../engine/retention.ts"),
@@ -49,7 +54,10 @@ async function prune({ directory, environment, screen, signal, arguments: given 
     const onProgress = ({ removed }: PruneReport) => {
       count = removed.tasks ?? 0;
     };
-    const pruning = pruneTasks({ ...systemClock, store, signal, onProgress }, { ...limits, dryRun });
+    const work = () => pruneTasks({ ...systemClock, store, signal, onProgress }, { ...limits, dryRun });
+    const audit = new AuditLog({ store, now: systemClock.now });
+    const call = { by: callerName(FROM_PERSON), operation: "prune", input: {} };
+    const pruning = dryRun ? work() : audit.record(call, work);
     const progress = () => `${dryRun ? "counting" : "pruning"}: ${count.toLocaleString("en")} tasks`;
     const report = await screen.during(progress, pruning);
     show(screen, report, dryRun);

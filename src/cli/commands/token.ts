@@ -2,20 +2,25 @@
  * `token`: creates, lists and revokes the tokens with which other machines call the server. Works on the store itself,
  * with or without a daemon: no request over the network can create a token. The secret is printed once.
  */
+import { AuditLog } from "../../engine/access/audit-log.ts";
 import { hashOfSecret, newTokenSecret } from "../../http/access/token-secret.ts";
 import { type AccessToken, isUsable } from "../../model/access-token.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import { ROLES, type Role } from "../../model/role.ts";
-import { DEPTH_VARIABLE, readDepth } from "../../protocol/call-origin.ts";
+import { type CallOrigin, callerName, FROM_PERSON } from "../../protocol/call-origin.ts";
 import { openStore } from "../../store/open.ts";
 import type { Store } from "../../store/store.ts";
 import type { Command, Invocation } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
+import { assertPerson } from "../person-only.ts";
 import { type Column, tableLines } from "../terminal/table.ts";
 import { ago, shortId } from "../terminal/text.ts";
 
 /** Nothing that a shell, a table or a sentence could misread; "local user" has a space, so no token has its name. */
 const NAME = /^[a-zA-Z0-9][\w.@-]{0,63}$/;
+const AGENT: CallOrigin = { door: "model", depth: null };
+/** What agents cannot: they must not give themselves or others more rights than they have. */
+const CHANGE = "create and revoke tokens";
 const UNITS = { h: 3_600_000, d: 86_400_000 };
 
 const createCommand: Command = {
@@ -31,7 +36,7 @@ const createCommand: Command = {
   examples: ["asyncagents token create --role launch --name ci --expires 90d"],
   async run(invocation) {
     const { arguments: given, screen } = invocation;
-    assertPerson(invocation);
+    assertPerson(invocation, CHANGE);
     const now = Date.now();
     const token: AccessToken = {
       id: crypto.randomUUID(),
@@ -43,11 +48,13 @@ const createCommand: Command = {
       revokedAt: null,
     };
     const secret = newTokenSecret();
-    const added = await withStore(invocation, ({ access }) => access.addToken(token, hashOfSecret(secret)));
-    if (!added) {
-      const message = `There is or was a token "${token.name}", and names are not given twice. Choose another one.`;
-      throw new AsyncAgentsError("name_taken", message);
-    }
+    await withStore(invocation, (store) =>
+      recorded(store, "create_token", token, async () => {
+        if (await store.access.addToken(token, hashOfSecret(secret))) return;
+        const message = `There is or was a token "${token.name}", and names are not given twice. Choose another one.`;
+        throw new AsyncAgentsError("name_taken", message);
+      }),
+    );
     screen.show({ ...shown(token, now), token: secret }, () => {
       screen.line(secret);
       screen.hint("Copy it now: it is not shown again. Clients send it as `Authorization: Bearer <token>`.");
@@ -82,14 +89,14 @@ const revokeCommand: Command = {
   examples: ["asyncagents token revoke ci"],
   async run(invocation) {
     const { arguments: given, screen } = invocation;
-    assertPerson(invocation);
+    assertPerson(invocation, CHANGE);
     const now = Date.now();
-    const revoked = await withStore(invocation, async ({ access }) => {
-      const token = find(await access.tokens(), given.operand(0));
-      if (!(await access.revokeToken(token.id, now))) {
+    const revoked = await withStore(invocation, async (store) => {
+      const token = find(await store.access.tokens(), given.operand(0));
+      return recorded(store, "revoke_token", token, async () => {
+        if (await store.access.revokeToken(token.id, now)) return { ...token, revokedAt: now };
         throw new AsyncAgentsError("nothing_asked", `The token "${token.name}" was revoked before.`);
-      }
-      return { ...token, revokedAt: now };
+      });
     });
     screen.show(shown(revoked, now), () => screen.line(`Revoked ${revoked.name} (${shortId(revoked.id)}).`));
     return EXIT.ok;
@@ -98,10 +105,10 @@ const revokeCommand: Command = {
 
 export const TOKEN_COMMANDS: readonly Command[] = [createCommand, listCommand, revokeCommand];
 
-/** An agent must not give itself or others more rights than it has. */
-function assertPerson({ environment }: Invocation): void {
-  if (readDepth(environment[DEPTH_VARIABLE] ?? "") === 0) return;
-  throw new AsyncAgentsError("not_allowed", "Only people can create and revoke tokens, and not agents.");
+/** In the audit log, by the name that is in its other entries. */
+function recorded<T>(store: Store, operation: string, { name }: AccessToken, work: () => Promise<T>): Promise<T> {
+  const call = { by: callerName(FROM_PERSON), operation, input: { id: name } };
+  return new AuditLog({ store, now: Date.now }).record(call, work);
 }
 
 async function withStore<T>({ directory, environment }: Invocation, work: (store: Store) => Promise<T>): Promise<T> {
@@ -114,6 +121,12 @@ async function withStore<T>({ directory, environment }: Invocation, work: (store
 }
 
 function nameOf(given: string | undefined): string {
+  if (given?.toLowerCase() === callerName(AGENT)) {
+    throw new AsyncAgentsError(
+      "invalid_input",
+      `"${given}" stands for any agent in the audit log. Choose another name.`,
+    );
+  }
   if (given !== undefined && NAME.test(given)) return given;
   const rule = "letters, digits, and . _ @ - inside; at most 64 characters";
   throw new AsyncAgentsError("invalid_input", `--name is required and consists of ${rule}. For example: --name ci`);

@@ -59,10 +59,10 @@ export class AuditLog {
 
 function subjectOf(value: unknown): string | null {
   if (typeof value !== "object" || value === null) return null;
-  const fields = value as Record<string, unknown>;
+  const { approval, ...fields } = value as Record<string, unknown>;
   for (const name of SUBJECTS) {
     const found = fields[name];
     if (typeof found === "string" && found !== "") return found.slice(0, MAX_SUBJECT);
   }
-  return null;
+  return approval === undefined ? null : subjectOf(approval);
 }
