@@ -137,7 +137,9 @@ async function ask(context: BoardContext, asked: Asked, call: BoardCall): Promis
     const message = `${MAX_REQUESTED} requests are already waiting for a person. They can be answered with \`asyncagents approvals\` or on the dashboard; then try again.`;
     throw new AsyncAgentsError("not_allowed", message);
   }
-  const askedBy = `${call.origin.door === "model" ? "a model over MCP" : "a command"}: ${call.operation}`;
+  const { door, token } = call.origin;
+  const asker = door === "model" ? "a model over MCP" : token ? "a caller" : "a command";
+  const askedBy = `${asker}${token ? ` with the token ${token.name}` : ""}: ${call.operation}`;
   const request = { ...asked, id: newId(), state: "requested", askedBy, createdAt: now(), decidedAt: null } as const;
   return store.board.putApproval(request);
 }

@@ -1,6 +1,6 @@
 /** What the holder of a token with few rights could reach in a roundabout way, or take away from others. */
 import { describe, expect, onTestFinished, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, symlinkSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { findDaemon } from "../../src/daemon/find-daemon.ts";
@@ -55,6 +55,28 @@ describe("a launch token", () => {
     expect((await bed.post("/v1/board/follow_up", sent, bed.secrets.admin)).status).toBe(200);
     await call("get_attempt", { attempt_id, wait_ms: 20_000 });
   }, 30_000);
+
+  test("requests an approval only for a folder that exists, and people see who asks", async () => {
+    const bed = await startTokenBed();
+    const launch = { description: "x", prompt: "x", agent: "general", host: "scripted" };
+    for (const directory of [`/no/${"x".repeat(300_000)}`, "/nowhere\u202e\u001b[2J", "relative", ""]) {
+      const refused = await bed.post("/v1/tasks", { ...launch, directory }, bed.secrets.launch);
+      expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining("folder")]);
+    }
+    const link = join(bed.side.folder, "link");
+    mkdirSync(join(bed.side.folder, "work"));
+    symlinkSync(join(bed.side.folder, "work"), link);
+    const asked = { ...launch, directory: link };
+    expect((await bed.post("/v1/tasks", asked, bed.secrets.launch)).status).toBe(403);
+    const { approvals } = await bed.side.call("list_approvals", {});
+    expect(approvals).toMatchObject([
+      { directory: join(bed.side.folder, "work"), asked_by: "a caller with the token the-launch: launch" },
+    ]);
+    await bed.side.call("decide_approval", { approval_id: approvals[0]?.approval_id ?? "", decision: "approve" });
+    // It works in the folder that was approved, whatever the link leads to by then.
+    const launched = (await (await bed.post("/v1/tasks", asked, bed.secrets.launch)).json()) as { directory: string };
+    expect(launched.directory).toBe(join(bed.side.folder, "work"));
+  });
 
   test("and a model queue only so many tasks for runners; whoever may approve is not limited", async () => {
     const world = cliWorld();

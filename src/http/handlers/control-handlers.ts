@@ -3,7 +3,7 @@
  * rules are in the engine and the board.
  */
 import { answerTask } from "../../board/answer-task.ts";
-import { launchTask, type QueuedLaunch, queueTask } from "../../board/launch-task.ts";
+import { folderOf, launchTask, type QueuedLaunch, queueTask } from "../../board/launch-task.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import type { Task } from "../../model/task.ts";
 import { type CallOrigin, isOwner, isPerson } from "../../protocol/call-origin.ts";
@@ -26,8 +26,8 @@ export const controlHandlers: RemoteHandlers<"launch" | "resume" | "fork" | "tel
       const message = "batch is the id of an attempt, which has its own tasks. Use another name, or follow_up.";
       throw new AsyncAgentsError("invalid_input", message, { details: { parameters: ["batch"] } });
     }
-    if (!isOwner(origin)) await assertWorkplace(context, namedPlace(host, directory), "launch", origin);
-    const launch = { description, prompt, agent, host, directory, batch };
+    const place = isOwner(origin) ? { host, directory } : await allowedPlace(context, { host, directory }, origin);
+    const launch = { description, prompt, agent, ...place, batch };
     if (call.input.queue !== undefined)
       return wireTask(await queueTask(desk, queuedLaunch(launch, call.input), origin));
     const launched = await launchTask(desk, launch, () => remote.daemon());
@@ -89,9 +89,20 @@ function assertPerson(origin: CallOrigin, instead: string): void {
   throw new AsyncAgentsError("not_allowed", `Only people can launch a task here. Agents use ${instead}.`);
 }
 
-/** What is not named could turn out to be a place that the caller may not use. */
-function namedPlace(host: string | null, directory: string | null): Pick<Task, "host" | "directory"> {
-  if (host !== null && directory !== null) return { host, directory };
+/**
+ * What is not named could turn out to be a place that the caller may not use. Returns the real path that was checked;
+ * a folder that does not exist is not worth a person's time.
+ */
+async function allowedPlace(
+  context: OperationContext,
+  { host, directory }: { host: string | null; directory: string | null },
+  origin: CallOrigin,
+): Promise<Pick<Task, "host" | "directory">> {
+  if (host !== null && directory !== null) {
+    const place = { host, directory: folderOf(directory) };
+    await assertWorkplace(context, place, "launch", origin);
+    return place;
+  }
   const message = "With this token a launch must name its host and its directory: add both, and try again.";
   throw new AsyncAgentsError("invalid_input", message, { details: { parameters: ["host", "directory"] } });
 }
