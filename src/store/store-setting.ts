@@ -12,6 +12,7 @@ export interface PostgresSetting {
 
 const VARIABLE = "ASYNCAGENTS_STORE";
 const EXAMPLE = "postgres://user:password@host:5432/database";
+const HINT = `Characters such as # / ? @ in the password must be percent-encoded (# is %23); write it as ${EXAMPLE}`;
 
 /** Null: SQLite, in the data folder. */
 export function storeSetting(environment: Readonly<Record<string, string | undefined>>): PostgresSetting | null {
@@ -30,10 +31,11 @@ export function postgresAddress(text: string): PostgresSetting | { problem: stri
   }
   try {
     const { protocol, username, host, pathname } = new URL(text);
+    // A slash in the password: what follows it would be shown as the name of the database.
+    if (pathname.includes("@")) return { problem: `cannot be read as an address. ${HINT}` };
     const user = username === "" ? "" : `${username}@`;
     return { connectionString: text, shown: `${protocol}//${user}${host}${pathname}` };
   } catch {
-    const hint = "Characters such as # / ? @ in the password must be percent-encoded (# is %23)";
-    return { problem: `cannot be read as an address. ${hint}; write it as ${EXAMPLE}` };
+    return { problem: `cannot be read as an address. ${HINT}` };
   }
 }

@@ -61,7 +61,11 @@ describe("a daemon with ASYNCAGENTS_STORE", () => {
   }, 60_000);
 
   test("reports an address that cannot be used, with what to do", async () => {
-    const addresses = ["mysql://someone:secret-word@host/db", "postgres://someone:secret-word#1@host/db"];
+    const addresses = [
+      "mysql://someone:secret-word@host/db",
+      "postgres://someone:secret-word#1@host/db",
+      "postgres://someone:12/secret-word@host/db",
+    ];
     for (const address of addresses) {
       const world = worldOn(address);
       for (const words of [["ls"], ["doctor"], ["store", "status"]]) {
