@@ -75,6 +75,23 @@ test("a token opens the page for this tab, shows who it is, and signing out or a
   await page.getByText("Your token no longer works").waitFor();
 }, 60_000);
 
+test("a link with a token in it signs nobody in, and nobody out", async () => {
+  const bed = await startTokenBed();
+  const link = `${bed.url}/stats#token=`;
+  const page = await chromium.page(`${link}${bed.secrets.launch}`);
+  await page.getByRole("heading", { name: "Sign in to asyncagents" }).waitFor();
+  expect(page.url()).toBe(`${bed.url}/stats`);
+  await signIn(page, bed.secrets.admin);
+  const own = page.getByRole("button", { name: "Sign out the-admin (admin)" });
+  await own.waitFor();
+  for (const token of [bed.secrets.launch, bed.folderToken]) {
+    await page.goto("about:blank");
+    await page.goto(`${link}${token}`);
+    await own.waitFor();
+    expect(page.url()).toBe(`${bed.url}/stats`);
+  }
+}, 60_000);
+
 test("a reader sees everything and is offered no change; an admin is offered all", async () => {
   const bed = await startTokenBed();
   const { ended, asking } = await someTasks(bed);

@@ -7,6 +7,8 @@ import { createClient } from "../../../src/client/client.ts";
 
 const KEPT = "asyncagents.token";
 const IN_ADDRESS = /^#token=([\w-]+)$/;
+/** How tokens for other machines begin: people type them in, and they are not taken from a link. */
+const OF_PERSON = "aat_";
 
 let given: Promise<string> | undefined;
 
@@ -37,6 +39,8 @@ function keepFromAddress(): void {
   const { hash, pathname, search } = window.location;
   const token = IN_ADDRESS.exec(hash)?.[1];
   if (token === undefined) return;
-  sessionStorage.setItem(KEPT, token);
+  // Somebody else's link must not sign anybody in under another name, nor out.
+  const isSignedIn = sessionStorage.getItem(KEPT)?.startsWith(OF_PERSON) ?? false;
+  if (!isSignedIn && !token.startsWith(OF_PERSON)) sessionStorage.setItem(KEPT, token);
   window.history.replaceState(window.history.state, "", `${pathname}${search}`);
 }
