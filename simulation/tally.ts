@@ -2,13 +2,14 @@
 
 import type { PlayedSeed } from "./player.ts";
 import { ACTIONS } from "./scenario/actions.ts";
+import { FLEET_ACTIONS } from "./scenario/fleet-actions.ts";
 import { FAULTS } from "./world/faults.ts";
 
 export class Tally {
   readonly #seeds: number;
   readonly #began: number;
   readonly #faults = new Map<string, number>(Object.keys(FAULTS).map((kind) => [kind, 0]));
-  readonly #actions = new Map<string, number>(Object.keys(ACTIONS).map((name) => [name, 0]));
+  readonly #actions = new Map<string, number>(Object.keys({ ...ACTIONS, ...FLEET_ACTIONS }).map((name) => [name, 0]));
   readonly failed: PlayedSeed[] = [];
   #steps = 0;
   #played = 0;

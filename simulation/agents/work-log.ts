@@ -42,6 +42,11 @@ export class WorkLog {
     return [...this.#works].filter(([, { sentBy }]) => sentBy.length > 0).map(([id]) => id);
   }
 
+  /** What was sent with that text, by the ids of the prompts. */
+  withText(text: string): (Work & { messageId: string })[] {
+    return [...this.#works].flatMap(([messageId, work]) => (work.texts.includes(text) ? [{ messageId, ...work }] : []));
+  }
+
   of(messageId: string): Work {
     const known = this.#works.get(messageId);
     if (known) return known;

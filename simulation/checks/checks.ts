@@ -15,6 +15,7 @@ import { nothingGrows } from "./growth.ts";
 import { everythingIsInTime } from "./in-time.ts";
 import { eachRunEndsOnce, endsAreTrue } from "./outcomes.ts";
 import { heldQueuesWait, queuedPromptsRunOnce, queuesGoOn } from "./queues.ts";
+import { callsAreMadeOnce, isWaitingForNobody, nothingIsLeftInTheQueue, queuedTasksRunAsAsked } from "./runners.ts";
 
 /** How long a write may take: it waits for the lock, and the query is slow. */
 const WRITE_MS = 40_000;
@@ -39,6 +40,9 @@ const CHECKS: Check[] = [
   nothingGrows,
   theLivingAreRegistered,
   onlyOwnersEndRuns,
+  queuedTasksRunAsAsked,
+  nothingIsLeftInTheQueue,
+  callsAreMadeOnce,
 ];
 
 export async function checkAll(stage: Stage): Promise<string[]> {
@@ -49,9 +53,10 @@ export async function checkAll(stage: Stage): Promise<string[]> {
   return found;
 }
 
-async function everythingEnded({ machine, truth, parents }: Stage, tasks: readonly Task[]): Promise<string[]> {
+async function everythingEnded(stage: Stage, tasks: readonly Task[]): Promise<string[]> {
+  const { machine, truth, parents } = stage;
   const found = tasks
-    .filter(({ status }) => isLive(status))
+    .filter((task) => isLive(task.status) && !isWaitingForNobody(stage, task))
     .map(({ id, phase, owner }) => `task ${id} never ended (${phase}, owner ${owner})`);
   for (const { id } of await truth.launches()) found.push(`launch ${id} was never completed or given up`);
   for (const { id, isDeleted, place } of parents) {
@@ -217,7 +222,10 @@ function nothingIsLeftBehind({ roles }: Stage): string[] {
 async function theLivingAreRegistered({ roles, truth }: Stage): Promise<string[]> {
   const known = new Set((await truth.instances()).map(({ id }) => id));
   return roles
-    .flatMap((role) => role.engines().map(({ instance }) => ({ name: role.name, id: instance.id })))
+    .flatMap((role) => {
+      const ids = [...role.engines().map(({ instance }) => instance.id), ...(role.instances?.() ?? [])];
+      return ids.map((id) => ({ name: role.name, id }));
+    })
     .filter(({ id }) => !known.has(id))
     .map(({ name, id }) => `${name} lives, and its instance ${id} is not registered`);
 }

@@ -9,7 +9,7 @@ import type { Stage } from "../scenario/stage.ts";
 
 /** Of a process, without those of turns that its agents are in. */
 const MOST_TIMERS = 12;
-/** The supervisor's, the board's and the queue's. */
+/** The supervisor's, the board's and the queue's; one more takes the calls for an instance of the process itself. */
 const MOST_STORE_LISTENERS = 3;
 const MOST_HOST_LISTENERS = 1;
 /** Created, phases, asked and answered, stalled, ended, told, retrieved; superseded progress is removed. */
@@ -29,7 +29,8 @@ function growthOf({ machine }: Stage, role: Role): string[] {
   const { timers } = process;
   if (timers > MOST_TIMERS) found.push(`${name} is at rest and has ${timers} timers`);
   const store = machine.storeListeners(process);
-  if (store > MOST_STORE_LISTENERS) found.push(`${name} listens ${store} times to the store`);
+  const most = MOST_STORE_LISTENERS + (role.instances?.().length ?? 0);
+  if (store > most) found.push(`${name} listens ${store} times to the store`);
   for (const { listeners } of role.hosts()) {
     if (listeners > MOST_HOST_LISTENERS) found.push(`${name} listens ${listeners} times to one host`);
   }
@@ -53,7 +54,9 @@ async function feedGrowth({ truth }: Stage, tasks: readonly Task[]): Promise<str
 
 /** A dead process is noticed by a living one, which removes its instances. */
 export async function forgottenInstances({ truth, roles }: Stage): Promise<string[]> {
-  const living = new Set(roles.flatMap((role) => role.engines().map(({ instance }) => instance.id)));
+  const living = new Set(
+    roles.flatMap((role) => [...role.engines().map(({ instance }) => instance.id), ...(role.instances?.() ?? [])]),
+  );
   return (await truth.instances())
     .filter(({ id }) => !living.has(id))
     .map(({ id, pid }) => `instance ${id} of process ${pid} is still registered, and nobody runs it`);

@@ -112,7 +112,9 @@ const cancelledLate: RunCheck = ({ machine, promises }, { id, sessionId }, { num
 
 /** A process that lives, and can be seen or sends its heartbeats, loses no run. */
 const wronglyInterrupted: RunCheck = ({ machine }, _task, { messageId, error }, endedAt) => {
-  const { begunAt, ends } = machine.work.of(messageId);
+  const { begunAt, ends, sentBy } = machine.work.of(messageId);
+  // Its process was asked to end, and did not wait for it any longer.
+  if (sentBy.some((name) => machine.drained.has(name))) return null;
   // Its own process stopped it, so it lived.
   if (error !== INTERRUPTED || begunAt === null || ends.at(-1) !== "aborted") return null;
   // It was left unanswered, and read by the model of a later run.

@@ -6,12 +6,12 @@ import type { BoardParts } from "../../src/board/board-context.ts";
 import { followUp } from "../../src/board/follow-ups.ts";
 import { QueuePump } from "../../src/board/queue-pump.ts";
 import { NO_OTHERS } from "../../src/board/remote-operations.ts";
-import { Desk } from "../../src/engine/desk.ts";
+import { DAEMON_HOST, Desk } from "../../src/engine/desk.ts";
 import type { Engine } from "../../src/engine/engine.ts";
+import type { QueueRequest } from "../../src/engine/queue/enqueue.ts";
 import { Runner } from "../../src/engine/runner.ts";
 import { Changes } from "../../src/engine/watching/changes.ts";
 import { Waiter } from "../../src/engine/watching/waiter.ts";
-import type { HostMaker } from "../../src/hosts/host-maker.ts";
 import { AsyncAgentsError } from "../../src/model/errors.ts";
 import type { Task } from "../../src/model/task.ts";
 import { KeyedQueue } from "../../src/process/keyed-queue.ts";
@@ -19,14 +19,20 @@ import { FROM_PERSON } from "../../src/protocol/call-origin.ts";
 import type { SimulatedHost } from "../agents/simulated-host.ts";
 import type { Machine } from "../world/machine.ts";
 import type { SimulatedProcess } from "../world/simulated-process.ts";
+import { type Askable, askable } from "./askable.ts";
+import { simulatedMaker } from "./maker.ts";
 import type { Role } from "./role.ts";
 import { wordNotices } from "./word-notices.ts";
+
+const HOSTS = ["opencode", "claude"] as const;
 
 interface Parts {
   desk: Desk;
   runner: Runner;
   parts: BoardParts;
   pump: QueuePump;
+  /** Null in a seed without runners: then nobody asks through the store. */
+  asked: Askable | null;
 }
 
 export class DaemonRole implements Role {
@@ -35,9 +41,12 @@ export class DaemonRole implements Role {
   #process: SimulatedProcess;
   #hosts: SimulatedHost[] = [];
   #parts: Parts | null = null;
+  readonly #isAsked: boolean;
 
-  constructor(machine: Machine) {
+  /** With `isAsked`, other processes ask it through the store, and it asks them. */
+  constructor(machine: Machine, isAsked: boolean) {
     this.#machine = machine;
+    this.#isAsked = isAsked;
     this.#process = machine.start(this.name);
     this.#start();
   }
@@ -53,6 +62,11 @@ export class DaemonRole implements Role {
 
   engines(): readonly Engine[] {
     return this.#process.isAlive ? (this.#parts?.runner.engines() ?? []) : [];
+  }
+
+  instances(): readonly string[] {
+    const own = this.#process.isAlive ? this.#parts?.asked?.instance.id : undefined;
+    return own === undefined ? [] : [own];
   }
 
   hosts(): readonly SimulatedHost[] {
@@ -91,6 +105,34 @@ export class DaemonRole implements Role {
     await followUp(parts, pump, { attempt_id: attemptId, action, prompt }, call);
   }
 
+  /** Queues a task for any runner. */
+  enqueue(request: QueueRequest): Promise<Task> {
+    return this.#running().desk.enqueue(request);
+  }
+
+  find(taskId: string): Promise<Task | null> {
+    return this.#running().parts.store.task(taskId);
+  }
+
+  cancel(task: Task): Promise<Task> {
+    return this.#running().desk.cancel(task);
+  }
+
+  /** Here, or through the store on the machine that has its session. */
+  resume(taskId: string, prompt: string): Promise<{ run: { number: number } }> {
+    return this.#asked().resume(taskId, prompt);
+  }
+
+  answer(taskId: string, decision: "once" | "reject"): Promise<void> {
+    return this.#asked().answer(taskId, decision);
+  }
+
+  #asked(): Askable {
+    const { asked } = this.#running();
+    if (asked === null) throw new Error("This daemon asks nobody.");
+    return asked;
+  }
+
   #running(): Parts {
     if (!this.#parts || !this.#process.isAlive) throw new AsyncAgentsError("host_failed", "The daemon does not run.");
     return this.#parts;
@@ -100,10 +142,10 @@ export class DaemonRole implements Role {
     const machine = this.#machine;
     const process = this.#process;
     const surroundings = machine.surroundings(process);
-    const { store, isAlive, after, machine: place } = surroundings;
+    const { store, isAlive, after, machine: place, now, newId } = surroundings;
     const runner = new Runner({
       ...surroundings,
-      makers: [this.#maker(process, "opencode"), this.#maker(process, "claude")],
+      makers: HOSTS.map((kind) => simulatedMaker(machine, process, kind, (host) => this.#hosts.push(host))),
       limits: machine.settings.limits,
       maxConcurrent: machine.settings.maxConcurrent,
       pollMs: machine.settings.pollMs,
@@ -111,16 +153,19 @@ export class DaemonRole implements Role {
     });
     const desk = new Desk({
       store,
+      now,
+      newId,
       isAlive,
       machine: place,
       engines: () => runner.engines(),
       open: (host, directory) => runner.open(host, directory),
     });
+    const asked = this.#isAsked ? askable(machine, surroundings, { host: DAEMON_HOST, desk, runner }) : null;
     const changes = new Changes(surroundings);
     const parts: BoardParts = {
       ...surroundings,
       desk,
-      remote: NO_OTHERS,
+      remote: asked?.remote ?? NO_OTHERS,
       newId: () => machine.newUuid(),
       worktrees: "/simulated",
       executors: async () => [],
@@ -135,34 +180,14 @@ export class DaemonRole implements Role {
         for (const entry of entries) pump.onEntry(entry);
       });
       await pump.start();
-      this.#parts = { desk, runner, parts, pump };
+      asked?.performer.start();
+      if (asked) await runner.register(asked.instance);
+      this.#parts = { desk, runner, parts, pump, asked };
       void runner.recover();
     };
     start().catch((thrown: unknown) => {
       machine.startFailed(process, thrown);
       process.die();
     });
-  }
-
-  #maker(process: SimulatedProcess, kind: "opencode" | "claude"): HostMaker {
-    const machine = this.#machine;
-    return {
-      kind,
-      problem: async () => null,
-      open: async () => {
-        const host = machine.host({
-          kind,
-          process,
-          startProgram: () => {
-            const child = machine.start("program", process.place);
-            process.onEnd(() => child.die());
-            return child;
-          },
-        });
-        this.#hosts.push(host);
-        return { host, close: async () => host.killProgram() };
-      },
-      stop: async () => {},
-    };
   }
 }

@@ -10,6 +10,8 @@ export interface Role {
   /** Its engines, once it has started; none while it is dead. */
   engines(): readonly Engine[];
   hosts(): readonly SimulatedHost[];
+  /** The ids of its instances besides those of its engines, once it has started. */
+  instances?(): readonly string[];
   /** How many callers listen to the feed, besides the process itself. */
   readonly listeners?: number;
   /** Starts a new process in place of a dead one. */

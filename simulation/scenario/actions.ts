@@ -418,19 +418,23 @@ export interface PlannedAction {
   name: string;
 }
 
-/** What happens in a seed, in order of time. */
-export function planActions(random: Random, lengthMs: number): PlannedAction[] {
-  const names = Object.keys(ACTIONS);
-  const total = names.reduce((sum, name) => sum + (ACTIONS[name]?.weight ?? 0), 0);
+/** What happens in a seed, in order of time: so many actions out of the table. */
+export function planActions(
+  random: Random,
+  lengthMs: number,
+  { table, least, most } = { table: ACTIONS, least: 3, most: 40 },
+): PlannedAction[] {
+  const names = Object.keys(table);
+  const total = names.reduce((sum, name) => sum + (table[name]?.weight ?? 0), 0);
   const choose = () => {
     let left = random.next() * total;
     for (const name of names) {
-      left -= ACTIONS[name]?.weight ?? 0;
+      left -= table[name]?.weight ?? 0;
       if (left < 0) return name;
     }
     return names[0] ?? "";
   };
-  const count = random.whole(3, 40);
+  const count = random.whole(least, most);
   return Array.from({ length: count }, () => ({ at: random.whole(0, lengthMs), name: choose() })).sort(
     (one, other) => one.at - other.at,
   );

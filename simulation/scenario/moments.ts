@@ -6,6 +6,7 @@ import type { Random } from "../time/random.ts";
 import type { Fault, Faults } from "../world/faults.ts";
 import { planActions } from "./actions.ts";
 import { DISASTERS } from "./disasters.ts";
+import { FLEET_ACTIONS } from "./fleet-actions.ts";
 
 const DISASTERS_TRIED = 8;
 
@@ -18,8 +19,12 @@ export interface PlannedMoment {
   random: Random;
 }
 
-export function planMoments(seed: Random, faults: Faults, lengthMs: number): PlannedMoment[] {
-  const actions = planActions(seed.split("actions"), lengthMs).map(({ at, name }, index): PlannedMoment => {
+/** With `hasFleet`, also what people do with runners. */
+export function planMoments(seed: Random, faults: Faults, lengthMs: number, hasFleet: boolean): PlannedMoment[] {
+  const planned = planActions(seed.split("actions"), lengthMs);
+  const fleet = { table: FLEET_ACTIONS, least: 5, most: 25 };
+  if (hasFleet) planned.push(...planActions(seed.split("fleet actions"), lengthMs, fleet));
+  const actions = planned.map(({ at, name }, index): PlannedMoment => {
     return { at, name, is: "action", random: seed.split(`action ${index}`) };
   });
   const moments = seed.split("disasters");

@@ -3,21 +3,25 @@
  * at the result. The same options give the same run, step for step.
  */
 import { LEASE_MS } from "../../src/engine/recovery/lease.ts";
-import { isLive } from "../../src/model/task.ts";
 import { checkAll } from "../checks/checks.ts";
 import { forgottenInstances } from "../checks/growth.ts";
 import { Requests } from "../checks/requests.ts";
+import { isWaitingForNobody, WaitingRuns } from "../checks/runners.ts";
 import { DaemonRole } from "../roles/daemon.ts";
+import { fleetOf } from "../roles/fleet.ts";
 import { OpenCodeRole } from "../roles/opencode.ts";
 import type { Role } from "../roles/role.ts";
+import { RunnerRole } from "../roles/runner.ts";
 import { stopRealClocks } from "../time/real-clocks.ts";
 import type { Timeline } from "../time/timeline.ts";
 import type { Fault } from "../world/faults.ts";
 import { History } from "../world/history.ts";
 import { Machine } from "../world/machine.ts";
+import { QueueWatch } from "../world/queue-watch.ts";
 import type { SharedDatabase } from "../world/shared-database.ts";
 import { ACTIONS } from "./actions.ts";
 import { DISASTERS } from "./disasters.ts";
+import { FLEET_ACTIONS } from "./fleet-actions.ts";
 import { type PlannedMoment, planMoments } from "./moments.ts";
 import { type Plan, planOf } from "./plan.ts";
 import { Promises } from "./promises.ts";
@@ -25,6 +29,8 @@ import { PROJECT, type Stage } from "./stage.ts";
 
 const STORM_MS = 5 * 60_000;
 const PEACE_MS = 40 * 60_000;
+/** Runs that wait for each other take longer. */
+const QUEUE_PEACE_MS = 2 * PEACE_MS;
 /** A call of the storm may still arrive that much later. */
 const AFTERMATH_MS = 160_000;
 /** For so long nothing was left to do: a call may fail for 30 s, and be tried again after a minute. */
@@ -70,7 +76,7 @@ export async function play(options: PlayOptions): Promise<Played> {
   const stage = await stageOn(machine, database);
   const actions = new Map<string, number>();
   const violations: string[] = [];
-  const moments = planMoments(machine.random, faults, STORM_MS);
+  const moments = planMoments(machine.random, faults, STORM_MS, stage.queue !== null);
   const onRejection = (thrown: unknown) =>
     violations.push(`a promise was rejected and nobody heard: ${String(thrown)}${placeOf(thrown)}`);
   process.on("unhandledRejection", onRejection);
@@ -112,20 +118,29 @@ async function stageOn(machine: Machine, database: SharedDatabase): Promise<Stag
   const truth = database.truth();
   const at = { createdAt: 1, updatedAt: 1 };
   await truth.board.addProject({ id: PROJECT, name: "project", ...at });
+  const promises = new Promises();
+  const fleet = fleetOf(machine.random);
+  // Before anybody writes.
+  const queue = fleet && new QueueWatch(machine, database, fleet, promises.asked);
   const openCodes = [new OpenCodeRole(machine, "opencode-a", "/"), new OpenCodeRole(machine, "opencode-b", "/")];
-  const daemon = new DaemonRole(machine);
-  const roles: Role[] = [...openCodes, daemon];
+  const daemon = new DaemonRole(machine, fleet !== null);
+  const runners = fleet?.members.map((member) => new RunnerRole(machine, fleet, member)) ?? [];
+  const roles: Role[] = [...openCodes, daemon, ...runners];
   const parents = ["opencode-a", "opencode-a", "opencode-b"].map((role) => {
     const place = machine.places.ofRole(role);
     return { id: machine.places.sessions(place, "opencode").add({ title: "parent" }).id, place, isDeleted: false };
   });
-  return { machine, roles, openCodes, daemon, parents, attempts: [], promises: new Promises(), truth };
+  return { machine, roles, openCodes, daemon, runners, queue, parents, attempts: [], promises, truth };
 }
 
 function act(stage: Stage, index: number, { name, random }: PlannedMoment): void {
   const { machine } = stage;
   machine.history.add(`action ${index}`, name);
-  machine.forget(`action ${index}`, name, ACTIONS[name]?.act(stage, random) ?? Promise.resolve());
+  machine.forget(`action ${index}`, name, actionOf(name)?.act(stage, random) ?? Promise.resolve());
+}
+
+function actionOf(name: string) {
+  return ACTIONS[name] ?? FLEET_ACTIONS[name];
 }
 
 function begin(stage: Stage, index: number, { name, random }: PlannedMoment): void {
@@ -141,6 +156,7 @@ async function runUntil(timeline: Timeline, until: number, maxSteps: number): Pr
 function calmDown(stage: Stage): void {
   const { machine, roles } = stage;
   const requests = new Requests();
+  const waiting = new WaitingRuns();
   machine.history.add("machine", "from now on nothing goes wrong");
   machine.faults.heal();
   machine.fillDisk(false);
@@ -152,6 +168,7 @@ function calmDown(stage: Stage): void {
   const look = () => {
     for (const role of roles) role.restart();
     void requests.look(stage);
+    void waiting.look(stage);
     machine.timeline.schedule(20_000, look);
   };
   look();
@@ -179,10 +196,10 @@ async function assertTakenOver({ machine, truth, promises }: Stage, now: number)
 async function rest(stage: Stage, maxSteps: number): Promise<boolean> {
   const { machine, truth, parents } = stage;
   const { timeline } = machine;
-  const end = timeline.now + PEACE_MS;
+  const end = timeline.now + (stage.queue === null ? PEACE_MS : QUEUE_PEACE_MS);
   const isBusy = async () => {
-    const { tasks } = await truth.tasks({ status: ["running", "resumed"], limit: 1 });
-    if (tasks.some(({ status }) => isLive(status)) || (await truth.launches()).length > 0) return true;
+    const { tasks } = await truth.tasks({ status: ["running", "resumed"], limit: 200 });
+    if (tasks.some((task) => !isWaitingForNobody(stage, task)) || (await truth.launches()).length > 0) return true;
     if (
       (await truth.parentsWithNotices()).some((id) =>
         parents.some((parent) => parent.id === id && !machine.places.isLost(parent.place)),

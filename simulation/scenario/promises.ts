@@ -21,6 +21,15 @@ export interface Queueing {
   until: number;
 }
 
+/** A task that somebody queues for any runner, and what it needs. */
+export interface QueuedAsk {
+  host: string;
+  labels: readonly string[];
+  /** The only machine that has its folder; null if any runner gets it. */
+  machine: string | null;
+  retry: number;
+}
+
 /** What the system accepted, and therefore must not lose; and what people tried, which explains what happens. */
 export class Promises {
   /** Each prompt is unique. */
@@ -35,6 +44,12 @@ export class Promises {
   /** Runs that somebody tried to cancel, as `task run`: accepted or not, it may have had an effect. */
   readonly stoppedRuns = new Set<string>();
   readonly stops: Stop[] = [];
+  /** What somebody queued for any runner, or tried to, by its prompt; each prompt is unique. */
+  readonly asked = new Map<string, QueuedAsk>();
+  /** Since when somebody was told that a run is cancelled, by `task run`. */
+  readonly overSince = new Map<string, number>();
+  /** The prompts of resumes that were refused with the word that nothing was done. */
+  readonly undone = new Set<string>();
   /** What went wrong while somebody waited for an answer, in words. */
   readonly broken: string[] = [];
   /** Attempts whose queue somebody emptied, or tried to. */

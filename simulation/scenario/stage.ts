@@ -5,8 +5,10 @@ import type { Store } from "../../src/store/store.ts";
 import type { DaemonRole } from "../roles/daemon.ts";
 import type { OpenCodeRole } from "../roles/opencode.ts";
 import type { Role } from "../roles/role.ts";
+import type { RunnerRole } from "../roles/runner.ts";
 import type { Random } from "../time/random.ts";
 import type { Machine } from "../world/machine.ts";
+import type { QueueWatch } from "../world/queue-watch.ts";
 import type { Promises } from "./promises.ts";
 
 export const PROJECT = "00000000-0000-4000-8000-aaaaaaaaaaaa";
@@ -24,6 +26,10 @@ export interface Stage {
   roles: readonly Role[];
   openCodes: readonly OpenCodeRole[];
   daemon: DaemonRole;
+  /** None in most seeds. */
+  runners: readonly RunnerRole[];
+  /** Null without runners. */
+  queue: QueueWatch | null;
   parents: ParentSession[];
   /** Attempts of the board whose task was launched. */
   attempts: string[];

@@ -40,6 +40,8 @@ export const FAULTS = {
   /** What follows from others, and is only counted. */
   "query is cut off": 0,
   "lease runs out": 0,
+  /** Only where there are runners. */
+  "host cannot be opened": 0.3,
 } as const;
 
 export type Fault = keyof typeof FAULTS;

@@ -14,6 +14,7 @@ import { WorkLog } from "../agents/work-log.ts";
 import { Random } from "../time/random.ts";
 import { Timeline } from "../time/timeline.ts";
 import { BeginTimes } from "./begin-times.ts";
+import { CallLog } from "./call-log.ts";
 import { EndTimes } from "./end-times.ts";
 import { Faults } from "./faults.ts";
 import type { History } from "./history.ts";
@@ -64,6 +65,7 @@ export class Machine {
   readonly begins = new BeginTimes();
   readonly ends = new EndTimes();
   readonly troubles = new Troubles();
+  readonly calls = new CallLog();
   /** Sessions of tasks in which a person wrote. */
   readonly written = new Set<string>();
   readonly random: Random;
@@ -78,6 +80,8 @@ export class Machine {
   readonly #bornInPeace = new WeakSet<SimulatedProcess>();
   /** When each process died, by its name, for whatever reason. */
   readonly deaths = new Map<string, number>();
+  /** The names of processes that were asked to end, and interrupted what they still ran. */
+  readonly drained = new Set<string>();
   #ids = 0;
   /** Whether all processes see each other; if not, only heartbeats or leases tell who is alive. */
   readonly areVisible: boolean;
@@ -102,6 +106,7 @@ export class Machine {
       if (this.instances.get(owner) !== by && database.isRegistered(owner))
         this.broken.push(`${by.name} took ${taskId} over from ${owner}, which is registered`);
     };
+    database.onEntry = () => {};
     database.onBegin = (taskId) => this.begins.add(taskId, this.timeline.now);
     database.onEnd = (taskId, run, by) => {
       const working = new Set(this.hosts.flatMap(({ program }) => program.prompts));
@@ -130,6 +135,12 @@ export class Machine {
     });
     this.struck(process.name, "starts");
     return process;
+  }
+
+  /** From now on it interrupts what it still runs, as if it had died. */
+  ended(process: SimulatedProcess): void {
+    this.drained.add(process.name);
+    this.deaths.set(`${process.name}, which ends`, this.timeline.now);
   }
 
   /** Writes down what strikes a process or the whole machine. */

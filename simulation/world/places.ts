@@ -42,9 +42,9 @@ export class Places {
     return this.#all.length > 1;
   }
 
-  /** The first machine has the daemon and one OpenCode, the second the other OpenCode. */
+  /** The first machine has the daemon, one OpenCode and one runner, the second the others. */
   ofRole(role: string): string {
-    return (role === "opencode-b" ? this.#all.at(-1) : this.#all[0])?.name ?? "";
+    return (role.endsWith("-b") ? this.#all.at(-1) : this.#all[0])?.name ?? "";
   }
 
   wall(name: string): { skew: number } {

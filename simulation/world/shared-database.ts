@@ -32,6 +32,13 @@ const TIMEOUT_MS = 20_000;
 const BEGINS: ReadonlySet<string> = new Set(["task.created", "task.resumed"]);
 const ENDS: ReadonlySet<string> = new Set(["run.completed", "run.failed", "run.cancelled"]);
 
+export interface QueuedRunRow {
+  task_id: string;
+  state: "waiting" | "claimed" | "begun";
+  claimed_by: string | null;
+  retries: number;
+}
+
 interface Listener {
   process: SimulatedProcess;
   call(): void;
@@ -58,6 +65,8 @@ export class SharedDatabase {
   onBegin: (taskId: string) => void = () => {};
   /** Called when the end of a run was committed. */
   onEnd: (taskId: string, run: number, by: SimulatedProcess) => void = () => {};
+  /** Called for each event about a task that was committed. */
+  onEntry: (taskId: string, event: TaskEvent, by: SimulatedProcess) => void = () => {};
   /** Called when somebody wrote about a live run that an instance of another process owned. */
   onTakeover: (taskId: string, owner: string, by: SimulatedProcess) => void = () => {};
   /** The owners of the live runs. */
@@ -122,6 +131,12 @@ export class SharedDatabase {
   hasLease(instance: string, host: string): boolean {
     const query = "select 1 from instances where id = ? and host = ? and lease_until > ?";
     return this.#connection.handle.query(query).get(instance, host, this.now()) !== null;
+  }
+
+  /** The places in the queue of runs, as they are stored. */
+  queuedRuns(): QueuedRunRow[] {
+    const query = "select task_id, state, claimed_by, retries from queued_runs";
+    return this.#connection.handle.query<QueuedRunRow, []>(query).all();
   }
 
   /** How many listeners of that process wait for changes. */
@@ -245,7 +260,9 @@ export class SharedDatabase {
     );
     for (const { seq, type, task_id, event } of rows.all(this.#lastSeq)) {
       this.#lastSeq = seq;
-      this.#tellOwner(process, type, task_id, JSON.parse(event));
+      const parsed: TaskEvent = JSON.parse(event);
+      this.#tellOwner(process, type, task_id, parsed);
+      this.onEntry(task_id, parsed, process);
       if (BEGINS.has(type)) this.onBegin(task_id);
       if (ENDS.has(type)) this.onEnd(task_id, JSON.parse(event).run, process);
     }
@@ -253,10 +270,11 @@ export class SharedDatabase {
 
   #tellOwner(process: SimulatedProcess, type: string, taskId: string, event: TaskEvent): void {
     const owner = this.#owners.get(taskId) ?? null;
-    if (owner !== null && (type === "task.adopted" || ENDS.has(type))) this.onTakeover(taskId, owner, process);
+    const isOver = ENDS.has(type) || type === "run.requeued";
+    if (owner !== null && (type === "task.adopted" || isOver)) this.onTakeover(taskId, owner, process);
     if (event.type === "task.created") this.#owners.set(taskId, event.task.owner);
     else if ("owner" in event) this.#owners.set(taskId, event.owner);
-    else if (ENDS.has(type)) this.#owners.delete(taskId);
+    else if (isOver) this.#owners.delete(taskId);
   }
 
   #rollBack(): void {

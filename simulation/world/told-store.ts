@@ -33,6 +33,15 @@ export function toldStore(store: Store, tell: Tell, reaches: (what: string) => v
       told(`notices of ${messageId} are ${outcome.state}`, store.settleNotices(messageId, from, outcome)),
     dropNotices: (parent, reason, at) => told(`drops the notices of ${parent}`, store.dropNotices(parent, reason, at)),
     putParent: (parent) => told(`handles ${parent.sessionId}`, store.putParent(parent)),
+    queue: {
+      ...store.queue,
+      claim: (request) => told("claims runs", store.queue.claim(request)),
+      extend: (claims, lease) => {
+        reaches("extends claims");
+        return store.queue.extend(claims, lease);
+      },
+      release: (claim) => told(`gives back ${claim.taskId}`, store.queue.release(claim)),
+    },
     endInstance: (id) => told(`instance ${id} ends`, store.endInstance(id)),
     expireInstance: (id) => told(`the lease of ${id} is over`, store.expireInstance(id)),
     addInstance: (instance, leaseMs) => told(`is instance ${instance.id}`, store.addInstance(instance, leaseMs)),
@@ -52,9 +61,14 @@ function toldTransaction(transaction: Transaction, tell: Tell, reaches: (what: s
       tell(() => `in a transaction: opens launch ${launch.id}`);
       return transaction.openLaunch(launch);
     },
-    closeLaunch(id) {
+    begin(claim) {
+      reaches("begins claim");
+      tell(() => `in a transaction: begins ${claim.taskId} by claim ${claim.fence}`);
+      return transaction.begin(claim);
+    },
+    closeLaunch(id, by) {
       tell(() => `in a transaction: closes launch ${id}`);
-      return transaction.closeLaunch(id);
+      return transaction.closeLaunch(id, by);
     },
   };
 }

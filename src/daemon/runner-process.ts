@@ -22,10 +22,11 @@ import { openStore } from "../store/open.ts";
 import type { QueueLimits } from "../store/queue/run-queue.ts";
 import type { Instance } from "../store/store.ts";
 import { storeSetting } from "../store/store-setting.ts";
+import { type DrainOptions, drained } from "./drain.ts";
 import { hostMakers, type NamedMaker } from "./host-makers.ts";
 import { limitSettings } from "./limit-settings.ts";
 
-export interface RunnerOptions {
+export interface RunnerOptions extends DrainOptions {
   /** The data folder. */
   directory: string;
   environment: Record<string, string | undefined>;
@@ -34,13 +35,8 @@ export interface RunnerOptions {
   max: number;
   /** The limits for all runners together. */
   limits: QueueLimits;
-  /** How long to wait for runs at the end. */
-  drainMs: number;
-  /** Gets each line that a person should read. */
-  say(line: string): void;
   /** Aborted to end it; a second abort of `hurry` ends the waiting, too. */
   ending: AbortSignal;
-  hurry: AbortSignal;
 }
 
 /** Resolves when the runner has ended. */
@@ -97,7 +93,7 @@ export async function runRunnerProcess(options: RunnerOptions): Promise<void> {
     log.info("a runner claims queued tasks", { runner: id, hosts: offer.hosts, labels: offer.labels });
     say(`Runner ${id} on ${hostname()} (version ${manifest.version}): ${described(offer)}. Ctrl-C ends it.`);
     await aborted(ending);
-    await drained(claimer, runner, options);
+    await drained({ clock: systemClock, claimer, runner }, options);
   } finally {
     await claimer.stop();
     await performer.stop();
@@ -130,44 +126,6 @@ async function usable(makers: readonly NamedMaker[], { hosts, say }: RunnerOptio
 function described({ hosts, labels, max }: RunnerOffer): string {
   const own = labels.length === 0 ? "no labels" : `labels ${labels.join(", ")}`;
   return `${hosts.join(", ")}; ${own}; up to ${max} tasks at once`;
-}
-
-async function drained(claimer: Claimer, runner: Runner, { drainMs, say, hurry }: RunnerOptions): Promise<void> {
-  claimer.drain();
-  const deadline = systemClock.monotonic() + drainMs;
-  for (let told = -1; claimer.load > 0 && !hurry.aborted; ) {
-    const left = deadline - systemClock.monotonic();
-    if (left <= 0)
-      return say(`${counted(claimer.load)} did not end in time and ${claimer.load === 1 ? "is" : "are"} interrupted.`);
-    if (told !== claimer.load) {
-      const where = runner.engines().filter(({ liveRuns }) => liveRuns > 0);
-      const places = where.map(({ instance, liveRuns }) => `${liveRuns} in ${instance.directory}`).join(", ");
-      told = claimer.load;
-      say(
-        `Claims nothing more; waits up to ${Math.ceil(left / 1000)} s for ${counted(told)} (${places || "starting"}).`,
-      );
-    }
-    await pauseUntil(runner, hurry, Math.min(left, 1000));
-  }
-}
-
-function counted(tasks: number): string {
-  return tasks === 1 ? "1 task" : `${tasks} tasks`;
-}
-
-/** Until something happened to a task, at most that long. */
-function pauseUntil(runner: Runner, signal: AbortSignal, ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      stop();
-      cancel();
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const stop = runner.onEntries(done);
-    const cancel = systemClock.after(ms, done);
-    signal.addEventListener("abort", done, { once: true });
-  });
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
