@@ -89,7 +89,7 @@ async function resultsAreTrue({ machine, truth }: Stage, tasks: readonly Task[])
   const found: string[] = [];
   for (const task of tasks) {
     for (const run of await truth.runs(task.id, 200)) {
-      const { ends, answers, begunAt, endedAt } = machine.work.of(run.messageId);
+      const { ends, answers, begunAt, endedAt, sentBy } = machine.work.of(run.messageId);
       const what = `run ${run.number} of ${task.id}`;
       if (machine.ends.wasWorking(task.id, run.number, run.messageId) && !mayWorkOn(run))
         found.push(`${what} was called ${run.outcome} while its agent worked: ${run.error}`);
@@ -97,7 +97,9 @@ async function resultsAreTrue({ machine, truth }: Stage, tasks: readonly Task[])
       // `in-time.ts` checks. They looked into its session a while before they wrote.
       const overAt = machine.ends.of(task.id, run.number) ?? 0;
       const isUnseen = !machine.areVisible && machine.troubles.calm(endedAt ?? 0, overAt) <= WRITE_MS;
-      const isLate = run.error === INTERRUPTED && ((endedAt ?? 0) > overAt || isUnseen);
+      // Or its own process was ending, and about to write that.
+      const isEnding = sentBy.some((name) => (machine.drained.get(name) ?? overAt) < (endedAt ?? 0));
+      const isLate = run.error === INTERRUPTED && ((endedAt ?? 0) > overAt || isUnseen || isEnding);
       const isTooLate = (begunAt ?? 0) > overAt || isLate || isUnknowable(machine, run, overAt);
       if (run.outcome === "completed") {
         if (answers.length === 0)

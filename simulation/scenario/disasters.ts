@@ -36,6 +36,8 @@ const AIMS = [
   "task.adopted",
   "find launch",
 ] as const;
+/** Where there are runners, also the steps of a claim. */
+const FLEET_AIMS = [...AIMS, "claims runs", "extends claims", "gives back", "task.claimed", "begins claim"] as const;
 /** Most often the call itself or its answer, sometimes what follows. */
 const AIMED_WAITS = 16;
 
@@ -47,7 +49,7 @@ type Disaster = (stage: Stage, random: Random) => void;
 export const DISASTERS: Partial<Record<Fault, Disaster>> = {
   "process dies"(stage, random) {
     const role = random.pick(stage.roles);
-    strike(role.process, random, () => kill(stage, role, random, "dies"));
+    strike(stage, role.process, random, () => kill(stage, role, random, "dies"));
   },
   "process dies in a transaction"(stage, random) {
     const role = random.pick(stage.roles);
@@ -57,7 +59,7 @@ export const DISASTERS: Partial<Record<Fault, Disaster>> = {
   "process freezes"(stage, random) {
     const { process } = random.pick(stage.roles);
     const ms = random.whole(100, FROZEN_MS);
-    strike(process, random, () => {
+    strike(stage, process, random, () => {
       stage.machine.faults.count("process freezes");
       freeze(stage, process, ms);
     });
@@ -113,7 +115,8 @@ export const DISASTERS: Partial<Record<Fault, Disaster>> = {
     machine.troubles.add(machine.timeline.now, ms);
     machine.places.cut(place, machine.timeline.now + ms);
   },
-  "machine is gone for good"({ machine, roles }, random) {
+  "machine is gone for good"(stage, random) {
+    const { machine, roles } = stage;
     const place = machine.places.ofRole("opencode-b");
     // The first one has the daemon, and must stay.
     if (!machine.places.areSeveral || machine.places.isLost(place)) return;
@@ -124,13 +127,13 @@ export const DISASTERS: Partial<Record<Fault, Disaster>> = {
       for (const { process } of roles) if (process.place === place) process.die();
     };
     const role = roles.find(({ process }) => process.place === place);
-    if (role?.process.isAlive) strike(role.process, random, blow);
+    if (role?.process.isAlive) strike(stage, role.process, random, blow);
   },
   "process freezes past its lease"(stage, random) {
     if (!stage.machine.places.areSeveral) return;
     const { process } = random.pick(stage.roles);
     const ms = random.whole(LEASE_MS, FROZEN_MS);
-    strike(process, random, () => {
+    strike(stage, process, random, () => {
       stage.machine.faults.count("process freezes past its lease");
       freeze(stage, process, ms);
     });
@@ -146,9 +149,9 @@ export const DISASTERS: Partial<Record<Fault, Disaster>> = {
 };
 
 /** Half of the time at one of the aims. */
-function strike(process: SimulatedProcess, random: Random, blow: () => void): void {
+function strike({ queue }: Stage, process: SimulatedProcess, random: Random, blow: () => void): void {
   if (random.chance(0.5)) process.strike(random.whole(1, WAITS), blow);
-  else process.strikeAt(random.pick(AIMS), 1 + random.delay(AIMED_WAITS), blow);
+  else process.strikeAt(random.pick(queue === null ? AIMS : FLEET_AIMS), 1 + random.delay(AIMED_WAITS), blow);
 }
 
 function kill(stage: Stage, role: Role, random: Random, how: "dies" | "dies in a transaction"): void {

@@ -80,8 +80,8 @@ export class Machine {
   readonly #bornInPeace = new WeakSet<SimulatedProcess>();
   /** When each process died, by its name, for whatever reason. */
   readonly deaths = new Map<string, number>();
-  /** The names of processes that were asked to end, and interrupted what they still ran. */
-  readonly drained = new Set<string>();
+  /** Since when processes that were asked to end interrupt what they still run, by their names. */
+  readonly drained = new Map<string, number>();
   #ids = 0;
   /** Whether all processes see each other; if not, only heartbeats or leases tell who is alive. */
   readonly areVisible: boolean;
@@ -139,7 +139,7 @@ export class Machine {
 
   /** From now on it interrupts what it still runs, as if it had died. */
   ended(process: SimulatedProcess): void {
-    this.drained.add(process.name);
+    this.drained.set(process.name, this.timeline.now);
     this.deaths.set(`${process.name}, which ends`, this.timeline.now);
   }
 

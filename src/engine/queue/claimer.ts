@@ -42,8 +42,8 @@ export interface ClaimerContext extends Clock {
 export class Claimer {
   readonly #context: ClaimerContext;
   readonly #leaseMs: number;
-  /** Claimed runs that have not begun. */
-  readonly #beginning = new Map<string, ClaimedRun>();
+  /** Claims whose runs have not begun. A run may have two: one that ran out on the way, and the next one. */
+  readonly #beginning = new Set<ClaimedRun>();
   /** Hosts that could not be opened, with the time from which they are tried again. */
   readonly #resting = new Map<string, number>();
   readonly #looks = new SerialQueue();
@@ -134,9 +134,9 @@ export class Claimer {
     const runs = await store.queue.claim({ runner, hosts, labels, machine, limits, count, leaseMs, at: now() });
     this.#mayWait = runs.length === count || Object.keys(limits).length > 0;
     for (const run of runs) {
-      this.#beginning.set(run.taskId, run);
+      this.#beginning.add(run);
       void this.#begin(run).finally(() => {
-        this.#beginning.delete(run.taskId);
+        this.#beginning.delete(run);
         this.#look();
       });
     }
@@ -193,7 +193,7 @@ export class Claimer {
     const { store, log, now } = this.#context;
     if (this.#beginning.size === 0) return;
     try {
-      await store.queue.extend([...this.#beginning.values()], { leaseMs: this.#leaseMs, at: now() });
+      await store.queue.extend([...this.#beginning], { leaseMs: this.#leaseMs, at: now() });
     } catch (thrown) {
       log.error("claims could not be extended; it is tried again", { error: messageOf(thrown) });
     }

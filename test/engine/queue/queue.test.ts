@@ -87,6 +87,34 @@ describe("a task for any runner", () => {
     await runner.stop();
   });
 
+  test("is not counted out when its claim ran out on the way and its runner claims it again", async () => {
+    const world = newWorld();
+    const side = await world.side();
+    const task = await enqueue(world, side, world.script(gate("held"), say("once")));
+    const folders: PromiseWithResolvers<string>[] = [];
+    const claims = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const folderOf = () => {
+      const folder = Promise.withResolvers<string>();
+      claims[folders.push(folder) - 1]?.resolve();
+      return folder.promise;
+    };
+    const offer = { id: side.id, hosts: ["scripted"], labels: [], machine: "", max: 2, limits: {} };
+    const runner = claimer(world, side, { offer, folderOf, leaseMs: NEVER, pollMs: 5 });
+    await claims[0]?.promise;
+    world.pass(2 * NEVER);
+    await claims[1]?.promise;
+    // The first claim was lost meanwhile; the second one is still about to begin.
+    folders[0]?.resolve("/work");
+    await when(side, task, () => side.logged.includes("a claimed run is not this runner's any more"));
+    expect(runner.load).toBe(1);
+    folders[1]?.resolve("/work");
+    await side.host.gate("held").reachedBy(1);
+    expect(runner.load).toBe(1);
+    side.host.gate("held").open();
+    expect((await ended(side, task)).run.result).toBe("once");
+    await runner.stop();
+  });
+
   test("is cancelled at once, and a runner that was about to begin it does not", async () => {
     const world = newWorld();
     const side = await world.side();
