@@ -53,6 +53,7 @@ export const ERROR_CODES = {
   setup_failed: 422,
   git_failed: 502,
   git_unavailable: 503,
+  repo_unavailable: 503,
   host_unsupported: 501,
   host_unavailable: 503,
   host_failed: 502,

@@ -21,6 +21,8 @@ interface RepoRequest {
   path: string;
   /** The local branch to start from, and to merge into later. */
   targetBranch: string;
+  /** The commit to start from; the tip of the target branch when absent. */
+  commit?: string;
   /** Untracked files to copy: paths or git patterns, relative to the repository. */
   copy?: string[];
   /** A bash script to run in the worktree; ASYNCAGENTS_REPO names the repository. */
@@ -110,7 +112,7 @@ async function planned(attempt: AttemptRequest): Promise<Plan[]> {
       stage: "making",
       maker: ownMaker(),
       merged: null,
-      baseCommit: await tipOf(repo.place, request.targetBranch),
+      baseCommit: request.commit ?? (await tipOf(repo.place, request.targetBranch)),
     };
     plans.push({ repo, request, mark, path });
   }

@@ -16,16 +16,16 @@ const PAUSE = 30;
 const queue = new KeyedQueue();
 
 /** Runs `use` while no other call for the repository runs, in this or another process. */
-export function withRepositoryLock<T>(gitDir: string, use: () => Promise<T>): Promise<T> {
-  return queue.run(gitDir, () => locked(gitDir, use));
+export function withRepositoryLock<T>(gitDir: string, use: () => Promise<T>, patience = PATIENCE): Promise<T> {
+  return queue.run(gitDir, () => locked(gitDir, use, patience));
 }
 
-async function locked<T>(gitDir: string, use: () => Promise<T>): Promise<T> {
+async function locked<T>(gitDir: string, use: () => Promise<T>, patience: number): Promise<T> {
   const file = join(gitDir, "asyncagents.lock");
-  const end = performance.now() + PATIENCE;
+  const end = performance.now() + patience;
   while (!tryLock(file)) {
     if (performance.now() > end) {
-      const message = `Another process is merging in ${gitDir}. Try again; if there is none, delete ${file}.`;
+      const message = `Another process is changing ${gitDir}. Try again; if there is none, delete ${file}.`;
       throw new AsyncAgentsError("worktree_busy", message);
     }
     await pause(PAUSE);

@@ -15,6 +15,10 @@ export interface GitRun {
   timeLimit?: number;
   /** How much output to keep; git is ended if there is more. */
   maxBytes?: number;
+  /** Gets what git says about its progress and its troubles, as it comes. */
+  onComplaint?(text: string): void;
+  /** Ends git when it is aborted. */
+  signal?: AbortSignal | undefined;
 }
 
 export interface GitAnswer {
@@ -72,7 +76,8 @@ export function plainEnvironment(): Record<string, string> {
   return Object.fromEntries(entries);
 }
 
-export function runGit({ cwd, args, environment, input, timeLimit, maxBytes }: GitRun): Promise<GitAnswer> {
+export function runGit(run: GitRun): Promise<GitAnswer> {
+  const { cwd, args, environment, input, timeLimit, maxBytes, onComplaint, signal } = run;
   const { promise, resolve, reject } = Promise.withResolvers<GitAnswer>();
   // In its own process group: what git starts ends with it, and cannot prompt on a person's terminal.
   const child = spawn("git", ["--no-pager", ...SETTINGS, ...args], {
@@ -81,20 +86,30 @@ export function runGit({ cwd, args, environment, input, timeLimit, maxBytes }: G
     detached: true,
   });
   const output = gathered(child, maxBytes ?? OUTPUT_LIMIT);
+  if (onComplaint) child.stderr?.on("data", (part: Buffer) => onComplaint(part.toString("utf8")));
   let late = false;
   const limit = timeLimit ?? TIME_LIMIT;
-  const timer = setTimeout(() => {
-    late = true;
+  const end = () => {
     // On SIGTERM git removes its lock files; a process that ignores it is killed.
     signalGroup(child.pid, "SIGTERM");
     setTimeout(() => signalGroup(child.pid, "SIGKILL"), 2_000).unref();
+  };
+  const timer = setTimeout(() => {
+    late = true;
+    end();
   }, limit);
-  child.on("error", (thrown) => {
+  signal?.addEventListener("abort", end);
+  if (signal?.aborted) end();
+  const settle = () => {
     clearTimeout(timer);
+    signal?.removeEventListener("abort", end);
+  };
+  child.on("error", (thrown) => {
+    settle();
     reject(unavailable(cwd, thrown));
   });
   child.on("close", (code) => {
-    clearTimeout(timer);
+    settle();
     if (late) {
       const message = `git ${args[0]} took longer than ${limit} ms in ${cwd} and was stopped. Try again.`;
       reject(new AsyncAgentsError("git_failed", message, { details: { command: ["git", ...args] } }));

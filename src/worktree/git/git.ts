@@ -22,7 +22,7 @@ export interface GitLocation {
 /** A location with a checkout. */
 export type Checkout = GitLocation & { workTree: string };
 
-type GitOptions = Pick<GitRun, "environment" | "input" | "timeLimit" | "maxBytes">;
+type GitOptions = Pick<GitRun, "environment" | "input" | "timeLimit" | "maxBytes" | "onComplaint" | "signal">;
 
 const OLDEST = [2, 38] as const;
 const LOCK_PAUSES = [25, 50, 100, 200, 400, 800, 1_600];

@@ -1,0 +1,263 @@
+import { describe, expect, test } from "bun:test";
+import { appendFileSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, utimesSync } from "node:fs";
+import { join } from "node:path";
+import { folderSource } from "../../src/worktree/clones/folder-source.ts";
+import { remoteProblem } from "../../src/worktree/clones/remote.ts";
+import { type CloneRequest, makeTaskClone } from "../../src/worktree/clones/task-clone.ts";
+import { tidyClones } from "../../src/worktree/clones/tidy.ts";
+import { commit, contentsOf, gitBed, refusal, sh, write } from "./git-bed.ts";
+
+const bed = gitBed();
+
+/** A repository with a folder in it, whose remote is a bare repository beside it. */
+function published(): { repo: string; remote: string; commit: string } {
+  const repo = bed.repo("shop");
+  write(repo, "web/page.txt", "page\n");
+  const tip = commit(repo, "page");
+  const remote = join(bed.folder(), "shop.git");
+  sh(repo, "clone", "--quiet", "--bare", repo, remote);
+  sh(repo, "remote", "add", "origin", remote);
+  sh(repo, "fetch", "--quiet", "origin");
+  return { repo, remote, commit: tip };
+}
+
+const problemOf = async (directory: string) => {
+  const source = await folderSource(directory);
+  return "problem" in source ? source.problem : "none";
+};
+
+function request(base: string, fields: Pick<CloneRequest, "remote" | "commit"> & Partial<CloneRequest>): CloneRequest {
+  return { base, id: "tsk_1-0", name: "Fix the page", path: "", known: [], ...fields };
+}
+
+describe("the address of a remote", () => {
+  test("is used on other machines if it is ssh, https or a path, and names no program, option or password", () => {
+    const good = [
+      "git@example.com:a/b.git",
+      "example.com:b",
+      "ssh://git@example.com:22/b",
+      "https://example.com/b.git",
+    ];
+    for (const remote of [...good, "https://me@example.com/b", "/srv/b.git", "file:///srv/b.git"]) {
+      expect([remote, remoteProblem(remote)]).toEqual([remote, null]);
+    }
+    const bad = [
+      "",
+      "ext::sh -c touch% /tmp/x",
+      "-oProxyCommand=x",
+      "--upload-pack=x",
+      "http://example.com/b",
+      "../b.git",
+    ];
+    const worse = ["ssh://-oProxyCommand=x/b", "git@example.com:-b", "https://me:secret@example.com/b", "/b\n/c", "b"];
+    for (const remote of [...bad, ...worse, "git://example.com/b", "fd::7", "file://host/b", "ssh://"]) {
+      expect([remote, remoteProblem(remote)]).toEqual([remote, expect.any(String)]);
+    }
+  });
+});
+
+describe("whether another machine can get a folder", () => {
+  test("a clean folder whose commit was pushed has a source, with its place in the repository", async () => {
+    const { repo, remote, commit: tip } = published();
+    expect(await folderSource(repo)).toEqual({ remote, commit: tip, path: "" });
+    expect(await folderSource(join(repo, "web"))).toEqual({ remote, commit: tip, path: "web" });
+    const linked = join(bed.folder(), "link");
+    symlinkSync(repo, linked);
+    expect(await folderSource(join(linked, "web"))).toEqual({ remote, commit: tip, path: "web" });
+  });
+
+  test("otherwise it says why not", async () => {
+    expect(await problemOf(bed.folder())).toBe("it is not in a usable git repository");
+    expect(await problemOf(bed.repo())).toBe("its repository has no remote");
+    const { repo, remote } = published();
+    expect(await problemOf(remote)).toBe("it is a bare repository");
+    write(repo, "b.txt", "x");
+    expect(await problemOf(join(repo, "web"))).toBe("it has uncommitted changes (b.txt); commit and push them");
+    commit(repo, "b");
+    expect(await problemOf(repo)).toBe("its commit is not in any branch of a remote; push it");
+    sh(repo, "push", "--quiet", "origin", "HEAD:refs/heads/other");
+    expect(await problemOf(repo)).toBe("none");
+    sh(repo, "config", "remote.origin.url", "https://me:secret@example.com/shop.git");
+    expect(await problemOf(repo)).toContain("contains a password");
+    sh(repo, "config", "remote.origin.url", "ext::sh -c x");
+    expect(await problemOf(repo)).toContain("neither an ssh or https address");
+    sh(repo, "config", "remote.origin.url", remote);
+    sh(repo, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", bed.repo("inner"), "inner");
+    sh(repo, "commit", "--quiet", "-m", "inner");
+    sh(repo, "push", "--quiet", "origin", "HEAD:refs/heads/other");
+    expect(await problemOf(repo)).toContain("submodules");
+  });
+});
+
+describe("the clone of a task", () => {
+  test("is a worktree on a branch of its own, with the commit and the folder; its agent can push", async () => {
+    const { repo, remote, commit: tip } = published();
+    write(repo, "later.txt", "x");
+    commit(repo, "later");
+    sh(repo, "push", "--quiet", "origin", "main");
+    const base = join(bed.folder(), "clones");
+    const lines: string[] = [];
+    const report = (line: string) => void lines.push(line);
+    const made = await makeTaskClone(request(base, { remote, commit: tip, path: "web", report }));
+    expect(made.directory).toMatch(/\/tasks\/[0-9a-f]{12}-fix-the-page\/shop\/web$/);
+    expect(made.branch).toMatch(/^asyncagents\/[0-9a-f]{12}-fix-the-page$/);
+    const top = join(made.directory, "..");
+    expect(Object.keys(contentsOf(top))).toEqual([".git", "a.txt", "web/page.txt"]);
+    expect(sh(top, "rev-parse", "HEAD")).toBe(tip);
+    expect([lines[0], lines.at(-1)]).toEqual([`fetching ${remote}`, `fetched ${remote}`]);
+    // The same claim again: it is there. Another task: from the cache, without the network.
+    expect(await makeTaskClone(request(base, { remote, commit: tip, path: "web" }))).toEqual(made);
+    rmSync(remote, { recursive: true });
+    const second = await makeTaskClone(request(base, { remote, commit: tip, id: "tsk_2-0" }));
+    expect(second.directory).not.toBe(top);
+    sh(repo, "clone", "--quiet", "--bare", repo, remote);
+    write(top, "web/page.txt", "better\n");
+    commit(top, "better");
+    sh(top, "push", "--quiet", "origin", "HEAD:refs/heads/better");
+    expect(sh(remote, "log", "--format=%s", "-1", "better")).toBe("better");
+  });
+
+  test("several at once use one repository of the cache, and a half-made one is made anew", async () => {
+    const { repo, remote, commit: tip } = published();
+    const base = join(bed.folder(), "clones");
+    const first = await makeTaskClone(request(base, { remote, commit: tip }));
+    const [folder = ""] = readdirSync(join(base, "repositories"));
+    const mirror = join(base, "repositories", folder);
+    expect(existsSync(join(mirror, "shop.git", "HEAD"))).toBe(true);
+    rmSync(first.directory, { recursive: true });
+    rmSync(join(mirror, "remote"));
+    rmSync(join(mirror, "shop.git", "objects"), { recursive: true });
+    write(repo, "new.txt", "x");
+    const newer = commit(repo, "new");
+    sh(repo, "push", "--quiet", "origin", "main");
+    const ids = ["a", "b", "c", "d"];
+    const made = await Promise.all(ids.map((id) => makeTaskClone(request(base, { remote, commit: newer, id }))));
+    expect(new Set(made.map(({ directory }) => directory)).size).toBe(4);
+    for (const { directory } of made) expect(existsSync(join(directory, "new.txt"))).toBe(true);
+    expect(readdirSync(join(base, "repositories"))).toHaveLength(1);
+  });
+
+  test("comes from a repository of this machine if that has the commit and the same remote", async () => {
+    const { repo, remote, commit: tip } = published();
+    const base = join(bed.folder(), "clones");
+    rmSync(remote, { recursive: true });
+    const known = ["/nowhere", bed.repo(), repo];
+    const made = await makeTaskClone(request(base, { remote, commit: tip, known }));
+    expect(sh(repo, "worktree", "list")).toContain(made.directory);
+    expect(existsSync(join(base, "repositories"))).toBe(false);
+  });
+
+  test("says why it cannot be made, and whether another machine may do better", async () => {
+    const { repo, remote, commit: tip } = published();
+    const base = join(bed.folder(), "clones");
+    const codeOf = async (fields: Partial<CloneRequest>) =>
+      (await refusal(makeTaskClone(request(base, { remote, commit: tip, ...fields })))).code;
+    const gone = await refusal(makeTaskClone(request(base, { remote: "/nowhere/x.git", commit: tip })));
+    expect([gone.code, gone.message]).toEqual(["repo_unavailable", expect.stringContaining("git ls-remote")]);
+    expect(gone.message).toContain("does not appear to be a git repository");
+    expect(await codeOf({ remote: "ext::sh -c x" })).toBe("repo_invalid");
+    expect(await codeOf({ commit: "--all" })).toBe("repo_invalid");
+    expect(await codeOf({ commit: "0".repeat(40) })).toBe("repo_invalid");
+    expect(await codeOf({ path: "nowhere" })).toBe("repo_invalid");
+    expect(await codeOf({ path: "../.." })).toBe("repo_invalid");
+    symlinkSync("/", join(repo, "out"));
+    const linked = commit(repo, "out");
+    sh(repo, "push", "--quiet", "origin", "main");
+    expect(await codeOf({ id: "tsk_9-0", commit: linked, path: "out" })).toBe("repo_invalid");
+    const ended = new AbortController();
+    ended.abort();
+    expect(await codeOf({ id: "tsk_8-0", remote: `file://${remote}`, signal: ended.signal })).toBe("repo_unavailable");
+    expect(await codeOf({ id: "tsk_8-0", remote: `file://${remote}`, timeLimit: 1 })).toBe("repo_unavailable");
+  });
+
+  test("git runs nothing that an agent wrote into the config of the cache", async () => {
+    const { repo, remote, commit: tip } = published();
+    const base = join(bed.folder(), "clones");
+    const { directory } = await makeTaskClone(request(base, { remote, commit: tip }));
+    const config = sh(directory, "rev-parse", "--path-format=absolute", "--git-path", "config");
+    const trap = join(bed.folder(), "trapped");
+    const program = `sh -c 'touch ${trap}; git-upload-pack "$@"' x`;
+    appendFileSync(
+      config,
+      `[core]\n\tsshCommand = "touch ${trap}"\n\tfsmonitor = "touch ${trap}"\n[remote "${remote}"]\n\tuploadpack = "${program.replaceAll('"', '\\"')}"\n[url "ext::touch ${trap} "]\n\tinsteadOf = "${remote}"\n`,
+    );
+    write(repo, "b.txt", "x");
+    const newer = commit(repo, "b");
+    sh(repo, "push", "--quiet", "origin", "main");
+    await makeTaskClone(request(base, { remote, commit: newer, id: "tsk_2-0" }));
+    expect(existsSync(trap)).toBe(false);
+  });
+});
+
+describe("clones that nobody needs", () => {
+  const DAY = 86_400_000;
+
+  test("are removed after a week, but never with work that is nowhere else, nor while they are used", async () => {
+    const { remote, commit: tip } = published();
+    const base = join(bed.folder(), "clones");
+    const folders: Record<string, string> = {};
+    for (const id of ["clean", "pushed", "dirty", "unpushed", "detached", "used"]) {
+      folders[id] = (await makeTaskClone(request(base, { remote, commit: tip, id }))).directory;
+    }
+    const at = (id: string) => folders[id] ?? "";
+    for (const id of ["pushed", "unpushed", "detached"]) {
+      if (id === "detached") sh(at(id), "checkout", "--quiet", "--detach");
+      write(at(id), "b.txt", id);
+      commit(at(id), id);
+    }
+    sh(at("pushed"), "push", "--quiet", "origin", "HEAD:refs/heads/pushed");
+    write(at("dirty"), "b.txt", "x");
+    const released: string[] = [];
+    const tidy = (now: number) =>
+      tidyClones({
+        base,
+        now,
+        isInUse: async (id) => id === "used",
+        release: async (path) => void released.push(path),
+      });
+    expect(await tidy(Date.now() + 6 * DAY)).toEqual([]);
+    const removed = await tidy(Date.now() + 8 * DAY);
+    expect(removed.toSorted()).toEqual([at("clean"), at("pushed")].toSorted());
+    expect(released.toSorted()).toEqual(removed.toSorted());
+    const left = ["dirty", "unpushed", "detached", "used"];
+    expect(Object.keys(folders).filter((id) => existsSync(at(id)))).toEqual(left);
+    // The repository stays as long as one of its folders does.
+    expect(await tidy(Date.now() + 90 * DAY)).toEqual([]);
+    for (const id of left) {
+      sh(at(id), "reset", "--quiet", "--hard", tip);
+      sh(at(id), "clean", "--quiet", "-fd");
+      sh(at(id), "reflog", "expire", "--expire=now", "--all");
+    }
+    rmSync(at("used"), { recursive: true });
+    expect(await tidy(Date.now() + 90 * DAY)).toHaveLength(3);
+    const [folder = ""] = readdirSync(join(base, "repositories"));
+    const all = await tidyClones({ base, now: Date.now() + 90 * DAY, isInUse: async () => false });
+    expect(all).toEqual([at("used"), join(base, "repositories", folder)]);
+    expect(readdirSync(join(base, "repositories"))).toEqual([]);
+  });
+
+  test("the newest 50 stay for a week, and older ones go after an hour", async () => {
+    const { remote, commit: tip } = published();
+    const base = join(bed.folder(), "clones");
+    for (let index = 0; index < 52; index++) {
+      await makeTaskClone(request(base, { remote, commit: tip, id: `t${index}` }));
+    }
+    const tidy = (now: number) => tidyClones({ base, now, isInUse: async () => false });
+    expect(await tidy(Date.now())).toEqual([]);
+    expect(await tidy(Date.now() + 2 * 3_600_000)).toHaveLength(2);
+    expect(await tidy(Date.now() + 2 * 3_600_000)).toEqual([]);
+  }, 60_000);
+
+  test("the newest 20 unused repositories stay for a month", async () => {
+    const base = join(bed.folder(), "clones");
+    for (let index = 0; index < 22; index++) {
+      const folder = join(base, "repositories", `r${index}`);
+      mkdirSync(folder, { recursive: true });
+      write(folder, "remote", "x\n");
+      const used = new Date(Date.now() - index * 3_600_000 - 1_800_000);
+      utimesSync(join(folder, "remote"), used, used);
+    }
+    const removed = await tidyClones({ base, now: Date.now(), isInUse: async () => false });
+    expect(removed.map((path) => path.slice(path.lastIndexOf("/") + 1))).toEqual(["r20", "r21"]);
+  });
+});
