@@ -107,7 +107,7 @@ export class DaemonRole implements Role {
 
   /** Queues a task for any runner. */
   enqueue(request: QueueRequest): Promise<Task> {
-    return this.#running().desk.enqueue(request);
+    return this.#running().desk.enqueue(request, { isLimited: false });
   }
 
   find(taskId: string): Promise<Task | null> {
