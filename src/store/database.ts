@@ -13,8 +13,9 @@ export interface WriteOptions {
   /** Changes the tables, or what the store is: no other write runs meanwhile, and it may take long. */
   isAlone?: boolean;
   /**
-   * A registration or a heartbeat: does not wait behind other writes of this process, nor for a connection that is dead, and is rejected
-   * if the database does not answer soon. Where there is one writer at a time, it is like any other.
+   * A registration or a heartbeat: does not wait behind other writes of this process, nor for a connection that is
+   * dead, and is rejected if the database does not answer soon. Where there is one writer at a time, it is like any
+   * other.
    */
   isUrgent?: boolean;
 }

@@ -129,7 +129,7 @@ test("what is on another machine is not resumed here", async () => {
   await expect(resuming).rejects.toMatchObject({ code: "host_unavailable" });
 }, 60_000);
 
-/** As another machine does it when the lease is over. Resolves when the instance has registered again, with a new lease. */
+/** As another machine does it when the lease is over. Resolves when the instance has registered again. */
 async function expire({ engine, supervisor, store, cut }: Side, takeOver: () => Promise<unknown>): Promise<void> {
   const { id } = engine.instance;
   cut.is = true;

@@ -32,7 +32,7 @@ const LIMITS = {
   query_timeout: 45_000,
 };
 
-/** A heartbeat is over, and tried again, long before the lease is: its connection may be dead without anybody saying so. */
+/** A heartbeat is tried again long before the lease is over: its connection may be dead without anybody saying so. */
 const URGENT_LIMITS = {
   connectionTimeoutMillis: 4_000,
   statement_timeout: 4_000,
