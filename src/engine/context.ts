@@ -7,7 +7,7 @@ import type { Host } from "../hosts/host.ts";
 import type { CondenseLimits } from "../model/condense.ts";
 import type { Resumable } from "../model/events.ts";
 import { DEFAULT_LIMITS, type Limits } from "../model/limits.ts";
-import type { Run, Task } from "../model/task.ts";
+import type { Run, Task, Wake } from "../model/task.ts";
 import type { Clock } from "../process/clock.ts";
 import type { Log } from "../process/log.ts";
 import type { Instance, Notice, Store } from "../store/store.ts";
@@ -22,6 +22,8 @@ export interface Settings {
   resumable: Resumable;
   /** How deep tasks may launch tasks. With 1, a task cannot launch any. */
   maxDepth: number;
+  /** Which ends of tasks start a turn of their parent, where the launch does not say. */
+  wake: Wake;
   /** How many characters of a result go into a notice. */
   noticeResultChars: number;
   /** The pause after a failed delivery. It doubles with each failure, up to a minute or this value. */
@@ -45,6 +47,7 @@ export interface Settings {
 export const DEFAULT_SETTINGS: Settings = {
   resumable: [],
   maxDepth: 1,
+  wake: "each",
   noticeResultChars: 8192,
   noticeRetryMs: 2000,
   fork: { tokens: 100_000, wholeOutputs: 5, recentOutputs: 15, recentChars: 3000, olderChars: 500 },

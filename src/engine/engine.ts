@@ -139,9 +139,15 @@ export class Engine {
     return this.#launcher.depthOf(sessionId);
   }
 
-  launch(caller: Caller, request: LaunchRequest, agent: AgentInfo): Promise<Task> {
+  async launch(caller: Caller, request: LaunchRequest, agent: AgentInfo): Promise<Task> {
     this.#use();
-    return this.#launcher.launch(caller, request, agent);
+    try {
+      return await this.#launcher.launch(caller, request, agent);
+    } catch (thrown) {
+      // Notices of its batch may have waited for it.
+      this.#outbox.kick(caller.sessionId);
+      throw thrown;
+    }
   }
 
   /** Begins a run that this process claimed from the queue. */

@@ -5,7 +5,7 @@
 import { type AgentInfo, isRefusal, splitModel } from "../hosts/host.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import type { RunLimits } from "../model/limits.ts";
-import { isLive, type Task } from "../model/task.ts";
+import { isLive, type Task, type Wake } from "../model/task.ts";
 import { isResumable, type Transition } from "../model/transition.ts";
 import { isSameMachine } from "../process/machine.ts";
 import type { Launch, Parent, Transaction } from "../store/store.ts";
@@ -42,6 +42,8 @@ export interface LaunchRequest {
   model?: string;
   /** The limits of its first run. Those of the settings when absent. */
   limits?: RunLimits;
+  /** Which ends start a turn of the caller. As in the settings when absent. */
+  wake?: Wake;
 }
 
 export interface ResumeRequest {
@@ -209,7 +211,7 @@ export class Launcher {
   }
 
   #launchOf(caller: Caller, request: LaunchRequest, agent: AgentInfo): Launch {
-    const { host, instance, now, newId } = this.#context;
+    const { host, instance, settings, now, newId } = this.#context;
     return {
       id: newId("lau"),
       owner: instance.id,
@@ -227,6 +229,7 @@ export class Launcher {
       batchId: "",
       isForked: request.fork,
       machine: instance.machine,
+      wake: request.wake ?? settings.wake,
     };
   }
 

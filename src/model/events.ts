@@ -3,7 +3,7 @@
  * Events of a run carry its number, so that a late event of an earlier run changes nothing.
  */
 import type { Progress } from "./progress.ts";
-import type { Phase, PhaseDetail, Run, Task } from "./task.ts";
+import type { Phase, PhaseDetail, Run, Task, Wake } from "./task.ts";
 
 /** The data needed to create a task. */
 export interface NewTask
@@ -12,6 +12,8 @@ export interface NewTask
     Pick<Run, "prompt" | "messageId"> {
   /** Unknown when absent. */
   machine?: string;
+  /** Each end when absent. */
+  wake?: Wake;
 }
 
 export type TaskEvent =

@@ -8,6 +8,13 @@ import type { Progress } from "./progress.ts";
 export const STATUSES = ["running", "completed", "error", "cancelled", "resumed"] as const;
 export type Status = (typeof STATUSES)[number];
 
+export const WAKES = ["each", "all", "failures", "never"] as const;
+/**
+ * Which ends start a turn of the parent: each one, only the last one of the batch, only errors, or none. What starts no
+ * turn is told all the same.
+ */
+export type Wake = (typeof WAKES)[number];
+
 export const PHASES = ["queued", "starting", "working", "retrying", "waiting", "stalled"] as const;
 /** What a live task is doing; null once it has ended. */
 export type Phase = (typeof PHASES)[number];
@@ -50,6 +57,7 @@ export interface Task {
   model: string | null;
   batchId: string;
   isForked: boolean;
+  wake: Wake;
   status: Status;
   phase: Phase | null;
   phaseDetail: PhaseDetail | null;

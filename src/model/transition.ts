@@ -21,7 +21,11 @@ export type Refusal =
 export interface NoticeIntent {
   kind: "ended" | "waiting" | "retrying" | "stalled";
   topic: string;
+  wake: NoticeWake;
 }
+
+/** When a notice starts a turn of the parent: now, when no task of its batch is live any more, or never. */
+export type NoticeWake = "now" | "batch" | "silent";
 
 export type Applied = { changed: true; task: Task; notice: NoticeIntent | null };
 export type Refused = { changed: false; task: Task | null; reason: Refusal };
@@ -74,8 +78,17 @@ export function transition(task: Task | null, event: TaskEvent): Transition {
 }
 
 /** A task without a parent has no one to notify. */
-function changed(task: Task, notice: NoticeIntent | null = null): Transition {
-  return { changed: true, task, notice: task.parentSessionId === "" ? null : notice };
+function changed(task: Task, notice: Omit<NoticeIntent, "wake"> | null = null): Transition {
+  const isTold = notice !== null && task.parentSessionId !== "";
+  return { changed: true, task, notice: isTold ? { ...notice, wake: noticeWake(task, notice.kind) } : null };
+}
+
+/** A task that needs something does not wait for the others of its batch: they may be waiting for it. */
+function noticeWake({ wake, status }: Task, kind: NoticeIntent["kind"]): NoticeWake {
+  if (wake === "never") return "silent";
+  if (kind !== "ended" || wake === "each") return "now";
+  if (wake === "all") return "batch";
+  return status === "error" ? "now" : "silent";
 }
 
 function refused(task: Task | null, reason: Refusal): Transition {
@@ -83,10 +96,11 @@ function refused(task: Task | null, reason: Refusal): Transition {
 }
 
 function create(input: NewTask, at: number): Task {
-  const { prompt, messageId, machine = "", ...rest } = input;
+  const { prompt, messageId, machine = "", wake = "each", ...rest } = input;
   return {
     ...rest,
     machine,
+    wake,
     fence: 0,
     status: "running",
     phase: input.sessionId === "" ? "queued" : "starting",
@@ -104,9 +118,9 @@ function create(input: NewTask, at: number): Task {
 /** Adds an ended task from elsewhere unchanged, without a notice. Rejects a live one, because no process drives it. */
 function bringIn(task: Task | null, imported: Task): Transition {
   if (task !== null) return refused(task, "exists");
-  // Earlier versions stored neither.
-  const { fence = 0, machine = "" } = imported as Partial<Task>;
-  return isLive(imported.status) ? refused(null, "live") : changed({ ...imported, fence, machine });
+  // Earlier versions stored none of these.
+  const { fence = 0, machine = "", wake = "each" } = imported as Partial<Task>;
+  return isLive(imported.status) ? refused(null, "live") : changed({ ...imported, fence, machine, wake });
 }
 
 function newRun(number: number, prompt: string, messageId: string, at: number, before: Progress): Task["run"] {
@@ -159,7 +173,7 @@ function phase(task: Task, event: Extract<TaskEvent, { type: "run.phased" }>): T
   return changed({ ...task, phase: event.phase, phaseDetail: event.detail }, noticeOf(event));
 }
 
-function noticeOf({ phase, detail }: Extract<TaskEvent, { type: "run.phased" }>): NoticeIntent | null {
+function noticeOf({ phase, detail }: Extract<TaskEvent, { type: "run.phased" }>): Omit<NoticeIntent, "wake"> | null {
   if (phase === "stalled") return { kind: "stalled", topic: "stalled" };
   if (detail?.kind === "waiting") return { kind: "waiting", topic: `waiting:${detail.requestId}` };
   if (detail?.kind === "retrying" && detail.count >= RETRY_NOTICE_ATTEMPT)

@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { DEFAULT_SETTINGS, type Settings } from "../engine/context.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
+import { WAKES } from "../model/task.ts";
 
 const fork = DEFAULT_SETTINGS.fork;
 
@@ -16,6 +17,7 @@ const schema = z.object({
     .default("asyncagents"),
   resumable: z.array(z.enum(["error", "cancelled"])).default([]),
   maxDepth: z.number().int().min(1).max(8).default(DEFAULT_SETTINGS.maxDepth),
+  wake: z.enum(WAKES).default(DEFAULT_SETTINGS.wake),
   noticeResultChars: z.number().int().min(0).max(100_000).default(DEFAULT_SETTINGS.noticeResultChars),
   forkTokens: z.number().int().min(1000).default(fork.tokens),
   forkWholeOutputs: z.number().int().min(0).default(fork.wholeOutputs),
@@ -50,6 +52,7 @@ export function settingsOf(options: PluginOptions, ownTools: readonly string[]):
   return {
     resumable: options.resumable,
     maxDepth: options.maxDepth,
+    wake: options.wake,
     noticeResultChars: options.noticeResultChars,
     noticeRetryMs: DEFAULT_SETTINGS.noticeRetryMs,
     fork: {

@@ -11,6 +11,7 @@ import { callOpenCode, type OpenCodeSend, pluginSend } from "../hosts/opencode/t
 import { messageOf } from "../model/errors.ts";
 import { openLog, storageDirectory } from "../process/data-folder.ts";
 import type { Log } from "../process/log.ts";
+import { carriedOver } from "./compaction.ts";
 import { newMark, type PluginInstance, startInstance } from "./instance.ts";
 import { type PluginOptions, readOptions } from "./options.ts";
 import { endToast, launchToast, Toasts } from "./toasts.ts";
@@ -24,6 +25,8 @@ interface PluginSeams {
 type Seen = Pick<Caller, "agent" | "model" | "variant">;
 
 const SEEN = 500;
+/** How many tasks are looked at for a summary. */
+const CARRIED = 50;
 
 export async function createPlugin(input: PluginInput, given: unknown, seams: PluginSeams = {}): Promise<Hooks> {
   const storage = storageDirectory();
@@ -69,6 +72,17 @@ export async function createPlugin(input: PluginInput, given: unknown, seams: Pl
       start()
         .then(({ engine }) => engine.handles(noted))
         .catch((thrown: unknown) => log.error("a parent could not be noted", { error: messageOf(thrown) }));
+    },
+    "experimental.session.compacting": async ({ sessionID }, output) => {
+      const tasks = start().then(({ engine }) => engine.list(sessionID, { limit: CARRIED, offset: 0 }));
+      const carried = await tasks.then(
+        ({ tasks: newest }) => carriedOver(newest, options.toolPrefix, Date.now()),
+        (thrown: unknown) => {
+          log.error("a summary does not name its tasks", { error: messageOf(thrown) });
+          return null;
+        },
+      );
+      if (carried !== null) output.context.push(carried);
     },
     "shell.env": async ({ sessionID = "" }, output) => {
       const depth = start().then(({ engine }) => engine.depthOf(sessionID));

@@ -8,7 +8,7 @@ import type { Engine } from "../engine/engine.ts";
 import type { Caller } from "../engine/launch.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { asLine, type NewMark } from "../model/foreign-text.ts";
-import { isLive, type Task } from "../model/task.ts";
+import { isLive, type Task, WAKES, type Wake } from "../model/task.ts";
 import { headText, listLine, stateText, textOf, textPage } from "./task-text.ts";
 
 const LISTED = 50;
@@ -35,6 +35,7 @@ interface TaskArguments {
   fork?: boolean;
   resume?: string;
   batch?: string;
+  wake?: Wake;
 }
 
 export function tools(host: ToolHost): Record<string, ToolDefinition> {
@@ -51,6 +52,7 @@ export function tools(host: ToolHost): Record<string, ToolDefinition> {
           fork: z.boolean().optional().describe("Give it this conversation"),
           resume: z.string().optional().describe("Id of a completed task to continue"),
           batch: z.string().optional().describe("Group name"),
+          wake: z.enum(WAKES).optional().describe("Which ends start a turn; all: the group's last"),
         },
         (input: TaskArguments, context) => launchOrResume(host, input, context),
       ),
@@ -143,6 +145,7 @@ async function launch(engine: Engine, caller: Caller, input: TaskArguments, cont
     agent: input.agent ?? "",
     fork: input.fork ?? false,
     batch: input.batch ?? null,
+    wake: input.wake,
   };
   const agent = await engine.checkLaunch(caller, request);
   await context.ask({

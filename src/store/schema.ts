@@ -46,6 +46,7 @@ interface TasksTable {
   model: string | null;
   batch_id: string;
   is_forked: number;
+  wake: Generated<string>;
   status: string;
   /** 1 while running or resumed: the condition of the partial index of live tasks. */
   live: number;
@@ -109,6 +110,7 @@ interface NoticesTable {
   next_try_at: number | null;
   /** Grows with each claim: who names an earlier one has lost the group. */
   fence: Generated<number>;
+  wake: Generated<string>;
 }
 
 interface LaunchesTable {
@@ -128,6 +130,7 @@ interface LaunchesTable {
   batch_id: string;
   is_forked: number;
   machine: string;
+  wake: Generated<string>;
 }
 
 interface InstancesTable {

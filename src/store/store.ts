@@ -146,6 +146,7 @@ export interface Notice {
   nextTryAt: number | null;
   /** Grows each time that a group which contains it is claimed. */
   fence: number;
+  wake: NoticeIntent["wake"];
 }
 
 /** Who sends a group of notices: a claim is over as soon as one of them differs. */
@@ -329,8 +330,8 @@ export interface Store {
   /** The newest notice about a task; null if there never was one. */
   lastNotice(taskId: string): Promise<Notice | null>;
   /**
-   * Claims pending notices of a parent (oldest first, at most `limit`) for one message. Empty if there are none, or if
-   * another group of this parent is being sent.
+   * Claims pending notices of a parent (oldest first, at most `limit`) for one message. Leaves those alone that wait
+   * for the other tasks of their batch. Empty if there are none, or if another group of this parent is being sent.
    */
   claimNotices(parentSessionId: string, claim: NoticeClaim): Promise<Notice[]>;
   /**

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { ANSWERERS, REPLIES } from "../model/answer.ts";
 import type { Resumable, TaskEvent, TaskEventType } from "../model/events.ts";
 import type { Progress } from "../model/progress.ts";
-import { PHASES, type PhaseDetail, type Run, STATUSES, type Task } from "../model/task.ts";
+import { PHASES, type PhaseDetail, type Run, STATUSES, type Task, WAKES } from "../model/task.ts";
 
 const text = fc.oneof(
   fc.string(),
@@ -64,6 +64,7 @@ const about = {
   model: maybe(text),
   batchId: text,
   isForked: fc.boolean(),
+  wake: fc.constantFrom(...WAKES),
   owner: maybe(text),
   machine: text,
 };

@@ -21,6 +21,7 @@ export function newTask(id: string, fields: Partial<NewTask> = {}): NewTask {
     model: null,
     batchId: "batch",
     isForked: false,
+    wake: "each",
     owner: "instance",
     ...fields,
   };

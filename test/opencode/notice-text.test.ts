@@ -48,6 +48,7 @@ function view(id: string, options: { live: number; ended: number; result?: strin
     settledAt: null,
     nextTryAt: null,
     fence: 1,
+    wake: "now",
   };
   return { notice, task: ended.task, run: ended.task.run };
 }

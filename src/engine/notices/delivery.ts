@@ -51,6 +51,8 @@ interface Group {
   notices: readonly Notice[];
   /** The parent has gone on since the message got its id. */
   isLate: boolean;
+  /** None of them starts a turn. */
+  isSilent: boolean;
   /** Of the lease under which it was claimed. */
   term: number;
 }
@@ -132,7 +134,7 @@ export class Delivery {
     if (open?.messageId == null || !(await isFree(open.sender))) return null;
     const { messageId } = open;
     const shown = await this.#shownOf(parentSessionId, messageId);
-    const group = { messageId, notices: [open], isLate: false, term };
+    const group = { messageId, notices: [open], isLate: false, isSilent: false, term };
     if (shown === "gone" && isMine) await this.#drop(parentSessionId, group);
     else if (shown === "there") await this.#settle(parentSessionId, group, { state: "delivered", reason: null });
     else {
@@ -161,26 +163,27 @@ export class Delivery {
   /** Sends one message. Null if it arrived, or its notices are dropped. */
   async #deliver(parentSessionId: string, group: Group, input: DeliveryInput): Promise<Failed | null> {
     const { wordNotices } = this.#context;
-    const { messageId, notices, isLate, term } = group;
+    const { messageId, notices, isLate, isSilent, term } = group;
+    const wakes = input.isMine && !isSilent;
     const text = wordNotices(await this.#views(notices));
     // Others may send it, or have sent it: the next try finds out.
     if (!this.#mayAct(term)) return NOT_NOW;
     const taken = this.#signals.uptake(messageId, parentSessionId, TAKEN_MS);
     try {
-      await this.#send(parentSessionId, { messageId, ...text, wake: input.isMine && !isLate }, input.parent);
+      await this.#send(parentSessionId, { messageId, ...text, wake: wakes && !isLate }, input.parent);
       this.#context.reach("notice-sent");
     } catch (thrown) {
       this.#signals.forget(messageId);
       return this.#failed(parentSessionId, group, input, thrown);
     }
+    if (isLate || !wakes) this.#signals.forget(messageId);
     if (isLate) {
-      this.#signals.forget(messageId);
       await this.#settleLate(parentSessionId, group, input);
       return null;
     }
-    if (input.isMine) await this.#outOfTheWay(taken);
+    if (wakes) await this.#outOfTheWay(taken);
     await this.#settle(parentSessionId, group, { state: "delivered", reason: null });
-    if (input.isMine && !this.#signals.isWaitedFor(parentSessionId)) await taken;
+    if (wakes && !this.#signals.isWaitedFor(parentSessionId)) await taken;
     return null;
   }
 
@@ -196,7 +199,7 @@ export class Delivery {
 
   /** If it cannot be settled, the parent has been woken all the same: nobody does it later. */
   async #settleLate(parentSessionId: string, group: Group, { isMine, parent }: DeliveryInput): Promise<void> {
-    if (isMine && this.#mayAct(group.term)) await this.#pointToIt(parentSessionId, parent);
+    if (isMine && !group.isSilent && this.#mayAct(group.term)) await this.#pointToIt(parentSessionId, parent);
     await this.#settle(parentSessionId, group, { state: "delivered", reason: null });
   }
 
@@ -280,7 +283,8 @@ export class Delivery {
 
 function groupOf(notices: readonly Notice[], isLate: boolean, term: number): Group | null {
   const messageId = notices[0]?.messageId ?? null;
-  return messageId === null ? null : { messageId, notices, isLate, term };
+  if (messageId === null) return null;
+  return { messageId, notices, isLate, isSilent: notices.every(({ wake }) => wake === "silent"), term };
 }
 
 function isGone(thrown: unknown): boolean {

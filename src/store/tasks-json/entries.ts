@@ -128,6 +128,7 @@ function taskOfEntry(sessionId: string, fields: Fields, now: number): Task | nul
     cancelRequestedAt: null,
     owner: null,
     fence: 0,
+    wake: "each",
     machine: "",
     progress: fields.progress("progress") ?? before,
   };

@@ -24,6 +24,7 @@ const COLUMNS = [
   "batch_id",
   "is_forked",
   "machine",
+  "wake",
 ] as const;
 
 export async function addLaunch(kysely: Kysely<Schema>, launch: Launch): Promise<void> {
@@ -81,6 +82,7 @@ function launchRow(launch: Launch): RowOf<"launches"> {
     batch_id: launch.batchId,
     is_forked: launch.isForked ? 1 : 0,
     machine: launch.machine,
+    wake: launch.wake ?? "each",
   };
 }
 
@@ -102,5 +104,6 @@ function launchOf(row: RowOf<"launches">): Launch {
     batchId: row.batch_id,
     isForked: row.is_forked === 1,
     machine: row.machine,
+    wake: row.wake as Launch["wake"],
   };
 }

@@ -37,6 +37,7 @@ const COLUMNS = [
   "settled_at",
   "next_try_at",
   "fence",
+  "wake",
 ] as const;
 
 /**
@@ -45,7 +46,7 @@ const COLUMNS = [
  */
 export async function addNotice(kysely: Kysely<Schema>, task: Task, intent: NoticeIntent, at: number): Promise<void> {
   const { batchId, parentSessionId } = task;
-  const notice = { id: task.id, run: task.run.number, kind: intent.kind, topic: intent.topic, at };
+  const notice = { id: task.id, run: task.run.number, at, ...intent };
   await together([
     lock(kysely, "parent", parentSessionId),
     insertNotice(kysely, { ...notice, batchId, parentSessionId }),
@@ -60,7 +61,7 @@ interface NewNotice extends NoticeIntent {
   parentSessionId: string;
 }
 
-const insertNotice = preparedQuery<NewNotice>((kysely, { id, run, kind, topic, at, batchId, parentSessionId }) =>
+const insertNotice = preparedQuery<NewNotice>((kysely, { id, run, kind, topic, wake, at, batchId, parentSessionId }) =>
   kysely
     .insertInto("notices")
     .columns([
@@ -75,6 +76,7 @@ const insertNotice = preparedQuery<NewNotice>((kysely, { id, run, kind, topic, a
       "batch_ended",
       "state",
       "attempts",
+      "wake",
     ])
     .expression((row) =>
       row
@@ -91,6 +93,7 @@ const insertNotice = preparedQuery<NewNotice>((kysely, { id, run, kind, topic, a
           sql<number>`count(*) - coalesce(sum(live), 0)`.as("batch_ended"),
           sql.lit("pending").as("state"),
           sql.lit(0).as("attempts"),
+          sql<string>`cast(${wake} as text)`.as("wake"),
         ])
         .where("batch_id", "=", batchId)
         .where("parent_session_id", "=", parentSessionId),
@@ -134,18 +137,44 @@ const selectParents = preparedQuery<{ after: string }, { parent_session_id: stri
     .limit(200),
 );
 
+/** Pending notices, without those that wait for a task of their batch that is live or being launched. */
+const selectDue = preparedQuery<{ parentSessionId: string }, RowOf<"notices">>((kysely, { parentSessionId }) =>
+  kysely
+    .selectFrom("notices")
+    .innerJoin("tasks as told", "told.id", "notices.task_id")
+    .select(COLUMNS.map((column) => `notices.${column}` as const))
+    .where("notices.parent_session_id", "=", parentSessionId)
+    .where("notices.state", "=", "pending")
+    .where((row) => {
+      const live = row
+        .selectFrom("tasks")
+        .select("tasks.batch_id")
+        .where(sql<boolean>`tasks.live = 1`)
+        .where("tasks.parent_session_id", "=", parentSessionId);
+      const launched = row
+        .selectFrom("launches")
+        .select("launches.batch_id")
+        .where("launches.parent_session_id", "=", parentSessionId);
+      const isOver = row.and([row("told.batch_id", "not in", live), row("told.batch_id", "not in", launched)]);
+      return row.or([row("notices.wake", "<>", "batch"), isOver]);
+    })
+    .orderBy("notices.id")
+    .limit(1_000),
+);
+
 export async function claimNotices(
   kysely: Kysely<Schema>,
   parentSessionId: string,
   claim: NoticeClaim,
 ): Promise<Notice[]> {
   const { messageId, sender, limit, aloneAfter = Number.POSITIVE_INFINITY, freshOnly = false, counts = true } = claim;
-  const [, sending, pending] = await together([
+  const [, sending, due] = await together([
     lock(kysely, "parent", parentSessionId),
     readNotices(kysely, parentSessionId, "sending", 1),
-    readNotices(kysely, parentSessionId, "pending", 1_000),
+    selectDue(kysely, { parentSessionId }),
   ]);
   if (sending.length > 0) return [];
+  const pending = due.map(noticeOf);
   const fresh = pending.filter((notice) => notice.attempts < aloneAfter).slice(0, limit);
   const [alone] = pending.toSorted((one, other) => one.attempts - other.attempts);
   const group = fresh.length > 0 ? fresh : alone === undefined || freshOnly ? [] : [alone];
@@ -271,5 +300,6 @@ function noticeOf(row: RowOf<"notices">): Notice {
     settledAt: row.settled_at,
     nextTryAt: row.next_try_at,
     fence: row.fence,
+    wake: row.wake as Notice["wake"],
   };
 }

@@ -52,6 +52,7 @@ const TASK_COLUMNS = [
   "tasks.cancel_requested_at",
   "tasks.owner",
   "tasks.fence",
+  "tasks.wake",
   "runs.number",
   "runs.message_id",
   "runs.started_at as run_started_at",
@@ -133,6 +134,7 @@ export function taskOf(row: TaskRow): Task {
     cancelRequestedAt: row.cancel_requested_at,
     owner: row.owner,
     fence: row.fence,
+    wake: row.wake as Task["wake"],
   };
 }
 
@@ -185,6 +187,7 @@ export function taskRow(task: Task, createdSeq: number): Insertable<Schema["task
     description: task.description,
     batch_id: task.batchId,
     is_forked: task.isForked ? 1 : 0,
+    wake: task.wake,
     started_at: task.startedAt,
     created_seq: createdSeq,
     ...placeColumns(task),

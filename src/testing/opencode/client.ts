@@ -128,6 +128,11 @@ export class OpenCodeClient {
     return this.request("POST", `/session/${id}/abort`);
   }
 
+  /** Resolves when the summary is written. */
+  summarize(id: string, model: { providerID: string; modelID: string }): Promise<boolean> {
+    return this.request("POST", `/session/${id}/summarize`, { body: model, timeoutMs: 60_000 });
+  }
+
   deleteSession(id: string): Promise<boolean> {
     return this.request("DELETE", `/session/${id}`);
   }

@@ -10,7 +10,7 @@ import type { Session } from "@opencode-ai/sdk/v2";
 import { bounded, defaultTimeoutMs, Recorder } from "../recorder.ts";
 import { type CreateSession, type MessageWithParts, OpenCodeClient, type PromptOptions } from "./client.ts";
 import { connectEvents, type EventConnection, type RecordedEvent, summarizeEvent } from "./events.ts";
-import { createProject, createTemporaryRoot, type OpenCodeSettings, prepareHome } from "./home.ts";
+import { createProject, createTemporaryRoot, modelId, type OpenCodeSettings, prepareHome, providerId } from "./home.ts";
 import { newMessageId } from "./id.ts";
 import {
   lastLines,
@@ -137,6 +137,11 @@ export class OpenCode {
 
   messages(sessionId: string): Promise<MessageWithParts[]> {
     return this.#explained(this.client.messages(sessionId));
+  }
+
+  /** Has the session's history summarised by its model. */
+  summarize(sessionId: string): Promise<boolean> {
+    return this.#explained(this.client.summarize(sessionId, { providerID: providerId, modelID: modelId }));
   }
 
   abort(sessionId: string): Promise<boolean> {

@@ -7,6 +7,7 @@ import type { RunInput } from "../../../src/model/live-run/inputs.ts";
 import type { LiveRun } from "../../../src/model/live-run/live-run.ts";
 import { step } from "../../../src/model/live-run/step.ts";
 import type { Task } from "../../../src/model/task.ts";
+import type { NoticeIntent } from "../../../src/model/transition.ts";
 import { LIMITS, sampleRun, sampleTask } from "./walk.ts";
 
 /** How long a host may take to begin, and how long a prompt is searched for. */
@@ -366,10 +367,10 @@ describe("what is written", () => {
   test("what the parent is told of is announced, and every end", () => {
     const task: Task = sampleTask();
     const phased = { type: "run.phased", at: 1, run: 0, phase: "stalled", detail: null } as const;
-    const write = (notice: { kind: "stalled"; topic: string } | null): RunInput => {
+    const write = (notice: NoticeIntent | null): RunInput => {
       return { type: "written", event: phased, outcome: { changed: true, task, notice } };
     };
-    expect(effectsOf(after(working, write({ kind: "stalled", topic: "stalled" })))).toEqual(["announce"]);
+    expect(effectsOf(after(working, write({ kind: "stalled", topic: "stalled", wake: "now" })))).toEqual(["announce"]);
     expect(effectsOf(after(working, write(null)))).toEqual([]);
     const ended: RunInput = { type: "written", event: end, outcome: { changed: true, task, notice: null } };
     const over = after(working, ended);

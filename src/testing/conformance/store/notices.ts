@@ -5,7 +5,7 @@
 import { expect, test } from "bun:test";
 import type { FeedEntry, Store } from "../../../store/store.ts";
 import { eventually } from "../../eventually.ts";
-import { completed, create, resumed } from "../../sample-task.ts";
+import { completed, create, newTask, resumed } from "../../sample-task.ts";
 import { LONG_TEST_TIMEOUT_MS, type StoreBed } from "./store-bed.ts";
 
 export function storeNoticeSuite(bed: StoreBed): void {
@@ -47,6 +47,32 @@ export function storeNoticeSuite(bed: StoreBed): void {
       await store.apply("a", { type: "run.phased", at, run: 0, phase: "working", detail: null });
     }
     expect((await store.notices("parent", "pending")).map((notice) => notice.topic)).toEqual(["waiting:r1"]);
+  });
+
+  test("a notice that waits for its batch is claimed when no task of it is live or being launched", async () => {
+    const store = await bed.fresh();
+    for (const id of ["a", "b", "c"]) await create(store, id, { wake: "all" });
+    await create(store, "other", { batchId: "another batch" });
+    const { id: _id, sessionId: _sessionId, owner: _owner, ...fields } = newTask("d");
+    const launch = { ...fields, id: "launch", owner: "instance", machine: "", at: 1_500 };
+    await store.write((transaction) => transaction.openLaunch(launch));
+    const claim = async (messageId: string) =>
+      taken(await store.claimNotices("parent", { sender: "s", messageId, limit: 9 }));
+    const settle = (messageId: string) =>
+      store.settleNotices(messageId, { sender: "s", fence: 1 }, { state: "delivered", reason: null, at: 9_000 });
+    await store.apply("a", completed(2_000));
+    const detail = { kind: "waiting", requestId: "r1", asks: "question", text: "Which?" } as const;
+    await store.apply("b", { type: "run.phased", at: 2_500, run: 0, phase: "waiting", detail });
+    await store.apply("other", completed(2_600));
+    expect(await claim("m1")).toEqual(["b", "other"]);
+    await settle("m1");
+    for (const id of ["b", "c"]) await store.apply(id, completed(3_000));
+    expect(await claim("m2")).toEqual([]);
+    expect(await store.parentsWithNotices()).toEqual(["parent"]);
+    await store.closeLaunch("launch");
+    expect(await claim("m3")).toEqual(["a", "b", "c"]);
+    const [told] = await store.notices("parent", "sending");
+    expect(told?.wake).toBe("batch");
   });
 
   test("of many concurrent claims one gets the group, and nothing more can be claimed until it is settled", async () => {
