@@ -10,18 +10,21 @@ export interface CommitProxy {
   connectionString: string;
   /** What becomes of the next commit, once. */
   breakNext: "before" | "after" | null;
+  /** Where the server is from the next broken commit on: all connections end with that one. */
+  moveTo: string | null;
   /** The connections that are open now stay so, and nothing goes through them any more. New ones work. */
   deafen(): void;
   close(): void;
 }
 
 export async function commitProxy(connectionString: string): Promise<CommitProxy> {
-  const target = new URL(connectionString);
+  let target = new URL(connectionString);
   const sockets = new Set<Socket>();
   let generation = 0;
   const proxy: CommitProxy = {
     connectionString,
     breakNext: null,
+    moveTo: null,
     deafen: () => void generation++,
     close() {
       server.close();
@@ -44,6 +47,11 @@ export async function commitProxy(connectionString: string): Promise<CommitProxy
       if (own !== generation) return;
       const fate = data.includes("commit\0") ? proxy.breakNext : null;
       if (fate !== null) proxy.breakNext = null;
+      if (fate !== null && proxy.moveTo !== null) {
+        target = new URL(proxy.moveTo);
+        for (const socket of sockets) socket.destroy();
+        return;
+      }
       if (fate === "before") return end();
       isAnswerCut = fate === "after";
       upstream.write(data);

@@ -10,10 +10,12 @@ import { AsyncAgentsError } from "../../model/errors.ts";
 import type { WriteOptions } from "../database.ts";
 import { retryWhileBusy } from "../retry-while-busy.ts";
 import type { Schema } from "../schema.ts";
+import { codeOf } from "../sqlite/failure.ts";
 import type { ClientKysely } from "./client-kysely.ts";
 
 /** How long to ask what became of a commit while the server cannot be reached, in ms. */
 const COMMIT_PATIENCE = 10_000;
+const INVALID_PARAMETER = "22023";
 
 type Work<T> = (kysely: Kysely<Schema>) => Promise<T>;
 
@@ -98,8 +100,7 @@ export class Transactions {
   /** Rejects if the transaction is not over, or if the server cannot be asked. */
   async #isCommitted(xid: string): Promise<boolean> {
     const ask = async () => {
-      const { rows } = await this.#pool.query("select pg_xact_status($1::xid8) as status", [xid]);
-      const status = rows[0]?.status;
+      const status = await this.#statusOf(xid);
       if (status !== "in progress") return status === "committed";
       const message = "An earlier write to the task store on PostgreSQL is still under way. Try again.";
       throw new AsyncAgentsError("store_unavailable", message);
@@ -107,6 +108,17 @@ export class Transactions {
     const isCommitted = await retryWhileBusy(ask, { shouldRetry: () => true, limit: COMMIT_PATIENCE });
     this.#open.delete(xid);
     return isCommitted;
+  }
+
+  async #statusOf(xid: string): Promise<string | null> {
+    try {
+      const { rows } = await this.#pool.query("select pg_xact_status($1::xid8) as status", [xid]);
+      return rows[0]?.status ?? null;
+    } catch (thrown) {
+      // It is in the future: another server has taken over, and did not get that transaction.
+      if (codeOf(thrown) === INVALID_PARAMETER) return null;
+      throw thrown;
+    }
   }
 }
 
