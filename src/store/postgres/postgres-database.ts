@@ -27,13 +27,20 @@ const MOST_DUPLICATES = 3;
 const NOT_FOR_WRITES = 2;
 /** One that writes, and one that asks what became of a write whose connection broke. */
 const URGENT_CONNECTIONS = 2;
+/** Longer than the time between two heartbeats: a server that is full must not refuse the next one. */
+const KEPT_MS = 60_000;
 
 export async function postgresDatabase(options: PostgresOptions): Promise<Database> {
   const { connectionString, schema = "asyncagents" } = options;
   const { client: settings, urgent, poolMax } = connectionSettings(connectionString);
   const { Pool, Client, escapeIdentifier } = await loadDriver();
   const pool = new Pool({ ...settings, max: poolMax, allowExitOnIdle: true });
-  const urgentPool = new Pool({ ...urgent, max: URGENT_CONNECTIONS, allowExitOnIdle: true });
+  const urgentPool = new Pool({
+    ...urgent,
+    max: URGENT_CONNECTIONS,
+    idleTimeoutMillis: KEPT_MS,
+    allowExitOnIdle: true,
+  });
   for (const each of [pool, urgentPool]) {
     // A broken connection, idle or in use, must not crash the process: its query fails, and the pool creates a new one.
     each.on("error", () => {});
