@@ -1,6 +1,7 @@
 /**
  * One connection that LISTENs, and reconnects with bounded backoff. Calls back once after each (re)connection, since
  * something may have been missed, and every few seconds: a process may die between its commit and its announcement.
+ * Asks the server for a sign of life once in a while: a firewall may forget a connection that is silent, and tell nobody.
  * Never throws; never keeps the process alive.
  */
 import type { Client } from "pg";
@@ -8,9 +9,16 @@ import type { Client } from "pg";
 const FIRST_PAUSE = 100;
 const LONGEST_PAUSE = 5_000;
 const POLL_MS = 3_000;
+const CHECK_MS = 30_000;
+const ANSWER_MS = 5_000;
 
 /** `connect` creates an unconnected client. Returns a function that stops listening. */
-export function postgresListener(connect: () => Client, channel: string, changed: () => void): () => void {
+export function postgresListener(
+  connect: () => Client,
+  channel: string,
+  changed: () => void,
+  { checkMs = CHECK_MS, answerMs = ANSWER_MS } = {},
+): () => void {
   let stopped = false;
   let pause = FIRST_PAUSE;
   let client: Client | null = null;
@@ -42,12 +50,20 @@ export function postgresListener(connect: () => Client, channel: string, changed
       .catch(() => again(next));
   };
   start();
+  const check = () => {
+    const asked = client;
+    // Missing from the types.
+    const question = { text: "select 1", query_timeout: answerMs } as { text: string };
+    asked?.query(question).catch(() => again(asked));
+  };
   const poll = setInterval(changed, POLL_MS);
-  poll.unref();
+  const checks = setInterval(check, checkMs);
+  for (const timer of [poll, checks]) timer.unref();
 
   return () => {
     stopped = true;
     clearInterval(poll);
+    clearInterval(checks);
     if (timer !== null) clearTimeout(timer);
     client?.end().catch(() => {});
   };
