@@ -3,10 +3,10 @@ import { expect, onTestFinished, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { CallPerformer } from "../../src/engine/remote/call-performer.ts";
-import { systemClock } from "../../src/process/clock.ts";
-import { sqliteStore } from "../../src/store/open.ts";
-import type { Store } from "../../src/store/store.ts";
+import { CallPerformer } from "../../../src/engine/remote/call-performer.ts";
+import { systemClock } from "../../../src/process/clock.ts";
+import { sqliteStore } from "../../../src/store/open.ts";
+import type { Store } from "../../../src/store/store.ts";
 
 const log = { info() {}, error() {} };
 
