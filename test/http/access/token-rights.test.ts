@@ -3,9 +3,9 @@ import { describe, expect, onTestFinished, test } from "bun:test";
 import { existsSync, mkdirSync, symlinkSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { findDaemon } from "../../src/daemon/find-daemon.ts";
-import { cliWorld, makeRepo } from "../cli/cli-bed.ts";
-import { callTool, startTokenBed } from "./bed/token-bed.ts";
+import { findDaemon } from "../../../src/daemon/find-daemon.ts";
+import { cliWorld, makeRepo } from "../../cli/cli-bed.ts";
+import { callTool, startTokenBed } from "../bed/token-bed.ts";
 
 test("bodies that do not arrive keep only others of the same token waiting", async () => {
   const bed = await startTokenBed();
