@@ -25,6 +25,8 @@ const NOTICE_EVENTS: ReadonlySet<TaskEventType> = new Set([
 const POLL_MS = 5000;
 const BEAT_MS = 10_000;
 const TELL_MS = 100;
+/** How long after the end of a lease others look: the database must say that it is over. */
+const AFTER_LEASE_MS = 100;
 
 export interface SupervisorContext extends Clock {
   store: Store;
@@ -62,6 +64,8 @@ export class Supervisor {
   /** Cancel a recovery, and a round of deliveries, that are scheduled. */
   #cancelSweep: (() => void) | null = null;
   #cancelTelling: (() => void) | null = null;
+  /** When the scheduled recovery is due, by the clock for durations. */
+  #sweepAt = 0;
   #stopped = false;
 
   constructor(context: SupervisorContext) {
@@ -123,9 +127,15 @@ export class Supervisor {
     return this.#due;
   }
 
-  /** Schedules a recovery: something depends on another process, which may die before it is done. */
+  /**
+   * Schedules a recovery, unless one is due before: something depends on another process, which may die before it is
+   * done.
+   */
   recoverLater(ms = this.#pollMs): void {
-    if (this.#cancelSweep || !this.#isNeeded) return;
+    const at = this.#context.monotonic() + ms;
+    if (!this.#isNeeded || (this.#cancelSweep && this.#sweepAt <= at)) return;
+    this.#cancelSweep?.();
+    this.#sweepAt = at;
     const recover = () => {
       this.#cancelSweep = null;
       void this.recover();
@@ -178,9 +188,10 @@ export class Supervisor {
     try {
       await this.#follow();
       const settled = await Promise.all([...this.#members.values()].map((member) => member.settleDoubts()));
-      const { isDone: isRecovered, hasFound, hasOthers } = await this.#orphans.run();
+      const { isDone: isRecovered, hasFound, hasOthers, leaseOverMs } = await this.#orphans.run();
       const isDone = isRecovered && !settled.includes(false);
       if (hasFound || this.#servesParents) await this.#tellParents();
+      if (leaseOverMs !== null) this.recoverLater(leaseOverMs + AFTER_LEASE_MS);
       if (hasOthers) this.recoverLater();
       else if (!isDone) this.recoverLater(retryMs);
       return isDone;

@@ -38,9 +38,10 @@ interface SideOptions {
   beside?: Side;
   /** Replaces members of the store. */
   change?(store: Store): Partial<Store>;
+  pollMs?: number;
 }
 
-async function sideOn(schema: string, { beside, change }: SideOptions = {}): Promise<Side> {
+async function sideOn(schema: string, { beside, change, pollMs = TIMES.pollMs }: SideOptions = {}): Promise<Side> {
   const index = ++machines;
   const real = await postgresStore({ connectionString, schema });
   const cut = { is: false };
@@ -51,7 +52,7 @@ async function sideOn(schema: string, { beside, change }: SideOptions = {}): Pro
   };
   const machine = beside?.engine.instance.machine ?? `mac_${index}`;
   const isAlive = instanceJudge({ machine, renewalMs: 500 });
-  const supervisor = new Supervisor({ store, log, ...systemClock, isAlive, machine, ...TIMES });
+  const supervisor = new Supervisor({ store, log, ...systemClock, isAlive, machine, ...TIMES, pollMs });
   const sessions = beside?.sessions ?? new ScriptedSessions(index * 1_000_000);
   const host = scriptedHost({ sessions });
   const sent: string[] = [];
@@ -105,6 +106,14 @@ test("a run whose machine is silent is interrupted by another one when its lease
   const next = await launch(one, "b");
   one.host.gate("b").open();
   expect((await ended(two.store, next.id)).run.result).toBe("done");
+}, 60_000);
+
+test("others look when a lease is over, however rarely they look otherwise", async () => {
+  const [one, two] = [await sideOn("timely"), await sideOn("timely", { pollMs: 3_600_000 })];
+  void two.engine.recover();
+  const task = await launch(one, "e");
+  one.cut.is = true;
+  expect((await ended(two.store, task.id)).run.error).toBe(INTERRUPTED);
 }, 60_000);
 
 test("an instance that does not know whether its lease goes on prompts nothing until it does", async () => {

@@ -10,11 +10,15 @@ import { messageOf } from "../../model/errors.ts";
 import { endOf, judgeInterrupted, noEvidence } from "../../model/evidence.ts";
 import { folderProblem } from "../../model/folder-problem.ts";
 import type { Task } from "../../model/task.ts";
+import { LimitedQueue } from "../../process/limited-queue.ts";
 import type { Log } from "../../process/log.ts";
 import { isSameMachine } from "../../process/machine.ts";
 import type { Instance, Launch, Store } from "../../store/store.ts";
 import type { Member } from "../member.ts";
 import { endDead, findOrphans } from "./orphans.ts";
+
+/** How many tasks are written at once: heartbeats need connections, too. */
+const WRITES = 4;
 
 /** Opens hosts in directories. The engine is a member of the supervisor when `open` resolves. */
 export interface HostOpener {
@@ -39,6 +43,8 @@ interface SweepResult {
   hasFound: boolean;
   /** There are other living instances to watch. */
   hasOthers: boolean;
+  /** When the first lease of the others is over, unless it is renewed; null if none runs out. */
+  leaseOverMs: number | null;
 }
 
 export class OrphanSweep {
@@ -56,22 +62,26 @@ export class OrphanSweep {
     await this.#endAll(found.dead);
     const results: boolean[] = [];
     const tasks = found.tasks.filter((task) => !this.#isOwn(task));
+    // First: it takes only the store, and a host may take long.
+    const remote = tasks.filter((task) => !this.#isHere(task));
+    if (remote.length > 0) results.push(await this.#interrupt(remote));
     const byHost = Map.groupBy(
       tasks.filter((task) => this.#isHere(task) && this.#hasHost(task)),
       ({ host }) => host,
     );
     for (const [host, its] of byHost) results.push(await this.#recoverTasks(host, its));
-    const remote = tasks.filter((task) => !this.#isHere(task));
-    if (remote.length > 0) results.push(await this.#interrupt(remote));
     for (const launch of found.launches) {
       if (this.#isMember(launch.owner)) continue;
       if (!this.#isHere(launch)) results.push(await this.#closeRemote(launch));
       else if (this.#hasHost(launch)) results.push(await this.#recoverLaunch(launch));
     }
+    const others = found.living.filter(({ id }) => !this.#members.has(id));
+    const leases = others.flatMap(({ leaseLeft }) => (leaseLeft !== null && leaseLeft > 0 ? [leaseLeft] : []));
     return {
       isDone: !results.includes(false),
       hasFound: results.length > 0,
-      hasOthers: found.living.some(({ id }) => !this.#members.has(id)),
+      hasOthers: others.length > 0,
+      leaseOverMs: leases.length > 0 ? Math.min(...leases) : null,
     };
   }
 
@@ -178,11 +188,13 @@ export class OrphanSweep {
   /** Ends them without asking a host. Whoever handles their parents finds the notices in the feed. */
   async #interrupt(tasks: readonly Task[]): Promise<boolean> {
     const { store, now } = this.#context;
-    for (const { id, run, owner, fence, cancelRequestedAt } of tasks) {
+    const writes = new LimitedQueue(WRITES);
+    const interrupt = ({ id, run, owner, fence, cancelRequestedAt }: Task) => {
       const verdict = judgeInterrupted(noEvidence(false), cancelRequestedAt !== null);
       const event = endOf(verdict, { at: now(), run: run.number, progress: null });
-      await store.apply(id, event, { owner, fence, by: this.#writer });
-    }
+      return store.apply(id, event, { owner, fence, by: this.#writer });
+    };
+    await Promise.all(tasks.map((task) => writes.run(() => interrupt(task))));
     return true;
   }
 }

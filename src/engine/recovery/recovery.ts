@@ -10,9 +10,13 @@ import type { TaskEvent } from "../../model/events.ts";
 import { type Evidence, endOf, INTERRUPTED, judgeInterrupted, SESSION_DELETED } from "../../model/evidence.ts";
 import { addProgress } from "../../model/progress.ts";
 import { isLive, type Task } from "../../model/task.ts";
+import { LimitedQueue } from "../../process/limited-queue.ts";
 import type { Launch } from "../../store/store.ts";
 import type { EngineContext } from "../context.ts";
 import type { Driver } from "../runs/driver.ts";
+
+/** How many tasks are recovered at once. */
+const WRITES = 4;
 
 /**
  * A run that this engine was about to drive when the store failed, so that the caller was told an error. Perhaps only
@@ -90,27 +94,30 @@ export class Recovery {
 
   /** False if some could not be recovered now. */
   async recoverTasks(tasks: readonly Task[]): Promise<boolean> {
-    const { store, host, log, instance } = this.#context;
-    let isDone = true;
-    const busy = await host.statuses();
-    for (const task of tasks) {
-      try {
-        const evidence = await this.#evidenceOf(task);
-        // Without its prompt, the session works for somebody else.
-        if (busy.has(task.sessionId) && evidence?.prompted) {
-          await this.#adopt(task);
-          continue;
-        }
-        // Another process may have taken it over since it was read: then nothing is written.
-        const { owner, fence } = task;
-        const applied = await store.apply(task.id, this.#endOf(task, evidence), { owner, fence, by: instance.id });
-        if (applied.changed) this.#onEnded(applied.task);
-      } catch (thrown) {
-        log.error("a task could not be recovered; it is tried again", { task: task.id, error: messageOf(thrown) });
-        isDone = false;
+    const busy = await this.#context.host.statuses();
+    const writes = new LimitedQueue(WRITES);
+    const recovered = tasks.map((task) => writes.run(() => this.#recoverTask(task, busy.has(task.sessionId))));
+    return !(await Promise.all(recovered)).includes(false);
+  }
+
+  async #recoverTask(task: Task, isBusy: boolean): Promise<boolean> {
+    const { store, log, instance } = this.#context;
+    try {
+      const evidence = await this.#evidenceOf(task);
+      // Without its prompt, the session works for somebody else.
+      if (isBusy && evidence?.prompted) {
+        await this.#adopt(task);
+        return true;
       }
+      // Another process may have taken it over since it was read: then nothing is written.
+      const { owner, fence } = task;
+      const applied = await store.apply(task.id, this.#endOf(task, evidence), { owner, fence, by: instance.id });
+      if (applied.changed) this.#onEnded(applied.task);
+      return true;
+    } catch (thrown) {
+      log.error("a task could not be recovered; it is tried again", { task: task.id, error: messageOf(thrown) });
+      return false;
     }
-    return isDone;
   }
 
   async #adopt(task: Task): Promise<void> {
