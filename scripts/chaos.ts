@@ -14,7 +14,8 @@ Kills real processes of OpenCode (kill -9) and checks that nothing was lost, tol
   --seeds      only the seeds: the simulator's most interesting ones, played on real programs
   --seed N,…   only these seeds
   --history    print what happens in each seed also if nothing is wrong
-  --fleet      only the fleet: 500 tasks on three machines with one PostgreSQL, which die, stand still and lose their database
+  --fleet      only the fleet: 500 tasks on machines that share one PostgreSQL, which die, stand still and lose their
+               database; and 10 tasks on the real OpenCode (some minutes)
   --choose N   play N seeds in the simulator, and keep the plans of the 20 most interesting ones
   --help       this text
 

@@ -18,7 +18,8 @@ interface PostgresServer {
   restart(): Promise<void>;
 }
 
-export async function startPostgresServer(): Promise<PostgresServer> {
+/** `settings`: more of PostgreSQL's, as `name=value`. */
+export async function startPostgresServer(settings: readonly string[] = []): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), "asyncagents-postgres-"));
   // As root, the server runs as another user, which must be able to reach its folder.
   chmodSync(folder, 0o755);
@@ -31,7 +32,7 @@ export async function startPostgresServer(): Promise<PostgresServer> {
     // Otherwise its data would be gone after a restart; the folder is removed with the test file.
     persistent: true,
     createPostgresUser: process.getuid?.() === 0,
-    postgresFlags: ["-c", "fsync=off", "-c", "unix_socket_directories="],
+    postgresFlags: ["fsync=off", "unix_socket_directories=", ...settings].flatMap((setting) => ["-c", setting]),
     onLog: () => {},
     onError: () => {},
   });

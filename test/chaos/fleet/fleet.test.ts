@@ -1,134 +1,100 @@
 /**
- * Several machines on one real PostgreSQL: runners are killed and started again, one stands still for longer than its
- * lease and goes on, and the database is restarted. Each task ends exactly once with the right state, and its parent is
- * told exactly once. `npm run chaos -- --fleet` plays it with 500 tasks.
+ * Several machines on one real PostgreSQL. Each task ends exactly once with the state that its agent's transcript
+ * shows, each parent is told exactly once, and every server shows the same. `npm test` plays a short story;
+ * `npm run chaos -- --fleet` a storm with 500 tasks, in which processes and machines die and stand still, and ten tasks
+ * on the real OpenCode.
  */
 import { expect, test } from "bun:test";
-import { INTERRUPTED } from "../../../src/model/evidence.ts";
-import { isLive, type Task } from "../../../src/model/task.ts";
-import type { Store } from "../../../src/store/store.ts";
-import { Fleet, type FleetProcess } from "./fleet.ts";
-import { startFleetPostgres } from "./fleet-postgres.ts";
+import { isLive } from "../../../src/model/task.ts";
+import { machineOf } from "../../../src/process/machine.ts";
+import { eventually } from "../../../src/testing/eventually.ts";
+import { startPostgresServer } from "../../store/postgres-server.ts";
+import type { Loss } from "./attempts.ts";
+import { storedTasks } from "./checks.ts";
+import { EndReader } from "./end-reader.ts";
+import { Fleet } from "./fleet.ts";
+import { byParent, byQueue, Launches } from "./launches.ts";
+import { playOpenCodeFleet } from "./opencode-fleet.ts";
+import { Place } from "./places.ts";
+import { Storm } from "./storm.ts";
+import { figures, judge } from "./verdict.ts";
+import { watchDatabase } from "./witness.ts";
 
-const TASKS = Number(process.env.ASYNCAGENTS_FLEET_TASKS ?? 24);
-const isLong = TASKS > 100;
-const MACHINES = isLong ? ["one", "two", "three"] : ["one", "two"];
-const KILL_EACH_MS = isLong ? 4_000 : 800;
-const LEASE_MS = 30_000;
-const FREEZE_MS = LEASE_MS + 15_000;
-const RESTART_AFTER = Math.floor(TASKS / 3);
-const TICK_MS = 100;
+/** The number of tasks of the storm; without it, the short story. */
+const TASKS = Number(process.env.ASYNCAGENTS_FLEET_TASKS ?? 0);
+const OPENCODE_TASKS = 10;
+const STORM_MS = 30 * 60_000;
+const STORY_MS = 120_000;
 
-/** Lets agents go on, a few at a time, until all tasks are over; meanwhile `happen` does what goes wrong. */
-async function untilAllOver(fleet: Fleet, ids: readonly string[], happen: (over: number) => Promise<void>) {
-  const perTick = isLong ? 2 : 1;
-  for (;;) {
-    for (const name of fleet.waiting().slice(0, perTick)) fleet.letGo(name);
-    const live = await fleet.store.tasks({ status: ["running", "resumed"], limit: 1 }).catch(() => null);
-    if (live?.total === 0) return;
-    if (live) await happen(ids.length - live.total);
-    await Bun.sleep(TICK_MS);
-  }
+async function start() {
+  const postgres = await startPostgresServer(["max_connections=300"]);
+  const { connectionString, restart } = postgres;
+  const fleet = await Fleet.open({ connectionString });
+  return { fleet, restart, seenBy: await watchDatabase(connectionString) };
 }
 
-async function eventsOf(store: Store, id: string): Promise<string[]> {
-  const entries = await store.entriesOf([id], { after: 0, before: Number.MAX_SAFE_INTEGER }, 1_000);
-  return entries.map(({ event }) => event.type);
+async function storm(): Promise<void> {
+  const { fleet, restart, seenBy } = await start();
+  const played = await Storm.start(fleet, restart, TASKS);
+  await played.run();
+  const { losses, readers, stoppedMs } = played;
+  const { planned, accepted } = played.launches;
+  const servers = await played.servers();
+  const verdict = await judge({ fleet, losses, seenBy, planned, accepted, readers, servers });
+  const stopped = `the woken runner had stopped its agents after ${stoppedMs} ms`;
+  console.log([...figures(verdict, { losses, readers }), stopped].join("\n"));
+  expect(verdict.wrong).toEqual([]);
+  expect([accepted.size, verdict.tasks.some(({ status }) => status === "error")]).toEqual([TASKS, true]);
 }
 
-const isEnd = (type: string) => ["run.completed", "run.failed", "run.cancelled"].includes(type);
+/** Two runners, a server and a parent. While agents work, the parent and a runner are killed, and PostgreSQL restarts. */
+async function story(): Promise<void> {
+  const { fleet, restart, seenBy } = await start();
+  const losses: Loss[] = [];
+  const place = <P extends Awaited<ReturnType<Fleet["parent"]>>>(start: () => Promise<P>) =>
+    new Place(losses, { start, takers: "same", awayMs: 0, leastMs: 0 });
+  const [first, second] = [place(() => fleet.runner("one", 3)), place(() => fleet.runner("two", 3))];
+  const [parent, server] = [place(() => fleet.parent("three")), place(() => fleet.server("four"))];
+  await Promise.all([first, second, parent, server].map((each) => each.start()));
+  const seenOn = await server.start();
+  const readers = [new EndReader(() => seenOn)];
 
-test(
-  `${TASKS} tasks on ${MACHINES.length} machines that die, stand still and lose their database`,
-  async () => {
-    const postgres = await startFleetPostgres();
-    const fleet = await Fleet.open(postgres.connectionString);
-    const runners = new Map<string, FleetProcess>();
-    for (const machine of MACHINES) runners.set(machine, await fleet.runner(machine));
-    if (isLong) for (const machine of ["server-one", "server-two"]) await fleet.server(machine);
+  const launches = new Launches(fleet);
+  const names = (from: number, count: number) => Array.from({ length: count }, (_, index) => `t000${from + index}`);
+  const queued = names(1, 8).map((name, index) => ({ name, retries: index % 2 }));
+  launches.add(byQueue(fleet), queued, queued.length);
+  const children = ["t1001", "t1003", "t1004"].map((name) => ({ name, retries: 0 }));
+  launches.add(byParent(parent), children, children.length);
+  launches.go(new Set());
+  // Two of the queued ones end at once; each runner works on three of the others, and the parent's host on three more.
+  const working = await eventually(fleet.store, async () => {
+    const tasks = (await storedTasks(fleet)).filter(({ phase }) => phase === "working");
+    return tasks.length === 9 && fleet.signs("begun").size === 11 ? tasks : null;
+  });
+  const lost = working.filter(({ machine }) =>
+    ["two", "three"].some((name) => machineOf(fleet.data(name)) === machine),
+  );
+  await restart();
+  await Promise.all([second.kill(), parent.kill()]);
+  for (const { description } of working) fleet.letGo(description);
+  await Promise.all([second.start(), parent.start()]);
+  await eventually(fleet.store, async () => {
+    const isOver = !(await storedTasks(fleet)).some(({ status }) => isLive(status));
+    return isOver && (await fleet.store.parentsWithNotices()).length === 0 ? true : null;
+  });
 
-    const isLaunched = (index: number) => index % 5 === 4;
-    const retries = (index: number) => (index % 2 === 0 ? 0 : 5);
-    const ids: string[] = [];
-    for (let index = 0; index < TASKS; index++) {
-      const name = `task-${index}`;
-      ids.push(isLaunched(index) ? await fleet.launch(name, index * 100) : await fleet.enqueue(name, retries(index)));
-    }
-
-    let kills = 0;
-    let killedAt = performance.now();
-    let [isFrozen, isRestarted] = [false, false];
-    const freezes: Promise<void>[] = [];
-    await untilAllOver(fleet, ids, async (over) => {
-      if (!isRestarted && over >= RESTART_AFTER) {
-        isRestarted = true;
-        await postgres.restart();
-      }
-      if (isLong && !isFrozen && over >= 20) {
-        isFrozen = true;
-        const frozen = runners.get("three");
-        frozen?.kill("SIGSTOP");
-        freezes.push(Bun.sleep(FREEZE_MS).then(() => frozen?.kill("SIGCONT")));
-      }
-      if (performance.now() - killedAt < KILL_EACH_MS || over > TASKS * 0.9) return;
-      const machine = kills++ % 2 === 0 ? "one" : "two";
-      const old = runners.get(machine);
-      old?.kill("SIGKILL");
-      await old?.exited;
-      runners.set(machine, await fleet.runner(machine));
-      killedAt = performance.now();
-    });
-    await Promise.all(freezes);
-
-    const tasks = (await Promise.all(ids.map((id) => fleet.store.task(id)))).filter((task) => task !== null);
-    expect(tasks).toHaveLength(TASKS);
-    let interrupted = 0;
-    for (const [index, task] of tasks.entries()) {
-      const types = await eventsOf(fleet.store, task.id);
-      const claims = types.filter((type) => type === "task.claimed").length;
-      const requeued = types.filter((type) => type === "run.requeued").length;
-      const what = `${task.description}: ${types.join(", ")}; ${task.run.error}`;
-      expect(isLive(task.status), what).toBe(false);
-      expect(types.filter(isEnd), what).toHaveLength(1);
-      expect(requeued, what).toBeLessThanOrEqual(retries(index));
-      expect(claims, what).toBe(isLaunched(index) ? 0 : requeued + 1);
-      if (task.status === "completed") expect(task.run.result, what).toBe(`done ${task.description}`);
-      else {
-        interrupted++;
-        expect([task.status, task.run.error], what).toEqual(["error", INTERRUPTED]);
-        expect(requeued, what).toBe(retries(index));
-      }
-    }
-    await promptedOnce(fleet, tasks);
-    const launched = tasks.filter((_, index) => isLaunched(index));
-    expect(launched.map(({ status }) => status)).toEqual(launched.map(() => "completed"));
-    await toldOnce(fleet, launched);
-    const done = TASKS - interrupted;
-    console.log(
-      `${TASKS} tasks: ${done} completed, ${interrupted} interrupted; ${kills} kills, ${freezes.length} freezes, 1 restart of PostgreSQL`,
-    );
-    expect([isRestarted, kills > 0, done > 0]).toEqual([true, true, true]);
-  },
-  isLong ? 900_000 : 120_000,
-);
-
-/** Agents got each prompt once, and once more for each retry. */
-async function promptedOnce(fleet: Fleet, tasks: readonly Task[]): Promise<void> {
-  const counts = new Map<string, number>();
-  for (const machine of MACHINES) {
-    for (const [name, count] of fleet.prompts(machine)) counts.set(name, (counts.get(name) ?? 0) + count);
-  }
-  for (const { id, description } of tasks) {
-    const requeued = (await eventsOf(fleet.store, id)).filter((type) => type === "run.requeued").length;
-    expect(counts.get(description) ?? 0, description).toBeLessThanOrEqual(requeued + 1);
-  }
+  const { planned, accepted } = launches;
+  const verdict = await judge({ fleet, losses, seenBy, planned, accepted, readers, servers: [seenOn] });
+  expect(verdict.wrong).toEqual([]);
+  expect([verdict.tasks.length, accepted.size, verdict.taken.length]).toEqual([11, 11, lost.length]);
+  const interrupted = verdict.tasks.filter(({ status }) => status === "error").map(({ id }) => id);
+  const once = lost.filter(({ description }) => planned.get(description)?.retries === 0).map(({ id }) => id);
+  expect(interrupted.toSorted()).toEqual(once.toSorted());
 }
 
-async function toldOnce(fleet: Fleet, tasks: readonly Task[]): Promise<void> {
-  while ((await fleet.store.notices(fleet.parent, "delivered")).length < tasks.length) await Bun.sleep(TICK_MS);
-  const text = fleet.told().join("\n");
-  for (const { description } of tasks) {
-    const lines = text.split("\n").filter((line) => new RegExp(`\\b${description}\\b`).test(line));
-    expect(lines, description).toHaveLength(1);
-  }
+if (TASKS === 0) test("runners and a parent die, and the database restarts, while their agents work", story, STORY_MS);
+else {
+  test(`${TASKS} tasks on machines that die, stand still and lose their database`, storm, STORM_MS);
+  const title = `${OPENCODE_TASKS} tasks on two machines with OpenCode, one of which loses its runner`;
+  test(title, () => playOpenCodeFleet(OPENCODE_TASKS), STORM_MS);
 }
