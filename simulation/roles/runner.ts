@@ -81,8 +81,10 @@ export class RunnerRole implements Role {
   async end(drainMs: number): Promise<void> {
     const machine = this.#machine;
     const process = this.#process;
+    // One that stands still hears of it when it goes on.
+    await process.settle(0, () => {});
     const parts = this.#parts;
-    if (parts === null || !this.isClaiming) return;
+    if (parts === null || !this.isClaiming || this.#process !== process) return;
     const { claimer, runner, performer } = parts;
     this.#isEnding = true;
     const say = (line: string) => machine.history.add(process.name, line);

@@ -114,6 +114,7 @@ export const DISASTERS: Partial<Record<Fault, Disaster>> = {
     machine.struck(place, "is cut off", ms);
     machine.troubles.add(machine.timeline.now, ms);
     machine.places.cut(place, machine.timeline.now + ms);
+    machine.hinder(place, machine.timeline.now + ms);
   },
   "machine is gone for good"(stage, random) {
     const { machine, roles } = stage;
@@ -180,6 +181,7 @@ function holdUpRecovery(stage: Stage, random: Random): void {
 function freeze({ machine }: Stage, process: SimulatedProcess, ms: number): void {
   machine.struck(process.name, "freezes", ms);
   machine.troubles.add(machine.timeline.now, ms);
+  machine.hinder(process.name, machine.timeline.now + ms);
   process.freeze();
   machine.timeline.schedule(ms, () => process.thaw());
 }

@@ -41,6 +41,17 @@ export const LEASE_MUTATIONS: readonly PutBack[] = [
     ],
   },
   {
+    name: "outage-ends-the-living",
+    fault: "After an outage of the database, whoever looks first ends those that could not renew their leases.",
+    edits: [
+      {
+        file: "src/process/liveness.ts",
+        old: "return leaseLeft > 0 || now - steadySince < renewalMs;",
+        new: "return leaseLeft > 0 || now - steadySince < 0 * renewalMs;",
+      },
+    ],
+  },
+  {
     name: "prompt-without-lease",
     fault: "A process that was frozen past its lease sends the prompt that it was about to send.",
     edits: [

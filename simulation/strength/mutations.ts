@@ -4,6 +4,7 @@
  */
 import { LEASE_MUTATIONS } from "./lease-mutations.ts";
 import type { PutBack } from "./put-back.ts";
+import { QUEUE_MUTATIONS } from "./queue-mutations.ts";
 import { COMMAND_MUTATIONS, RUN_MUTATIONS } from "./run-mutations.ts";
 import { NOTICE_MUTATIONS, RECOVERY_MUTATIONS, STORE_MUTATIONS } from "./store-mutations.ts";
 
@@ -14,4 +15,5 @@ export const MUTATIONS: readonly PutBack[] = [
   ...STORE_MUTATIONS,
   ...NOTICE_MUTATIONS,
   ...LEASE_MUTATIONS,
+  ...QUEUE_MUTATIONS,
 ];

@@ -3,10 +3,12 @@
  * Knows who is alive; does not know what anybody does.
  */
 
+import { LEASE_MS } from "../../src/engine/recovery/lease.ts";
 import { AsyncAgentsError, messageOf } from "../../src/model/errors.ts";
 import { type BeatingProcess, instanceJudge, type LeasedProcess, ownIdentity } from "../../src/process/liveness.ts";
 import type { Log } from "../../src/process/log.ts";
 import { kyselyStore } from "../../src/store/kysely-store.ts";
+import type { RunClaim, RunQueue } from "../../src/store/queue/run-queue.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { HostContext } from "../agents/simulated-host.ts";
 import { type SimulatedHost, simulatedHost } from "../agents/simulated-host.ts";
@@ -16,7 +18,7 @@ import { Timeline } from "../time/timeline.ts";
 import { BeginTimes } from "./begin-times.ts";
 import { CallLog } from "./call-log.ts";
 import { EndTimes } from "./end-times.ts";
-import { Faults } from "./faults.ts";
+import { type Fault, Faults } from "./faults.ts";
 import type { History } from "./history.ts";
 import { Places } from "./places.ts";
 import { type SimulatedSettings, settingsOf } from "./settings.ts";
@@ -27,6 +29,14 @@ import { Troubles } from "./troubles.ts";
 
 /** All processes are on this machine; each is in a container of its own, if they do not see each other. */
 const BOOT = ownIdentity().bootId;
+
+/** What keeps a living process from renewing its leases, besides what strikes it alone. */
+const HOLDS_UP: readonly Fault[] = [
+  "query is slow",
+  "query fails",
+  "query times out after its commit",
+  "process freezes in a transaction",
+];
 
 export interface MachineOptions {
   seed: number;
@@ -77,6 +87,9 @@ export class Machine {
   readonly #hosts = new Set<SimulatedHost>();
   /** The process of each instance that was ever registered. */
   readonly instances = new Map<string, SimulatedProcess>();
+  /** Who was last given each queued run, by the ids of the tasks. */
+  readonly claimers = new Map<string, SimulatedProcess>();
+  readonly #hinderedUntil = new Map<string, number>();
   readonly #bornInPeace = new WeakSet<SimulatedProcess>();
   /** When each process died, by its name, for whatever reason. */
   readonly deaths = new Map<string, number>();
@@ -157,6 +170,7 @@ export class Machine {
     const told = toldStore(store, tell, (what) => process.reaches(what));
     return {
       ...told,
+      queue: this.#watchedQueue(process, told.queue),
       addInstance: (instance, leaseMs) => {
         this.instances.set(instance.id, process);
         return told.addInstance(instance, leaseMs);
@@ -169,8 +183,55 @@ export class Machine {
       },
       expireInstance: async (id) => {
         const isEnded = await told.expireInstance(id);
-        if (isEnded && this.instances.get(id)?.isAlive) this.faults.count("lease runs out");
+        const owner = this.instances.get(id);
+        if (isEnded && owner?.isAlive) this.#leaseRanOut(process, id, owner);
         return isEnded;
+      },
+    };
+  }
+
+  /** A lease of somebody who lives runs out only if something kept it from being renewed: not because nobody could. */
+  #leaseRanOut(by: SimulatedProcess, id: string, owner: SimulatedProcess): void {
+    this.faults.count("lease runs out");
+    const until = Math.max(...[owner.name, owner.place].map((name) => this.#hinderedUntil.get(name) ?? 0));
+    const isHindered = until + LEASE_MS > this.timeline.now || HOLDS_UP.some((kind) => this.faults.has(kind));
+    if (!isHindered) this.broken.push(`${by.name} ended ${id}, whose process lives and was kept from nothing`);
+  }
+
+  /** A process or a machine, by its name: it alone cannot renew its leases until then. */
+  hinder(name: string, until: number): void {
+    this.#hinderedUntil.set(name, Math.max(this.#hinderedUntil.get(name) ?? 0, until));
+  }
+
+  /** Nobody is told that it has a claim which somebody else had before it asked. */
+  #watchedQueue(process: SimulatedProcess, queue: RunQueue): RunQueue {
+    const isLost = ({ taskId, fence }: RunClaim) =>
+      this.#database.queuedRuns().some((row) => row.task_id === taskId && row.fence > fence);
+    const assertLost = (what: string, claims: readonly RunClaim[]) => {
+      for (const { taskId, fence } of claims)
+        this.broken.push(`${process.name} ${what} claim ${fence} of ${taskId}, which another one had`);
+    };
+    return {
+      ...queue,
+      claim: async (request) => {
+        const claimed = await queue.claim(request);
+        for (const { taskId } of claimed) this.claimers.set(taskId, process);
+        return claimed;
+      },
+      extend: async (claims, lease) => {
+        const before = claims.filter(isLost);
+        const lost = await queue.extend(claims, lease);
+        assertLost(
+          "extended",
+          before.filter((claim) => !lost.includes(claim)),
+        );
+        return lost;
+      },
+      release: async (claim) => {
+        const before = [claim].filter(isLost);
+        const isReleased = await queue.release(claim);
+        if (isReleased) assertLost("gave back", before);
+        return isReleased;
       },
     };
   }

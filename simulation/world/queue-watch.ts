@@ -75,8 +75,12 @@ export class QueueWatch {
     if (event.type === "task.claimed") this.#begun(taskId, queued, event, by);
     else if (event.type === "run.requeued") this.#requeued(taskId, queued, event.reason, by);
     else if (event.type === "cancel.requested") queued.isCancelRequested = true;
-    else if (event.type === "run.completed" || event.type === "run.failed" || event.type === "run.cancelled")
+    else if (event.type === "run.completed" || event.type === "run.failed" || event.type === "run.cancelled") {
+      const isClaimers = event.type === "run.failed" && this.#machine.claimers.get(taskId) === by;
+      if (!isAtWork(queued) && event.type !== "run.cancelled" && !isClaimers)
+        this.#break(`${by.name} ended ${taskId}, which nobody had begun and it had not claimed`);
       queued.isOver = true;
+    }
   }
 
   #begun(taskId: string, queued: QueuedHistory, { messageId, sessionId }: TaskClaimed, by: SimulatedProcess): void {

@@ -36,6 +36,7 @@ export interface QueuedRunRow {
   task_id: string;
   state: "waiting" | "claimed" | "begun";
   claimed_by: string | null;
+  fence: number;
   retries: number;
 }
 
@@ -135,7 +136,7 @@ export class SharedDatabase {
 
   /** The places in the queue of runs, as they are stored. */
   queuedRuns(): QueuedRunRow[] {
-    const query = "select task_id, state, claimed_by, retries from queued_runs";
+    const query = "select task_id, state, claimed_by, fence, retries from queued_runs";
     return this.#connection.handle.query<QueuedRunRow, []>(query).all();
   }
 

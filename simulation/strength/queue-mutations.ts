@@ -1,0 +1,260 @@
+/** Mistakes that a programmer might make in the queue of runs, in its runners, and in calls between processes. */
+import type { PutBack } from "./put-back.ts";
+
+export const QUEUE_MUTATIONS: readonly PutBack[] = [
+  {
+    name: "begun-without-fence",
+    fault: "A runner that lost its claim begins the run, although another one has claimed it.",
+    edits: [
+      {
+        file: "src/store/queue/claims.ts",
+        old: `  const rows = await held(kysely, taskId, fence)
+    .set({ state: "begun", claimed_until: null })`,
+        new: `  const rows = await kysely
+    .updateTable("queued_runs")
+    .where("task_id", "=", taskId)
+    .where("state", "=", "claimed")
+    .where("fence", ">=", fence)
+    .set({ state: "begun", claimed_until: null })`,
+      },
+    ],
+  },
+  {
+    name: "extended-without-fence",
+    fault: "A runner that lost its claim extends that of another one.",
+    edits: [
+      {
+        file: "src/store/queue/claims.ts",
+        old: '  const rows = await held(kysely, taskId, fence).set({ claimed_until: until }).returning("task_id").execute();\n',
+        new: `  const rows = await kysely
+    .updateTable("queued_runs")
+    .where("task_id", "=", taskId)
+    .where("state", "=", "claimed")
+    .where("fence", ">=", fence)
+    .set({ claimed_until: until })
+    .returning("task_id")
+    .execute();
+`,
+      },
+    ],
+  },
+  {
+    name: "given-back-without-fence",
+    fault: "A runner that lost its claim gives back that of another one.",
+    edits: [
+      {
+        file: "src/store/queue/claims.ts",
+        old: `  const rows = await held(kysely, taskId, fence)
+    .set({ state: "waiting", claimed_by: null, claimed_until: null })`,
+        new: `  const rows = await kysely
+    .updateTable("queued_runs")
+    .where("task_id", "=", taskId)
+    .where("state", "=", "claimed")
+    .where("fence", ">=", fence)
+    .set({ state: "waiting", claimed_by: null, claimed_until: null })`,
+      },
+    ],
+  },
+  {
+    name: "begun-after-its-claim",
+    fault: "A claim that ran out and was put back can still begin the run, which waits in its line.",
+    edits: [
+      {
+        file: "src/store/queue/claims.ts",
+        old: '    .where("fence", "=", fence)\n    .where("state", "=", "claimed");\n',
+        new: '    .where("fence", "=", fence);\n',
+      },
+    ],
+  },
+  {
+    name: "claims-never-run-out",
+    fault: "A run whose runner died before it began waits for ever.",
+    edits: [
+      {
+        file: "src/store/queue/claims.ts",
+        old: "  if (found.length === 0) return;\n",
+        new: "  if (found.length >= 0) return;\n",
+      },
+    ],
+  },
+  {
+    name: "only-begun-runs-counted",
+    fault: "Runs that are claimed and have not begun do not count for the limits.",
+    edits: [
+      {
+        file: "src/store/queue/claims.ts",
+        old: '.where("state", "<>", "waiting")',
+        new: '.where("state", "=", "begun")',
+      },
+    ],
+  },
+  {
+    name: "labels-not-compared",
+    fault: "A runner gets runs whose labels it does not have.",
+    edits: [
+      {
+        file: "src/store/queue/claims.ts",
+        old: "line.labels.every((label) => labels.includes(label))",
+        new: "line.labels.length >= 0 && labels !== undefined",
+      },
+    ],
+  },
+  {
+    name: "machine-not-compared",
+    fault: "A runner gets runs whose folder is on another machine.",
+    edits: [
+      {
+        file: "src/store/queue/claims.ts",
+        old: "const isHere = line.machine === null || line.machine === machine;",
+        new: "const isHere = line.machine === null || machine !== null;",
+      },
+    ],
+  },
+  {
+    name: "retries-not-counted",
+    fault: "A run that goes back to the queue keeps its retries: it starts again without end.",
+    edits: [
+      {
+        file: "src/store/queue/queued-runs.ts",
+        old: 'retries: row("retries", "-", 1)',
+        new: 'retries: row("retries", "-", 0)',
+      },
+    ],
+  },
+  {
+    name: "retried-although-cancelled",
+    fault: "A run that is to be cancelled starts again when its machine dies.",
+    edits: [
+      {
+        file: "src/model/retry.ts",
+        old: "task.run.number !== 0 || task.cancelRequestedAt !== null) return null;",
+        new: "task.run.number !== 0) return null;",
+      },
+      {
+        file: "src/engine/recovery/recovery.ts",
+        old: "judgeInterrupted(evidence, cancelRequestedAt !== null)",
+        new: "judgeInterrupted(evidence, cancelRequestedAt === 0)",
+      },
+      {
+        file: "src/engine/recovery/orphan-sweep.ts",
+        old: "judgeInterrupted(noEvidence(false), cancelRequestedAt !== null)",
+        new: "judgeInterrupted(noEvidence(false), cancelRequestedAt === 0)",
+      },
+    ],
+  },
+  {
+    name: "every-failure-retried",
+    fault: "A run starts again after any error, not only after an interruption.",
+    edits: [
+      {
+        file: "src/model/retry.ts",
+        old: 'if (event.type !== "run.failed" || !isInterruption(event.error)) return null;',
+        new: 'if (event.type !== "run.failed" || isInterruption(null)) return null;',
+      },
+    ],
+  },
+  {
+    name: "interruptions-not-retried",
+    fault: "A run with retries left ends as interrupted.",
+    edits: [
+      {
+        file: "src/store/queue/queued-task-writes.ts",
+        old: "      event = retryInstead(task, given, retries) ?? given;\n",
+        new: "      event = retryInstead(task, given, retries - 1) ?? given;\n",
+      },
+    ],
+  },
+  {
+    name: "ended-runs-stay-queued",
+    fault: "A run that ends keeps its place in the queue, and counts for the limits for ever.",
+    edits: [
+      {
+        file: "src/store/queue/queued-task-writes.ts",
+        old: "    await removeQueuedRun(kysely, lines, id);\n",
+        new: "    void removeQueuedRun;\n",
+      },
+    ],
+  },
+  {
+    name: "queued-runs-as-orphans",
+    fault: "A task that waits for a runner is taken for one whose process died.",
+    edits: [
+      {
+        file: "src/engine/recovery/orphans.ts",
+        old: "!isOwned(task) && !awaitsRunner(task)",
+        new: "!isOwned(task) && awaitsRunner !== undefined",
+      },
+    ],
+  },
+  {
+    name: "cancel-of-queued-not-stored",
+    fault: "Somebody is told that a waiting task is cancelled, and it runs.",
+    edits: [
+      {
+        file: "src/engine/queue/cancel-queued.ts",
+        old: `    return transaction.apply(id, { type: "run.cancelled", at: now(), run: run.number, reason, progress: null });
+  });
+  return cancelled?.changed ? cancelled.task : null;`,
+        new: `    return { changed: true, task: { ...task, status: "cancelled" as const }, notice: null };
+  });
+  void [now, reason];
+  return cancelled?.changed ? cancelled.task : null;`,
+      },
+    ],
+  },
+  {
+    name: "claims-begun-by-task",
+    fault: "A runner that claims a run again, because its claim ran out on the way, loses count of it.",
+    edits: [
+      {
+        file: "src/engine/queue/claimer.ts",
+        old: "        this.#beginning.delete(run);\n",
+        new: "        for (const each of this.#beginning) if (each.taskId === run.taskId) this.#beginning.delete(each);\n",
+      },
+    ],
+  },
+  {
+    name: "full-runner-claims",
+    fault: "A runner does not count what it is about to begin, and claims more than it may do.",
+    edits: [
+      {
+        file: "src/engine/queue/claimer.ts",
+        old: "return driven + this.#beginning.size;",
+        new: "return driven;",
+      },
+    ],
+  },
+  {
+    name: "failed-claim-unfenced",
+    fault: "A runner that lost its claim ends the run because it could not begin it.",
+    edits: [
+      {
+        file: "src/engine/queue/claimer.ts",
+        old: "        await transaction.begin({ taskId, fence });\n        return transaction.apply(taskId, event);\n",
+        new: "        void fence;\n        return transaction.apply(taskId, event);\n",
+      },
+    ],
+  },
+  {
+    name: "begun-call-called-undone",
+    fault: "A caller is told that nothing was done, although the other process had begun.",
+    edits: [
+      {
+        file: "src/engine/remote/remote-calls.ts",
+        old: 'if (progress?.state === "asked" || (',
+        new: 'if (progress?.state !== "answered" || (',
+      },
+    ],
+  },
+  {
+    name: "withdrawn-call-performed",
+    fault: "A call that its caller withdrew is performed all the same.",
+    edits: [
+      {
+        file: "src/engine/remote/call-performer.ts",
+        old: "if (!(await store.calls.claim(id, now()))) return;",
+        new: "if ((await store.calls.claim(id, now())) === null) return;",
+      },
+    ],
+  },
+];
