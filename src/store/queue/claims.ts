@@ -9,6 +9,7 @@ import type { Dialect } from "../database.ts";
 import { databaseTime } from "../database-time.ts";
 import type { RowOf, Schema } from "../schema.ts";
 import { lock } from "../sql/lock.ts";
+import { together } from "../sql/together.ts";
 import { readTasksById } from "../tasks/reads.ts";
 import type { Lines } from "./lines.ts";
 import { putInLine, readLines, type StoredLine } from "./queued-runs.ts";
@@ -36,8 +37,10 @@ export async function claimRuns(
   const stored = await readLines(kysely);
   const served = new Map(stored.filter((line) => serves(request, line)).map((line) => [line.line, line]));
   if (served.size === 0) return [];
-  await putBackExpired(kysely, tables, [...served.keys()], request.at);
-  const room = new Room(request.limits, isLimited ? await atWork(kysely, tables.dialect, stored, request.at) : []);
+  // Those of all lines count for the limits.
+  const expired = isLimited ? stored.map(({ line }) => line) : [...served.keys()];
+  await putBackExpired(kysely, tables, expired, request.at);
+  const room = new Room(request.limits, isLimited ? await atWork(kysely, stored) : []);
   const taken: QueuedRow[] = [];
   const open = new Set(served.keys());
   for (;;) {
@@ -84,12 +87,12 @@ export async function releaseClaim(
   return rows.length > 0;
 }
 
-/** The claim has done its part: the run begins. False if it was lost. */
+/** The claim has done its part: the run begins. False if it was lost. Who ends the run locks its task first, too. */
 export async function beginClaim(kysely: Kysely<Schema>, { taskId, fence }: RunClaim): Promise<boolean> {
-  const rows = await held(kysely, taskId, fence)
-    .set({ state: "begun", claimed_until: null })
-    .returning("task_id")
-    .execute();
+  const [, rows] = await together([
+    lock(kysely, "task", taskId),
+    held(kysely, taskId, fence).set({ state: "begun", claimed_until: null }).returning("task_id").execute(),
+  ]);
   return rows.length > 0;
 }
 
@@ -145,18 +148,12 @@ async function putBack(
   for (const row of rows) await putInLine(kysely, lines, row);
 }
 
-/** How many runs of each line are claimed or at work. */
-async function atWork(
-  kysely: Kysely<Schema>,
-  dialect: Dialect,
-  lines: readonly StoredLine[],
-  at: number,
-): Promise<[StoredLine, number][]> {
+/** How many runs of each line are claimed or at work. One whose claim ran out and was not put back begins right now. */
+async function atWork(kysely: Kysely<Schema>, lines: readonly StoredLine[]): Promise<[StoredLine, number][]> {
   const rows = await kysely
     .selectFrom("queued_runs")
     .select(["line", sql<number>`count(*)`.as("runs")])
     .where("state", "<>", "waiting")
-    .where((row) => row.or([row("state", "=", "begun"), row("claimed_until", ">=", databaseTime(dialect, at))]))
     .groupBy("line")
     .execute();
   const counts = new Map(rows.map(({ line, runs }) => [line, Number(runs)]));

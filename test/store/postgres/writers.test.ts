@@ -41,6 +41,27 @@ async function foreignClient(): Promise<Client> {
 
 const failed = { type: "run.failed", run: 0, error: "interrupted", progress: null } as const;
 
+const NEEDS = { host: "scripted", model: null, labels: [], machine: null };
+const CLAIM = {
+  runner: "r",
+  hosts: ["scripted"],
+  labels: [],
+  machine: "m",
+  count: 1,
+  leaseMs: 60_000,
+  at: 1,
+  limits: {},
+};
+
+async function enqueue(store: Store, taskId: string): Promise<void> {
+  await store.queue.open(NEEDS);
+  const task = newTask(taskId, { sessionId: "", owner: null });
+  await store.write(async (transaction) => {
+    await transaction.enqueue({ ...NEEDS, taskId, priority: 0, retries: 0, source: null, limits: {} });
+    await transaction.apply(taskId, { type: "task.created", at: 1, task });
+  });
+}
+
 function progressed(at: number, toolCalls: number): TaskEvent {
   return { type: "run.progressed", at, run: 0, progress: { ...noProgress(at), toolCalls } };
 }
@@ -264,6 +285,50 @@ describe("writers on PostgreSQL", () => {
     await prune();
     expect(await one.task("a")).toBeNull();
     expect(await one.transcripts.get("a", "conversation")).toBeNull();
+  });
+
+  test("a run that begins when its claim has just run out counts for the limits", async () => {
+    const [one, two] = (await openStores(2)) as [Store, Store];
+    await enqueue(one, "a");
+    await enqueue(one, "b");
+    const claim = { ...CLAIM, limits: { total: 1 } };
+    const [claimed] = await one.queue.claim({ ...claim, leaseMs: 1 });
+    if (!claimed) throw new Error("nothing was claimed");
+    await Bun.sleep(10);
+    const [begun, mayCommit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const beginning = one.write(async (transaction) => {
+      await transaction.begin(claimed);
+      begun.resolve();
+      await mayCommit.promise;
+    });
+    await begun.promise;
+    expect(await two.queue.claim(claim)).toEqual([]);
+    mayCommit.resolve();
+    await beginning;
+  });
+
+  test("a run that cannot begin and one that cancels it do not wait for each other", async () => {
+    const [one, two] = (await openStores(2)) as [Store, Store];
+    await enqueue(one, "a");
+    const [claimed] = await one.queue.claim(CLAIM);
+    if (!claimed) throw new Error("nothing was claimed");
+    const begun = Promise.withResolvers<void>();
+    const tries = { failing: 0, cancelling: 0 };
+    const failing = one.write(async (transaction) => {
+      tries.failing++;
+      await transaction.begin(claimed);
+      begun.resolve();
+      await Bun.sleep(200);
+      return transaction.apply("a", { ...failed, at: 3 });
+    });
+    await begun.promise;
+    const cancelling = two.write(async (transaction) => {
+      tries.cancelling++;
+      await transaction.task("a");
+      return transaction.apply("a", { type: "run.cancelled", at: 3, run: 0, reason: "x", progress: null });
+    });
+    expect([await failing, await cancelling]).toMatchObject([{ changed: true }, { changed: false }]);
+    expect(tries).toEqual({ failing: 1, cancelling: 1 });
   });
 
   test("launches of one message at the same time get one batch, in any process", async () => {
