@@ -19,6 +19,8 @@ export interface Fleet {
   limits: QueueLimits;
   /** How long a claim lasts. */
   claimMs: number;
+  /** How long a host without runs is kept open. */
+  idleMs: number;
 }
 
 const SHARE = 0.3;
@@ -32,6 +34,7 @@ const LIMITS: readonly QueueLimits[] = [
   { labels: { [LABEL]: 1 } },
 ];
 const CLAIMS_MS = [60_000, 20_000];
+const IDLE_MS = [300_000, 15_000];
 
 /** Null in most seeds. */
 export function fleetOf(seed: Random): Fleet | null {
@@ -40,5 +43,5 @@ export function fleetOf(seed: Random): Fleet | null {
   const names = random.chance(0.8) ? ["runner-a", "runner-b"] : ["runner-a"];
   const labelled = random.pick(names);
   const members = names.map((name) => ({ name, labels: name === labelled ? [LABEL] : [], max: random.whole(1, 3) }));
-  return { members, limits: random.pick(LIMITS), claimMs: random.pick(CLAIMS_MS) };
+  return { members, limits: random.pick(LIMITS), claimMs: random.pick(CLAIMS_MS), idleMs: random.pick(IDLE_MS) };
 }

@@ -109,11 +109,13 @@ export class RunnerRole implements Role {
     const problem = async () => (faults.happens("host cannot be opened") ? "It does not start here." : null);
     const opened = (host: SimulatedHost) => this.#hosts.push(host);
     const makers = HOSTS.map((kind) => simulatedMaker(machine, process, kind, opened, problem));
+    const { limits, claimMs, idleMs } = this.#fleet;
     const runner = new Runner({
       ...surroundings,
       makers,
       limits: settings.limits,
       pollMs: settings.pollMs,
+      idleMs,
       wordNotices,
     });
     const open = (host: string, directory: string) => runner.open(host, directory);
@@ -121,7 +123,6 @@ export class RunnerRole implements Role {
     const asked = askable(machine, surroundings, { host: RUNNER_HOST, desk, runner });
     const { instance, performer } = asked;
     const { labels, max } = this.member;
-    const { limits, claimMs } = this.#fleet;
     const claimer = new Claimer({
       ...surroundings,
       offer: { id: instance.id, hosts: HOSTS, labels, machine: place, max, limits },

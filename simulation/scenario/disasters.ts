@@ -41,6 +41,10 @@ const FLEET_AIMS = [...AIMS, "claims runs", "extends claims", "gives back", "tas
 /** Most often the call itself or its answer, sometimes what follows. */
 const AIMED_WAITS = 16;
 
+/** Between a claim and the beginning of its run. */
+const CLAIM_AIMS = ["find launch", "find launch", "start", "gives back"] as const;
+const OVERLAP_MS = 25_000;
+
 const RECOVERY_AIMS = ["inspect", "inspect", "find launch", "task.adopted", "takes over"] as const;
 const HELD_UP_MS = 30_000;
 
@@ -137,6 +141,22 @@ export const DISASTERS: Partial<Record<Fault, Disaster>> = {
     strike(stage, process, random, () => {
       stage.machine.faults.count("process freezes past its lease");
       freeze(stage, process, ms);
+    });
+  },
+  "runner freezes past its claim"(stage, random) {
+    const { machine, runners, queue } = stage;
+    if (queue === null) return;
+    const { process } = random.pick(runners);
+    const others = runners.filter((role) => role.process !== process);
+    const ms = queue.claimMs + random.whole(0, OVERLAP_MS);
+    process.strikeAt(random.pick(CLAIM_AIMS), random.whole(1, 3), () => {
+      machine.faults.count("runner freezes past its claim");
+      freeze(stage, process, ms);
+      // Who claims the run next is slow as well: both think that it is theirs.
+      for (const other of others) {
+        const slowMs = random.whole(1_000, OVERLAP_MS);
+        other.process.strikeAt(random.pick(CLAIM_AIMS), random.whole(1, 3), () => freeze(stage, other.process, slowMs));
+      }
     });
   },
   "disk is full"({ machine }, random) {

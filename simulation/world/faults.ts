@@ -42,6 +42,7 @@ export const FAULTS = {
   "lease runs out": 0,
   /** Only where there are runners. */
   "host cannot be opened": 0.3,
+  "runner freezes past its claim": 0.3,
 } as const;
 
 export type Fault = keyof typeof FAULTS;

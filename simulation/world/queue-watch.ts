@@ -4,7 +4,6 @@
  */
 import type { TaskClaimed, TaskEvent } from "../../src/model/events.ts";
 import { isInterruption } from "../../src/model/evidence.ts";
-import type { QueueLimits } from "../../src/store/queue/run-queue.ts";
 import type { Fleet } from "../roles/fleet.ts";
 import type { QueuedAsk } from "../scenario/promises.ts";
 import type { Machine } from "./machine.ts";
@@ -59,8 +58,9 @@ export class QueueWatch {
     return this.#database.queuedRuns();
   }
 
-  get limits(): QueueLimits {
-    return this.#fleet.limits;
+  /** How long a claim lasts. */
+  get claimMs(): number {
+    return this.#fleet.claimMs;
   }
 
   #heed(taskId: string, event: TaskEvent, by: SimulatedProcess): void {
