@@ -36,8 +36,8 @@ export type { Limits, RunLimits } from "./model/limits.ts";
 export type { Message, MessagePart, ToolPart } from "./model/message.ts";
 export type { Progress, Tokens } from "./model/progress.ts";
 export type { Role } from "./model/role.ts";
-export type { Phase, PhaseDetail, Run, Status, Task } from "./model/task.ts";
-export type { Applied, NoticeIntent, Refusal, Refused, Transition } from "./model/transition.ts";
+export type { Phase, PhaseDetail, Run, Status, Task, Wake } from "./model/task.ts";
+export type { Applied, NoticeIntent, NoticeWake, Refusal, Refused, Transition } from "./model/transition.ts";
 export type { BeatingProcess, LeasedProcess, ProcessIdentity } from "./process/liveness.ts";
 export type { AccessRecords } from "./store/access/records.ts";
 export type {

@@ -11,7 +11,9 @@ import { messageOf } from "../../src/model/errors.ts";
 import { isLive, type Task } from "../../src/model/task.ts";
 import type { SimulatedHost } from "../agents/simulated-host.ts";
 import type { Random } from "../time/random.ts";
-import { anyEngine, anyTask, type ParentSession, PROJECT, parentEngine, type Stage } from "./stage.ts";
+import { BOARD_ACTIONS } from "./board-actions.ts";
+import { type Action, launch, resume, resumeAsPerson } from "./launching.ts";
+import { anyEngine, anyTask, type ParentSession, parentEngine, type Stage } from "./stage.ts";
 
 /** How late a waiting caller may learn of an end; longer where every query may be slow. */
 const WAIT_MS = 15_000;
@@ -23,27 +25,6 @@ const HASTE_MS = 400;
 const SOON_MS = 15_000;
 /** How late the tasks of a parent may be cancelled whose turn was stopped: events come late, and queries are slow. */
 const STOP_ALL_MS = 120_000;
-
-type Action = (stage: Stage, random: Random) => Promise<void>;
-
-async function launch(stage: Stage, engine: Engine, caller: Caller, fork: boolean): Promise<void> {
-  const { machine, promises } = stage;
-  const request = { description: "work", prompt: `prompt ${machine.newId("p")}`, agent: "build", fork, batch: null };
-  const { id } = await engine.launch(caller, request, await engine.checkLaunch(caller, request));
-  promises.accepted.push({ id, run: 0, prompt: request.prompt });
-}
-
-/** With a prompt of its own. */
-async function resume(stage: Stage, resuming: (prompt: string) => Promise<Task>): Promise<void> {
-  const prompt = `prompt ${stage.machine.newId("p")}`;
-  const { id, run } = await resuming(prompt);
-  stage.promises.accepted.push({ id, run: run.number, prompt });
-}
-
-/** Whatever its last run came to. */
-function resumeAsPerson(stage: Stage, engine: Engine, task: Task): Promise<void> {
-  return resume(stage, (prompt) => engine.resumeTask(task, { prompt, allow: ["error", "cancelled"] }));
-}
 
 /** A request that was accepted, or that is tried again until it succeeds, must be obeyed. */
 async function cancel({ machine, promises }: Stage, { id, run }: Task, cancelling: Promise<CancelResult>) {
@@ -118,27 +99,35 @@ async function stopAll(
 export const ACTIONS: Record<string, { weight: number; act: Action }> = {
   "a parent launches a task": {
     weight: 6,
-    act: (stage, random) =>
-      asParent(stage, random, (engine, parent) => launch(stage, engine, callerOf(stage, parent), false)),
+    act: (stage, random) => asParent(stage, random, (engine, parent) => launch(stage, engine, callerOf(stage, parent))),
   },
   "a parent launches three tasks at once": {
     weight: 2,
     act: (stage, random) =>
       asParent(stage, random, async (engine, parent) => {
         const caller = callerOf(stage, parent);
-        await Promise.allSettled([1, 2, 3].map(() => launch(stage, engine, caller, false)));
+        await Promise.allSettled([1, 2, 3].map(() => launch(stage, engine, caller)));
+      }),
+  },
+  "a parent launches three tasks that do not wake it each": {
+    weight: 1.5,
+    act: (stage, random) =>
+      asParent(stage, random, async (engine, parent) => {
+        const caller = callerOf(stage, parent);
+        const wake = random.pick(["all", "all", "failures", "never"] as const);
+        await Promise.allSettled([1, 2, 3].map(() => launch(stage, engine, caller, { wake })));
       }),
   },
   "a parent forks itself": {
     weight: 1,
     act: (stage, random) =>
-      asParent(stage, random, (engine, parent) => launch(stage, engine, callerOf(stage, parent), true)),
+      asParent(stage, random, (engine, parent) => launch(stage, engine, callerOf(stage, parent), { fork: true })),
   },
   "a person launches a task": {
     weight: 2,
     async act(stage, random) {
       const engine = anyEngine(stage, random);
-      if (engine) await launch(stage, engine, PERSON, false);
+      if (engine) await launch(stage, engine, PERSON);
     },
   },
   "a parent resumes a task": {
@@ -328,85 +317,6 @@ export const ACTIONS: Record<string, { weight: number; act: Action }> = {
       if (!parent || hosts.length === 0) return;
       parent.isDeleted = true;
       random.pick(hosts).program.delete(parent.id);
-    },
-  },
-};
-
-async function queue({ machine, daemon, promises }: Stage, attempt: string): Promise<void> {
-  const prompt = `follow-up ${machine.newId("p")}`;
-  const queueing = { attempt, prompt, until: Number.POSITIVE_INFINITY };
-  promises.queueing.push(queueing);
-  await daemon.followUp(attempt, "queue", prompt).finally(() => {
-    queueing.until = machine.timeline.now;
-  });
-  promises.queued.set(prompt, attempt);
-}
-
-/** What people do with attempts: start one, and give its session more to do. */
-const BOARD_ACTIONS: typeof ACTIONS = {
-  "a person starts an attempt": {
-    weight: 2,
-    async act({ machine, daemon, truth, attempts, promises }) {
-      const [item, id] = [machine.newUuid(), machine.newUuid()];
-      const at = { createdAt: 1, updatedAt: 1 };
-      const work = { id: item, projectId: PROJECT, title: "work", description: null, status: "todo", ...at } as const;
-      await truth.board.addWorkItem(work);
-      const plain = {
-        host: "opencode",
-        variant: null,
-        branch: id,
-        error: null,
-        folder: "/simulated",
-        machine: "",
-        ...at,
-      };
-      await truth.board.addAttempt({ id, workItemId: item, state: "starting", ...plain }, []);
-      const prompt = `prompt ${machine.newId("p")}`;
-      const task = await daemon.startAttempt(id, prompt);
-      promises.accepted.push({ id: task.id, run: 0, prompt });
-      attempts.push(id);
-    },
-  },
-  "a person queues a follow-up": {
-    weight: 5,
-    async act(stage, random) {
-      if (stage.attempts.length > 0) await queue(stage, random.pick(stage.attempts));
-    },
-  },
-  "a person queues a follow-up while another resumes the task": {
-    weight: 2,
-    async act(stage, random) {
-      const { machine, truth, attempts } = stage;
-      if (attempts.length === 0) return;
-      const attempt = random.pick(attempts);
-      const taskId = (await truth.board.attempt(attempt))?.latestSession?.taskId ?? "";
-      const tryTo = async () => {
-        const task = await truth.task(taskId);
-        const engine = parentEngine(stage, random);
-        if (engine && task) await resumeAsPerson(stage, engine, task);
-      };
-      machine.timeline.schedule(random.whole(0, HASTE_MS / 4), () =>
-        machine.forget("a person", "resumes at once", tryTo()),
-      );
-      await queue(stage, attempt);
-    },
-  },
-  "a person sends a follow-up": {
-    weight: 1,
-    async act({ machine, daemon, attempts, promises }, random) {
-      if (attempts.length === 0) return;
-      const prompt = `follow-up ${machine.newId("p")}`;
-      await daemon.followUp(random.pick(attempts), "send", prompt);
-      promises.sent.add(prompt);
-    },
-  },
-  "a person empties a queue": {
-    weight: 0.3,
-    async act({ daemon, attempts, promises }, random) {
-      if (attempts.length === 0) return;
-      const attempt = random.pick(attempts);
-      promises.emptied.add(attempt);
-      await daemon.followUp(attempt, "cancel", "");
     },
   },
 };

@@ -1,7 +1,7 @@
 /**
  * One connection that LISTENs, and reconnects with bounded backoff. Calls back once after each (re)connection, since
  * something may have been missed, and every few seconds: a process may die between its commit and its announcement.
- * Asks the server for a sign of life once in a while: a firewall may forget a connection that is silent, and tell nobody.
+ * Asks the server for a sign of life once in a while: a firewall may forget a silent connection, and tell nobody.
  * Never throws; never keeps the process alive.
  */
 import type { Client } from "pg";

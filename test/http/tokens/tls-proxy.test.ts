@@ -4,9 +4,9 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { newTokenSecret } from "../../src/http/access/token-secret.ts";
-import { askProxy, freePort, makeCertificate, NAME, PROXIES } from "./bed/tls-proxies.ts";
-import { startTokenBed } from "./bed/token-bed.ts";
+import { newTokenSecret } from "../../../src/http/access/token-secret.ts";
+import { askProxy, freePort, makeCertificate, NAME, PROXIES } from "../bed/tls-proxies.ts";
+import { startTokenBed } from "../bed/token-bed.ts";
 
 /** The text that arrives until it contains this; all of it if the answer ends before. */
 async function readUntil(answer: IncomingMessage, text: string): Promise<string> {

@@ -1,12 +1,12 @@
 /** Notices whose delivery failed, and that arrive all the same. */
 import { expect, test } from "bun:test";
-import type { NotifyInput } from "../../src/hosts/host.ts";
-import { say } from "../../src/hosts/scripted/script.ts";
-import { AsyncAgentsError } from "../../src/model/errors.ts";
-import type { Task } from "../../src/model/task.ts";
-import { eventually } from "../../src/testing/eventually.ts";
-import { type Faults, faultyStore } from "../store/faulty-store.ts";
-import { ended, idle, launch, NEVER, newWorld, notices, type Side, type World } from "./engine-bed.ts";
+import type { NotifyInput } from "../../../src/hosts/host.ts";
+import { say } from "../../../src/hosts/scripted/script.ts";
+import { AsyncAgentsError } from "../../../src/model/errors.ts";
+import type { Task } from "../../../src/model/task.ts";
+import { eventually } from "../../../src/testing/eventually.ts";
+import { type Faults, faultyStore } from "../../store/faulty-store.ts";
+import { ended, idle, launch, NEVER, newWorld, notices, type Side, type World } from "../engine-bed.ts";
 
 interface LateNotice {
   world: World;

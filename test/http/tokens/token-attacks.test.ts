@@ -2,11 +2,11 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { FailedTries } from "../../src/http/access/failed-tries.ts";
-import { newTokenSecret } from "../../src/http/access/token-secret.ts";
-import { listenSettings } from "../../src/http/listen-settings.ts";
-import { rawRequest } from "./bed/raw-request.ts";
-import { callTool, startTokenBed, type TokenBed } from "./bed/token-bed.ts";
+import { FailedTries } from "../../../src/http/access/failed-tries.ts";
+import { newTokenSecret } from "../../../src/http/access/token-secret.ts";
+import { listenSettings } from "../../../src/http/listen-settings.ts";
+import { rawRequest } from "../bed/raw-request.ts";
+import { callTool, startTokenBed, type TokenBed } from "../bed/token-bed.ts";
 
 /** The answer's status to a request with exactly these header lines. */
 async function statusOf(

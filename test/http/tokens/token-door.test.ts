@@ -2,13 +2,13 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ROUTES } from "../../src/http/routes.ts";
-import { includesRole, ROLES } from "../../src/model/role.ts";
-import { addressOf } from "../../src/protocol/addresses.ts";
-import { BOARD_OPERATIONS, OPERATIONS, type OperationName } from "../../src/protocol/operations.ts";
-import { eventually } from "../../src/testing/eventually.ts";
-import { root } from "../ground/repository.ts";
-import { callTool, startTokenBed, type TokenBed } from "./bed/token-bed.ts";
+import { ROUTES } from "../../../src/http/routes.ts";
+import { includesRole, ROLES } from "../../../src/model/role.ts";
+import { addressOf } from "../../../src/protocol/addresses.ts";
+import { BOARD_OPERATIONS, OPERATIONS, type OperationName } from "../../../src/protocol/operations.ts";
+import { eventually } from "../../../src/testing/eventually.ts";
+import { root } from "../../ground/repository.ts";
+import { callTool, startTokenBed, type TokenBed } from "../bed/token-bed.ts";
 
 const NAMES = Object.keys(OPERATIONS) as OperationName[];
 
