@@ -32,13 +32,20 @@ const HOLDS_UP: readonly Fault[] = ["query is slow", "query times out after its 
 
 export async function everythingIsInTime(stage: Stage, tasks: readonly Task[]): Promise<string[]> {
   const found: string[] = [...stage.promises.broken, ...new Set(stage.machine.broken)];
-  for (const task of tasks) {
-    const runs = await stage.truth.runs(task.id, 200);
+  const runsOf = new Map<Task, Run[]>();
+  for (const task of tasks) runsOf.set(task, await stage.truth.runs(task.id, 200));
+  for (const [task, runs] of runsOf) {
+    const batch = tasks.filter(({ batchId }) => batchId === task.batchId);
+    const ends = batch.flatMap((each) =>
+      (runsOf.get(each) ?? []).flatMap(({ number }) => stage.machine.ends.of(each.id, number) ?? []),
+    );
     for (const run of runs) {
       const endedAt = stage.machine.ends.of(task.id, run.number);
       if (endedAt === null) continue;
       const what = `run ${run.number} of ${task.id}`;
-      const wrong = [worksOn, toldLate, noticedLate, cancelledLate, wronglyInterrupted, wronglyTooLong, givenUpEarly]
+      const late = toldLate(stage, task, run, task.wake === "all" ? ends : [endedAt]);
+      if (late !== null) found.push(`${what} ${late}`);
+      const wrong = [worksOn, noticedLate, cancelledLate, wronglyInterrupted, wronglyTooLong, givenUpEarly]
         .map((check) => check(stage, task, run, endedAt, runs))
         .filter((words) => words !== null);
       found.push(...wrong.map((words) => `${what} ${words}`));
@@ -73,13 +80,20 @@ const worksOn: RunCheck = ({ machine }, task, { number, messageId, outcome }, en
   return null;
 };
 
-const toldLate: RunCheck = ({ machine, parents }, task, { number, outcome }, endedAt) => {
+/** `ends`: when what the notice waits for ended: the run itself, or all runs of its batch. */
+function toldLate(
+  { machine, parents }: Stage,
+  task: Task,
+  { number, outcome }: Run,
+  ends: readonly number[],
+): string | null {
   const parent = parents.find(({ id }) => id === task.parentSessionId);
   if (!parent || parent.isDeleted || machine.places.isLost(parent.place)) return null;
   const toldAt = machine.work.toldAt(`ended ${task.id} ${number} ended ${outcome}`);
-  const ms = toldAt === null ? 0 : machine.troubles.calm(endedAt, toldAt);
+  if (toldAt === null) return null;
+  const ms = machine.troubles.calm(Math.max(...ends.filter((at) => at <= toldAt)), toldAt);
   return ms > TOLD_MS ? `ended, and its parent was told ${seconds(ms)} later` : null;
-};
+}
 
 const noticedLate: RunCheck = ({ machine }, task, { messageId }, endedAt, runs) => {
   // A run ends when its session is idle: a person who writes there prolongs it.
