@@ -139,7 +139,7 @@ export const LEASE_MUTATIONS: readonly PutBack[] = [
         new: "if (task.owner !== owner && fence !== null) return false;",
       },
       {
-        file: "src/engine/runs/driver.ts",
+        file: "src/engine/runs/driven-run.ts",
         old: "task.owner === instance.id && task.fence === fence;",
         new: "task.owner === instance.id && fence !== null;",
       },
@@ -165,8 +165,8 @@ export const LEASE_MUTATIONS: readonly PutBack[] = [
     edits: [
       {
         file: "src/store/tasks/notices.ts",
-        old: "  if (from.sender !== null && from.sender !== sender && (await isRegistered(kysely, from.sender))) return [];\n",
-        new: "  void isRegistered;\n",
+        old: "  if (from.sender !== null && from.sender !== sender && !(await lockUnregistered(kysely, from.sender))) return [];\n",
+        new: "  void lockUnregistered;\n",
       },
       {
         file: "src/engine/notices/outbox.ts",

@@ -8,9 +8,8 @@ export const QUEUE_MUTATIONS: readonly PutBack[] = [
     edits: [
       {
         file: "src/store/queue/claims.ts",
-        old: `  const rows = await held(kysely, taskId, fence)
-    .set({ state: "begun", claimed_until: null })`,
-        new: `  const rows = await kysely
+        old: `held(kysely, taskId, fence).set({ state: "begun", claimed_until: null })`,
+        new: `kysely
     .updateTable("queued_runs")
     .where("task_id", "=", taskId)
     .where("state", "=", "claimed")

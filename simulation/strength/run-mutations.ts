@@ -100,9 +100,9 @@ export const RUN_MUTATIONS: readonly PutBack[] = [
     fault: "A process does not notice that a run is not its own any more: not from the feed, nor from refused writes.",
     edits: [
       {
-        file: "src/engine/runs/driver.ts",
-        old: 'if (!isOurs) run.tell({ type: "lose" });',
-        new: "if (!isOurs) continue;",
+        file: "src/engine/runs/driven-run.ts",
+        old: 'if (!isOurs) this.tell({ type: "lose" });',
+        new: "if (!isOurs) return;",
       },
       {
         file: "src/model/live-run/ending.ts",
@@ -275,8 +275,8 @@ export const COMMAND_MUTATIONS: readonly PutBack[] = [
     fault: "A process does not act on another one's request to cancel a task.",
     edits: [
       {
-        file: "src/engine/runs/driver.ts",
-        old: "else if (task.cancelRequestedAt !== null && run.live.stopping === null)",
+        file: "src/engine/runs/driven-run.ts",
+        old: "else if (task.cancelRequestedAt !== null && this.#live.stopping === null)",
         new: "else if (task.cancelRequestedAt === -1)",
       },
     ],

@@ -118,12 +118,13 @@ export const STORE_MUTATIONS: readonly PutBack[] = [
       },
       {
         file: "src/store/tasks/notices.ts",
-        old: `  const [, sending, pending] = await together([
+        old: `  const [, sending, due] = await together([
     lock(kysely, "parent", parentSessionId),
     readNotices(kysely, parentSessionId, "sending", 1),
-    readNotices(kysely, parentSessionId, "pending", 1_000),
+    selectDue(kysely, { parentSessionId }),
   ]);
   if (sending.length > 0) return [];
+  const pending = due.map(noticeOf);
 `,
         new: "",
       },
@@ -200,8 +201,8 @@ export const NOTICE_MUTATIONS: readonly PutBack[] = [
     edits: [
       {
         file: "src/engine/notices/delivery.ts",
-        old: 'return groupOf(reclaimed, shown === "late");',
-        new: `const again = groupOf(reclaimed, shown === "late");
+        old: 'return groupOf(reclaimed, shown === "late", term);',
+        new: `const again = groupOf(reclaimed, shown === "late", term);
       return again && { ...again, messageId: this.#context.host.newMessageId() };`,
       },
     ],
