@@ -129,6 +129,7 @@ export class RunnerRole implements Role {
       engines: () => runner.engines(),
       open,
       onEntries: (listener) => runner.onEntries(listener),
+      mayAct: () => runner.holdsLease(instance.id),
       folderOf: async ({ task }) => task.directory,
       leaseMs: claimMs,
     });

@@ -83,6 +83,7 @@ export async function runRunnerProcess(options: RunnerOptions): Promise<void> {
     engines: () => runner.engines(),
     open,
     onEntries: (listener) => runner.onEntries(listener),
+    mayAct: () => runner.holdsLease(id),
     folderOf: async ({ task }) => task.directory,
   });
   try {

@@ -131,6 +131,11 @@ export class Runner {
     this.#own = own;
   }
 
+  /** Whether the lease of that instance goes on, as far as this process knows; always true if it needs none. */
+  holdsLease(instanceId: string): boolean {
+    return this.#supervisor.lease(instanceId)?.isHeld !== false;
+  }
+
   /** Calls back with new entries of the feed, which this process reads from the first engine or recovery on. */
   onEntries(listener: EntriesListener): () => void {
     return this.#supervisor.changes.onEntries(listener);

@@ -242,7 +242,7 @@ export interface Transaction {
   waitingRuns(most: number): Promise<number>;
   /**
    * Ends a claim, because its run begins: last in the transaction that gives the task its session. If the claim was
-   * lost, the whole transaction is refused (`other_owner`).
+   * lost, or the task's owner is not registered, the whole transaction is refused (`other_owner`).
    */
   begin(claim: RunClaim): Promise<void>;
 }

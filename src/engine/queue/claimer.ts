@@ -35,6 +35,8 @@ export interface ClaimerContext extends Clock {
   /** Where this machine has, or gets, the folder of a run. Rejects if it cannot. */
   folderOf(claimed: ClaimedRun): Promise<string>;
   onEntries(listener: (entries: readonly FeedEntry[]) => void): () => void;
+  /** Whether the lease of the runner's instance goes on: without it, others may think that the runner is gone. */
+  mayAct(): boolean;
   leaseMs?: number;
   pollMs?: number;
 }
@@ -128,7 +130,7 @@ export class Claimer {
     const { store, offer, now } = this.#context;
     const count = offer.max - this.load;
     const hosts = offer.hosts.filter((host) => !this.#isResting(host));
-    if (count <= 0 || hosts.length === 0 || this.#isDraining) return;
+    if (count <= 0 || hosts.length === 0 || this.#isDraining || !this.#context.mayAct()) return;
     const { id: runner, labels, machine, limits } = offer;
     const leaseMs = this.#leaseMs;
     const runs = await store.queue.claim({ runner, hosts, labels, machine, limits, count, leaseMs, at: now() });

@@ -87,11 +87,24 @@ export async function releaseClaim(
   return rows.length > 0;
 }
 
-/** The claim has done its part: the run begins. False if it was lost. Who ends the run locks its task first, too. */
+/**
+ * The claim has done its part: the run begins. False if it was lost, or if the task's new owner is not registered: then
+ * others would take the run for an orphan at once. Who ends the run locks its task first, too.
+ */
 export async function beginClaim(kysely: Kysely<Schema>, { taskId, fence }: RunClaim): Promise<boolean> {
+  const ownerless = kysely
+    .selectFrom("tasks")
+    .select("id")
+    .where("id", "=", taskId)
+    .where("owner", "is not", null)
+    .where("owner", "not in", kysely.selectFrom("instances").select("id"));
   const [, rows] = await together([
     lock(kysely, "task", taskId),
-    held(kysely, taskId, fence).set({ state: "begun", claimed_until: null }).returning("task_id").execute(),
+    held(kysely, taskId, fence)
+      .set({ state: "begun", claimed_until: null })
+      .where((row) => row.not(row.exists(ownerless)))
+      .returning("task_id")
+      .execute(),
   ]);
   return rows.length > 0;
 }

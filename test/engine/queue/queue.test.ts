@@ -35,6 +35,7 @@ function claimer(world: World, side: Side, fields: Partial<ClaimerContext> = {})
     open: async () => side.engine,
     onEntries: (listener) => side.supervisor.changes.onEntries(listener),
     folderOf: async ({ task }) => task.directory,
+    mayAct: () => true,
     leaseMs: 1_000,
     pollMs: NEVER,
     ...fields,
@@ -68,6 +69,27 @@ describe("a task for any runner", () => {
     expect([done.sessionId === "", prompts(world, done.sessionId)]).toEqual([false, 1]);
     await notices(side, parent, "delivered", 1);
     expect(world.told(parent)).toEqual(["told queued#0 ended"]);
+    await runner.stop();
+  });
+
+  test("is left alone by a runner that does not know whether its lease goes on", async () => {
+    const world = newWorld();
+    const side = await world.side();
+    const task = await enqueue(world, side, world.script(say("done")));
+    const [lease, looked] = [{ isHeld: false }, Promise.withResolvers<void>()];
+    const mayAct = () => {
+      looked.resolve();
+      return lease.isHeld;
+    };
+    const runner = claimer(world, side, { mayAct });
+    await looked.promise;
+    const other = { runner: "other", hosts: ["scripted"], labels: [], machine: "", limits: {}, leaseMs: 1, at: 0 };
+    const [free] = await side.store.queue.claim({ ...other, count: 9 });
+    expect([free?.taskId, runner.load]).toEqual([task.id, 0]);
+    if (free) await side.store.queue.release(free);
+    lease.isHeld = true;
+    await enqueue(world, side, world.script(say("more")));
+    expect((await ended(side, task)).run.result).toBe("done");
     await runner.stop();
   });
 

@@ -43,7 +43,13 @@ function claim(store: Store, fields: Partial<ClaimRequest> = {}): Promise<Claime
 
 const idsOf = (runs: readonly RunClaim[]) => runs.map(({ taskId }) => taskId);
 
-function begin(store: Store, { taskId, fence }: RunClaim) {
+async function begin(store: Store, claim: RunClaim) {
+  await store.addInstance(sampleInstance("instance"));
+  return beginAs(store, claim);
+}
+
+/** Without registering the owner. */
+function beginAs(store: Store, { taskId, fence }: RunClaim) {
   return store.write(async (transaction) => {
     const place = { sessionId: `session-${taskId}-${fence}`, directory: "/clone", agent: "build", model: "p/m" };
     const event = { type: "task.claimed", at: 2, run: 0, owner: "instance", messageId: `m${fence}`, ...place } as const;
@@ -138,6 +144,15 @@ function orderTests(bed: StoreBed): void {
 }
 
 function claimTests(bed: StoreBed): void {
+  test("nobody begins a run for an owner that is not registered", async () => {
+    const store = await bed.fresh();
+    await enqueue(store, "a");
+    const run = await claimed(store);
+    expect(await beginAs(store, run)).toMatchObject({ changed: false, reason: "other_owner" });
+    expect(await store.task("a")).toMatchObject({ phase: "queued", sessionId: "", owner: null });
+    expect(await begin(store, run)).toMatchObject({ changed: true, task: { owner: "instance" } });
+  });
+
   test("what an instance claimed and did not begin waits again as soon as it is ended", async () => {
     const store = await bed.fresh();
     for (const id of ["a", "b", "c", "d"]) await enqueue(store, id);
