@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { Slots } from "../../src/engine/runs/slots.ts";
 import { gate, say } from "../../src/hosts/scripted/script.ts";
-import { ended, heard, idle, launch, newWorld, notices, polls, when } from "./engine-bed.ts";
+import { ended, heard, idle, launch, NEVER, newWorld, notices, polls, when } from "./engine-bed.ts";
 
 test("a stopped engine sends no prompt of a run that waited for its slot", async () => {
   const world = newWorld();
@@ -186,4 +186,14 @@ test("a launch that another process recovered meanwhile says so, and is not call
   door.resolve();
   expect(await refused).toMatchObject({ code: "task_not_live" });
   expect((await other.store.tasks({})).tasks).toMatchObject([{ status: "error" }]);
+});
+
+test("a process that exits ends a run as its session shows, though it has not heard of the end", async () => {
+  const world = newWorld();
+  const side = await world.side({ settings: { pollMs: NEVER }, host: () => ({ onEvent: () => () => {} }) });
+  const task = await launch(side, world.parent(), world.script(say("done")));
+  const isAnswered = () => world.sessions.get(task.sessionId).messages.some(({ role }) => role === "assistant");
+  while (!isAnswered() || (await side.host.statuses()).size > 0) await new Promise(setImmediate);
+  await side.engine.interrupt();
+  expect((await side.store.task(task.id))?.run).toMatchObject({ outcome: "completed", result: "done" });
 });

@@ -8,7 +8,7 @@ import { messageOf } from "../../model/errors.ts";
 import type { TaskEvent } from "../../model/events.ts";
 import { CANCELLED } from "../../model/evidence.ts";
 import type { AbortPurpose, InspectPurpose, RunEffect, RunStep, WakeName } from "../../model/live-run/effects.ts";
-import { isEnd } from "../../model/live-run/ending.ts";
+import { inspect, isEnd } from "../../model/live-run/ending.ts";
 import type { RunInput } from "../../model/live-run/inputs.ts";
 import { isOver, type LiveRun } from "../../model/live-run/live-run.ts";
 import type { Moment } from "../../model/live-run/moment.ts";
@@ -69,6 +69,11 @@ export class DrivenRun {
   /** Like `feed`, for those who do not wait. */
   tell(input: RunInput): void {
     this.feed(input).catch(this.#logFailure("a run could not be stopped; the next poll tries again"));
+  }
+
+  /** Looks whether the run has ended without being noticed. Never rejects. */
+  look(): Promise<void> {
+    return this.perform(inspect(this.#live, { name: "hint" })).catch(this.#logFailure("a run was not looked at"));
   }
 
   async perform({ run, effects }: RunStep): Promise<void> {

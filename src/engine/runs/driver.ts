@@ -24,6 +24,8 @@ import { Slots } from "./slots.ts";
 
 /** How long hosts may take to stop when this process ends; they end with it in any case. */
 const ABORT_MS = 3_000;
+/** How long a run that is interrupted is given to show that it has ended. */
+const LOOK_MS = 1_000;
 /** How many runs are checked at a time. */
 const LOOKS_AT_ONCE = 8;
 
@@ -149,10 +151,14 @@ export class Driver {
     return this.#runs.size;
   }
 
-  /** Ends every run with that error, or as it was about to end, then stops the host's work: for a process that ends. */
+  /**
+   * Ends every run with that error, or as it was about to end or has ended unseen, then stops the host's work: for a
+   * process that ends.
+   */
   async interrupt(error: string): Promise<void> {
     const { host, log } = this.#context;
     const stopping = [...this.#runs.values()].map(async (run) => {
+      await settlesWithin(run.look(), { timeout: LOOK_MS, clock: this.#context });
       await run.feed({ type: "interrupt", error });
       await run.written();
       await host.abort(run.sessionId).catch((thrown: unknown) => {
