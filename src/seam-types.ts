@@ -64,7 +64,9 @@ export type {
   RunNeeds,
   RunQueue,
   RunSource,
+  WaitingRun,
 } from "./store/queue/run-queue.ts";
+export type { RunnerLack, RunnerRecord, RunnerRecords, SeenRunner } from "./store/runners/records.ts";
 export type {
   AgentTotals,
   ExpectedOwner,

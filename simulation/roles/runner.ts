@@ -125,12 +125,12 @@ export class RunnerRole implements Role {
     const { labels, max } = this.member;
     const claimer = new Claimer({
       ...surroundings,
-      offer: { id: instance.id, hosts: HOSTS, labels, machine: place, max, limits },
+      offer: { id: instance.id, name: place, hosts: HOSTS, labels, machine: place, max, limits },
       engines: () => runner.engines(),
       open,
       onEntries: (listener) => runner.onEntries(listener),
       mayAct: () => runner.holdsLease(instance.id),
-      folderOf: async ({ task }) => task.directory,
+      folderOf: async ({ task }) => ({ directory: task.directory, clone: null }),
       leaseMs: claimMs,
     });
     const start = async () => {

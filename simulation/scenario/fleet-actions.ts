@@ -35,7 +35,7 @@ async function enqueue({ daemon, machine, promises }: Stage, random: Random): Pr
   const host = random.chance(0.8) ? "opencode" : "claude";
   const labels = random.chance(0.3) ? [LABEL] : [];
   const isAnywhere = random.chance(0.6);
-  const source = isAnywhere ? { remote: "https://git.example/repository", commit: "c0ffee" } : null;
+  const repository = isAnywhere ? { remote: "https://git.example/repository", commit: "c0ffee", path: "" } : null;
   const ask = { host, labels, machine: isAnywhere ? null : daemon.process.place, retry: random.pick([0, 0, 1, 2]) };
   promises.asked.set(prompt, ask);
   const task = await daemon.enqueue({
@@ -44,7 +44,7 @@ async function enqueue({ daemon, machine, promises }: Stage, random: Random): Pr
     batch: null,
     host,
     agent: random.chance(0.5) ? "build" : "",
-    folder: { directory: "/", source },
+    folder: { directory: "/", repository, bound: null },
     choices: { labels, priority: random.pick([0, 0, 0, 5, -5]), retry: ask.retry },
   });
   promises.accepted.push({ id: task.id, run: 0, prompt });

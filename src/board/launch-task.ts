@@ -7,12 +7,13 @@ import { realpathSync, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import type { Desk, EngineOrInstance } from "../engine/desk.ts";
 import type { LaunchRequest } from "../engine/launch.ts";
-import type { QueueChoices } from "../engine/queue/enqueue.ts";
+import type { QueueChoices, QueueFolder } from "../engine/queue/enqueue.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { folderProblem } from "../model/folder-problem.ts";
 import type { Task } from "../model/task.ts";
 import { type CallOrigin, isOwner } from "../protocol/call-origin.ts";
 import type { Instance } from "../store/store.ts";
+import { folderSource } from "../worktree/clones/folder-source.ts";
 
 interface TaskLaunch extends Pick<LaunchRequest, "description" | "prompt" | "batch" | "model" | "limits"> {
   /** Null for the host's default agent. */
@@ -30,11 +31,26 @@ export interface QueuedLaunch extends Omit<TaskLaunch, "host" | "directory"> {
   choices: QueueChoices;
 }
 
-/** Models, and people who may not approve what they do, can queue only so many. */
-export async function queueTask(desk: Desk, launch: QueuedLaunch, origin: CallOrigin): Promise<Task> {
+/**
+ * The task, and why only a runner of this machine can do it; null if any can, or there is no other machine. Models, and
+ * people who may not approve what they do, can queue only so many.
+ */
+export async function queueTask(
+  desk: Desk,
+  launch: QueuedLaunch,
+  origin: CallOrigin,
+): Promise<{ task: Task; bound: string | null }> {
   const { agent, directory, ...request } = launch;
-  const folder = { directory: folderOf(directory), source: null };
-  return desk.enqueue({ ...request, agent: agent ?? "", folder }, { isLimited: !isOwner(origin) });
+  const folder = await queueFolder(folderOf(directory), desk.hasOtherMachines);
+  const task = await desk.enqueue({ ...request, agent: agent ?? "", folder }, { isLimited: !isOwner(origin) });
+  return { task, bound: folder.bound };
+}
+
+async function queueFolder(directory: string, hasOthers: boolean): Promise<QueueFolder> {
+  if (!hasOthers) return { directory, repository: null, bound: null };
+  const source = await folderSource(directory);
+  if ("problem" in source) return { directory, repository: null, bound: source.problem };
+  return { directory, repository: source, bound: null };
 }
 
 /** The launched task, or the instance that has to be asked instead. */

@@ -33,8 +33,8 @@ export async function launchInFolder(
   const choices = runChoicesOf(host, input);
   const launch = { description, prompt, agent: variant, batch: null, host, directory, ...choices };
   if (input.queue !== undefined) {
-    const queued = await queueTask(parts.desk, { ...launch, choices: input.queue }, call.origin);
-    return { handle: queued.id, status: queued.status };
+    const { task, bound } = await queueTask(parts.desk, { ...launch, choices: input.queue }, call.origin);
+    return { handle: task.id, status: task.status, ...(bound !== null && { only_here: bound }) };
   }
   await assertUsable(parts, { host, variant, directory });
   const launched = await launchTask(parts.desk, launch, async () => null);

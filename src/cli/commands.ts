@@ -21,6 +21,7 @@ import { mcpCommand } from "./commands/mcp.ts";
 import { pruneCommand } from "./commands/prune.ts";
 import { runCommand } from "./commands/run.ts";
 import { runnerCommand } from "./commands/runner.ts";
+import { runnersCommand } from "./commands/runners.ts";
 import { cancelCommand, forkCommand, resumeCommand, tellCommand, waitCommand } from "./commands/steer.ts";
 import { STORE_COMMANDS } from "./commands/store.ts";
 import { TOKEN_COMMANDS } from "./commands/token.ts";
@@ -51,6 +52,7 @@ export const COMMANDS: readonly Command[] = [
   downCommand,
   restartCommand,
   runnerCommand,
+  runnersCommand,
   linkCommand,
   mcpCommand,
   ...TOKEN_COMMANDS,

@@ -13,6 +13,7 @@ export type {
   OperationName,
   OperationOutput,
 } from "../protocol/operations.ts";
+export type { ServerRunner } from "../protocol/runners.ts";
 export type { Health, ServerInstance, ServerTrouble } from "../protocol/server.ts";
 export type { AgentStats, Stats, StatsHistory, TaskGroup } from "../protocol/statistics.ts";
 export type { TaskEventName } from "../protocol/task-event-names.ts";

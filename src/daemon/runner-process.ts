@@ -7,6 +7,7 @@ import { hostname } from "node:os";
 import manifest from "../../package.json" with { type: "json" };
 import { Desk, RUNNER_HOST } from "../engine/desk.ts";
 import { Claimer, type RunnerOffer } from "../engine/queue/claimer.ts";
+import { RunnerNotes } from "../engine/queue/runner-notes.ts";
 import { CallPerformer } from "../engine/remote/call-performer.ts";
 import { Runner } from "../engine/runner.ts";
 import { Overview } from "../engine/watching/overview.ts";
@@ -20,11 +21,16 @@ import { makeId } from "../process/make-id.ts";
 import { DEPTH_VARIABLE } from "../protocol/call-origin.ts";
 import { openStore } from "../store/open.ts";
 import type { QueueLimits } from "../store/queue/run-queue.ts";
+import type { RunnerLack, RunnerRecord } from "../store/runners/records.ts";
 import type { Instance } from "../store/store.ts";
 import { storeSetting } from "../store/store-setting.ts";
 import { type DrainOptions, drained } from "./drain.ts";
 import { hostMakers, type NamedMaker } from "./host-makers.ts";
 import { limitSettings } from "./limit-settings.ts";
+import { RunFolders } from "./run-folders.ts";
+
+/** How much of what it lacks a runner tells others. */
+const MOST_LACKS = 20;
 
 export interface RunnerOptions extends DrainOptions {
   /** The data folder. */
@@ -44,7 +50,7 @@ export async function runRunnerProcess(options: RunnerOptions): Promise<void> {
   const { directory, environment, say, ending } = options;
   const log = openLog(directory);
   const all = hostMakers({ directory, environment: { ...environment, [DEPTH_VARIABLE]: "1" }, log });
-  const makers = await usable(all, options);
+  const { makers, lacks } = await usable(all, options);
   const { limits } = limitSettings(environment, log);
   const store = await openStore({ directory, environment, log: (line) => log.info(line) });
   const machine = storeSetting(environment) === null ? "" : machineOf(directory);
@@ -54,27 +60,26 @@ export async function runRunnerProcess(options: RunnerOptions): Promise<void> {
   const desk = new Desk({ store, machine, isAlive, engines: () => runner.engines(), open });
   const instance = runnerInstance(directory, machine);
   const { id } = instance;
+  const overview = new Overview(store);
   const performer = new CallPerformer({
     ...systemClock,
     store,
     log,
     instances: () => [id, ...runner.engines().map((engine) => engine.instance.id)],
-    perform: callPerformance({
-      overview: new Overview(store),
-      desk,
-      board: null,
-      assertWorkplace: null,
-      maxDepth: undefined,
-    }),
+    perform: callPerformance({ overview, desk, board: null, assertWorkplace: null, maxDepth: undefined }),
   });
   const offer: RunnerOffer = {
     id,
+    name: hostname(),
     hosts: makers.map(({ kind }) => kind),
     labels: options.labels,
     machine,
     max: options.max,
     limits: options.limits,
   };
+  const release = (folder: string) => runner.release(folder);
+  const folders = new RunFolders({ store, log, directory, machine, release });
+  const onEntries: Runner["onEntries"] = (listener) => runner.onEntries(listener);
   const claimer = new Claimer({
     ...systemClock,
     store,
@@ -82,26 +87,43 @@ export async function runRunnerProcess(options: RunnerOptions): Promise<void> {
     offer,
     engines: () => runner.engines(),
     open,
-    onEntries: (listener) => runner.onEntries(listener),
+    onEntries,
     mayAct: () => runner.holdsLease(id),
-    folderOf: async ({ task }) => task.directory,
+    folderOf: (claimed) => folders.folderOf(claimed),
   });
+  const current = (): RunnerRecord => ({
+    ...recordOf(offer, instance.startedAt),
+    load: claimer.load,
+    lacks: [...lacks, ...claimer.lacks].slice(0, MOST_LACKS),
+    state: ending.aborted ? "draining" : "running",
+  });
+  const notes = new RunnerNotes({ ...systemClock, store, log, onEntries, current });
   try {
     await runner.register(instance);
     performer.start();
     await runner.recover();
+    await notes.start();
+    folders.start();
     claimer.start();
     log.info("a runner claims queued tasks", { runner: id, hosts: offer.hosts, labels: offer.labels });
     say(`Runner ${id} on ${hostname()} (version ${manifest.version}): ${described(offer)}. Ctrl-C ends it.`);
     await aborted(ending);
+    notes.heed();
     await drained({ clock: systemClock, claimer, runner }, options);
   } finally {
     await claimer.stop();
+    await folders.stop();
     await performer.stop();
     await runner.stop();
+    await notes.stop();
     await store.close();
     await log.written();
   }
+}
+
+/** What does not change while it runs. */
+function recordOf({ name: hostname, ...offer }: RunnerOffer, startedAt: number) {
+  return { ...offer, hostname, version: manifest.version, startedAt };
 }
 
 /** For the runner itself, whether or not it has engines: others ask it to resume what ran here. */
@@ -110,16 +132,25 @@ function runnerInstance(directory: string, machine: string): Instance {
   return { id: makeId("run"), ...ownIdentity(), beat: 0, leaseLeft: null, ...place };
 }
 
+interface Usable {
+  makers: NamedMaker[];
+  lacks: RunnerLack[];
+}
+
 /** The makers of the wanted hosts that work here; says what the others lack. */
-async function usable(makers: readonly NamedMaker[], { hosts, say }: RunnerOptions): Promise<NamedMaker[]> {
+async function usable(makers: readonly NamedMaker[], { hosts, say }: RunnerOptions): Promise<Usable> {
   const wanted = makers.filter(({ kind }) => hosts.includes(kind));
   const found: NamedMaker[] = [];
+  const lacks: RunnerLack[] = [];
   for (const maker of wanted) {
     const problem = await maker.problem();
     if (problem === null) found.push(maker);
-    else say(`No tasks for ${maker.kind}: ${problem}`);
+    else {
+      say(`No tasks for ${maker.kind}: ${problem}`);
+      lacks.push({ kind: "host", name: maker.kind, reason: problem });
+    }
   }
-  if (found.length > 0) return found;
+  if (found.length > 0) return { makers: found, lacks };
   const message = `None of the hosts ${hosts.join(", ")} can be used on this machine. Run \`asyncagents doctor\`.`;
   throw new AsyncAgentsError("host_unavailable", message);
 }

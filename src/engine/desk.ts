@@ -19,6 +19,7 @@ import type { Engine } from "./engine.ts";
 import { assertBegan, type LaunchRequest, PERSON } from "./launch.ts";
 import { cancelQueued } from "./queue/cancel-queued.ts";
 import { enqueueTask, type QueueRequest } from "./queue/enqueue.ts";
+import { type FleetRunner, type QueuePlace, readFleet, readQueuePlaces } from "./queue/fleet.ts";
 
 export interface DeskContext {
   store: Store;
@@ -65,6 +66,26 @@ export class Desk {
   async launch(engine: Engine, request: Omit<LaunchRequest, "fork">): Promise<Task> {
     const launch = { ...request, fork: false };
     return engine.launch(PERSON, launch, await engine.checkLaunch(PERSON, launch));
+  }
+
+  /** Whether other machines may use the same store. */
+  get hasOtherMachines(): boolean {
+    return (this.#context.machine ?? "") !== "";
+  }
+
+  /** The runners of all machines. */
+  runners(): Promise<FleetRunner[]> {
+    return readFleet(this.#fleet);
+  }
+
+  /** The places in the queue of those that wait for a runner, by the ids of the tasks. */
+  queuePlaces(tasks: readonly Task[]): Promise<Map<string, QueuePlace>> {
+    return readQueuePlaces(this.#fleet, tasks);
+  }
+
+  get #fleet() {
+    const { store, isAlive } = this.#context;
+    return { store, isAlive };
   }
 
   /** Queues a task for any runner. With `isLimited`, only while few others wait. */

@@ -8,7 +8,7 @@ import type { Answerer } from "../model/answer.ts";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import type { TaskEventType } from "../model/events.ts";
 import { INTERRUPTED } from "../model/evidence.ts";
-import { endsWait, isLive, type Task } from "../model/task.ts";
+import { endsWait, isLive, type Task, type TaskClone } from "../model/task.ts";
 import type { WaitOptions } from "../process/deadline.ts";
 import type { ClaimedRun } from "../store/queue/run-queue.ts";
 import type { FeedEntry, Instance, Parent, TaskPage } from "../store/store.ts";
@@ -151,12 +151,12 @@ export class Engine {
   }
 
   /** Begins a run that this process claimed from the queue. */
-  launchClaimed(claimed: ClaimedRun): Promise<Task> {
+  launchClaimed(claimed: ClaimedRun, clone: TaskClone | null): Promise<Task> {
     this.#use();
     const launcher = this.#launcher;
     const parts = { context: this.#context, driver: this.#driver, recovery: this.#recovery };
     const depthOf = (sessionId: string) => launcher.depthOf(sessionId);
-    return launchClaimed({ ...parts, depthOf, findAgent: (name) => launcher.agent(name) }, claimed);
+    return launchClaimed({ ...parts, depthOf, findAgent: (name) => launcher.agent(name) }, claimed, clone);
   }
 
   async resume(caller: Caller, taskId: string, prompt: string): Promise<Task> {

@@ -3,11 +3,13 @@
  * shortened texts in lists and events. Pure.
  */
 
+import type { FleetRunner, QueuePlace } from "../engine/queue/fleet.ts";
 import type { Figures, Group, Overview } from "../engine/watching/overview.ts";
 import type { Message, MessagePart } from "../model/message.ts";
 import type { PhaseDetail, Run, Task } from "../model/task.ts";
 import type { LogMessage, LogPart } from "../protocol/conversations.ts";
 import type { TaskSnapshot } from "../protocol/events.ts";
+import type { ServerRunner } from "../protocol/runners.ts";
 import type { TaskGroup } from "../protocol/statistics.ts";
 import type { BackgroundTask, BackgroundTaskRun } from "../protocol/tasks.ts";
 
@@ -61,8 +63,38 @@ export function wireTask(task: Task, textChars = Number.POSITIVE_INFINITY): Back
     run: { number: run.number, startedAt: iso(run.startedAt), endedAt: isoOrNull(run.endedAt) },
     host: task.host,
     directory: task.directory,
+    machine: task.machine || null,
+    clone: task.clone,
     clearedAt: isoOrNull(task.clearedAt),
     cancelRequestedAt: isoOrNull(task.cancelRequestedAt),
+  };
+}
+
+/** With its place in the queue, if it waits for a runner. */
+export function withQueuePlace(task: BackgroundTask, place: QueuePlace | undefined): BackgroundTask {
+  if (place === undefined) return task;
+  const { machine, bound, remote, source, labels, priority, retries, waitsFor, trouble } = place;
+  const commit = source?.commit ?? null;
+  const queue = { machine: machine || null, bound, remote, commit, labels: [...labels], priority, retries };
+  return { ...task, queue: { ...queue, waitsFor, trouble } };
+}
+
+export function wireRunner(runner: FleetRunner, now: number): ServerRunner {
+  const { id, state, hostname, machine, version, hosts, labels, load, max, limits, lacks, startedAt } = runner;
+  return {
+    id,
+    state,
+    hostname,
+    machine: machine || null,
+    version,
+    hosts: [...hosts],
+    labels: [...labels],
+    load,
+    max,
+    limits,
+    lacks: [...lacks],
+    startedAt: iso(startedAt),
+    lastBeat: iso(now - runner.seenAgo),
   };
 }
 

@@ -3,7 +3,7 @@
  * Events of a run carry its number, so that a late event of an earlier run changes nothing.
  */
 import type { Progress } from "./progress.ts";
-import type { Phase, PhaseDetail, Run, Task, Wake } from "./task.ts";
+import type { Phase, PhaseDetail, Run, Task, TaskClone, Wake } from "./task.ts";
 
 /** The data needed to create a task. */
 export interface NewTask
@@ -40,6 +40,7 @@ export interface TaskClaimed extends Pick<Task, "sessionId" | "directory" | "age
   owner: string;
   /** The machine that has the session. Unknown when absent. */
   machine?: string;
+  clone?: TaskClone | null;
 }
 
 /** With `agent`, the task switches to that agent from this run on. */

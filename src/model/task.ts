@@ -40,6 +40,15 @@ export interface Run {
   before: Progress;
 }
 
+/** Where the work of a task is whose runner had to get the repository. It is not removed while it has work in it. */
+export interface TaskClone {
+  /** The machine's name, for people. */
+  hostname: string;
+  remote: string;
+  /** The branch that is checked out for the task. */
+  branch: string;
+}
+
 export interface Task {
   /** Equal to `sessionId`, unless the task was queued for any runner; pass only `sessionId` to hosts. */
   id: string;
@@ -75,6 +84,8 @@ export interface Task {
   fence: number;
   /** The machine that has the session; empty if that is unknown, or the store is used by one machine only. */
   machine: string;
+  /** Null if it works in the folder that it was launched for. */
+  clone: TaskClone | null;
   progress: Progress;
 }
 

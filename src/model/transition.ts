@@ -101,6 +101,7 @@ function create(input: NewTask, at: number): Task {
     ...rest,
     machine,
     wake,
+    clone: null,
     fence: 0,
     status: "running",
     phase: input.sessionId === "" ? "queued" : "starting",
@@ -119,8 +120,8 @@ function create(input: NewTask, at: number): Task {
 function bringIn(task: Task | null, imported: Task): Transition {
   if (task !== null) return refused(task, "exists");
   // Earlier versions stored none of these.
-  const { fence = 0, machine = "", wake = "each" } = imported as Partial<Task>;
-  return isLive(imported.status) ? refused(null, "live") : changed({ ...imported, fence, machine, wake });
+  const { fence = 0, machine = "", wake = "each", clone = null } = imported as Partial<Task>;
+  return isLive(imported.status) ? refused(null, "live") : changed({ ...imported, fence, machine, wake, clone });
 }
 
 function newRun(number: number, prompt: string, messageId: string, at: number, before: Progress): Task["run"] {
@@ -129,9 +130,9 @@ function newRun(number: number, prompt: string, messageId: string, at: number, b
 
 function claim(task: Task, event: TaskClaimed): Transition {
   if (task.sessionId !== "") return refused(task, "other_owner");
-  const { owner, sessionId, directory, agent, model, messageId, machine = "" } = event;
+  const { owner, sessionId, directory, agent, model, messageId, machine = "", clone = null } = event;
   const run = { ...task.run, messageId };
-  const claimed = { owner, fence: task.fence + 1, machine, sessionId, directory, agent, model, run };
+  const claimed = { owner, fence: task.fence + 1, machine, clone, sessionId, directory, agent, model, run };
   return changed({ ...task, ...claimed, phase: "starting", phaseDetail: null });
 }
 

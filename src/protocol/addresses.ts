@@ -35,6 +35,8 @@ export const STATUS_ADDRESSES = {
   troubles: { method: "GET", path: "/v1/troubles", sends: null },
   /** Where this server can launch tasks, with the agents there. */
   instances: { method: "GET", path: "/v1/instances", sends: null },
+  /** The runners of all machines, newest first, at most 1,000. */
+  runners: { method: "GET", path: "/v1/runners", sends: null },
   /** The whole API as an OpenAPI document. */
   openapi: { method: "GET", path: "/v1/openapi.json", sends: null },
   /** Who the caller is to this server, and what the caller may do. */

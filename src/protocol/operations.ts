@@ -16,6 +16,7 @@ import type { CallOrigin } from "./call-origin.ts";
 import { conversationOperations } from "./conversations.ts";
 import { eventOperations } from "./events.ts";
 import type { Operation } from "./operation.ts";
+import { runnerOperations } from "./runners.ts";
 import { serverOperations } from "./server.ts";
 import { statisticsOperations } from "./statistics.ts";
 import { taskOperations } from "./tasks.ts";
@@ -35,7 +36,8 @@ type StatusOperations = typeof taskOperations &
   typeof conversationOperations &
   typeof statisticsOperations &
   typeof eventOperations &
-  typeof serverOperations;
+  typeof serverOperations &
+  typeof runnerOperations;
 
 type BoardOperations = typeof projectOperations &
   typeof repoOperations &
@@ -59,6 +61,7 @@ const STATUS_OPERATIONS: StatusOperations & Record<StatusOperationName, Operatio
   health: serverOperations.health,
   troubles: serverOperations.troubles,
   instances: serverOperations.instances,
+  runners: runnerOperations.runners,
   openapi: serverOperations.openapi,
   caller: serverOperations.caller,
   audit: serverOperations.audit,

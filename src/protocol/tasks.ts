@@ -9,6 +9,7 @@ import { PHASES } from "../model/task.ts";
 import { isoTime, queueChoices, statusSchema, wholeCount } from "./fields.ts";
 import { statusOperation } from "./operation.ts";
 import { filter, listLimit, statuses, wholeNumber } from "./query-fields.ts";
+import { queuePlaceSchema } from "./runners.ts";
 
 export const tokensSchema = z.object({
   input: z.number(),
@@ -90,6 +91,15 @@ export const taskSchema = z.object({
     .describe("the newest run: 0 is the launch, then one more for each resume"),
   host: z.string(),
   directory: z.string(),
+  machine: z
+    .string()
+    .nullable()
+    .describe("the machine that has its session and its directory; null if unknown, or only one uses the store"),
+  clone: z
+    .object({ hostname: z.string(), remote: z.string(), branch: z.string() })
+    .nullable()
+    .describe("set if a runner cloned its repository: directory is then on that machine, with this branch"),
+  queue: queuePlaceSchema.optional().describe("while it waits for a runner; not in events"),
   clearedAt: isoTime.nullable().describe("when it left its parent's view; it stays in the history"),
   cancelRequestedAt: isoTime.nullable(),
   notice: noticeSchema

@@ -19,6 +19,7 @@ import { addQueuedRun, countWaiting } from "./queue/queued-runs.ts";
 import { applyToTask } from "./queue/queued-task-writes.ts";
 import { tableLines } from "./queue/table-lines.ts";
 import { RolledBack, unlessRolledBack } from "./rollback.ts";
+import { kyselyRunners } from "./runners/kysely-runners.ts";
 import type { Schema } from "./schema.ts";
 import { together } from "./sql/together.ts";
 import type { Store, Transaction } from "./store.ts";
@@ -56,7 +57,8 @@ export function kyselyStore(database: Database, lines: Lines = tableLines): Stor
   return {
     board: kyselyBoard({ read, write }),
     access: kyselyAccess({ read, write }),
-    queue: kyselyQueue(tables, write),
+    queue: kyselyQueue(tables, { read, write }),
+    runners: kyselyRunners({ read, write, clock }),
     transcripts: kyselyTranscripts({ read, write }),
     calls: kyselyRemoteCalls({ dialect, read, write, hurry: () => database.hurry() }),
     write: (work) => write((kysely) => work(transactionOn(kysely, lines))),

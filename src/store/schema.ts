@@ -19,6 +19,7 @@ export interface Schema extends BoardSchema, AccessSchema {
   task_search: TaskSearchTable;
   queued_runs: QueuedRunsTable;
   queue_lines: QueueLinesTable;
+  runners: RunnersTable;
   remote_calls: RemoteCallsTable;
   transcripts: TranscriptsTable;
   feed_end: FeedEndTable;
@@ -64,6 +65,8 @@ interface TasksTable {
   /** Grows with each adoption and each resume: who names an earlier one has lost the run. */
   fence: number;
   machine: string;
+  /** The clone that it works in, as JSON; null if it works in the folder that it was launched for. */
+  clone: Generated<string | null>;
   progress: string;
 }
 
@@ -180,6 +183,10 @@ interface QueuedRunsTable {
   retries: number;
   source: string | null;
   limits: string;
+  /** Why only one machine can do it. */
+  bound: Generated<string | null>;
+  /** Why the last runner that claimed it gave it back. */
+  trouble: Generated<string | null>;
 }
 
 /** The different needs of all runs that were ever queued. */
@@ -190,6 +197,24 @@ interface QueueLinesTable {
   /** A JSON array of texts. */
   labels: string;
   machine: string | null;
+  remote: Generated<string | null>;
+}
+
+/** Runners that live, and those that are gone for a short time. */
+interface RunnersTable {
+  id: string;
+  machine: string;
+  hostname: string;
+  version: string;
+  /** What it takes from the queue, as JSON. */
+  offer: string;
+  load: number;
+  /** What it cannot do and why, as JSON. */
+  lacks: string;
+  state: string;
+  started_at: number;
+  /** By the database's clock. */
+  seen_at: number;
 }
 
 /** The totals of all tasks and runs of one agent, written with every event that changes them. */

@@ -13,6 +13,7 @@ import type { AccessRecords } from "./access/records.ts";
 import type { BoardRecords } from "./board/records.ts";
 import type { RemoteCallRecords } from "./calls/records.ts";
 import type { QueuedRun, RunClaim, RunQueue } from "./queue/run-queue.ts";
+import type { RunnerRecords } from "./runners/records.ts";
 import type { TranscriptRecords } from "./transcripts/records.ts";
 
 /** Which tasks to read. All given fields must match. */
@@ -254,6 +255,8 @@ export interface Store {
   readonly access: AccessRecords;
   /** Runs that wait for any runner. */
   readonly queue: RunQueue;
+  /** Who does them. */
+  readonly runners: RunnerRecords;
   /** What one process asks another to do. */
   readonly calls: RemoteCallRecords;
   /** What ended runs show, for readers on other machines. */

@@ -53,6 +53,8 @@ const detail: fc.Arbitrary<PhaseDetail | null> = fc.oneof(
 
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
 
+const clone = fc.record({ hostname: text, remote: text, branch: text });
+
 const about = {
   host: text,
   directory: text,
@@ -95,6 +97,7 @@ export function anyTask(id: string): fc.Arbitrary<Task> {
     clearedAt: maybe(time),
     cancelRequestedAt: maybe(time),
     fence: fc.nat(),
+    clone: maybe(clone),
     progress: anyProgress,
   });
 }
@@ -117,6 +120,7 @@ export function anyTaskEvent(id: string): fc.Arbitrary<TaskEvent> {
       agent: text,
       model: maybe(text),
       messageId: text,
+      clone: maybe(clone),
     }),
     "task.resumed": fc.record({ at: time, prompt: text, messageId: text, owner: maybe(text), allow }),
     "run.progressed": fc.record({ at: time, run, progress: anyProgress }),

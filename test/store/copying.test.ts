@@ -50,7 +50,7 @@ const DEAD = {
   machine: "",
   leaseLeft: null,
 };
-const NEEDS = { host: "scripted", model: null, labels: ["gpu"], machine: null };
+const NEEDS = { host: "scripted", model: null, labels: ["gpu"], machine: null, remote: null };
 
 /** Some of everything that this version can store; several pages of tasks. */
 async function fill(store: Store): Promise<void> {
@@ -68,7 +68,15 @@ async function fill(store: Store): Promise<void> {
   await store.board.queueFollowUp(followUp);
   await store.queue.open(NEEDS);
   await store.write(async (transaction) => {
-    await transaction.enqueue({ ...NEEDS, taskId: "queued", priority: 0, retries: 0, source: null, limits: {} });
+    await transaction.enqueue({
+      ...NEEDS,
+      taskId: "queued",
+      priority: 0,
+      retries: 0,
+      source: null,
+      bound: null,
+      limits: {},
+    });
     const task = newTask("queued", { sessionId: "", messageId: "", owner: null });
     await transaction.apply("queued", { type: "task.created", at: 1, task });
   });

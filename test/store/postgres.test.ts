@@ -66,8 +66,8 @@ describe("postgres driver", () => {
     // One for each model that anybody ever named: more than a statement may have parameters.
     const rows = "select 'line-' || n, 'scripted', 'any/' || n, '[]', null from generate_series(1, 70000) n";
     await asAdministrator(`insert into ${schema}.queue_lines (line, host, model, labels, machine) ${rows}`);
-    const needs = { host: "scripted", model: "p/m", labels: [], machine: null };
-    const run = { ...needs, taskId: "a", priority: 0, retries: 0, source: null, limits: {} };
+    const needs = { host: "scripted", model: "p/m", labels: [], machine: null, remote: null };
+    const run = { ...needs, taskId: "a", priority: 0, retries: 0, source: null, bound: null, limits: {} };
     await store.queue.open(run);
     await store.write(async (transaction) => {
       await transaction.enqueue(run);
@@ -163,7 +163,7 @@ describe("postgres driver", () => {
     await asAdministrator("create schema queueless authorization queueless");
     const address = connectionString.replace("postgres:password@", "queueless:password@");
     const store = await postgresStore({ connectionString: address, schema: "queueless" });
-    const opening = store.queue.open({ host: "scripted", model: null, labels: [], machine: null });
+    const opening = store.queue.open({ host: "scripted", model: null, labels: [], machine: null, remote: null });
     await expect(opening).rejects.toMatchObject({
       code: "store_unavailable",
       message: expect.stringContaining("rights"),

@@ -135,6 +135,10 @@ describe("the clone of a task", () => {
     expect(new Set(made.map(({ directory }) => directory)).size).toBe(4);
     for (const { directory } of made) expect(existsSync(join(directory, "new.txt"))).toBe(true);
     expect(readdirSync(join(base, "repositories"))).toHaveLength(1);
+    // Two claims of one task, one of which was lost.
+    const twice = ["e", "e"].map((id) => makeTaskClone(request(base, { remote, commit: newer, id })));
+    const [one, two] = await Promise.all(twice);
+    expect(two).toEqual(one as NonNullable<typeof one>);
   });
 
   test("comes from a repository of this machine if that has the commit and the same remote", async () => {

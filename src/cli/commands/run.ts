@@ -77,6 +77,10 @@ async function runPrompt(invocation: Invocation): Promise<number> {
   const task = await client.task(handle);
   if (given.flag("wait")) return waitAndShow(invocation, task, timeoutMs);
   screen.show(task, () => screen.line(task.id));
+  if (task.queue?.bound) {
+    screen.hint(`Only a runner of this machine can do it: ${oneLine(task.queue.bound)}.`);
+  }
+  if (task.queue?.waitsFor) screen.hint(oneLine(task.queue.waitsFor));
   screen.hint(
     `"${oneLine(task.description)}" ${queue ? "waits for a runner" : "is running"}. asyncagents logs -f ${shortId(task.id)} · wait · show · cancel`,
   );

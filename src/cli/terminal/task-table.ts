@@ -41,7 +41,7 @@ export function taskTableColumns(paint: Paint, now: number, width: number): Colu
   return columns.filter(({ wideOnly }) => !wideOnly || width >= NARROW);
 }
 
-/** The description; for a retrying task, with the reason. */
+/** The description; with the reason for a task that is retrying or waits for a runner. */
 function describedWith(task: BackgroundTask): string {
   const reason = isLive(task.status) ? reasonOf(task) : null;
   return reason === null ? task.description : `${reason}: ${task.description}`;
@@ -54,9 +54,10 @@ export function taskState({ status, phase, phaseDetail }: BackgroundTask): strin
   return phase === null || phase === "working" ? status : phase;
 }
 
-/** The reason for the state, if there is one: why it failed, was cancelled, or is retrying. */
-export function reasonOf({ status, phaseDetail, error }: BackgroundTask): string | null {
+/** The reason for the state, if there is one: why it failed, was cancelled, is retrying, or waits for a runner. */
+export function reasonOf({ status, phaseDetail, error, queue }: BackgroundTask): string | null {
   if (isLive(status)) {
+    if (queue) return queue.waitsFor;
     if (phaseDetail?.kind !== "retrying") return null;
     return `${phaseDetail.reason} (${quantity(phaseDetail.count, "try")})`.replace("trys", "tries");
   }
@@ -120,6 +121,22 @@ export function toldHint({ id, notice }: BackgroundTask): string | null {
   return `Its parent was not notified. Try again: asyncagents tell ${shortId(id)}`;
 }
 
+/** Why the last runner that tried could not begin it, if nothing else says so. */
+function triedField({ queue }: BackgroundTask): [string, string][] {
+  if (!queue?.trouble || queue.waitsFor?.includes(queue.trouble)) return [];
+  return [["tried", queue.trouble]];
+}
+
+/** Where it is, or can be, if there are several machines. */
+function placeFields({ clone, queue, machine }: BackgroundTask): [string, string][] {
+  if (clone && !queue)
+    return [["clone", `on ${clone.hostname} (${machine}), branch ${clone.branch}, of ${clone.remote}`]];
+  if (machine) return [["machine", machine]];
+  if (!queue) return [];
+  if (queue.remote) return [["machine", `any: runners clone ${queue.remote} at ${queue.commit?.slice(0, 12)}`]];
+  return queue.bound ? [["machine", `${queue.machine} only: ${queue.bound}`]] : [];
+}
+
 export function taskFields(task: BackgroundTask, paint: Paint, now: number): (readonly [string, string])[] {
   const { progress } = task;
   const fields: [string, string][] = [
@@ -129,6 +146,8 @@ export function taskFields(task: BackgroundTask, paint: Paint, now: number): (re
     ["about", oneLine(task.description)],
     ["agent", `${task.agent} on ${task.host}${task.model ? ` (${task.model})` : ""}`],
     ["directory", task.directory],
+    ...placeFields(task),
+    ...triedField(task),
     ["started", `${task.startedAt} (${shortDuration(now - Date.parse(task.startedAt))} ago)`],
     ["took", longDuration(tookOf(task, now))],
     [

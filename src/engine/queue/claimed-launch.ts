@@ -6,7 +6,7 @@
 import { type AgentInfo, isRefusal } from "../../hosts/host.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import type { TaskClaimed } from "../../model/events.ts";
-import { isLive, type Task } from "../../model/task.ts";
+import { isLive, type Task, type TaskClone } from "../../model/task.ts";
 import type { Transition } from "../../model/transition.ts";
 import type { ClaimedRun } from "../../store/queue/run-queue.ts";
 import type { EngineContext } from "../context.ts";
@@ -21,13 +21,16 @@ interface LaunchParts {
   findAgent(name: string): Promise<AgentInfo>;
 }
 
-/** Resolves when the run is stored as this engine's. Rejects with `task_not_live` if the claim was lost. */
-export function launchClaimed(parts: LaunchParts, claimed: ClaimedRun): Promise<Task> {
+/**
+ * Resolves when the run is stored as this engine's. Rejects with `task_not_live` if the claim was lost. `clone` says
+ * where the engine's directory comes from, if this machine had to get it.
+ */
+export function launchClaimed(parts: LaunchParts, claimed: ClaimedRun, clone: TaskClone | null): Promise<Task> {
   const { driver } = parts;
-  return driver.admit(() => driver.lull.during(() => launch(parts, claimed)));
+  return driver.admit(() => driver.lull.during(() => launch(parts, claimed, clone)));
 }
 
-async function launch(parts: LaunchParts, claimed: ClaimedRun): Promise<Task> {
+async function launch(parts: LaunchParts, claimed: ClaimedRun, clone: TaskClone | null): Promise<Task> {
   const { context, driver } = parts;
   const { host, reach, now, instance } = context;
   const { task } = claimed;
@@ -43,6 +46,7 @@ async function launch(parts: LaunchParts, claimed: ClaimedRun): Promise<Task> {
     machine: instance.machine,
     sessionId,
     directory: instance.directory,
+    clone,
     agent: agent.name,
     model,
     messageId: host.newMessageId(),

@@ -4,25 +4,41 @@
  * before that ends the run, or gives it back if another runner may do better. A begun run is its engine's.
  */
 import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
+import type { TaskClone } from "../../model/task.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { Log } from "../../process/log.ts";
 import { SerialQueue } from "../../process/serial-queue.ts";
 import type { ClaimedRun, ClaimRequest, QueueLimits } from "../../store/queue/run-queue.ts";
+import type { RunnerLack } from "../../store/runners/records.ts";
 import type { FeedEntry, Store } from "../../store/store.ts";
 import type { Engine } from "../engine.ts";
 
 const LEASE_MS = 60_000;
 const POLL_MS = 5_000;
 /** How long a host that could not be opened gets no runs. */
-const REST_MS = 60_000;
+const HOST_REST_MS = 60_000;
+/** How long runs are left to others whose repository could not be cloned here. */
+const REMOTE_REST_MS = 5 * 60_000;
+/** How many of them a runner remembers. */
+const MOST_RESTING = 100;
+const MAX_REASON = 1_000;
 
 /** What a runner takes from the queue. */
 export interface RunnerOffer extends Pick<ClaimRequest, "hosts" | "labels" | "machine"> {
   /** Identifies the runner. */
   id: string;
+  /** The machine's name, for people. */
+  name: string;
   /** How many runs it does at once. */
   max: number;
   limits: QueueLimits;
+}
+
+/** The folder of a run on this machine. */
+export interface RunFolder {
+  directory: string;
+  /** Null if it is the folder that the task was launched for. */
+  clone: TaskClone | null;
 }
 
 export interface ClaimerContext extends Clock {
@@ -32,8 +48,11 @@ export interface ClaimerContext extends Clock {
   /** The engines of this process. */
   engines(): readonly Engine[];
   open(host: string, directory: string): Promise<Engine>;
-  /** Where this machine has, or gets, the folder of a run. Rejects if it cannot. */
-  folderOf(claimed: ClaimedRun): Promise<string>;
+  /**
+   * Where this machine has, or gets, the folder of a run. Rejects with `repo_unavailable` if another machine may do
+   * better.
+   */
+  folderOf(claimed: ClaimedRun): Promise<RunFolder>;
   onEntries(listener: (entries: readonly FeedEntry[]) => void): () => void;
   /** Whether the lease of the runner's instance goes on: without it, others may think that the runner is gone. */
   mayAct(): boolean;
@@ -46,8 +65,8 @@ export class Claimer {
   readonly #leaseMs: number;
   /** Claims whose runs have not begun. A run may have two: one that ran out on the way, and the next one. */
   readonly #beginning = new Set<ClaimedRun>();
-  /** Hosts that could not be opened, with the time from which they are tried again. */
-  readonly #resting = new Map<string, number>();
+  /** Hosts and repositories that could not be had, until when they are not tried again, and why. */
+  readonly #resting = new Map<string, RunnerLack & { until: number }>();
   readonly #looks = new SerialQueue();
   #isDue = false;
   /** Whether the queue may hold something for this runner. */
@@ -74,6 +93,13 @@ export class Claimer {
   get load(): number {
     const driven = this.#context.engines().reduce((sum, { liveRuns }) => sum + liveRuns, 0);
     return driven + this.#beginning.size;
+  }
+
+  /** What this runner could not do lately, and does not try now. */
+  get lacks(): RunnerLack[] {
+    const now = this.#context.monotonic();
+    for (const [key, { until }] of this.#resting) if (until <= now) this.#resting.delete(key);
+    return [...this.#resting.values()].map(({ kind, name, reason }) => ({ kind, name, reason }));
   }
 
   /** Claims nothing more. What was claimed still begins. */
@@ -129,11 +155,14 @@ export class Claimer {
   async #claim(): Promise<void> {
     const { store, offer, now } = this.#context;
     const count = offer.max - this.load;
-    const hosts = offer.hosts.filter((host) => !this.#isResting(host));
+    const { lacks } = this;
+    const hosts = offer.hosts.filter((host) => !lacks.some(({ kind, name }) => kind === "host" && name === host));
+    const withoutRemotes = lacks.flatMap(({ kind, name }) => (kind === "repository" ? [name] : []));
     if (count <= 0 || hosts.length === 0 || this.#isDraining || !this.#context.mayAct()) return;
     const { id: runner, labels, machine, limits } = offer;
     const leaseMs = this.#leaseMs;
-    const runs = await store.queue.claim({ runner, hosts, labels, machine, limits, count, leaseMs, at: now() });
+    const claim = { runner, hosts, labels, machine, withoutRemotes, limits, count, leaseMs, at: now() };
+    const runs = await store.queue.claim(claim);
     this.#mayWait = runs.length === count || Object.keys(limits).length > 0;
     for (const run of runs) {
       this.#beginning.add(run);
@@ -152,25 +181,38 @@ export class Claimer {
       const folder = await folderOf(claimed);
       let engine: Engine;
       try {
-        engine = await open(host, folder);
+        engine = await open(host, folder.directory);
       } catch (thrown) {
-        this.#rest(host);
-        log.error("a host could not be opened; another runner may have it", { task, host, error: messageOf(thrown) });
-        await this.#release(claimed);
+        const reason = messageOf(thrown);
+        log.error("a host could not be opened; another runner may have it", { task, host, error: reason });
+        await this.#leave(claimed, { kind: "host", name: host, reason }, HOST_REST_MS);
         return;
       }
-      await engine.launchClaimed(claimed);
+      await engine.launchClaimed(claimed, folder.clone);
     } catch (thrown) {
       const isLost = AsyncAgentsError.isInstance(thrown) && thrown.code === "task_not_live";
       if (isLost) return log.info("a claimed run is not this runner's any more", { task });
       log.error("a claimed run could not begin", { task, error: messageOf(thrown) });
       if (isStoreFailure(thrown)) return;
+      const { remote } = claimed.run;
+      if (remote !== null && AsyncAgentsError.isInstance(thrown) && thrown.code === "repo_unavailable") {
+        const lack = { kind: "repository", name: remote, reason: thrown.message } as const;
+        return this.#leave(claimed, lack, REMOTE_REST_MS);
+      }
       await this.#fail(claimed, messageOf(thrown));
     }
   }
 
-  async #release(claimed: ClaimedRun): Promise<void> {
-    await this.#context.store.queue.release(claimed).catch((thrown: unknown) => {
+  /** Gives a claim back, and does not try the same again for a while. */
+  async #leave(claimed: ClaimedRun, lack: RunnerLack, restMs: number): Promise<void> {
+    const { store, offer, monotonic } = this.#context;
+    const key = `${lack.kind} ${lack.name}`;
+    this.#resting.delete(key);
+    this.#resting.set(key, { ...lack, reason: lack.reason.slice(0, MAX_REASON), until: monotonic() + restMs });
+    const oldest = this.#resting.keys().next().value;
+    if (this.#resting.size > MOST_RESTING && oldest !== undefined) this.#resting.delete(oldest);
+    const trouble = `${offer.name}: ${lack.reason}`.slice(0, MAX_REASON);
+    await store.queue.release(claimed, trouble).catch((thrown: unknown) => {
       const error = messageOf(thrown);
       this.#context.log.error("a claim could not be given back; it runs out", { task: claimed.taskId, error });
     });
@@ -199,14 +241,6 @@ export class Claimer {
     } catch (thrown) {
       log.error("claims could not be extended; it is tried again", { error: messageOf(thrown) });
     }
-  }
-
-  #isResting(host: string): boolean {
-    return (this.#resting.get(host) ?? 0) > this.#context.monotonic();
-  }
-
-  #rest(host: string): void {
-    this.#resting.set(host, this.#context.monotonic() + REST_MS);
   }
 }
 

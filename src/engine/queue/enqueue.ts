@@ -26,8 +26,14 @@ export interface QueueChoices {
 /** Where the task works, as seen from here. */
 export interface QueueFolder {
   directory: string;
-  /** Where other machines get it from; null if only this one can. */
-  source: RunSource | null;
+  /** Where other machines get it from; null if only this one can do the task. */
+  repository: FolderRepository | null;
+  /** Why other machines cannot, for people; null if they can, or there are none. */
+  bound: string | null;
+}
+
+export interface FolderRepository extends Pick<RunSource, "commit" | "path"> {
+  remote: string;
 }
 
 export interface QueueRequest extends Pick<LaunchRequest, "description" | "prompt" | "batch" | "model" | "limits"> {
@@ -56,13 +62,15 @@ export async function enqueueTask(context: EnqueueContext, caller: Caller, reque
   const { host, agent, model = caller.model, limits = {}, folder } = request;
   const { labels = [], priority = 0, retry = 0 } = request.choices;
   const id = newId("tsk");
-  const { source, directory } = folder;
-  const needs = { host, model, labels: [...new Set(labels)].toSorted(), machine: source ? null : machine };
+  const { repository, bound, directory } = folder;
+  const source = repository && { commit: repository.commit, path: repository.path, machine, directory };
+  const place = { machine: source ? null : machine, remote: repository?.remote ?? null };
+  const needs = { host, model, labels: [...new Set(labels)].toSorted(), ...place };
   await store.queue.open(needs);
   const written = await store.write(async (transaction) => {
     if (request.mostWaiting !== undefined) await assertRoom(transaction, request.mostWaiting);
     const batchId = await batchFor(transaction, caller, request.batch, () => newId("bat"));
-    await transaction.enqueue({ ...needs, taskId: id, priority, retries: retry, source, limits });
+    await transaction.enqueue({ ...needs, taskId: id, priority, retries: retry, source, bound, limits });
     const task = {
       id,
       sessionId: "",

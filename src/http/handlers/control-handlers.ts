@@ -9,7 +9,7 @@ import type { Task } from "../../model/task.ts";
 import { type CallOrigin, isOwner, isPerson } from "../../protocol/call-origin.ts";
 import type { LaunchBody } from "../../protocol/tasks.ts";
 import type { OperationContext } from "../api-context.ts";
-import { wireDetail, wireTask } from "../wire.ts";
+import { wireDetail, wireTask, withQueuePlace } from "../wire.ts";
 import type { RemoteHandlers, StatusHandlers } from "./status-handler.ts";
 
 export const cancelHandler: StatusHandlers<"cancel"> = {
@@ -28,8 +28,10 @@ export const controlHandlers: RemoteHandlers<"launch" | "resume" | "fork" | "tel
     }
     const place = isOwner(origin) ? { host, directory } : await allowedPlace(context, { host, directory }, origin);
     const launch = { description, prompt, agent, ...place, batch };
-    if (call.input.queue !== undefined)
-      return wireTask(await queueTask(desk, queuedLaunch(launch, call.input), origin));
+    if (call.input.queue !== undefined) {
+      const { task } = await queueTask(desk, queuedLaunch(launch, call.input), origin);
+      return withQueuePlace(wireTask(task), (await desk.queuePlaces([task])).get(task.id));
+    }
     const launched = await launchTask(desk, launch, () => remote.daemon());
     return "instance" in launched ? remote.call(launched.instance, "launch", call) : wireTask(launched.task);
   },

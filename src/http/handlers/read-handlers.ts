@@ -10,7 +10,17 @@ import { OPERATIONS, type OperationName, type OperationOutput } from "../../prot
 import type { ApiContext } from "../api-context.ts";
 import { openApiDocument } from "../openapi.ts";
 import { replyJson } from "../reply.ts";
-import { iso, READ_CHARS, TEXT_CHARS, wireDetail, wireGroup, wireRun, wireTask } from "../wire.ts";
+import {
+  iso,
+  READ_CHARS,
+  TEXT_CHARS,
+  wireDetail,
+  wireGroup,
+  wireRun,
+  wireRunner,
+  wireTask,
+  withQueuePlace,
+} from "../wire.ts";
 import { readLogs } from "./logs.ts";
 import type { StatusCall, StatusHandlers } from "./status-handler.ts";
 
@@ -20,13 +30,19 @@ const LOCAL_USER = { name: "local user", role: "admin", door: "local" } as const
 type ReadName = Exclude<StatusOperationName, "launch" | "cancel" | "resume" | "fork" | "tell" | "answer">;
 
 export const readHandlers: StatusHandlers<ReadName> = {
-  async tasks({ overview }, { input }) {
+  async tasks({ overview, desk }, { input }) {
     const { limit, offset, parent, group, id, ...filters } = input;
     const scope = { ...filters, parentSessionId: parent, batchId: group, idPrefix: id };
     const page = await overview.tasks({ ...scope, limit, offset, textChars: READ_CHARS });
-    return { tasks: page.tasks.map((task) => wireTask(task, TEXT_CHARS)), total: page.total, limit, offset };
+    const places = await desk.queuePlaces(page.tasks);
+    const tasks = page.tasks.map((task) => withQueuePlace(wireTask(task, TEXT_CHARS), places.get(task.id)));
+    return { tasks, total: page.total, limit, offset };
   },
-  task: async ({ overview }, { id }) => wireDetail(await overview.task(id), await overview.notice(id)),
+  async task({ overview, desk }, { id }) {
+    const task = await overview.task(id);
+    const place = (await desk.queuePlaces([task])).get(id);
+    return withQueuePlace(wireDetail(task, await overview.notice(id)), place);
+  },
   runs: async ({ overview }, { id }) => (await overview.runs(id)).map((run) => wireRun(run, id)),
   async logs(context, call) {
     const { messages, before } = await readLogs(context, call);
@@ -46,6 +62,7 @@ export const readHandlers: StatusHandlers<ReadName> = {
       return { id, host, directory, agents: agents.map(({ name, description }) => ({ name, description })) };
     });
   },
+  runners: async ({ desk, now }) => (await desk.runners()).map((runner) => wireRunner(runner, now())),
   openapi: async ({ version }) => openApiDocument(version),
   async caller(_context, { caller: { token }, origin }) {
     const allowed = (Object.keys(OPERATIONS) as OperationName[]).filter((name) =>

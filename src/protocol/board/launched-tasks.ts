@@ -43,6 +43,10 @@ export const launchedTaskOperations = {
     output: z.object({
       handle: z.string().describe("The launched task; wait_tasks takes it"),
       status: z.string().describe("running"),
+      only_here: z
+        .string()
+        .optional()
+        .describe("Why only a runner of this machine can do a queued task; absent when any can"),
     }),
   }),
   wait_tasks: boardOperation({

@@ -23,6 +23,7 @@ import { remoteCallsTable } from "./12-remote-calls.ts";
 import { transcriptsTable } from "./13-transcripts.ts";
 import { feedOrder } from "./14-feed-order.ts";
 import { wakes } from "./15-wake.ts";
+import { runnersTable } from "./16-runners.ts";
 
 type Migration = (kysely: Kysely<Schema>, dialect: Dialect) => Promise<void>;
 
@@ -42,6 +43,7 @@ const MIGRATIONS: readonly Migration[] = [
   transcriptsTable,
   feedOrder,
   wakes,
+  runnersTable,
 ];
 
 /** The version that this code reads and writes. */

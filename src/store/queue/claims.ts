@@ -12,9 +12,9 @@ import { lock } from "../sql/lock.ts";
 import { together } from "../sql/together.ts";
 import { readTasksById } from "../tasks/reads.ts";
 import type { Lines } from "./lines.ts";
-import { putInLine, readLines, type StoredLine } from "./queued-runs.ts";
+import { putInLine, queuedRunOf, readLines, type StoredLine } from "./queued-runs.ts";
 import { Room } from "./room.ts";
-import type { ClaimedRun, ClaimRequest, RunClaim } from "./run-queue.ts";
+import type { ClaimedRun, ClaimRequest, RunClaim, RunNeeds } from "./run-queue.ts";
 
 export interface QueueTables {
   dialect: Dialect;
@@ -78,9 +78,10 @@ export async function releaseClaim(
   kysely: Kysely<Schema>,
   lines: Lines,
   { taskId, fence }: RunClaim,
+  trouble?: string,
 ): Promise<boolean> {
   const rows = await held(kysely, taskId, fence)
-    .set({ state: "waiting", claimed_by: null, claimed_until: null })
+    .set({ state: "waiting", claimed_by: null, claimed_until: null, ...(trouble !== undefined && { trouble }) })
     .returningAll()
     .execute();
   for (const row of rows) await putInLine(kysely, lines, row);
@@ -117,8 +118,9 @@ function held(kysely: Kysely<Schema>, taskId: string, fence: number) {
     .where("state", "=", "claimed");
 }
 
-function serves({ hosts, labels, machine }: ClaimRequest, line: StoredLine): boolean {
+function serves({ hosts, labels, machine, withoutRemotes = [] }: ClaimRequest, line: StoredLine): boolean {
   const isHere = line.machine === null || line.machine === machine;
+  if (line.remote !== null && withoutRemotes.includes(line.remote)) return false;
   return isHere && hosts.includes(line.host) && line.labels.every((label) => labels.includes(label));
 }
 
@@ -220,13 +222,16 @@ async function withTasks(
     const task = tasks.get(row.task_id);
     const line = lines.get(row.line);
     if (task === undefined || line === undefined || !awaitsRunner(task)) return [];
-    const { host, model, labels, machine } = line;
-    const { priority, retries, fence } = row;
-    const source = row.source === null ? null : JSON.parse(row.source);
-    const limits = JSON.parse(row.limits);
-    const run = { taskId: task.id, host, model, labels, machine, priority, retries, source, limits };
-    return [{ taskId: task.id, fence, task, run }];
+    return [{ taskId: task.id, fence: row.fence, task, run: queuedRunOf(row, line) }];
   });
+}
+
+const MOST_AT_WORK = 1_000;
+
+/** The lines with runs that are claimed or at work, and how many. */
+export async function readAtWork(kysely: Kysely<Schema>): Promise<(readonly [RunNeeds, number])[]> {
+  const counted = await atWork(kysely, await readLines(kysely));
+  return counted.filter(([, runs]) => runs > 0).slice(0, MOST_AT_WORK);
 }
 
 function byOrder(one: QueuedRow, other: QueuedRow): number {

@@ -1,16 +1,16 @@
 /** The queue on the store's database: combines the claims and the lines. Contains no SQL. */
 import type { Kysely } from "kysely";
 import type { Schema } from "../schema.ts";
-import { claimRuns, extendClaim, type QueueTables, releaseClaim } from "./claims.ts";
-import { addLine, lineOf } from "./queued-runs.ts";
+import { claimRuns, extendClaim, type QueueTables, readAtWork, releaseClaim } from "./claims.ts";
+import { addLine, lineOf, readWaiting } from "./queued-runs.ts";
 import type { RunClaim, RunQueue } from "./run-queue.ts";
 
 /** How many lines are known to exist; a line that is not known costs a write. */
 const MOST_KNOWN = 1_000;
 
-type Write = <T>(work: (kysely: Kysely<Schema>) => Promise<T>) => Promise<T>;
+type Run = <T>(work: (kysely: Kysely<Schema>) => Promise<T>) => Promise<T>;
 
-export function kyselyQueue(tables: QueueTables, write: Write): RunQueue {
+export function kyselyQueue(tables: QueueTables, { read, write }: { read: Run; write: Run }): RunQueue {
   const { dialect, lines } = tables;
   const known = new Set<string>();
   return {
@@ -29,6 +29,8 @@ export function kyselyQueue(tables: QueueTables, write: Write): RunQueue {
         for (const claim of claims) if (!(await extendClaim(kysely, dialect, claim, lease))) lost.push(claim);
         return lost;
       }),
-    release: (claim) => write((kysely) => releaseClaim(kysely, lines, claim)),
+    release: (claim, trouble) => write((kysely) => releaseClaim(kysely, lines, claim, trouble)),
+    waiting: (taskIds) => read((kysely) => readWaiting(kysely, taskIds)),
+    atWork: () => read(readAtWork),
   };
 }

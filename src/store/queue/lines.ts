@@ -6,7 +6,7 @@
 import type { Kysely } from "kysely";
 import type { Schema } from "../schema.ts";
 
-export interface WaitingRun {
+export interface LinePlace {
   taskId: string;
   line: string;
   priority: number;
@@ -16,7 +16,7 @@ export interface Lines {
   /** Makes a line, outside of any transaction. Does nothing if there is one. */
   open(line: string): Promise<void>;
   /** Puts a run into its line. Returns what `remove` needs to find it. */
-  add(kysely: Kysely<Schema>, run: WaitingRun): Promise<string>;
+  add(kysely: Kysely<Schema>, run: LinePlace): Promise<string>;
   /** Removes the first runs of a line and returns their tasks' ids. Those that others are removing are left out. */
   take(kysely: Kysely<Schema>, line: string, count: number): Promise<string[]>;
   remove(kysely: Kysely<Schema>, line: string, ticket: string): Promise<void>;

@@ -7,20 +7,22 @@ import type { Kysely } from "kysely";
 import { preparedQuery } from "../compiled-query.ts";
 import type { RowOf, Schema } from "../schema.ts";
 import type { Lines } from "./lines.ts";
-import type { QueuedRun, RunNeeds } from "./run-queue.ts";
+import type { QueuedRun, RunNeeds, WaitingRun } from "./run-queue.ts";
 
 export interface StoredLine extends RunNeeds {
   line: string;
 }
 
+const LINE_COLUMNS = ["line", "host", "model", "labels", "machine", "remote"] as const;
+
 /** Not a name that can be read: it goes into names of the database. */
-export function lineOf({ host, model, labels, machine }: RunNeeds): string {
-  const needs = JSON.stringify([host, model, [...new Set(labels)].toSorted(), machine]);
+export function lineOf({ host, model, labels, machine, remote }: RunNeeds): string {
+  const needs = JSON.stringify([host, model, [...new Set(labels)].toSorted(), machine, ...(remote ? [remote] : [])]);
   return `line-${createHash("sha256").update(needs).digest("hex").slice(0, 32)}`;
 }
 
 export async function addLine(kysely: Kysely<Schema>, needs: RunNeeds): Promise<void> {
-  const { host, model, labels, machine } = needs;
+  const { host, model, labels, machine, remote } = needs;
   await kysely
     .insertInto("queue_lines")
     .values({
@@ -29,6 +31,7 @@ export async function addLine(kysely: Kysely<Schema>, needs: RunNeeds): Promise<
       model,
       labels: JSON.stringify([...new Set(labels)].toSorted()),
       machine,
+      remote,
     })
     .onConflict((conflict) => conflict.column("line").doNothing())
     .execute();
@@ -38,7 +41,7 @@ export async function addLine(kysely: Kysely<Schema>, needs: RunNeeds): Promise<
 export async function readLines(kysely: Kysely<Schema>): Promise<StoredLine[]> {
   const rows = await kysely
     .selectFrom("queue_lines")
-    .select(["line", "host", "model", "labels", "machine"])
+    .select(LINE_COLUMNS)
     .where("line", "in", (inner) => inner.selectFrom("queued_runs").select("queued_runs.line"))
     .orderBy("line")
     .execute();
@@ -68,8 +71,45 @@ export async function addQueuedRun(kysely: Kysely<Schema>, lines: Lines, run: Qu
       retries: run.retries,
       source: run.source === null ? null : JSON.stringify(run.source),
       limits: JSON.stringify(run.limits),
+      bound: run.bound,
+      trouble: null,
     })
     .execute();
+}
+
+/** What a row and its line say about a run. */
+export function queuedRunOf(row: RowOf<"queued_runs">, { host, model, labels, machine, remote }: RunNeeds): QueuedRun {
+  return {
+    taskId: row.task_id,
+    host,
+    model,
+    labels,
+    machine,
+    remote,
+    priority: row.priority,
+    retries: row.retries,
+    source: row.source === null ? null : JSON.parse(row.source),
+    bound: row.bound,
+    limits: JSON.parse(row.limits),
+  };
+}
+
+export async function readWaiting(kysely: Kysely<Schema>, taskIds: readonly string[]): Promise<WaitingRun[]> {
+  if (taskIds.length === 0) return [];
+  const rows = await kysely
+    .selectFrom("queued_runs")
+    .innerJoin("queue_lines", "queue_lines.line", "queued_runs.line")
+    .selectAll("queued_runs")
+    .select(["queue_lines.host", "queue_lines.model", "queue_lines.labels"])
+    .select(["queue_lines.machine", "queue_lines.remote"])
+    .where("task_id", "in", taskIds)
+    .where("state", "<>", "begun")
+    .execute();
+  return rows.map((row) => ({
+    ...queuedRunOf(row, { ...row, labels: JSON.parse(row.labels) }),
+    isClaimed: row.state === "claimed",
+    trouble: row.trouble,
+  }));
 }
 
 /** For a run whose row says that it waits. */

@@ -21,14 +21,20 @@ export class Room {
     return Math.min(Number.POSITIVE_INFINITY, ...left);
   }
 
+  /** A limit that leaves no room for such a run, as the runner's option says it; null if there is room. */
+  reached(line: Counted): string | null {
+    const found = this.#limitsOf(line).find(({ name, limit }) => limit <= (this.#counts.get(name) ?? 0));
+    return found === undefined ? null : `${found.name}=${found.limit}`;
+  }
+
   #limitsOf({ host, model, labels }: Counted): { name: string; limit: number }[] {
     const { total, hosts, models, labels: perLabel } = this.#limits;
     const limit = (name: string, value: number | undefined) => (value === undefined ? [] : [{ name, limit: value }]);
     return [
       ...limit("total", total),
-      ...limit(`host ${host}`, own(hosts, host)),
-      ...(model === null ? [] : limit(`model ${model}`, own(models, model))),
-      ...labels.flatMap((label) => limit(`label ${label}`, own(perLabel, label))),
+      ...limit(`host:${host}`, own(hosts, host)),
+      ...(model === null ? [] : limit(`model:${model}`, own(models, model))),
+      ...labels.flatMap((label) => limit(`label:${label}`, own(perLabel, label))),
     ];
   }
 }

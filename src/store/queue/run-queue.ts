@@ -15,12 +15,17 @@ export interface RunNeeds {
   labels: readonly string[];
   /** The machine that has the folder; null if any runner can get it from its repository. */
   machine: string | null;
+  /** The address of that repository; null if there is none. */
+  remote: string | null;
 }
 
-/** Where a runner on another machine gets the folder from. */
+/** What a runner on another machine checks out of the repository, and where the folder is as it is. */
 export interface RunSource {
-  remote: string;
   commit: string;
+  /** The folder within the repository; empty for all of it. */
+  path: string;
+  machine: string;
+  directory: string;
 }
 
 export interface QueuedRun extends RunNeeds {
@@ -30,8 +35,18 @@ export interface QueuedRun extends RunNeeds {
   /** How often an interrupted run may start again. */
   retries: number;
   source: RunSource | null;
+  /** Why only one machine can do it, for people; null if any can, or there is only one. */
+  bound: string | null;
   /** The limits of the run, where they differ from the runner's. */
   limits: RunLimits;
+}
+
+/** A queued run that no runner has begun. */
+export interface WaitingRun extends QueuedRun {
+  /** Whether a runner is about to begin it. */
+  isClaimed: boolean;
+  /** Why the last runner that claimed it gave it back; null if none did. */
+  trouble: string | null;
 }
 
 /** What a runner offers, and how much it claims. */
@@ -41,6 +56,8 @@ export interface ClaimRequest {
   hosts: readonly string[];
   labels: readonly string[];
   machine: string;
+  /** Repositories that the runner cannot get now, by their address. */
+  withoutRemotes?: readonly string[];
   count: number;
   leaseMs: number;
   /** Now, for a database without a clock of its own that all its users share. */
@@ -77,6 +94,10 @@ export interface RunQueue {
   claim(request: ClaimRequest): Promise<ClaimedRun[]>;
   /** Gives those claims more time. Returns those that were lost. */
   extend(claims: readonly RunClaim[], lease: { leaseMs: number; at: number }): Promise<RunClaim[]>;
-  /** Gives a claim back: the run waits in its place again. False if the claim was lost. */
-  release(claim: RunClaim): Promise<boolean>;
+  /** Gives a claim back: the run waits in its place again, and shows why, if given. False if the claim was lost. */
+  release(claim: RunClaim, trouble?: string): Promise<boolean>;
+  /** Those of these tasks that wait for a runner to begin them. */
+  waiting(taskIds: readonly string[]): Promise<WaitingRun[]>;
+  /** How many runs are claimed or at work, by what they need. At most 1,000 entries. */
+  atWork(): Promise<(readonly [RunNeeds, number])[]>;
 }

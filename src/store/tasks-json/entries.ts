@@ -130,6 +130,7 @@ function taskOfEntry(sessionId: string, fields: Fields, now: number): Task | nul
     fence: 0,
     wake: "each",
     machine: "",
+    clone: null,
     progress: fields.progress("progress") ?? before,
   };
 }

@@ -53,6 +53,7 @@ const TASK_COLUMNS = [
   "tasks.owner",
   "tasks.fence",
   "tasks.wake",
+  "tasks.clone",
   "runs.number",
   "runs.message_id",
   "runs.started_at as run_started_at",
@@ -135,6 +136,7 @@ export function taskOf(row: TaskRow): Task {
     owner: row.owner,
     fence: row.fence,
     wake: row.wake as Task["wake"],
+    clone: row.clone === null ? null : JSON.parse(row.clone),
   };
 }
 
@@ -174,7 +176,13 @@ export function changingColumns(task: Task) {
 
 /** The columns that only change while a task is in the queue. */
 export function placeColumns(task: Task) {
-  return { session_id: task.sessionId, directory: task.directory, model: task.model, machine: task.machine };
+  return {
+    session_id: task.sessionId,
+    directory: task.directory,
+    model: task.model,
+    machine: task.machine,
+    clone: task.clone === null ? null : JSON.stringify(task.clone),
+  };
 }
 
 export function taskRow(task: Task, createdSeq: number): Insertable<Schema["tasks"]> {

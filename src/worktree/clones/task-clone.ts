@@ -6,6 +6,7 @@
 import { existsSync, mkdirSync, realpathSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
+import { KeyedQueue } from "../../process/keyed-queue.ts";
 import { conditionOf } from "../condition.ts";
 import { discard } from "../discard.ts";
 import { inspectRepo } from "../git/repo.ts";
@@ -13,6 +14,8 @@ import { makeWorktrees } from "../make.ts";
 import { type Marked, marksIn } from "../mark.ts";
 import { expanded, remotesOf } from "./folder-source.ts";
 import { fetchedMirror, hasCommit, type MirrorRequest } from "./mirror.ts";
+
+const queue = new KeyedQueue();
 
 /** How many folders there may be whose work is nowhere else. */
 const MOST_FOLDERS = 500;
@@ -41,8 +44,10 @@ export const mirrorsFolder = (base: string) => join(base, "repositories");
 /** Rejects with `repo_unavailable` if another machine may do better, with `repo_invalid` if none can. */
 export async function makeTaskClone(request: CloneRequest): Promise<TaskFolder> {
   mkdirSync(request.base, { recursive: true, mode: 0o700 });
+  const base = realpathSync(request.base);
   try {
-    return await made({ ...request, base: realpathSync(request.base) });
+    // A runner may claim a task again while it is still busy with a claim that it lost.
+    return await queue.run(request.id, () => made({ ...request, base }));
   } catch (thrown) {
     if (AsyncAgentsError.isInstance(thrown) && thrown.code === "repo_invalid") throw thrown;
     throw unavailable(thrown);
@@ -54,8 +59,12 @@ async function made(request: CloneRequest): Promise<TaskFolder> {
   const earlier = marksIn(tasksFolder(base));
   const own = earlier.find(({ mark }) => mark.attemptId === id);
   if (own) {
+    const condition = conditionOf(own);
     // Made for a claim that was lost before the agent was prompted.
-    if (conditionOf(own) === "ready") return folderIn(own, path);
+    if (condition === "ready") return folderIn(own, path);
+    if (condition === "making") {
+      throw new AsyncAgentsError("repo_unavailable", `Another runner of this machine is making the folder of ${id}.`);
+    }
     await discard(own);
   }
   if (earlier.length >= MOST_FOLDERS) throw tooMany(base);

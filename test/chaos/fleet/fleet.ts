@@ -88,7 +88,7 @@ export class Fleet {
   async enqueue(name: string, prompt: string, retries: number): Promise<string> {
     const { store, host, work } = this;
     const id = makeId("tsk");
-    const needs = { host, model: null, labels: [], machine: null };
+    const needs = { host, model: null, labels: [], machine: null, remote: null };
     await store.queue.open(needs);
     const task = {
       id,
@@ -109,7 +109,7 @@ export class Fleet {
       machine: "",
     };
     await store.write(async (transaction) => {
-      await transaction.enqueue({ ...needs, taskId: id, priority: 0, retries, source: null, limits: {} });
+      await transaction.enqueue({ ...needs, taskId: id, priority: 0, retries, source: null, bound: null, limits: {} });
       return transaction.apply(id, { type: "task.created", at: Date.now(), task });
     });
     return id;

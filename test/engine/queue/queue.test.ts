@@ -2,12 +2,13 @@ import { describe, expect, test } from "bun:test";
 import type { CrashPoint } from "../../../src/engine/context.ts";
 import { PERSON } from "../../../src/engine/launch.ts";
 import { cancelQueued } from "../../../src/engine/queue/cancel-queued.ts";
-import { Claimer, type ClaimerContext } from "../../../src/engine/queue/claimer.ts";
+import { Claimer, type ClaimerContext, type RunFolder } from "../../../src/engine/queue/claimer.ts";
 import { enqueueTask, type QueueChoices } from "../../../src/engine/queue/enqueue.ts";
 import { call, gate, say } from "../../../src/hosts/scripted/script.ts";
 import { AsyncAgentsError } from "../../../src/model/errors.ts";
 import { INTERRUPTED } from "../../../src/model/evidence.ts";
 import type { Task } from "../../../src/model/task.ts";
+import type { ClaimedRun } from "../../../src/store/queue/run-queue.ts";
 import { eventually } from "../../../src/testing/eventually.ts";
 import { callerOf, codeOf, ended, NEVER, newWorld, notices, type Side, type World, when } from "../engine-bed.ts";
 
@@ -15,7 +16,7 @@ let ids = 0;
 
 function enqueue(world: World, side: Side, prompt: string, choices: QueueChoices = {}, parent = ""): Promise<Task> {
   const context = { store: side.store, now: world.now, newId: (prefix: string) => `${prefix}_${++ids}`, machine: "" };
-  const folder = { directory: "/work", source: null };
+  const folder = { directory: "/work", repository: null, bound: null };
   const request = { description: "queued", prompt, batch: null, host: "scripted", agent: "", folder, choices };
   return enqueueTask(context, parent === "" ? PERSON : callerOf(parent), request);
 }
@@ -23,7 +24,7 @@ function enqueue(world: World, side: Side, prompt: string, choices: QueueChoices
 /** A runner in the process of that side. */
 function claimer(world: World, side: Side, fields: Partial<ClaimerContext> = {}): Claimer {
   const { now, monotonic, after } = world;
-  const offer = { id: side.id, hosts: ["scripted"], labels: [], machine: "", max: 4, limits: {} };
+  const offer = { id: side.id, name: "here", hosts: ["scripted"], labels: [], machine: "", max: 4, limits: {} };
   const made = new Claimer({
     now,
     monotonic,
@@ -34,7 +35,7 @@ function claimer(world: World, side: Side, fields: Partial<ClaimerContext> = {})
     engines: () => [side.engine],
     open: async () => side.engine,
     onEntries: (listener) => side.supervisor.changes.onEntries(listener),
-    folderOf: async ({ task }) => task.directory,
+    folderOf: async ({ task }) => ({ directory: task.directory, clone: null }),
     mayAct: () => true,
     leaseMs: 1_000,
     pollMs: NEVER,
@@ -96,7 +97,7 @@ describe("a task for any runner", () => {
   test("waits while the runner is full, and begins when there is room", async () => {
     const world = newWorld();
     const side = await world.side();
-    const offer = { id: side.id, hosts: ["scripted"], labels: [], machine: "", max: 1, limits: {} };
+    const offer = { id: side.id, name: "here", hosts: ["scripted"], labels: [], machine: "", max: 1, limits: {} };
     const runner = claimer(world, side, { offer });
     const first = await enqueue(world, side, world.script(gate("held"), say("one")));
     await side.host.gate("held").reachedBy(1);
@@ -113,23 +114,23 @@ describe("a task for any runner", () => {
     const world = newWorld();
     const side = await world.side();
     const task = await enqueue(world, side, world.script(gate("held"), say("once")));
-    const folders: PromiseWithResolvers<string>[] = [];
+    const folders: PromiseWithResolvers<RunFolder>[] = [];
     const claims = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const folderOf = () => {
-      const folder = Promise.withResolvers<string>();
+      const folder = Promise.withResolvers<RunFolder>();
       claims[folders.push(folder) - 1]?.resolve();
       return folder.promise;
     };
-    const offer = { id: side.id, hosts: ["scripted"], labels: [], machine: "", max: 2, limits: {} };
+    const offer = { id: side.id, name: "here", hosts: ["scripted"], labels: [], machine: "", max: 2, limits: {} };
     const runner = claimer(world, side, { offer, folderOf, leaseMs: NEVER, pollMs: 5 });
     await claims[0]?.promise;
     world.pass(2 * NEVER);
     await claims[1]?.promise;
     // The first claim was lost meanwhile; the second one is still about to begin.
-    folders[0]?.resolve("/work");
+    folders[0]?.resolve({ directory: "/work", clone: null });
     await when(side, task, () => side.logged.includes("a claimed run is not this runner's any more"));
     expect(runner.load).toBe(1);
-    folders[1]?.resolve("/work");
+    folders[1]?.resolve({ directory: "/work", clone: null });
     await side.host.gate("held").reachedBy(1);
     expect(runner.load).toBe(1);
     side.host.gate("held").open();
@@ -150,7 +151,7 @@ describe("a task for any runner", () => {
     const folderOf = async () => {
       held.resolve();
       await release.promise;
-      return "/work";
+      return { directory: "/work", clone: null };
     };
     const runner = claimer(world, side, { folderOf });
     await held.promise;
@@ -169,7 +170,7 @@ describe("a task for any runner", () => {
     const world = newWorld();
     const side = await world.side();
     const parts = { store: side.store, now: world.now, newId: (prefix: string) => `${prefix}_${++ids}`, machine: "" };
-    const folder = { directory: "/work", source: null };
+    const folder = { directory: "/work", repository: null, bound: null };
     const request = { description: "x", prompt: "x", batch: null, host: "scripted", folder, choices: {} };
     const unknown = await enqueueTask(parts, PERSON, { ...request, agent: "nobody" });
     const first = claimer(world, side);
@@ -183,6 +184,44 @@ describe("a task for any runner", () => {
     const working = claimer(world, side);
     expect((await ended(side, task)).run.result).toBe("done");
     await working.stop();
+  });
+
+  test("whose repository a runner cannot get shows why, and is left to others for a while", async () => {
+    const world = newWorld();
+    const side = await world.side();
+    const [bad, good] = ["git@example.com:private.git", "git@example.com:open.git"];
+    const parts = { store: side.store, now: world.now, newId: (prefix: string) => `${prefix}_${++ids}`, machine: "m" };
+    const queued = (remote: string) => {
+      const folder = { directory: "/work", repository: { remote, commit: "c0ffee", path: "" }, bound: null };
+      const request = { description: "x", batch: null, host: "scripted", agent: "", folder, choices: {} };
+      return enqueueTask(parts, PERSON, { ...request, prompt: world.script(say("done")) });
+    };
+    const tried: string[] = [];
+    const clone = { hostname: "here", remote: good, branch: "asyncagents/x" };
+    const folderOf = async ({ taskId, run }: ClaimedRun) => {
+      tried.push(taskId);
+      if (run.remote === bad) throw new AsyncAgentsError("repo_unavailable", "no key for it");
+      return { directory: "/work", clone };
+    };
+    const lacking = claimer(world, side, { folderOf, pollMs: 10 });
+    const task = await queued(bad);
+    await eventually(side.store, async () => (lacking.lacks.length > 0 && lacking.load === 0 ? true : null));
+    expect(lacking.lacks).toEqual([{ kind: "repository", name: bad, reason: "no key for it" }]);
+    expect(await side.store.queue.waiting([task.id])).toMatchObject([{ trouble: "here: no key for it" }]);
+    const second = await queued(bad);
+    const open = await queued(good);
+    expect(await ended(side, open)).toMatchObject({ status: "completed", clone, run: { result: "done" } });
+    world.pass(2_000);
+    const later = await queued(good);
+    await ended(side, later);
+    expect(tried).toEqual([task.id, open.id, later.id]);
+    world.pass(300_000);
+    await when(side, task, () => tried.length > 3);
+    expect(new Set(tried.slice(3))).toEqual(new Set([task.id, second.id]));
+    await lacking.stop();
+    const able = claimer(world, side);
+    for (const each of [task, second]) expect((await ended(side, each)).run.result).toBe("done");
+    await able.stop();
   });
 
   test("is refused with labels, priorities and retries that make no sense", async () => {

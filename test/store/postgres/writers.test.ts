@@ -41,7 +41,7 @@ async function foreignClient(): Promise<Client> {
 
 const failed = { type: "run.failed", run: 0, error: "interrupted", progress: null } as const;
 
-const NEEDS = { host: "scripted", model: null, labels: [], machine: null };
+const NEEDS = { host: "scripted", model: null, labels: [], machine: null, remote: null };
 const CLAIM = {
   runner: "r",
   hosts: ["scripted"],
@@ -57,7 +57,7 @@ async function enqueue(store: Store, taskId: string): Promise<void> {
   await store.queue.open(NEEDS);
   const task = newTask(taskId, { sessionId: "", owner: null });
   await store.write(async (transaction) => {
-    await transaction.enqueue({ ...NEEDS, taskId, priority: 0, retries: 0, source: null, limits: {} });
+    await transaction.enqueue({ ...NEEDS, taskId, priority: 0, retries: 0, source: null, bound: null, limits: {} });
     await transaction.apply(taskId, { type: "task.created", at: 1, task });
   });
 }

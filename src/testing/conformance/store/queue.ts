@@ -21,9 +21,11 @@ async function enqueue(store: Store, id: string, fields: Partial<QueuedRun> = {}
     model: null,
     labels: [],
     machine: null,
+    remote: null,
     priority: 0,
     retries: 0,
     source: null,
+    bound: null,
     limits: {},
     ...fields,
   };
@@ -51,7 +53,8 @@ async function begin(store: Store, claim: RunClaim) {
 /** Without registering the owner. */
 function beginAs(store: Store, { taskId, fence }: RunClaim) {
   return store.write(async (transaction) => {
-    const place = { sessionId: `session-${taskId}-${fence}`, directory: "/clone", agent: "build", model: "p/m" };
+    const clone = { hostname: "build-1", remote: "git@example.com:a.git", branch: "asyncagents/a" };
+    const place = { sessionId: `session-${taskId}-${fence}`, directory: "/clone", agent: "build", model: "p/m", clone };
     const event = { type: "task.claimed", at: 2, run: 0, owner: "instance", messageId: `m${fence}`, ...place } as const;
     const applied = await transaction.apply(taskId, event);
     await transaction.begin({ taskId, fence });
@@ -92,13 +95,19 @@ function orderTests(bed: StoreBed): void {
 
   test("a runner gets only what it can do: its hosts, its labels, its machine", async () => {
     const store = await bed.fresh();
-    const source = { remote: "https://example.com/a.git", commit: "c0ffee" };
+    const remote = "https://example.com/a.git";
+    const source = { commit: "c0ffee", path: "sub", machine: "there", directory: "/place/sub" };
     await enqueue(store, "other host", { host: "claude" });
     await enqueue(store, "two labels", { labels: ["gpu", "eu"], limits: { cost: 2 }, retries: 1 });
     await enqueue(store, "elsewhere", { machine: "there" });
     await enqueue(store, "here", { machine: "here" });
-    await enqueue(store, "anywhere", { source });
-    expect(idsOf(await claim(store, { count: 9, labels: ["gpu"] }))).toEqual(["here", "anywhere"]);
+    await enqueue(store, "anywhere", { remote, source });
+    expect(await claim(store, { count: 9, machine: "", withoutRemotes: ["x", remote] })).toEqual([]);
+    const [here, anywhere] = await claim(store, { count: 9, labels: ["gpu"], withoutRemotes: ["x"] });
+    expect([here?.run, anywhere?.run]).toMatchObject([
+      { taskId: "here", remote: null, source: null },
+      { taskId: "anywhere", remote, source, machine: null },
+    ]);
     expect(idsOf(await claim(store, { count: 9, machine: "there" }))).toEqual(["elsewhere"]);
     const [labelled] = await claim(store, { count: 9, labels: ["eu", "gpu", "more"] });
     expect(labelled?.run).toMatchObject({ labels: ["eu", "gpu"], limits: { cost: 2 }, retries: 1, source: null });
@@ -111,8 +120,9 @@ function orderTests(bed: StoreBed): void {
     await expect(enqueue(store, "a")).rejects.toThrow();
     const twice = enqueue(store, "b").then(() =>
       store.write(async (transaction) => {
-        const run = { taskId: "c", host: "scripted", model: null, labels: [], machine: null, source: null, limits: {} };
-        await transaction.enqueue({ ...run, priority: 0, retries: 0 });
+        const needs = { host: "scripted", model: null, labels: [], machine: null, remote: null };
+        const run = { ...needs, taskId: "c", source: null, bound: null, limits: {}, priority: 0, retries: 0 };
+        await transaction.enqueue(run);
         return transaction.apply("b", { type: "task.created", at: 1, task: newTask("b") });
       }),
     );
@@ -201,12 +211,47 @@ function claimTests(bed: StoreBed): void {
     expect(idsOf(await claim(store, { count: 2 }))).toEqual(["a", "b"]);
   });
 
+  test("a released run shows why; what waits and what is at work can be read", async () => {
+    const store = await bed.fresh();
+    const remote = "git@example.com:a.git";
+    const source = { commit: "c0ffee", path: "", machine: "there", directory: "/place" };
+    await enqueue(store, "a", { remote, source, labels: ["gpu"], priority: 2 });
+    await enqueue(store, "b", { machine: "here", bound: "it has uncommitted changes" });
+    await enqueue(store, "c", { host: "claude" });
+    expect(await store.queue.atWork()).toEqual([]);
+    const offer = { count: 9, labels: ["gpu"] };
+    for (const run of await claim(store, offer)) {
+      if (run.taskId === "a") expect(await store.queue.release(run, "build-1: no key")).toBe(true);
+    }
+    const waiting = await store.queue.waiting(["a", "b", "c", "nobody"]);
+    expect(waiting.toSorted((one, other) => one.taskId.localeCompare(other.taskId))).toMatchObject([
+      { taskId: "a", remote, source, labels: ["gpu"], priority: 2, trouble: "build-1: no key", isClaimed: false },
+      { taskId: "b", machine: "here", bound: "it has uncommitted changes", trouble: null, isClaimed: true },
+      { taskId: "c", host: "claude", isClaimed: false },
+    ]);
+    expect(await store.queue.atWork()).toMatchObject([[{ machine: "here" }, 1]]);
+    const again = await claimed(store, offer);
+    await begin(store, again);
+    expect(await store.queue.waiting(["a"])).toEqual([]);
+    const counts = new Map((await store.queue.atWork()).map(([needs, runs]) => [needs.remote, runs]));
+    expect([...counts].toSorted()).toEqual(
+      [
+        [remote, 1],
+        [null, 1],
+      ].toSorted() as [string | null, number][],
+    );
+    await store.apply("a", completed(3));
+    expect(await store.queue.atWork()).toHaveLength(1);
+    expect(await store.queue.waiting([])).toEqual([]);
+  });
+
   test("a run that began has its session, and is not in the queue any more", async () => {
     const store = await bed.fresh();
     await enqueue(store, "a");
     const run = await claimed(store);
     await begin(store, run);
-    const place = { sessionId: "session-a-1", directory: "/clone", agent: "build", model: "p/m" };
+    const clone = { hostname: "build-1", remote: "git@example.com:a.git", branch: "asyncagents/a" };
+    const place = { sessionId: "session-a-1", directory: "/clone", agent: "build", model: "p/m", clone };
     expect(await store.task("a")).toMatchObject({ ...place, owner: "instance", phase: "starting", status: "running" });
     expect((await store.task("a"))?.run).toMatchObject({ number: 0, messageId: "m1" });
     expect(await claim(store, { at: 1e15 })).toEqual([]);

@@ -22,6 +22,7 @@ import { pageSuite } from "./pages.ts";
 import { pruneSuite } from "./pruning.ts";
 import { queueSuite } from "./queue.ts";
 import { remoteCallSuite } from "./remote-calls.ts";
+import { runnersSuite } from "./runners.ts";
 import { LONG_TEST_TIMEOUT_MS, propertyTest, type StoreBed } from "./store-bed.ts";
 import { batchSuite, querySuite, taskSuite, transactionSuite } from "./tasks.ts";
 import { transcriptSuite } from "./transcripts.ts";
@@ -66,6 +67,7 @@ export function storeConformance(name: string, makeStore: () => Promise<OpenStor
     describe("tokens and the audit log", () => accessSuite(bed));
     describe("pruning", () => pruneSuite(bed));
     describe("queue", () => queueSuite(bed));
+    describe("runners", () => runnersSuite(bed));
     describe("transcripts", () => transcriptSuite(bed));
     describe("remote calls", () => remoteCallSuite(bed));
     describe("writers", () => writerSuite(bed));
