@@ -119,7 +119,10 @@ test("axe finds no problem in any state, in both themes", async () => {
   await look(found, "failed task", `/tasks/${broken?.id}`, "[aria-label=Error]");
   await look(found, "no such task", "/tasks/ses_nothing", "main [role=alert]");
   await look(found, "batch", `/batches/${task.batchId}`, "[data-run]");
-  await look(found, "stats", "/stats", "table");
+  bed.start("runner", "--hosts", "scripted", "--label", "gpu");
+  await look(found, "stats", "/stats", "[data-runner]");
+  const queued = await bed.cli("run", "--queue", "--host", "scripted", "--label", "other", "Wait for it");
+  await look(found, "queued task", `/tasks/${queued.out.trim()}`, "text=waits for a runner");
   await look(found, "board", `/board/${project_id}`, "article");
   await page.keyboard.press("c");
   await look(found, "new work item", null, "dialog[open]");
@@ -143,6 +146,7 @@ test("axe finds no problem in any state, in both themes", async () => {
   await page.keyboard.press("Escape");
   await page.setViewportSize({ width: WIDTH_PX.phone, height: 800 });
   await look(found, "list on a phone", "/", "[role=row][data-task-id]");
+  await look(found, "stats on a phone", "/stats", "[data-runner]");
   await look(found, "task on a phone", `/tasks/${task.id}`, "[data-asks=permission]");
   await page.setViewportSize({ width: WIDTH_PX.wide, height: 800 });
   await bed.client.answer(task.id, { kind: "permission", decision: "reject" });

@@ -21,6 +21,8 @@ export interface BoardBed {
   git(...args: string[]): Promise<string>;
   /** Runs a command of the command line and returns its output. */
   cli(...args: string[]): Promise<{ code: number; out: string; err: string }>;
+  /** Starts one that runs until the bed stops. */
+  start(...args: string[]): void;
   stop(): Promise<void>;
 }
 
@@ -68,14 +70,20 @@ export async function startBoardBed(files: Record<string, string>): Promise<Boar
     const [code, out, err] = await Promise.all([command.exited, ...texts]);
     return { code, out, err };
   };
+  const others: Bun.Subprocess[] = [];
+  const start = (...args: string[]) => {
+    others.push(
+      Bun.spawn([process.execPath, main, ...args], { cwd: repo, stdio: ["ignore", "ignore", "ignore"], env }),
+    );
+  };
   const stop = async () => {
-    daemon.kill("SIGTERM");
-    await daemon.exited;
+    for (const each of [...others, daemon]) each.kill("SIGTERM");
+    await Promise.all([...others, daemon].map(({ exited }) => exited));
     await rm(root, { recursive: true, force: true });
   };
   try {
     const { url, token } = await recordOf(directory, daemon);
-    return { url, token, client: createClient({ url, token }), repo, git, cli, stop };
+    return { url, token, client: createClient({ url, token }), repo, git, cli, start, stop };
   } catch (thrown) {
     await stop();
     throw thrown;

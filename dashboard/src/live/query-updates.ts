@@ -52,9 +52,11 @@ export function queryUpdates(queries: QueryClient): FeedListener {
   };
 }
 
-/** Texts that the stream has cut keep their full form until it is refetched. */
+/** What the stream has cut or left out stays as it was until it is refetched. */
 export function mergedTask(known: BackgroundTask, changed: BackgroundTask): BackgroundTask {
   const merged = { ...changed };
+  // The stream does not say why a task waits for a runner.
+  if (known.queue && changed.sessionID === "" && changed.phase === "queued") merged.queue = known.queue;
   for (const field of changed.shortened) {
     const full = known[field];
     const cut = changed[field] ?? "";

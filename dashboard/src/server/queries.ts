@@ -11,6 +11,7 @@ import { queryKeys } from "./query-keys.ts";
 const CHILDREN_LIMIT = 100;
 const RECENT_LIMIT = 30;
 const TROUBLES_MS = 20_000;
+const RUNNERS_MS = 5_000;
 
 export function pageQueries(): QueryClient {
   return new QueryClient({
@@ -33,8 +34,13 @@ export function useStats() {
   return useQuery({ queryKey: queryKeys.stats, queryFn: ({ signal }) => readingClient.stats(signal) });
 }
 
+/** Why a task waits for a runner changes without an event, as runners come and go. */
 export function useTask(id: string) {
-  return useQuery({ queryKey: queryKeys.task(id), queryFn: ({ signal }) => readingClient.task(id, signal) });
+  return useQuery({
+    queryKey: queryKeys.task(id),
+    queryFn: ({ signal }) => readingClient.task(id, signal),
+    refetchInterval: ({ state }) => (state.data?.queue ? RUNNERS_MS : false),
+  });
 }
 
 /** A task whose id is not known yet. */
@@ -59,10 +65,12 @@ export function useGroup(id: string) {
   return useQuery({ queryKey: queryKeys.group(id), queryFn: ({ signal }) => readingClient.group(id, signal) });
 }
 
-export function useChildren(id: string) {
+/** None while the task waits for a runner: it has no session yet. */
+export function useChildren(sessionId: string) {
   return useQuery({
-    queryKey: queryKeys.children(id),
-    queryFn: ({ signal }) => readingClient.tasks({ parent: id, limit: CHILDREN_LIMIT }, signal),
+    queryKey: queryKeys.children(sessionId),
+    queryFn: ({ signal }) => readingClient.tasks({ parent: sessionId, limit: CHILDREN_LIMIT }, signal),
+    enabled: sessionId !== "",
   });
 }
 
@@ -81,6 +89,15 @@ export function useTroubles() {
     queryFn: ({ signal }) => readingClient.troubles(signal),
     refetchInterval: TROUBLES_MS,
     refetchOnWindowFocus: true,
+  });
+}
+
+/** Runners report no events. */
+export function useRunners() {
+  return useQuery({
+    queryKey: queryKeys.runners,
+    queryFn: ({ signal }) => readingClient.runners(signal),
+    refetchInterval: RUNNERS_MS,
   });
 }
 

@@ -7,6 +7,7 @@ export const queryKeys = {
   history: ["history"],
   historyOf: (range: string) => ["history", range],
   instances: ["instances"],
+  runners: ["runners"],
   recent: ["recent"],
   troubles: ["troubles"],
   task: (id: string) => ["task", id],

@@ -22,7 +22,12 @@ const COLUMNS: { name: string; text: (agent: AgentStats) => string }[] = [
 export function AgentTable({ agents }: { agents: readonly AgentStats[] }) {
   const sorted = [...agents].sort((one, other) => other.tasks - one.tasks);
   return (
-    <section aria-label="Agents" className="overflow-x-auto rounded-xl border border-line bg-surface">
+    <section
+      aria-label="Agents"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls on narrow screens, also by keys.
+      tabIndex={0}
+      className="overflow-x-auto rounded-xl border border-line bg-surface"
+    >
       <table className="w-full text-right whitespace-nowrap">
         <thead>
           <tr className="border-b border-line text-xs text-faint">
@@ -40,7 +45,8 @@ export function AgentTable({ agents }: { agents: readonly AgentStats[] }) {
           {sorted.map((agent) => (
             <tr key={agent.agent} className="border-b border-line/70 last:border-0 hover:bg-raised/60">
               <th scope="row" className="foreign max-w-48 truncate px-4 py-2.5 text-left font-medium">
-                <ForeignText text={agent.agent} />
+                {/* A queued task whose agent its runner chooses. */}
+                <ForeignText text={agent.agent || "not known yet"} />
               </th>
               {COLUMNS.map(({ name, text }) => (
                 <td key={name} className="px-4 py-2.5 text-muted">

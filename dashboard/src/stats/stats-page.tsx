@@ -1,5 +1,5 @@
 /**
- * The stats: totals, the history, and what each agent did and used.
+ * The stats: totals, the runners, the history, and what each agent did and used.
  */
 import type { Stats } from "../../../src/protocol/statistics.ts";
 import { FailureNote } from "../parts/failure-note.tsx";
@@ -9,6 +9,7 @@ import { durationText } from "../wording/durations.ts";
 import { AgentBars } from "./agent-bars.tsx";
 import { AgentTable } from "./agent-table.tsx";
 import { HistorySection } from "./history-section.tsx";
+import { RunnersSection } from "./runners-section.tsx";
 
 export function StatsPage() {
   const { data: stats, error, isError, refetch } = useStats();
@@ -17,6 +18,7 @@ export function StatsPage() {
       <h1 className="text-lg font-semibold tracking-tight sm:text-xl">Stats</h1>
       {isError && <FailureNote title="The stats could not be loaded" failure={error} onRetry={() => void refetch()} />}
       {stats && <Totals stats={stats} />}
+      <RunnersSection />
       <HistorySection />
       {stats && (
         <>

@@ -14,7 +14,7 @@ export function TaskFacts({ task }: { task: BackgroundTask }) {
     <section aria-label="Facts" className="flex flex-col gap-3">
       <dl className="grid grid-cols-[6.5rem_minmax(0,1fr)] gap-x-3 gap-y-1.5">
         <Fact name="Agent">
-          <ForeignText text={task.agent} />
+          <ForeignText text={task.agent || "the host’s default"} />
         </Fact>
         <Fact name="Model">
           <ForeignText text={task.model ?? "the host’s default"} />
@@ -25,6 +25,32 @@ export function TaskFacts({ task }: { task: BackgroundTask }) {
         <Fact name="Directory" isMono>
           <ForeignText text={task.directory} />
         </Fact>
+        {task.clone && (
+          <>
+            <Fact name="Machine">
+              <ForeignText text={task.clone.hostname} /> <span className="text-muted">in a clone of</span>{" "}
+              <ForeignText text={task.clone.remote} />
+            </Fact>
+            <Fact name="Branch" isMono>
+              <ForeignText text={task.clone.branch} />
+            </Fact>
+          </>
+        )}
+        {task.queue?.bound && (
+          <Fact name="Machine">
+            <span className="text-muted">only the one it was queued on:</span> <ForeignText text={task.queue.bound} />
+          </Fact>
+        )}
+        {task.queue?.remote && (
+          <Fact name="Machine">
+            <span className="text-muted">any; others clone</span> <ForeignText text={task.queue.remote} />
+          </Fact>
+        )}
+        {task.queue?.trouble && (
+          <Fact name="Tried">
+            <ForeignText text={task.queue.trouble} />
+          </Fact>
+        )}
         <Fact name="Tokens in">{countText(tokens.input)}</Fact>
         <Fact name="Tokens out">
           {countText(tokens.output)}

@@ -7,7 +7,7 @@ import { isLive } from "./statuses.ts";
 
 export type Phased = Pick<
   BackgroundTask,
-  "status" | "phase" | "phaseDetail" | "progress" | "error" | "cancelRequestedAt"
+  "status" | "phase" | "phaseDetail" | "progress" | "error" | "cancelRequestedAt" | "queue"
 >;
 
 export interface PhaseText {
@@ -36,6 +36,9 @@ export function phaseText(task: Phased): PhaseText {
     const [kind, what] =
       detail.asks === "question" ? (["question", "an answer"] as const) : (["waiting", "permission"] as const);
     return attention(kind, `waiting for ${what}: ${detail.text}`);
+  }
+  if (task.queue?.waitsFor) {
+    return { kind: "plain", text: `waits for a runner: ${task.queue.waitsFor}`, needsAttention: false };
   }
   if (detail?.kind === "retrying") return attention("retrying", `retrying (${detail.count}): ${detail.reason}`);
   // A newer process may share the store, and write a phase that this page does not know.
