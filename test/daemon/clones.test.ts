@@ -5,6 +5,10 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { postgresStore } from "../../src/store/open.ts";
 import { eventually } from "../../src/testing/eventually.ts";
+import { startOpenAiModel } from "../../src/testing/models/openai-model.ts";
+import { call, say, scriptMarker } from "../../src/testing/models/script.ts";
+import { openCodeBinary } from "../../src/testing/opencode/binary.ts";
+import { prepareHome } from "../../src/testing/opencode/home.ts";
 import { type CliWorld, cliWorld, makeRepo, type Running } from "../cli/cli-bed.ts";
 import { startPostgres } from "../store/postgres-server.ts";
 
@@ -28,8 +32,12 @@ interface Shown {
   result: string | null;
 }
 
-async function runner(world: CliWorld, ...options: string[]): Promise<Running> {
-  const started = world.start(["runner", "--hosts", "scripted", ...options]);
+function runner(world: CliWorld, ...options: string[]): Promise<Running> {
+  return runnerOf("scripted", world, ...options);
+}
+
+async function runnerOf(host: string, world: CliWorld, ...options: string[]): Promise<Running> {
+  const started = world.start(["runner", "--hosts", host, ...options]);
   onTestFinished(async () => {
     // It says that it ends: others would count on it until its lease is over.
     for (const signal of ["SIGTERM", "SIGINT"] as const) started.process.kill(signal);
@@ -154,6 +162,34 @@ describe("a queued task on another machine", () => {
     expect((await here.cli("wait", id)).code).toBe(0);
   }, 90_000);
 });
+
+test("the real OpenCode works in a clone on another machine, pushes its branch, and is resumed there", async () => {
+  const [here, there] = machines();
+  const { repo, remote } = published(here);
+  const model = startOpenAiModel();
+  onTestFinished(() => model.stop());
+  for (const { home, environment } of [here, there]) {
+    await prepareHome(home, { model });
+    environment.ASYNCAGENTS_OPENCODE = openCodeBinary();
+  }
+  const identity = "-c user.name=T -c user.email=t@localhost";
+  const command = `echo better > page.txt && git ${identity} commit -qam better && git push -q origin HEAD`;
+  model.script("first", [call("bash", { command, description: "change the page" }), say("pushed")]);
+  model.script("second", [say("still here")]);
+  const web = join(repo, "web");
+  const queued = ["run", "--queue", "--host", "opencode", "--dir", web, `Improve the page\n${scriptMarker("first")}`];
+  const task = await here.json<Shown>(...queued);
+  expect(task.queue).toMatchObject({ remote, bound: null });
+  await runnerOf("opencode", there);
+  expect(await here.cli("wait", task.id)).toMatchObject({ code: 0 });
+  const done = await show(here, task.id);
+  expect(done).toMatchObject({ status: "completed", result: "pushed", clone: { hostname: hostname(), remote } });
+  expect(done.directory).toStartWith(join(there.data, "clones", "tasks"));
+  expect(git(remote, "show", `${done.clone?.branch}:web/page.txt`)).toBe("better");
+  expect(readFileSync(join(web, "page.txt"), "utf8")).toBe("page\n");
+  const again = await here.json<Shown>("resume", task.id, "--wait", `Are you there?\n${scriptMarker("second")}`);
+  expect(again).toMatchObject({ id: task.id, result: "still here", machine: done.machine });
+}, 120_000);
 
 describe("asyncagents runners", () => {
   test("lists the runners of all machines with what they offer, and those that are gone", async () => {

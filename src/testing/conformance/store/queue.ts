@@ -325,10 +325,31 @@ function limitTests(bed: StoreBed): void {
     expect(idsOf(await claim(store, { ...offer, limits: { total: 3 } }))).toEqual(["c"]);
   });
 
+  test("runners with different limits each keep to their own, and count the runs of all", async () => {
+    const store = await bed.fresh();
+    for (let index = 0; index < 8; index++) await enqueue(store, `t${index}`);
+    const few = { runner: "few", count: 9, limits: { total: 2 } };
+    const more = { runner: "more", count: 9, limits: { total: 4 } };
+    const first = await claim(store, few);
+    expect(first).toHaveLength(2);
+    for (const run of first) await begin(store, run);
+    expect(await claim(store, more)).toHaveLength(2);
+    expect([await claim(store, few), await claim(store, more)]).toEqual([[], []]);
+    expect(await claim(store, { runner: "any", count: 1 })).toHaveLength(1);
+    for (const { taskId } of first) await store.apply(taskId, completed(3));
+    // Three are left: beyond the one limit, within the other.
+    expect([(await claim(store, few)).length, (await claim(store, more)).length]).toEqual([0, 1]);
+  });
+
   test("a claim that ran out does not use up a limit", async () => {
     const store = await bed.fresh();
     await enqueue(store, "a");
     await expired(store);
+    await enqueue(store, "b", { host: "claude" });
+    // Neither for those who could claim it, nor for others.
+    expect(idsOf(await claim(store, { limits: { total: 1 }, hosts: ["claude"] }))).toEqual(["b"]);
+    await begin(store, { taskId: "b", fence: 1 });
+    await store.apply("b", completed(3));
     expect(idsOf(await claim(store, { limits: { total: 1 } }))).toEqual(["a"]);
   });
 
