@@ -25,32 +25,7 @@ export function TaskFacts({ task }: { task: BackgroundTask }) {
         <Fact name="Directory" isMono>
           <ForeignText text={task.directory} />
         </Fact>
-        {task.clone && (
-          <>
-            <Fact name="Machine">
-              <ForeignText text={task.clone.hostname} /> <span className="text-muted">in a clone of</span>{" "}
-              <ForeignText text={task.clone.remote} />
-            </Fact>
-            <Fact name="Branch" isMono>
-              <ForeignText text={task.clone.branch} />
-            </Fact>
-          </>
-        )}
-        {task.queue?.bound && (
-          <Fact name="Machine">
-            <span className="text-muted">only the one it was queued on:</span> <ForeignText text={task.queue.bound} />
-          </Fact>
-        )}
-        {task.queue?.remote && (
-          <Fact name="Machine">
-            <span className="text-muted">any; others clone</span> <ForeignText text={task.queue.remote} />
-          </Fact>
-        )}
-        {task.queue?.trouble && (
-          <Fact name="Tried">
-            <ForeignText text={task.queue.trouble} />
-          </Fact>
-        )}
+        <PlaceFacts task={task} />
         <Fact name="Tokens in">{countText(tokens.input)}</Fact>
         <Fact name="Tokens out">
           {countText(tokens.output)}
@@ -72,6 +47,40 @@ export function TaskFacts({ task }: { task: BackgroundTask }) {
         {() => <LongText label="Prompt" text={task.prompt} />}
       </Fold>
     </section>
+  );
+}
+
+/** Where it is, or can be, if there are several machines. */
+function PlaceFacts({ task: { clone, queue } }: { task: BackgroundTask }) {
+  return (
+    <>
+      {clone && (
+        <>
+          <Fact name="Machine">
+            <ForeignText text={clone.hostname} /> <span className="text-muted">in a clone of</span>{" "}
+            <ForeignText text={clone.remote} />
+          </Fact>
+          <Fact name="Branch" isMono>
+            <ForeignText text={clone.branch} />
+          </Fact>
+        </>
+      )}
+      {queue?.bound && (
+        <Fact name="Machine">
+          <span className="text-muted">only the one it was queued on:</span> <ForeignText text={queue.bound} />
+        </Fact>
+      )}
+      {queue?.remote && (
+        <Fact name="Machine">
+          <span className="text-muted">any; others clone</span> <ForeignText text={queue.remote} />
+        </Fact>
+      )}
+      {queue?.trouble && (
+        <Fact name="Tried">
+          <ForeignText text={queue.trouble} />
+        </Fact>
+      )}
+    </>
   );
 }
 
