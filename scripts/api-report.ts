@@ -1,10 +1,12 @@
 /**
- * `npm run api`: writes the public surface of each entry to docs/api, from the emitted type declarations. The tests
- * compare the files with what the sources give, so that the surface does not change unnoticed.
+ * `npm run api`: writes the public surface of each entry to docs/api, from the emitted type declarations, and the JSON
+ * schema of the configuration file. The tests compare the files with what the sources give, so that the surface does
+ * not change unnoticed.
  */
 import { readFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { configurationSchemaText } from "../src/configuration/json-schema.ts";
 import { parse } from "../test/ground/syntax.ts";
 import { type Declaration, type Surface, surfaceOf } from "./api/surface.ts";
 import { dist, referredFrom } from "./build/declarations.ts";
@@ -12,6 +14,9 @@ import { type Entry, entries } from "./build/entries.ts";
 import { build } from "./build.ts";
 
 const root = dirname(import.meta.dir);
+
+/** The published JSON schema of asyncagents.json, from the root. */
+export const SCHEMA_FILE = "docs/asyncagents.schema.json";
 
 /** Where the report about an entry is, from the root. */
 export function reportFile({ name }: Entry): string {
@@ -53,4 +58,6 @@ if (import.meta.main) {
     await Bun.write(join(root, reportFile(entry)), reportText(entry, surface));
     console.log(`${reportFile(entry)}: ${surface.exported.length} exports`);
   }
+  await Bun.write(join(root, SCHEMA_FILE), configurationSchemaText());
+  console.log(SCHEMA_FILE);
 }

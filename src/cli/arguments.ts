@@ -5,8 +5,8 @@
  */
 import { parseArgs } from "node:util";
 import { AsyncAgentsError } from "../model/errors.ts";
+import { isNear } from "../model/near-words.ts";
 import { type Command, type CommandOption, GLOBAL_OPTIONS } from "./command.ts";
-import { isNear } from "./near-words.ts";
 
 interface Chosen {
   command: Command | null;

@@ -3,6 +3,7 @@
  * cannot disagree. A command receives an invocation and returns its exit code; it prints only through the
  * invocation's screen.
  */
+import type { Configuration } from "../configuration/sections.ts";
 import type { CommandArguments } from "./arguments.ts";
 import type { Connection } from "./connection.ts";
 import type { Screen } from "./terminal/screen.ts";
@@ -52,6 +53,8 @@ export interface Invocation {
   readonly connection: Connection;
   /** The data folder. */
   readonly directory: string;
+  /** The settings that apply. Throws `configuration_invalid`, so only what needs them may call it. */
+  configuration(): Configuration;
   /** The directory the command was called in. */
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string | undefined>>;

@@ -11,6 +11,7 @@ import { PROJECT_COMMANDS } from "./commands/board/project.ts";
 import { REPO_COMMANDS } from "./commands/board/repo.ts";
 import { REVIEW_COMMANDS } from "./commands/board/review.ts";
 import { completeCommand, completionCommand } from "./commands/completion.ts";
+import { configCommand } from "./commands/config.ts";
 import { daemonCommand, downCommand, restartCommand, upCommand } from "./commands/daemon.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { installCommand } from "./commands/install.ts";
@@ -60,6 +61,7 @@ export const COMMANDS: readonly Command[] = [
   ...STORE_COMMANDS,
   pruneCommand,
   installCommand,
+  configCommand,
   doctorCommand,
   completionCommand,
   versionCommand,

@@ -4,9 +4,10 @@
  */
 import manifest from "../../package.json" with { type: "json" };
 import { type Client, createClient } from "../client/client.ts";
+import type { Configuration } from "../configuration/sections.ts";
 import { type DaemonRecord, ensureDaemon, findDaemon } from "../daemon/find-daemon.ts";
 import { type Trouble, troublesIn } from "../engine/watching/troubles.ts";
-import { AsyncAgentsError } from "../model/errors.ts";
+import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import { DEPTH_VARIABLE, readDepth } from "../protocol/call-origin.ts";
 import { storeSetting } from "../store/store-setting.ts";
 import type { Screen } from "./terminal/screen.ts";
@@ -14,19 +15,29 @@ import type { Screen } from "./terminal/screen.ts";
 /** How often a waiting command checks for trouble. */
 const LOOK_MS = 2_000;
 
+interface ConnectionOptions {
+  directory: string;
+  screen: Screen;
+  /** Aborted by Ctrl-C. */
+  signal: AbortSignal;
+  configuration(): Configuration;
+}
+
 export class Connection {
   readonly #directory: string;
   readonly #screen: Screen;
   readonly #signal: AbortSignal;
+  readonly #configuration: () => Configuration;
   #opened: Promise<DaemonRecord> | null = null;
   #found: DaemonRecord | null = null;
   readonly #told = new Set<Trouble["kind"]>();
   #looking: ReturnType<typeof setInterval> | undefined;
 
-  constructor(directory: string, screen: Screen, signal: AbortSignal) {
+  constructor({ directory, screen, signal, configuration }: ConnectionOptions) {
     this.#directory = directory;
     this.#screen = screen;
     this.#signal = signal;
+    this.#configuration = configuration;
   }
 
   daemon(): Promise<DaemonRecord> {
@@ -57,16 +68,16 @@ export class Connection {
   }
 
   async #open(): Promise<DaemonRecord> {
-    this.#reportTroubles();
-    // Read first: a setting that cannot be used is reported here, not in the daemon's log.
-    const wanted = storeSetting(process.env)?.shown ?? null;
+    // Read first: settings that cannot be used are reported here, not in the daemon's log.
+    const wanted = this.#wantedStore();
+    if (typeof wanted !== "string") this.#reportTroubles();
     const { daemon, started } = await this.#screen.during(
       "starting the daemon",
       ensureDaemon(this.#directory, { signal: this.#signal }),
     );
     this.#found = daemon;
     if (started) this.#screen.hint(`Started the daemon (pid ${daemon.pid}). Dashboard: ${daemon.url}`);
-    if (daemon.postgres !== wanted) {
+    if (wanted !== undefined && daemon.postgres !== wanted) {
       const stores = `The daemon keeps its tasks in ${storeName(daemon.postgres)}, and this command would use ${storeName(wanted)}.`;
       this.#screen.hint(`${stores} To change that: asyncagents restart`);
     }
@@ -77,10 +88,23 @@ export class Connection {
     return daemon;
   }
 
+  /**
+   * The PostgreSQL database that a daemon would use; null for SQLite. A daemon that runs keeps the settings that it
+   * started with, so wrong ones do not keep anybody from cancelling a task: undefined then.
+   */
+  #wantedStore(): string | null | undefined {
+    try {
+      return storeSetting(this.#configuration().store)?.shown ?? null;
+    } catch (thrown) {
+      if (findDaemon(this.#directory) === null) throw thrown;
+      this.#screen.hint(`${messageOf(thrown)}\nUntil then, the daemon uses the settings that it started with.`);
+      return undefined;
+    }
+  }
+
   /** Reports once what keeps the data folder from working, even if it happens while the command waits. */
   #reportTroubles(): void {
     clearInterval(this.#looking);
-    if (process.env.ASYNCAGENTS_STORE) return;
     const look = () => {
       for (const { kind, message } of troublesIn(this.#directory)) {
         if (!this.#told.has(kind)) this.#screen.hint(message);

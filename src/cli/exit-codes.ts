@@ -31,6 +31,7 @@ const OTHERS: Partial<Record<ErrorCode, number>> = {
   task_timeout: EXIT.timeout,
   outcome_unknown: EXIT.timeout,
   daemon_unavailable: EXIT.noDaemon,
+  configuration_invalid: EXIT.noDaemon,
   store_unavailable: EXIT.noDaemon,
   store_too_new: EXIT.noDaemon,
 };

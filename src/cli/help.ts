@@ -3,10 +3,10 @@
  * Pure.
  */
 import { AsyncAgentsError } from "../model/errors.ts";
+import { isNear } from "../model/near-words.ts";
 import { usageOf } from "./arguments.ts";
 import { type Command, type CommandOption, GLOBAL_OPTIONS } from "./command.ts";
 import { EXIT_MEANINGS } from "./exit-codes.ts";
-import { isNear } from "./near-words.ts";
 import type { Paint } from "./terminal/paint.ts";
 import { padTo, wrapped } from "./terminal/text.ts";
 
@@ -39,7 +39,7 @@ const SECTIONS: readonly { title: string; names: readonly string[] }[] = [
   { title: "The board", names: ["project", "item", "attempt"] },
   { title: "The daemon", names: ["up", "down", "restart", "link", "mcp", "store", "prune"] },
   { title: "Many machines", names: ["runner", "token", "audit"] },
-  { title: "Setting up", names: ["install", "doctor", "completion", "version", "help"] },
+  { title: "Setting up", names: ["install", "config", "doctor", "completion", "version", "help"] },
 ];
 
 const MAX_WIDTH = 100;
@@ -68,7 +68,7 @@ export function overallHelp(commands: readonly Command[], style: HelpStyle): str
   );
   const notes = [
     "`asyncagents help <command>` describes a command. All commands accept --json. Ids can be shortened to a unique prefix; for tasks, the last characters work too.",
-    "The daemon starts automatically when a command needs it. ASYNCAGENTS_HOME sets the data folder.",
+    "The daemon starts automatically when a command needs it. ASYNCAGENTS_HOME sets the data folder; `asyncagents config` shows the settings.",
   ];
   return `${[...lines, "", ...notes.map((note) => wrapped(note, widthOfHelp(style), 0))].join("\n")}\n`;
 }

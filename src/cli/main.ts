@@ -4,6 +4,7 @@
  */
 import { resolve } from "node:path";
 import { isatty } from "node:tty";
+import { readConfiguration } from "../configuration/configuration.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { storageDirectory } from "../process/data-folder.ts";
 import { type CommandArguments, chooseCommand, parseArguments } from "./arguments.ts";
@@ -79,13 +80,16 @@ async function runCommand(command: Command, given: CommandArguments, screen: Scr
   for (const name of FOLDERS) if (process.env[name]) process.env[name] = resolve(process.env[name]);
   const directory = storageDirectory();
   const { signal } = interruption;
+  // Read at every call: a command may have set a variable for the daemon that it starts.
+  const configuration = () => readConfiguration({ directory, environment: process.env });
   const invocation: Invocation = {
     arguments: given,
     screen,
     directory,
     signal,
     commands: COMMANDS,
-    connection: new Connection(directory, screen, signal),
+    configuration,
+    connection: new Connection({ directory, screen, signal, configuration }),
     cwd: process.cwd(),
     environment: process.env,
   };

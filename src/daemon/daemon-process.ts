@@ -3,8 +3,9 @@
  * lock, this one exits as soon as the other listens, or continues if the other dies first. What the daemon does is in
  * `daemon.ts`.
  */
+import { readConfiguration } from "../configuration/configuration.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
-import { openLog, worktreesDirectory } from "../process/data-folder.ts";
+import { openLog } from "../process/data-folder.ts";
 import { pause, settlesWithin } from "../process/deadline.ts";
 import { acquireDaemonLock, type DaemonLock } from "./daemon-lock.ts";
 import { type DaemonRecord, findDaemon } from "./find-daemon.ts";
@@ -24,13 +25,9 @@ export async function runDaemonProcess(
   const ending = endBySignal();
   const log = openLog(directory);
   try {
+    const configuration = readConfiguration({ directory, environment: process.env });
     const { startDaemon } = await import("./daemon.ts");
-    const daemon = await startDaemon({
-      directory,
-      worktrees: worktreesDirectory(),
-      environment: process.env,
-      log,
-    });
+    const daemon = await startDaemon({ directory, configuration, environment: process.env, log });
     log.info("the daemon listens", { url: daemon.url, pid: process.pid });
     options.onReady?.(daemon.url);
     const signal = await ending;

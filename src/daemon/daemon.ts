@@ -6,11 +6,12 @@
 import manifest from "../../package.json" with { type: "json" };
 import { Board } from "../board/board.ts";
 import { remoteOperations } from "../board/remote-operations.ts";
+import { worktreesFolder } from "../configuration/sections/worktrees.ts";
+import type { Configuration } from "../configuration/sections.ts";
 import { DAEMON_HOST, Desk } from "../engine/desk.ts";
 import { CallPerformer } from "../engine/remote/call-performer.ts";
 import { Runner } from "../engine/runner.ts";
 import { Overview } from "../engine/watching/overview.ts";
-import { apiSettings } from "../http/api-settings.ts";
 import { callPerformance } from "../http/handlers/perform-call.ts";
 import { type ApiServer, startApiServer } from "../http/server.ts";
 import { mcpHandler } from "../mcp/mcp-handler.ts";
@@ -26,14 +27,14 @@ import { storeSetting } from "../store/store-setting.ts";
 import { DailyBackup } from "./daily-backup.ts";
 import { DailyPrune } from "./daily-prune.ts";
 import { executorsOf, hostMakers } from "./host-makers.ts";
-import { limitSettings, offersScripted } from "./limit-settings.ts";
+import { limitSettings } from "./limit-settings.ts";
 import { tokenDoorOptions } from "./token-door-options.ts";
 
 export interface DaemonOptions {
   /** The data folder. */
   directory: string;
-  /** The base folder of all worktrees, an absolute path. */
-  worktrees: string;
+  configuration: Configuration;
+  /** For the programs that it starts. */
   environment: Record<string, string | undefined>;
   log: Log;
 }
@@ -44,12 +45,13 @@ export interface Daemon {
   stop(): Promise<void>;
 }
 
-export async function startDaemon({ directory, worktrees, environment, log }: DaemonOptions): Promise<Daemon> {
-  const postgres = storeSetting(environment);
-  const store = await openStore({ directory, environment, log: (line) => log.info(line) });
-  const { maxDepth, retention, ...limits } = limitSettings(environment, log);
+export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+  const { directory, configuration, environment, log } = options;
+  const postgres = storeSetting(configuration.store);
+  const store = await openStore({ directory, ...configuration.store, log: (line) => log.info(line) });
+  const { maxDepth, retention, ...limits } = limitSettings(configuration);
   // Agents on these hosts are one level deeper than whoever asks for them.
-  const makers = hostMakers({ directory, environment: { ...environment, [DEPTH_VARIABLE]: "1" }, log });
+  const makers = hostMakers({ directory, configuration, environment: { ...environment, [DEPTH_VARIABLE]: "1" }, log });
   const machine = postgres === null ? "" : machineOf(directory);
   const isAlive = instanceJudge({ machine });
   const runner = new Runner({ store, log, makers, machine, isAlive, ...limits });
@@ -64,12 +66,12 @@ export async function startDaemon({ directory, worktrees, environment, log }: Da
   const instance = daemonInstance(directory, machine);
   const instances = () => [instance.id, ...runner.engines().map((engine) => engine.instance.id)];
   const remote = remoteOperations({ ...systemClock, store, log, newId: makeId, machine, isAlive, instances });
-  const scripted = offersScripted(environment);
+  const { scripted } = configuration.mcp;
   const board = new Board({
     store,
     desk,
     remote,
-    worktrees,
+    worktrees: worktreesFolder(directory, configuration.worktrees),
     machine,
     log,
     ...systemClock,
@@ -98,8 +100,8 @@ export async function startDaemon({ directory, worktrees, environment, log }: Da
     await store.close();
   };
   try {
-    const listen = await tokenDoorOptions(store, environment);
-    const { port, origins } = apiSettings(environment, log);
+    const listen = await tokenDoorOptions(store, configuration.listen);
+    const { port, origins } = configuration.api;
     const mcp = mcpHandler({ call: board.call, version: manifest.version, toolset: "extended", scripted, log });
     await board.start();
     performer.start();

@@ -4,6 +4,7 @@
  */
 import { join } from "node:path";
 import type { ExecutorInfo } from "../board/board-context.ts";
+import type { Configuration } from "../configuration/sections.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Runner } from "../engine/runner.ts";
 import { claudeHosts } from "../hosts/claude/claude-hosts.ts";
@@ -17,6 +18,8 @@ import type { HostName } from "../protocol/executor-names.ts";
 export interface DaemonHostsOptions {
   /** The data folder. */
   directory: string;
+  configuration: Pick<Configuration, "opencode" | "claude">;
+  /** For the programs that they start. */
   environment: Record<string, string | undefined>;
   log: Log;
 }
@@ -24,10 +27,12 @@ export interface DaemonHostsOptions {
 /** A maker whose kind is a name that operations know. */
 export type NamedMaker = HostMaker & { readonly kind: HostName };
 
-export function hostMakers({ directory, environment, log }: DaemonHostsOptions): NamedMaker[] {
+export function hostMakers({ directory, configuration, environment, log }: DaemonHostsOptions): NamedMaker[] {
+  const { program } = configuration.opencode;
+  const { permissionMode } = configuration.claude;
   const makers: { [Name in HostName]: HostMaker & { readonly kind: Name } } = {
-    opencode: openCodeServer({ environment, log }),
-    claude: claudeHosts({ folder: join(directory, "claude"), environment, log }),
+    opencode: openCodeServer({ ...(program && { command: program }), environment, log }),
+    claude: claudeHosts({ folder: join(directory, "claude"), environment, options: { permissionMode }, log }),
     scripted: scriptedHosts({ folder: join(directory, "scripted") }),
   };
   return Object.values(makers);

@@ -5,6 +5,7 @@
  */
 import { hostname } from "node:os";
 import manifest from "../../package.json" with { type: "json" };
+import { readConfiguration } from "../configuration/configuration.ts";
 import { Desk, RUNNER_HOST } from "../engine/desk.ts";
 import { Claimer, type RunnerOffer } from "../engine/queue/claimer.ts";
 import { RunnerNotes } from "../engine/queue/runner-notes.ts";
@@ -48,12 +49,13 @@ export interface RunnerOptions extends DrainOptions {
 /** Resolves when the runner has ended. */
 export async function runRunnerProcess(options: RunnerOptions): Promise<void> {
   const { directory, environment, say, ending } = options;
+  const configuration = readConfiguration({ directory, environment });
   const log = openLog(directory);
-  const all = hostMakers({ directory, environment: { ...environment, [DEPTH_VARIABLE]: "1" }, log });
+  const all = hostMakers({ directory, configuration, environment: { ...environment, [DEPTH_VARIABLE]: "1" }, log });
   const { makers, lacks } = await usable(all, options);
-  const { limits } = limitSettings(environment, log);
-  const store = await openStore({ directory, environment, log: (line) => log.info(line) });
-  const machine = storeSetting(environment) === null ? "" : machineOf(directory);
+  const { limits } = limitSettings(configuration);
+  const store = await openStore({ directory, ...configuration.store, log: (line) => log.info(line) });
+  const machine = storeSetting(configuration.store) === null ? "" : machineOf(directory);
   const isAlive = instanceJudge({ machine });
   const runner = new Runner({ store, log, makers, limits, machine, isAlive });
   const open = (host: string, folder: string) => runner.open(host, folder);

@@ -3,18 +3,18 @@
  * door, and whoever opened it probably expects it to be open to all.
  */
 import { TokenCheck } from "../engine/access/token-check.ts";
-import { listenSettings } from "../http/listen-settings.ts";
+import { listenSettings, type WantedDoor } from "../http/listen-settings.ts";
 import type { TokenDoorOptions } from "../http/token-door.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { systemClock } from "../process/clock.ts";
 import type { Store } from "../store/store.ts";
 
-/** Null if the environment asks for no such door. Throws `invalid_input`, or `not_authorized` without tokens. */
+/** Null if no such door is wanted. Throws `invalid_input`, or `not_authorized` without tokens. */
 export async function tokenDoorOptions(
   store: Pick<Store, "access">,
-  environment: Readonly<Record<string, string | undefined>>,
+  wanted: WantedDoor,
 ): Promise<TokenDoorOptions | null> {
-  const settings = listenSettings(environment);
+  const settings = listenSettings(wanted);
   if (settings === null) return null;
   const { now } = systemClock;
   if (await store.access.hasUsableToken(now())) return { settings, tokens: new TokenCheck({ store, now }) };

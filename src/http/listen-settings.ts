@@ -1,6 +1,6 @@
 /**
- * The settings of the door to other machines, from the environment. Unlike other settings, an invalid one is an error:
- * a door must not open elsewhere, or for others, than it was meant to.
+ * What the settings of the door to other machines mean. An invalid one is an error: a door must not open elsewhere, or
+ * for others, than it was meant to. Where they come from is up to the caller.
  */
 import { isIP, isIPv6 } from "node:net";
 import { AsyncAgentsError } from "../model/errors.ts";
@@ -16,15 +16,30 @@ export interface ListenSettings {
   proxies: string[];
 }
 
+/** As people write it. */
+export interface WantedDoor {
+  address: string | undefined;
+  publicUrls: readonly string[];
+  trustedProxies: readonly string[];
+}
+
 /** Null if the door is not wanted. Throws `invalid_input`. */
-export function listenSettings(environment: Readonly<Record<string, string | undefined>>): ListenSettings | null {
-  const text = environment.ASYNCAGENTS_LISTEN?.trim() ?? "";
-  if (text === "") return null;
-  return {
-    ...placeOf(text),
-    publicUrls: listOf(environment.ASYNCAGENTS_PUBLIC_URL).map(originOf),
-    proxies: listOf(environment.ASYNCAGENTS_TRUSTED_PROXY).map(proxyOf),
-  };
+export function listenSettings({ address, publicUrls, trustedProxies }: WantedDoor): ListenSettings | null {
+  if (address === undefined) return null;
+  return { ...placeOf(address), publicUrls: publicUrls.map(originOf), proxies: trustedProxies.map(proxyOf) };
+}
+
+export const isListenAddress = (text: string): boolean => isAccepted(placeOf, text);
+export const isPublicUrl = (text: string): boolean => isAccepted(originOf, text);
+export const isProxyAddress = (text: string): boolean => isAccepted(proxyOf, text);
+
+function isAccepted(read: (text: string) => unknown, text: string): boolean {
+  try {
+    read(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** For people: `http://0.0.0.0:5265`. */
@@ -60,13 +75,6 @@ function originOf(text: string): string {
 function proxyOf(text: string): string {
   if (isIP(text) !== 0) return text;
   throw invalid(`ASYNCAGENTS_TRUSTED_PROXY takes IP addresses, not "${text.slice(0, 60)}"`, "127.0.0.1");
-}
-
-function listOf(text = ""): string[] {
-  return text
-    .split(",")
-    .map((each) => each.trim())
-    .filter((each) => each !== "");
 }
 
 function invalid(problem: string, examples: string): AsyncAgentsError {

@@ -9,7 +9,7 @@ import { type CallOrigin, DEPTH_HEADER, readDepth } from "../protocol/call-origi
 import type { Toolset } from "../protocol/operation.ts";
 import type { CallOperation } from "../protocol/operations.ts";
 import { createServer, type McpOptions } from "./server.ts";
-import { readToolset } from "./tools.ts";
+import { readToolset } from "./toolset.ts";
 
 /** The client's directory: an absolute path, percent-encoded unless it is plain ASCII. */
 const DIRECTORY_HEADER = "x-asyncagents-directory";

@@ -4,24 +4,10 @@
  */
 import type { Tool } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { AsyncAgentsError } from "../model/errors.ts";
 import { EXECUTOR_NAMES, EXECUTOR_NAMES_FOR_MODELS } from "../protocol/fields.ts";
 import type { Toolset } from "../protocol/operation.ts";
 import { BOARD_OPERATIONS, type BoardOperationName, isBoardOperation } from "../protocol/operations.ts";
 import { inputSchema, outputSchema } from "./tool-schemas.ts";
-
-/** Earlier names of the toolsets, which are still in clients' configurations. */
-const FORMER_NAMES: Readonly<Record<string, Toolset>> = { seed: "core", more: "extended" };
-
-/** Parses the value of `--tools` or ASYNCAGENTS_MCP_TOOLS. */
-export function readToolset(given: string | undefined): Toolset {
-  if (given === undefined || given === "") return "extended";
-  if (given === "core" || given === "extended") return given;
-  const known = Object.hasOwn(FORMER_NAMES, given) ? FORMER_NAMES[given] : undefined;
-  if (known) return known;
-  const message = `There are no tools "${given.slice(0, 40)}". Use core, or extended for all.`;
-  throw new AsyncAgentsError("invalid_input", message);
-}
 
 /** The operation with this name; null if it is not an offered tool. */
 export function toolNamed(name: string, offered: Toolset): BoardOperationName | null {

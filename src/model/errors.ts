@@ -58,6 +58,7 @@ export const ERROR_CODES = {
   host_unavailable: 503,
   host_failed: 502,
   daemon_unavailable: 503,
+  configuration_invalid: 503,
   store_unavailable: 503,
   store_too_new: 503,
   internal: 500,

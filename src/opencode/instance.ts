@@ -3,6 +3,7 @@
  * store, the host, the clock and the texts. Recovery starts once OpenCode accepts requests, never before.
  */
 
+import type { Configuration } from "../configuration/sections.ts";
 import type { CrashPoint } from "../engine/context.ts";
 import { createEngine } from "../engine/create-engine.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -10,7 +11,7 @@ import type { OpenCodeHost } from "../hosts/opencode/opencode-host.ts";
 import type { Task } from "../model/task.ts";
 import type { Log } from "../process/log.ts";
 import { wordNotices } from "./notice-text.ts";
-import { type PluginOptions, settingsOf } from "./options.ts";
+import { settingsOf } from "./options.ts";
 import { holdStorage } from "./storage.ts";
 import { TOOL_NAMES } from "./tools.ts";
 
@@ -32,18 +33,19 @@ export async function startInstance(input: {
   storage: string;
   directory: string;
   log: Log;
-  options: PluginOptions;
+  configuration: Configuration;
   host: OpenCodeHost;
   reach(point: CrashPoint): void;
   onEnded(task: Task): void;
 }): Promise<PluginInstance> {
-  const { log, options, host } = input;
+  const { log, configuration, host } = input;
+  const { toolPrefix, noticeResultChars } = configuration.opencode;
   const { store, supervisor, slots, machine, isAlive, keeper, add, release } = await holdStorage(
     input.storage,
     log,
-    options.maxConcurrent ?? null,
+    configuration,
   );
-  const ownTools = [...TOOL_NAMES.map((name) => `${options.toolPrefix}_${name}`), ...WITHHELD_MCP_TOOLS];
+  const ownTools = [...TOOL_NAMES.map((name) => `${toolPrefix}_${name}`), ...WITHHELD_MCP_TOOLS];
   const engine = createEngine({
     store,
     supervisor,
@@ -53,12 +55,12 @@ export async function startInstance(input: {
     host,
     log,
     directory: input.directory,
-    settings: settingsOf(options, ownTools),
+    settings: settingsOf(configuration, ownTools),
     reach: input.reach,
     wordNotices: (views) =>
       wordNotices(views, {
-        toolPrefix: options.toolPrefix,
-        resultChars: options.noticeResultChars,
+        toolPrefix,
+        resultChars: noticeResultChars,
         development: isDevelopment(),
         now: Date.now(),
         newMark,

@@ -4,17 +4,16 @@
  */
 import type { Hooks, PluginInput, ToolContext } from "@opencode-ai/plugin";
 import { depthMark } from "../board/launch-depth.ts";
+import { applyConfiguration, readConfiguration, valuesOf } from "../configuration/configuration.ts";
 import type { CrashPoint } from "../engine/context.ts";
 import type { Caller } from "../engine/launch.ts";
 import { openCodeHost } from "../hosts/opencode/opencode-host.ts";
 import { callOpenCode, type OpenCodeSend, pluginSend } from "../hosts/opencode/transport.ts";
-import { messageOf } from "../model/errors.ts";
+import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import { openLog, storageDirectory } from "../process/data-folder.ts";
-import type { Log } from "../process/log.ts";
 import { carriedOver } from "./compaction.ts";
 import { newMark, type PluginInstance, startInstance } from "./instance.ts";
-import { type PluginOptions, readOptions } from "./options.ts";
-import { endToast, launchToast, Toasts } from "./toasts.ts";
+import { endToast, launchToast, settingsToast, Toasts } from "./toasts.ts";
 import { tools } from "./tools.ts";
 
 /** What a test may replace. */
@@ -31,24 +30,35 @@ const CARRIED = 50;
 export async function createPlugin(input: PluginInput, given: unknown, seams: PluginSeams = {}): Promise<Hooks> {
   const storage = storageDirectory();
   const log = openLog(storage);
-  const options = optionsOrDefaults(given, log);
+  const sources = { directory: storage, environment: process.env, options: given };
+  // The tools have their names for good; everything else is read again when the engine starts.
+  const { toolPrefix, toasts: hasToasts } = valuesOf(applyConfiguration(sources)).opencode;
   const send = pluginSend(input.client);
   const host = openCodeHost({ send });
-  const toasts = new Toasts((body) => send({ method: "POST", path: "/tui/show-toast", body }), options.toasts);
+  const toasts = new Toasts((body) => send({ method: "POST", path: "/tui/show-toast", body }), hasToasts);
   const seen = new Map<string, Seen>();
   let running: Promise<PluginInstance> | null = null;
-  const start = (): Promise<PluginInstance> => {
-    running ??= startInstance({
+  let isToastDue = true;
+  const open = async (): Promise<PluginInstance> => {
+    const configuration = readConfiguration(sources);
+    return startInstance({
       storage,
       directory: input.directory,
       log,
-      options,
+      configuration: { ...configuration, opencode: { ...configuration.opencode, toolPrefix } },
       host,
       reach: seams.reach ?? (() => undefined),
       onEnded: (task) => toasts.show(endToast(task)),
     });
+  };
+  const start = (): Promise<PluginInstance> => {
+    running ??= open();
     running.catch((thrown: unknown) => {
       running = null;
+      if (isToastDue && isAboutSettings(thrown)) {
+        isToastDue = false;
+        toasts.show(settingsToast(thrown));
+      }
       log.error("the engine did not start; the next call tries again", { error: messageOf(thrown) });
     });
     return running;
@@ -57,7 +67,7 @@ export async function createPlugin(input: PluginInput, given: unknown, seams: Pl
 
   return {
     tool: tools({
-      prefix: options.toolPrefix,
+      prefix: toolPrefix,
       engine: async () => (await start()).engine,
       caller: async (context) => callerOf(context, seen.get(context.sessionID) ?? (await readSeen(send, context))),
       waits: isOneShot(process.argv),
@@ -76,7 +86,7 @@ export async function createPlugin(input: PluginInput, given: unknown, seams: Pl
     "experimental.session.compacting": async ({ sessionID }, output) => {
       const tasks = start().then(({ engine }) => engine.list(sessionID, { limit: CARRIED, offset: 0 }));
       const carried = await tasks.then(
-        ({ tasks: newest }) => carriedOver(newest, options.toolPrefix, Date.now()),
+        ({ tasks: newest }) => carriedOver(newest, toolPrefix, Date.now()),
         (thrown: unknown) => {
           log.error("a summary does not name its tasks", { error: messageOf(thrown) });
           return null;
@@ -101,14 +111,12 @@ export async function createPlugin(input: PluginInput, given: unknown, seams: Pl
   };
 }
 
-/** Invalid options must not keep OpenCode from starting: they are logged, and the defaults apply. */
-function optionsOrDefaults(given: unknown, log: Log): PluginOptions {
-  try {
-    return readOptions(given);
-  } catch (thrown) {
-    log.error("the defaults are used instead", { error: messageOf(thrown) });
-    return readOptions({});
-  }
+/**
+ * Wrong settings must not keep OpenCode from starting, and nothing is launched with defaults in their place: every call
+ * of a tool says what is wrong, until a call finds them corrected.
+ */
+function isAboutSettings(thrown: unknown): thrown is AsyncAgentsError {
+  return AsyncAgentsError.isInstance(thrown) && thrown.code === "configuration_invalid";
 }
 
 /** `opencode run` exits after its reply, with everything in the process; its interactive form does not. */

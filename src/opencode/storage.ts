@@ -4,13 +4,13 @@
  * on `globalThis`. Closed when the last instance releases it.
  */
 
+import type { Configuration } from "../configuration/sections.ts";
 import { Desk } from "../engine/desk.ts";
 import type { Engine } from "../engine/engine.ts";
 import { CallPerformer } from "../engine/remote/call-performer.ts";
 import { Slots } from "../engine/runs/slots.ts";
 import { Supervisor } from "../engine/supervisor.ts";
 import type { TranscriptKeeper } from "../engine/transcripts/transcript-keeper.ts";
-import { apiSettings } from "../http/api-settings.ts";
 import type { ApiServer } from "../http/server.ts";
 import { messageOf } from "../model/errors.ts";
 import { systemClock } from "../process/clock.ts";
@@ -60,11 +60,11 @@ interface HeldStorage extends Omit<Opened, "close"> {
 }
 
 /** Opens what the process shares, or joins it. A failed attempt to open is retried at the next call. */
-export async function holdStorage(directory: string, log: Log, maxConcurrent: number | null): Promise<HeldStorage> {
+export async function holdStorage(directory: string, log: Log, configuration: Configuration): Promise<HeldStorage> {
   const root = globalThis as { [SHARED]?: Registry };
   root[SHARED] ??= new Map();
   const registry = root[SHARED];
-  const shared = registry.get(directory) ?? openShared(directory, log, maxConcurrent);
+  const shared = registry.get(directory) ?? openShared(directory, log, configuration);
   registry.set(directory, shared);
   shared.holders++;
   const release = async (engine: Engine | null) => {
@@ -84,16 +84,16 @@ export async function holdStorage(directory: string, log: Log, maxConcurrent: nu
   }
 }
 
-function openShared(directory: string, log: Log, maxConcurrent: number | null): Shared {
+function openShared(directory: string, log: Log, configuration: Configuration): Shared {
   const engines = new Set<Engine>();
   const open = async (): Promise<Opened> => {
     const { openStore } = await import("../store/open.ts");
-    const store = await openStore({ directory, environment: process.env, log: (line) => log.info(line) });
-    const machine = storeSetting(process.env) === null ? "" : machineOf(directory);
+    const store = await openStore({ directory, ...configuration.store, log: (line) => log.info(line) });
+    const machine = storeSetting(configuration.store) === null ? "" : machineOf(directory);
     const place = { machine, isAlive: instanceJudge({ machine }) };
     const supervisor = new Supervisor({ store, log, ...systemClock, ...place });
     const performer = performCalls(store, engines, place, log);
-    const server = await startApi(store, directory, engines, place, log);
+    const server = await startApi(store, directory, engines, place, { log, configuration });
     return {
       ...place,
       store,
@@ -109,7 +109,7 @@ function openShared(directory: string, log: Log, maxConcurrent: number | null): 
       },
     };
   };
-  return { opened: open(), holders: 0, engines, slots: new Slots(maxConcurrent) };
+  return { opened: open(), holders: 0, engines, slots: new Slots(configuration.limits.maxConcurrent ?? null) };
 }
 
 /** Loaded only where it is needed. */
@@ -140,9 +140,9 @@ async function startApi(
   directory: string,
   engines: ReadonlySet<Engine>,
   place: Place,
-  log: Log,
+  { log, configuration }: { log: Log; configuration: Configuration },
 ): Promise<Pick<ApiServer, "stop"> | null> {
-  const settings = apiSettings(process.env, log);
+  const settings = configuration.api;
   if (!settings.enabled) return null;
   try {
     const [{ startApiServer }, { Overview }, { remoteOperations }] = await Promise.all([
@@ -154,7 +154,7 @@ async function startApi(
     const remote = remoteOperations({ ...systemClock, store, log, ...own });
     const overview = new Overview(store);
     const desk = deskOf(store, engines, place);
-    const postgres = storeSetting(process.env)?.shown ?? null;
+    const postgres = storeSetting(configuration.store)?.shown ?? null;
     const server = startApiServer({ overview, desk, remote, directory, postgres, log, ...settings });
     const forget = atProcessEnd(server);
     return {

@@ -2,6 +2,7 @@
  * Short messages on OpenCode's screen when tasks start and end. At most one per second: what happens in between is
  * combined. Purely visual: a toast that cannot be shown is dropped.
  */
+import type { AsyncAgentsError } from "../model/errors.ts";
 import { asLine } from "../model/foreign-text.ts";
 import { isLive, type Task } from "../model/task.ts";
 
@@ -23,6 +24,7 @@ const PAUSE_MS = 300;
 const SHOWN = 3;
 const MAX_WAITING = 200;
 const DESCRIPTION = 200;
+const PROBLEM = 300;
 const URGENCY: readonly Toast["variant"][] = ["error", "warning", "success", "info"];
 
 export class Toasts {
@@ -75,6 +77,12 @@ export function endToast(task: Task): Toast {
   if (task.status === "completed") return { message: `Finished: ${nameOf(task)}`, variant: "success" };
   if (task.status === "cancelled") return { message: `Cancelled: ${nameOf(task)}`, variant: "info" };
   return { message: `Failed: ${nameOf(task)}`, variant: "error" };
+}
+
+/** The whole message is in the log, and in the answer of every tool. */
+export function settingsToast({ details }: AsyncAgentsError): Toast {
+  const [first = ""] = details.problems as string[];
+  return { message: `No background tasks until this is corrected: ${asLine(first, PROBLEM)}`, variant: "error" };
 }
 
 /** One line: a model wrote it, and a second line would look like a toast of ours. */

@@ -12,11 +12,6 @@ export function storageDirectory(): string {
   return process.env.ASYNCAGENTS_HOME || join(homedir(), ".opencode", "plugins", "background-agent");
 }
 
-/** The base folder of all worktrees: `ASYNCAGENTS_WORKTREES`, or a folder in the data folder. */
-export function worktreesDirectory(): string {
-  return process.env.ASYNCAGENTS_WORKTREES || join(storageDirectory(), "worktrees");
-}
-
 export function openLog(directory: string): FileLog {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });

@@ -21,14 +21,12 @@ export interface PostgresOptions {
 }
 
 /**
- * Opens the store that the environment names: the PostgreSQL database in `ASYNCAGENTS_STORE`, else SQLite in the data
- * folder. Every program of ours opens its store with this, so that all of them see the same tasks.
+ * Opens the store that is configured: the PostgreSQL database at that address, else SQLite in the data folder. Every
+ * program of ours opens its store with this, so that all of them see the same tasks.
  */
-export async function openStore(
-  options: SqliteOptions & { environment: Readonly<Record<string, string | undefined>> },
-): Promise<Store> {
-  const { environment, ...sqlite } = options;
-  const setting = storeSetting(environment);
+export async function openStore(options: SqliteOptions & { address: string | undefined }): Promise<Store> {
+  const { address, ...sqlite } = options;
+  const setting = storeSetting({ address });
   return setting === null ? sqliteStore(sqlite) : postgresStore({ connectionString: setting.connectionString });
 }
 

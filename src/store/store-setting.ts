@@ -1,6 +1,6 @@
 /**
- * Reads `ASYNCAGENTS_STORE`: where the tasks are kept. Every program of ours that opens a store reads it here. What is
- * shown of it never contains the password. Opens nothing.
+ * Reads the address of a PostgreSQL database. What is shown of it never contains the password. Where the address is
+ * set is up to the caller. Opens nothing.
  */
 import { AsyncAgentsError } from "../model/errors.ts";
 
@@ -10,17 +10,15 @@ export interface PostgresSetting {
   shown: string;
 }
 
-const VARIABLE = "ASYNCAGENTS_STORE";
 const EXAMPLE = "postgres://user:password@host:5432/database";
 const HINT = `Characters such as # / ? @ in the password must be percent-encoded (# is %23); write it as ${EXAMPLE}`;
 
 /** Null: SQLite, in the data folder. */
-export function storeSetting(environment: Readonly<Record<string, string | undefined>>): PostgresSetting | null {
-  const text = environment[VARIABLE]?.trim() ?? "";
-  if (text === "") return null;
-  const setting = postgresAddress(text);
+export function storeSetting({ address }: { address: string | undefined }): PostgresSetting | null {
+  if (address === undefined) return null;
+  const setting = postgresAddress(address);
   if (!("problem" in setting)) return setting;
-  const message = `${VARIABLE} ${setting.problem}, or unset it to keep the tasks in the data folder.`;
+  const message = `The address of the store ${setting.problem}, or unset it to keep the tasks in the data folder.`;
   throw new AsyncAgentsError("store_unavailable", message);
 }
 

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
-import { appendJsonc, parseJsonc, plainOf, setJsonc } from "../../src/cli/setup/jsonc.ts";
+import { appendJsonc, parseJsonc, plainOf, setJsonc } from "../../src/configuration/jsonc.ts";
 import { root } from "../ground/repository.ts";
 import { cliWorld } from "./cli-bed.ts";
 

@@ -1,11 +1,10 @@
 import { expect, test } from "bun:test";
+import { readConfiguration } from "../../src/configuration/configuration.ts";
 import { limitSettings } from "../../src/daemon/limit-settings.ts";
 import { DEFAULT_LIMITS } from "../../src/model/limits.ts";
 
 function read(environment: Record<string, string>) {
-  const logged: string[] = [];
-  const log = { info() {}, error: (message: string) => logged.push(message) };
-  return { ...limitSettings(environment, log), logged };
+  return limitSettings(readConfiguration({ directory: "/nowhere", environment }));
 }
 
 const USUAL = {
@@ -16,7 +15,7 @@ const USUAL = {
 };
 
 test("by default loops, the number of tasks and their depth are limited, and nothing is pruned", () => {
-  expect(read({})).toEqual({ limits: DEFAULT_LIMITS, ...USUAL, logged: [] });
+  expect(read({})).toEqual({ limits: DEFAULT_LIMITS, ...USUAL });
 });
 
 test("each is read in its unit", () => {
@@ -37,13 +36,12 @@ test("each is read in its unit", () => {
     maxQueued: 7,
     maxDepth: 2,
     retention: { olderThanMs: 43_200_000, keep: 1_000 },
-    logged: [],
   });
 });
 
-test("an invalid one is logged and ignored", () => {
+test("an invalid one is refused, never replaced by a default", () => {
   for (const given of ["many", "-1", "0", "1.5", "Infinity", "1e9"]) {
-    const settings = read({ ASYNCAGENTS_MAX_CONCURRENT: given });
-    expect([given, settings.maxConcurrent, settings.logged.length]).toEqual([given, 16, 1]);
+    const message = `ASYNCAGENTS_MAX_CONCURRENT is ${/^\d+(\.\d+)?$/.test(given) ? given : JSON.stringify(given)}: it must be a whole number, 1 or more.`;
+    expect(() => read({ ASYNCAGENTS_MAX_CONCURRENT: given })).toThrow(message);
   }
 });

@@ -1,6 +1,7 @@
-import { describe, expect, onTestFinished, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { readConfiguration } from "../../src/configuration/configuration.ts";
 import { holdStorage } from "../../src/opencode/storage.ts";
 import { cliWorld } from "../cli/cli-bed.ts";
 import { startPostgres } from "../store/postgres-server.ts";
@@ -49,13 +50,10 @@ describe("a daemon with ASYNCAGENTS_STORE", () => {
   test("shares it with the plugin", async () => {
     const world = worldOn(connectionString);
     const { id } = await world.json<{ id: string }>("run", "--host", "scripted", "Says\n!say hello");
-    process.env.ASYNCAGENTS_STORE = connectionString;
-    process.env.ASYNCAGENTS_API_ENABLED = "false";
-    onTestFinished(() => {
-      delete process.env.ASYNCAGENTS_STORE;
-      delete process.env.ASYNCAGENTS_API_ENABLED;
-    });
-    const { store, release } = await holdStorage(join(world.folder, "plugin"), { info() {}, error() {} }, null);
+    const environment = { ASYNCAGENTS_STORE: connectionString, ASYNCAGENTS_API_ENABLED: "false" };
+    const directory = join(world.folder, "plugin");
+    const configuration = readConfiguration({ directory, environment });
+    const { store, release } = await holdStorage(directory, { info() {}, error() {} }, configuration);
     expect((await store.task(id))?.id).toBe(id);
     await release(null);
   }, 60_000);

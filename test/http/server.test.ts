@@ -7,7 +7,6 @@ import { NO_OTHERS } from "../../src/board/remote-operations.ts";
 import { Desk } from "../../src/engine/desk.ts";
 import { Overview } from "../../src/engine/watching/overview.ts";
 import { say } from "../../src/hosts/scripted/script.ts";
-import { apiSettings } from "../../src/http/api-settings.ts";
 import { startApiServer } from "../../src/http/server.ts";
 import { isAlive } from "../../src/process/liveness.ts";
 import { ended, launch, newWorld, type World } from "../engine/engine-bed.ts";
@@ -173,27 +172,5 @@ describe("the shutdown", () => {
     api.server.withdraw();
     expect(() => serverRecord(api.world.directory)).toThrow();
     expect((await api.client.health()).status).toBe("ok");
-  });
-});
-
-describe("settings", () => {
-  const logged: string[] = [];
-  const log = { info: () => {}, error: (message: string) => logged.push(message) };
-
-  test("have defaults, and an invalid one is logged and ignored", () => {
-    expect(apiSettings({}, log)).toEqual({ enabled: true, port: 5165, origins: [] });
-    expect(apiSettings({ ASYNCAGENTS_API_ENABLED: "false", ASYNCAGENTS_API_PORT: "0" }, log)).toMatchObject({
-      enabled: false,
-      port: 0,
-    });
-    expect(apiSettings({ ASYNCAGENTS_API_ORIGINS: " https://a.example/ ,,http://b:1" }, log).origins).toEqual([
-      "https://a.example",
-      "http://b:1",
-    ]);
-    expect(logged).toEqual([]);
-    for (const port of ["65536", "-1", "x", "80.5", "123456"]) {
-      expect(apiSettings({ ASYNCAGENTS_API_PORT: port }, log).port).toBe(5165);
-    }
-    expect(logged).toHaveLength(5);
   });
 });

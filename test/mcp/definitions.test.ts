@@ -1,7 +1,7 @@
 /** What clients see of the tools: names, schemas, annotations, toolsets. No operation is executed here. */
 import { expect, test } from "bun:test";
 import type { JsonSchema } from "../../src/mcp/tool-schemas.ts";
-import { readToolset } from "../../src/mcp/tools.ts";
+import { readToolset } from "../../src/mcp/toolset.ts";
 import { door, newClient } from "./door-bed.ts";
 import { CORE_TOOLS, EXTENDED_TOOLS } from "./tool-names.ts";
 

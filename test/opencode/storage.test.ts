@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { readConfiguration } from "../../src/configuration/configuration.ts";
 import type { Member } from "../../src/engine/member.ts";
 import { AsyncAgentsError } from "../../src/model/errors.ts";
 import { holdStorage } from "../../src/opencode/storage.ts";
@@ -47,9 +48,12 @@ function slowMember() {
 }
 
 test("the store is closed after the recovery that is under way, which can still write", async () => {
-  process.env.ASYNCAGENTS_API_ENABLED = "false";
-  onTestFinished(() => void delete process.env.ASYNCAGENTS_API_ENABLED);
-  const held = await holdStorage(temporaryFolder(), log, null);
+  const directory = temporaryFolder();
+  const held = await holdStorage(
+    directory,
+    log,
+    readConfiguration({ directory, environment: { ASYNCAGENTS_API_ENABLED: "false" } }),
+  );
   const { member, begun, finish } = slowMember();
   await held.supervisor.add(member);
   const recovering = held.supervisor.recover();

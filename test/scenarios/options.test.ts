@@ -1,12 +1,13 @@
 /**
  * What users can configure, on the real OpenCode: the abort rule, what can be resumed, depth, limits, toasts, and
- * invalid options.
+ * wrong settings.
  */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "bun:test";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startOpenAiModel } from "../../src/testing/models/openai-model.ts";
 import { call, fail, gate, say } from "../../src/testing/models/script.ts";
+import { createTemporaryRoot } from "../../src/testing/opencode/home.ts";
 import { type Parent, World } from "./world.ts";
 
 const model = startOpenAiModel();
@@ -25,16 +26,9 @@ async function busyParent(world: World, name: string): Promise<{ parent: Parent;
 describe("with the defaults", () => {
   let world: World;
   beforeAll(async () => {
-    world = await World.start({ model, options: { toolPrefix: 7 } });
+    world = await World.start({ model });
   });
   afterAll(() => world?.stop());
-
-  test("invalid options are logged, and the defaults apply", async () => {
-    expect(await (await world.parent()).ask("list")).toBe("No background tasks found");
-    expect(readFileSync(join(world.storage, "asyncagents.log"), "utf8")).toContain(
-      "options of the asyncagents plugin are wrong",
-    );
-  });
 
   test("tasks continue when the parent's turn is aborted", async () => {
     const { parent, task } = await busyParent(world, "goes-on");
@@ -57,6 +51,48 @@ describe("with the defaults", () => {
     model.gate("toast").open();
     expect((await shown("Failed: burns")).properties.variant).toBe("error");
     await world.ended(id);
+  });
+});
+
+describe("with wrong settings", () => {
+  /** A data folder with this file, and an OpenCode that uses it. */
+  async function worldWith(file: string, options: Record<string, unknown>): Promise<World> {
+    const storage = await createTemporaryRoot();
+    onTestFinished(() => rmSync(storage, { recursive: true, force: true }));
+    writeFileSync(join(storage, "asyncagents.json"), file);
+    const world = await World.start({ model, options, env: { ASYNCAGENTS_HOME: storage } });
+    onTestFinished(() => world.stop());
+    return world;
+  }
+
+  test("in the file, OpenCode works and nothing is launched; once corrected, the next call works", async () => {
+    const world = await worldWith('{ "limits": { "maxCosts": 5 } }', {});
+    const said = "limits.maxCosts is unknown. Did you mean limits.maxCost?";
+    const parent = await world.parent();
+    expect(await parent.ask("task", { description: "d", prompt: "p", agent: "general" })).toContain(said);
+    expect(await parent.ask("list")).toContain(said);
+    expect(await world.store.instances()).toEqual([]);
+    const shown = ({ message }: { message: string }) => message.includes(said);
+    await world.opencode.waitForEventOf("tui.toast.show", shown, { from: 0 });
+    const toasts = world.opencode.events.filter(({ type }) => type === "tui.toast.show");
+    expect(toasts).toHaveLength(1);
+    expect(readFileSync(join(world.storage, "asyncagents.log"), "utf8")).toContain(said);
+    writeFileSync(join(world.storage, "asyncagents.json"), '{ "limits": { "maxConcurrent": 1 } }');
+    const first = await parent.launch([gate("one-slot"), say("first")]);
+    await model.gate("one-slot").reached;
+    const second = await parent.launch([say("second")]);
+    expect(await world.until(second, ({ phase }) => phase === "queued", "queued")).toMatchObject({ status: "running" });
+    model.gate("one-slot").open();
+    expect([(await world.ended(first)).run.result, (await world.ended(second)).run.result]).toEqual([
+      "first",
+      "second",
+    ]);
+  });
+
+  test("in the options, too", async () => {
+    const world = await worldWith("{}", { maxcost: 5, toolPrefix: "background" });
+    expect(await (await world.parent()).ask("list")).toContain("maxcost is unknown. Did you mean maxCost?");
+    expect(await world.store.instances()).toEqual([]);
   });
 });
 

@@ -157,7 +157,9 @@ test("a process that exits by itself removes its file [AT-24.2]", async () => {
   const program = `
     const { existsSync } = await import("node:fs");
     const { holdStorage } = await import(${JSON.stringify(join(import.meta.dir, "../../src/opencode/storage.ts"))});
-    await holdStorage(${JSON.stringify(folder)}, { info() {}, error() {} });
+    const { readConfiguration } = await import(${JSON.stringify(join(import.meta.dir, "../../src/configuration/configuration.ts"))});
+    const configuration = readConfiguration({ directory: ${JSON.stringify(folder)}, environment: process.env });
+    await holdStorage(${JSON.stringify(folder)}, { info() {}, error() {} }, configuration);
     console.log(existsSync(${JSON.stringify(join(folder, "server.json"))}));
     process.exit(0);`;
   const child = Bun.spawn([process.execPath, "-e", program], { env: { ...process.env, ASYNCAGENTS_API_PORT: "0" } });

@@ -4,6 +4,7 @@
  */
 import manifest from "../../../package.json" with { type: "json" };
 import { createClient } from "../../client/client.ts";
+import type { Configuration } from "../../configuration/sections.ts";
 import { runDaemonProcess } from "../../daemon/daemon-process.ts";
 import { type DaemonRecord, ensureDaemon, findDaemon, stopDaemon } from "../../daemon/find-daemon.ts";
 import { tokenDoorOptions } from "../../daemon/token-door-options.ts";
@@ -64,18 +65,21 @@ function readPort({ arguments: given }: Invocation): number | undefined {
  * The daemon reads these from its environment, too. It would refuse to start without tokens: that is found out here,
  * where the person sees it. Returns what was asked for.
  */
-async function readListen({ arguments: given, directory, environment }: Invocation): Promise<string | null> {
+async function readListen({ arguments: given, directory, configuration }: Invocation): Promise<string | null> {
   const listen = given.text("listen");
   const url = given.text("public-url");
+  // Judged here, because an error should name the option, not the variable.
+  listenSettings({ address: listen, publicUrls: url?.split(",") ?? [], trustedProxies: [] });
   if (listen !== undefined) process.env.ASYNCAGENTS_LISTEN = listen;
   if (url !== undefined) process.env.ASYNCAGENTS_PUBLIC_URL = url;
-  if (listenSettings(process.env) === null) {
+  const { listen: wanted, store: place } = configuration();
+  if (wanted.address === undefined) {
     if (url === undefined) return null;
     throw new AsyncAgentsError("invalid_input", "--public-url is for the door to other machines: add --listen.");
   }
-  const store = await openStore({ directory, environment });
+  const store = await openStore({ directory, ...place });
   try {
-    await tokenDoorOptions(store, process.env);
+    await tokenDoorOptions(store, wanted);
   } finally {
     await store.close();
   }
@@ -84,7 +88,7 @@ async function readListen({ arguments: given, directory, environment }: Invocati
 
 export const restartCommand: Command = {
   name: "restart",
-  summary: "stop the daemon and start it again with the current environment",
+  summary: "stop the daemon and start it again with the current settings",
   details: "Refused while it runs tasks, because they would be interrupted.",
   options: { force: { summary: "even if tasks are running" }, ...DOOR_OPTIONS },
   examples: ["asyncagents restart", "ASYNCAGENTS_MAX_CONCURRENT=4 asyncagents restart"],
@@ -97,7 +101,7 @@ export const restartCommand: Command = {
   },
 };
 
-async function upDetached({ directory, screen }: Invocation): Promise<number> {
+async function upDetached({ directory, screen, configuration }: Invocation): Promise<number> {
   const { daemon, started } = await screen.during("starting the daemon", ensureDaemon(directory));
   screen.show(shown(daemon, started), () => {
     screen.line(started ? `The daemon is running (pid ${daemon.pid}).` : alreadyRuns(daemon));
@@ -107,25 +111,25 @@ async function upDetached({ directory, screen }: Invocation): Promise<number> {
     screen.line(`  data       ${directory}`);
     if (daemon.postgres !== null) screen.line(`  store      ${daemon.postgres}`);
   });
-  warnOfPlainText(screen, daemon);
+  warnOfPlainText(screen, daemon, configuration());
   return EXIT.ok;
 }
 
 /** Tokens would cross the network readable for everyone on the way. */
-function warnOfPlainText(screen: Screen, { listen }: DaemonRecord): void {
+function warnOfPlainText(screen: Screen, { listen }: DaemonRecord, { listen: door }: Configuration): void {
   if (listen === null || /^http:\/\/(127\.|\[::1\])/.test(listen)) return;
-  if (process.env.ASYNCAGENTS_PUBLIC_URL?.startsWith("https://")) return;
+  if (door.publicUrls[0]?.startsWith("https://")) return;
   screen.hint("That door is not encrypted: put a TLS proxy in front of it (docs/doors.md), or use a private network.");
 }
 
-async function upInForeground({ directory, screen }: Invocation): Promise<number> {
+async function upInForeground({ directory, screen, configuration }: Invocation): Promise<number> {
   const other = await runDaemonProcess(directory, {
     onReady: (url) => {
       const daemon = findDaemon(directory);
       if (screen.json && daemon) screen.jsonLine(shown(daemon, true));
       else screen.line(`The daemon is running. Dashboard: ${url}  (Ctrl-C stops it)`);
       if (daemon?.listen && !screen.json) screen.line(`It listens on ${daemon.listen}, with tokens only.`);
-      if (daemon) warnOfPlainText(screen, daemon);
+      if (daemon) warnOfPlainText(screen, daemon, configuration());
     },
   });
   if (other) screen.show(shown(other, false), () => screen.line(`${alreadyRuns(other)} Dashboard: ${other.url}`));

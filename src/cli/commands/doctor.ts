@@ -1,4 +1,5 @@
 /** `doctor`: checks everything asyncagents needs, and says how to fix what is wrong. Changes nothing. */
+import { applyConfiguration, valuesOf } from "../../configuration/configuration.ts";
 import { messageOf } from "../../model/errors.ts";
 import type { Command } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -14,10 +15,12 @@ export const doctorCommand: Command = {
   async run({ screen, directory, environment }) {
     // Imported here because it loads the store, which no other command needs.
     const { CHECKS } = await import("../setup/doctor-checks.ts");
+    const applied = applyConfiguration({ directory, environment });
+    const context = { directory, environment, applied, configuration: valuesOf(applied) };
     const looking = Promise.all(
       CHECKS.map(async (check) => {
         try {
-          return await check({ directory, environment });
+          return await check(context);
         } catch (thrown) {
           const failed: Finding = { name: "doctor", state: "problem", says: messageOf(thrown), remedy: "Report this." };
           return failed;

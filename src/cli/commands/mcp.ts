@@ -3,7 +3,6 @@
  * printed.
  */
 import manifest from "../../../package.json" with { type: "json" };
-import { offersScripted } from "../../daemon/limit-settings.ts";
 import { DEPTH_VARIABLE, readDepth } from "../../protocol/call-origin.ts";
 import type { Command } from "../command.ts";
 import { daemonCall } from "../daemon-call.ts";
@@ -23,16 +22,16 @@ export const mcpCommand: Command = {
   },
   examples: ["asyncagents mcp", "asyncagents mcp --tools core"],
   ownsSignals: true,
-  async run({ arguments: given, directory, cwd, environment }) {
+  async run({ arguments: given, directory, cwd, environment, configuration }) {
+    const { tools, scripted } = configuration().mcp;
     // Imported here because it takes longer to load than most commands take to run.
     const [{ serveStdio }, { readToolset }] = await Promise.all([
       import("../../mcp/stdio.ts"),
-      import("../../mcp/tools.ts"),
+      import("../../mcp/toolset.ts"),
     ]);
-    const toolset = readToolset(given.text("tools") ?? process.env.ASYNCAGENTS_MCP_TOOLS);
+    const toolset = readToolset(given.text("tools") ?? tools);
     const origin = { door: "model", depth: readDepth(environment[DEPTH_VARIABLE] ?? "") } as const;
     const call = daemonCall(directory, origin);
-    const scripted = offersScripted(environment);
     await serveStdio({ call, directory: cwd, toolset, scripted, version: manifest.version });
     return EXIT.ok;
   },

@@ -37,7 +37,7 @@ const WHY: Record<PruneObstacle, string> = {
 };
 
 async function prune(invocation: Invocation): Promise<number> {
-  const { directory, environment, screen, signal, arguments: given } = invocation;
+  const { directory, configuration, screen, signal, arguments: given } = invocation;
   const limits = { olderThanMs: given.duration("older-than"), keep: given.count("keep") };
   if (limits.olderThanMs === undefined && limits.keep === undefined) {
     throw misuse(pruneCommand, "Say what may go: --older-than 30d, --keep 10000, or both.");
@@ -48,7 +48,7 @@ async function prune(invocation: Invocation): Promise<number> {
     import("../../store/open.ts"),
     import("../../engine/retention.ts"),
   ]);
-  const store = await openStore({ directory, environment });
+  const store = await openStore({ directory, ...configuration().store });
   try {
     let count = 0;
     const onProgress = ({ removed }: PruneReport) => {

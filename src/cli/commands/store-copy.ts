@@ -12,7 +12,7 @@ export const storeCopyCommand: Command = {
   name: "store copy",
   summary: "copy the whole store into an empty one",
   details:
-    'Addresses: "sqlite" for the store in the data folder, a folder for a SQLite store there, "postgres" for the database in ASYNCAGENTS_STORE, or postgres://… Other users of the machine can see the words of a command, so prefer "postgres" if the address has a password. Stop everything that uses the stores first. Both sides are compared at the end. The source is not changed; a copy that was interrupted cannot be opened, and is made anew by the same command.',
+    'Addresses: "sqlite" for the store in the data folder, a folder for a SQLite store there, "postgres" for the database in store.address or ASYNCAGENTS_STORE, or postgres://… Other users of the machine can see the words of a command, so prefer "postgres" if the address has a password. Stop everything that uses the stores first. Both sides are compared at the end. The source is not changed; a copy that was interrupted cannot be opened, and is made anew by the same command.',
   operands: [{ name: "from" }, { name: "to", completes: "directory" }],
   examples: ["asyncagents store copy sqlite postgres", "asyncagents store copy sqlite /mnt/disk/asyncagents"],
   run: copy,
@@ -52,12 +52,15 @@ function show(
 }
 
 /** What it says about a wrong address contains no part of it: there may be a password in it. */
-function addressOf({ directory, cwd, environment }: Invocation, text: string): CopyAddress {
+function addressOf({ directory, cwd, configuration }: Invocation, text: string): CopyAddress {
   if (text === "sqlite") return { directory, shown: directory };
   if (text === "postgres") {
-    const setting = storeSetting(environment);
+    const setting = storeSetting(configuration().store);
     if (setting !== null) return setting;
-    throw new AsyncAgentsError("invalid_input", "ASYNCAGENTS_STORE is not set. Set it to the address of the database.");
+    throw new AsyncAgentsError(
+      "invalid_input",
+      "No database is configured. Set ASYNCAGENTS_STORE, or store.address in asyncagents.json, to its address.",
+    );
   }
   if (!text.includes(":")) {
     const folder = resolve(cwd, text);

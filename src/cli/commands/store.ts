@@ -3,6 +3,7 @@
  * PostgreSQL database is backed up by its own tools.
  */
 import { existsSync, statSync } from "node:fs";
+import type { Configuration } from "../../configuration/sections.ts";
 import { troublesIn } from "../../engine/watching/troubles.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import type { Backup } from "../../store/sqlite-files/backups.ts";
@@ -17,8 +18,8 @@ const statusCommand: Command = {
   name: "store status",
   summary: "show where the store is, its backups, and whether it was damaged",
   examples: ["asyncagents store status"],
-  async run({ directory, screen, environment }) {
-    const postgres = storeSetting(environment);
+  async run({ directory, screen, configuration }) {
+    const postgres = storeSetting(configuration().store);
     if (postgres !== null) return showPostgres(postgres, screen);
     const { backupsIn, storeFileOf } = await import("../../store/sqlite-files/backups.ts");
     const file = storeFileOf(directory);
@@ -45,8 +46,8 @@ const backupCommand: Command = {
   summary: "make a backup of the store now",
   details: "The daemon makes one a day. The newest seven are kept, in backups/ in the data folder.",
   examples: ["asyncagents store backup"],
-  async run({ directory, screen, environment }) {
-    refuseOnPostgres(environment);
+  async run({ directory, screen, configuration }) {
+    refuseOnPostgres(configuration());
     const { makeBackup } = await import("../../store/sqlite-files/backups.ts");
     const backup = makeBackup(directory, Date.now());
     screen.show(shown(backup), () => screen.line(`${backup.file}  ${sizeText(backup.bytes)}`));
@@ -100,15 +101,15 @@ async function showPostgres(postgres: PostgresSetting, screen: Screen): Promise<
   return EXIT.ok;
 }
 
-function refuseOnPostgres(environment: Invocation["environment"]): void {
-  const postgres = storeSetting(environment);
+function refuseOnPostgres({ store }: Configuration): void {
+  const postgres = storeSetting(store);
   if (postgres === null) return;
   const message = `The tasks are in PostgreSQL (${postgres.shown}): use its own tools, such as pg_dump and pg_restore.`;
   throw new AsyncAgentsError("invalid_input", message);
 }
 
-async function restore({ directory, screen, environment, arguments: given }: Invocation): Promise<number> {
-  refuseOnPostgres(environment);
+async function restore({ directory, screen, configuration, arguments: given }: Invocation): Promise<number> {
+  refuseOnPostgres(configuration());
   const { restoreBackup } = await import("../../store/sqlite-files/restore.ts");
   const backup = await chosenBackup(directory, given.operands[0]);
   if (!given.flag("yes")) {

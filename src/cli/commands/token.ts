@@ -111,8 +111,8 @@ function recorded<T>(store: Store, operation: string, { name }: AccessToken, wor
   return new AuditLog({ store, now: Date.now }).record(call, work);
 }
 
-async function withStore<T>({ directory, environment }: Invocation, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openStore({ directory, environment });
+async function withStore<T>({ directory, configuration }: Invocation, work: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openStore({ directory, ...configuration().store });
   try {
     return await work(store);
   } finally {

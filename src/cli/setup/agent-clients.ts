@@ -7,9 +7,9 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
+import { appendJsonc, parseJsonc, plainOf, setJsonc } from "../../configuration/jsonc.ts";
 import { DEPTH_HEADER, DEPTH_VARIABLE } from "../../protocol/call-origin.ts";
 import { type ConfigChange, planChange } from "./config-change.ts";
-import { appendJsonc, parseJsonc, plainOf, setJsonc } from "./jsonc.ts";
 
 export const CLIENTS = ["opencode", "claude", "cursor"] as const;
 export type ClientName = (typeof CLIENTS)[number];

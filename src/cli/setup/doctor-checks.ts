@@ -8,13 +8,14 @@ import { createServer } from "node:net";
 import { dirname, join, sep } from "node:path";
 import manifest from "../../../package.json" with { type: "json" };
 import { createClient } from "../../client/client.ts";
+import { type AppliedConfiguration, mistypedVariables } from "../../configuration/configuration.ts";
+import { worktreesFolder } from "../../configuration/sections/worktrees.ts";
+import type { Configuration } from "../../configuration/sections.ts";
 import { findDaemon } from "../../daemon/find-daemon.ts";
 import { troublesIn } from "../../engine/watching/troubles.ts";
 import { findOpenCode } from "../../hosts/opencode/program.ts";
-import { apiSettings } from "../../http/api-settings.ts";
 import { livingServers, type ServerRecord } from "../../http/discovery.ts";
 import { messageOf } from "../../model/errors.ts";
-import { worktreesDirectory } from "../../process/data-folder.ts";
 import type { HostName } from "../../protocol/executor-names.ts";
 import { SCHEMA_VERSION } from "../../store/migrations/migrations.ts";
 import { postgresSummary } from "../../store/postgres/summary.ts";
@@ -34,6 +35,9 @@ export interface Finding {
 export interface CheckContext {
   directory: string;
   environment: Readonly<Record<string, string | undefined>>;
+  applied: AppliedConfiguration;
+  /** Its values; defaults in place of what is wrong. */
+  configuration: Configuration;
 }
 
 const MIN_BUN = "1.3.14";
@@ -57,6 +61,7 @@ export const CHECKS: readonly ((context: CheckContext) => Promise<Finding | Find
   checkGit,
   checkHosts,
   checkFolder,
+  checkSettings,
   checkStore,
   checkTroubles,
   checkDashboard,
@@ -88,23 +93,24 @@ async function checkGit(): Promise<Finding> {
 }
 
 /** The version of the program behind each host; null: ships with us, and does not count as a host that can be used. */
-const VERSIONS: Readonly<Record<HostName, ((environment: CheckContext["environment"]) => Promise<string>) | null>> = {
+const VERSIONS: Readonly<Record<HostName, ((context: CheckContext) => Promise<string>) | null>> = {
   opencode: openCodeVersion,
   claude: claudeVersions,
   scripted: null,
 };
 
 /** What the daemon would report about the hosts it can start. */
-async function checkHosts({ directory, environment }: CheckContext): Promise<Finding[]> {
+async function checkHosts(context: CheckContext): Promise<Finding[]> {
+  const { directory, configuration, environment } = context;
   const { hostMakers } = await import("../../daemon/host-makers.ts");
-  const makers = hostMakers({ directory, environment: { ...environment }, log: QUIET });
+  const makers = hostMakers({ directory, configuration, environment: { ...environment }, log: QUIET });
   const checked = await Promise.all(
     makers.map(async (maker): Promise<Finding[]> => {
       const version = VERSIONS[maker.kind];
       if (version === null) return [];
       const trouble = await maker.problem().catch(messageOf);
       if (trouble !== null) return [warning(maker.kind, "cannot be used", trouble)];
-      return [ok(maker.kind, await version(environment))];
+      return [ok(maker.kind, await version(context))];
     }),
   );
   const found = checked.flat();
@@ -112,8 +118,8 @@ async function checkHosts({ directory, environment }: CheckContext): Promise<Fin
   return found.some(({ state }) => state === "ok") ? found : [...found, none];
 }
 
-async function openCodeVersion(environment: CheckContext["environment"]): Promise<string> {
-  const program = findOpenCode({ ...environment }) ?? "opencode";
+async function openCodeVersion({ environment, configuration }: CheckContext): Promise<string> {
+  const program = findOpenCode({ ...environment }, configuration.opencode.program) ?? "opencode";
   return `${(await versionOf(program)) ?? "of unknown version"} (${program})`;
 }
 
@@ -154,12 +160,30 @@ async function checkFolder({ directory }: CheckContext): Promise<Finding> {
   return ok(name, directory);
 }
 
-async function checkStore({ directory, environment }: CheckContext): Promise<Finding> {
+/** The file may hold the password of a database, and decides what may be spent: only its owner should write it. */
+async function checkSettings({ applied, environment }: CheckContext): Promise<Finding[]> {
+  const name = "settings";
+  const { file, isPresent, problems } = applied;
+  const found = problems.map((each) => problem(name, each, "Correct it. asyncagents config shows all settings."));
+  for (const { name: variable, meant } of mistypedVariables(environment)) {
+    found.push(warning(name, `${variable} is set, and is not a setting`, `Did you mean ${meant}?`));
+  }
+  const mode = (existing(file)?.mode ?? 0) & 0o077;
+  if (mode !== 0) found.push(warning(name, `${file} is open to others`, `chmod 600 '${file}'`));
+  return found.length > 0 ? found : [ok(name, isPresent ? file : `${file} (none; the defaults apply)`)];
+}
+
+async function checkStore({ directory, applied, configuration }: CheckContext): Promise<Finding> {
+  if (applied.problems.length > 0) return warning("store", "not checked", "Correct the settings first.");
   try {
-    const postgres = storeSetting(environment);
+    const postgres = storeSetting(configuration.store);
     if (postgres !== null) return await checkPostgres(postgres);
   } catch (thrown) {
-    return problem("store", messageOf(thrown), "Set ASYNCAGENTS_STORE to a database that can be used, or unset it.");
+    return problem(
+      "store",
+      messageOf(thrown),
+      "Set ASYNCAGENTS_STORE, or store.address in asyncagents.json, to a database that can be used.",
+    );
   }
   return checkSqlite(directory);
 }
@@ -206,8 +230,8 @@ function storeRemedy(thrown: unknown, directory: string): string {
   return "It is damaged. Run: asyncagents down && asyncagents up. What can be read is recovered at the start, and the damaged file is kept.";
 }
 
-async function checkTroubles({ directory, environment }: CheckContext): Promise<Finding[]> {
-  if (environment.ASYNCAGENTS_STORE) return [];
+async function checkTroubles({ directory, configuration }: CheckContext): Promise<Finding[]> {
+  if (configuration.store.address !== undefined) return [];
   return troublesIn(directory).map(({ kind, message }) =>
     kind === "disk_full"
       ? problem("disk", message, "Free some space on that disk.")
@@ -246,8 +270,8 @@ async function answering(daemon: ServerRecord): Promise<Finding> {
   return warning("daemon", `${says}; this command is ${manifest.version}`, "asyncagents down && asyncagents up");
 }
 
-async function checkPort({ directory, environment }: CheckContext): Promise<Finding> {
-  const { port } = apiSettings(environment, QUIET);
+async function checkPort({ directory, configuration }: CheckContext): Promise<Finding> {
+  const { port } = configuration.api;
   const ours = livingServers(directory).find((server) => server.port === port);
   if (ours) return ok("port", `${port}, used by asyncagents (pid ${ours.pid})`);
   if (port === 0) return ok("port", "any free port");
@@ -255,7 +279,7 @@ async function checkPort({ directory, environment }: CheckContext): Promise<Find
   return warning(
     "port",
     `${port} is taken by another program`,
-    "One of the next ports is used; set ASYNCAGENTS_API_PORT to choose another.",
+    "One of the next ports is used; set api.port in asyncagents.json to choose another.",
   );
 }
 
@@ -267,8 +291,8 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
-async function checkWorktrees(): Promise<Finding> {
-  const folder = worktreesDirectory();
+async function checkWorktrees({ directory, configuration }: CheckContext): Promise<Finding> {
+  const folder = worktreesFolder(directory, configuration.worktrees);
   const trouble = existing(folder)?.isDirectory() && isWritable(folder) ? null : cannotMake(folder);
   if (trouble === null) return ok("worktrees", folder);
   return problem(

@@ -4,22 +4,16 @@
  * person.
  */
 import { loadSdk } from "../../claude/sdk.ts";
-import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
+import { messageOf } from "../../model/errors.ts";
 import type { HostMaker, OpenedHost } from "../host-maker.ts";
 import { type ClaudeHost, type ClaudeHostOptions, claudeHost } from "./claude-host.ts";
 
 type Options = NonNullable<ClaudeHostOptions["options"]>;
-type PermissionMode = NonNullable<Options["permissionMode"]>;
-
-const MODES: readonly PermissionMode[] = ["default", "acceptEdits", "bypassPermissions", "plan", "dontAsk", "auto"];
 
 interface ClaudeHostsOptions {
   /** A dedicated folder for the ledger. */
   folder: string;
-  /**
-   * The complete environment of the CLI; defaults to that of this process. Its ASYNCAGENTS_CLAUDE_PERMISSION_MODE is
-   * used.
-   */
+  /** The complete environment of the CLI; defaults to that of this process. */
   environment?: Record<string, string | undefined>;
   /** Additional Claude Agent SDK options for every session. */
   options?: Options;
@@ -41,7 +35,6 @@ export function claudeHosts({ folder, environment = process.env, options = {}, l
     kind: "claude",
     async problem() {
       try {
-        permissionMode(environment, options);
         await loadSdk();
         return null;
       } catch (thrown) {
@@ -49,7 +42,7 @@ export function claudeHosts({ folder, environment = process.env, options = {}, l
       }
     },
     async open(directory): Promise<OpenedHost> {
-      const mode = permissionMode(environment, options);
+      const mode = options.permissionMode ?? "acceptEdits";
       const sdkOptions = { ...options, permissionMode: mode, ...(mode === "bypassPermissions" && DANGEROUS) };
       const host = claudeHost({ directory, folder, environment, options: sdkOptions });
       hosts.add(host);
@@ -63,11 +56,3 @@ export function claudeHosts({ folder, environment = process.env, options = {}, l
 
 /** The SDK requires this as a second confirmation. */
 const DANGEROUS = { allowDangerouslySkipPermissions: true };
-
-function permissionMode(environment: Record<string, string | undefined>, options: Options): PermissionMode {
-  const wanted = options.permissionMode ?? (environment.ASYNCAGENTS_CLAUDE_PERMISSION_MODE || "acceptEdits");
-  const found = MODES.find((mode) => mode === wanted);
-  if (found) return found;
-  const message = `ASYNCAGENTS_CLAUDE_PERMISSION_MODE is "${wanted}": it must be one of ${MODES.join(", ")}.`;
-  throw new AsyncAgentsError("invalid_input", message);
-}

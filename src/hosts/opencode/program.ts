@@ -1,5 +1,5 @@
 /**
- * Finds OpenCode's program on this machine: as given, by ASYNCAGENTS_OPENCODE, on PATH, or beside this package.
+ * Finds OpenCode's program on this machine: as given, on PATH, or beside this package.
  * Installs and starts nothing.
  */
 import { existsSync } from "node:fs";
@@ -11,8 +11,7 @@ export const NOT_INSTALLED =
 
 /** The program's path; null if it was not found. */
 export function findOpenCode(environment: Record<string, string | undefined>, given?: string): string | null {
-  const named = given ?? environment.ASYNCAGENTS_OPENCODE;
-  if (named) return existsSync(named) ? named : Bun.which(named, { PATH: environment.PATH ?? "" });
+  if (given) return existsSync(given) ? given : Bun.which(given, { PATH: environment.PATH ?? "" });
   return Bun.which("opencode", { PATH: environment.PATH ?? "" }) ?? besideThis();
 }
 

@@ -69,10 +69,3 @@ test(
   },
   PATIENCE,
 );
-
-test("an unknown permission mode is a problem, and the message lists the valid ones", async () => {
-  const environment = { ...bed.home.environment, ASYNCAGENTS_CLAUDE_PERMISSION_MODE: "yolo" };
-  const maker = claudeHosts({ folder: "unused", environment, log });
-  expect(await maker.problem()).toContain("acceptEdits");
-  expect(maker.open(bed.home.directory)).rejects.toMatchObject({ code: "invalid_input" });
-});

@@ -1,6 +1,6 @@
 /**
- * Edits JSON with comments like a person would: only the changed text, so that comments, order and layout stay.
- * Parses the whole file into nodes with positions; rejects what it does not understand. Pure.
+ * Reads and edits JSON with comments. Edits like a person would: only the changed text, so that comments, order and
+ * layout stay. Parses the whole file into nodes with positions; rejects what it does not understand. Pure.
  */
 
 type JsoncNode =
@@ -119,6 +119,7 @@ class Reader {
       if (typeof key !== "string") throw this.#unexpected();
       this.space();
       if (!this.#accepts(":")) throw this.#unexpected();
+      if (members.some((member) => member.key === key)) throw new JsoncError(`"${key}" is written twice`);
       members.push({ key, value: this.value() });
       this.space();
       if (!this.#accepts(",") && this.#text[this.at] !== "}") throw this.#unexpected();
