@@ -20,6 +20,7 @@ import { listCommand, showCommand } from "./commands/list.ts";
 import { logsCommand } from "./commands/logs.ts";
 import { mcpCommand } from "./commands/mcp.ts";
 import { pruneCommand } from "./commands/prune.ts";
+import { removeCommand } from "./commands/remove.ts";
 import { runCommand } from "./commands/run.ts";
 import { runnerCommand } from "./commands/runner.ts";
 import { runnersCommand } from "./commands/runners.ts";
@@ -36,6 +37,7 @@ export const COMMANDS: readonly Command[] = [
   waitCommand,
   watchCommand,
   cancelCommand,
+  removeCommand,
   resumeCommand,
   forkCommand,
   tellCommand,

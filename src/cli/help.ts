@@ -27,6 +27,7 @@ const SECTIONS: readonly { title: string; names: readonly string[] }[] = [
       "wait",
       "watch",
       "cancel",
+      "rm",
       "resume",
       "fork",
       "answer",

@@ -20,6 +20,7 @@ import { assertBegan, type LaunchRequest, PERSON } from "./launch.ts";
 import { cancelQueued } from "./queue/cancel-queued.ts";
 import { enqueueTask, type QueueRequest } from "./queue/enqueue.ts";
 import { type FleetRunner, type QueuePlace, readFleet, readQueuePlaces } from "./queue/fleet.ts";
+import { removeTask } from "./retention.ts";
 
 export interface DeskContext {
   store: Store;
@@ -122,6 +123,11 @@ export class Desk {
       (any && (await this.#driver(task)) ? any : await this.#opened(task));
     if (!engine) throw unavailable(task.directory);
     return (await engine.cancelTask(task, BY_PERSON)).task;
+  }
+
+  /** Any process can do it: an ended task is only in the store. */
+  remove(task: Task): Promise<Readonly<Record<string, number>>> {
+    return removeTask(this.#context.store, task);
   }
 
   /** An engine of this process for that host and directory. Throws `host_unavailable` if there can be none. */

@@ -4,9 +4,10 @@
  * goes on. The store decides which tasks must stay, whatever their age.
  */
 import { AsyncAgentsError } from "../model/errors.ts";
+import { isLive, type Task } from "../model/task.ts";
 import type { Clock } from "../process/clock.ts";
 import { pause } from "../process/deadline.ts";
-import type { PruneObstacle, PrunePosition, Store } from "../store/store.ts";
+import type { PruneObstacle, PrunePosition, PruneStep, Store } from "../store/store.ts";
 
 /** The pause after a transaction is this many times its duration: pruning takes at most a third of the store's time. */
 const PAUSE_PER_DURATION = 2;
@@ -57,6 +58,38 @@ export async function pruneTasks(
     await pause(ms, { clock: context, signal });
     if (signal?.aborted) return { ...report, isComplete: false };
   }
+}
+
+/** Why a task that somebody wants to remove must stay, and what to do about it. */
+const OBSTACLES: Readonly<Record<PruneObstacle, string>> = {
+  notice: "its parent has not been told yet that it ended. Open the parent's session, or wait until it is told",
+  follow_up: "a follow-up is queued for it. Cancel that first",
+  attempt:
+    "it belongs to an attempt whose work item has worktrees or unmerged work. Merge or remove the attempts first",
+  parent: "a task that it launched is still running, or not reported to it yet. Wait for that one, or cancel it",
+  batch: "another task of its batch is still running. Wait for that one, or cancel it",
+  newest: "it was changed a moment ago. Try again",
+};
+
+/** Removes one ended task for good, with everything that is stored about it. Its session stays in the host. */
+export async function removeTask(store: Store, task: Task): Promise<PruneStep["removed"]> {
+  if (isLive(task.status)) throw stillLive(task);
+  // As old as its own end: a parent that was seen since stays known.
+  const endedBefore = (task.completedAt ?? task.startedAt) + 1;
+  const { removed, kept } = await store.prune({ endedBefore, after: null, ids: [task.id], dryRun: false });
+  if (removed.tasks === 1) return removed;
+  const [reason] = Object.keys(kept) as PruneObstacle[];
+  const now = await store.task(task.id);
+  if (now !== null && isLive(now.status)) throw stillLive(now);
+  const why = OBSTACLES[reason ?? "newest"];
+  throw new AsyncAgentsError("task_needed", `Task ${task.id} was not removed: ${why}.`, {
+    details: { reason: reason ?? "newest" },
+  });
+}
+
+function stillLive({ id }: Task): AsyncAgentsError {
+  const message = `Task ${id} is still running, so it was not removed. Cancel it or wait until it has ended, then try again.`;
+  return new AsyncAgentsError("task_running", message);
 }
 
 /** Exceeding either limit is enough. */

@@ -22,6 +22,7 @@ export const ERROR_CODES = {
   task_running: 409,
   task_resuming: 409,
   task_not_resumable: 409,
+  task_needed: 409,
   session_busy: 409,
   session_missing: 409,
   attempt_running: 409,

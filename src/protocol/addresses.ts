@@ -49,6 +49,8 @@ export const STATUS_ADDRESSES = {
   launch: { method: "POST", path: "/v1/tasks", sends: "body" },
   /** Cancels a live task. */
   cancel: { method: "POST", path: "/v1/tasks/:id/cancel", sends: null },
+  /** Removes an ended task for good. */
+  remove: { method: "POST", path: "/v1/tasks/:id/remove", sends: null },
   /** Continues a completed task with a new prompt. */
   resume: { method: "POST", path: "/v1/tasks/:id/resume", sends: "body" },
   /** Launches a new task with the history of one that has ended. */

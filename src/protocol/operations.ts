@@ -68,6 +68,7 @@ const STATUS_OPERATIONS: StatusOperations & Record<StatusOperationName, Operatio
   pageToken: serverOperations.pageToken,
   launch: taskOperations.launch,
   cancel: taskOperations.cancel,
+  remove: taskOperations.remove,
   resume: taskOperations.resume,
   fork: taskOperations.fork,
   tell: taskOperations.tell,

@@ -256,6 +256,16 @@ export const taskOperations = {
     access: "token",
     errors: ["task_not_found", "task_not_live", "host_unavailable", "host_failed"],
   }),
+  remove: statusOperation({
+    title: "Remove an ended task for good, with its runs, result and events; its session stays in the host",
+    role: "admin",
+    output: z.object({
+      id: z.string(),
+      removed: z.record(z.string(), wholeCount).describe("how many rows of each kind"),
+    }),
+    access: "token",
+    errors: ["task_not_found", "task_running", "task_needed", "not_allowed"],
+  }),
   resume: statusOperation({
     title: "Continue a completed task with a new prompt",
     role: "launch",

@@ -98,10 +98,10 @@ function entryOf(row: EntryRow): FeedEntry {
 }
 
 export async function readLastSeq(kysely: Kysely<Schema>): Promise<number> {
-  // The event in the last place may have been dropped: the newest that is left could stand before it.
+  // The event in the last place may have been removed: the newest that is left could stand before it.
   const last =
     dialectOf(kysely) === "postgres"
       ? kysely.selectFrom("feed_end").select("place as seq")
-      : kysely.selectFrom("events").select(sql<number | null>`max(seq)`.as("seq"));
+      : kysely.selectFrom("sqlite_sequence").select("seq").where("name", "=", "events");
   return Number((await last.executeTakeFirst())?.seq ?? 0);
 }

@@ -121,7 +121,10 @@ export function kyselyStore(database: Database, lines: Lines = tableLines): Stor
     settleNotices: (messageId, from, outcome) => write((kysely) => settleNotices(kysely, messageId, from, outcome)),
     dropNotices: (parent, reason, at) => write((kysely) => dropNotices(kysely, parent, reason, at)),
 
-    prune: (request) => pruneStep({ read, write, dialect }, request),
+    async prune(request) {
+      if (request.ids !== undefined) await database.orderEvents?.();
+      return pruneStep({ read, write, dialect }, request);
+    },
     startOfNewest: (count) => read((kysely) => readStartOfNewest(kysely, count)),
     pruned: () => read(readPruned),
 

@@ -23,6 +23,13 @@ export interface Schema extends BoardSchema, AccessSchema {
   remote_calls: RemoteCallsTable;
   transcripts: TranscriptsTable;
   feed_end: FeedEndTable;
+  sqlite_sequence: SqliteSequenceTable;
+}
+
+/** SQLite's own: the highest number that each table has ever given, even if that row is gone. */
+interface SqliteSequenceTable {
+  name: string;
+  seq: number;
 }
 
 /** Facts about the store itself, such as the version of its schema and the progress of the mirror file. */

@@ -188,6 +188,8 @@ export interface PruneRequest {
   endedBefore: number;
   /** `next` of the step before; null for the first. */
   after: PrunePosition | null;
+  /** Only these, at most 100. Somebody named them, so even the newest of all may go. */
+  ids?: readonly string[];
   /** Only count what would be removed. */
   dryRun: boolean;
 }
@@ -294,7 +296,7 @@ export interface Store {
     between: { after: number; before: number },
     limit?: number,
   ): Promise<FeedEntry[]>;
-  /** The seq of the newest entry. Never decreases: the newest entry is not pruned. */
+  /** The seq of the newest entry, even if that was removed. Never decreases. */
   lastSeq(): Promise<number>;
   /** Calls back, soon and coalesced, after commits of any process. Returns a function that unsubscribes. */
   onChange(listener: () => void): () => void;

@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
-import { type PruneReport, pruneTasks } from "../../src/engine/retention.ts";
+import { type PruneReport, pruneTasks, removeTask } from "../../src/engine/retention.ts";
+import type { Task } from "../../src/model/task.ts";
 import { systemClock } from "../../src/process/clock.ts";
 import type { Store } from "../../src/store/store.ts";
-import { completed, create, newTask } from "../../src/testing/sample-task.ts";
+import { completed, create, newTask, resumed } from "../../src/testing/sample-task.ts";
 import { newWorld } from "./engine-bed.ts";
 
 /** `count` tasks that started at 0, 10, 20 … and took 5 ms each, and a live one. */
@@ -83,3 +84,40 @@ test("a process that dies between two transactions leaves whole tasks only, and 
 function die(): never {
   throw new Error("killed");
 }
+
+test("one task is removed on request, even the newest; its figures stay, and the parent that was seen since", async () => {
+  const { store } = await newWorld().side({ started: false });
+  const parent = { host: "scripted", handler: null, agent: null, model: null, variant: null, machine: "" };
+  for (const [sessionId, seenAt] of [
+    ["gone", 5],
+    ["seen", 50],
+  ] as const) {
+    await store.putParent({ sessionId, seenAt, ...parent });
+    const id = `of ${sessionId}`;
+    await create(store, id, { batchId: id, parentSessionId: sessionId }, 1);
+    await store.apply(id, completed(10));
+    await store.dropNotices(sessionId, "not needed", 11);
+    const task = await store.task(id);
+    expect(await removeTask(store, task as Task)).toMatchObject({ tasks: 1, runs: 1, notices: 1 });
+  }
+  expect([(await store.tasks({})).total, (await store.agentTotals())[0]?.endedRuns]).toEqual([0, 2]);
+  expect([await store.parent("gone"), (await store.parent("seen"))?.seenAt]).toEqual([null, 50]);
+});
+
+test("what is live or needed is not removed, and the error says what to do", async () => {
+  const store = await filled(1);
+  const live = (await store.task("live")) as Task;
+  await expect(removeTask(store, live)).rejects.toMatchObject({ code: "task_running" });
+  await create(store, "child", { batchId: "child", parentSessionId: "someone" }, 1);
+  await store.apply("child", completed(2));
+  const child = (await store.task("child")) as Task;
+  const refused = removeTask(store, child);
+  await expect(refused).rejects.toMatchObject({ code: "task_needed", details: { reason: "notice" } });
+  await expect(refused).rejects.toThrow("its parent has not been told");
+  expect(await store.task("child")).toEqual(child);
+  // Resumed after the caller has looked.
+  const ended = (await store.task("t0")) as Task;
+  await store.apply("t0", resumed(20));
+  await expect(removeTask(store, ended)).rejects.toMatchObject({ code: "task_running" });
+  expect((await store.task("t0"))?.status).toBe("resumed");
+});

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { createClient } from "../../src/client/client.ts";
 import { fail, gate, say } from "../../src/hosts/scripted/script.ts";
 import { taskSchema } from "../../src/protocol/tasks.ts";
 import { create } from "../../src/testing/sample-task.ts";
@@ -93,6 +94,27 @@ describe("launch", () => {
     expect((await failureOf(api.post("/v1/tasks", text(ONE_MEGABYTE - 1000)))).status).toBe(400);
     expect((await failureOf(api.post("/v1/tasks", text(3 * ONE_MEGABYTE), { authorization: "" }))).status).toBe(401);
     expect(api.logged).toEqual([]);
+  });
+});
+
+describe("remove", () => {
+  test("an ended task is gone for good; a live one, an unknown one and an agent's wish are refused", async () => {
+    const api = await startApi();
+    const task = await api.client.launch({
+      description: "x",
+      prompt: api.world.script(gate("never")),
+      agent: "general",
+    });
+    expect(await failureOf(api.post(`/v1/tasks/${task.id}/remove`, {}))).toMatchObject({ code: "task_running" });
+    await api.client.cancel(task.id);
+    const agent = createClient({ url: api.url, token: api.token, origin: { door: "person", depth: 1 } });
+    await expect(agent.remove(task.id)).rejects.toMatchObject({ code: "not_allowed" });
+    expect(await api.client.remove(task.id)).toMatchObject({ id: task.id, removed: { tasks: 1, runs: 1 } });
+    expect(await failureOf(api.post(`/v1/tasks/${task.id}/remove`, {}))).toMatchObject({
+      status: 404,
+      code: "task_not_found",
+    });
+    expect((await api.client.tasks({})).total).toBe(0);
   });
 });
 

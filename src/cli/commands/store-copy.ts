@@ -59,7 +59,7 @@ function addressOf({ directory, cwd, configuration }: Invocation, text: string):
     if (setting !== null) return setting;
     throw new AsyncAgentsError(
       "invalid_input",
-      "No database is configured. Set ASYNCAGENTS_STORE, or store.address in asyncagents.json, to its address.",
+      "ASYNCAGENTS_STORE is not set, and neither is store.address in asyncagents.json. Set one of them to the address of the database.",
     );
   }
   if (!text.includes(":")) {

@@ -12,8 +12,12 @@ import type { OperationContext } from "../api-context.ts";
 import { wireDetail, wireTask, withQueuePlace } from "../wire.ts";
 import type { RemoteHandlers, StatusHandlers } from "./status-handler.ts";
 
-export const cancelHandler: StatusHandlers<"cancel"> = {
+export const cancelHandler: StatusHandlers<"cancel" | "remove"> = {
   cancel: async ({ overview, desk }, { id }) => wireTask(await desk.cancel(await overview.task(id))),
+  async remove({ overview, desk }, { id, origin }) {
+    if (!isPerson(origin)) throw new AsyncAgentsError("not_allowed", "Only people can remove a task.");
+    return { id, removed: await desk.remove(await overview.task(id)) };
+  },
 };
 
 export const controlHandlers: RemoteHandlers<"launch" | "resume" | "fork" | "tell" | "answer"> = {

@@ -27,6 +27,7 @@ export async function obstaclesTo(
   kysely: Kysely<Schema>,
   dialect: Dialect,
   tasks: readonly PruneCandidate[],
+  { keepsNewest }: { keepsNewest: boolean },
 ): Promise<Map<string, PruneObstacle>> {
   const found = new Map<string, PruneObstacle>();
   if (tasks.length === 0) return found;
@@ -65,12 +66,22 @@ export async function obstaclesTo(
     kysely.selectFrom("launches").select("batch_id as value").where("batch_id", "in", batches),
   );
   keep("batch", ({ batch_id }) => live.has(batch_id) || launching.has(batch_id));
-  // The position of the feed must never go back, and a store without events counts as new.
-  // PostgreSQL puts those first that have no place yet.
-  const events = kysely.selectFrom("events").select("task_id").orderBy(placeOf(kysely), "desc").limit(1);
-  const newest = await events.executeTakeFirst();
-  keep("newest", ({ id }) => newest?.task_id === id);
+  const newest = keepsNewest ? await newestTask(kysely) : await valuesOf(selectUnplaced(kysely, dialect, ids));
+  keep("newest", ({ id }) => newest.has(id));
   return found;
+}
+
+/** A reader may be about to read it. */
+async function newestTask(kysely: Kysely<Schema>): Promise<Set<string>> {
+  // PostgreSQL puts those first that have no place yet.
+  const events = kysely.selectFrom("events").select("task_id as value").orderBy(placeOf(kysely), "desc").limit(1);
+  return valuesOf(events);
+}
+
+/** Tasks with an event that no reader can have seen: it has no place in the feed yet. */
+function selectUnplaced(kysely: Kysely<Schema>, dialect: Dialect, ids: readonly string[]) {
+  const events = kysely.selectFrom("events").select("task_id as value").where("task_id", "in", ids);
+  return dialect === "postgres" ? events.where("place", "is", null) : events.where(sql<boolean>`1 = 0`);
 }
 
 /** Attempts of work items that still have worktrees or work that is not merged. */

@@ -49,21 +49,21 @@ export async function pruneStep(
   const looked = await read(async (kysely) => {
     const tasks = await selectCandidates(kysely, request).execute();
     if (tasks.length > 0 && !request.dryRun) return null;
-    const { free, kept } = await divide(kysely, dialect, tasks);
+    const { free, kept } = await divide(kysely, dialect, tasks, request);
     return { removed: await countRows(kysely, free), kept, next: nextOf(tasks) };
   });
   if (looked !== null) return looked;
   return write(async (kysely) => {
     const found = await selectCandidates(kysely, request).execute();
     const tasks = dialect === "postgres" ? await lockTasks(kysely, found, request) : found;
-    const { free, kept } = await divide(kysely, dialect, tasks);
+    const { free, kept } = await divide(kysely, dialect, tasks, request);
     return { removed: await removeTasks(kysely, free, request.endedBefore), kept, next: nextOf(found) };
   });
 }
 
 /** In the order of their start: a task cannot have ended before it started, so an index of its own is not needed. */
-function selectCandidates(kysely: Kysely<Schema>, { endedBefore, after }: PruneRequest) {
-  const tasks = kysely
+function selectCandidates(kysely: Kysely<Schema>, { endedBefore, after, ids }: PruneRequest) {
+  const old = kysely
     .selectFrom("tasks")
     .select(CANDIDATE)
     .where("live", "=", 0)
@@ -72,6 +72,7 @@ function selectCandidates(kysely: Kysely<Schema>, { endedBefore, after }: PruneR
     .orderBy("started_at")
     .orderBy("created_seq")
     .limit(PAGE);
+  const tasks = ids === undefined ? old : old.where("id", "in", ids);
   if (after === null) return tasks;
   return tasks.where(sql<boolean>`(started_at, created_seq) > (${after.startedAt}, ${after.createdSeq})`);
 }
@@ -100,8 +101,9 @@ async function divide(
   kysely: Kysely<Schema>,
   dialect: Dialect,
   tasks: readonly PruneCandidate[],
+  { ids }: PruneRequest,
 ): Promise<{ free: PruneCandidate[]; kept: PruneStep["kept"] }> {
-  const obstacles = await obstaclesTo(kysely, dialect, tasks);
+  const obstacles = await obstaclesTo(kysely, dialect, tasks, { keepsNewest: ids === undefined });
   const kept: Partial<Record<PruneObstacle, number>> = {};
   for (const reason of obstacles.values()) kept[reason] = (kept[reason] ?? 0) + 1;
   return { free: tasks.filter(({ id }) => !obstacles.has(id)), kept };

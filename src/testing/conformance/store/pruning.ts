@@ -230,6 +230,33 @@ function obstacleSuite(bed: StoreBed): void {
     expect(await prune(store)).toMatchObject({ removed: { tasks: 1 }, kept: { newest: 1 } });
     expect([await store.lastSeq(), await idsIn(store)]).toEqual([lastSeq, ["b"]]);
   });
+
+  test("tasks that are named go alone, even the newest: the position of the feed still never goes back", async () => {
+    const store = await bed.fresh();
+    for (const id of ["a", "b", "c"]) {
+      await createAlone(store, id);
+      await store.apply(id, completed(2_000));
+    }
+    await store.apply("c", resumed(3_000));
+    await store.apply("b", { type: "task.cleared", at: 2_500 });
+    const lastSeq = await store.lastSeq();
+    const named = { endedBefore: CUTOFF, after: null, dryRun: false };
+    expect(await store.prune({ ...named, ids: ["b", "c", "unknown"] })).toMatchObject({
+      removed: { tasks: 1, runs: 1 },
+      kept: {},
+      next: null,
+    });
+    expect(await idsIn(store)).toEqual(["a", "c"]);
+    expect([await store.lastSeq(), await store.pruned()]).toEqual([lastSeq, { tasks: 1, seq: lastSeq }]);
+    await createAlone(store, "next");
+    expect(await store.lastSeq()).toBeGreaterThan(lastSeq);
+    expect((await store.feed(lastSeq)).map(({ taskId }) => taskId)).toEqual(["next"]);
+    await expectReplay(store);
+    await store.apply("c", completed(4_000, 1));
+    await store.apply("next", completed(4_000));
+    for (const id of ["next", "c", "a"]) expect((await store.prune({ ...named, ids: [id] })).removed.tasks).toBe(1);
+    expect([await idsIn(store), (await store.lastSeq()) > lastSeq]).toEqual([[], true]);
+  });
 }
 
 const PARENT = { host: "scripted", handler: null, agent: null, model: null, variant: null, machine: "" };
