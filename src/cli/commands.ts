@@ -14,6 +14,7 @@ import { completeCommand, completionCommand } from "./commands/completion.ts";
 import { configCommand } from "./commands/config.ts";
 import { daemonCommand, downCommand, restartCommand, upCommand } from "./commands/daemon.ts";
 import { doctorCommand } from "./commands/doctor.ts";
+import { exportCommand } from "./commands/export.ts";
 import { installCommand } from "./commands/install.ts";
 import { linkCommand } from "./commands/link.ts";
 import { listCommand, showCommand } from "./commands/list.ts";
@@ -34,6 +35,7 @@ export const COMMANDS: readonly Command[] = [
   listCommand,
   showCommand,
   logsCommand,
+  exportCommand,
   waitCommand,
   watchCommand,
   cancelCommand,

@@ -24,6 +24,7 @@ const SECTIONS: readonly { title: string; names: readonly string[] }[] = [
       "ls",
       "show",
       "logs",
+      "export",
       "wait",
       "watch",
       "cancel",

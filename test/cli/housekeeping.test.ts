@@ -1,5 +1,7 @@
 /** `rm`, `export`, `open`, `attach` and `stats`, as the real command, with tasks of the scripted agent. */
 import { describe, expect, test } from "bun:test";
+import { readFileSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { cliWorld } from "./cli-bed.ts";
 
 const PATIENCE = 60_000;
@@ -39,6 +41,56 @@ describe("rm", () => {
       delete world.environment.ASYNCAGENTS_DEPTH;
       expect([refused.code, refused.err]).toEqual([1, expect.stringContaining("Only people can remove a task")]);
       expect((await world.cli("rm", id)).code).toBe(0);
+    },
+    PATIENCE,
+  );
+});
+
+describe("export", () => {
+  const HOSTILE = "a\x1b[2J\u202e b";
+
+  test(
+    "writes a task with its whole conversation, in order, as Markdown that a terminal can show and as complete JSON",
+    async () => {
+      const id = await ended("Exported", "!write a.txt one", `!say first \`\`\`\`x ${HOSTILE}`);
+      for (let number = 1; number <= 24; number++)
+        await world.json("resume", id, `Again ${number}\n!say answer ${number}`, "--wait");
+      const file = join(world.work, "task.json");
+      expect((await world.cli("export", id, "--format", "json", "-o", file)).code).toBe(0);
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+      const document = JSON.parse(readFileSync(file, "utf8"));
+      expect(document).toMatchObject({ task: { id, description: "Exported" }, problem: null });
+      expect(document.runs).toHaveLength(25);
+      const { messages } = await world.json<{ messages: { id: string }[] }>("logs", id, "--all");
+      expect(messages.length).toBeGreaterThan(45);
+      expect(document.messages).toEqual(messages);
+      expect(JSON.stringify(document)).toContain("\\u001b[2J");
+      const { out } = await world.cli("export", id);
+      expect(out).toStartWith("# Exported\n\n- task: `");
+      for (const hidden of ["\x1b", "\u202e"]) expect(out).not.toContain(hidden);
+      expect(out).toContain("<U+001B>");
+      const places = Array.from({ length: 24 }, (_, index) => out.lastIndexOf(`\nanswer ${index + 1}\n`));
+      expect(places.every((place, index) => place > (places[index - 1] ?? 0))).toBe(true);
+      expect(await world.json<object>("export", id)).toEqual(document);
+      const again = await world.cli("export", id, "-o", file);
+      expect([again.code, again.err]).toEqual([2, expect.stringContaining("exists already")]);
+      expect(JSON.parse(readFileSync(file, "utf8"))).toEqual(document);
+    },
+    2 * PATIENCE,
+  );
+
+  test(
+    "without a conversation writes the rest, says why, and fails",
+    async () => {
+      const id = await ended("Gone\n!say gone");
+      rmSync(join(world.data, "scripted"), { recursive: true });
+      await world.cli("restart", "--force");
+      const { code, out, err } = await world.cli("export", id);
+      expect([code, out, err]).toEqual([
+        1,
+        expect.stringMatching(/## Result\n\ngone\n.*The conversation could not be read/s),
+        expect.stringContaining("could not be read"),
+      ]);
     },
     PATIENCE,
   );
