@@ -20,6 +20,7 @@ import { linkCommand } from "./commands/link.ts";
 import { listCommand, showCommand } from "./commands/list.ts";
 import { logsCommand } from "./commands/logs.ts";
 import { mcpCommand } from "./commands/mcp.ts";
+import { openCommand } from "./commands/open.ts";
 import { pruneCommand } from "./commands/prune.ts";
 import { removeCommand } from "./commands/remove.ts";
 import { runCommand } from "./commands/run.ts";
@@ -58,6 +59,7 @@ export const COMMANDS: readonly Command[] = [
   restartCommand,
   runnerCommand,
   runnersCommand,
+  openCommand,
   linkCommand,
   mcpCommand,
   ...TOKEN_COMMANDS,

@@ -1,7 +1,8 @@
 /** `rm`, `export`, `open`, `attach` and `stats`, as the real command, with tasks of the scripted agent. */
 import { describe, expect, test } from "bun:test";
-import { readFileSync, rmSync, statSync } from "node:fs";
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { openerFor } from "../../src/cli/commands/open.ts";
 import { cliWorld } from "./cli-bed.ts";
 
 const PATIENCE = 60_000;
@@ -94,4 +95,42 @@ describe("export", () => {
     },
     PATIENCE,
   );
+});
+
+describe("open", () => {
+  /** A browser that notes what it is asked to show. */
+  function browser(code: number): string {
+    const path = join(world.folder, `browser-${code}`);
+    writeFileSync(path, `#!/bin/sh\necho "$@" >> '${world.folder}/shown'\nexit ${code}\n`, { mode: 0o755 });
+    return path;
+  }
+
+  test(
+    "shows the page in the browser without the token in its words, and prints the link where there is none",
+    async () => {
+      const id = await ended("Opened\n!say x");
+      const { url } = await world.json<{ url: string }>("up");
+      const printed = await world.cli("open");
+      expect(printed.out).toMatch(new RegExp(`^${url}/#token=[\\w-]+\n$`));
+      expect(printed.out).toBe((await world.cli("link")).out);
+      world.environment.BROWSER = browser(0);
+      expect((await world.cli("open", id)).out).toBe(`Opened ${url}/tasks/${id}\n`);
+      expect((await world.cli("open")).out).toBe(`Opened ${url}/\n`);
+      expect(readFileSync(join(world.folder, "shown"), "utf8")).toBe(`${url}/tasks/${id}\n${url}/\n`);
+      expect((await world.cli("open", "--print", id)).out).toStartWith(`${url}/tasks/${id}#token=`);
+      for (const broken of [browser(3), "/nowhere/browser"]) {
+        world.environment.BROWSER = broken;
+        expect((await world.cli("open")).out).toStartWith(`${url}/#token=`);
+      }
+      delete world.environment.BROWSER;
+    },
+    PATIENCE,
+  );
+
+  test("knows what opens an address on each system", () => {
+    expect(openerFor("darwin", {})).toEqual(["open"]);
+    expect(openerFor("win32", {})).toEqual(["explorer"]);
+    expect([openerFor("linux", {}), openerFor("linux", { WAYLAND_DISPLAY: "w" })]).toEqual([null, ["xdg-open"]]);
+    expect(openerFor("linux", { DISPLAY: ":0", BROWSER: "firefox:lynx" })).toEqual(["firefox"]);
+  });
 });
