@@ -3,6 +3,7 @@
 import type { Command } from "./command.ts";
 import { helpCommand, versionCommand } from "./commands/about.ts";
 import { answerCommand, attemptAnswerCommand } from "./commands/answer.ts";
+import { attachCommand } from "./commands/attach.ts";
 import { auditCommand } from "./commands/audit.ts";
 import { approvalsCommand, approveCommand, denyCommand } from "./commands/board/approval.ts";
 import { ATTEMPT_COMMANDS } from "./commands/board/attempt.ts";
@@ -44,6 +45,7 @@ export const COMMANDS: readonly Command[] = [
   resumeCommand,
   forkCommand,
   tellCommand,
+  attachCommand,
   answerCommand,
   approvalsCommand,
   approveCommand,

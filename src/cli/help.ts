@@ -31,6 +31,7 @@ const SECTIONS: readonly { title: string; names: readonly string[] }[] = [
       "rm",
       "resume",
       "fork",
+      "attach",
       "answer",
       "tell",
       "approvals",

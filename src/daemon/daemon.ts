@@ -62,6 +62,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     maxQueued: limits.maxQueued,
     engines: () => runner.engines(),
     open: (host, folder) => runner.open(host, folder),
+    attach: async (session) => (await makers.find(({ kind }) => kind === session.host)?.attach?.(session)) ?? null,
   });
   const instance = daemonInstance(directory, machine);
   const instances = () => [instance.id, ...runner.engines().map((engine) => engine.instance.id)];

@@ -6,6 +6,7 @@
 import { statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import type { AgentInfo } from "../hosts/host.ts";
+import type { SessionProgram } from "../hosts/host-maker.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { folderProblem } from "../model/folder-problem.ts";
 import { awaitsRunner, isLive, type Task } from "../model/task.ts";
@@ -34,6 +35,8 @@ export interface DeskContext {
   newId?(prefix: string): string;
   /** How many tasks may wait for runners when a caller's launches are limited; no limit when absent. */
   maxQueued?: number;
+  /** For a process that starts hosts itself: what opens a session in its host's own program; null if nothing does. */
+  attach?(session: Pick<Task, "host" | "directory" | "sessionId">): Promise<SessionProgram | null>;
   /** For a process that starts hosts itself: the engine for that host and directory, started if necessary. */
   open?(host: string, directory: string): Promise<Engine>;
 }
@@ -123,6 +126,27 @@ export class Desk {
       (any && (await this.#driver(task)) ? any : await this.#opened(task));
     if (!engine) throw unavailable(task.directory);
     return (await engine.cancelTask(task, BY_PERSON)).task;
+  }
+
+  /** What opens the task's session in the host's own program, on the machine and in the container that it is in. */
+  async attach(task: Task): Promise<SessionProgram> {
+    const { id, host, machine } = task;
+    if (task.sessionId === "") {
+      const message = isLive(task.status) ? "it waits for a runner, which will make one" : "it ended before it began";
+      throw new AsyncAgentsError("session_missing", `Task ${id} has no session: ${message}.`);
+    }
+    if (!this.#isHere(machine)) {
+      const message = `The session of task ${id} is on another machine (${machine}). Run there: asyncagents attach ${id}`;
+      throw new AsyncAgentsError("host_unavailable", message, { details: { machine } });
+    }
+    if (await this.#containedOwner(task)) {
+      const message = `The session of task ${id} is in a container. Run there: asyncagents attach ${id}`;
+      throw new AsyncAgentsError("host_unavailable", message);
+    }
+    const found = await this.#context.attach?.(task);
+    if (found) return found;
+    const message = `${host} has no program of its own to open a session in. Read it with: asyncagents logs ${id}`;
+    throw new AsyncAgentsError("host_unsupported", message);
   }
 
   /** Any process can do it: an ended task is only in the store. */

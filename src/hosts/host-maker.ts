@@ -10,6 +10,14 @@ export interface OpenedHost {
   close(): Promise<void>;
 }
 
+/** A program in which a person can look into a session and go on there. */
+export interface SessionProgram {
+  program: string;
+  arguments: readonly string[];
+  /** In addition to the person's own. May hold a password. */
+  environment: Readonly<Record<string, string>>;
+}
+
 export interface HostMaker {
   /** The kind of its hosts. */
   readonly kind: string;
@@ -17,6 +25,8 @@ export interface HostMaker {
   problem(): Promise<string | null>;
   /** Opens a host for that directory, an existing real path. */
   open(directory: string): Promise<OpenedHost>;
+  /** What opens a session in the host's own program, in that directory. */
+  attach?(session: { directory: string; sessionId: string }): Promise<SessionProgram>;
   /** Ends every program that it started. */
   stop(): Promise<void>;
 }

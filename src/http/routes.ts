@@ -13,7 +13,7 @@ import type { Operation } from "../protocol/operation.ts";
 import { type BoardOperationName, OPERATIONS, type OperationName } from "../protocol/operations.ts";
 import type { Caller } from "./access/guard.ts";
 import type { ApiContext } from "./api-context.ts";
-import { cancelHandler, controlHandlers } from "./handlers/control-handlers.ts";
+import { controlHandlers, ownHandlers } from "./handlers/control-handlers.ts";
 import { readHandlers } from "./handlers/read-handlers.ts";
 import type { HttpCall, StatusHandlers } from "./handlers/status-handler.ts";
 import { replyJson } from "./reply.ts";
@@ -27,7 +27,7 @@ export interface Route extends Address {
 
 const HANDLERS: StatusHandlers<StatusOperationName> = {
   ...readHandlers,
-  ...cancelHandler,
+  ...ownHandlers,
   ...controlHandlers,
 };
 /** The board validates its input itself, for all doors. */

@@ -51,6 +51,8 @@ export const STATUS_ADDRESSES = {
   cancel: { method: "POST", path: "/v1/tasks/:id/cancel", sends: null },
   /** Removes an ended task for good. */
   remove: { method: "POST", path: "/v1/tasks/:id/remove", sends: null },
+  /** What opens a task's session in the agent's own program. */
+  attach: { method: "POST", path: "/v1/tasks/:id/attach", sends: null },
   /** Continues a completed task with a new prompt. */
   resume: { method: "POST", path: "/v1/tasks/:id/resume", sends: "body" },
   /** Launches a new task with the history of one that has ended. */

@@ -69,6 +69,7 @@ const STATUS_OPERATIONS: StatusOperations & Record<StatusOperationName, Operatio
   launch: taskOperations.launch,
   cancel: taskOperations.cancel,
   remove: taskOperations.remove,
+  attach: taskOperations.attach,
   resume: taskOperations.resume,
   fork: taskOperations.fork,
   tell: taskOperations.tell,

@@ -266,6 +266,19 @@ export const taskOperations = {
     access: "token",
     errors: ["task_not_found", "task_running", "task_needed", "not_allowed"],
   }),
+  attach: statusOperation({
+    title: "What opens a task's session in the agent's own program; only the daemon of its machine can say",
+    role: null,
+    output: z.object({
+      program: z.string(),
+      arguments: z.array(z.string()),
+      environment: z.record(z.string(), z.string()).describe("in addition to the caller's own; may hold a password"),
+      directory: z.string().describe("where to start it"),
+      live: z.boolean().describe("whether a run is going on in the session"),
+    }),
+    access: "token",
+    errors: ["task_not_found", "session_missing", "host_unavailable", "host_unsupported", "not_allowed"],
+  }),
   resume: statusOperation({
     title: "Continue a completed task with a new prompt",
     role: "launch",

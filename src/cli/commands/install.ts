@@ -1,8 +1,8 @@
 /** `install`: adds asyncagents to a client's configuration, after showing the change and asking. Needs no daemon. */
-import { createInterface } from "node:readline/promises";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import type { CommandArguments } from "../arguments.ts";
 import type { Command, Invocation } from "../command.ts";
+import { isConfirmed } from "../confirmation.ts";
 import { EXIT } from "../exit-codes.ts";
 import {
   CLIENTS,
@@ -118,20 +118,17 @@ async function installByProgram(
   return EXIT.ok;
 }
 
-async function agreed({ screen, arguments: given, signal }: Invocation): Promise<boolean> {
+async function agreed(invocation: Invocation): Promise<boolean> {
+  const { screen, arguments: given } = invocation;
   if (given.flag("yes")) return true;
   if (!process.stdin.isTTY || screen.json) {
     throw new AsyncAgentsError("missing_required", "Nothing was written: add --yes to write without being asked.");
   }
-  await screen.flush();
-  const asking = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    return /^y(es)?$/i.test((await asking.question("Write this? [y/N] ", { signal })).trim());
+    return await isConfirmed(invocation, "Write this?");
   } catch (thrown) {
     screen.hint("\nNothing was written.");
     throw thrown;
-  } finally {
-    asking.close();
   }
 }
 

@@ -1,6 +1,6 @@
 /** `rm`: removes ended tasks for good. Which must stay, and why, the engine decides. */
-import { createInterface } from "node:readline/promises";
-import type { Command, Invocation } from "../command.ts";
+import type { Command } from "../command.ts";
+import { isAskable, isConfirmed } from "../confirmation.ts";
 import { eachOf } from "../each-of.ts";
 import { EXIT } from "../exit-codes.ts";
 import { resolveTask } from "../identifiers.ts";
@@ -22,7 +22,9 @@ export const removeCommand: Command = {
     const { arguments: given, connection, screen } = invocation;
     const names = [...new Set(given.operands)];
     const client = await connection.client();
-    if (names.length >= MANY && !(await agreed(invocation, names.length))) {
+    // A script means what it says.
+    const isAsked = names.length >= MANY && !given.flag("yes") && isAskable(invocation);
+    if (isAsked && !(await isConfirmed(invocation, `Remove ${quantity(names.length, "task")} for good?`))) {
       screen.hint("Nothing was removed.");
       return EXIT.failed;
     }
@@ -36,16 +38,3 @@ export const removeCommand: Command = {
     return exitCode;
   },
 };
-
-/** Only a person at a terminal is asked; a script means what it says. */
-async function agreed({ screen, arguments: given, signal }: Invocation, count: number): Promise<boolean> {
-  if (given.flag("yes") || screen.json || !process.stdin.isTTY || !screen.isTerminal) return true;
-  await screen.flush();
-  const asking = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    const answer = await asking.question(`Remove ${quantity(count, "task")} for good? [y/N] `, { signal });
-    return /^y(es)?$/i.test(answer.trim());
-  } finally {
-    asking.close();
-  }
-}

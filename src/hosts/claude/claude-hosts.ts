@@ -4,9 +4,10 @@
  * person.
  */
 import { loadSdk } from "../../claude/sdk.ts";
-import { messageOf } from "../../model/errors.ts";
+import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
 import type { HostMaker, OpenedHost } from "../host-maker.ts";
 import { type ClaudeHost, type ClaudeHostOptions, claudeHost } from "./claude-host.ts";
+import { findClaude } from "./program.ts";
 
 type Options = NonNullable<ClaudeHostOptions["options"]>;
 
@@ -47,6 +48,19 @@ export function claudeHosts({ folder, environment = process.env, options = {}, l
       const host = claudeHost({ directory, folder, environment, options: sdkOptions });
       hosts.add(host);
       return { host, close: () => close(host) };
+    },
+    async attach({ sessionId }) {
+      const program = findClaude(environment);
+      if (program === null) {
+        const message =
+          "There is no program `claude` on PATH. Install Claude Code: npm install -g @anthropic-ai/claude-code";
+        throw new AsyncAgentsError("host_unavailable", message);
+      }
+      const own = ["HOME", "CLAUDE_CONFIG_DIR"].flatMap((name) => {
+        const value = environment[name];
+        return value === undefined ? [] : [[name, value] as const];
+      });
+      return { program, arguments: ["--resume", sessionId], environment: Object.fromEntries(own) };
     },
     async stop() {
       await Promise.all([...hosts].map(close));

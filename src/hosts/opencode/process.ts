@@ -20,6 +20,8 @@ export interface OpenCodeProcess {
   pid: number;
   /** Headers that every request must have. */
   headers: Record<string, string>;
+  /** The same for OpenCode's own client, which reads them from its environment. */
+  credentials: Record<string, string>;
   /** Resolves with how it ended, once nothing that it started is left. */
   ended: Promise<string>;
   stop(): Promise<void>;
@@ -31,6 +33,7 @@ export async function startOpenCodeProcess(
   stopping: AbortSignal,
 ): Promise<OpenCodeProcess> {
   const [mark, password] = [crypto.randomUUID(), crypto.randomUUID()];
+  const credentials = { OPENCODE_SERVER_USERNAME: "asyncagents", OPENCODE_SERVER_PASSWORD: password };
   // Not port 0, which OpenCode reads as "4096 if that is free".
   const child = spawn(program, ["serve", "--hostname", "127.0.0.1", "--port", String(await freePort())], {
     cwd: tmpdir(),
@@ -38,8 +41,7 @@ export async function startOpenCodeProcess(
       ...environment,
       // Our plugin inside it must not open a second status API.
       ASYNCAGENTS_API_ENABLED: "false",
-      OPENCODE_SERVER_USERNAME: "asyncagents",
-      OPENCODE_SERVER_PASSWORD: password,
+      ...credentials,
       [MARK]: mark,
     },
     stdio: ["ignore", "pipe", "pipe"],
@@ -79,7 +81,7 @@ export async function startOpenCodeProcess(
       notStarted(`it did not listen within ${ms / 1000} s`, complaint),
     );
     const authorization = `Basic ${btoa(`asyncagents:${password}`)}`;
-    return { url, pid: child.pid ?? 0, headers: { authorization }, ended, stop };
+    return { url, pid: child.pid ?? 0, headers: { authorization }, credentials, ended, stop };
   } catch (thrown) {
     await stop();
     throw thrown;

@@ -6,7 +6,7 @@
 import { setTimeout } from "node:timers/promises";
 import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
 import { interruption } from "../../model/evidence.ts";
-import type { HostMaker, OpenedHost } from "../host-maker.ts";
+import type { HostMaker, OpenedHost, SessionProgram } from "../host-maker.ts";
 import { type OpenCodeHost, openCodeHost } from "./opencode-host.ts";
 import { type OpenCodeProcess, startOpenCodeProcess } from "./process.ts";
 import { findOpenCode, NOT_INSTALLED } from "./program.ts";
@@ -33,6 +33,7 @@ interface OpenCodeServerOptions {
 
 export interface OpenCodeServer extends HostMaker {
   readonly kind: "opencode";
+  attach(session: { directory: string; sessionId: string }): Promise<SessionProgram>;
   /** The current process. */
   readonly pid: number | null;
 }
@@ -81,6 +82,16 @@ class Server implements OpenCodeServer {
         this.#hosts.delete(directory);
         await this.#dispose(directory);
       },
+    };
+  }
+
+  /** A client of this very server: there, a run that is live is seen as such, and nobody starts a second one. */
+  async attach({ directory, sessionId }: { directory: string; sessionId: string }): Promise<SessionProgram> {
+    const { url, credentials } = (await this.#ready()).process;
+    return {
+      program: this.#program() ?? "opencode",
+      arguments: ["attach", url, "--dir", directory, "--session", sessionId],
+      environment: credentials,
     };
   }
 

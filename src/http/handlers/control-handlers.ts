@@ -5,18 +5,26 @@
 import { answerTask } from "../../board/answer-task.ts";
 import { folderOf, launchTask, type QueuedLaunch, queueTask } from "../../board/launch-task.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
-import type { Task } from "../../model/task.ts";
+import { isLive, type Task } from "../../model/task.ts";
 import { type CallOrigin, isOwner, isPerson } from "../../protocol/call-origin.ts";
 import type { LaunchBody } from "../../protocol/tasks.ts";
 import type { OperationContext } from "../api-context.ts";
 import { wireDetail, wireTask, withQueuePlace } from "../wire.ts";
 import type { RemoteHandlers, StatusHandlers } from "./status-handler.ts";
 
-export const cancelHandler: StatusHandlers<"cancel" | "remove"> = {
+/** Those that the process which is asked performs itself, whoever drives the task. */
+export const ownHandlers: StatusHandlers<"cancel" | "remove" | "attach"> = {
   cancel: async ({ overview, desk }, { id }) => wireTask(await desk.cancel(await overview.task(id))),
   async remove({ overview, desk }, { id, origin }) {
     if (!isPerson(origin)) throw new AsyncAgentsError("not_allowed", "Only people can remove a task.");
     return { id, removed: await desk.remove(await overview.task(id)) };
+  },
+  async attach({ overview, desk }, { id, origin }) {
+    if (!isPerson(origin)) throw new AsyncAgentsError("not_allowed", "Only people can open a session.");
+    const task = await overview.task(id);
+    const { program, arguments: words, environment } = await desk.attach(task);
+    const { directory, status } = task;
+    return { program, arguments: [...words], environment: { ...environment }, directory, live: isLive(status) };
   },
 };
 

@@ -27,7 +27,10 @@ import type { StatusCall, StatusHandlers } from "./status-handler.ts";
 const DAY_MS = 86_400_000;
 const LOCAL_USER = { name: "local user", role: "admin", door: "local" } as const;
 
-type ReadName = Exclude<StatusOperationName, "launch" | "cancel" | "remove" | "resume" | "fork" | "tell" | "answer">;
+type ReadName = Exclude<
+  StatusOperationName,
+  "launch" | "cancel" | "remove" | "attach" | "resume" | "fork" | "tell" | "answer"
+>;
 
 export const readHandlers: StatusHandlers<ReadName> = {
   async tasks({ overview, desk }, { input }) {
