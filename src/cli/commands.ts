@@ -27,6 +27,7 @@ import { removeCommand } from "./commands/remove.ts";
 import { runCommand } from "./commands/run.ts";
 import { runnerCommand } from "./commands/runner.ts";
 import { runnersCommand } from "./commands/runners.ts";
+import { statsCommand } from "./commands/stats.ts";
 import { cancelCommand, forkCommand, resumeCommand, tellCommand, waitCommand } from "./commands/steer.ts";
 import { STORE_COMMANDS } from "./commands/store.ts";
 import { TOKEN_COMMANDS } from "./commands/token.ts";
@@ -40,6 +41,7 @@ export const COMMANDS: readonly Command[] = [
   exportCommand,
   waitCommand,
   watchCommand,
+  statsCommand,
   cancelCommand,
   removeCommand,
   resumeCommand,

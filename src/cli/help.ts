@@ -27,6 +27,7 @@ const SECTIONS: readonly { title: string; names: readonly string[] }[] = [
       "export",
       "wait",
       "watch",
+      "stats",
       "cancel",
       "rm",
       "resume",

@@ -15,7 +15,7 @@ export type {
 } from "../protocol/operations.ts";
 export type { ServerRunner } from "../protocol/runners.ts";
 export type { Health, ServerInstance, ServerTrouble } from "../protocol/server.ts";
-export type { AgentStats, Stats, StatsHistory, TaskGroup } from "../protocol/statistics.ts";
+export type { AgentStats, Stats, StatsHistory, StatsUsage, TaskGroup } from "../protocol/statistics.ts";
 export type { TaskEventName } from "../protocol/task-event-names.ts";
 export type {
   AnswerBody,

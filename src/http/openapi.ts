@@ -10,7 +10,7 @@ import { snapshotSchema } from "../protocol/events.ts";
 import type { Operation, StatusOperation } from "../protocol/operation.ts";
 import { OPERATIONS } from "../protocol/operations.ts";
 import { errorSchema, healthSchema, instanceSchema, troubleSchema } from "../protocol/server.ts";
-import { agentStatsSchema, groupSchema, historySchema, statsSchema } from "../protocol/statistics.ts";
+import { agentStatsSchema, groupSchema, historySchema, statsSchema, usageSchema } from "../protocol/statistics.ts";
 import {
   answerBodySchema,
   forkBodySchema,
@@ -31,6 +31,7 @@ const NAMED_SCHEMAS = {
   AgentStats: agentStatsSchema,
   Stats: statsSchema,
   History: historySchema,
+  Usage: usageSchema,
   TaskList: taskListSchema,
   TaskGroup: groupSchema,
   Message: messageSchema,

@@ -27,6 +27,8 @@ export const STATUS_ADDRESSES = {
   stats: { method: "GET", path: "/v1/stats", sends: null },
   /** Tasks over time; the last day in 48 steps by default. */
   history: { method: "GET", path: "/v1/stats/history", sends: "query" },
+  /** Tokens and cost over time, by model; the last seven days by default. */
+  usage: { method: "GET", path: "/v1/stats/usage", sends: "query" },
   /** A snapshot, then every change. */
   events: { method: "GET", path: "/v1/events", sends: null },
   /** Whether the server is alive. */

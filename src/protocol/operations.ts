@@ -57,6 +57,7 @@ const STATUS_OPERATIONS: StatusOperations & Record<StatusOperationName, Operatio
   group: statisticsOperations.group,
   stats: statisticsOperations.stats,
   history: statisticsOperations.history,
+  usage: statisticsOperations.usage,
   events: eventOperations.events,
   health: serverOperations.health,
   troubles: serverOperations.troubles,

@@ -44,6 +44,23 @@ export const historySchema = z.object({
     .describe("how long the runs took that ended in this time, from short to long"),
 });
 
+export const usageSchema = z.object({
+  from: isoTime,
+  to: isoTime,
+  bucketMs: milliseconds,
+  usage: z
+    .array(
+      z.object({
+        at: isoTime,
+        model: z.string().nullable().describe("provider/model; null where the host chose it"),
+        tasks: wholeCount,
+        tokens: tokensSchema,
+        cost: z.number(),
+      }),
+    )
+    .describe("by when tasks started, and by model; oldest first, without empty ones, at most 5,000"),
+});
+
 export const groupSchema = z.object({
   id: z.string(),
   tasks: z.array(taskSchema).describe("newest first; at most 1,000"),
@@ -66,6 +83,7 @@ export const groupSchema = z.object({
 export type Stats = z.infer<typeof statsSchema>;
 export type AgentStats = z.infer<typeof agentStatsSchema>;
 export type StatsHistory = z.infer<typeof historySchema>;
+export type StatsUsage = z.infer<typeof usageSchema>;
 export type TaskGroup = z.infer<typeof groupSchema>;
 
 export const statisticsOperations = {
@@ -89,6 +107,17 @@ export const statisticsOperations = {
       buckets: wholeNumber.refine((value) => value >= 1 && value <= 200, "must be from 1 to 200").default(48),
     }),
     output: historySchema,
+    errors: ["invalid_input"],
+  }),
+  usage: statusOperation({
+    title: "Tokens and cost over time, by model",
+    role: "read",
+    input: z.object({
+      from: instant.optional().describe("ISO 8601; seven days before `to` when absent"),
+      to: instant.optional().describe("ISO 8601; now when absent"),
+      buckets: wholeNumber.refine((value) => value >= 1 && value <= 200, "must be from 1 to 200").default(7),
+    }),
+    output: usageSchema,
     errors: ["invalid_input"],
   }),
 };

@@ -40,6 +40,7 @@ import {
 } from "./tasks/notices.ts";
 import { readParent, writeParent } from "./tasks/parents.ts";
 import { lockTask, readRun, readRuns, readTask } from "./tasks/reads.ts";
+import { readUsage } from "./tasks/usage.ts";
 import { kyselyTranscripts } from "./transcripts/kysely-transcripts.ts";
 
 /** `lines` hands out queued runs; where there is one writer at a time, our own tables do. */
@@ -71,6 +72,7 @@ export function kyselyStore(database: Database, lines: Lines = tableLines): Stor
     run: (taskId, number) => read((kysely) => readRun(kysely, taskId, number)),
     agentTotals: () => read(readAgentTotals),
     history: (query) => read((kysely) => readHistory(kysely, query)),
+    usage: (query) => read((kysely) => readUsage(kysely, query)),
 
     async feed(after, limit) {
       await database.orderEvents?.();

@@ -69,11 +69,25 @@ export interface AgentTotals {
 }
 
 /** A window of time, from `from` to just before `to` (ms since the epoch). */
-export interface HistoryQuery {
+export interface UsageQuery {
   from: number;
   to: number;
   /** The length of a bucket; a window has at most 500 of them. */
   bucketMs: number;
+}
+
+/** What the tasks of one model have used that started in a bucket. */
+export interface UsageRow {
+  /** When the bucket begins. */
+  at: number;
+  /** Null if the host chose it. */
+  model: string | null;
+  tasks: number;
+  tokens: Tokens;
+  cost: number;
+}
+
+export interface HistoryQuery extends UsageQuery {
   /** Upper bounds of durations in ms, increasing, at most 100. */
   durationBounds: readonly number[];
 }
@@ -287,6 +301,8 @@ export interface Store {
   agentTotals(): Promise<AgentTotals[]>;
   /** What started and ended in a window of time. Rejects more than 500 buckets (`invalid_input`). */
   history(query: HistoryQuery): Promise<HistoryCounts>;
+  /** What the tasks used that started in a window, by time and model, oldest first; at most 5,000 rows. */
+  usage(query: UsageQuery): Promise<UsageRow[]>;
 
   /** Entries after `seq` in order; at most `limit` (default 500). Progress that was superseded is left out. */
   feed(after: number, limit?: number): Promise<FeedEntry[]>;

@@ -134,3 +134,33 @@ describe("open", () => {
     expect(openerFor("linux", { DISPLAY: ":0", BROWSER: "firefox:lynx" })).toEqual(["firefox"]);
   });
 });
+
+test(
+  "stats shows tasks by state, agents, days and models, and the same figures as JSON",
+  async () => {
+    const world = cliWorld();
+    const run = (...words: string[]) => world.cli("run", "--host", "scripted", "--wait", ...words);
+    expect((await world.cli("stats")).out).toMatch(/^0 tasks: 0 running.*\n\nNo tasks since \d{4}-\d\d-\d\d\.\n$/);
+    await run("One\n!write a.txt x\n!say x");
+    await run("Two\n!fail no");
+    await run("--agent", "explore", "Three\n!say x");
+    const { out } = await world.cli("stats");
+    expect(out).toStartWith("3 tasks: 0 running, 2 completed, 1 failed, 0 cancelled\n3 ended runs: ");
+    expect(out).toMatch(/^AGENT +TASKS +READ +WRITTEN +COST +TOOLS +AVERAGE$/m);
+    expect(out).toMatch(/^explore +1 /m);
+    expect(out).toMatch(/^\d{4}-\d\d-\d\d +3 +2 +1 +0 +/m);
+    expect(out).toMatch(/^MODEL +TASKS +READ +WRITTEN +COST\n.* +3 +/m);
+    const { stats, usage, history } = await world.json<{
+      stats: { totalTasks: number; agents: { cost: number }[] };
+      usage: { usage: { tasks: number; cost: number }[] };
+      history: { buckets: unknown[] };
+    }>("stats", "--since", "30d");
+    expect([stats.totalTasks, history.buckets.length]).toEqual([3, 1]);
+    const cost = (rows: readonly { cost: number }[]) => rows.reduce((sum, row) => sum + row.cost, 0);
+    expect(cost(usage.usage)).toBeCloseTo(cost(stats.agents), 6);
+    expect(cost(usage.usage)).toBeGreaterThan(0);
+    expect((await world.cli("stats", "--since", "2024-01-01")).out).toMatch(/^\d+ DAYS FROM +TASKS/m);
+    expect((await world.cli("stats", "--since", "soon")).code).toBe(2);
+  },
+  PATIENCE,
+);

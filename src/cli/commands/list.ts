@@ -10,6 +10,7 @@ import { eachOf } from "../each-of.ts";
 import { EXIT } from "../exit-codes.ts";
 import { executorNamed, HOSTS, hostOf } from "../host-names.ts";
 import { resolveTask } from "../identifiers.ts";
+import { sinceOf } from "../since.ts";
 import { fetchListing, type Listing, MAX_LISTED } from "../task-listing.ts";
 import { formatted } from "../terminal/row-format.ts";
 import { fieldLines, tableLines } from "../terminal/table.ts";
@@ -97,18 +98,6 @@ function folderOf(path: string): string {
   } catch {
     return path;
   }
-}
-
-/** A duration before now, or a date. */
-function sinceOf(text: string | undefined, now: number): number | undefined {
-  if (text === undefined) return undefined;
-  const [, number, unit] = /^(\d{1,6})(s|m|h|d)$/.exec(text) ?? [];
-  if (number !== undefined) {
-    return now - Number(number) * { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }[unit as "s"];
-  }
-  const time = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
-  if (!Number.isNaN(time)) return time;
-  throw new AsyncAgentsError("invalid_input", `--since takes a time such as 30m, 2h or 3d, or a date, not "${text}".`);
 }
 
 function statusesOf(given: CommandArguments): BackgroundTaskStatus[] | undefined {

@@ -6,7 +6,16 @@ import { AsyncAgentsError } from "../../model/errors.ts";
 import type { Message } from "../../model/message.ts";
 import type { Tokens } from "../../model/progress.ts";
 import { isLive, type Run, STATUSES, type Status, type Task } from "../../model/task.ts";
-import type { AgentTotals, Notice, RunSpan, Store, TaskPage, TaskQuery } from "../../store/store.ts";
+import type {
+  AgentTotals,
+  Notice,
+  RunSpan,
+  Store,
+  TaskPage,
+  TaskQuery,
+  UsageQuery,
+  UsageRow,
+} from "../../store/store.ts";
 import { AuditLog } from "../access/audit-log.ts";
 import { unpacked } from "../transcripts/packed.ts";
 import { BoardChanges } from "./board-changes.ts";
@@ -169,6 +178,10 @@ export class Overview {
       duration: joinDurations(agents.map(({ duration }) => duration)),
       agents,
     };
+  }
+
+  usage(window: UsageQuery): Promise<UsageRow[]> {
+    return this.#store.usage(window);
   }
 
   history(window: { from: number; to: number; bucketMs: number }) {

@@ -54,6 +54,7 @@ export const readHandlers: StatusHandlers<ReadName> = {
   group: async ({ overview, now }, { id }) => wireGroup(await overview.group(id, READ_CHARS), now()),
   stats: ({ overview }) => overview.figures(),
   history: readHistory,
+  usage: readUsage,
   events: ({ stream }, { request, caller }) => stream(request, caller),
   async health({ overview, version, startedAt, now }) {
     const uptime = (now() - startedAt) / 1000;
@@ -84,13 +85,31 @@ export const readHandlers: StatusHandlers<ReadName> = {
   },
 };
 
+async function readUsage(
+  { overview, now }: ApiContext,
+  { input }: StatusCall<"usage">,
+): Promise<OperationOutput<"usage">> {
+  const window = windowOf(input, now(), 7 * DAY_MS);
+  const rows = await overview.usage(window);
+  const { from, to, bucketMs } = window;
+  return { from: iso(from), to: iso(to), bucketMs, usage: rows.map(({ at, ...row }) => ({ at: iso(at), ...row })) };
+}
+
+function windowOf(
+  { from, to, buckets }: { from?: number | undefined; to?: number | undefined; buckets: number },
+  now: number,
+  length: number,
+) {
+  const end = to ?? now;
+  const begin = from ?? end - length;
+  return { from: begin, to: end, bucketMs: Math.max(1, Math.ceil((end - begin) / buckets)) };
+}
+
 async function readHistory(
   { overview, now }: ApiContext,
   { input }: StatusCall<"history">,
 ): Promise<OperationOutput<"history">> {
-  const to = input.to ?? now();
-  const from = input.from ?? to - DAY_MS;
-  const bucketMs = Math.max(1, Math.ceil((to - from) / input.buckets));
+  const { from, to, bucketMs } = windowOf(input, now(), DAY_MS);
   const { buckets, durations } = await overview.history({ from, to, bucketMs });
   const byTime = new Map<number, ReturnType<typeof noCounts>>();
   for (const { at, status, count } of buckets) byTime.set(at, { ...(byTime.get(at) ?? noCounts()), [status]: count });

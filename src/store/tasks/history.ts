@@ -6,7 +6,7 @@ import { type Kysely, sql } from "kysely";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import { STATUSES } from "../../model/task.ts";
 import type { Schema } from "../schema.ts";
-import type { HistoryCounts, HistoryQuery } from "../store.ts";
+import type { HistoryCounts, HistoryQuery, UsageQuery } from "../store.ts";
 
 const MOST_BUCKETS = 500;
 const MOST_BOUNDS = 100;
@@ -14,7 +14,8 @@ const MOST_BOUNDS = 100;
 const DURATION = sql<number>`case when ended_at > started_at then ended_at - started_at else 0 end`;
 
 export async function readHistory(kysely: Kysely<Schema>, query: HistoryQuery): Promise<HistoryCounts> {
-  const buckets = bucketsOf(query);
+  assertBounds(query);
+  const buckets = bucketsIn(query);
   const started = buckets === 0 ? [] : await selectStarted(kysely, query, buckets).execute();
   const ended = await selectDurations(kysely, query).execute();
   const runs = new Map(ended.map((row) => [Number(row.step), Number(row.runs)]));
@@ -73,22 +74,27 @@ function selectDurations(kysely: Kysely<Schema>, { from, to, durationBounds }: H
     .groupBy(sql.ref("step"));
 }
 
-/** The number of buckets in the window. */
-function bucketsOf({ from, to, bucketMs, durationBounds }: HistoryQuery): number {
-  const refusal = (message: string) =>
-    new AsyncAgentsError("invalid_input", message, { details: { from, to, bucketMs } });
+/** The number of buckets in the window. Rejects what cannot be counted. */
+export function bucketsIn({ from, to, bucketMs }: UsageQuery): number {
   if (!Number.isFinite(from) || !Number.isFinite(to) || !Number.isFinite(bucketMs) || bucketMs <= 0) {
-    throw refusal("from, to and bucketMs must be numbers, and bucketMs greater than 0.");
-  }
-  const rising = durationBounds.every(
-    (bound, place) => bound > (durationBounds[place - 1] ?? Number.NEGATIVE_INFINITY),
-  );
-  if (!rising || durationBounds.length > MOST_BOUNDS) {
-    throw refusal(`durationBounds must be increasing, and at most ${MOST_BOUNDS}.`);
+    throw refusal({ from, to, bucketMs }, "from, to and bucketMs must be numbers, and bucketMs greater than 0.");
   }
   const buckets = Math.max(0, Math.ceil((to - from) / bucketMs));
   if (buckets <= MOST_BUCKETS) return buckets;
   throw refusal(
+    { from, to, bucketMs },
     `This window has ${buckets} buckets; the maximum is ${MOST_BUCKETS}. Ask for a shorter window or longer buckets.`,
   );
+}
+
+function assertBounds({ durationBounds, ...window }: HistoryQuery): void {
+  const rising = durationBounds.every(
+    (bound, place) => bound > (durationBounds[place - 1] ?? Number.NEGATIVE_INFINITY),
+  );
+  if (rising && durationBounds.length <= MOST_BOUNDS) return;
+  throw refusal(window, `durationBounds must be increasing, and at most ${MOST_BOUNDS}.`);
+}
+
+function refusal({ from, to, bucketMs }: UsageQuery, message: string): AsyncAgentsError {
+  return new AsyncAgentsError("invalid_input", message, { details: { from, to, bucketMs } });
 }
