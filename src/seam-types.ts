@@ -90,5 +90,7 @@ export type {
   TaskPage,
   TaskQuery,
   Transaction,
+  UsageQuery,
+  UsageRow,
 } from "./store/store.ts";
 export type { Transcript, TranscriptKind, TranscriptRecords } from "./store/transcripts/records.ts";

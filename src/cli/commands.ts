@@ -1,7 +1,6 @@
 /** The table of all commands, in the order of the help. The only list of them. */
 
 import type { Command } from "./command.ts";
-import { helpCommand, versionCommand } from "./commands/about.ts";
 import { answerCommand, attemptAnswerCommand } from "./commands/answer.ts";
 import { attachCommand } from "./commands/attach.ts";
 import { auditCommand } from "./commands/audit.ts";
@@ -11,12 +10,8 @@ import { ITEM_COMMANDS } from "./commands/board/item.ts";
 import { PROJECT_COMMANDS } from "./commands/board/project.ts";
 import { REPO_COMMANDS } from "./commands/board/repo.ts";
 import { REVIEW_COMMANDS } from "./commands/board/review.ts";
-import { completeCommand, completionCommand } from "./commands/completion.ts";
-import { configCommand } from "./commands/config.ts";
 import { daemonCommand, downCommand, restartCommand, upCommand } from "./commands/daemon.ts";
-import { doctorCommand } from "./commands/doctor.ts";
 import { exportCommand } from "./commands/export.ts";
-import { installCommand } from "./commands/install.ts";
 import { linkCommand } from "./commands/link.ts";
 import { listCommand, showCommand } from "./commands/list.ts";
 import { logsCommand } from "./commands/logs.ts";
@@ -27,6 +22,11 @@ import { removeCommand } from "./commands/remove.ts";
 import { runCommand } from "./commands/run.ts";
 import { runnerCommand } from "./commands/runner.ts";
 import { runnersCommand } from "./commands/runners.ts";
+import { helpCommand, versionCommand } from "./commands/setup/about.ts";
+import { completeCommand, completionCommand } from "./commands/setup/completion.ts";
+import { configCommand } from "./commands/setup/config.ts";
+import { doctorCommand } from "./commands/setup/doctor.ts";
+import { installCommand } from "./commands/setup/install.ts";
 import { statsCommand } from "./commands/stats.ts";
 import { cancelCommand, forkCommand, resumeCommand, tellCommand, waitCommand } from "./commands/steer.ts";
 import { STORE_COMMANDS } from "./commands/store.ts";

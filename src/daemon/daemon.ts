@@ -45,8 +45,7 @@ export interface Daemon {
   stop(): Promise<void>;
 }
 
-export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
-  const { directory, configuration, environment, log } = options;
+export async function startDaemon({ directory, configuration, environment, log }: DaemonOptions): Promise<Daemon> {
   const postgres = storeSetting(configuration.store);
   const store = await openStore({ directory, ...configuration.store, log: (line) => log.info(line) });
   const { maxDepth, retention, ...limits } = limitSettings(configuration);

@@ -13,7 +13,7 @@ function values(...words: string[]): string[] {
 }
 
 test("candidates follow from the command table", () => {
-  expect(values("att")).toEqual(["attempt"]);
+  expect(values("att")).toEqual(["attach", "attempt"]);
   expect(values("attempt", "s")).toEqual(["start", "show", "stop"]);
   expect(values("project", "repo", "")).toEqual(["add", "ls", "list", "set", "rm"]);
   expect(values("ls", "--st")).toEqual(["--status"]);

@@ -11,7 +11,6 @@ const MANY = 4;
 
 export const removeCommand: Command = {
   name: "rm",
-  aliases: ["remove"],
   summary: "remove ended tasks for good",
   details:
     "Removes each task with its runs, result, events and kept conversation. Its session stays in the agent's own program, and figures of cost, tokens and time keep what it used. A task that is running is not removed: cancel it first. Neither is one that somebody still needs: its parent has not been told, a follow-up is queued, its work item has worktrees or unmerged work, or another task of its batch or one that it launched is running. `asyncagents prune` removes many at once, by age or number.",

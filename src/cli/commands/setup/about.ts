@@ -1,9 +1,9 @@
 /** `version` and `help`. They only need the table. */
-import manifest from "../../../package.json" with { type: "json" };
-import { chooseCommand } from "../arguments.ts";
-import type { Command } from "../command.ts";
-import { EXIT } from "../exit-codes.ts";
-import { commandHelp, groupHelp, groupOf, overallHelp, unknownCommand } from "../help.ts";
+import manifest from "../../../../package.json" with { type: "json" };
+import { chooseCommand } from "../../arguments.ts";
+import type { Command } from "../../command.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { commandHelp, groupHelp, groupOf, overallHelp, unknownCommand } from "../../help.ts";
 
 export const versionCommand: Command = {
   name: "version",

@@ -1,11 +1,11 @@
 /** `doctor`: checks everything asyncagents needs, and says how to fix what is wrong. Changes nothing. */
-import { applyConfiguration, valuesOf } from "../../configuration/configuration.ts";
-import { messageOf } from "../../model/errors.ts";
-import type { Command } from "../command.ts";
-import { EXIT } from "../exit-codes.ts";
-import type { Finding } from "../setup/doctor-checks.ts";
-import type { Paint } from "../terminal/paint.ts";
-import { padTo, widthOf } from "../terminal/text.ts";
+import { applyConfiguration, valuesOf } from "../../../configuration/configuration.ts";
+import { messageOf } from "../../../model/errors.ts";
+import type { Command } from "../../command.ts";
+import { EXIT } from "../../exit-codes.ts";
+import type { Finding } from "../../setup/doctor-checks.ts";
+import type { Paint } from "../../terminal/paint.ts";
+import { padTo, widthOf } from "../../terminal/text.ts";
 
 export const doctorCommand: Command = {
   name: "doctor",
@@ -14,7 +14,7 @@ export const doctorCommand: Command = {
   examples: ["asyncagents doctor", "asyncagents doctor --json | jq '.findings[] | select(.state != \"ok\")'"],
   async run({ screen, directory, environment }) {
     // Imported here because it loads the store, which no other command needs.
-    const { CHECKS } = await import("../setup/doctor-checks.ts");
+    const { CHECKS } = await import("../../setup/doctor-checks.ts");
     const applied = applyConfiguration({ directory, environment });
     const context = { directory, environment, applied, configuration: valuesOf(applied) };
     const looking = Promise.all(

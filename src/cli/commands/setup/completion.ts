@@ -2,14 +2,14 @@
  * `completion` prints a shell's script; `complete` answers it. Ids are offered only if a daemon is running:
  * completion never starts one.
  */
-import { type Client, createClient } from "../../client/client.ts";
-import { findDaemon } from "../../daemon/find-daemon.ts";
-import { AsyncAgentsError } from "../../model/errors.ts";
-import type { Command, Invocation } from "../command.ts";
-import { type Candidate, complete, completionScript, SHELLS, type Shell } from "../completions.ts";
-import { EXIT } from "../exit-codes.ts";
-import { allProjects, projectItems } from "../identifiers.ts";
-import { oneLine, shortId } from "../terminal/text.ts";
+import { type Client, createClient } from "../../../client/client.ts";
+import { findDaemon } from "../../../daemon/find-daemon.ts";
+import { AsyncAgentsError } from "../../../model/errors.ts";
+import type { Command, Invocation } from "../../command.ts";
+import { type Candidate, complete, completionScript, SHELLS, type Shell } from "../../completions.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { allProjects, projectItems } from "../../identifiers.ts";
+import { oneLine, shortId } from "../../terminal/text.ts";
 
 const PATIENCE_MS = 1000;
 const NEWEST = 50;

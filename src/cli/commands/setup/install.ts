@@ -1,18 +1,18 @@
 /** `install`: adds asyncagents to a client's configuration, after showing the change and asking. Needs no daemon. */
-import { AsyncAgentsError } from "../../model/errors.ts";
-import type { CommandArguments } from "../arguments.ts";
-import type { Command, Invocation } from "../command.ts";
-import { isConfirmed } from "../confirmation.ts";
-import { EXIT } from "../exit-codes.ts";
+import { AsyncAgentsError } from "../../../model/errors.ts";
+import type { CommandArguments } from "../../arguments.ts";
+import type { Command, Invocation } from "../../command.ts";
+import { isConfirmed } from "../../confirmation.ts";
+import { EXIT } from "../../exit-codes.ts";
 import {
   CLIENTS,
   type ClientName,
   type InstallPlan,
   type InstallRequest,
   planInstall,
-} from "../setup/agent-clients.ts";
-import { type ConfigChange, diffLines, writeChange } from "../setup/config-change.ts";
-import { programOutput } from "../setup/programs.ts";
+} from "../../setup/agent-clients.ts";
+import { type ConfigChange, diffLines, writeChange } from "../../setup/config-change.ts";
+import { programOutput } from "../../setup/programs.ts";
 
 const ADDS = ["plugin", "mcp", "both"] as const;
 const SCOPES = ["user", "project"] as const;

@@ -8,12 +8,12 @@ import {
   type AppliedSetting,
   applyConfiguration,
   mistypedVariables,
-} from "../../configuration/configuration.ts";
-import { configurationSchemaText } from "../../configuration/json-schema.ts";
-import { findDaemon } from "../../daemon/find-daemon.ts";
-import type { Command, Invocation } from "../command.ts";
-import { EXIT } from "../exit-codes.ts";
-import { type Column, tableLines } from "../terminal/table.ts";
+} from "../../../configuration/configuration.ts";
+import { configurationSchemaText } from "../../../configuration/json-schema.ts";
+import { findDaemon } from "../../../daemon/find-daemon.ts";
+import type { Command, Invocation } from "../../command.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { type Column, tableLines } from "../../terminal/table.ts";
 
 export const configCommand: Command = {
   name: "config",
