@@ -7,9 +7,11 @@ import {
   mistypedVariables,
   readConfiguration,
 } from "../../src/configuration/configuration.ts";
+import type { Section } from "../../src/configuration/section.ts";
 import { worktreesFolder } from "../../src/configuration/sections/worktrees.ts";
 import { SECTIONS } from "../../src/configuration/sections.ts";
 import { AsyncAgentsError } from "../../src/model/errors.ts";
+import { read } from "../ground/repository.ts";
 import { temporaryFolders } from "../store/temporary-folder.ts";
 
 const temporaryFolder = temporaryFolders();
@@ -21,7 +23,7 @@ function folderWith(content: unknown): string {
   return directory;
 }
 
-function read(content: unknown, more: Partial<ConfigurationSources> = {}) {
+function readWith(content: unknown, more: Partial<ConfigurationSources> = {}) {
   return readConfiguration({ directory: folderWith(content), environment: {}, ...more });
 }
 
@@ -34,7 +36,7 @@ function problemsOf(content: unknown, more: Partial<ConfigurationSources> = {}):
 describe("the settings that apply", () => {
   test("are the defaults where nothing is set, also without a folder", () => {
     const none = readConfiguration({ directory: "/nowhere/at/all", environment: {} });
-    expect(none).toEqual(read({}));
+    expect(none).toEqual(readWith({}));
     expect(none.api).toEqual({ enabled: true, port: 5165, origins: [] });
     expect(none.limits).toMatchObject({ maxCost: undefined, maxRepeats: 50, maxDepth: 1, stallMinutes: 10 });
     expect(none.store.address).toBeUndefined();
@@ -47,14 +49,14 @@ describe("the settings that apply", () => {
       "limits": { "maxCost": 2.5, "maxConcurrent": 3, },
       "claude": { "permissionMode": "plan" }
     }`;
-    const { limits, claude } = read(content);
+    const { limits, claude } = readWith(content);
     expect([limits.maxCost, limits.maxConcurrent, claude.permissionMode]).toEqual([2.5, 3, "plan"]);
   });
 
   test("come from the environment before the file, and from the plugin's options before both", () => {
     const content = { limits: { maxCost: 1, maxMinutes: 1, maxRepeats: 1 }, opencode: { toasts: false } };
     const environment = { ASYNCAGENTS_MAX_COST: "2", ASYNCAGENTS_MAX_MINUTES: "2", ASYNCAGENTS_MAX_QUEUED: " " };
-    const { limits, opencode } = read(content, { environment, options: { maxCost: 3 } });
+    const { limits, opencode } = readWith(content, { environment, options: { maxCost: 3 } });
     expect(limits).toMatchObject({ maxCost: 3, maxMinutes: 2, maxRepeats: 1, maxQueued: 200 });
     expect(opencode.toasts).toBe(false);
     const { settings } = applyConfiguration({ directory: folderWith(content), environment, options: { maxCost: 3 } });
@@ -68,7 +70,7 @@ describe("the settings that apply", () => {
   });
 
   test("of lists and switches are read from variables as ever", () => {
-    const { api, listen, mcp } = read("{}", {
+    const { api, listen, mcp } = readWith("{}", {
       environment: {
         ASYNCAGENTS_API_ENABLED: "no",
         ASYNCAGENTS_API_ORIGINS: " https://a.example/ ,,http://b:1",
@@ -83,13 +85,13 @@ describe("the settings that apply", () => {
     expect(listen.publicUrls).toEqual(["https://A.example.org/", "http://b:81"]);
     expect(listen.trustedProxies).toEqual(["127.0.0.1", "::1"]);
     expect(mcp).toEqual({ tools: "core", scripted: true });
-    expect(read("{}", { environment: { ASYNCAGENTS_API_ENABLED: "false" } }).api.enabled).toBe(false);
-    expect(read("{}", { environment: { ASYNCAGENTS_SCRIPTED: "yes" } }).mcp.scripted).toBe(false);
+    expect(readWith("{}", { environment: { ASYNCAGENTS_API_ENABLED: "false" } }).api.enabled).toBe(false);
+    expect(readWith("{}", { environment: { ASYNCAGENTS_SCRIPTED: "yes" } }).mcp.scripted).toBe(false);
   });
 
   test("of the worktrees' folder may begin with ~/", () => {
-    expect(worktreesFolder("/data", read("{}").worktrees)).toBe("/data/worktrees");
-    const { worktrees } = read({ worktrees: { folder: "~/trees" } });
+    expect(worktreesFolder("/data", readWith("{}").worktrees)).toBe("/data/worktrees");
+    const { worktrees } = readWith({ worktrees: { folder: "~/trees" } });
     expect(worktreesFolder("/data", worktrees)).toMatch(/^\/.*[^~]\/trees$/);
   });
 });
@@ -180,7 +182,9 @@ describe("what is wrong", () => {
 
   test("is also a file that cannot be read", () => {
     const directory = temporaryFolder();
+    expect(applyConfiguration({ directory, environment: {} })).toMatchObject({ isPresent: false, problems: [] });
     mkdirSync(join(directory, "asyncagents.json"));
+    expect(applyConfiguration({ directory, environment: {} }).isPresent).toBe(true);
     expect(() => readConfiguration({ directory, environment: {} })).toThrow("cannot be read");
   });
 
@@ -190,11 +194,12 @@ describe("what is wrong", () => {
   });
 });
 
-test("no two settings have the same variable, or the same name as plugin options", () => {
-  const all = Object.values(SECTIONS).flatMap(({ settings }) => Object.entries(settings));
-  const variables = all.flatMap(([, each]) => ("variable" in each ? [each.variable] : []));
-  const options = all.flatMap(([name, each]) => ("pluginOption" in each ? [name] : []));
-  expect(new Set(variables).size).toBe(variables.length);
-  expect(new Set(options).size).toBe(options.length);
-  expect([variables.length, options.length]).toEqual([21, 17]);
+test("no two settings have the same variable, and the plugin's guide lists exactly those that are options", () => {
+  const all = Object.values<Section>(SECTIONS).flatMap(({ settings }) => Object.entries(settings));
+  const variables = all.flatMap(([, { variable }]) => variable ?? []);
+  expect([variables.length, new Set(variables).size]).toEqual([21, 21]);
+  const table = read("docs/plugin.md").split("\n## Options\n")[1] ?? "";
+  const listed = Array.from(table.matchAll(/^\| `([a-z]\w+)` /gm), ([, name]) => name ?? "");
+  const options = all.filter(([, { pluginOption }]) => pluginOption).map(([name]) => name);
+  expect(listed.toSorted()).toEqual(options.toSorted());
 });
