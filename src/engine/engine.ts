@@ -113,9 +113,9 @@ export class Engine {
     return this.#driver.size;
   }
 
-  /** When it was last used, or a run of it ended, by the clock for durations. */
+  /** When it was last used, or a run of it ended, by the clock for durations: now, while a launch is under way. */
   get usedAt(): number {
-    return this.#usedAt;
+    return this.#driver.isAwaited ? this.#context.monotonic() : this.#usedAt;
   }
 
   /** The agent for launches that name none. */

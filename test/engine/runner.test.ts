@@ -140,6 +140,34 @@ describe("engines", () => {
     expect(await ended(bed.store, held)).toMatchObject({ status: "completed" });
   });
 
+  test("one whose launch is still under way is not released", async () => {
+    const bed = await newBed();
+    const made = scriptedHosts();
+    const [starting, go, closed] = [1, 2, 3].map(() => Promise.withResolvers<string>());
+    const maker: HostMaker = {
+      ...made,
+      async open(directory) {
+        const { host, close } = await made.open(directory);
+        const start: typeof host.start = async (input) => {
+          starting?.resolve("");
+          await go?.promise;
+          return host.start(input);
+        };
+        return { host: { ...host, start }, close: () => close().finally(() => closed?.resolve(directory)) };
+      },
+    };
+    const runner = bed.runner({ makers: [maker], idleMs: 20 });
+    const slow = await runner.open("scripted", bed.directory("slow"));
+    const launched = launch(slow, "hello");
+    await starting?.promise;
+    // It is looked at when an idle one is released.
+    await runner.open("scripted", bed.directory("idle"));
+    expect(await closed?.promise).toBe(bed.directory("idle"));
+    expect(runner.engines()).toEqual([slow]);
+    go?.resolve("");
+    expect(await ended(bed.store, await launched)).toMatchObject({ status: "completed" });
+  });
+
   test("a cancel requested by another process reaches the engine that runs the task", async () => {
     const bed = await newBed();
     const engine = await bed.runner().open("scripted", bed.directory("one"));

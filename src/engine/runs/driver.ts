@@ -49,6 +49,8 @@ export class Driver {
   readonly #beginnings = new KeyedQueue();
   readonly answers: Answers;
   readonly #pollTimer: PollTimer;
+  /** How many launches and resumes are under way. */
+  #coming = 0;
   #stopped = false;
 
   constructor(context: EngineContext, onEnded: (task: Task) => void) {
@@ -71,7 +73,13 @@ export class Driver {
 
   /** Does work that ends in beginning a run, unless too many runs wait for their turn already. */
   admit<T>(work: () => Promise<T>): Promise<T> {
-    return this.#slots.admit(work);
+    this.#coming++;
+    return this.#slots.admit(work).finally(() => this.#coming--);
+  }
+
+  /** Whether runs are on their way to it. */
+  get isAwaited(): boolean {
+    return this.#coming > 0;
   }
 
   /** Begins a run whose row is written; what goes wrong from here on ends the task and says why. */
