@@ -41,13 +41,18 @@ export async function queueTask(
   origin: CallOrigin,
 ): Promise<{ task: Task; bound: string | null }> {
   const { agent, directory, ...request } = launch;
-  const folder = await queueFolder(folderOf(directory), desk.hasOtherMachines);
+  const folder = await queueFolder(folderOf(directory), desk.hasOtherMachines, origin);
   const task = await desk.enqueue({ ...request, agent: agent ?? "", folder }, { isLimited: !isOwner(origin) });
   return { task, bound: folder.bound };
 }
 
-async function queueFolder(directory: string, hasOthers: boolean): Promise<QueueFolder> {
+/**
+ * Agents write the config of a repository, and with it the address that another machine would fetch with its own keys:
+ * so only the owner's tasks are cloned.
+ */
+async function queueFolder(directory: string, hasOthers: boolean, origin: CallOrigin): Promise<QueueFolder> {
   if (!hasOthers) return { directory, repository: null, bound: null };
+  if (!isOwner(origin)) return { directory, repository: null, bound: "a model or a token below admin queued it" };
   const source = await folderSource(directory);
   if ("problem" in source) return { directory, repository: null, bound: source.problem };
   return { directory, repository: source, bound: null };
