@@ -116,6 +116,25 @@ test("others look when a lease is over, however rarely they look otherwise", asy
   expect((await ended(two.store, task.id)).run.error).toBe(INTERRUPTED);
 }, 60_000);
 
+test("a run that ended unseen is left to the processes of its machine, which can read its end", async () => {
+  const [schema, pollMs] = ["beside", 3_600_000];
+  const mute = ({ apply }: Store): Partial<Store> => ({
+    apply: (id, event, expected) =>
+      event.type === "run.completed" ? Promise.reject(new Error("cut off")) : apply(id, event, expected),
+  });
+  const one = await sideOn(schema, { change: mute });
+  const [beside, two] = [await sideOn(schema, { beside: one, pollMs }), await sideOn(schema, { pollMs })];
+  const task = await launch(one, "f");
+  one.host.gate("f").open();
+  await until(async () => (await one.host.inspect(task.sessionId, task.run.messageId)).answer !== null);
+  // From now on it is an orphan for everybody.
+  await one.engine.stop();
+  await two.engine.recover();
+  expect((await two.store.task(task.id))?.status).toBe("running");
+  await beside.engine.recover();
+  expect((await two.store.task(task.id))?.run.result).toBe("done");
+}, 60_000);
+
 test("an instance that does not know whether its lease goes on prompts nothing until it does", async () => {
   const one = await sideOn("unknown");
   one.cut.is = true;

@@ -3,7 +3,7 @@
  * write about what they had. A task goes to an engine of its host, preferably in its own directory. A launch goes only
  * to an engine in its own directory, because a host does not find other sessions. Opens a host if necessary and
  * possible. Tasks of hosts that this process does not have are left to others; nobody here can reach the session of a
- * task on another machine, so that one ends as interrupted.
+ * task on another machine, so that one ends as interrupted, unless a living process of that machine can.
  */
 import { statSync } from "node:fs";
 import { messageOf } from "../../model/errors.ts";
@@ -20,6 +20,12 @@ import { endDead, findOrphans } from "./orphans.ts";
 /** How many tasks are written at once: heartbeats need connections, too. */
 const WRITES = 4;
 
+/**
+ * How long a task is left to the processes of its own machine, which can read how it ended. They may have to start a
+ * host for that, and perhaps none of them has it.
+ */
+const LEFT_MS = 120_000;
+
 /** Opens hosts in directories. The engine is a member of the supervisor when `open` resolves. */
 export interface HostOpener {
   /** Whether it can open that kind of host at all. */
@@ -31,6 +37,7 @@ interface SweepContext {
   store: Store;
   log: Log;
   now(): number;
+  monotonic(): number;
   isAlive(instance: Instance): boolean;
   machine: string;
   opener?: HostOpener;
@@ -50,6 +57,8 @@ interface SweepResult {
 export class OrphanSweep {
   readonly #context: SweepContext;
   readonly #members: ReadonlyMap<string, Member>;
+  /** Since when tasks of other machines are left to these, by id and fence. */
+  #left = new Map<string, number>();
 
   constructor(context: SweepContext, members: ReadonlyMap<string, Member>) {
     this.#context = context;
@@ -63,7 +72,10 @@ export class OrphanSweep {
     const results: boolean[] = [];
     const tasks = found.tasks.filter((task) => !this.#isOwn(task));
     // First: it takes only the store, and a host may take long.
-    const remote = tasks.filter((task) => !this.#isHere(task));
+    const remote = this.#withoutLeft(
+      tasks.filter((task) => !this.#isHere(task)),
+      found.living,
+    );
     if (remote.length > 0) results.push(await this.#interrupt(remote));
     const byHost = Map.groupBy(
       tasks.filter((task) => this.#isHere(task) && this.#hasHost(task)),
@@ -91,6 +103,21 @@ export class OrphanSweep {
       const { id, pid, machine } = instance;
       if (await endDead(store, instance)) log.info("an instance is gone", { instance: id, pid, machine });
     }
+  }
+
+  /** Only those that no living process of their machine can read, or has read in time. */
+  #withoutLeft(tasks: readonly Task[], living: readonly Instance[]): Task[] {
+    const at = this.#context.monotonic();
+    const machines = new Set(living.map(({ machine }) => machine));
+    const known = this.#left;
+    this.#left = new Map();
+    return tasks.filter(({ id, fence, machine }) => {
+      if (!machines.has(machine)) return true;
+      const key = `${id} ${fence}`;
+      const since = known.get(key) ?? at;
+      this.#left.set(key, since);
+      return at - since >= LEFT_MS;
+    });
   }
 
   #isHere({ machine }: { machine: string }): boolean {
