@@ -27,7 +27,7 @@ const SHARE = 0.3;
 const LIMITS: readonly QueueLimits[] = [
   {},
   {},
-  {},
+  { total: 1 },
   { total: 1 },
   { total: 2 },
   { hosts: { opencode: 1 } },

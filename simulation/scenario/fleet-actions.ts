@@ -33,7 +33,7 @@ function isQueued({ id }: Task): boolean {
 async function enqueue({ daemon, machine, promises }: Stage, random: Random): Promise<void> {
   const prompt = `prompt ${machine.newId("p")}`;
   const host = random.chance(0.8) ? "opencode" : "claude";
-  const labels = random.chance(0.3) ? [LABEL] : [];
+  const labels = random.chance(0.4) ? [LABEL] : [];
   const isAnywhere = random.chance(0.6);
   const repository = isAnywhere ? { remote: "https://git.example/repository", commit: "c0ffee", path: "" } : null;
   const ask = { host, labels, machine: isAnywhere ? null : daemon.process.place, retry: random.pick([0, 0, 1, 2]) };
@@ -67,7 +67,7 @@ async function cancelThroughDaemon({ daemon, machine, promises }: Stage, { id, r
 export const FLEET_ACTIONS: typeof ACTIONS = {
   "a person queues a task for any runner": { weight: 5, act: enqueue },
   "a person queues three tasks at once": {
-    weight: 2,
+    weight: 3,
     async act(stage, random) {
       await Promise.allSettled([1, 2, 3].map((which) => enqueue(stage, random.split(`task ${which}`))));
     },

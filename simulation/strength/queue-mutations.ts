@@ -88,6 +88,34 @@ export const QUEUE_MUTATIONS: readonly PutBack[] = [
     ],
   },
   {
+    name: "claims-not-put-back",
+    fault: "A claim that ran out makes room for another run, and can still begin its own.",
+    edits: [
+      {
+        file: "src/store/queue/claims.ts",
+        old: "const expired = isLimited ? stored.map(({ line }) => line) : [...served.keys()];",
+        new: "const expired = [...served.keys()];",
+      },
+      {
+        file: "src/store/queue/claims.ts",
+        old: "isLimited ? await atWork(kysely, stored) : []",
+        new: "isLimited ? await atWork(kysely, stored, request.at) : []",
+      },
+      {
+        file: "src/store/queue/claims.ts",
+        old: "lines: readonly StoredLine[]): Promise<[StoredLine, number][]> {",
+        new: "lines: readonly StoredLine[], at: number): Promise<[StoredLine, number][]> {",
+      },
+      {
+        file: "src/store/queue/claims.ts",
+        old: '    .where("state", "<>", "waiting")\n    .groupBy("line")',
+        new: `    .where("state", "<>", "waiting")
+    .where((row) => row.or([row("state", "=", "begun"), row("claimed_until", ">=", databaseTime("sqlite", at))]))
+    .groupBy("line")`,
+      },
+    ],
+  },
+  {
     name: "labels-not-compared",
     fault: "A runner gets runs whose labels it does not have.",
     edits: [

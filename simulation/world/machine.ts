@@ -171,6 +171,7 @@ export class Machine {
     return {
       ...told,
       queue: this.#watchedQueue(process, told.queue),
+      calls: this.#sharedCalls(told.calls),
       addInstance: (instance, leaseMs) => {
         this.instances.set(instance.id, process);
         return told.addInstance(instance, leaseMs);
@@ -203,6 +204,20 @@ export class Machine {
     this.#hinderedUntil.set(name, Math.max(this.#hinderedUntil.get(name) ?? 0, until));
   }
 
+  /** A database that several machines use has a clock of its own. The one below is of the kind that has none. */
+  #sharedTime(own: number): number {
+    return this.places.areSeveral ? EPOCH + Math.floor(this.timeline.now) : own;
+  }
+
+  #sharedCalls(calls: Store["calls"]): Store["calls"] {
+    return {
+      ...calls,
+      ask: (call, { now, patience }) => calls.ask(call, { now: this.#sharedTime(now), patience }),
+      waitingFor: (instances, now) => calls.waitingFor(instances, this.#sharedTime(now)),
+      claim: (id, now) => calls.claim(id, this.#sharedTime(now)),
+    };
+  }
+
   /** Nobody is told that it has a claim which somebody else had before it asked. */
   #watchedQueue(process: SimulatedProcess, queue: RunQueue): RunQueue {
     const isLost = ({ taskId, fence }: RunClaim) =>
@@ -214,13 +229,13 @@ export class Machine {
     return {
       ...queue,
       claim: async (request) => {
-        const claimed = await queue.claim(request);
+        const claimed = await queue.claim({ ...request, at: this.#sharedTime(request.at) });
         for (const { taskId } of claimed) this.claimers.set(taskId, process);
         return claimed;
       },
       extend: async (claims, lease) => {
         const before = claims.filter(isLost);
-        const lost = await queue.extend(claims, lease);
+        const lost = await queue.extend(claims, { ...lease, at: this.#sharedTime(lease.at) });
         assertLost(
           "extended",
           before.filter((claim) => !lost.includes(claim)),

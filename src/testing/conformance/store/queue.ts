@@ -353,6 +353,18 @@ function limitTests(bed: StoreBed): void {
     expect(idsOf(await claim(store, { limits: { total: 1 } }))).toEqual(["a"]);
   });
 
+  test("a claim that ran out and made room for another run cannot begin", async () => {
+    const store = await bed.fresh();
+    await enqueue(store, "a", { labels: ["gpu"] });
+    await enqueue(store, "b");
+    const limits = { total: 1 };
+    const late = await claimed(store, { labels: ["gpu"], leaseMs: -1_000, limits });
+    expect(late.taskId).toBe("a");
+    // By a runner that could not do the first one itself.
+    expect(idsOf(await claim(store, { limits }))).toEqual(["b"]);
+    expect((await begin(store, late)).changed).toBe(false);
+  });
+
   test(
     "several runners at once never exceed a limit",
     async () => {
