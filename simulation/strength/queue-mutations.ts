@@ -8,13 +8,14 @@ export const QUEUE_MUTATIONS: readonly PutBack[] = [
     edits: [
       {
         file: "src/store/queue/claims.ts",
-        old: `held(kysely, taskId, fence).set({ state: "begun", claimed_until: null })`,
-        new: `kysely
-    .updateTable("queued_runs")
-    .where("task_id", "=", taskId)
-    .where("state", "=", "claimed")
-    .where("fence", ">=", fence)
-    .set({ state: "begun", claimed_until: null })`,
+        old: `    held(kysely, taskId, fence)
+      .set({ state: "begun", claimed_until: null })`,
+        new: `    kysely
+      .updateTable("queued_runs")
+      .where("task_id", "=", taskId)
+      .where("state", "=", "claimed")
+      .where("fence", ">=", fence)
+      .set({ state: "begun", claimed_until: null })`,
       },
     ],
   },
@@ -44,13 +45,13 @@ export const QUEUE_MUTATIONS: readonly PutBack[] = [
       {
         file: "src/store/queue/claims.ts",
         old: `  const rows = await held(kysely, taskId, fence)
-    .set({ state: "waiting", claimed_by: null, claimed_until: null })`,
+    .set({ state: "waiting",`,
         new: `  const rows = await kysely
     .updateTable("queued_runs")
     .where("task_id", "=", taskId)
     .where("state", "=", "claimed")
     .where("fence", ">=", fence)
-    .set({ state: "waiting", claimed_by: null, claimed_until: null })`,
+    .set({ state: "waiting",`,
       },
     ],
   },
