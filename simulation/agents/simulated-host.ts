@@ -239,7 +239,10 @@ export function simulatedHost(context: HostContext): SimulatedHost {
     inspect: (sessionId, runMessageId) =>
       call(`inspect ${sessionId}`, () =>
         scriptedEvidence(structuredClone(sessions.get(sessionId).messages), runMessageId),
-      ),
+      ).then((evidence) => {
+        work.read(sessionId);
+        return evidence;
+      }),
     statuses: async () => lied(await call("statuses", () => program.statuses())),
     messages: (sessionId, { limit }) =>
       call(`messages ${sessionId}`, () => ({

@@ -35,6 +35,8 @@ export class WorkLog {
   readonly #told = new Map<string, number>();
   /** When somebody tried to stop a session. */
   readonly #stops = new Map<string, number[]>();
+  /** When somebody read a session. */
+  readonly #reads = new Map<string, number[]>();
   clock: () => number = () => 0;
 
   /** The prompts that were sent, in order. */
@@ -97,6 +99,15 @@ export class WorkLog {
 
   stopsOf(sessionId: string): readonly number[] {
     return this.#stops.get(sessionId) ?? [];
+  }
+
+  /** Somebody asked what is in a session, and got an answer. */
+  read(sessionId: string): void {
+    this.#reads.set(sessionId, [...(this.#reads.get(sessionId) ?? []), this.clock()]);
+  }
+
+  wasRead(sessionId: string, from: number, until: number): boolean {
+    return (this.#reads.get(sessionId) ?? []).some((at) => at >= from && at <= until);
   }
 
   began(messageId: string): void {

@@ -97,8 +97,7 @@ async function resultsAreTrue({ machine, truth }: Stage, tasks: readonly Task[])
       // `in-time.ts` checks. They looked into its session a while before they wrote.
       const overAt = machine.ends.of(task.id, run.number) ?? 0;
       const isUnseen = !machine.areVisible && machine.troubles.calm(endedAt ?? 0, overAt) <= WRITE_MS;
-      // Or its own process was ending, and about to write that.
-      const isEnding = sentBy.some((name) => (machine.drained.get(name) ?? overAt) < (endedAt ?? 0));
+      const isEnding = sentBy.some((name) => isEnded(machine, name, task.sessionId, endedAt ?? 0, overAt));
       const isLate = run.error === INTERRUPTED && ((endedAt ?? 0) > overAt || isUnseen || isEnding);
       const isTooLate = (begunAt ?? 0) > overAt || isLate || isUnknowable(machine, run, overAt);
       if (run.outcome === "completed") {
@@ -111,6 +110,12 @@ async function resultsAreTrue({ machine, truth }: Stage, tasks: readonly Task[])
     }
   }
   return found;
+}
+
+/** Its own process was asked to end: it answered after that, or its session could not be read from then on. */
+function isEnded({ drained, work }: Machine, name: string, sessionId: string, endedAt: number, overAt: number) {
+  const from = drained.get(name);
+  return from !== undefined && (from < endedAt || !work.wasRead(sessionId, endedAt, overAt));
 }
 
 /** It came after the time for which its session is searched, or the session could not be read for so long. */

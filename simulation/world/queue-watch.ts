@@ -135,7 +135,9 @@ export class QueueWatch {
     begun.requeuedAt = timeline.now;
     if (!isInterruption(reason)) this.#break(`${taskId} went back to the queue without an interruption: ${reason}`);
     const { ends, endedAt } = work.of(begun.messageId);
-    const isReadable = begun.by.place === by.place && troubles.calm(endedAt ?? 0, timeline.now) > WRITE_MS;
+    const isCalm = troubles.calm(endedAt ?? 0, timeline.now) > WRITE_MS;
+    const wasRead = work.wasRead(begun.sessionId, endedAt ?? 0, timeline.now);
+    const isReadable = begun.by.place === by.place && isCalm && wasRead;
     if (ends.at(-1) === "answered" && isReadable) this.#break(`${taskId} was answered, and went back to the queue`);
     const isWorking = hosts.some(({ program }) => program.prompts.includes(begun.messageId));
     if (isWorking && begun.by === by && !this.#machine.drained.has(by.name))
