@@ -33,8 +33,8 @@ export function scriptedHosts(options: ScriptedHostsOptions = {}): ScriptedHosts
   const { folder, agents = ["general", "explore"], now = systemClock.now, after } = options;
   const files = folder === undefined ? null : new ScriptedFiles(folder);
   // Ids of a later process sort after those of an earlier one. Processes that start at the same time differ in the end.
-  const ending = makeId("").slice(1, 9);
-  const sessions = new ScriptedSessions(now() * 1000, (id) => files?.find(id) ?? null, ending);
+  const process = Number.parseInt(makeId("").slice(1, 9), 16);
+  const sessions = new ScriptedSessions(now() * 1000, (id) => files?.find(id) ?? null, process);
   files?.load(sessions);
   const hosts = new Set<ScriptedHost>();
   const unsaved = new Set<string>();

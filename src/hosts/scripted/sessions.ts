@@ -56,22 +56,32 @@ export class ScriptedSessions {
   readonly #scripts = new Map<string, ScriptedScript>();
   #ids: number;
   readonly #readOther: (id: string) => ScriptedSession | null;
-  readonly #ending: string;
+  readonly #process: number | null;
 
   /**
    * `firstId` continues the ids of an earlier process, `readOther` gives the present state of a session of another one
-   * (null if there is none), and `ending` ends all ids.
+   * (null if there is none), and `process` makes the ids of processes that start at once differ.
    */
-  constructor(firstId = 0, readOther: (id: string) => ScriptedSession | null = () => null, ending = "") {
+  constructor(
+    firstId = 0,
+    readOther: (id: string) => ScriptedSession | null = () => null,
+    process: number | null = null,
+  ) {
     this.#ids = firstId;
     this.#readOther = readOther;
-    this.#ending = ending;
+    this.#process = process;
   }
 
   /** Ids sort in order of creation. */
   newId(prefix: string): string {
     this.#ids++;
-    return `${prefix}_${String(this.#ids).padStart(8, "0")}${this.#ending}`;
+    return `${prefix}_${String(this.#ids).padStart(8, "0")}${this.#mark()}`;
+  }
+
+  /** Other processes count from the same number. It differs from id to id, since people use the end of one. */
+  #mark(): string {
+    if (this.#process === null) return "";
+    return ((Math.imul(this.#ids, 2_654_435_761) + this.#process) >>> 0).toString(16).padStart(8, "0");
   }
 
   script(name: string, steps: ScriptedScript): void {
