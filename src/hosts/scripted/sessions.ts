@@ -78,10 +78,10 @@ export class ScriptedSessions {
     return `${prefix}_${String(this.#ids).padStart(8, "0")}${this.#mark()}`;
   }
 
-  /** Other processes count from the same number. It differs from id to id, since people use the end of one. */
+  /** Processes may count from the same number. People use the end of an id, so that is the number again. */
   #mark(): string {
     if (this.#process === null) return "";
-    return ((Math.imul(this.#ids, 2_654_435_761) + this.#process) >>> 0).toString(16).padStart(8, "0");
+    return `${this.#process.toString(16).padStart(8, "0")}${String(this.#ids).slice(-8)}`;
   }
 
   script(name: string, steps: ScriptedScript): void {
