@@ -7,8 +7,9 @@ import type { Plugin } from "@opencode-ai/plugin";
 import { createPlugin } from "../../src/opencode/plugin.ts";
 
 const crashing: Plugin = (input, options) => {
-  const file = String(options?.crashFile);
-  return createPlugin(input, options, {
+  const { crashFile, ...rest } = options ?? {};
+  const file = String(crashFile);
+  return createPlugin(input, rest, {
     reach(point) {
       let wanted = "";
       try {

@@ -6,7 +6,8 @@ import type { Plugin } from "@opencode-ai/plugin";
 import { createPlugin } from "../../src/opencode/plugin.ts";
 
 const unreliable: Plugin = async (input, options) => {
-  const hooks = await createPlugin(input, options);
+  const { drop, late: repeats, ...rest } = options ?? {};
+  const hooks = await createPlugin(input, rest);
   const children = new Set<string>();
   const idles = new Map<string, Parameters<NonNullable<typeof hooks.event>>[0]>();
   return {
@@ -15,10 +16,10 @@ const unreliable: Plugin = async (input, options) => {
       const { event } = given;
       if (event.type === "session.created" && event.properties.info.parentID) children.add(event.properties.info.id);
       if (event.type === "session.idle" && children.has(event.properties.sessionID)) {
-        if (options?.drop === true) return;
+        if (drop === true) return;
         idles.set(event.properties.sessionID, given);
       }
-      if (event.type === "session.status" && event.properties.status.type === "busy" && options?.late === true) {
+      if (event.type === "session.status" && event.properties.status.type === "busy" && repeats === true) {
         const late = idles.get(event.properties.sessionID);
         if (late) await hooks.event?.(late);
       }
