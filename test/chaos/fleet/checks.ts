@@ -8,7 +8,7 @@ import { INTERRUPTED } from "../../../src/model/evidence.ts";
 import { isLive, type Task } from "../../../src/model/task.ts";
 import { type Attempt, attemptsOf, isEnd, type Losses } from "./attempts.ts";
 import type { Fleet, FleetServer } from "./fleet.ts";
-import { finalText, prompts } from "./real-work.ts";
+import { finalText, lastAnswer, prompts } from "./real-work.ts";
 import type { Seen, SeenEvent } from "./witness.ts";
 
 const PAGE = 200;
@@ -44,7 +44,8 @@ export function checkTask(task: Task, expected: Expected, evidence: Evidence): s
   const last = attempts.at(-1);
   const text = last ? textOf(last, evidence) : null;
   if (task.status === "completed") {
-    if (text !== `done ${task.description}` || task.run.result !== text) wrong.push(`its agent said ${text}`);
+    if (text !== `done ${task.description}` || task.run.result !== text)
+      wrong.push(`its agent said ${text} in ${task.sessionId}`);
     if (!evidence.done.has(task.description)) wrong.push("its agent did not write its file");
     if (last?.sessionId !== task.sessionId) wrong.push("was completed by an earlier attempt");
   } else if (task.status !== "error" || task.run.error !== INTERRUPTED) {
@@ -79,7 +80,10 @@ function checkAttempt(attempt: Attempt, evidence: Evidence): string[] {
   const loss = losses.of(owner, over.at);
   if (loss === null) return [...wrong, `was interrupted although ${owner} lived`];
   // Another process of the machine reads the transcript.
-  if (loss.takers === "same" && textOf(attempt, evidence) !== null) wrong.push("was interrupted although it had ended");
+  if (loss.takers === "same" && session && finalText(session) !== null) {
+    const times = `at ${lastAnswer(session)?.endedAt}, lost at ${loss.at}, over at ${over.at}`;
+    wrong.push(`was interrupted although it had ended in ${sessionId} of ${owner}: ${times}`);
+  }
   return wrong;
 }
 

@@ -12,6 +12,11 @@ const ANSWER_MS = 20_000;
 /** Resolves with the id of the task. */
 type Launch = (expected: Expected, prompt: string) => Promise<string>;
 
+/** One in three waits for no word. */
+export function isQuick(name: string): boolean {
+  return Number(name.slice(1, 5)) % 3 === 0;
+}
+
 export class Launches {
   /** Every task that may exist, by its name. */
   readonly planned = new Map<string, Expected>();
@@ -55,8 +60,7 @@ export class Launches {
   }
 
   async #launch(launch: Launch, task: Expected): Promise<void> {
-    // One in three ends at once.
-    const prompt = this.#fleet.prompt(task.name, Number(task.name.slice(1, 5)) % 3 === 0);
+    const prompt = this.#fleet.prompt(task.name, isQuick(task.name));
     this.accepted.set(task.name, await launch(task, prompt));
   }
 }

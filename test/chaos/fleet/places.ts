@@ -21,7 +21,8 @@ export class Place<P extends FleetProcess = FleetProcess> {
   isSpared = false;
   readonly #options: PlaceOptions<P>;
   readonly #losses: Loss[];
-  #starting: Promise<void> = Promise.resolve();
+  /** The process that runs, or will run next. */
+  #starting: Promise<P> | null = null;
   #startedAt = 0;
 
   constructor(losses: Loss[], options: PlaceOptions<P>) {
@@ -30,33 +31,30 @@ export class Place<P extends FleetProcess = FleetProcess> {
   }
 
   /** Resolves when it runs. Does nothing if it does. */
-  async start(): Promise<P> {
-    await this.#starting;
-    this.process ??= await this.#started();
-    return this.process;
+  start(): Promise<P> {
+    this.#starting ??= this.#started();
+    return this.#starting;
   }
 
   /** kill -9, and a new process later. False if it has not run for long enough. */
   async kill(): Promise<boolean> {
     const { process, isSpared } = this;
-    if (process === null || isSpared || performance.now() - this.#startedAt < this.#options.leastMs) return false;
-    const { takers, awayMs } = this.#options;
+    const { takers, awayMs, leastMs } = this.#options;
+    if (process === null || isSpared || performance.now() - this.#startedAt < leastMs) return false;
     this.#losses.push({ pid: process.pid, at: Date.now(), wokenAt: null, takers });
-    process.kill("SIGKILL");
     this.process = null;
+    process.kill("SIGKILL");
+    this.#starting = process.exited.then(() => Bun.sleep(awayMs)).then(() => this.#started());
     await process.exited;
-    this.#starting = Bun.sleep(awayMs).then(async () => {
-      this.process = await this.#started();
-    });
     return true;
   }
 
   /** As a service manager does: a program that cannot reach the database when it starts is started again. */
   async #started(tries = 20): Promise<P> {
     try {
-      const process = await this.#options.start();
+      this.process = await this.#options.start();
       this.#startedAt = performance.now();
-      return process;
+      return this.process;
     } catch (thrown) {
       if (tries === 0) throw thrown;
       await Bun.sleep(500);

@@ -10,7 +10,7 @@ import type { Loss } from "./attempts.ts";
 import { type Expected, storedTasks } from "./checks.ts";
 import { EndReader } from "./end-reader.ts";
 import type { Fleet, FleetServer } from "./fleet.ts";
-import { byParent, byQueue, byServer, Launches } from "./launches.ts";
+import { byParent, byQueue, byServer, isQuick, Launches } from "./launches.ts";
 import { Place } from "./places.ts";
 import { lastAnswer, transcripts } from "./real-work.ts";
 
@@ -144,7 +144,8 @@ export class Storm {
     const [gamma, epsilon] = [this.#runners[2], this.#parents[1]];
     const [begun, told] = [this.#fleet.signs("begun"), this.#fleet.signs("go")];
     const theirs = live.filter(({ machine, description }) => {
-      return machine === machineOf(this.#fleet.data("gamma")) && begun.has(description) && !told.has(description);
+      const isWaiting = !isQuick(description) && begun.has(description) && !told.has(description);
+      return isWaiting && machine === machineOf(this.#fleet.data("gamma"));
     });
     if (gamma && epsilon && this.#isDue("freeze", over > total * 0.1 && theirs.length >= 4)) {
       this.#background.push(this.#freeze(gamma, theirs), this.#freezeParent(epsilon));
