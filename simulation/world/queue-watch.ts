@@ -122,7 +122,7 @@ export class QueueWatch {
 
   /** Only a run that was interrupted goes back: not one that was answered where its session could be read. */
   #requeued(taskId: string, queued: QueuedHistory, reason: string, by: SimulatedProcess): void {
-    const { timeline, work, troubles, hosts } = this.#machine;
+    const { timeline, work, troubles, hosts, drained } = this.#machine;
     const begun = queued.beginnings.at(-1);
     queued.requeues++;
     if (queued.requeues > queued.ask.retry)
@@ -136,11 +136,12 @@ export class QueueWatch {
     if (!isInterruption(reason)) this.#break(`${taskId} went back to the queue without an interruption: ${reason}`);
     const { ends, endedAt } = work.of(begun.messageId);
     const isCalm = troubles.calm(endedAt ?? 0, timeline.now) > WRITE_MS;
-    const wasRead = work.wasRead(begun.sessionId, endedAt ?? 0, timeline.now);
-    const isReadable = begun.by.place === by.place && isCalm && wasRead;
+    // One that is asked to end has little time to read it.
+    const isUnread = drained.has(by.name) && !work.wasRead(begun.sessionId, endedAt ?? 0, timeline.now);
+    const isReadable = begun.by.place === by.place && isCalm && !isUnread;
     if (ends.at(-1) === "answered" && isReadable) this.#break(`${taskId} was answered, and went back to the queue`);
     const isWorking = hosts.some(({ program }) => program.prompts.includes(begun.messageId));
-    if (isWorking && begun.by === by && !this.#machine.drained.has(by.name))
+    if (isWorking && begun.by === by && !drained.has(by.name))
       this.#break(`${taskId} went back to the queue while its agent worked`);
   }
 
