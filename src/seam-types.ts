@@ -36,7 +36,7 @@ export type { Limits, RunLimits } from "./model/limits.ts";
 export type { Message, MessagePart, ToolPart } from "./model/message.ts";
 export type { Progress, Tokens } from "./model/progress.ts";
 export type { Role } from "./model/role.ts";
-export type { Phase, PhaseDetail, Run, Status, Task, Wake } from "./model/task.ts";
+export type { Phase, PhaseDetail, Run, Status, Task, TaskClone, Wake } from "./model/task.ts";
 export type { Applied, NoticeIntent, NoticeWake, Refusal, Refused, Transition } from "./model/transition.ts";
 export type { BeatingProcess, LeasedProcess, ProcessIdentity } from "./process/liveness.ts";
 export type { AccessRecords } from "./store/access/records.ts";

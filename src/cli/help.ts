@@ -42,7 +42,7 @@ const SECTIONS: readonly { title: string; names: readonly string[] }[] = [
   },
   { title: "The board", names: ["project", "item", "attempt"] },
   { title: "The daemon", names: ["up", "down", "restart", "open", "link", "mcp", "store", "prune"] },
-  { title: "Many machines", names: ["runner", "token", "audit"] },
+  { title: "Many machines", names: ["runner", "runners", "token", "audit"] },
   { title: "Setting up", names: ["install", "config", "doctor", "completion", "version", "help"] },
 ];
 
