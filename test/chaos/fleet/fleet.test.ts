@@ -47,7 +47,7 @@ async function storm(): Promise<void> {
   expect([accepted.size, verdict.tasks.some(({ status }) => status === "error")]).toEqual([TASKS, true]);
 }
 
-/** Two runners, a server and a parent. While agents work, the parent and a runner are killed, and PostgreSQL restarts. */
+/** While agents of two runners and a parent work, PostgreSQL restarts, and a runner and the parent are killed. */
 async function story(): Promise<void> {
   const { fleet, restart, seenBy } = await start();
   const losses: Loss[] = [];

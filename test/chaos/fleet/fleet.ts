@@ -78,7 +78,7 @@ export class Fleet {
     return join(this.folder, machine, "home");
   }
 
-  /** What an agent is told: it shows that it has begun, waits for the word unless it is quick, and shows that it ends. */
+  /** What an agent is told: to show that it begins, to wait for the word unless it is quick, to show that it ends. */
   prompt(name: string, isQuick = false): string {
     const wait = isQuick ? [] : [`!wait go/${name}`];
     return [name, `!write begun/${name} x`, ...wait, `!write done/${name} x`, `!say done ${name}`].join("\n");

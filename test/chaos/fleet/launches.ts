@@ -1,5 +1,5 @@
 /**
- * Where the tasks of a storm come from, a few at a time: the queue for any runner, servers that are asked over HTTP, and
+ * Where the tasks of a storm come from, a few at a time: the queue for any runner, servers that are asked over HTTP,
  * parents. A launch that got no answer may or may not have happened: it is launched again under another name.
  */
 import type { LaunchBody } from "../../../src/protocol/tasks.ts";
