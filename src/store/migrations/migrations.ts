@@ -25,6 +25,7 @@ import { feedOrder } from "./14-feed-order.ts";
 import { wakes } from "./15-wake.ts";
 import { runnersTable } from "./16-runners.ts";
 import { inboxIndexes } from "./17-inbox.ts";
+import { steeringTable } from "./18-steering.ts";
 
 type Migration = (kysely: Kysely<Schema>, dialect: Dialect) => Promise<void>;
 
@@ -46,6 +47,7 @@ const MIGRATIONS: readonly Migration[] = [
   wakes,
   runnersTable,
   inboxIndexes,
+  steeringTable,
 ];
 
 /** The version that this code reads and writes. */
