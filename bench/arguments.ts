@@ -5,7 +5,7 @@
 import { parseArgs } from "node:util";
 import { MODES, type Mode } from "./opencode/bed.ts";
 
-export const BENCHMARKS = ["background-task", "many-tasks", "status-api", "postgres-writes"] as const;
+export const BENCHMARKS = ["background-task", "many-tasks", "status-api", "postgres-writes", "postgres-runs"] as const;
 
 /** The parts of the status API benchmark in run order: the first needs a store that nobody has written to. */
 export const PARTS = ["start", "list", "events"] as const;
@@ -37,6 +37,8 @@ Runs the benchmarks side by side with what they are compared with, in one run, a
                     Bun.serve, and the plugin's start against its start with an empty store
   postgres-writes   eight writers on a real PostgreSQL against the same statements under one lock, directly and with
                     2 ms of network
+  postgres-runs     tasks through the queue and the engine on a real PostgreSQL against jobs through bare pg-boss,
+                    directly and with 2 ms of network
 
   --quick           small sizes: a trial of the benchmarks themselves, not a result
 

@@ -10,7 +10,7 @@ import type { TaskEvent } from "../../src/model/events.ts";
 import { isAlive } from "../../src/process/liveness.ts";
 import { sqliteStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
-import { answerCalls, sharedNow } from "./child-process.ts";
+import { answerCalls, sharedNow } from "../child-process.ts";
 
 /** Longer than a run: a heartbeat must not be mistaken for the expected change. */
 const NO_HEARTBEAT_MS = 86_400_000;

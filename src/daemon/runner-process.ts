@@ -87,6 +87,7 @@ export async function runRunnerProcess(options: RunnerOptions): Promise<void> {
     engines: () => runner.engines(),
     open,
     onEntries: (listener) => runner.onEntries(listener),
+    onEnded: (listener) => runner.onEnded(listener),
     folderOf: async ({ task }) => task.directory,
   });
   try {

@@ -4,6 +4,9 @@
  */
 import type { Kysely } from "kysely";
 import { kyselyAccess } from "./access/kysely-access.ts";
+import { applyChanges } from "./batching/apply-changes.ts";
+import { ChangeBatches } from "./batching/change-batches.ts";
+import { applyChange, type TaskChange } from "./batching/task-change.ts";
 import { dequeueFollowUp } from "./board/follow-ups.ts";
 import { kyselyBoard } from "./board/kysely-board.ts";
 import { kyselyRemoteCalls } from "./calls/kysely-calls.ts";
@@ -12,7 +15,6 @@ import { readEntriesOf, readFeed, readLastSeq } from "./feed.ts";
 import { expireInstance, moveBeat, putInstance, readInstances, removeInstance } from "./instances.ts";
 import { refuseIfNewer } from "./migrations/migrations.ts";
 import { pruneStep, readPruned, readStartOfNewest } from "./pruning/prune.ts";
-import { beginClaim } from "./queue/claims.ts";
 import { kyselyQueue } from "./queue/kysely-queue.ts";
 import type { Lines } from "./queue/lines.ts";
 import { addQueuedRun } from "./queue/queued-runs.ts";
@@ -51,15 +53,22 @@ export function kyselyStore(database: Database, lines: Lines = tableLines): Stor
         return result;
       }),
     );
+  const alone = (change: TaskChange) => write((kysely) => applyChange(kysely, lines, change));
+  const batches = new ChangeBatches({
+    together: (changes) => write((kysely) => applyChanges(kysely, lines, changes)),
+    alone,
+  });
+  // SQLite has one writer at a time, and no round trips to save.
+  const apply = dialect === "postgres" ? (change: TaskChange) => batches.apply(change) : alone;
 
   return {
     board: kyselyBoard({ read, write }),
     access: kyselyAccess({ read, write }),
-    queue: kyselyQueue({ dialect, lines }, write),
+    queue: kyselyQueue({ dialect, lines }, write, apply),
     transcripts: kyselyTranscripts({ read, write }),
     calls: kyselyRemoteCalls({ dialect, read, write, hurry: () => database.hurry() }),
     write: (work) => write((kysely) => work(transactionOn(kysely, lines))),
-    apply: (id, event, expected) => write((kysely) => applyToTask(kysely, lines, id, event, expected)),
+    apply: (id, event, expected) => apply({ id, event, expected }),
 
     task: (id) => read((kysely) => readTask(kysely, id)),
     tasks: (query) => read((kysely) => readTasks(kysely, dialect, query)),
@@ -130,9 +139,5 @@ function transactionOn(kysely: Kysely<Schema>, lines: Lines): Transaction {
     putParent: (parent) => writeParent(kysely, parent),
     dequeueFollowUp: (id) => dequeueFollowUp(kysely, id),
     enqueue: (run) => addQueuedRun(kysely, lines, run),
-    async begin(claim) {
-      if (await beginClaim(kysely, claim)) return;
-      throw new RolledBack({ changed: false, task: await readTask(kysely, claim.taskId), reason: "other_owner" });
-    },
   };
 }

@@ -12,7 +12,7 @@ import type { LeasedProcess } from "../process/liveness.ts";
 import type { AccessRecords } from "./access/records.ts";
 import type { BoardRecords } from "./board/records.ts";
 import type { RemoteCallRecords } from "./calls/records.ts";
-import type { QueuedRun, RunClaim, RunQueue } from "./queue/run-queue.ts";
+import type { QueuedRun, RunQueue } from "./queue/run-queue.ts";
 import type { TranscriptRecords } from "./transcripts/records.ts";
 
 /** Which tasks to read. All given fields must match. */
@@ -237,11 +237,6 @@ export interface Transaction {
   dequeueFollowUp(id: string): Promise<boolean>;
   /** Queues the run of a task that this transaction creates without a session. `queue.open` was called for it. */
   enqueue(run: QueuedRun): Promise<void>;
-  /**
-   * Ends a claim, because its run begins: last in the transaction that gives the task its session. If the claim was
-   * lost, the whole transaction is refused (`other_owner`).
-   */
-  begin(claim: RunClaim): Promise<void>;
 }
 
 export interface Store {

@@ -1,5 +1,5 @@
 /**
- * A proxy in front of a PostgreSQL server that breaks the connection of a chosen commit: before the server gets it, or
+ * A proxy in front of a PostgreSQL server that breaks the connection of a chosen commit of a write: before the server gets it, or
  * after the server has answered it. Ended with the test.
  */
 import { onTestFinished } from "bun:test";
@@ -27,7 +27,9 @@ export async function commitProxy(connectionString: string): Promise<CommitProxy
       socket.on("error", end).on("close", end);
     }
     client.on("data", (data) => {
-      const fate = data.includes("commit\0") ? proxy.breakNext : null;
+      // Not that of the order of the feed, which follows a write and is sent together with it.
+      const isWrite = data.includes("commit\0") && !data.includes("asyncagents_lock_feed");
+      const fate = isWrite ? proxy.breakNext : null;
       if (fate !== null) proxy.breakNext = null;
       if (fate === "before") return end();
       isAnswerCut = fate === "after";

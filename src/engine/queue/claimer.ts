@@ -35,6 +35,8 @@ export interface ClaimerContext extends Clock {
   /** Where this machine has, or gets, the folder of a run. Rejects if it cannot. */
   folderOf(claimed: ClaimedRun): Promise<string>;
   onEntries(listener: (entries: readonly FeedEntry[]) => void): () => void;
+  /** Calls back when a run of this process has ended: sooner than its entry arrives. */
+  onEnded(listener: () => void): () => void;
   leaseMs?: number;
   pollMs?: number;
 }
@@ -50,7 +52,7 @@ export class Claimer {
   #isDue = false;
   /** Whether the queue may hold something for this runner. */
   #mayWait = true;
-  #stopEntries: (() => void) | null = null;
+  #stopListening: (() => void) | null = null;
   #cancelTimers: (() => void)[] = [];
 
   constructor(context: ClaimerContext) {
@@ -59,7 +61,13 @@ export class Claimer {
   }
 
   start(): void {
-    this.#stopEntries = this.#context.onEntries((entries) => this.#heed(entries));
+    const stops = [
+      this.#context.onEntries((entries) => this.#heed(entries)),
+      this.#context.onEnded(() => this.#lookIfAny()),
+    ];
+    this.#stopListening = () => {
+      for (const stop of stops) stop();
+    };
     this.#every(this.#context.pollMs ?? POLL_MS, () => {
       this.#mayWait = true;
       this.#look();
@@ -76,8 +84,8 @@ export class Claimer {
 
   /** Claims nothing more. What was claimed still begins. */
   drain(): void {
-    this.#stopEntries?.();
-    this.#stopEntries = null;
+    this.#stopListening?.();
+    this.#stopListening = null;
   }
 
   /** Also stops extending claims. Resolves when nothing is being claimed. */
@@ -88,7 +96,7 @@ export class Claimer {
   }
 
   get #isDraining(): boolean {
-    return this.#stopEntries === null;
+    return this.#stopListening === null;
   }
 
   #every(ms: number, work: () => void): void {
@@ -108,7 +116,11 @@ export class Claimer {
       if (event.type === "run.requeued") this.#mayWait = true;
       if (event.type === "task.created" && event.task.sessionId === "") this.#mayWait = true;
     }
-    // Also after other events: an end makes room, here or within the limits of all runners.
+    // Also after other events: an end makes room within the limits of all runners.
+    this.#lookIfAny();
+  }
+
+  #lookIfAny(): void {
     if (this.#mayWait) this.#look();
   }
 
@@ -180,10 +192,7 @@ export class Claimer {
     const { taskId, fence, task } = claimed;
     const event = { type: "run.failed", at: now(), run: task.run.number, error, progress: null } as const;
     try {
-      await store.write(async (transaction) => {
-        await transaction.begin({ taskId, fence });
-        return transaction.apply(taskId, event);
-      });
+      await store.queue.begin({ taskId, fence }, event);
     } catch (thrown) {
       log.error("the end of a run could not be stored; its claim runs out", { task: taskId, error: messageOf(thrown) });
     }

@@ -17,6 +17,7 @@ import { clientKyselys } from "./client-kysely.ts";
 import { connectionSettings } from "./connection-settings.ts";
 import { isContention, isDuplicate, isLostConnection, postgresFailure } from "./failure.ts";
 import { FeedOrder } from "./feed-order.ts";
+import { gatherWrites } from "./gather-writes.ts";
 import { postgresListener } from "./listener.ts";
 import { Transactions, UnknownOutcome } from "./transaction.ts";
 
@@ -33,7 +34,10 @@ export async function postgresDatabase(options: PostgresOptions): Promise<Databa
   const pool = new Pool({ ...settings, max: poolMax, allowExitOnIdle: true });
   // A broken connection, idle or in use, must not crash the process: its query fails, and the pool creates a new one.
   pool.on("error", () => {});
-  pool.on("connect", (client) => client.on("error", () => {}));
+  pool.on("connect", (client) => {
+    client.on("error", () => {});
+    gatherWrites(client);
+  });
   const quoted = escapeIdentifier(schema);
   const channel = `asyncagents_${createHash("sha256").update(schema).digest("hex").slice(0, 16)}`;
   const kyselyOf = clientKyselys(schema);

@@ -43,13 +43,9 @@ function claim(store: Store, fields: Partial<ClaimRequest> = {}): Promise<Claime
 const idsOf = (runs: readonly RunClaim[]) => runs.map(({ taskId }) => taskId);
 
 function begin(store: Store, { taskId, fence }: RunClaim) {
-  return store.write(async (transaction) => {
-    const place = { sessionId: `session-${taskId}-${fence}`, directory: "/clone", agent: "build", model: "p/m" };
-    const event = { type: "task.claimed", at: 2, run: 0, owner: "instance", messageId: `m${fence}`, ...place } as const;
-    const applied = await transaction.apply(taskId, event);
-    await transaction.begin({ taskId, fence });
-    return applied;
-  });
+  const place = { sessionId: `session-${taskId}-${fence}`, directory: "/clone", agent: "build", model: "p/m" };
+  const event = { type: "task.claimed", at: 2, run: 0, owner: "instance", messageId: `m${fence}`, ...place } as const;
+  return store.queue.begin({ taskId, fence }, event);
 }
 
 async function claimed(store: Store, fields: Partial<ClaimRequest> = {}): Promise<ClaimedRun> {
