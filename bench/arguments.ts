@@ -5,7 +5,14 @@
 import { parseArgs } from "node:util";
 import { MODES, type Mode } from "./opencode/bed.ts";
 
-export const BENCHMARKS = ["background-task", "many-tasks", "status-api", "postgres-writes", "postgres-runs"] as const;
+export const BENCHMARKS = [
+  "background-task",
+  "many-tasks",
+  "status-api",
+  "postgres-writes",
+  "postgres-runs",
+  "postgres-events",
+] as const;
 
 /** The parts of the status API benchmark in run order: the first needs a store that nobody has written to. */
 export const PARTS = ["start", "list", "events"] as const;
@@ -39,6 +46,8 @@ Runs the benchmarks side by side with what they are compared with, in one run, a
                     2 ms of network
   postgres-runs     tasks through the queue and the engine on a real PostgreSQL against jobs through bare pg-boss,
                     directly and with 2 ms of network
+  postgres-events   a change from its commit on one server to the event stream of another one, on a real PostgreSQL, against
+                    bare NOTIFY and LISTEN
 
   --quick           small sizes: a trial of the benchmarks themselves, not a result
 

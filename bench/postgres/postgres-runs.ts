@@ -1,7 +1,8 @@
 /**
- * The benchmark of runs on PostgreSQL: how many tasks a second go through the queue and the engine, from the commit that
- * queues them to the commit that ends them, compared with jobs through bare pg-boss. Both sides are processes of their
- * own on one server and take turns; once directly, and once with 2 ms of network. At the end the tables are counted.
+ * The benchmark of runs on PostgreSQL: how many tasks a second go through the queue and the engine, from the commit
+ * that queues them to the commit that ends them, compared with jobs through bare pg-boss. Both sides are processes of
+ * their own on one server and take turns; once directly, and once with 2 ms of network. At the end the tables are
+ * counted.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,9 +1,9 @@
 /**
- * Child process: bare pg-boss. A job carries the prompt and gets the result as its output: without a table of tasks there
- * is no other place for them. As in our runner, one loop fetches as many jobs as there is room for. It looks
- * whenever a job was sent or completed, which is faster than pg-boss's own `work()`. pg-boss has as many
- * connections as our store, and its maintenance is off during the rounds. The variant: what was done while an earlier
- * completion was under way is completed with one call, which a program can do that need not know of each job.
+ * Child process: bare pg-boss. A job carries the prompt and gets the result as its output: without a table of tasks
+ * there is no other place for them. As in our runner, one loop fetches as many jobs as there is room for. It looks
+ * whenever a job was sent or completed, which is faster than pg-boss's own `work()`. pg-boss has as many connections as
+ * our store, and its maintenance is off during the rounds. The variant: what was done while an earlier completion was
+ * under way is completed with one call, which a program can do that need not know of each job.
  */
 import { PgBoss } from "pg-boss";
 import { answerCalls } from "../../child-process.ts";
