@@ -22,6 +22,7 @@ import { leases } from "./11-leases.ts";
 import { remoteCallsTable } from "./12-remote-calls.ts";
 import { transcriptsTable } from "./13-transcripts.ts";
 import { feedOrder } from "./14-feed-order.ts";
+import { searchIndex } from "./15-search-index.ts";
 
 type Migration = (kysely: Kysely<Schema>, dialect: Dialect) => Promise<void>;
 
@@ -40,6 +41,7 @@ const MIGRATIONS: readonly Migration[] = [
   remoteCallsTable,
   transcriptsTable,
   feedOrder,
+  searchIndex,
 ];
 
 /** The version that this code reads and writes. */
