@@ -11,7 +11,7 @@ import { dequeueFollowUp } from "./board/follow-ups.ts";
 import { kyselyBoard } from "./board/kysely-board.ts";
 import { kyselyRemoteCalls } from "./calls/kysely-calls.ts";
 import type { Database } from "./database.ts";
-import { readEntriesOf, readFeed, readLastSeq } from "./feed.ts";
+import { readEntriesOf, readFeed, readIsBehind, readLastSeq } from "./feed.ts";
 import { expireInstance, moveBeat, putInstance, readInstances, removeInstance } from "./instances.ts";
 import { refuseIfNewer } from "./migrations/migrations.ts";
 import { pruneStep, readPruned, readStartOfNewest } from "./pruning/prune.ts";
@@ -60,6 +60,15 @@ export function kyselyStore(database: Database, lines: Lines = tableLines): Stor
   });
   // SQLite has one writer at a time, and no round trips to save.
   const apply = dialect === "postgres" ? (change: TaskChange) => batches.apply(change) : alone;
+  /** Reads something of the feed; once more if events had no place in it. */
+  const readInOrder = async <T>(work: (kysely: Kysely<Schema>) => Promise<T>): Promise<T> => {
+    const { orderEvents } = database;
+    if (orderEvents === undefined) return read(work);
+    const [isBehind, found] = await read((kysely) => together([readIsBehind(kysely), work(kysely)]));
+    if (!isBehind) return found;
+    await orderEvents();
+    return read(work);
+  };
 
   return {
     board: kyselyBoard({ read, write }),
@@ -78,15 +87,9 @@ export function kyselyStore(database: Database, lines: Lines = tableLines): Stor
     agentTotals: () => read(readAgentTotals),
     history: (query) => read((kysely) => readHistory(kysely, query)),
 
-    async feed(after, limit) {
-      await database.orderEvents?.();
-      return read((kysely) => readFeed(kysely, after, limit));
-    },
+    feed: (after, limit) => readInOrder((kysely) => readFeed(kysely, after, limit)),
     entriesOf: (taskIds, between, limit) => read((kysely) => readEntriesOf(kysely, taskIds, between, limit)),
-    async lastSeq() {
-      await database.orderEvents?.();
-      return read(readLastSeq);
-    },
+    lastSeq: () => readInOrder(readLastSeq),
     onChange: (listener) => database.onChange(listener),
 
     addInstance: (instance, leaseMs = null) => write((kysely) => putInstance(kysely, clock(), instance, leaseMs)),

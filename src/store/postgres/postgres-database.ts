@@ -41,9 +41,12 @@ export async function postgresDatabase(options: PostgresOptions): Promise<Databa
   const quoted = escapeIdentifier(schema);
   const channel = `asyncagents_${createHash("sha256").update(schema).digest("hex").slice(0, 16)}`;
   const kyselyOf = clientKyselys(schema);
-  const transactions = new Transactions(pool, kyselyOf, schema);
   const feedOrder = new FeedOrder(pool, quoted, channel);
   const announcer = new Announcer(() => feedOrder.announce());
+  const transactions = new Transactions(pool, kyselyOf, schema, async (client) => {
+    const notifies = announcer.isQuiet;
+    return (await feedOrder.placeBeforeCommit(client, notifies)) && notifies;
+  });
 
   const database = openDatabase({
     dialect: "postgres",
@@ -60,7 +63,8 @@ export async function postgresDatabase(options: PostgresOptions): Promise<Databa
       }),
     async write(work, writeOptions) {
       const written = await persistently(() => transactions.write(work, writeOptions));
-      if (written.changed) announcer.committed();
+      if (written.isAnnounced) announcer.announced();
+      else if (written.changed) announcer.committed();
       return written;
     },
     orderEvents: () => persistently(() => feedOrder.catchUp()),

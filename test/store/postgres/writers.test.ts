@@ -131,6 +131,44 @@ describe("writers on PostgreSQL", () => {
     expect(await store.notices("parent", "pending")).toHaveLength(2);
   });
 
+  test("an event gets its place with its commit, which also wakes the listeners: nothing follows", async () => {
+    const proxy = await delayingProxy(connectionString, 0);
+    onTestFinished(() => proxy.close());
+    const [store, other] = (await openStores(2, proxy.connectionString)) as [Store, Store];
+    await create(store, "a");
+    // The first call says that it listens.
+    const calls: number[] = [];
+    await new Promise<void>((resolve) => {
+      onTestFinished(
+        other.onChange(() => {
+          calls.push(performance.now());
+          resolve();
+        }),
+      );
+    });
+    await Bun.sleep(200);
+    const [before, heard] = [proxy.trips, calls.length];
+    await store.apply("a", progressed(2, 1));
+    await Bun.sleep(200);
+    expect([proxy.trips - before, calls.length - heard]).toEqual([3, 1]);
+    const client = await foreignClient();
+    const { rows } = await client.query(`select count(*) from writers_${schemas - 1}.events where place is null`);
+    expect(rows).toEqual([{ count: "0" }]);
+  });
+
+  test("a write does not wait for somebody who orders the feed", async () => {
+    const [store] = (await openStores(1)) as [Store];
+    await create(store, "a");
+    const client = await foreignClient();
+    await client.query(`begin; select place from writers_${schemas - 1}.feed_end for update`);
+    expect((await store.apply("a", progressed(2, 1))).changed).toBe(true);
+    expect((await store.apply("a", completed(3))).changed).toBe(true);
+    const reading = store.feed(0);
+    await client.query("commit");
+    expect((await reading).map(({ event }) => event.type)).toEqual(["task.created", "run.progressed", "run.completed"]);
+    await expectReplay(store, ["a"]);
+  });
+
   test("stores that write about the same tasks at once lose nothing, and the feed replays to the rows", async () => {
     const stores = await openStores(4);
     const reader = stores[0] as Store;
