@@ -19,6 +19,11 @@ export class ProgressReader {
     await first.promise;
   }
 
+  /** So far. */
+  get arrived(): number {
+    return this.#arrived;
+  }
+
   begin(): void {
     this.#arrived = 0;
     this.#lags = [];

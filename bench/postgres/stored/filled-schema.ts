@@ -1,8 +1,8 @@
 /**
  * Fills a PostgreSQL store with many ended tasks. Some are written by the store itself; the database then copies their
  * rows, as the store would have written them for tasks with other ids that started later: tasks, runs, events, notices,
- * totals and the end of the feed agree, and no task is live. Other words in the copies leave one word that only the
- * first tasks have, so that it is found as often however many tasks there are.
+ * totals and the end of the feed agree, except for the times inside of events, and no task is live. Other words in the
+ * copies leave one word that only the first tasks have, so that it is found as often however many tasks there are.
  */
 import type pg from "pg";
 import { postgresStore } from "../../../src/store/open.ts";
