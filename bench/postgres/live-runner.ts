@@ -22,6 +22,7 @@ const MACHINE = "mac_bench";
 const SENDERS = 64;
 const STEPS = 1_000;
 const LOOK_MS = 200;
+const STALL_LOOK_MS = 50;
 const PROMPT = "Watch the nightly build and report what changes. ".repeat(6);
 const log = {
   info() {},
@@ -90,10 +91,13 @@ const calls = {
     while (live(runner) < tasks) await Bun.sleep(LOOK_MS);
     return performance.now() - started;
   },
-  state() {
+  /** Also begins to look for the next standstill. */
+  async state() {
     const { runner } = opened();
-    Bun.gc(true);
     const stall = longestStall;
+    Bun.gc(true);
+    // The timer that looks for standstills has seen this one.
+    await Bun.sleep(2 * STALL_LOOK_MS);
     longestStall = 0;
     return {
       live: live(runner),
@@ -132,13 +136,12 @@ function steps(everyMs: number, share: number): ScriptedStep[] {
 
 /** How long the process could not do anything. */
 function watchStalls(): void {
-  const everyMs = 50;
   let last = performance.now();
   setInterval(() => {
     const now = performance.now();
-    longestStall = Math.max(longestStall, now - last - everyMs);
+    longestStall = Math.max(longestStall, now - last - STALL_LOOK_MS);
     last = now;
-  }, everyMs);
+  }, STALL_LOOK_MS);
 }
 
 function residentBytes(): number {
