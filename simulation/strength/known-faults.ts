@@ -231,4 +231,10 @@ export const OUT_OF_REACH: readonly OutOfReach[] = [
     why: "The simulation calls the operations behind the place where request ids are kept.",
     testedBy: "test/board/operations.test.ts",
   },
+  {
+    name: "begun-by-the-unregistered",
+    fault: "An engine that others have ended begins a run, which they take for an orphan at once.",
+    why: "Others end a runner's own instance, and with it its claims, a moment after those of its engines: too soon to meet.",
+    testedBy: "src/testing/conformance/store/queue.ts",
+  },
 ];

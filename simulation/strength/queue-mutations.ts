@@ -20,17 +20,6 @@ export const QUEUE_MUTATIONS: readonly PutBack[] = [
     ],
   },
   {
-    name: "begun-by-the-unregistered",
-    fault: "An engine that others have ended begins a run, which they take for an orphan at once.",
-    edits: [
-      {
-        file: "src/store/queue/claims.ts",
-        old: "      .where((row) => row.not(row.exists(ownerless)))\n",
-        new: "      .$if(ownerless === undefined, (query) => query)\n",
-      },
-    ],
-  },
-  {
     name: "extended-without-fence",
     fault: "A runner that lost its claim extends that of another one.",
     edits: [
