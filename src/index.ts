@@ -22,7 +22,7 @@ export type { Lease } from "./engine/recovery/lease.ts";
 export type { HostOpener } from "./engine/recovery/orphan-sweep.ts";
 export { type Place, Slots } from "./engine/runs/slots.ts";
 export { Supervisor, type SupervisorContext } from "./engine/supervisor.ts";
-export type { Changes, EntriesListener, WatchContext } from "./engine/watching/changes.ts";
+export type { Changes, EntriesListener, ReadingPace, WatchContext } from "./engine/watching/changes.ts";
 export {
   type ClaudeHost,
   type ClaudeHostOptions,

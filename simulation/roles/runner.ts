@@ -129,6 +129,7 @@ export class RunnerRole implements Role {
       engines: () => runner.engines(),
       open,
       onEntries: (listener) => runner.onEntries(listener),
+      onEnded: (listener) => runner.onEnded(listener),
       mayAct: () => runner.holdsLease(instance.id),
       folderOf: async ({ task }) => ({ directory: task.directory, clone: null }),
       leaseMs: claimMs,

@@ -60,9 +60,9 @@ export const KNOWN_FAULTS: readonly PutBack[] = [
     edits: [
       {
         file: "src/engine/recovery/orphans.ts",
-        old: '  const live = await allTasks(store, { status: ["running", "resumed"] });',
+        old: "  const [owners, ownerless] = [await store.owners(), await store.ownerless()];",
         new: `  const instances = await store.instances();
-  const live = await allTasks(store, { status: ["running", "resumed"] });`,
+  const [owners, ownerless] = [await store.owners(), await store.ownerless()];`,
       },
       {
         file: "src/engine/recovery/orphans.ts",

@@ -208,9 +208,9 @@ export const QUEUE_MUTATIONS: readonly PutBack[] = [
     fault: "A task that waits for a runner is taken for one whose process died.",
     edits: [
       {
-        file: "src/engine/recovery/orphans.ts",
-        old: "!isOwned(task) && !awaitsRunner(task)",
-        new: "!isOwned(task) && awaitsRunner !== undefined",
+        file: "src/store/tasks/owners.ts",
+        old: "tasks.live = 1 and tasks.owner is null and tasks.session_id <> ''",
+        new: "tasks.live = 1 and tasks.owner is null",
       },
     ],
   },

@@ -54,9 +54,9 @@ export const RECOVERY_MUTATIONS: readonly PutBack[] = [
     edits: [
       {
         file: "src/engine/recovery/orphans.ts",
-        old: "const isOwned = ({ owner }: { owner: string | null }) => owner !== null && owners.has(owner);",
+        old: "const isOwned = ({ owner }: { owner: string | null }) => owner !== null && alive.has(owner);",
         new: `const isOwned = ({ owner }: { owner: string | null }) =>
-    owner !== null && (owners.has(owner) || !instances.some(({ id }) => id === owner));`,
+    owner !== null && (alive.has(owner) || !instances.some(({ id }) => id === owner));`,
       },
     ],
   },
@@ -85,9 +85,9 @@ export const STORE_MUTATIONS: readonly PutBack[] = [
       },
       {
         file: "src/store/kysely-store.ts",
-        old: "apply: (id, event, expected) => write((kysely) => applyToTask(kysely, lines, id, event, expected)),",
+        old: "apply: (id, event, expected) => apply({ id, event, expected }),",
         new: `apply: async (id, event, expected) => {
-      const outcome = await write((kysely) => applyToTask(kysely, lines, id, event, expected));
+      const outcome = await apply({ id, event, expected });
       if (outcome.changed && outcome.notice !== null) {
         const { task, notice } = outcome;
         await write((kysely) => addNotice(kysely, task, notice, event.at));

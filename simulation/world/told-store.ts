@@ -36,6 +36,13 @@ export function toldStore(store: Store, tell: Tell, reaches: (what: string) => v
     queue: {
       ...store.queue,
       claim: (request) => told("claims runs", store.queue.claim(request)),
+      enqueue: (run, event) => told(`${eventText(event)} of ${run.taskId}, queued`, store.queue.enqueue(run, event)),
+      begin(claim, event) {
+        reaches(event.type);
+        reaches("begins claim");
+        const what = `${eventText(event)} of ${claim.taskId}, by claim ${claim.fence}`;
+        return told(what, store.queue.begin(claim, event));
+      },
       extend: (claims, lease) => {
         reaches("extends claims");
         return store.queue.extend(claims, lease);

@@ -90,6 +90,7 @@ export async function runRunnerProcess(options: RunnerOptions): Promise<void> {
     engines: () => runner.engines(),
     open,
     onEntries,
+    onEnded: (listener) => runner.onEnded(listener),
     mayAct: () => runner.holdsLease(id),
     folderOf: (claimed) => folders.folderOf(claimed),
   });

@@ -374,7 +374,7 @@ export class Engine {
 
   #told(task: Task): void {
     this.#use();
-    this.#outbox.kick(task.parentSessionId);
+    if (task.parentSessionId !== "") this.#outbox.kick(task.parentSessionId);
     for (const listener of this.#endListeners) listener(task);
   }
 

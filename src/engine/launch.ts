@@ -271,10 +271,12 @@ export class Launcher {
   /** 0 for a session that is not a task, 1 for a task, and so on. */
   async depthOf(sessionId: string): Promise<number> {
     let depth = 0;
-    let current = await this.#context.store.task(sessionId);
+    // A person has no session, and so no task.
+    const taskOf = async (id: string) => (id === "" ? null : this.#context.store.task(id));
+    let current = await taskOf(sessionId);
     while (current && depth < 32) {
       depth++;
-      current = await this.#context.store.task(current.parentSessionId);
+      current = await taskOf(current.parentSessionId);
     }
     return depth;
   }

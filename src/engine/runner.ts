@@ -65,6 +65,7 @@ export class Runner {
   readonly #keeper: TranscriptKeeper | null;
   readonly #opening = new Map<string, Promise<Engine>>();
   readonly #closing = new Map<string, Promise<void>>();
+  readonly #endListeners = new Set<() => void>();
   /** The instance of the process itself, besides those of its engines. */
   #own: Member | null = null;
   #cancelIdleCheck: (() => void) | null = null;
@@ -141,6 +142,12 @@ export class Runner {
     return this.#supervisor.changes.onEntries(listener);
   }
 
+  /** Calls back when a run of one of its engines has ended, or needs attention. */
+  onEnded(listener: () => void): () => void {
+    this.#endListeners.add(listener);
+    return () => this.#endListeners.delete(listener);
+  }
+
   /** Recovers what dead processes left. If a host cannot be opened now, it is tried again later. */
   recover(): Promise<boolean> {
     return this.#supervisor.recover();
@@ -174,6 +181,9 @@ export class Runner {
     const opened = await maker.open(directory);
     const engine = this.#makeEngine(opened, directory);
     this.#keeper?.follow(engine);
+    engine.onEnded(() => {
+      for (const listener of this.#endListeners) listener();
+    });
     try {
       await engine.start();
     } catch (thrown) {

@@ -32,7 +32,7 @@ export interface Database {
    * find out (`store_unavailable`); such a write is over before a later one of this process begins.
    */
   write<T>(work: (kysely: Kysely<Schema>) => Promise<T>, options?: WriteOptions): Promise<T>;
-  /** Before the feed is read: gives the events that were committed their place in it. Absent if they have it anyway. */
+  /** Gives the events that were committed their place in the feed. Absent if they have it anyway. */
   orderEvents?(): Promise<void>;
   /**
    * Calls back, coalesced, after commits of any process that changed something. Returns a function that unsubscribes.

@@ -97,6 +97,15 @@ function entryOf(row: EntryRow): FeedEntry {
   return { seq: Number(row.seq), taskId: row.task_id, event: JSON.parse(row.event) };
 }
 
+/** PostgreSQL only: whether there are events without a place. */
+export async function readIsBehind(kysely: Kysely<Schema>): Promise<boolean> {
+  return (await selectUnplaced(kysely, {})).length > 0;
+}
+
+const selectUnplaced = preparedQuery<object>((kysely) =>
+  kysely.selectFrom("events").select(sql`1`.as("one")).where("place", "is", null).limit(sql.lit(1)),
+);
+
 export async function readLastSeq(kysely: Kysely<Schema>): Promise<number> {
   // The event in the last place may have been removed: the newest that is left could stand before it.
   const last =

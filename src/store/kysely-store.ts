@@ -4,11 +4,14 @@
  */
 import type { Kysely } from "kysely";
 import { kyselyAccess } from "./access/kysely-access.ts";
+import { applyChanges } from "./batching/apply-changes.ts";
+import { ChangeBatches } from "./batching/change-batches.ts";
+import { applyChange, type TaskChange } from "./batching/task-change.ts";
 import { dequeueFollowUp } from "./board/follow-ups.ts";
 import { kyselyBoard } from "./board/kysely-board.ts";
 import { kyselyRemoteCalls } from "./calls/kysely-calls.ts";
 import type { Database, WriteOptions } from "./database.ts";
-import { readEntriesOf, readFeed, readLastSeq } from "./feed.ts";
+import { readEntriesOf, readFeed, readIsBehind, readLastSeq } from "./feed.ts";
 import { expireInstance, moveBeat, putInstance, readInstances, removeInstance } from "./instances.ts";
 import { refuseIfNewer } from "./migrations/migrations.ts";
 import { pruneStep, readPruned, readStartOfNewest } from "./pruning/prune.ts";
@@ -38,6 +41,7 @@ import {
   reopenNotices,
   settleNotices,
 } from "./tasks/notices.ts";
+import { readOwnerless, readOwners } from "./tasks/owners.ts";
 import { readParent, writeParent } from "./tasks/parents.ts";
 import { lockTask, readRun, readRuns, readTask } from "./tasks/reads.ts";
 import { readUsage } from "./tasks/usage.ts";
@@ -54,19 +58,37 @@ export function kyselyStore(database: Database, lines: Lines = tableLines): Stor
         return result;
       }, options),
     );
+  const alone = (change: TaskChange) => write((kysely) => applyChange(kysely, lines, change));
+  const batches = new ChangeBatches({
+    together: (changes) => write((kysely) => applyChanges(kysely, lines, changes)),
+    alone,
+  });
+  // SQLite has one writer at a time, and no round trips to save.
+  const apply = dialect === "postgres" ? (change: TaskChange) => batches.apply(change) : alone;
+  /** Reads something of the feed; once more if events had no place in it. */
+  const readInOrder = async <T>(work: (kysely: Kysely<Schema>) => Promise<T>): Promise<T> => {
+    const { orderEvents } = database;
+    if (orderEvents === undefined) return read(work);
+    const [isBehind, found] = await read((kysely) => together([readIsBehind(kysely), work(kysely)]));
+    if (!isBehind) return found;
+    await orderEvents();
+    return read(work);
+  };
 
   return {
     board: kyselyBoard({ read, write }),
     access: kyselyAccess({ read, write }),
-    queue: kyselyQueue(tables, { read, write }),
+    queue: kyselyQueue(tables, { read, write, apply }),
     runners: kyselyRunners({ read, write, clock }),
     transcripts: kyselyTranscripts({ read, write }),
     calls: kyselyRemoteCalls({ dialect, read, write, hurry: () => database.hurry() }),
     write: (work) => write((kysely) => work(transactionOn(kysely, lines))),
-    apply: (id, event, expected) => write((kysely) => applyToTask(kysely, lines, id, event, expected)),
+    apply: (id, event, expected) => apply({ id, event, expected }),
 
     task: (id) => read((kysely) => readTask(kysely, id)),
     tasks: (query) => read((kysely) => readTasks(kysely, dialect, query)),
+    owners: () => read(readOwners),
+    ownerless: () => read(readOwnerless),
     batchRuns: (batchId, limit) => read((kysely) => readBatchRuns(kysely, batchId, limit)),
     runs: (taskId, limit) => read((kysely) => readRuns(kysely, taskId, limit)),
     run: (taskId, number) => read((kysely) => readRun(kysely, taskId, number)),
@@ -74,15 +96,9 @@ export function kyselyStore(database: Database, lines: Lines = tableLines): Stor
     history: (query) => read((kysely) => readHistory(kysely, query)),
     usage: (query) => read((kysely) => readUsage(kysely, query)),
 
-    async feed(after, limit) {
-      await database.orderEvents?.();
-      return read((kysely) => readFeed(kysely, after, limit));
-    },
+    feed: (after, limit) => readInOrder((kysely) => readFeed(kysely, after, limit)),
     entriesOf: (taskIds, between, limit) => read((kysely) => readEntriesOf(kysely, taskIds, between, limit)),
-    async lastSeq() {
-      await database.orderEvents?.();
-      return read(readLastSeq);
-    },
+    lastSeq: () => readInOrder(readLastSeq),
     onChange: (listener) => database.onChange(listener),
 
     addInstance: (instance, leaseMs = null) =>

@@ -279,6 +279,7 @@ interface FeedEndTable {
 interface TaskSearchTable {
   /** The task's `created_seq`. */
   rowid: number;
+  description: string;
 }
 
 /** What a query of all columns of a table returns. */

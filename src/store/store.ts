@@ -290,6 +290,10 @@ export interface Store {
   task(id: string): Promise<Task | null>;
   /** A page of tasks. Its cost depends on the page, not on how many tasks are stored. */
   tasks(query: TaskQuery): Promise<TaskPage>;
+  /** The owners of live tasks. Its cost depends on how many owners there are. */
+  owners(): Promise<string[]>;
+  /** Live tasks that have no owner and do not wait for a runner; at most 200. */
+  ownerless(): Promise<Task[]>;
   /** The runs of all tasks of a batch, oldest start first; at most `limit` (default and maximum 5,000). */
   batchRuns(batchId: string, limit?: number): Promise<RunSpan[]>;
   /** The runs of a task, newest first; at most `limit` (default 20). */

@@ -44,7 +44,7 @@ function told<Item>() {
 
 test("a listener stopped with a read pending starts again at the feed's current position", async () => {
   const { store } = await newWorld().side({ started: false });
-  const changes = new Changes({ store, log, after }, 20);
+  const changes = new Changes({ store, log, after }, { before: 20, after: 0 });
   await changes.start();
   const noticed = new Promise<void>((resolve) => {
     const stop = store.onChange(() => resolve(stop()));
@@ -65,7 +65,7 @@ test("a listener stopped with a read pending starts again at the feed's current 
 test("each entry is delivered once, in order, whether they come together or one after another", async () => {
   const { store } = await newWorld().side({ started: false });
   await create(store, "history");
-  const changes = new Changes({ store, log, after }, 1);
+  const changes = new Changes({ store, log, after }, { before: 1, after: 0 });
   const heard = told<string>();
   changes.onEntries((entries) => heard.add(entries.map(({ taskId }) => taskId)));
   await changes.start();
@@ -98,7 +98,7 @@ test("a failed read is repeated with the next change", async () => {
       failed.resolve();
     },
   };
-  const changes = new Changes({ store: failing, log: noting, after }, 1);
+  const changes = new Changes({ store: failing, log: noting, after }, { before: 1, after: 0 });
   changes.onEntries((entries) => heard.add(entries.map(({ taskId }) => taskId)));
   await changes.start();
   await create(store, "a");
@@ -198,7 +198,7 @@ test("a reader that slept while a task ended and was pruned is told of the gap, 
   await create(store, "gone", { batchId: "gone", parentSessionId: "" });
   const clock = sleepingClock();
   const heard = told<string>();
-  const changes = new Changes({ store, log, after: clock.after }, 1);
+  const changes = new Changes({ store, log, after: clock.after }, { before: 1, after: 0 });
   changes.onEntries((entries) => heard.add(entries.map(({ taskId }) => taskId)));
   changes.onGap(() => heard.add(["gap"]));
   const waiting = new Waiter({ store, after }, changes).untilEnded("gone");
@@ -217,7 +217,7 @@ test("superseded progress is no gap, and neither is what was pruned before the r
   await endAndPrune(store);
   const clock = sleepingClock();
   const heard = told<string>();
-  const changes = new Changes({ store, log, after: clock.after }, 1);
+  const changes = new Changes({ store, log, after: clock.after }, { before: 1, after: 0 });
   changes.onEntries((entries) => heard.add(entries.map(({ event }) => event.type)));
   changes.onGap(() => heard.add(["gap"]));
   await changes.start();

@@ -148,14 +148,14 @@ describe("recovery while other processes work", () => {
     const world = newWorld();
     const one = await world.side();
     const parent = world.parent();
-    const { tasks } = one.store;
+    const { owners } = one.store;
     let launched: Task | undefined;
-    one.store.tasks = async (query) => {
-      one.store.tasks = tasks;
+    one.store.owners = async () => {
+      one.store.owners = owners;
       const two = await world.side();
       launched = await launch(two, parent, world.script(gate("held"), say("alive")));
       await two.host.gate("held").reachedBy(1);
-      return tasks(query);
+      return owners();
     };
     await one.supervisor.recover();
     if (!launched) throw new Error("nothing was launched");

@@ -1,7 +1,7 @@
 /**
- * A proxy in front of a PostgreSQL server that breaks the connection of a chosen commit: before the server gets it, or
- * after the server has answered it. It can also let all connections die without a word, as a firewall does that forgets
- * them. Ended with the test.
+ * A proxy in front of a PostgreSQL server that breaks the connection of a chosen commit of a write: before the server
+ * gets it, or after the server has answered it. It can also let all connections die without a word, as a firewall does
+ * that forgets them. Ended with the test.
  */
 import { onTestFinished } from "bun:test";
 import { connect, createServer, type Socket } from "node:net";
@@ -45,7 +45,9 @@ export async function commitProxy(connectionString: string): Promise<CommitProxy
     }
     client.on("data", (data) => {
       if (own !== generation) return;
-      const fate = data.includes("commit\0") ? proxy.breakNext : null;
+      // Not that of the order of the feed, which follows a write and is sent together with it.
+      const isWrite = data.includes("commit\0") && !data.includes("asyncagents_lock_feed");
+      const fate = isWrite ? proxy.breakNext : null;
       if (fate !== null) proxy.breakNext = null;
       if (fate !== null && proxy.moveTo !== null) {
         target = new URL(proxy.moveTo);

@@ -116,6 +116,14 @@ describe("how SQLite reads", () => {
     }
   });
 
+  test("owners are looked up one by one, and tasks without one have an index", async () => {
+    const [owners = ""] = await plans((each) => each.owners());
+    expect(owners.match(/SEARCH tasks USING COVERING INDEX tasks_owned \(owner>\?\)/g)?.length).toBe(2);
+    const [ownerless = ""] = await plans((each) => each.ownerless());
+    expect(ownerless.split("\n")[0]).toBe("SCAN tasks USING INDEX tasks_ownerless");
+    expect(await page({ owner: "i", status: ["running", "resumed"], order: "oldest" })).toContain("INDEX tasks_owned");
+  });
+
   test("several statuses are merged in order, and entries before the page are skipped in the index alone", async () => {
     const merged = await page({ status: ["completed", "error"], limit: 10 });
     expect(merged.match(/SEARCH tasks USING COVERING INDEX tasks_by_status \(status=\?\)/g)?.length).toBe(2);

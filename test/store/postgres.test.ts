@@ -52,6 +52,34 @@ describe("postgres driver", () => {
     await expectMergesAdded(third, () => postgresStore({ connectionString, schema }));
   });
 
+  test("the search has an index; without the right to make one it finds the same", async () => {
+    await asAdministrator("create database plain");
+    await asAdministrator("create role plain login password 'password'");
+    const elsewhere = new URL(connectionString);
+    elsewhere.pathname = "/plain";
+    const administrator = new Client({ connectionString: elsewhere.href });
+    await administrator.connect();
+    await administrator.query("create schema own authorization plain");
+    await administrator.end();
+    elsewhere.username = "plain";
+    const stores = [
+      await postgresStore({ connectionString, schema: "indexed" }),
+      await postgresStore({ connectionString: elsewhere.href, schema: "own" }),
+    ];
+    for (const store of stores) {
+      await create(store, "a", { description: "Grüße an die Zahlung" });
+      await create(store, "b", { description: "payment_gateway: 100% done" });
+      await store.apply("a", { type: "run.failed", at: 2, run: 0, error: "No Quota", progress: null });
+      const found = async (search: string) => (await store.tasks({ search })).tasks.map(({ id }) => id);
+      const words = ["zahlung GRÜSSE", "grüße", "gate", "T_G", "0%", "quota", "qu", "zz"];
+      expect(await Promise.all(words.map(found))).toEqual([[], ["a"], ["b"], ["b"], ["b"], ["a"], ["a"], []]);
+    }
+    const indexes =
+      "select schemaname from pg_indexes where indexname = 'task_search_words' and schemaname = 'indexed'";
+    expect(await asAdministrator(indexes)).toHaveLength(1);
+    await Promise.all(stores.map((store) => store.close()));
+  });
+
   test("many processes can open and create a new store at once", async () => {
     const open = freshSchema();
     const stores = await Promise.all(Array.from({ length: 4 }, open));

@@ -2,8 +2,10 @@
  * A store from before merges were stored: migrations 1 to 3, with an attempt; and what opening it should give.
  */
 import { expect } from "bun:test";
+import type { Kysely } from "kysely";
 import type { Database } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrations/migrations.ts";
+import type { Schema } from "../../src/store/schema.ts";
 import type { Store } from "../../src/store/store.ts";
 
 /** `third` is a new, empty database, and `open` opens the store on it. */
@@ -19,7 +21,8 @@ export async function expectMergesAdded(third: Database, open: () => Promise<Sto
 
 async function makeSchema3(database: Database): Promise<void> {
   await migrate(database, 3);
-  return database.write(async (kysely) => {
+  // Alone, as whoever changes the tables: nobody could order the feed of that version.
+  const work = async (kysely: Kysely<Schema>) => {
     const at = { created_at: 1, updated_at: 1 };
     await kysely
       .insertInto("projects")
@@ -39,5 +42,6 @@ async function makeSchema3(database: Database): Promise<void> {
       .insertInto("attempt_repos")
       .values(worktree as never)
       .execute();
-  });
+  };
+  return database.write(work, { isAlone: true });
 }

@@ -93,11 +93,7 @@ async function begin(
   const { store, instance } = context;
   const { messageId } = event;
   try {
-    return await store.write(async (transaction) => {
-      const applied = await transaction.apply(taskId, event);
-      await transaction.begin({ taskId, fence });
-      return applied;
-    });
+    return await store.queue.begin({ taskId, fence }, event);
   } catch (thrown) {
     const task = await store.task(taskId).catch(() => null);
     const isOurs = task !== null && isLive(task.status) && task.owner === instance.id;

@@ -54,6 +54,8 @@ export interface ClaimerContext extends Clock {
    */
   folderOf(claimed: ClaimedRun): Promise<RunFolder>;
   onEntries(listener: (entries: readonly FeedEntry[]) => void): () => void;
+  /** Calls back when a run of this process has ended: sooner than its entry arrives. */
+  onEnded(listener: () => void): () => void;
   /** Whether the lease of the runner's instance goes on: without it, others may think that the runner is gone. */
   mayAct(): boolean;
   leaseMs?: number;
@@ -71,7 +73,7 @@ export class Claimer {
   #isDue = false;
   /** Whether the queue may hold something for this runner. */
   #mayWait = true;
-  #stopEntries: (() => void) | null = null;
+  #stopListening: (() => void) | null = null;
   #cancelTimers: (() => void)[] = [];
 
   constructor(context: ClaimerContext) {
@@ -80,7 +82,13 @@ export class Claimer {
   }
 
   start(): void {
-    this.#stopEntries = this.#context.onEntries((entries) => this.#heed(entries));
+    const stops = [
+      this.#context.onEntries((entries) => this.#heed(entries)),
+      this.#context.onEnded(() => this.#lookIfAny()),
+    ];
+    this.#stopListening = () => {
+      for (const stop of stops) stop();
+    };
     this.#every(this.#context.pollMs ?? POLL_MS, () => {
       this.#mayWait = true;
       this.#look();
@@ -104,8 +112,8 @@ export class Claimer {
 
   /** Claims nothing more. What was claimed still begins. */
   drain(): void {
-    this.#stopEntries?.();
-    this.#stopEntries = null;
+    this.#stopListening?.();
+    this.#stopListening = null;
   }
 
   /** Also stops extending claims. Resolves when nothing is being claimed. */
@@ -116,7 +124,7 @@ export class Claimer {
   }
 
   get #isDraining(): boolean {
-    return this.#stopEntries === null;
+    return this.#stopListening === null;
   }
 
   #every(ms: number, work: () => void): void {
@@ -136,7 +144,11 @@ export class Claimer {
       if (event.type === "run.requeued") this.#mayWait = true;
       if (event.type === "task.created" && event.task.sessionId === "") this.#mayWait = true;
     }
-    // Also after other events: an end makes room, here or within the limits of all runners.
+    // Also after other events: an end makes room within the limits of all runners.
+    this.#lookIfAny();
+  }
+
+  #lookIfAny(): void {
     if (this.#mayWait) this.#look();
   }
 

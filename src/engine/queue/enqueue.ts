@@ -4,6 +4,7 @@
  */
 
 import { AsyncAgentsError } from "../../model/errors.ts";
+import type { TaskEvent } from "../../model/events.ts";
 import type { Task } from "../../model/task.ts";
 import type { RunSource } from "../../store/queue/run-queue.ts";
 import type { Store, Transaction } from "../../store/store.ts";
@@ -67,10 +68,8 @@ export async function enqueueTask(context: EnqueueContext, caller: Caller, reque
   const place = { machine: source ? null : machine, remote: repository?.remote ?? null };
   const needs = { host, model, labels: [...new Set(labels)].toSorted(), ...place };
   await store.queue.open(needs);
-  const written = await store.write(async (transaction) => {
-    if (request.mostWaiting !== undefined) await assertRoom(transaction, request.mostWaiting);
-    const batchId = await batchFor(transaction, caller, request.batch, () => newId("bat"));
-    await transaction.enqueue({ ...needs, taskId: id, priority, retries: retry, source, bound, limits });
+  const run = { ...needs, taskId: id, priority, retries: retry, source, bound, limits };
+  const createdIn = (batchId: string): TaskEvent => {
     const task = {
       id,
       sessionId: "",
@@ -88,8 +87,18 @@ export async function enqueueTask(context: EnqueueContext, caller: Caller, reque
       isForked: false,
       owner: null,
     };
-    return transaction.apply(id, { type: "task.created", at: now(), task });
-  });
+    return { type: "task.created", at: now(), task };
+  };
+  // A person has no open batch to join.
+  const isSimple = caller.sessionId === "" && request.mostWaiting === undefined;
+  const written = isSimple
+    ? await store.queue.enqueue(run, createdIn(request.batch ?? newId("bat")))
+    : await store.write(async (transaction) => {
+        if (request.mostWaiting !== undefined) await assertRoom(transaction, request.mostWaiting);
+        const batchId = await batchFor(transaction, caller, request.batch, () => newId("bat"));
+        await transaction.enqueue(run);
+        return transaction.apply(id, createdIn(batchId));
+      });
   if (written.changed) return written.task;
   throw new AsyncAgentsError("internal", `The new task ${id} was refused: ${written.reason}.`);
 }

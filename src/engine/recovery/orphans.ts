@@ -1,10 +1,10 @@
 /**
  * Finds what dead processes left in the store: live tasks and launches without a living owner, and their instances; and
- * ends an instance, so that others may take over what it had. Invariant: tasks and launches are read before instances,
- * so that the owner of each of them had registered by then; a process that starts in between is not mistaken for a dead
- * one.
+ * ends an instance, so that others may take over what it had. Invariant: owners and launches are read before instances,
+ * so that each owner had registered by then; a process that starts in between is not mistaken for a dead one. Every
+ * process does this every few seconds, so it reads only tasks whose owner is gone.
  */
-import { awaitsRunner, type Task } from "../../model/task.ts";
+import type { Task } from "../../model/task.ts";
 import type { Instance, Launch, Store } from "../../store/store.ts";
 import { allTasks } from "../watching/all-tasks.ts";
 
@@ -16,17 +16,20 @@ interface Orphans {
 }
 
 export async function findOrphans(store: Store, isAlive: (instance: Instance) => boolean): Promise<Orphans> {
-  const live = await allTasks(store, { status: ["running", "resumed"] });
+  const [owners, ownerless] = [await store.owners(), await store.ownerless()];
   const launches = await allLaunches(store);
   const instances = await store.instances();
   const living = instances.filter(isAlive);
-  const owners = new Set(living.map(({ id }) => id));
-  const isOwned = ({ owner }: { owner: string | null }) => owner !== null && owners.has(owner);
+  const alive = new Set(living.map(({ id }) => id));
+  const isOwned = ({ owner }: { owner: string | null }) => owner !== null && alive.has(owner);
+  const orphaned: Task[] = [...ownerless];
+  for (const owner of owners.filter((each) => !isOwned({ owner: each }))) {
+    orphaned.push(...(await allTasks(store, { owner, status: ["running", "resumed"] })));
+  }
   return {
-    // What waits for a runner has no owner yet.
-    tasks: live.filter((task) => !isOwned(task) && !awaitsRunner(task)),
+    tasks: orphaned.toSorted((one, other) => one.startedAt - other.startedAt),
     launches: launches.filter((launch) => !isOwned(launch)),
-    dead: instances.filter(({ id }) => !owners.has(id)),
+    dead: instances.filter(({ id }) => !alive.has(id)),
     living,
   };
 }

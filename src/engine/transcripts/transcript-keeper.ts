@@ -1,7 +1,7 @@
 /**
  * Stores what can be read of a run once it has ended, for readers on other machines: outside of the transaction that
- * ends the run, one at a time, and again if that fails. If the process dies in between, it is missing: the run itself
- * is not affected. Used only where several machines share a store.
+ * ends the run, those that wait together, and again if that fails. If the process dies in between, it is missing: the
+ * run itself is not affected. Used only where several machines share a store.
  */
 import { messageOf } from "../../model/errors.ts";
 import type { Message } from "../../model/message.ts";
@@ -11,7 +11,7 @@ import { pause } from "../../process/deadline.ts";
 import type { Log } from "../../process/log.ts";
 import { SerialQueue } from "../../process/serial-queue.ts";
 import type { Store } from "../../store/store.ts";
-import type { TranscriptKind } from "../../store/transcripts/records.ts";
+import type { Transcript, TranscriptKind } from "../../store/transcripts/records.ts";
 import type { Engine } from "../engine.ts";
 import { packed } from "./packed.ts";
 
@@ -20,6 +20,9 @@ const PAGE = 100;
 const MAX_CHARS = 4_000_000;
 /** Runs that end faster than they are stored are not kept beyond so many. */
 const MAX_WAITING = 500;
+/** How many are stored together, and how much at least makes a write of its own. */
+const MOST_TOGETHER = 50;
+const MOST_CHARS_TOGETHER = 1_000_000;
 const TRIES = 3;
 const PAUSE_MS = 2_000;
 
@@ -28,10 +31,16 @@ interface KeeperContext extends Clock {
   log: Log;
 }
 
+interface Waiting {
+  task: Task;
+  kind: TranscriptKind;
+  read(): Promise<unknown>;
+}
+
 export class TranscriptKeeper {
   readonly #context: KeeperContext;
   readonly #queue = new SerialQueue();
-  #waiting = 0;
+  readonly #waiting: Waiting[] = [];
 
   constructor(context: KeeperContext) {
     this.#context = context;
@@ -46,25 +55,43 @@ export class TranscriptKeeper {
 
   /** `read` gives what is kept, when its turn comes; null if there is nothing. */
   keep(task: Task, kind: TranscriptKind, read: () => Promise<unknown>): void {
-    if (this.#waiting >= MAX_WAITING) return;
-    this.#waiting++;
-    const work = () => this.#store(task, kind, read);
-    void this.#queue.run(work).finally(() => this.#waiting--);
+    if (this.#waiting.length >= MAX_WAITING) return;
+    this.#waiting.push({ task, kind, read });
+    void this.#queue.run(() => this.#storeNext());
   }
 
-  async #store({ id: taskId, run }: Task, kind: TranscriptKind, read: () => Promise<unknown>): Promise<void> {
-    const { store, log, now } = this.#context;
+  /** Those that wait by now, together. */
+  async #storeNext(): Promise<void> {
+    const found: Transcript[] = [];
+    for (let chars = 0; found.length < MOST_TOGETHER && chars < MOST_CHARS_TOGETHER; ) {
+      const next = this.#waiting.shift();
+      if (next === undefined) break;
+      const transcript = await this.#tried(next.task.id, () => this.#transcriptOf(next));
+      if (transcript) found.push(transcript);
+      chars += transcript?.content.length ?? 0;
+    }
+    const [first] = found;
+    if (first) await this.#tried(first.taskId, () => this.#context.store.transcripts.put(found));
+  }
+
+  async #transcriptOf({ task, kind, read }: Waiting): Promise<Transcript | null> {
+    const value = await read();
+    if (value === null) return null;
+    return { taskId: task.id, kind, run: task.run.number, content: packed(value), at: this.#context.now() };
+  }
+
+  /** Undefined if it kept failing. */
+  async #tried<T>(task: string, work: () => Promise<T>): Promise<T | undefined> {
     for (let tries = 1; tries <= TRIES; tries++) {
       try {
-        const value = await read();
-        if (value === null) return;
-        await store.transcripts.put({ taskId, kind, run: run.number, content: packed(value), at: now() });
-        return;
+        return await work();
       } catch (thrown) {
-        log.error("what an ended run shows could not be kept", { task: taskId, kind, tries, error: messageOf(thrown) });
+        const error = messageOf(thrown);
+        this.#context.log.error("what ended runs show could not be kept", { task, tries, error });
         if (tries < TRIES) await pause(PAUSE_MS * tries, { clock: this.#context });
       }
     }
+    return undefined;
   }
 }
 

@@ -9,8 +9,16 @@ import type { Log } from "../../process/log.ts";
 import type { FeedEntry, Store } from "../../store/store.ts";
 
 const PAGE = 200;
+/** When the feed is read after a change, in ms. */
+export interface ReadingPace {
+  /** How long a read waits for more changes. */
+  before: number;
+  /** How long the next one waits after it. */
+  after: number;
+}
+
 /** The writer is busy with what follows from its write: reading waits a moment, unless somebody watches live. */
-const PAUSE_MS = 50;
+const PACE: ReadingPace = { before: 50, after: 0 };
 /** The pause after a read that failed: perhaps nothing more is written. */
 const RETRY_MS = 1_000;
 
@@ -25,19 +33,20 @@ export interface WatchContext extends Pick<Clock, "after"> {
 
 export class Changes {
   readonly #context: WatchContext;
-  readonly #pauseMs: number;
+  readonly #pace: ReadingPace;
   readonly #listeners = new Set<EntriesListener>();
   readonly #gapListeners = new Set<() => void>();
   #seq = 0;
   #stop: (() => void) | null = null;
-  /** Cancels a read that is scheduled. */
+  /** Cancels a read that is scheduled, or the pause after one. */
   #cancelRead: (() => void) | null = null;
   #reading = false;
-  #again = false;
+  /** Something was written since the last read began. */
+  #isDue = false;
 
-  constructor(context: WatchContext, pauseMs = PAUSE_MS) {
+  constructor(context: WatchContext, pace = PACE) {
     this.#context = context;
-    this.#pauseMs = pauseMs;
+    this.#pace = pace;
   }
 
   async start(): Promise<void> {
@@ -45,7 +54,7 @@ export class Changes {
     // Another call was faster.
     if (this.#stop) return;
     this.#seq = seq;
-    const stop = this.#context.store.onChange(() => this.#readSoon());
+    const stop = this.#context.store.onChange(() => this.#changed());
     this.#stop = () => {
       stop();
       this.#cancelRead?.();
@@ -70,21 +79,27 @@ export class Changes {
     return () => this.#gapListeners.delete(listener);
   }
 
-  /** After a moment, once for everything that was written until then. */
-  #readSoon(ms = this.#pauseMs): void {
+  /** Once for everything that was written until then. */
+  #changed(): void {
+    this.#isDue = true;
+    if (this.#cancelRead !== null) return;
+    if (this.#pace.before > 0) this.#readAfter(this.#pace.before);
+    else void this.#read();
+  }
+
+  #readAfter(ms: number): void {
     this.#cancelRead ??= this.#context.after(ms, () => {
       this.#cancelRead = null;
-      void this.#read();
+      if (this.#isDue) void this.#read();
     });
   }
 
   async #read(): Promise<void> {
-    this.#again = true;
     if (this.#reading) return;
     this.#reading = true;
     try {
-      while (this.#again && this.#stop) {
-        this.#again = false;
+      while (this.#isDue && this.#stop) {
+        this.#isDue = false;
         const session = this.#stop;
         const entries = await this.#context.store.feed(this.#seq, PAGE);
         const hasGap = hasHole(this.#seq, entries) && (await this.#context.store.pruned()).seq > this.#seq;
@@ -92,13 +107,16 @@ export class Changes {
         // A copy: whoever listens from now on gets the next ones.
         if (entries.length > 0) for (const listener of [...this.#listeners]) await listener(entries);
         // It was stopped, and possibly started again further on: this page is out of date.
-        if (this.#stop !== session) this.#again = true;
+        if (this.#stop !== session) this.#isDue = true;
         else this.#seq = entries.at(-1)?.seq ?? this.#seq;
-        if (entries.length === PAGE) this.#again = true;
+        if (entries.length === PAGE) this.#isDue = true;
+        else if (this.#pace.after > 0) break;
       }
+      if (this.#stop && this.#pace.after > 0) this.#readAfter(this.#pace.after);
     } catch (thrown) {
       this.#context.log.error("the feed could not be read; it is tried again", { error: messageOf(thrown) });
-      if (this.#stop) this.#readSoon(RETRY_MS);
+      this.#isDue = true;
+      if (this.#stop) this.#readAfter(RETRY_MS);
     } finally {
       this.#reading = false;
     }

@@ -6,7 +6,7 @@ import type { TaskEventType } from "../../model/events.ts";
 import { isLive, type Task } from "../../model/task.ts";
 import { transition } from "../../model/transition.ts";
 import type { FeedEntry, Store } from "../../store/store.ts";
-import { Changes, type WatchContext } from "./changes.ts";
+import { Changes, type ReadingPace, type WatchContext } from "./changes.ts";
 
 export interface TaskChange {
   seq: number;
@@ -20,8 +20,8 @@ export interface TaskChangesListener {
   missed(): void;
 }
 
-/** People are watching: commits are read almost at once, together with those directly after them. */
-const WATCHING_PAUSE_MS = 5;
+/** People are watching: a commit is read at once, and those directly after it together. */
+const WATCHING: ReadingPace = { before: 0, after: 5 };
 
 /** How many earlier entries are read at once. */
 const PAGE = 500;
@@ -33,7 +33,7 @@ export class TaskChanges {
 
   constructor(context: WatchContext, listener: TaskChangesListener) {
     this.#store = context.store;
-    this.#changes = new Changes(context, WATCHING_PAUSE_MS);
+    this.#changes = new Changes(context, WATCHING);
     this.#changes.onEntries(async (entries) => listener.changed(await this.#fold(entries)));
     this.#changes.onGap(() => {
       this.#known = new Map();

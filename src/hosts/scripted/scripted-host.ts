@@ -118,7 +118,7 @@ export function scriptedHost(options: ScriptedHostOptions = {}): ScriptedHost {
       return () => listeners.delete(listener);
     },
     newMessageId: () => sessions.newId("msg"),
-    findLaunched: async ({ launchId }) => sessions.all().find((session) => session.launchId === launchId)?.id ?? null,
+    findLaunched: async ({ launchId }) => sessions.launched(launchId),
     fork: async (input) => forkScripted(sessions, input).id,
     async condense(sessionId, limits) {
       const messageId = condenseScripted(sessions, sessions.get(sessionId), limits, now());

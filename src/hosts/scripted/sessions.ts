@@ -53,6 +53,8 @@ export interface ScriptedSession {
 
 export class ScriptedSessions {
   readonly #sessions = new Map<string, ScriptedSession>();
+  /** The sessions of launches, by the launch. */
+  readonly #launched = new Map<string, string>();
   readonly #scripts = new Map<string, ScriptedScript>();
   #ids: number;
   readonly #readOther: (id: string) => ScriptedSession | null;
@@ -90,7 +92,7 @@ export class ScriptedSessions {
 
   /** Restores a stored session. */
   restore(session: ScriptedSession): void {
-    this.#sessions.set(session.id, session);
+    this.#put(session);
   }
 
   /** Makes the session follow these steps from now on. */
@@ -112,7 +114,7 @@ export class ScriptedSessions {
       ...fields,
       place: null,
     };
-    this.#sessions.set(session.id, session);
+    this.#put(session);
     return session;
   }
 
@@ -136,12 +138,25 @@ export class ScriptedSessions {
     throw new AsyncAgentsError("session_gone", `There is no scripted session ${id}`);
   }
 
+  /** The session that was made for a launch; null if there is none. */
+  launched(launchId: string): string | null {
+    return this.#launched.get(launchId) ?? null;
+  }
+
   all(): ScriptedSession[] {
     return [...this.#sessions.values()];
   }
 
   remove(id: string): void {
+    const launchId = this.#sessions.get(id)?.launchId;
+    if (launchId != null && this.#launched.get(launchId) === id) this.#launched.delete(launchId);
     this.#sessions.delete(id);
+  }
+
+  #put(session: ScriptedSession): void {
+    this.#sessions.set(session.id, session);
+    const { launchId, id } = session;
+    if (launchId !== null && !this.#launched.has(launchId)) this.#launched.set(launchId, id);
   }
 
   /** Its ancestor sessions, nearest first. */

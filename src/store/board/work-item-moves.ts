@@ -35,13 +35,18 @@ interface MovableItem {
   others_live: number;
 }
 
+/** Whether the event may move a work item. */
+export function beginsOrEnds({ type }: TaskEvent): boolean {
+  return BEGINS_OR_ENDS.has(type);
+}
+
 /** Locks it for `moveWorkItem`. Null if the event moves none. */
 export async function lockMovedItem(
   kysely: Kysely<Schema>,
   taskId: string,
   event: TaskEvent,
 ): Promise<MovableItem | null> {
-  if (!BEGINS_OR_ENDS.has(event.type)) return null;
+  if (!beginsOrEnds(event)) return null;
   const newAttemptId = "task" in event ? attemptIdOf(event.task) : "";
   const [, [item]] = await together([
     lockItemOf(kysely, taskId, newAttemptId),

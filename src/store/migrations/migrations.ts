@@ -24,6 +24,7 @@ import { transcriptsTable } from "./13-transcripts.ts";
 import { feedOrder } from "./14-feed-order.ts";
 import { wakes } from "./15-wake.ts";
 import { runnersTable } from "./16-runners.ts";
+import { indexesForMany } from "./17-many-tasks.ts";
 
 type Migration = (kysely: Kysely<Schema>, dialect: Dialect) => Promise<void>;
 
@@ -44,6 +45,7 @@ const MIGRATIONS: readonly Migration[] = [
   feedOrder,
   wakes,
   runnersTable,
+  indexesForMany,
 ];
 
 /** The version that this code reads and writes. */

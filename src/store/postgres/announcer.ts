@@ -15,10 +15,20 @@ export class Announcer {
     this.#announce = announce;
   }
 
+  /** Whether the next commit is announced at once. */
+  get isQuiet(): boolean {
+    return this.#running === null && this.#timer === null;
+  }
+
+  /** A commit was announced by itself. */
+  announced(): void {
+    if (this.isQuiet) this.#pause(PAUSE_MS);
+  }
+
   /** After a commit; returns at once. */
   committed(): void {
     this.#isDue = true;
-    if (this.#running === null && this.#timer === null) this.#run();
+    if (this.isQuiet) this.#run();
   }
 
   #run(): void {
@@ -33,12 +43,16 @@ export class Announcer {
       )
       .then((pause) => {
         this.#running = null;
-        this.#timer = setTimeout(() => {
-          this.#timer = null;
-          if (this.#isDue) this.#run();
-        }, pause);
-        this.#timer.unref();
+        this.#pause(pause);
       });
+  }
+
+  #pause(ms: number): void {
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      if (this.#isDue) this.#run();
+    }, ms);
+    this.#timer.unref();
   }
 
   /** Announces what is left. Never rejects. */

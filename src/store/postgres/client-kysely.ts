@@ -24,8 +24,9 @@ const READS: ReadonlySet<string> = new Set(["SELECT", "SET"]);
 
 export interface ClientKysely {
   readonly kysely: Kysely<Schema>;
-  /** Set by each statement that changed something. */
+  /** Set by each statement that changed something, and by those that added events. */
   hasChanged: boolean;
+  hasEvents: boolean;
   /** How long the client waits for an answer, in ms; 0: for ever. */
   queryTimeout: number | null;
 }
@@ -42,7 +43,7 @@ export function clientKyselys(schema: string): (client: ClientBase) => Promise<C
 }
 
 async function bind(client: ClientBase, schema: string, names: Map<string, string>): Promise<ClientKysely> {
-  const connection = new PipelinedConnection(client, names);
+  const connection = new PipelinedConnection(client, names, `insert into "${schema.replaceAll('"', '""')}"."events" `);
   const kysely = new Kysely<Schema>({
     dialect: {
       createAdapter: () => new PostgresAdapter(),
@@ -63,11 +64,14 @@ class PipelinedConnection implements DatabaseConnection {
   readonly #names: Map<string, string>;
   kysely: Kysely<Schema> | null = null;
   hasChanged = false;
+  hasEvents = false;
   queryTimeout: number | null = null;
+  readonly #insertsEvents: string;
 
-  constructor(client: ClientBase, names: Map<string, string>) {
+  constructor(client: ClientBase, names: Map<string, string>, insertsEvents: string) {
     this.#client = client;
     this.#names = names;
+    this.#insertsEvents = insertsEvents;
   }
 
   async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
@@ -82,16 +86,20 @@ class PipelinedConnection implements DatabaseConnection {
     const { command, rowCount, rows } = await this.#client.query(query);
     if (WRITES.has(command)) {
       if (rowCount) this.hasChanged = true;
+      if (rowCount && sql.includes(this.#insertsEvents)) this.hasEvents = true;
       return { numAffectedRows: BigInt(rowCount ?? 0), rows: rows ?? [] };
     }
     if (!READS.has(command)) this.hasChanged = true;
     return { rows: rows ?? [] };
   }
 
-  /** The same for all connections. Undefined if there are too many statements to prepare. */
+  /**
+   * The same for all connections. Undefined if there are too many statements to prepare, and for a search: whether its
+   * index helps depends on the word, so that one plan for all words would be a bad one.
+   */
   #nameOf(sql: string): string | undefined {
     const known = this.#names.get(sql);
-    if (known !== undefined || this.#names.size >= MOST_PREPARED) return known;
+    if (known !== undefined || this.#names.size >= MOST_PREPARED || sql.includes(" like $")) return known;
     const name = `asyncagents_${this.#names.size}`;
     this.#names.set(sql, name);
     return name;

@@ -4,7 +4,7 @@
  * taken: leases, retries and results are ours, so pg-boss has nothing to maintain. Loaded when the first run is queued.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import type { CompiledQuery, Kysely } from "kysely";
 import type { PgBoss } from "pg-boss";
 import { AsyncAgentsError } from "../../model/errors.ts";
@@ -45,11 +45,12 @@ export function pgBossLines({ schema, read }: Connections): Lines {
   };
   return {
     open: async (line) => (await start()).createQueue(line),
-    add: (kysely, { taskId, line, priority }) =>
+    add: (kysely, line, runs) =>
       within(kysely, async (boss) => {
-        const [id] = (await boss.insert(line, [{ data: { taskId }, priority }], { returnId: true })) ?? [];
-        if (id === undefined) throw new AsyncAgentsError("internal", `pg-boss did not queue task ${taskId}.`);
-        return id;
+        const jobs = runs.map(({ taskId, priority }) => ({ id: randomUUID(), data: { taskId }, priority }));
+        const made = (await boss.insert(line, jobs, { returnId: true })) ?? [];
+        if (made.length !== jobs.length) throw new AsyncAgentsError("internal", `pg-boss did not queue in ${line}.`);
+        return jobs.map(({ id }) => id);
       }),
     take: (kysely, line, count) =>
       within(kysely, async (boss) => {

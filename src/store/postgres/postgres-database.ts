@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
-import type { Pool } from "pg";
+import type { ClientBase, Pool } from "pg";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import type { Database } from "../database.ts";
 import type { PostgresOptions } from "../open.ts";
@@ -17,6 +17,7 @@ import { clientKyselys } from "./client-kysely.ts";
 import { connectionSettings } from "./connection-settings.ts";
 import { isContention, isDuplicate, isLostConnection, postgresFailure } from "./failure.ts";
 import { FeedOrder } from "./feed-order.ts";
+import { gatherWrites } from "./gather-writes.ts";
 import { postgresListener } from "./listener.ts";
 import { Transactions, UnknownOutcome } from "./transaction.ts";
 
@@ -44,15 +45,22 @@ export async function postgresDatabase(options: PostgresOptions): Promise<Databa
   for (const each of [pool, urgentPool]) {
     // A broken connection, idle or in use, must not crash the process: its query fails, and the pool creates a new one.
     each.on("error", () => {});
-    each.on("connect", (client) => client.on("error", () => {}));
+    each.on("connect", (client) => {
+      client.on("error", () => {});
+      gatherWrites(client);
+    });
   }
   const quoted = escapeIdentifier(schema);
   const channel = `asyncagents_${createHash("sha256").update(schema).digest("hex").slice(0, 16)}`;
   const kyselyOf = clientKyselys(schema);
-  const transactions = new Transactions(pool, kyselyOf, schema);
-  const urgentTransactions = new Transactions(urgentPool, kyselyOf, schema);
   const feedOrder = new FeedOrder(pool, quoted, channel);
   const announcer = new Announcer(() => feedOrder.announce());
+  const order = async (client: ClientBase) => {
+    const notifies = announcer.isQuiet;
+    return (await feedOrder.placeBeforeCommit(client, notifies)) && notifies;
+  };
+  const transactions = new Transactions(pool, kyselyOf, schema, order);
+  const urgentTransactions = new Transactions(urgentPool, kyselyOf, schema, order);
 
   const database = openDatabase({
     dialect: "postgres",
@@ -75,7 +83,8 @@ export async function postgresDatabase(options: PostgresOptions): Promise<Databa
     async write(work, writeOptions) {
       const own = writeOptions.isUrgent ? urgentTransactions : transactions;
       const written = await persistently(() => own.write(work, writeOptions));
-      if (written.changed) announcer.committed();
+      if (written.isAnnounced) announcer.announced();
+      else if (written.changed) announcer.committed();
       return written;
     },
     orderEvents: () => persistently(() => feedOrder.catchUp()),

@@ -12,6 +12,7 @@ import { retryWhileBusy } from "../retry-while-busy.ts";
 import type { Schema } from "../schema.ts";
 import { codeOf } from "../sqlite/failure.ts";
 import type { ClientKysely } from "./client-kysely.ts";
+import { isLostConnection } from "./failure.ts";
 
 /** How long to ask what became of a commit while the server cannot be reached, in ms. */
 const COMMIT_PATIENCE = 10_000;
@@ -22,7 +23,12 @@ type Work<T> = (kysely: Kysely<Schema>) => Promise<T>;
 export interface Written<T> {
   result: T;
   changed: boolean;
+  /** Its events have their place in the feed, and listeners were woken: nothing has to follow. */
+  isAnnounced: boolean;
 }
+
+/** Done together with the commit of a write that added events; resolves to whether it is announced by that. */
+type BeforeCommit = (client: PoolClient) => Promise<boolean>;
 
 /** The outcome of a commit that nobody could find out; the cause says why. */
 export class UnknownOutcome {
@@ -38,13 +44,20 @@ export class Transactions {
   readonly #kyselyOf: (client: PoolClient) => Promise<ClientKysely>;
   /** Shared by all writes; a migration has it alone. */
   readonly #schemaLock: string;
+  readonly #beforeCommit: BeforeCommit;
   /** Transactions whose commit was sent, but not answered. */
   readonly #open = new Set<string>();
 
-  constructor(pool: Pool, kyselyOf: (client: PoolClient) => Promise<ClientKysely>, schema: string) {
+  constructor(
+    pool: Pool,
+    kyselyOf: (client: PoolClient) => Promise<ClientKysely>,
+    schema: string,
+    beforeCommit: BeforeCommit,
+  ) {
     this.#pool = pool;
     this.#kyselyOf = kyselyOf;
     this.#schemaLock = `asyncagents:${schema}`;
+    this.#beforeCommit = beforeCommit;
   }
 
   async write<T>(work: Work<T>, options: WriteOptions): Promise<Written<T>> {
@@ -54,8 +67,14 @@ export class Transactions {
     try {
       const bound = await this.#kyselyOf(client);
       const { xid, result } = await this.#prepare(client, bound, work, options);
+      // Sent together with the commit: what it locks is not kept from others while an answer is on its way.
+      const ordering = bound.hasEvents && !options.isAlone ? this.#beforeCommit(client) : Promise.resolve(false);
+      const committing = commit(client);
+      const [ordered] = await Promise.allSettled([ordering, committing]);
+      if (ordered.status === "rejected" && isAnswer(ordered.reason)) throw ordered.reason;
+      const isAnnounced = ordered.status === "fulfilled" && ordered.value;
       try {
-        await commit(client);
+        await committing;
       } catch (thrown) {
         this.#open.add(xid);
         // Perhaps only the answer was lost.
@@ -63,10 +82,10 @@ export class Transactions {
           throw new UnknownOutcome(thrown);
         });
         if (!isCommitted) throw thrown;
-        return { result, changed: bound.hasChanged };
+        return { result, changed: bound.hasChanged, isAnnounced: false };
       }
       isBroken = false;
-      return { result, changed: bound.hasChanged };
+      return { result, changed: bound.hasChanged, isAnnounced };
     } catch (thrown) {
       isBroken = isBroken && !(await isRolledBack(client));
       throw thrown;
@@ -78,6 +97,7 @@ export class Transactions {
   /** Runs the work up to the commit. */
   async #prepare<T>(client: PoolClient, bound: ClientKysely, work: Work<T>, { isAlone = false }: WriteOptions) {
     bound.hasChanged = false;
+    bound.hasEvents = false;
     bound.queryTimeout = isAlone ? 0 : null;
     const begin = isAlone ? "begin; set local statement_timeout = 0; set local lock_timeout = 0" : "begin";
     const lock = isAlone ? "pg_advisory_xact_lock" : "pg_advisory_xact_lock_shared";
@@ -120,6 +140,11 @@ export class Transactions {
       throw thrown;
     }
   }
+}
+
+/** Whether the server said it. Then the transaction failed, and its commit with it. */
+function isAnswer(thrown: unknown): boolean {
+  return /^[0-9A-Z]{5}$/.test(codeOf(thrown)) && !isLostConnection(thrown);
 }
 
 async function commit(client: PoolClient): Promise<void> {

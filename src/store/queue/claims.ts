@@ -59,6 +59,8 @@ export async function claimRuns(
       // The others are being claimed at this moment, or there is no more room.
       if (ids.length < its.length) open.delete(name);
     }
+    // Nobody else waited.
+    if (heads.length < missing) break;
   }
   return withTasks(kysely, taken, served);
 }

@@ -1,5 +1,7 @@
 /** The queue on the store's database: combines the claims and the lines. Contains no SQL. */
 import type { Kysely } from "kysely";
+import type { Transition } from "../../model/transition.ts";
+import type { TaskChange } from "../batching/task-change.ts";
 import type { Schema } from "../schema.ts";
 import { claimRuns, extendClaim, type QueueTables, readAtWork, releaseClaim } from "./claims.ts";
 import { addLine, lineOf, readWaiting } from "./queued-runs.ts";
@@ -10,7 +12,13 @@ const MOST_KNOWN = 1_000;
 
 type Run = <T>(work: (kysely: Kysely<Schema>) => Promise<T>) => Promise<T>;
 
-export function kyselyQueue(tables: QueueTables, { read, write }: { read: Run; write: Run }): RunQueue {
+interface QueueAccess {
+  read: Run;
+  write: Run;
+  apply(change: TaskChange): Promise<Transition>;
+}
+
+export function kyselyQueue(tables: QueueTables, { read, write, apply }: QueueAccess): RunQueue {
   const { dialect, lines } = tables;
   const known = new Set<string>();
   return {
@@ -22,6 +30,8 @@ export function kyselyQueue(tables: QueueTables, { read, write }: { read: Run; w
       if (known.size >= MOST_KNOWN) known.clear();
       known.add(line);
     },
+    enqueue: (queued, event) => apply({ id: queued.taskId, event, queued }),
+    begin: ({ taskId: id, fence }, event) => apply({ id, event, claim: { taskId: id, fence } }),
     claim: (request) => write((kysely) => claimRuns(kysely, tables, request)),
     extend: (claims, lease) =>
       write(async (kysely) => {

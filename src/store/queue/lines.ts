@@ -8,15 +8,14 @@ import type { Schema } from "../schema.ts";
 
 export interface LinePlace {
   taskId: string;
-  line: string;
   priority: number;
 }
 
 export interface Lines {
   /** Makes a line, outside of any transaction. Does nothing if there is one. */
   open(line: string): Promise<void>;
-  /** Puts a run into its line. Returns what `remove` needs to find it. */
-  add(kysely: Kysely<Schema>, run: LinePlace): Promise<string>;
+  /** Puts runs into a line. Returns what `remove` needs to find each. */
+  add(kysely: Kysely<Schema>, line: string, runs: readonly LinePlace[]): Promise<string[]>;
   /** Removes the first runs of a line and returns their tasks' ids. Those that others are removing are left out. */
   take(kysely: Kysely<Schema>, line: string, count: number): Promise<string[]>;
   remove(kysely: Kysely<Schema>, line: string, ticket: string): Promise<void>;

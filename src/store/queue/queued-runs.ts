@@ -3,7 +3,7 @@
  * retry, and leaves it when it ends. Also the lines: the different needs of runs. Does not claim.
  */
 import { createHash } from "node:crypto";
-import type { Kysely } from "kysely";
+import type { Insertable, Kysely } from "kysely";
 import { preparedQuery } from "../compiled-query.ts";
 import type { RowOf, Schema } from "../schema.ts";
 import type { Lines } from "./lines.ts";
@@ -55,26 +55,40 @@ export async function countWaiting(kysely: Kysely<Schema>, most: number): Promis
 }
 
 export async function addQueuedRun(kysely: Kysely<Schema>, lines: Lines, run: QueuedRun): Promise<void> {
-  const waiting = { taskId: run.taskId, line: lineOf(run), priority: run.priority };
-  const ticket = await lines.add(kysely, waiting);
-  await kysely
-    .insertInto("queued_runs")
-    .values({
-      task_id: run.taskId,
-      line: waiting.line,
-      priority: run.priority,
-      state: "waiting",
-      fence: 0,
-      claimed_by: null,
-      claimed_until: null,
-      ticket,
-      retries: run.retries,
-      source: run.source === null ? null : JSON.stringify(run.source),
-      limits: JSON.stringify(run.limits),
-      bound: run.bound,
-      trouble: null,
-    })
-    .execute();
+  const rows = await putInLines(kysely, lines, [run]);
+  for (const row of rows) await kysely.insertInto("queued_runs").values(row).execute();
+}
+
+/** Puts runs into their lines. Returns the rows that say so, for the caller to insert. */
+export async function putInLines(
+  kysely: Kysely<Schema>,
+  lines: Lines,
+  runs: readonly QueuedRun[],
+): Promise<Insertable<Schema["queued_runs"]>[]> {
+  const rows: Insertable<Schema["queued_runs"]>[] = [];
+  for (const [line, its] of Map.groupBy(runs, lineOf)) {
+    const tickets = await lines.add(kysely, line, its);
+    rows.push(...its.map((run, index) => waitingRow(run, line, tickets[index] ?? "")));
+  }
+  return rows;
+}
+
+function waitingRow(run: QueuedRun, line: string, ticket: string): Insertable<Schema["queued_runs"]> {
+  return {
+    task_id: run.taskId,
+    line,
+    priority: run.priority,
+    state: "waiting",
+    fence: 0,
+    claimed_by: null,
+    claimed_until: null,
+    ticket,
+    retries: run.retries,
+    source: run.source === null ? null : JSON.stringify(run.source),
+    limits: JSON.stringify(run.limits),
+    bound: run.bound,
+    trouble: null,
+  };
 }
 
 /** What a row and its line say about a run. */
@@ -114,7 +128,7 @@ export async function readWaiting(kysely: Kysely<Schema>, taskIds: readonly stri
 
 /** For a run whose row says that it waits. */
 export async function putInLine(kysely: Kysely<Schema>, lines: Lines, row: RowOf<"queued_runs">): Promise<void> {
-  const ticket = await lines.add(kysely, { taskId: row.task_id, line: row.line, priority: row.priority });
+  const [ticket = ""] = await lines.add(kysely, row.line, [{ taskId: row.task_id, priority: row.priority }]);
   if (ticket === row.ticket) return;
   await kysely.updateTable("queued_runs").set({ ticket }).where("task_id", "=", row.task_id).execute();
 }

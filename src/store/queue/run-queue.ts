@@ -4,8 +4,10 @@
  * has a fence: whoever lost its claim can neither extend, give back nor begin it. The task stays the only truth about
  * the run; the queue knows what it needs and who may begin it.
  */
+import type { TaskEvent } from "../../model/events.ts";
 import type { RunLimits } from "../../model/limits.ts";
 import type { Task } from "../../model/task.ts";
+import type { Transition } from "../../model/transition.ts";
 
 /** What a runner must have. Runs with the same needs wait in one line. */
 export interface RunNeeds {
@@ -87,6 +89,8 @@ export interface ClaimedRun extends RunClaim {
 export interface RunQueue {
   /** Prepares the line for runs with these needs, outside of any transaction. Cheap when it is known. */
   open(needs: RunNeeds): Promise<void>;
+  /** `Store.apply` that stores a task without a session together with its place in the queue. `open` was called. */
+  enqueue(run: QueuedRun, created: TaskEvent): Promise<Transition>;
   /**
    * Claims runs that the runner can do, by priority, then by age. Also hands out those whose claim ran out. Limits are
    * counted in the same transaction, so that several runners at once never exceed them.
@@ -94,6 +98,11 @@ export interface RunQueue {
   claim(request: ClaimRequest): Promise<ClaimedRun[]>;
   /** Gives those claims more time. Returns those that were lost. */
   extend(claims: readonly RunClaim[], lease: { leaseMs: number; at: number }): Promise<RunClaim[]>;
+  /**
+   * `Store.apply` that gives the task its session and ends the claim with it. Refused (`other_owner`) if the claim was
+   * lost, or the task's new owner is not registered.
+   */
+  begin(claim: RunClaim, event: TaskEvent): Promise<Transition>;
   /** Gives a claim back: the run waits in its place again, and shows why, if given. False if the claim was lost. */
   release(claim: RunClaim, trouble?: string): Promise<boolean>;
   /** Those of these tasks that wait for a runner to begin them. */

@@ -20,17 +20,30 @@ export async function lock(kysely: Kysely<Schema>, noun: LockedNoun, id: string)
 
 /** Several of one kind, in an order that is the same for everybody. */
 export async function lockAll(kysely: Kysely<Schema>, noun: LockedNoun, ids: readonly string[]): Promise<void> {
-  for (const id of ids.toSorted()) await lock(kysely, noun, id);
+  if (dialectOf(kysely) !== "postgres" || ids.length === 0) return;
+  await takeLocks(kysely, { names: ids.toSorted().map((id) => nameOf(noun, id)) });
 }
+
+/** In the order of the names. */
+const takeLocks = preparedQuery<{ names: readonly string[] }>((kysely, { names }) =>
+  kysely
+    .selectFrom(sql<{ name: string }>`unnest(${names}::text[])`.as<"given">(sql`given(name)`))
+    .select(advisoryLock(sql.ref("given.name")).as("locked")),
+);
 
 /** Locks those that nobody else holds now, and returns them. PostgreSQL only. */
 export async function tryLock(kysely: Kysely<Schema>, noun: LockedNoun, ids: readonly string[]): Promise<string[]> {
-  const taken = sql`pg_try_advisory_xact_lock(hashtextextended(${sql.lit(nameOf(noun, ""))} || id, 0))`;
-  const { rows } = await sql<{ id: string }>`select id from unnest(${ids}::text[]) as id where ${taken}`.execute(
-    kysely,
-  );
+  const rows = await takeFreeLocks(kysely, { prefix: nameOf(noun, ""), ids });
   return rows.map(({ id }) => id);
 }
+
+const takeFreeLocks = preparedQuery<{ prefix: string; ids: readonly string[] }, { id: string }>(
+  (kysely, { prefix, ids }) =>
+    kysely
+      .selectFrom(sql<{ id: string }>`unnest(${ids}::text[])`.as<"given">(sql`given(id)`))
+      .select("given.id")
+      .where(sql<boolean>`pg_try_advisory_xact_lock(hashtextextended(${prefix} || given.id, 0))`),
+);
 
 const takeLock = preparedQuery<{ name: string }>((kysely, { name }) =>
   kysely.selectNoFrom(advisoryLock(sql`${name}`).as("locked")),
@@ -39,6 +52,11 @@ const takeLock = preparedQuery<{ name: string }>((kysely, { name }) =>
 /** The expression that takes the lock, for a query that finds the id itself. */
 export function lockOf(noun: LockedNoun, id: RawBuilder<unknown>): RawBuilder<unknown> {
   return advisoryLock(sql`${sql.lit(nameOf(noun, ""))} || ${id}`);
+}
+
+/** The expression that takes the lock if it is free, for a query that finds the id itself. PostgreSQL only. */
+export function tryLockOf(noun: LockedNoun, id: RawBuilder<unknown>): RawBuilder<boolean> {
+  return sql<boolean>`pg_try_advisory_xact_lock(hashtextextended(${sql.lit(nameOf(noun, ""))} || ${id}, 0))`;
 }
 
 function nameOf(noun: LockedNoun, id: string): string {

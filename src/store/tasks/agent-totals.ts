@@ -28,17 +28,44 @@ const COLUMNS = ["agent", ...ADDED, "duration_min", "duration_max"] as const;
 
 type TotalsRow = Omit<RowOf<"agent_totals">, "slot">;
 
-/** Adds what an event changed. `before` is null for a task that the event created. */
-export async function addToTotals(kysely: Kysely<Schema>, before: Task | null, after: Task): Promise<void> {
-  const change = { ...changeOfTask(before, after), ...changeOfRun(before, after), agent: after.agent };
-  if (before !== null && before.agent !== after.agent) return handOver(kysely, before, change);
-  if (ADDED.some((name) => change[name] !== 0)) await add(kysely, change);
+/** What an event changed. `before` is null for a task that the event created. */
+interface TaskStep {
+  before: Task | null;
+  after: Task;
 }
 
-/** The task counts for its new agent; earlier work and usage stay with the previous one. */
-async function handOver(kysely: Kysely<Schema>, { agent, status }: Task, change: TotalsRow): Promise<void> {
-  const leaves = { ...nothingOf(agent), [status]: -1 };
-  await together([add(kysely, leaves), add(kysely, { ...change, [status]: change[status] + 1 })]);
+/** Adds what events changed, with one statement for each agent. */
+export async function addToTotals(kysely: Kysely<Schema>, steps: readonly TaskStep[]): Promise<void> {
+  const byAgent = Map.groupBy(steps.flatMap(changesOf), ({ agent }) => agent);
+  const sums = [...byAgent.values()].map((changes) => changes.reduce(sumOf));
+  const real = sums.filter((sum) => ADDED.some((name) => sum[name] !== 0));
+  // In one order, so that two processes that do this at once do not wait for each other.
+  await together(real.toSorted(byName).map((sum) => add(kysely, sum)));
+}
+
+function changesOf({ before, after }: TaskStep): TotalsRow[] {
+  const change = { ...changeOfTask(before, after), ...changeOfRun(before, after), agent: after.agent };
+  if (before === null || before.agent === after.agent) return [change];
+  // The task counts for its new agent; earlier work and usage stay with the previous one.
+  const { agent, status } = before;
+  return [
+    { ...nothingOf(agent), [status]: -1 },
+    { ...change, [status]: change[status] + 1 },
+  ];
+}
+
+function sumOf(one: TotalsRow, other: TotalsRow): TotalsRow {
+  const sum = { ...one };
+  for (const name of ADDED) sum[name] += other[name];
+  const durations = [one, other].filter(({ ended_runs }) => ended_runs > 0);
+  if (durations.length === 0) return sum;
+  sum.duration_min = Math.min(...durations.map(({ duration_min }) => duration_min ?? 0));
+  sum.duration_max = Math.max(...durations.map(({ duration_max }) => duration_max ?? 0));
+  return sum;
+}
+
+function byName(one: TotalsRow, other: TotalsRow): number {
+  return one.agent < other.agent ? -1 : 1;
 }
 
 /** Removes pruned tasks from the numbers by status. What was done and paid stays. */

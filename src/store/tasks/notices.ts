@@ -45,12 +45,21 @@ const COLUMNS = [
  * that end at once count one after the other, so that one of them is the last.
  */
 export async function addNotice(kysely: Kysely<Schema>, task: Task, intent: NoticeIntent, at: number): Promise<void> {
-  const { batchId, parentSessionId } = task;
-  const notice = { id: task.id, run: task.run.number, at, ...intent };
-  await together([
-    lock(kysely, "parent", parentSessionId),
-    insertNotice(kysely, { ...notice, batchId, parentSessionId }),
-  ]);
+  await together([lock(kysely, "parent", task.parentSessionId), addCountedNotice(kysely, task, intent, at)]);
+}
+
+/**
+ * For a transaction that holds the parent's lock. If it ends several tasks of the batch, it counts them one after the
+ * other: `endLater` are those that count after this one.
+ */
+export async function addCountedNotice(
+  kysely: Kysely<Schema>,
+  { id, run, batchId, parentSessionId }: Task,
+  intent: NoticeIntent,
+  at: number,
+  endLater = 0,
+): Promise<void> {
+  await insertNotice(kysely, { id, run: run.number, at, ...intent, batchId, parentSessionId, endLater });
 }
 
 interface NewNotice extends NoticeIntent {
@@ -59,10 +68,13 @@ interface NewNotice extends NoticeIntent {
   at: number;
   batchId: string;
   parentSessionId: string;
+  endLater: number;
 }
 
-const insertNotice = preparedQuery<NewNotice>((kysely, { id, run, kind, topic, wake, at, batchId, parentSessionId }) =>
-  kysely
+const insertNotice = preparedQuery<NewNotice>((kysely, notice) => {
+  const { id, run, kind, topic, wake, at, batchId, parentSessionId, endLater } = notice;
+  const live = sql<number>`(coalesce(sum(live), 0) + cast(${endLater} as integer))`;
+  return kysely
     .insertInto("notices")
     .columns([
       "task_id",
@@ -89,8 +101,8 @@ const insertNotice = preparedQuery<NewNotice>((kysely, { id, run, kind, topic, w
           sql<string>`cast(${parentSessionId} as text)`.as("parent_session_id"),
           sql<number>`cast(${at} as double precision)`.as("created_at"),
           sql<number>`count(*)`.as("batch_total"),
-          sql<number>`coalesce(sum(live), 0)`.as("batch_live"),
-          sql<number>`count(*) - coalesce(sum(live), 0)`.as("batch_ended"),
+          live.as("batch_live"),
+          sql<number>`count(*) - ${live}`.as("batch_ended"),
           sql.lit("pending").as("state"),
           sql.lit(0).as("attempts"),
           sql<string>`cast(${wake} as text)`.as("wake"),
@@ -98,8 +110,8 @@ const insertNotice = preparedQuery<NewNotice>((kysely, { id, run, kind, topic, w
         .where("batch_id", "=", batchId)
         .where("parent_session_id", "=", parentSessionId),
     )
-    .onConflict((conflict) => conflict.columns(["task_id", "run", "topic"]).doNothing()),
-);
+    .onConflict((conflict) => conflict.columns(["task_id", "run", "topic"]).doNothing());
+});
 
 export async function readNotices(
   kysely: Kysely<Schema>,

@@ -1,14 +1,15 @@
 /**
  * How the search finds tasks: every word must occur in the description, the id or the newest run's error, in any order
- * and ignoring case. On SQLite a trigram index finds words of three characters and more. Does not rank.
+ * and ignoring case. An index of trigrams finds words of three characters and more. Does not rank.
  */
 import { type RawBuilder, type SqlBool, sql } from "kysely";
 import type { Task } from "../../model/task.ts";
 import type { Dialect } from "../database.ts";
 
-/** `index`: through `task_search`; `scan` and `like`: by reading every task. */
 export interface SearchShape {
-  way: "index" | "scan" | "like";
+  /** `index`: through `task_search`; `scan`: by reading every task that other filters leave. */
+  way: "index" | "scan";
+  dialect: Dialect;
   /** How many words there are. */
   words: number;
 }
@@ -32,8 +33,9 @@ export function searchText({ description, id, run }: Pick<Task, "description" | 
 export function searchShape(dialect: Dialect, search: string): SearchShape | null {
   const words = searchWords(search);
   if (words.length === 0) return null;
-  if (dialect === "postgres") return { way: "like", words: words.length };
-  return { way: words.every(isIndexed) ? "index" : "scan", words: words.length };
+  // PostgreSQL reads the whole of `task_search` for a word that is too short.
+  const way = dialect === "postgres" || words.every(isIndexed) ? "index" : "scan";
+  return { way, dialect, words: words.length };
 }
 
 /** Without an index: for the few tasks that another filter leaves. */
@@ -66,16 +68,17 @@ function indexQuery(search: string): string {
 
 /** The condition on `tasks` or, for `index`, on `task_search`. */
 export function searchCondition(
-  { way, words }: SearchShape,
+  { way, dialect, words }: SearchShape,
   value: (read: (search: string) => string) => string,
 ): RawBuilder<SqlBool> {
-  if (way === "index") return sql`task_search match ${value(indexQuery)}`;
+  if (way === "index" && dialect === "sqlite") return sql`task_search match ${value(indexQuery)}`;
   const word = (search: string, index: number) => searchWords(search)[index] ?? "";
+  const text = sql.ref(way === "index" ? "task_search.description" : "tasks.description_search");
   const each = Array.from({ length: words }, (_, index) =>
-    way === "scan"
+    dialect === "sqlite"
       ? // Not LIKE: it refuses long patterns.
-        sql`instr(tasks.description_search, ${value((search) => word(search, index))}) > 0`
-      : sql`tasks.description_search like ${value((search) => likePattern(word(search, index)))} escape '\\'`,
+        sql`instr(${text}, ${value((search) => word(search, index))}) > 0`
+      : sql`${text} like ${value((search) => likePattern(word(search, index)))} escape '\\'`,
   );
   return sql`(${sql.join(each, sql` and `)})`;
 }

@@ -53,7 +53,7 @@ export async function applyEvent(
       ? updateTask(kysely, { id, ...changingColumns(after), ...(isMoved(event) && placeColumns(after)) })
       : insertTask(kysely, row),
     writeRun(kysely, before, after),
-    addToTotals(kysely, before, after),
+    addToTotals(kysely, [{ before, after }]),
     item && moveWorkItem(kysely, item, { before, after, at: event.at }),
     notice && addNotice(kysely, after, notice, event.at),
   ]);

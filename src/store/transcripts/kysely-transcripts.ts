@@ -1,7 +1,7 @@
 /** The transcripts on a database. Bounded by those who write them. */
 import type { Kysely } from "kysely";
 import type { Schema } from "../schema.ts";
-import { lock } from "../sql/lock.ts";
+import { lockAll } from "../sql/lock.ts";
 import { together } from "../sql/together.ts";
 import type { Transcript, TranscriptKind, TranscriptRecords } from "./records.ts";
 
@@ -9,24 +9,35 @@ type Run = <T>(work: (kysely: Kysely<Schema>) => Promise<T>) => Promise<T>;
 
 export function kyselyTranscripts({ read, write }: { read: Run; write: Run }): TranscriptRecords {
   return {
-    put: (transcript) => write((kysely) => putTranscript(kysely, transcript)),
+    put: (transcripts) => write((kysely) => putTranscripts(kysely, transcripts)),
     get: (taskId, kind) => read((kysely) => readTranscript(kysely, taskId, kind)),
   };
 }
 
-/** Only for a task that exists: it may have been removed since its run ended, or is being removed now. */
-async function putTranscript(kysely: Kysely<Schema>, { taskId, ...transcript }: Transcript): Promise<void> {
-  const [, task] = await together([
-    lock(kysely, "task", taskId),
-    kysely.selectFrom("tasks").select("id").where("id", "=", taskId).executeTakeFirst(),
+/** Only for tasks that exist: they may have been removed since their runs ended, or are being removed now. */
+async function putTranscripts(kysely: Kysely<Schema>, transcripts: readonly Transcript[]): Promise<void> {
+  const ids = [...new Set(transcripts.map(({ taskId }) => taskId))];
+  const [, stored] = await together([
+    lockAll(kysely, "task", ids),
+    kysely.selectFrom("tasks").select("id").where("id", "in", ids).execute(),
   ]);
-  if (task === undefined) return;
-  const { kind, ...fields } = transcript;
+  const known = new Set(stored.map(({ id }) => id));
+  const inOrder = transcripts.toSorted((one, other) => one.run - other.run).filter(({ taskId }) => known.has(taskId));
+  // One statement cannot change a row twice: the newest counts.
+  const newest = new Map(inOrder.map((each) => [`${each.kind} ${each.taskId}`, each]));
+  if (newest.size === 0) return;
   await kysely
     .insertInto("transcripts")
-    .values({ task_id: taskId, kind, ...fields })
+    .values([...newest.values()].map(({ taskId, ...fields }) => ({ task_id: taskId, ...fields })))
     .onConflict((conflict) =>
-      conflict.columns(["task_id", "kind"]).doUpdateSet(fields).where("transcripts.run", "<=", fields.run),
+      conflict
+        .columns(["task_id", "kind"])
+        .doUpdateSet(({ ref }) => ({
+          run: ref("excluded.run"),
+          content: ref("excluded.content"),
+          at: ref("excluded.at"),
+        }))
+        .whereRef("transcripts.run", "<=", "excluded.run"),
     )
     .execute();
 }

@@ -16,7 +16,7 @@ export interface Transcript {
 }
 
 export interface TranscriptRecords {
-  /** Replaces that of an earlier run. One of an earlier run than the stored one changes nothing. */
-  put(transcript: Transcript): Promise<void>;
+  /** Each replaces that of an earlier run. One of an earlier run than the stored one changes nothing. */
+  put(transcripts: readonly Transcript[]): Promise<void>;
   get(taskId: string, kind: TranscriptKind): Promise<Transcript | null>;
 }

@@ -35,6 +35,7 @@ function claimer(world: World, side: Side, fields: Partial<ClaimerContext> = {})
     engines: () => [side.engine],
     open: async () => side.engine,
     onEntries: (listener) => side.supervisor.changes.onEntries(listener),
+    onEnded: (listener) => side.engine.onEnded(listener),
     folderOf: async ({ task }) => ({ directory: task.directory, clone: null }),
     mayAct: () => true,
     leaseMs: 1_000,
@@ -246,7 +247,7 @@ describe("a runner that dies", () => {
     // It writes nothing more, and its claim runs out.
     const die = (side: Side) => {
       Object.assign(side.store, { write: () => never, apply: () => never });
-      side.store.queue.extend = () => never;
+      Object.assign(side.store.queue, { begin: () => never, extend: () => never });
       reached.resolve();
     };
     const one: Side = await world.side({

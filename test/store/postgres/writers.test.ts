@@ -276,7 +276,7 @@ describe("writers on PostgreSQL", () => {
     // Holds up the transcript after it has found its task.
     const transcripts = `writers_${schemas - 1}.transcripts (task_id, kind, run, content, at)`;
     await foreign.query(`begin; insert into ${transcripts} values ('a', 'conversation', 0, '', 0)`);
-    const putting = one.transcripts.put({ taskId: "a", kind: "conversation", run: 0, content: "x", at: 4 });
+    const putting = one.transcripts.put([{ taskId: "a", kind: "conversation", run: 0, content: "x", at: 4 }]);
     await Bun.sleep(200);
     const prune = () => two.prune({ endedBefore: 5_000, after: null, dryRun: false });
     await prune();

@@ -52,14 +52,10 @@ async function begin(store: Store, claim: RunClaim) {
 
 /** Without registering the owner. */
 function beginAs(store: Store, { taskId, fence }: RunClaim) {
-  return store.write(async (transaction) => {
-    const clone = { hostname: "build-1", remote: "git@example.com:a.git", branch: "asyncagents/a" };
-    const place = { sessionId: `session-${taskId}-${fence}`, directory: "/clone", agent: "build", model: "p/m", clone };
-    const event = { type: "task.claimed", at: 2, run: 0, owner: "instance", messageId: `m${fence}`, ...place } as const;
-    const applied = await transaction.apply(taskId, event);
-    await transaction.begin({ taskId, fence });
-    return applied;
-  });
+  const clone = { hostname: "build-1", remote: "git@example.com:a.git", branch: "asyncagents/a" };
+  const place = { sessionId: `session-${taskId}-${fence}`, directory: "/clone", agent: "build", model: "p/m", clone };
+  const event = { type: "task.claimed", at: 2, run: 0, owner: "instance", messageId: `m${fence}`, ...place } as const;
+  return store.queue.begin({ taskId, fence }, event);
 }
 
 async function claimed(store: Store, fields: Partial<ClaimRequest> = {}): Promise<ClaimedRun> {

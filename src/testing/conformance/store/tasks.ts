@@ -81,6 +81,21 @@ export function transactionSuite(bed: StoreBed): void {
     expect(await store.apply("a", failed, { ...first, by: "one" })).toMatchObject({ changed: false, reason: "ended" });
   });
 
+  test("the owners of live tasks are each named once; a live task without one is found, unless it waits", async () => {
+    const store = await bed.fresh();
+    expect([await store.owners(), await store.ownerless()]).toEqual([[], []]);
+    for (const [id, owner] of Object.entries({ a: "two", b: "one", c: "two", d: "three" })) {
+      await create(store, id, { owner });
+    }
+    await create(store, "nobody's", { owner: null });
+    await create(store, "waits", { owner: null, sessionId: "" });
+    await store.apply("d", completed(2_000));
+    expect((await store.owners()).toSorted()).toEqual(["one", "two"]);
+    expect((await store.ownerless()).map(({ id }) => id)).toEqual(["nobody's"]);
+    await store.apply("nobody's", completed(2_000));
+    expect(await store.ownerless()).toEqual([]);
+  });
+
   test("a transaction sees its own writes; outside reads see none of them before the commit", async () => {
     const store = await bed.fresh();
     await store.write(async (transaction) => {

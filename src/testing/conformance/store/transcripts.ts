@@ -9,20 +9,20 @@ export function transcriptSuite({ fresh }: StoreBed): void {
     await create(store, "t");
     const kept = { taskId: "t", kind: "conversation", run: 1, content: "one", at: 1 } as const;
     expect(await store.transcripts.get("t", "conversation")).toBeNull();
-    await store.transcripts.put(kept);
+    await store.transcripts.put([kept]);
     expect(await store.transcripts.get("t", "conversation")).toEqual(kept);
     expect(await store.transcripts.get("t", "diff")).toBeNull();
-    await store.transcripts.put({ ...kept, run: 0, content: "late" });
+    await store.transcripts.put([{ ...kept, run: 0, content: "late" }]);
     expect(await store.transcripts.get("t", "conversation")).toEqual(kept);
-    await store.transcripts.put({ ...kept, content: "again", at: 2 });
-    await store.transcripts.put({ ...kept, kind: "diff", run: 2, content: "diff" });
+    await store.transcripts.put([{ ...kept, content: "again", at: 2 }]);
+    await store.transcripts.put([{ ...kept, kind: "diff", run: 2, content: "diff" }]);
     expect(await store.transcripts.get("t", "conversation")).toEqual({ ...kept, content: "again", at: 2 });
     expect(await store.transcripts.get("t", "diff")).toMatchObject({ run: 2, content: "diff" });
   });
 
   test("none is kept of a task that does not exist", async () => {
     const store = await fresh();
-    await store.transcripts.put({ taskId: "gone", kind: "diff", run: 0, content: "x", at: 1 });
+    await store.transcripts.put([{ taskId: "gone", kind: "diff", run: 0, content: "x", at: 1 }]);
     expect(await store.transcripts.get("gone", "diff")).toBeNull();
   });
 }
