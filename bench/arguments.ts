@@ -5,7 +5,16 @@
 import { parseArgs } from "node:util";
 import { MODES, type Mode } from "./opencode/bed.ts";
 
-export const BENCHMARKS = ["background-task", "many-tasks", "status-api", "postgres-writes"] as const;
+export const BENCHMARKS = [
+  "background-task",
+  "many-tasks",
+  "status-api",
+  "postgres-writes",
+  "postgres-runs",
+  "postgres-events",
+  "stored-tasks",
+  "live-tasks",
+] as const;
 
 /** The parts of the status API benchmark in run order: the first needs a store that nobody has written to. */
 export const PARTS = ["start", "list", "events"] as const;
@@ -37,6 +46,13 @@ Runs the benchmarks side by side with what they are compared with, in one run, a
                     Bun.serve, and the plugin's start against its start with an empty store
   postgres-writes   eight writers on a real PostgreSQL against the same statements under one lock, directly and with
                     2 ms of network
+  postgres-runs     tasks through the queue and the engine on a real PostgreSQL against jobs through bare pg-boss,
+                    directly and with 2 ms of network
+  postgres-events   a change from its commit on one server to the event stream of another one, on a real PostgreSQL, against
+                    bare NOTIFY and LISTEN
+  stored-tasks      lists, searches and the start of a server on a real PostgreSQL with 1,000,000 tasks, against 100,000
+  live-tasks        10,000 live scripted tasks in one runner on a real PostgreSQL: memory of each, and the events that arrive at
+                    the stream of another process
 
   --quick           small sizes: a trial of the benchmarks themselves, not a result
 

@@ -14,7 +14,11 @@ import {
 } from "./opencode/background-task.ts";
 import { type Judged, judge, MANY_MEASURES, measuresOf } from "./opencode/measures.ts";
 import type { Trial } from "./opencode/trial.ts";
+import { liveTasks } from "./postgres/live-tasks.ts";
+import { postgresEvents } from "./postgres/postgres-events.ts";
+import { postgresRuns } from "./postgres/postgres-runs.ts";
 import { postgresWrites } from "./postgres/postgres-writes.ts";
+import { storedTasks } from "./postgres/stored-tasks.ts";
 import { bytesTable, disturbance, MODE_LABELS, timesTable, verdictLine } from "./report.ts";
 import { statusApi } from "./status/status-api.ts";
 
@@ -34,6 +38,10 @@ const benchmarks: Record<Benchmark, (run: Run, started: number) => Promise<{ pas
   "many-tasks": manyTasks,
   "status-api": ({ parts, quick }, started) => statusApi({ parts, quick, onProgress: progressFrom(started) }),
   "postgres-writes": ({ quick }, started) => postgresWrites({ quick, onProgress: progressFrom(started) }),
+  "postgres-events": ({ quick }, started) => postgresEvents({ quick, onProgress: progressFrom(started) }),
+  "live-tasks": ({ quick }, started) => liveTasks({ quick, onProgress: progressFrom(started) }),
+  "stored-tasks": ({ quick }, started) => storedTasks({ quick, onProgress: progressFrom(started) }),
+  "postgres-runs": ({ quick }, started) => postgresRuns({ quick, onProgress: progressFrom(started) }),
 };
 
 async function main(args: string[]): Promise<number> {

@@ -20,6 +20,8 @@ export interface Pair {
 export type Random = () => number;
 
 const RESAMPLES = 10_000;
+/** Each sorts all pairs. */
+const TAIL_RESAMPLES = 2_000;
 const TAIL = 0.025;
 
 /** The generator mulberry32: small, fast, and good enough for resampling. */
@@ -59,6 +61,19 @@ export function ratioEstimate(pairs: readonly Pair[], random: Random): Estimate 
 
 export function ratioOfMedians(pairs: readonly Pair[]): number {
   return median(pairs.map((pair) => pair.ours)) / median(pairs.map((pair) => pair.theirs));
+}
+
+/** The ratio of the values below which this share lies on each side. */
+export function tailRatioEstimate(pairs: readonly Pair[], share: number, random: Random): Estimate {
+  const tail = (drawn: readonly Pair[], side: keyof Pair) =>
+    quantile(
+      drawn.map((pair) => pair[side]),
+      share,
+    );
+  return bootstrap(pairs, (drawn) => tail(drawn, "ours") / tail(drawn, "theirs"), {
+    random,
+    resamples: TAIL_RESAMPLES,
+  });
 }
 
 /** The median of the differences, ours minus theirs, of all pairs. */

@@ -2,7 +2,7 @@
  * Child process: the baseline for our event stream. Plain `Bun.serve` that on request sends the same bytes to every
  * connection in one loop: no store, no snapshot, no handling of slow readers.
  */
-import { answerCalls, sharedNow } from "./child-process.ts";
+import { answerCalls, sharedNow } from "../child-process.ts";
 
 const readers = new Set<ReadableStreamDefaultController<Uint8Array>>();
 const encoder = new TextEncoder();

@@ -5,7 +5,7 @@
  */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { answerCalls } from "./child-process.ts";
+import { answerCalls } from "../child-process.ts";
 
 const LIMIT = 50;
 const TEXT_CHARS = 8192;

@@ -4,9 +4,9 @@
  */
 import { sqliteStore } from "../../src/store/open.ts";
 import { newTask } from "../../src/testing/sample-task.ts";
+import { type Child, sharedNow, startChild } from "../child-process.ts";
 import { quantile, seededRandom } from "../statistics.ts";
 import type { BareEventCalls } from "./bare-event-server.ts";
-import { type Child, sharedNow, startChild } from "./child-process.ts";
 import type { StatusServerCalls } from "./server.ts";
 import { progressOf, storedTask } from "./stored-tasks.ts";
 import type { StreamClientCalls } from "./stream-clients.ts";
@@ -49,9 +49,9 @@ const PAUSE_SPREAD_MS = 200;
 
 export async function measureEvents(options: EventOptions): Promise<EventFigures> {
   const stage: Stage = {
-    ours: startChild<StatusServerCalls>("./server.ts", options.folder),
-    bare: startChild<BareEventCalls>("./bare-event-server.ts", options.folder),
-    clients: startChild<StreamClientCalls>("./stream-clients.ts", options.folder),
+    ours: startChild<StatusServerCalls>("./status/server.ts", options.folder),
+    bare: startChild<BareEventCalls>("./status/bare-event-server.ts", options.folder),
+    clients: startChild<StreamClientCalls>("./status/stream-clients.ts", options.folder),
   };
   try {
     const url = await stage.ours.call("start", { directory: options.directory });

@@ -5,8 +5,8 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { folderToken } from "../../src/http/access/token-file.ts";
+import { type Child, startChild } from "../child-process.ts";
 import type { BareListCalls } from "./bare-list-server.ts";
-import { type Child, startChild } from "./child-process.ts";
 import { foreignWrites } from "./foreign-writes.ts";
 import { type Load, requestRate } from "./request-load.ts";
 import type { StatusServerCalls } from "./server.ts";
@@ -60,12 +60,12 @@ export async function measureLists(options: ListOptions): Promise<ListFigures> {
   };
   const writes = { large: foreignWrites(options.large), small: foreignWrites(options.small) };
   try {
-    const large = await start<StatusServerCalls>("./server.ts").call("start", { directory: options.large });
-    const small = await start<StatusServerCalls>("./server.ts").call("start", { directory: options.small });
-    const bare = await start<BareListCalls>("./bare-list-server.ts").call("list", { directory: options.large });
+    const large = await start<StatusServerCalls>("./status/server.ts").call("start", { directory: options.large });
+    const small = await start<StatusServerCalls>("./status/server.ts").call("start", { directory: options.small });
+    const bare = await start<BareListCalls>("./status/bare-list-server.ts").call("list", { directory: options.large });
     const tokens = { large: folderToken(options.large), small: folderToken(options.small) };
     const text = await sameAnswer(large, bare);
-    const constant = await start<BareListCalls>("./bare-list-server.ts").call("constant", { text });
+    const constant = await start<BareListCalls>("./status/bare-list-server.ts").call("constant", { text });
     const search = (name: keyof typeof TERMS): Load =>
       load(large, `${PATH}?search=${TERMS[name]}`, writes.large.write, tokens.large);
     const contenders: Record<ListContender, Load> = {

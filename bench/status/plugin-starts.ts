@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { startOpenCode } from "../../src/testing/opencode/harness.ts";
 import { bounded } from "../../src/testing/recorder.ts";
-import { sharedNow } from "./child-process.ts";
+import { sharedNow } from "../child-process.ts";
 
 /** One start; times in ms. */
 export interface PluginStart {

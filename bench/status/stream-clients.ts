@@ -3,7 +3,7 @@
  * the sender. Each arrival is recorded when the end of an event arrives; only one reader looks at the bytes.
  */
 import { bounded } from "../../src/testing/recorder.ts";
-import { answerCalls, sharedNow } from "./child-process.ts";
+import { answerCalls, sharedNow } from "../child-process.ts";
 
 interface Reader {
   /** When the last complete event arrived; 0 if none has since the last `await`. */

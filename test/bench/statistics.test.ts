@@ -8,6 +8,7 @@ import {
   ratioEstimate,
   ratioOfMedians,
   seededRandom,
+  tailRatioEstimate,
 } from "../../bench/statistics.ts";
 
 const numbers = (count: number, make: (random: () => number) => number, seed = 1) => {
@@ -93,6 +94,17 @@ test("pairs are drawn whole: what both sides share does not widen the interval",
   const pairs = loads.map((load) => ({ ours: 2 * load, theirs: load }));
   const { value, low, high } = ratioEstimate(pairs, seededRandom(1));
   for (const bound of [value, low, high]) expect(bound).toBeCloseTo(2, 9);
+});
+
+test("the ratio of tails is that of the slowest, and lies within its interval", () => {
+  const pairs = Array.from({ length: 200 }, (_, index) => ({
+    ours: index < 196 ? 1 : 30,
+    theirs: index < 196 ? 1 : 10,
+  }));
+  const { value, low, high } = tailRatioEstimate(pairs, 0.99, seededRandom(1));
+  expect(value).toBeCloseTo(3, 9);
+  expect([low <= value, value <= high]).toEqual([true, true]);
+  expect(tailRatioEstimate(pairs, 0.5, seededRandom(1)).value).toBe(1);
 });
 
 test("the difference is the median of the pairs' differences, not the difference of the medians", () => {

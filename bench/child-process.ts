@@ -3,8 +3,8 @@
  * ended by pid when it is stopped, and by its lifeline if the benchmark dies; an error thrown by a call in the child
  * is rethrown here.
  */
-import { attachLifeline } from "../../src/testing/lifeline.ts";
-import { bounded } from "../../src/testing/recorder.ts";
+import { attachLifeline } from "../src/testing/lifeline.ts";
+import { bounded } from "../src/testing/recorder.ts";
 
 /** The calls a child accepts and answers: plain data. */
 // biome-ignore lint/suspicious/noExplicitAny: each child's own file says what its calls take.
@@ -29,7 +29,7 @@ type Answered = { id: number; result: unknown } | { id: number; problem: string 
 
 const PATIENCE_MS = 120_000;
 
-/** `file` is the child's program in this folder; `folder` is removed if the benchmark is killed. */
+/** `file` is the child's program, relative to this file; `folder` is removed if the benchmark is killed. */
 export function startChild<Known extends Calls>(file: string, folder: string): Child<Known> {
   const open = new Map<number, PromiseWithResolvers<unknown>>();
   const child = Bun.spawn([process.execPath, Bun.fileURLToPath(import.meta.resolve(file))], {
