@@ -37,6 +37,6 @@ export async function answerTask(
   if ("instance" in place) return place.instance;
   // Only a person answers from the dashboard or the command line.
   const by = (isPerson(origin) ? via : undefined) ?? (origin.door === "model" ? "model" : "api");
-  await place.engine.answerTask(task, reply, requestId, by);
+  await place.engine.answerTask(task, reply, requestId, by, origin.token?.name);
   return null;
 }

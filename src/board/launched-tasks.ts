@@ -1,9 +1,11 @@
 /**
- * Tasks without a project: launched in a folder, waited for by handle, and answered. A handle is the engine's task
- * id.
+ * Tasks without a project: launched in a folder, waited for by handle, and answered; and what any task needs a person
+ * for, which models may look at. A handle is the engine's task id.
  */
+import { Overview } from "../engine/watching/overview.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { endsWait, isLive, type Task } from "../model/task.ts";
+import { FAILED_HOURS } from "../protocol/inbox.ts";
 import type { OperationOutput } from "../protocol/operations.ts";
 import type { Instance } from "../store/store.ts";
 import { answerTask } from "./answer-task.ts";
@@ -15,9 +17,12 @@ import { assertUsable, hostFor, runChoicesOf } from "./executors.ts";
 import type { Input } from "./input.ts";
 import { folderOf, launchTask, queueTask } from "./launch-task.ts";
 import { notFound } from "./not-found.ts";
-import { askedOf, finalMessage, progressLine, requiredText } from "./wire.ts";
+import { askedOf, finalMessage, progressLine, requiredText, wireTime } from "./wire.ts";
 
 const DESCRIPTION = 100;
+const HOUR_MS = 3_600_000;
+const ASKED_CHARS = 1000;
+const INBOX_LIMIT = 50;
 
 export async function launchInFolder(
   parts: BoardParts,
@@ -89,6 +94,23 @@ export async function answerQuestion(
   const other = await answerTask(parts.desk, async () => task, { reply, requestId: undefined, via: undefined }, origin);
   if (other !== null) await parts.remote.call(other, "answer", { id: task.id, input: reply, origin });
   return { answered: true };
+}
+
+export async function listInbox(
+  { store, now }: BoardParts,
+  { limit = INBOX_LIMIT }: Input<"list_inbox">,
+): Promise<OperationOutput<"list_inbox">> {
+  const { entries } = await new Overview(store).inbox({ failedAfter: now() - FAILED_HOURS * HOUR_MS });
+  const shown = entries.slice(0, limit).map(({ kind, text, task, approval, since }) => ({
+    kind,
+    asked: text.slice(0, ASKED_CHARS),
+    handle: task?.id ?? null,
+    description: task?.description ?? approval?.askedBy ?? "",
+    agent: task?.agent ?? null,
+    directory: task?.directory ?? approval?.directory ?? "",
+    since: wireTime(since),
+  }));
+  return { entries: shown, count: entries.length };
 }
 
 function elsewhere({ pid }: Instance): AsyncAgentsError {

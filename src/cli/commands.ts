@@ -12,6 +12,7 @@ import { REPO_COMMANDS } from "./commands/board/repo.ts";
 import { REVIEW_COMMANDS } from "./commands/board/review.ts";
 import { daemonCommand, downCommand, restartCommand, upCommand } from "./commands/daemon.ts";
 import { exportCommand } from "./commands/export.ts";
+import { inboxCommand } from "./commands/inbox.ts";
 import { linkCommand } from "./commands/link.ts";
 import { listCommand, showCommand } from "./commands/list.ts";
 import { logsCommand } from "./commands/logs.ts";
@@ -48,6 +49,7 @@ export const COMMANDS: readonly Command[] = [
   forkCommand,
   tellCommand,
   attachCommand,
+  inboxCommand,
   answerCommand,
   approvalsCommand,
   approveCommand,

@@ -33,6 +33,7 @@ const SECTIONS: readonly { title: string; names: readonly string[] }[] = [
       "resume",
       "fork",
       "attach",
+      "inbox",
       "answer",
       "tell",
       "approvals",

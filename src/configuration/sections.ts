@@ -6,6 +6,7 @@ import type { Section, SettingValue } from "./section.ts";
 import { api } from "./sections/api.ts";
 import { claude } from "./sections/claude.ts";
 import { history } from "./sections/history.ts";
+import { inbox } from "./sections/inbox.ts";
 import { limits } from "./sections/limits.ts";
 import { listen } from "./sections/listen.ts";
 import { mcp } from "./sections/mcp.ts";
@@ -13,7 +14,7 @@ import { opencode } from "./sections/opencode.ts";
 import { store } from "./sections/store.ts";
 import { worktrees } from "./sections/worktrees.ts";
 
-export const SECTIONS = { limits, history, store, worktrees, api, listen, opencode, claude, mcp };
+export const SECTIONS = { limits, inbox, history, store, worktrees, api, listen, opencode, claude, mcp };
 
 /** Any table of sections, so that the checks can be tested with another one. */
 export type Sections = Readonly<Record<string, Section>>;

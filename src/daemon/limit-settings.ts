@@ -3,6 +3,7 @@
 import type { Configuration } from "../configuration/sections.ts";
 import type { RetentionLimits } from "../engine/retention.ts";
 import type { Limits } from "../model/limits.ts";
+import type { RequestRule } from "../model/request-policy.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -15,11 +16,17 @@ interface LimitSettings {
   maxQueued: number;
   /** 1: an agent that we started launches none. */
   maxDepth: number;
+  /** Written rules about what agents ask. */
+  rules: readonly RequestRule[];
   /** Nothing is pruned unless it says so. */
   retention: RetentionLimits;
 }
 
-export function limitSettings({ limits, history }: Pick<Configuration, "limits" | "history">): LimitSettings {
+export function limitSettings({
+  limits,
+  history,
+  inbox,
+}: Pick<Configuration, "limits" | "history" | "inbox">): LimitSettings {
   const { maxMinutes, maxCost, maxRepeats, stallMinutes, maxConcurrent, maxQueued, maxDepth } = limits;
   const { keepDays, keepTasks } = history;
   return {
@@ -32,6 +39,7 @@ export function limitSettings({ limits, history }: Pick<Configuration, "limits" 
     maxConcurrent: maxConcurrent ?? MAX_CONCURRENT,
     maxQueued,
     maxDepth,
+    rules: inbox.policies,
     retention: { olderThanMs: keepDays === undefined ? undefined : keepDays * DAY_MS, keep: keepTasks },
   };
 }

@@ -5,8 +5,9 @@
  */
 import { type GivenAnswer, givenText, type ReplyWord } from "../model/answer.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
+import type { Answered } from "../model/live-run/live-run.ts";
 import { questionsIn } from "../model/questions.ts";
-import type { PhaseDetail, Task } from "../model/task.ts";
+import type { Task } from "../model/task.ts";
 import { KeyedQueue } from "../process/keyed-queue.ts";
 
 const KEPT = 1000;
@@ -41,8 +42,8 @@ export class Answers {
   }
 
   /** The host reports that requests are over, and possibly how. Returns the newest answer that is known. */
-  heard(requestIds: readonly string[], reply?: ReplyWord): PhaseDetail | null {
-    let newest: PhaseDetail | null = null;
+  heard(requestIds: readonly string[], reply?: ReplyWord): Answered | null {
+    let newest: Answered | null = null;
     for (const requestId of requestIds) {
       const answered = this.#settle(requestId, reply);
       if (answered) newest = { kind: "answered", requestId, ...answered };
@@ -73,9 +74,9 @@ export function overAlready(task: Task, requestId: string | undefined, answered:
   if (known === null) {
     return new AsyncAgentsError("nothing_asked", `Task ${task.id} does not wait for this answer.`);
   }
-  const { reply, by } = known;
+  const { reply, by, who } = known;
   const message = `What task ${task.id} asked for was already ${givenText(known)}. This answer changed nothing.`;
-  return new AsyncAgentsError("nothing_asked", message, { details: { reply, by } });
+  return new AsyncAgentsError("nothing_asked", message, { details: { reply, by, ...(who !== undefined && { who }) } });
 }
 
 /** Rejects answers unless there is one for each question. */

@@ -7,6 +7,7 @@ import type { Host } from "../hosts/host.ts";
 import type { CondenseLimits } from "../model/condense.ts";
 import type { Resumable } from "../model/events.ts";
 import { DEFAULT_LIMITS, type Limits } from "../model/limits.ts";
+import type { RequestRule } from "../model/request-policy.ts";
 import type { Run, Task, Wake } from "../model/task.ts";
 import type { Clock } from "../process/clock.ts";
 import type { Log } from "../process/log.ts";
@@ -35,6 +36,8 @@ export interface Settings {
   launchPauseMs: number;
   /** The limits of a run. */
   limits: Limits;
+  /** Written rules about what agents ask; the first that fits decides. */
+  rules: readonly RequestRule[];
   /** Whether a parent's tasks are cancelled when somebody aborts its turn. */
   cancelOnAbort: boolean;
   /** The names of the tools that launch and list tasks, as the door calls them. */
@@ -54,6 +57,7 @@ export const DEFAULT_SETTINGS: Settings = {
   pollMs: 5000,
   launchPauseMs: 0,
   limits: DEFAULT_LIMITS,
+  rules: [],
   cancelOnAbort: false,
   launchTool: "task",
   listTool: "the list of tasks",

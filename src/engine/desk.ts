@@ -7,6 +7,7 @@ import { statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import type { AgentInfo } from "../hosts/host.ts";
 import type { SessionProgram } from "../hosts/host-maker.ts";
+import type { Door } from "../model/answer.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { folderProblem } from "../model/folder-problem.ts";
 import { awaitsRunner, isLive, type Task } from "../model/task.ts";
@@ -180,6 +181,26 @@ export class Desk {
     const instance = (await this.#near()).find((each) => each.directory === directory);
     if (instance) return { instance };
     return { engine: await this.#engineToLaunch(DEFAULT_HOST, directory) };
+  }
+
+  /** A person was shown what the task waits for. Written once for each door; nothing if it waits for something else. */
+  async see(task: Task, requestId: string, by: Door): Promise<Task> {
+    const { store, now = systemClock.now } = this.#context;
+    const { phaseDetail: detail } = task;
+    // Usually it is known: no write lock is needed to learn that.
+    if (detail?.kind !== "waiting" || detail.requestId !== requestId || detail.seen?.includes(by)) return task;
+    const event = { type: "request.seen", at: now(), run: task.run.number, requestId, by } as const;
+    return (await store.apply(task.id, event)).task ?? task;
+  }
+
+  /** A person has read how the task ended. */
+  async markRead(task: Task): Promise<Task> {
+    const { store, now = systemClock.now } = this.#context;
+    if (isLive(task.status)) {
+      throw new AsyncAgentsError("task_running", `Task ${task.id} has not ended yet, so there is no end to read.`);
+    }
+    if (task.resultRetrievedAt !== null) return task;
+    return (await store.apply(task.id, { type: "result.retrieved", at: now() })).task ?? task;
   }
 
   /** Only the instance that drives a task can give it an answer. */

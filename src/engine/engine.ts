@@ -208,10 +208,10 @@ export class Engine {
   }
 
   /**
-   * Answers the request that a task of this instance waits for; with an id, only that request. If somebody else was
-   * faster, the error says who.
+   * Answers the request that a task of this instance waits for; with an id, only that request. `who`: the name of the
+   * caller's token. If somebody else was faster, the error says who.
    */
-  async answerTask(task: Task, reply: Reply, requestId?: string, by: Answerer = "api"): Promise<void> {
+  async answerTask(task: Task, reply: Reply, requestId?: string, by: Answerer = "api", who?: string): Promise<void> {
     this.#use();
     const { host } = this.#context;
     const { answers } = this.#driver;
@@ -226,7 +226,8 @@ export class Engine {
     }
     if (reply.kind === "question" && reply.answers !== null) assertEachAnswered(detail.text, reply.answers);
     const send = () => host.answer?.(task.sessionId, detail.requestId, reply) ?? Promise.resolve(false);
-    if (await answers.give(detail.requestId, { reply: replyWord(reply), by }, send)) return;
+    const given = { reply: replyWord(reply), by, ...(who !== undefined && { who }) };
+    if (await answers.give(detail.requestId, given, send)) return;
     throw overAlready(task, detail.requestId, answers.of(detail.requestId));
   }
 

@@ -8,6 +8,7 @@ import type { HostMaker, OpenedHost } from "../hosts/host-maker.ts";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import { folderProblem } from "../model/folder-problem.ts";
 import { DEFAULT_LIMITS, type Limits } from "../model/limits.ts";
+import type { RequestRule } from "../model/request-policy.ts";
 import { type Clock, systemClock } from "../process/clock.ts";
 import { isInstanceAlive, ownIdentity, type ProcessIdentity } from "../process/liveness.ts";
 import type { Log } from "../process/log.ts";
@@ -35,6 +36,8 @@ interface RunnerContext extends Partial<Clock> {
   /** The limits of a run, and how many may work at once. No limits when absent. */
   limits?: Limits;
   maxConcurrent?: number | null;
+  /** Written rules about what agents ask; none when absent. */
+  rules?: readonly RequestRule[];
   /** How many may be queued beyond those. Any number when absent. */
   maxQueued?: number | null;
   /** How long an engine without a live run is kept. */
@@ -74,6 +77,7 @@ export class Runner {
   constructor(context: RunnerContext) {
     this.#context = {
       limits: DEFAULT_LIMITS,
+      rules: [],
       maxConcurrent: null,
       maxQueued: null,
       ...systemClock,
@@ -196,12 +200,12 @@ export class Runner {
   }
 
   #makeEngine({ host }: OpenedHost, directory: string): Engine {
-    const { pollMs, limits, ...shared } = this.#context;
+    const { pollMs, limits, rules, ...shared } = this.#context;
     return createEngine({
       ...shared,
       host,
       directory,
-      settings: { pollMs, limits, resumable: ["error", "cancelled"] },
+      settings: { pollMs, limits, rules, resumable: ["error", "cancelled"] },
       supervisor: this.#supervisor,
       slots: this.#slots,
     });

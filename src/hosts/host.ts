@@ -10,6 +10,7 @@ import { AsyncAgentsError } from "../model/errors.ts";
 import type { Evidence } from "../model/evidence.ts";
 import type { Message } from "../model/message.ts";
 import type { Tokens } from "../model/progress.ts";
+import type { AskedTool } from "../model/request-policy.ts";
 
 export interface StartInput {
   /** Empty if a person launches: then the session has no parent. */
@@ -76,7 +77,7 @@ export type HostEvent =
   | { type: "session.working"; sessionId: string }
   | { type: "session.failed"; sessionId: string; error: string; aborted: boolean }
   | { type: "session.retrying"; sessionId: string; reason: string; count: number }
-  | { type: "session.asked"; sessionId: string; requestId: string; asks: "permission" | "question"; text: string }
+  | ({ type: "session.asked" } & Omit<OpenRequest, "above">)
   /** The request is closed. Without a reply: it was withdrawn, or the answer is not known. */
   | { type: "session.answered"; sessionId: string; requestId: string; reply?: ReplyWord }
   | { type: "session.opened"; sessionId: string; parentSessionId: string }
@@ -118,6 +119,8 @@ export interface OpenRequest {
   requestId: string;
   asks: Reply["kind"];
   text: string;
+  /** What a permission is for; absent if that is not known. */
+  tool?: AskedTool;
 }
 
 export type HostStatus = { state: "busy" } | { state: "retrying"; reason: string; count: number };

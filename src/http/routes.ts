@@ -13,7 +13,7 @@ import type { Operation } from "../protocol/operation.ts";
 import { type BoardOperationName, OPERATIONS, type OperationName } from "../protocol/operations.ts";
 import type { Caller } from "./access/guard.ts";
 import type { ApiContext } from "./api-context.ts";
-import { controlHandlers, ownHandlers } from "./handlers/control-handlers.ts";
+import { controlHandlers, ownHandlers, receiptHandlers } from "./handlers/control-handlers.ts";
 import { readHandlers } from "./handlers/read-handlers.ts";
 import type { HttpCall, StatusHandlers } from "./handlers/status-handler.ts";
 import { replyJson } from "./reply.ts";
@@ -28,6 +28,7 @@ export interface Route extends Address {
 const HANDLERS: StatusHandlers<StatusOperationName> = {
   ...readHandlers,
   ...ownHandlers,
+  ...receiptHandlers,
   ...controlHandlers,
 };
 /** The board validates its input itself, for all doors. */
@@ -61,12 +62,12 @@ async function perform<Name extends StatusOperationName>(
   name: Name,
   call: RoutedCall,
 ): Promise<Response> {
-  const { startsAgent, stopsAgent, status }: Operation & { status?: number } = OPERATIONS[name];
+  const { startsAgent, stopsAgent, isReceipt, status }: Operation & { status?: number } = OPERATIONS[name];
   const { id, origin } = call;
   if (startsAgent) assertDepth(origin, context.maxDepth);
   const input = await inputOf(name, call);
   const act = () => HANDLERS[name](context, { ...call, input: input as HttpCall<Name>["input"] });
-  const isChange = addressOf(name).method === "POST";
+  const isChange = addressOf(name).method === "POST" && !isReceipt;
   const recorded = { by: callerName(origin), operation: name, input: { id }, stopsAgent };
   const answer = isChange ? await context.audit.record(recorded, act) : await act();
   return answer instanceof Response ? answer : replyJson(answer, status);

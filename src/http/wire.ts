@@ -5,10 +5,12 @@
 
 import type { FleetRunner, QueuePlace } from "../engine/queue/fleet.ts";
 import type { Figures, Group, Overview } from "../engine/watching/overview.ts";
+import type { InboxEntry } from "../model/inbox.ts";
 import type { Message, MessagePart } from "../model/message.ts";
 import type { PhaseDetail, Run, Task } from "../model/task.ts";
 import type { LogMessage, LogPart } from "../protocol/conversations.ts";
 import type { TaskSnapshot } from "../protocol/events.ts";
+import type { WireInboxEntry } from "../protocol/inbox.ts";
 import type { ServerRunner } from "../protocol/runners.ts";
 import type { TaskGroup } from "../protocol/statistics.ts";
 import type { BackgroundTask, BackgroundTaskRun } from "../protocol/tasks.ts";
@@ -18,6 +20,7 @@ export const TEXT_CHARS = 8192;
 /** What a list reads from the store: one more, to know whether the text is longer. */
 export const READ_CHARS = TEXT_CHARS + 1;
 const RUN_CHARS = 2048;
+const INBOX_CHARS = 2000;
 /** The years 0 to 9999, which ISO 8601 writes with four digits and every reader accepts. */
 const FIRST_TIME = -62_167_219_200_000;
 const LAST_TIME = 253_402_300_799_999;
@@ -106,7 +109,23 @@ export function wireDetail(task: Task, notice: Awaited<ReturnType<Overview["noti
 }
 
 function wirePhaseDetail(detail: PhaseDetail | null): BackgroundTask["phaseDetail"] {
-  return detail?.kind === "answered" ? { ...detail, at: iso(detail.at) } : detail;
+  switch (detail?.kind) {
+    case "waiting": {
+      const { at, seen, policy, ...rest } = detail;
+      return {
+        ...rest,
+        ...(at !== undefined && { at: iso(at) }),
+        ...(seen && { seen: [...seen] }),
+        ...(policy && { policy: { ...policy, until: iso(policy.until) } }),
+      };
+    }
+    case "answered": {
+      const { at, appliedAt, ...rest } = detail;
+      return { ...rest, at: iso(at), ...(appliedAt !== undefined && { appliedAt: iso(appliedAt) }) };
+    }
+    default:
+      return detail;
+  }
 }
 
 export function wireRun(
@@ -143,6 +162,29 @@ export function wireGroup(group: Group, now: number): TaskGroup {
     startedAt: iso(startedAt),
     endedAt: isoOrNull(endedAt),
     duration: Math.max(0, (endedAt ?? now) - startedAt),
+  };
+}
+
+export function wireInboxEntry({ task, approval, since, text, answers, seen, ...entry }: InboxEntry): WireInboxEntry {
+  const policy = (task?.phaseDetail?.kind === "waiting" && task.phaseDetail.policy) || null;
+  return {
+    id: entry.id,
+    kind: entry.kind,
+    since: iso(since),
+    text: beginning(text, INBOX_CHARS),
+    isShortened: text.length > INBOX_CHARS,
+    answers: [...answers],
+    taskId: task?.id ?? null,
+    requestId: entry.requestId,
+    approvalId: approval?.id ?? null,
+    description: task?.description ?? approval?.askedBy ?? "",
+    agent: task?.agent ?? null,
+    host: task?.host ?? null,
+    directory: task?.directory ?? approval?.directory ?? "",
+    machine: task?.machine ?? "",
+    parentSessionID: task?.parentSessionId || null,
+    seen: [...seen],
+    policy: policy && { ...policy, until: iso(policy.until) },
   };
 }
 

@@ -6,13 +6,19 @@
 export const REPLIES = ["allowed once", "always allowed", "rejected", "answered", "turned down"] as const;
 export type ReplyWord = (typeof REPLIES)[number];
 
-/** `model`: an agent over MCP; `host`: the agent's own program, such as OpenCode's screen. */
-export const ANSWERERS = ["dashboard", "command line", "api", "model", "host"] as const;
+/** Where people see requests and answer them. */
+export const DOORS = ["dashboard", "command line", "api"] as const;
+export type Door = (typeof DOORS)[number];
+
+/** `model`: an agent over MCP; `host`: the agent's own program, such as OpenCode's screen; `policy`: a written rule. */
+export const ANSWERERS = [...DOORS, "model", "host", "policy"] as const;
 export type Answerer = (typeof ANSWERERS)[number];
 
 export interface GivenAnswer {
   reply: ReplyWord;
   by: Answerer;
+  /** The name of the token that it came with; absent for the user of this machine. */
+  who?: string;
 }
 
 const PLACES: Record<Answerer, string> = {
@@ -21,9 +27,10 @@ const PLACES: Record<Answerer, string> = {
   api: "over the API",
   model: "by an agent over MCP",
   host: "in the agent's own program",
+  policy: "by a policy",
 };
 
-/** For example: "allowed once, from the command line". */
-export function givenText({ reply, by }: GivenAnswer): string {
-  return `${reply}, ${PLACES[by]}`;
+/** For example: "allowed once, from the command line", or "rejected, from the dashboard by anna". */
+export function givenText({ reply, by, who }: GivenAnswer): string {
+  return `${reply}, ${PLACES[by]}${who === undefined ? "" : ` by ${who}`}`;
 }

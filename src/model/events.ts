@@ -2,6 +2,7 @@
  * Everything that can happen to a task, as data. An event is a fact with its time; `transition` decides its effect.
  * Events of a run carry its number, so that a late event of an earlier run changes nothing.
  */
+import type { Door } from "./answer.ts";
 import type { Progress } from "./progress.ts";
 import type { Phase, PhaseDetail, Run, Task, TaskClone, Wake } from "./task.ts";
 
@@ -28,6 +29,10 @@ export type TaskEvent =
   | { type: "run.failed"; at: number; run: number; error: string; progress: Progress | null }
   | { type: "run.cancelled"; at: number; run: number; reason: string; progress: Progress | null }
   | { type: "run.requeued"; at: number; run: number; reason: string; progress: Progress }
+  /** A door showed what the task waits for to a person. */
+  | { type: "request.seen"; at: number; run: number; requestId: string; by: Door }
+  /** After an answer, the agent showed that it went on. */
+  | { type: "request.applied"; at: number; run: number; requestId: string }
   | { type: "cancel.requested"; at: number; run: number }
   | { type: "result.retrieved"; at: number }
   | { type: "task.cleared"; at: number };

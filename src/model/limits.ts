@@ -45,6 +45,11 @@ export function breachOf({ workedMs, cost, repeated }: Standing, limits: Limits)
   return null;
 }
 
+/** Whether an error is one of those with which a run is stopped at a limit. */
+export function isBreach(error: string): boolean {
+  return error.startsWith("stopped: the ");
+}
+
 export function costBreach(cost: number, limit: number): string {
   return `stopped: the run has cost $${cost.toFixed(2)}, and the limit is $${limit.toFixed(2)}. What it did is in its session.`;
 }

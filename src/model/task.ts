@@ -2,7 +2,7 @@
  * Task, run, status and phase. Plain data, no behaviour. A task is one delegated piece of work; a run is one prompt
  * within it (the launch is run 0, the n-th resume is run n). Times are milliseconds since the epoch.
  */
-import type { GivenAnswer } from "./answer.ts";
+import type { Door, GivenAnswer } from "./answer.ts";
 import type { Progress } from "./progress.ts";
 
 export const STATUSES = ["running", "completed", "error", "cancelled", "resumed"] as const;
@@ -19,11 +19,28 @@ export const PHASES = ["queued", "starting", "working", "retrying", "waiting", "
 /** What a live task is doing; null once it has ended. */
 export type Phase = (typeof PHASES)[number];
 
-/** Explains a phase. `answered`: the last request has been answered; kept after the run ends, until the next run. */
+/**
+ * Explains a phase. `answered`: the last request has been answered; kept after the run ends, until the next run.
+ * `appliedAt`: when the agent then showed that it went on.
+ */
 export type PhaseDetail =
   | { kind: "retrying"; reason: string; count: number }
-  | { kind: "waiting"; requestId: string; asks: "permission" | "question"; text: string }
-  | ({ kind: "answered"; requestId: string; at: number } & GivenAnswer);
+  | WaitingDetail
+  | ({ kind: "answered"; requestId: string; at: number; appliedAt?: number } & GivenAnswer);
+
+/** What the agent asks a person. */
+export interface WaitingDetail {
+  kind: "waiting";
+  requestId: string;
+  asks: "permission" | "question";
+  text: string;
+  /** When it was asked; absent in what earlier versions stored. */
+  at?: number;
+  /** Where people have seen it. */
+  seen?: readonly Door[];
+  /** What a written rule does if nobody has answered by that time. */
+  policy?: { until: number; decision: "allow" | "deny"; reason: string };
+}
 
 export interface Run {
   /** 0 for the launch, then 1 for the first resume, and so on. */

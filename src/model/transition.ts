@@ -68,6 +68,10 @@ export function transition(task: Task | null, event: TaskEvent): Transition {
       return changed({ ...task, progress: event.progress });
     case "run.phased":
       return phase(task, event);
+    case "request.seen":
+      return see(task, event);
+    case "request.applied":
+      return apply(task, event);
     case "run.completed":
       return end(task, "completed", event, { result: event.result, error: null });
     case "run.failed":
@@ -172,6 +176,22 @@ export function isResumable(task: Task, allow: Resumable): boolean {
 function phase(task: Task, event: Extract<TaskEvent, { type: "run.phased" }>): Transition {
   if (task.phase === event.phase && sameDetail(task.phaseDetail, event.detail)) return refused(task, "no_change");
   return changed({ ...task, phase: event.phase, phaseDetail: event.detail }, noticeOf(event));
+}
+
+/** Each door is recorded once for a request. */
+function see(task: Task, { requestId, by }: Extract<TaskEvent, { type: "request.seen" }>): Transition {
+  const { phaseDetail: detail } = task;
+  if (detail?.kind !== "waiting" || detail.requestId !== requestId) return refused(task, "no_change");
+  const { seen = [] } = detail;
+  return seen.includes(by)
+    ? refused(task, "no_change")
+    : changed({ ...task, phaseDetail: { ...detail, seen: [...seen, by] } });
+}
+
+function apply(task: Task, { requestId, at }: Extract<TaskEvent, { type: "request.applied" }>): Transition {
+  const { phaseDetail: detail } = task;
+  const isOpen = detail?.kind === "answered" && detail.requestId === requestId && detail.appliedAt === undefined;
+  return isOpen ? changed({ ...task, phaseDetail: { ...detail, appliedAt: at } }) : refused(task, "no_change");
 }
 
 function noticeOf({ phase, detail }: Extract<TaskEvent, { type: "run.phased" }>): Omit<NoticeIntent, "wake"> | null {

@@ -5,7 +5,7 @@ import { DEFAULT_SETTINGS, type Settings } from "../engine/context.ts";
 /** Longer than the time between a model's calls in one answer, and until its next request after the last call. */
 const LAUNCH_PAUSE_MS = 60;
 
-export function settingsOf({ limits, opencode }: Configuration, ownTools: readonly string[]): Settings {
+export function settingsOf({ limits, opencode, inbox }: Configuration, ownTools: readonly string[]): Settings {
   return {
     resumable: opencode.resumable,
     maxDepth: limits.maxDepth,
@@ -27,6 +27,7 @@ export function settingsOf({ limits, opencode }: Configuration, ownTools: readon
       cost: limits.maxCost ?? null,
       repeats: limits.maxRepeats,
     },
+    rules: inbox.policies,
     cancelOnAbort: opencode.cancelOnAbort,
     launchTool: `${opencode.toolPrefix}_task`,
     listTool: `${opencode.toolPrefix}_list`,

@@ -31,6 +31,8 @@ export const STATUS_ADDRESSES = {
   usage: { method: "GET", path: "/v1/stats/usage", sends: "query" },
   /** A snapshot, then every change. */
   events: { method: "GET", path: "/v1/events", sends: null },
+  /** What needs a person, oldest first. */
+  inbox: { method: "GET", path: "/v1/inbox", sends: "query" },
   /** Whether the server is alive. */
   health: { method: "GET", path: "/v1/health", sends: null },
   /** Problems with the data folder; empty if there are none. */
@@ -63,6 +65,10 @@ export const STATUS_ADDRESSES = {
   tell: { method: "POST", path: "/v1/tasks/:id/tell", sends: null },
   /** Answers what a task waits for. */
   answer: { method: "POST", path: "/v1/tasks/:id/answer", sends: "body" },
+  /** Records that a person was shown what a task waits for. */
+  seen: { method: "POST", path: "/v1/tasks/:id/seen", sends: "body" },
+  /** Records that a person has read how a task ended. */
+  read: { method: "POST", path: "/v1/tasks/:id/read", sends: null },
 } as const satisfies Record<string, Address>;
 
 export type StatusOperationName = keyof typeof STATUS_ADDRESSES;

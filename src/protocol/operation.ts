@@ -32,6 +32,8 @@ export interface Operation<
   startsAgent?: true;
   /** It stops an agent: it is done even while nothing can be recorded. */
   stopsAgent?: true;
+  /** It only notes that somebody saw something: the audit log leaves it out. */
+  isReceipt?: true;
 }
 
 /** An operation of the status API: any server performs it, or forwards it to the process that can. */

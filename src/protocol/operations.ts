@@ -15,6 +15,7 @@ import { workItemOperations } from "./board/work-items.ts";
 import type { CallOrigin } from "./call-origin.ts";
 import { conversationOperations } from "./conversations.ts";
 import { eventOperations } from "./events.ts";
+import { inboxBoardOperations, inboxOperations } from "./inbox.ts";
 import type { Operation } from "./operation.ts";
 import { runnerOperations } from "./runners.ts";
 import { serverOperations } from "./server.ts";
@@ -29,6 +30,7 @@ const { merge_attempt, remove_attempt, attempt_task, list_attempts } = attemptOp
 const { follow_up, list_follow_ups } = followUpOperations;
 const { launch_task, wait_tasks, answer_question } = launchedTaskOperations;
 const { list_executors } = executorOperations;
+const { list_inbox } = inboxBoardOperations;
 const { list_approvals, decide_approval, allow_directory } = approvalOperations;
 
 // With these types, the compiler rejects a table that leaves out an operation of a noun.
@@ -36,6 +38,7 @@ type StatusOperations = typeof taskOperations &
   typeof conversationOperations &
   typeof statisticsOperations &
   typeof eventOperations &
+  typeof inboxOperations &
   typeof serverOperations &
   typeof runnerOperations;
 
@@ -46,6 +49,7 @@ type BoardOperations = typeof projectOperations &
   typeof followUpOperations &
   typeof launchedTaskOperations &
   typeof executorOperations &
+  typeof inboxBoardOperations &
   typeof approvalOperations;
 
 /** Performed by any server, or forwarded to the process that can. */
@@ -59,6 +63,7 @@ const STATUS_OPERATIONS: StatusOperations & Record<StatusOperationName, Operatio
   history: statisticsOperations.history,
   usage: statisticsOperations.usage,
   events: eventOperations.events,
+  inbox: inboxOperations.inbox,
   health: serverOperations.health,
   troubles: serverOperations.troubles,
   instances: serverOperations.instances,
@@ -75,6 +80,8 @@ const STATUS_OPERATIONS: StatusOperations & Record<StatusOperationName, Operatio
   fork: taskOperations.fork,
   tell: taskOperations.tell,
   answer: taskOperations.answer,
+  seen: inboxOperations.seen,
+  read: inboxOperations.read,
 };
 
 /** Performed by the daemon. */
@@ -102,6 +109,7 @@ export const BOARD_OPERATIONS: BoardOperations = {
   list_executors,
   launch_task,
   wait_tasks,
+  list_inbox,
   // For people only.
   remove_attempt,
   remove_project,

@@ -3,7 +3,7 @@
  * cancel, resume, fork and answer them. No behaviour.
  */
 import { z } from "zod";
-import { ANSWERERS, REPLIES } from "../model/answer.ts";
+import { ANSWERERS, DOORS, REPLIES } from "../model/answer.ts";
 import type { ErrorCode } from "../model/errors.ts";
 import { PHASES } from "../model/task.ts";
 import { isoTime, queueChoices, statusSchema, wholeCount } from "./fields.ts";
@@ -28,6 +28,10 @@ const progressSchema = z.object({
   cost: z.number().describe("in US dollars, as the host reports it"),
 });
 
+export const policySchema = z
+  .object({ until: isoTime, decision: z.enum(["allow", "deny"]), reason: z.string() })
+  .describe("what a written rule does if nobody has answered by then");
+
 const phaseDetailSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("retrying"), reason: z.string(), count: wholeCount }),
   z.object({
@@ -35,14 +39,21 @@ const phaseDetailSchema = z.discriminatedUnion("kind", [
     requestId: z.string(),
     asks: z.enum(["permission", "question"]),
     text: z.string(),
+    at: isoTime.optional().describe("when it was asked"),
+    seen: z.array(z.enum(DOORS)).optional().describe("where people have seen it"),
+    policy: policySchema.optional(),
   }),
   z
     .object({
       kind: z.literal("answered"),
       requestId: z.string(),
       reply: z.enum(REPLIES),
-      by: z.enum(ANSWERERS).describe("from where; host: the agent's own program, model: an agent over MCP"),
+      by: z
+        .enum(ANSWERERS)
+        .describe("from where; host: the agent's own program, model: an agent over MCP, policy: a written rule"),
+      who: z.string().optional().describe("the name of the token that it came with"),
       at: isoTime,
+      appliedAt: isoTime.optional().describe("when the agent then showed that it went on"),
     })
     .describe(
       "what was asked last, and how it was answered; stays when the run ends, until something else is to be said",

@@ -29,6 +29,7 @@ import type { Store, Transaction } from "./store.ts";
 import { readAgentTotals } from "./tasks/agent-totals.ts";
 import { lockBatchOf, readBatchRuns } from "./tasks/batches.ts";
 import { readHistory } from "./tasks/history.ts";
+import { readInboxTasks } from "./tasks/inbox.ts";
 import { addLaunch, readLaunches, removeLaunch } from "./tasks/launches.ts";
 import { readTasks } from "./tasks/list.ts";
 import {
@@ -89,6 +90,7 @@ export function kyselyStore(database: Database, lines: Lines = tableLines): Stor
     tasks: (query) => read((kysely) => readTasks(kysely, dialect, query)),
     owners: () => read(readOwners),
     ownerless: () => read(readOwnerless),
+    inboxTasks: (query) => read((kysely) => readInboxTasks(kysely, query)),
     batchRuns: (batchId, limit) => read((kysely) => readBatchRuns(kysely, batchId, limit)),
     runs: (taskId, limit) => read((kysely) => readRuns(kysely, taskId, limit)),
     run: (taskId, number) => read((kysely) => readRun(kysely, taskId, number)),

@@ -44,6 +44,21 @@ export interface TaskPage {
   total: number;
 }
 
+export interface InboxQuery {
+  /** Failed tasks that ended before this time are left out. */
+  failedAfter: number;
+  /** Of each kind, at most 200; default 100. */
+  limit?: number;
+}
+
+/** The texts of their runs are shortened. */
+export interface InboxTasks {
+  /** Live tasks in phase `waiting`, by their start. */
+  waiting: Task[];
+  /** Failed tasks that a person launched, uncleared, and whose end nobody has read; newest first. */
+  failed: Task[];
+}
+
 /** When one run of a task began and ended, without its result. */
 export interface RunSpan extends Pick<Run, "number" | "startedAt" | "endedAt" | "outcome"> {
   taskId: string;
@@ -294,6 +309,8 @@ export interface Store {
   owners(): Promise<string[]>;
   /** Live tasks that have no owner and do not wait for a runner; at most 200. */
   ownerless(): Promise<Task[]>;
+  /** The tasks that need a person. */
+  inboxTasks(query: InboxQuery): Promise<InboxTasks>;
   /** The runs of all tasks of a batch, oldest start first; at most `limit` (default and maximum 5,000). */
   batchRuns(batchId: string, limit?: number): Promise<RunSpan[]>;
   /** The runs of a task, newest first; at most `limit` (default 20). */

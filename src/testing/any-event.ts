@@ -3,7 +3,7 @@
  * combined at random; few run numbers and short sequences make realistic task histories likely.
  */
 import fc from "fast-check";
-import { ANSWERERS, REPLIES } from "../model/answer.ts";
+import { ANSWERERS, DOORS, REPLIES } from "../model/answer.ts";
 import type { Resumable, TaskEvent, TaskEventType } from "../model/events.ts";
 import type { Progress } from "../model/progress.ts";
 import { PHASES, type PhaseDetail, type Run, STATUSES, type Task, WAKES } from "../model/task.ts";
@@ -29,19 +29,37 @@ export const anyProgress: fc.Arbitrary<Progress> = fc.record({
   cost: fc.double({ min: 0, max: 1e6, noNaN: true }),
 });
 
+/** Few, so that receipts often belong to what was asked. */
+const request = fc.oneof(fc.constantFrom("r1", "r2"), text);
+
 type DetailKind = PhaseDetail["kind"];
 type DetailFields<Kind extends DetailKind> = Omit<Extract<PhaseDetail, { kind: Kind }>, "kind">;
 
 /** Complete, so that a new kind of detail does not compile without it. */
 const details: { [Kind in DetailKind]: fc.Arbitrary<DetailFields<Kind>> } = {
   retrying: fc.record({ reason: text, count: fc.integer({ min: 0, max: 4 }) }),
-  waiting: fc.record({ requestId: text, asks: fc.constantFrom("permission", "question"), text }),
-  answered: fc.record({
-    requestId: text,
-    reply: fc.constantFrom(...REPLIES),
-    by: fc.constantFrom(...ANSWERERS),
-    at: time,
-  }),
+  waiting: fc.record(
+    {
+      requestId: request,
+      asks: fc.constantFrom("permission", "question"),
+      text,
+      at: time,
+      seen: fc.subarray([...DOORS]),
+      policy: fc.record({ until: time, decision: fc.constantFrom("allow", "deny"), reason: text }),
+    },
+    { requiredKeys: ["requestId", "asks", "text"] },
+  ),
+  answered: fc.record(
+    {
+      requestId: request,
+      reply: fc.constantFrom(...REPLIES),
+      by: fc.constantFrom(...ANSWERERS),
+      who: text,
+      at: time,
+      appliedAt: time,
+    },
+    { requiredKeys: ["requestId", "reply", "by", "at"] },
+  ),
 };
 
 const detail: fc.Arbitrary<PhaseDetail | null> = fc.oneof(
@@ -129,6 +147,8 @@ export function anyTaskEvent(id: string): fc.Arbitrary<TaskEvent> {
     "run.failed": fc.record({ at: time, run, error: text, progress }),
     "run.cancelled": fc.record({ at: time, run, reason: text, progress }),
     "run.requeued": fc.record({ at: time, run, reason: text, progress: anyProgress }),
+    "request.seen": fc.record({ at: time, run, requestId: request, by: fc.constantFrom(...DOORS) }),
+    "request.applied": fc.record({ at: time, run, requestId: request }),
     "cancel.requested": fc.record({ at: time, run }),
     "result.retrieved": fc.record({ at: time }),
     "task.cleared": fc.record({ at: time }),

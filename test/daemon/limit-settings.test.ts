@@ -11,6 +11,7 @@ const USUAL = {
   maxConcurrent: 16,
   maxQueued: 200,
   maxDepth: 1,
+  rules: [],
   retention: { olderThanMs: undefined, keep: undefined },
 };
 
@@ -29,12 +30,14 @@ test("each is read in its unit", () => {
     ASYNCAGENTS_STALL_MINUTES: " 2 ",
     ASYNCAGENTS_KEEP_DAYS: "0.5",
     ASYNCAGENTS_KEEP_TASKS: "1000",
+    ASYNCAGENTS_POLICIES: '[{ "tool": "bash", "decision": "deny" }]',
   };
   expect(read(environment)).toEqual({
     limits: { runMs: 90_000, cost: 0.25, repeats: 9, stallMs: 120_000 },
     maxConcurrent: 4,
     maxQueued: 7,
     maxDepth: 2,
+    rules: [{ tool: "bash", decision: "deny" }],
     retention: { olderThanMs: 43_200_000, keep: 1_000 },
   });
 });
@@ -43,5 +46,16 @@ test("an invalid one is refused, never replaced by a default", () => {
   for (const given of ["many", "-1", "0", "1.5", "Infinity", "1e9"]) {
     const message = `ASYNCAGENTS_MAX_CONCURRENT is ${/^\d+(\.\d+)?$/.test(given) ? given : JSON.stringify(given)}: it must be a whole number, 1 or more.`;
     expect(() => read({ ASYNCAGENTS_MAX_CONCURRENT: given })).toThrow(message);
+  }
+});
+
+test("policies with a mistake are refused: nothing starts with other rules than those that were written", () => {
+  for (const given of [
+    "[",
+    "{}",
+    '[{ "decision": "allow", "tools": "bash" }]',
+    '[{ "decision": "ask", "minutes": 5 }]',
+  ]) {
+    expect(() => read({ ASYNCAGENTS_POLICIES: given })).toThrow("ASYNCAGENTS_POLICIES");
   }
 });

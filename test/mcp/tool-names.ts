@@ -24,4 +24,5 @@ export const EXTENDED_TOOLS = [
   "list_executors",
   "launch_task",
   "wait_tasks",
+  "list_inbox",
 ];

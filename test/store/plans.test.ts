@@ -157,6 +157,18 @@ describe("how SQLite reads", () => {
     expect(steps).toContain("USING COVERING INDEX notices_open");
   });
 
+  test("what needs a person is found through indexes of its own", async () => {
+    const [waiting = "", failed = ""] = await plans(({ inboxTasks }) => inboxTasks({ failedAfter: 5 }));
+    expect(waiting).toContain("USING INDEX tasks_waiting");
+    expect(failed).toContain(
+      "SEARCH tasks USING INDEX tasks_unread_failures (status=? AND parent_session_id=? AND completed_at>?)",
+    );
+    for (const steps of [waiting, failed]) {
+      expect(steps).not.toMatch(ALL_OF_A_TABLE);
+      expect(steps).not.toContain(SORTED);
+    }
+  });
+
   test("the history and the runs of a batch are ranges of indexes", async () => {
     const [started = "", durations = ""] = await plans(({ history }) => history(window));
     expect(

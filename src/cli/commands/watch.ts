@@ -7,8 +7,9 @@ import type { BackgroundTask } from "../../protocol/tasks.ts";
 import type { Command, Invocation } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
 import { liveEvents } from "../following/live-events.ts";
+import { listenToKeys } from "../terminal/keyboard.ts";
 import { LiveTable } from "../terminal/live-table.ts";
-import { isQuit, keysOf } from "../terminal/scroll-keys.ts";
+import { isQuit } from "../terminal/scroll-keys.ts";
 import { taskState } from "../terminal/task-table.ts";
 import { oneLine } from "../terminal/text.ts";
 
@@ -62,20 +63,4 @@ async function watchTable(invocation: Invocation): Promise<number> {
   }
   screen.hint("Running tasks keep running. List them: asyncagents ls");
   return signal.aborted ? EXIT.interrupted : EXIT.ok;
-}
-
-/** Returns a function that stops it. In raw mode Ctrl-C is an ordinary key. */
-function listenToKeys(press: (key: string) => void): () => void {
-  const { stdin } = process;
-  if (!stdin.isTTY) return () => {};
-  const onKey = (data: Buffer) => {
-    for (const key of keysOf(data.toString("latin1"))) press(key);
-  };
-  stdin.setRawMode(true);
-  stdin.on("data", onKey);
-  return () => {
-    stdin.off("data", onKey);
-    stdin.setRawMode(false);
-    stdin.pause();
-  };
 }

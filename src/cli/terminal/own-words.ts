@@ -36,6 +36,7 @@ const COMMAND_OF: Readonly<Record<BoardOperationName, string>> = {
   list_follow_ups: "attempt queued",
   update_repo: "project repo set",
   remove_repo: "project repo rm",
+  list_inbox: "inbox",
   list_approvals: "approvals",
   decide_approval: "approve",
   allow_directory: "approve",

@@ -4,7 +4,7 @@
 const ALL = 1_000_000;
 const ESCAPE = "\u001b";
 /** A key is an escape sequence, or one character. */
-const KEY = new RegExp(`${ESCAPE}\\[[\\d;]*[A-Za-z~]|${ESCAPE}O[A-Z]|.`, "gs");
+const KEY = new RegExp(`${ESCAPE}\\[[\\d;]*[A-Za-z~]|${ESCAPE}O[A-Z]|.`, "gsu");
 const QUIT = ["q", "Q", "\u0003", ESCAPE];
 
 const DOWN = ["j", `${ESCAPE}[B`, `${ESCAPE}OB`, "\r", "\n"];

@@ -21,10 +21,14 @@ import type { EngineContext } from "../context.ts";
 import type { Leftovers } from "./leftovers.ts";
 import type { Place } from "./slots.ts";
 
+export type RuleEffect = Extract<RunEffect, { type: "rule" }>;
+
 /** What a run needs from the driver of all runs. */
 export interface RunSurroundings {
   leftovers: Leftovers;
   announce(task: Task): void;
+  /** Answers a request as a written rule says; false if the host did not take it. */
+  rule(run: DrivenRun, effect: RuleEffect): Promise<boolean>;
   poll(soon: boolean): void;
   /** The run is over: nobody feeds it any more. */
   release(run: DrivenRun): void;
@@ -146,6 +150,8 @@ export class DrivenRun {
         return this.#abort(effect.purpose);
       case "write":
         return this.#write(effect.event);
+      case "rule":
+        return this.#rule(effect);
       case "announce":
         return announce(effect.task);
       case "poll":
@@ -241,6 +247,16 @@ export class DrivenRun {
       return;
     }
     await this.feed({ type: "aborted", purpose });
+  }
+
+  async #rule(effect: RuleEffect): Promise<void> {
+    let isTaken = false;
+    try {
+      isTaken = await this.#surroundings.rule(this, effect);
+    } catch (thrown) {
+      this.#logFailure("the answer of a policy was not delivered")(thrown);
+    }
+    if (!this.#isStopped) await this.feed({ type: "ruled", request: effect.request, isTaken });
   }
 
   async #write(event: TaskEvent): Promise<void> {

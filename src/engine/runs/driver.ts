@@ -3,20 +3,22 @@
  * of them at once, at most once in `pollMs`, since events may get lost. Decides nothing about a run: `step` in
  * src/model/live-run does. Invariant: it writes about a task only while the store says that this instance owns it.
  */
-import type { HostEvent, OpenRequest } from "../../hosts/host.ts";
+import { type HostEvent, type OpenRequest, type Reply, replyWord } from "../../hosts/host.ts";
 import type { ReplyWord } from "../../model/answer.ts";
 import { messageOf } from "../../model/errors.ts";
 import type { RunLimits } from "../../model/limits.ts";
 import { adopt } from "../../model/live-run/handover.ts";
 import type { RunInput } from "../../model/live-run/inputs.ts";
 import { isPrompted, isWanted, type LiveRun, launchedRun } from "../../model/live-run/live-run.ts";
+import { questionsIn } from "../../model/questions.ts";
+import { type Ruling, rulingOn } from "../../model/request-policy.ts";
 import type { Task } from "../../model/task.ts";
 import { settlesWithin } from "../../process/deadline.ts";
 import { KeyedQueue } from "../../process/keyed-queue.ts";
 import { LimitedQueue } from "../../process/limited-queue.ts";
 import { Answers } from "../answers.ts";
 import type { EngineContext } from "../context.ts";
-import { DrivenRun, momentOf, type RunSurroundings } from "./driven-run.ts";
+import { DrivenRun, momentOf, type RuleEffect, type RunSurroundings } from "./driven-run.ts";
 import { Leftovers } from "./leftovers.ts";
 import { Lull } from "./lull.ts";
 import { PollTimer } from "./poll-timer.ts";
@@ -64,6 +66,7 @@ export class Driver {
     this.#surroundings = {
       leftovers: this.#leftovers,
       announce: onEnded,
+      rule: (run, effect) => this.#rule(run, effect),
       poll: (soon) => this.#schedulePoll(soon),
       release: (run) => this.#release(run),
     };
@@ -242,8 +245,9 @@ export class Driver {
         return event.sessionId === run.sessionId ? event : null;
       case "session.answered":
         return this.#answered(run, [event.requestId], event.reply);
-      case "session.retrying":
       case "session.asked":
+        return { ...event, ruling: this.#rulingOn(run, event) };
+      case "session.retrying":
       case "tool.called":
       case "usage.counted":
       case "text.written":
@@ -254,6 +258,26 @@ export class Driver {
   #answered(run: DrivenRun, requestIds: readonly string[], reply?: ReplyWord): RunInput | null {
     if (!isPrompted(run.live) || requestIds.length === 0) return null;
     return { type: "session.answered", requestIds, answer: this.answers.heard(requestIds, reply) };
+  }
+
+  #rulingOn({ task: { agent } }: DrivenRun, { asks, tool }: Pick<OpenRequest, "asks" | "tool">): Ruling | null {
+    return rulingOn(this.#context.settings.rules, { agent, asks, tool });
+  }
+
+  /** Through the same line as the answers of people: whoever is second learns of the first. */
+  async #rule({ task }: DrivenRun, { request, decision, reason }: RuleEffect): Promise<boolean> {
+    const { host } = this.#context;
+    const { requestId, asks, text } = request;
+    const verdict =
+      decision === "allow"
+        ? ({ decision: "once", message: null } as const)
+        : ({ decision: "reject", message: reason } as const);
+    const reply: Reply =
+      asks === "question"
+        ? { kind: "question", answers: questionsIn(text).map(() => reason) }
+        : { kind: "permission", ...verdict };
+    const send = () => host.answer?.(task.sessionId, requestId, reply) ?? Promise.resolve(false);
+    return this.answers.give(requestId, { reply: replyWord(reply), by: "policy" }, send);
   }
 
   #schedulePoll(soon: boolean): void {
@@ -295,7 +319,7 @@ export class Driver {
       if (isPrompted(run.live) && request.sessionId !== run.sessionId)
         this.#descendants.set(request.sessionId, run.sessionId);
       const { requestId, asks, text } = request;
-      run.tell({ type: "request.found", requestId, asks, text });
+      run.tell({ type: "request.found", requestId, asks, text, ruling: this.#rulingOn(run, request) });
     }
     const ids = new Set(open.map(({ requestId }) => requestId));
     for (const [run, before] of known) {

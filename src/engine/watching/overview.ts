@@ -3,6 +3,7 @@
  * a total needs. Shows tasks of all parents; an engine shows a parent its own.
  */
 import { AsyncAgentsError } from "../../model/errors.ts";
+import { type InboxEntry, inboxOf } from "../../model/inbox.ts";
 import type { Message } from "../../model/message.ts";
 import type { Tokens } from "../../model/progress.ts";
 import { isLive, type Run, STATUSES, type Status, type Task } from "../../model/task.ts";
@@ -80,6 +81,14 @@ export class Overview {
 
   tasks(query: TaskQuery): Promise<TaskPage> {
     return this.#store.tasks(query);
+  }
+
+  /** What needs a person, oldest first. `isTruncated`: there are more than the store reads at once. */
+  async inbox({ failedAfter }: { failedAfter: number }): Promise<{ entries: InboxEntry[]; isTruncated: boolean }> {
+    const { waiting, failed } = await this.#store.inboxTasks({ failedAfter, limit: PAGE });
+    const approvals = await this.#store.board.approvals("requested", { limit: PAGE, after: null });
+    const isTruncated = [waiting, failed, approvals].some(({ length }) => length === PAGE);
+    return { entries: inboxOf({ waiting, failed, approvals }), isTruncated };
   }
 
   /** Whether an attempt of the board has this id; its tasks have it as the id of their batch. */

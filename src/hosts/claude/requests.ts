@@ -66,11 +66,12 @@ export class ClaudeRequests {
         ? questionsText(questionsIn(input)) || "a question"
         : (context.title ?? `${tool} ${JSON.stringify(input)}`);
     const above = runOf(sessionId) === sessionId ? [] : [runOf(sessionId)];
+    const about = asks === "permission" ? { tool: { name: tool, subjects: [subjectOf(input)] } } : {};
     const reply = await new Promise<Reply | null>((settle) => {
-      this.#open.set(requestId, { sessionId, above, requestId, asks, text, settle });
+      this.#open.set(requestId, { sessionId, above, requestId, asks, text, ...about, settle });
       signal.addEventListener("abort", () => settle(null), { once: true });
       if (signal.aborted) settle(null);
-      this.#emit({ type: "session.asked", sessionId, requestId, asks, text });
+      this.#emit({ type: "session.asked", sessionId, requestId, asks, text, ...about });
     });
     this.#open.delete(requestId);
     this.#emit({ type: "session.answered", sessionId, requestId, ...(reply && { reply: replyWord(reply) }) });
@@ -80,6 +81,12 @@ export class ClaudeRequests {
     if (reply && said === null) this.#refused.add(runOf(sessionId));
     return { behavior: "deny", message: said ?? "refused by a person", interrupt: said === null };
   }
+}
+
+/** What the tool wants to run, change or open. */
+function subjectOf(input: Record<string, unknown>): string {
+  const known = [input.command, input.file_path, input.notebook_path, input.path, input.url];
+  return known.find((value) => typeof value === "string") ?? JSON.stringify(input);
 }
 
 /** If an agent inside the session asked, the run is that of the session. */

@@ -46,6 +46,7 @@ const READERS: Record<string, Reader> = {
     requestId: text(p.id),
     asks: "permission",
     text: `${text(p.permission)}: ${list(p.patterns).map(text).join(", ")}`,
+    tool: { name: text(p.permission), subjects: list(p.patterns).map(text) },
   }),
   "question.asked": (p) => ({
     type: "session.asked",

@@ -154,8 +154,9 @@ export class ScriptedAnswers {
     const call = this.#call(turn, message, asks);
     const requestId = sessions.newId("req");
     const { promise, resolve } = Promise.withResolvers<Reply>();
-    this.#requests.set(requestId, { sessionId, requestId, asks, text, give: resolve });
-    emit({ type: "session.asked", sessionId, requestId, asks, text });
+    const about = asks === "permission" ? { tool: toolIn(text) } : {};
+    this.#requests.set(requestId, { sessionId, requestId, asks, text, ...about, give: resolve });
+    emit({ type: "session.asked", sessionId, requestId, asks, text, ...about });
     const reply = await unlessAborted(promise, turn.signal);
     this.#requests.delete(requestId);
     if (reply === undefined) return;
@@ -166,6 +167,12 @@ export class ScriptedAnswers {
     call.error = said ?? "a person refused";
     message.last = said === null;
   }
+}
+
+/** A permission in the form `tool: what it wants`. */
+function toolIn(text: string): { name: string; subjects: string[] } {
+  const [, name = "", subject = text] = /^(\w+): (.*)$/s.exec(text) ?? [];
+  return { name, subjects: [subject] };
 }
 
 /** What the agent is told about a reply; null for a rejection. */

@@ -28,6 +28,18 @@ export const ownHandlers: StatusHandlers<"cancel" | "remove" | "attach"> = {
   },
 };
 
+/** Programs that poll are no readers: only people leave receipts. */
+export const receiptHandlers: StatusHandlers<"seen" | "read"> = {
+  async seen({ overview, desk }, { id, input: { requestId, via = "api" }, origin }) {
+    assertReader(origin);
+    return wireTask(await desk.see(await overview.task(id), requestId, via));
+  },
+  async read({ overview, desk }, { id, origin }) {
+    assertReader(origin);
+    return wireTask(await desk.markRead(await overview.task(id)));
+  },
+};
+
 export const controlHandlers: RemoteHandlers<"launch" | "resume" | "fork" | "tell" | "answer"> = {
   async launch(context, call) {
     const { overview, desk, remote } = context;
@@ -95,6 +107,10 @@ function queuedLaunch(
     throw new AsyncAgentsError("invalid_input", message, { details: { parameter: "directory" } });
   }
   return { ...rest, host: host ?? "opencode", directory, choices: queue, ...(model !== undefined && { model }) };
+}
+
+function assertReader(origin: CallOrigin): void {
+  if (!isPerson(origin)) throw new AsyncAgentsError("not_allowed", "Only a person can have seen it, and not an agent.");
 }
 
 /** Models launch through the board, which knows where they may work and what they may use. */

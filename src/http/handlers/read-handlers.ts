@@ -16,6 +16,7 @@ import {
   TEXT_CHARS,
   wireDetail,
   wireGroup,
+  wireInboxEntry,
   wireRun,
   wireRunner,
   wireTask,
@@ -25,11 +26,12 @@ import { readLogs } from "./logs.ts";
 import type { StatusCall, StatusHandlers } from "./status-handler.ts";
 
 const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
 const LOCAL_USER = { name: "local user", role: "admin", door: "local" } as const;
 
 type ReadName = Exclude<
   StatusOperationName,
-  "launch" | "cancel" | "remove" | "attach" | "resume" | "fork" | "tell" | "answer"
+  "launch" | "cancel" | "remove" | "attach" | "resume" | "fork" | "tell" | "answer" | "seen" | "read"
 >;
 
 export const readHandlers: StatusHandlers<ReadName> = {
@@ -56,6 +58,11 @@ export const readHandlers: StatusHandlers<ReadName> = {
   history: readHistory,
   usage: readUsage,
   events: ({ stream }, { request, caller }) => stream(request, caller),
+  async inbox({ overview, now }, { input: { limit, failedHours } }) {
+    const { entries, isTruncated } = await overview.inbox({ failedAfter: now() - failedHours * HOUR_MS });
+    const shown = entries.slice(0, limit).map(wireInboxEntry);
+    return { entries: shown, total: entries.length, isTruncated: isTruncated || entries.length > limit };
+  },
   async health({ overview, version, startedAt, now }) {
     const uptime = (now() - startedAt) / 1000;
     return { status: "ok", uptime, version, taskCount: await overview.taskCount(), pid: process.pid };

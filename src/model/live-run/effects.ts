@@ -4,7 +4,7 @@
  */
 import type { TaskEvent } from "../events.ts";
 import type { Task } from "../task.ts";
-import type { LiveRun, StopAttempt } from "./live-run.ts";
+import type { LiveRun, StopAttempt, Waiting } from "./live-run.ts";
 
 export type RunEffect =
   | { type: "condense" }
@@ -15,6 +15,8 @@ export type RunEffect =
   | { type: "abort"; purpose: AbortPurpose }
   /** An event for `transition`; writes of one run keep their order. */
   | { type: "write"; event: TaskEvent }
+  /** Give the answer of a written rule. */
+  | { type: "rule"; request: Waiting; decision: "allow" | "deny"; reason: string }
   /** The task has ended, or needs attention. */
   | { type: "announce"; task: Task }
   /** `soon`: as soon as the last poll is long enough ago. */

@@ -5,11 +5,11 @@
  */
 import type { TaskEvent } from "../events.ts";
 import type { Evidence } from "../evidence.ts";
-import type { PhaseDetail } from "../task.ts";
+import type { Ruling } from "../request-policy.ts";
 import type { Transition } from "../transition.ts";
 import type { WorkReport } from "./activity.ts";
 import type { AbortPurpose, InspectPurpose, WakeName } from "./effects.ts";
-import type { Waiting } from "./live-run.ts";
+import type { Answered, Waiting } from "./live-run.ts";
 
 export type RunInput =
   | TurnInput
@@ -38,10 +38,11 @@ export type SessionTreeInput =
   | { type: "session.retrying"; reason: string; count: number }
   | ({ type: "session.asked" } & Request)
   /** `answer`: who answered what, where that is known. */
-  | { type: "session.answered"; requestIds: readonly string[]; answer: PhaseDetail | null }
+  | { type: "session.answered"; requestIds: readonly string[]; answer: Answered | null }
   | WorkReport;
 
-type Request = Omit<Waiting, "kind">;
+/** `ruling`: what a written rule says about it. */
+type Request = Pick<Waiting, "requestId" | "asks" | "text"> & { ruling?: Ruling | null };
 
 /** What a poll found. */
 export type PollInput =
@@ -76,5 +77,7 @@ export type ResultInput =
   | { type: "inspect.failed"; purpose: InspectPurpose; isGone: boolean }
   | { type: "aborted"; purpose: AbortPurpose }
   | { type: "abort.failed"; purpose: AbortPurpose; isGone: boolean; error: string }
+  /** Whether the host took the answer of a rule. */
+  | { type: "ruled"; request: Waiting; isTaken: boolean }
   | { type: "written"; event: TaskEvent; outcome: Transition }
   | { type: "write.failed"; event: TaskEvent };

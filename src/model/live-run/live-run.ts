@@ -8,12 +8,13 @@ import type { TaskEvent } from "../events.ts";
 import { CANCELLED, type Verdict } from "../evidence.ts";
 import type { Limits } from "../limits.ts";
 import type { Progress } from "../progress.ts";
-import type { Phase, PhaseDetail, Task } from "../task.ts";
+import type { Phase, PhaseDetail, Task, WaitingDetail } from "../task.ts";
 import { type Activity, noActivity } from "./activity.ts";
 import type { Moment } from "./moment.ts";
 
 /** Something that the agent asks a person. */
-export type Waiting = Extract<PhaseDetail, { kind: "waiting" }>;
+export type Waiting = WaitingDetail;
+export type Answered = Extract<PhaseDetail, { kind: "answered" }>;
 
 /**
  * How far a run has come. `isEndHeard`: the host reported an end before it confirmed the prompt; it is checked after
@@ -90,6 +91,10 @@ export interface LiveRun {
   readonly requests: ReadonlyMap<string, Waiting>;
   /** A list of open requests that was read too early does not ask these again. */
   readonly answered: ReadonlySet<string>;
+  /** Requests for which the answer of a written rule is on its way to the host. */
+  readonly ruling: ReadonlySet<string>;
+  /** The request whose answer is recorded, until the agent shows that it went on. */
+  readonly applying: string | null;
   /** When the host said that the session is idle, if it has said nothing to the contrary since. */
   readonly idleHeardAt: number | null;
   /** An error that the host reported outside of the session's messages. */
@@ -118,6 +123,8 @@ export function launchedRun(task: Task, limits: Limits): LiveRun {
     activity: noActivity(task.run.before, task.progress.lastUpdate),
     requests: new Map(),
     answered: new Set(),
+    ruling: new Set(),
+    applying: null,
     idleHeardAt: null,
     announced: null,
     isHostDead: false,

@@ -1,8 +1,9 @@
 /** How the phase of a live run changes, and what it waits for: requests, their answers, signs of work. Pure. */
+import type { Ruling } from "../request-policy.ts";
 import type { Phase, PhaseDetail } from "../task.ts";
 import { counted, unblocked, type WorkReport } from "./activity.ts";
-import { type RunStep, unchanged } from "./effects.ts";
-import { isWanted, type LiveRun, openRequest, type Waiting } from "./live-run.ts";
+import { type RunStep, then, unchanged } from "./effects.ts";
+import { type Answered, isWanted, type LiveRun, openRequest, type Waiting } from "./live-run.ts";
 import type { Moment } from "./moment.ts";
 
 /** Progress is written at most this often. */
@@ -47,26 +48,76 @@ export function retry(run: LiveRun, { reason, count }: { reason: string; count: 
   return enterPhase(run, "retrying", { kind: "retrying", reason, count }, at);
 }
 
-/** It works again, unless a request is still open. */
-function resumeWork(run: LiveRun, at: Moment, answer: PhaseDetail | null = null): RunStep {
+/** It works again, unless a request is still open. An answer is recorded even if another request follows it. */
+function resumeWork(run: LiveRun, at: Moment, answer: Answered | null = null): RunStep {
   const open = openRequest(run);
-  return enterPhase(run, open === null ? "working" : "waiting", open ?? answer, at);
+  if (open === null) return enterPhase(run, "working", answer, at);
+  if (answer === null) return enterPhase(run, "waiting", open, at);
+  return then(enterPhase(run, "working", answer, at), (next) => enterPhase(next, "waiting", open, at));
 }
 
-export function ask(run: LiveRun, { requestId, asks, text }: Omit<Waiting, "kind">, at: Moment): RunStep {
-  const waiting = { kind: "waiting", requestId, asks, text } as const;
+/** A rule that decides at once is followed; a person is asked only if the host does not take its answer. */
+export function ask(run: LiveRun, { ruling = null, ...asked }: Asked, at: Moment): RunStep {
+  const { requestId, asks, text } = asked;
+  const request: Waiting = { kind: "waiting", requestId, asks, text, at: at.wall };
+  if (ruling === null) return wait(run, request, at);
+  const { decision, reason, afterMs } = ruling;
+  if (afterMs === 0) return follow(run, request, { decision, reason });
+  return wait(run, { ...request, policy: { until: at.wall + afterMs, decision, reason } }, at);
+}
+
+type Asked = Pick<Waiting, "requestId" | "asks" | "text"> & { ruling?: Ruling | null };
+
+function wait(run: LiveRun, request: Waiting, at: Moment): RunStep {
   const activity = run.requests.size === 0 ? { ...run.activity, askedAt: at.awake } : run.activity;
-  const requests = new Map(run.requests).set(requestId, waiting);
-  return enterPhase({ ...run, activity, requests }, "waiting", waiting, at);
+  const requests = new Map(run.requests).set(request.requestId, request);
+  return enterPhase({ ...run, activity, requests }, "waiting", request, at);
 }
 
-export function answer(run: LiveRun, requestIds: readonly string[], detail: PhaseDetail | null, at: Moment): RunStep {
+function follow(run: LiveRun, request: Waiting, { decision, reason }: Pick<Ruling, "decision" | "reason">): RunStep {
+  const ruling = new Set(run.ruling).add(request.requestId);
+  return { run: { ...run, ruling }, effects: [{ type: "rule", request, decision, reason }] };
+}
+
+/**
+ * Nobody answered in time. Times are on the wall clock: they outlive the process that the agent asked in. One at a
+ * time: the next poll sees to the next.
+ */
+export function followDue(run: LiveRun, at: Moment): RunStep {
+  if (run.cancelReason !== null || !isWanted(run)) return unchanged(run);
+  for (const request of run.requests.values()) {
+    const { requestId, policy } = request;
+    if (policy && policy.until <= at.wall && !run.ruling.has(requestId)) return follow(run, request, policy);
+  }
+  return unchanged(run);
+}
+
+/** If the host did not take the answer, a person is asked. What is open and due is tried again by the next poll. */
+export function ruled(run: LiveRun, request: Waiting, isTaken: boolean, at: Moment): RunStep {
+  const { requestId } = request;
+  const ruling = new Set([...run.ruling].filter((id) => id !== requestId));
+  const after = { ...run, ruling };
+  const isKnown = run.requests.has(requestId) || run.answered.has(requestId);
+  return isTaken || isKnown ? unchanged(after) : wait(after, request, at);
+}
+
+export function answer(run: LiveRun, requestIds: readonly string[], detail: Answered | null, at: Moment): RunStep {
   if (requestIds.length === 0) return unchanged(run);
   const requests = new Map([...run.requests].filter(([id]) => !requestIds.includes(id)));
   const isUnblocked = run.requests.size > 0 && requests.size === 0;
   const activity = isUnblocked ? unblocked(run.activity, at) : run.activity;
   const answered = new Set([...run.answered, ...requestIds]);
-  return resumeWork({ ...run, activity, requests, answered }, at, detail);
+  // While another request is open, a sign of work may come from beside the answered one.
+  const applying = requests.size === 0 ? (detail?.requestId ?? null) : null;
+  return resumeWork({ ...run, activity, requests, answered, applying }, at, detail);
+}
+
+/** After an answer, the first sign of work is its receipt. */
+function applied(run: LiveRun, at: Moment): RunStep {
+  const { applying: requestId, number } = run;
+  if (requestId === null) return unchanged(run);
+  const event = { type: "request.applied", at: at.wall, run: number, requestId } as const;
+  return { run: { ...run, applying: null }, effects: [{ type: "write", event }] };
 }
 
 /** The host says that the session is busy. */
@@ -77,6 +128,6 @@ export function busy(run: LiveRun, at: Moment): RunStep {
 /** A sign of work: counted, and written with others. */
 export function observe(run: LiveRun, report: WorkReport, at: Moment): RunStep {
   const seen = { ...run, activity: counted(run.activity, report, at), isSaving: true };
-  const { run: after, effects } = isEndedBy(run, "work") ? resumeWork(seen, at) : unchanged(seen);
+  const { run: after, effects } = isEndedBy(run, "work") ? resumeWork(seen, at) : applied(seen, at);
   return { run: after, effects: run.isSaving ? effects : [...effects, { type: "wake", name: "save", ms: SAVE_MS }] };
 }

@@ -40,7 +40,7 @@ import {
 import type { OwnSessionInput, PollInput, ResultInput, RunInput, SessionTreeInput } from "./inputs.ts";
 import { isOver, isPrompted, type LiveRun, openRequest, seenAtWork } from "./live-run.ts";
 import type { Moment } from "./moment.ts";
-import { answer, ask, busy, enterPhase, observe, phaseAgain, retry } from "./phases.ts";
+import { answer, ask, busy, enterPhase, followDue, observe, phaseAgain, retry, ruled } from "./phases.ts";
 
 export function step(run: LiveRun, input: RunInput, at: Moment): RunStep {
   if (isOver(run)) return afterTheEnd(run, input);
@@ -125,13 +125,17 @@ function hostEnded(run: LiveRun, reason: string): RunStep {
 function polled(run: LiveRun, input: PollInput, at: Moment): RunStep {
   switch (input.type) {
     case "request.found": {
-      const isKnown = run.requests.has(input.requestId) || run.answered.has(input.requestId);
+      const { requestId } = input;
+      const isKnown = [run.requests, run.answered, run.ruling].some((known) => known.has(requestId));
       return isPrompted(run) && !isKnown ? ask(seenAtWork(run, at), input, at) : unchanged(run);
     }
     case "status.read":
       return statusRead(run, input, at);
     case "poll.done":
-      return then(phaseAgain(run), (next) => checkLimits(next, input.hasTasks, at));
+      return then(
+        then(phaseAgain(run), (next) => followDue(next, at)),
+        (next) => checkLimits(next, input.hasTasks, at),
+      );
   }
 }
 
@@ -193,6 +197,8 @@ function resulted(run: LiveRun, input: ResultInput, at: Moment): RunStep {
     case "aborted":
     case "abort.failed":
       return aborted(run, input, at);
+    case "ruled":
+      return ruled(run, input.request, input.isTaken, at);
     case "written":
       return written(run, input.event, input.outcome);
     case "write.failed":
@@ -245,6 +251,7 @@ const RESULTS: ReadonlySet<string> = new Set<ResultInput["type"]>([
   "inspect.failed",
   "aborted",
   "abort.failed",
+  "ruled",
   "written",
   "write.failed",
 ]);

@@ -25,6 +25,7 @@ import { feedOrder } from "./14-feed-order.ts";
 import { wakes } from "./15-wake.ts";
 import { runnersTable } from "./16-runners.ts";
 import { indexesForMany } from "./17-many-tasks.ts";
+import { inboxIndexes } from "./18-inbox.ts";
 
 type Migration = (kysely: Kysely<Schema>, dialect: Dialect) => Promise<void>;
 
@@ -46,6 +47,7 @@ const MIGRATIONS: readonly Migration[] = [
   wakes,
   runnersTable,
   indexesForMany,
+  inboxIndexes,
 ];
 
 /** The version that this code reads and writes. */

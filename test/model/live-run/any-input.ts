@@ -11,6 +11,19 @@ import { sampleTask } from "./walk.ts";
 
 const text = fc.constantFrom("", "one", "two");
 const request = { requestId: text, asks: fc.constantFrom("permission" as const, "question" as const), text };
+const ruling = fc.record({
+  decision: fc.constantFrom("allow" as const, "deny" as const),
+  reason: text,
+  afterMs: fc.constantFrom(0, 5, 1_000_000),
+});
+const asked = { ...request, ruling: fc.option(ruling, { nil: null }) };
+const answered = fc.record({
+  kind: fc.constant("answered" as const),
+  requestId: text,
+  reply: fc.constant("rejected" as const),
+  by: fc.constant("policy" as const),
+  at: fc.nat(),
+});
 const retrying = { reason: text, count: fc.nat({ max: 3 }) };
 
 export const anyEvidence: fc.Arbitrary<Evidence> = fc.record({
@@ -63,13 +76,16 @@ const inputs: { [Type in RunInput["type"]]: fc.Arbitrary<Fields<Type>> } = {
   "session.deleted": fc.constant({}),
   "prompt.seen": fc.constant({}),
   "session.retrying": fc.record(retrying),
-  "session.asked": fc.record(request),
-  "session.answered": fc.record({ requestIds: fc.array(text, { maxLength: 2 }), answer: fc.constant(null) }),
+  "session.asked": fc.record(asked),
+  "session.answered": fc.record({
+    requestIds: fc.array(text, { maxLength: 2 }),
+    answer: fc.option(answered, { nil: null }),
+  }),
   "tool.called": fc.record({ sessionId: text, callId: text, name: text, input: fc.constantFrom({}, undefined, 1n) }),
   "usage.counted": anyProgress.map(({ tokens, cost }) => ({ messageId: "m", tokens, cost })),
   "text.written": fc.constant({}),
   "host.ended": fc.record({ reason: text }),
-  "request.found": fc.record(request),
+  "request.found": fc.record(asked),
   "status.read": fc.record({
     status: fc.oneof(
       fc.constantFrom(null, { state: "busy" as const }),
@@ -91,6 +107,10 @@ const inputs: { [Type in RunInput["type"]]: fc.Arbitrary<Fields<Type>> } = {
   "inspect.failed": fc.record({ purpose: anyInspectPurpose, isGone: fc.boolean() }),
   aborted: fc.record({ purpose: anyAbortPurpose }),
   "abort.failed": fc.record({ purpose: anyAbortPurpose, isGone: fc.boolean(), error: text }),
+  ruled: fc.record({
+    request: fc.record({ kind: fc.constant("waiting" as const), ...request }),
+    isTaken: fc.boolean(),
+  }),
   written: fc.record({ event: anyWritten, outcome: anyOutcome }),
   "write.failed": fc.record({ event: anyWritten }),
 };

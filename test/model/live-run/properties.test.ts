@@ -272,7 +272,9 @@ describe("a run in a world that loses, repeats and fails", () => {
         // A phase whose write failed is written again, once.
         walk.feed({ type: "poll.done", hasTasks: false });
         walk.pass(10_000_000);
-        expect(walk.feed({ type: "poll.done", hasTasks: false }).effects).toEqual([]);
+        // A rule that was due in the meantime is followed.
+        const { effects } = walk.feed({ type: "poll.done", hasTasks: false });
+        expect(effects.filter(({ type }) => type !== "rule")).toEqual([]);
       }),
       { numRuns: 300 },
     );

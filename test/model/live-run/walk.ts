@@ -23,7 +23,17 @@ export const LIMITS: Limits = { ...DEFAULT_LIMITS, stallMs: 60_000, runMs: 600_0
 const UNSENT: ReadonlySet<LiveRun["stage"]["name"]> = new Set(["unstarted", "condensing"]);
 
 /** What the host does next. */
-export const WORK = ["begin", "call", "retry", "ask", "reply", "finish", "fail", "stop silently"] as const;
+export const WORK = [
+  "begin",
+  "call",
+  "retry",
+  "ask",
+  "ask a rule",
+  "reply",
+  "finish",
+  "fail",
+  "stop silently",
+] as const;
 type Work = (typeof WORK)[number];
 
 /** How an effect is answered. `lost`: it had its effect, and the answer says that nobody knows. */
@@ -172,6 +182,13 @@ export class Walk {
         host.requests.push(requestId);
         return [{ type: "session.asked", requestId, asks: "question", text: "?" }];
       }
+      case "ask a rule": {
+        const requestId = `r${++this.#requests}`;
+        host.requests.push(requestId);
+        // Every other rule gives people some time.
+        const ruling = { decision: "deny", reason: "no", afterMs: (this.#requests % 2) * 10_000 } as const;
+        return [{ type: "session.asked", requestId, asks: "permission", text: "?", ruling }];
+      }
       case "reply": {
         const requestIds = host.requests.splice(0);
         return requestIds.length > 0 ? [{ type: "session.answered", requestIds, answer: null }] : [];
@@ -212,6 +229,12 @@ export class Walk {
         if (outcome === "ok" || outcome === "lost") this.#abort();
         if (outcome === "ok") return { type: "aborted", purpose: effect.purpose };
         return { type: "abort.failed", purpose: effect.purpose, isGone: host.isGone, error };
+      case "rule": {
+        const { requestId } = effect.request;
+        const isOpen = host.requests.includes(requestId);
+        if (outcome === "ok" || outcome === "lost") host.requests = host.requests.filter((id) => id !== requestId);
+        return { type: "ruled", request: effect.request, isTaken: isOpen && outcome === "ok" };
+      }
       case "write": {
         const written = outcome === "ok" || outcome === "lost" ? this.#write(effect.event) : null;
         if (written === null || outcome === "lost") return { type: "write.failed", event: effect.event };
@@ -250,6 +273,7 @@ const IS_ANSWERED: Readonly<Record<RunEffect["type"], boolean>> = {
   inspect: true,
   abort: true,
   write: true,
+  rule: true,
   announce: false,
   poll: false,
   wake: false,

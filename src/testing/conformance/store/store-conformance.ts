@@ -24,7 +24,7 @@ import { queueSuite } from "./queue.ts";
 import { remoteCallSuite } from "./remote-calls.ts";
 import { runnersSuite } from "./runners.ts";
 import { LONG_TEST_TIMEOUT_MS, propertyTest, type StoreBed } from "./store-bed.ts";
-import { batchSuite, querySuite, taskSuite, transactionSuite } from "./tasks.ts";
+import { batchSuite, inboxSuite, querySuite, taskSuite, transactionSuite } from "./tasks.ts";
 import { transcriptSuite } from "./transcripts.ts";
 
 /** Opens another handle on the same store. */
@@ -52,6 +52,7 @@ export function storeConformance(name: string, makeStore: () => Promise<OpenStor
       await Promise.all(opened.splice(0).map((store) => store.close()));
     });
     describe("tasks", () => taskSuite(bed));
+    describe("inbox", () => inboxSuite(bed));
     describe("transactions", () => transactionSuite(bed));
     describe("queries", () => querySuite(bed));
     describe("pages", () => pageSuite(bed));

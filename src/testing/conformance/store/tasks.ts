@@ -44,6 +44,33 @@ export function taskSuite(bed: StoreBed): void {
   });
 }
 
+export function inboxSuite(bed: StoreBed): void {
+  test("the inbox has waiting tasks, and failed ones of people that nobody has read or cleared", async () => {
+    const store = await bed.fresh();
+    const failed = { type: "run.failed", at: 5_000, run: 0, error: "no", progress: null } as const;
+    const waiting = { kind: "waiting", requestId: "r", asks: "question", text: "?", at: 2_000 } as const;
+    for (const id of ["asks", "works", "answered"]) await create(store, id);
+    for (const id of ["asks", "answered"])
+      await store.apply(id, { type: "run.phased", at: 2_000, run: 0, phase: "waiting", detail: waiting });
+    await store.apply("answered", { type: "run.phased", at: 3_000, run: 0, phase: "working", detail: null });
+    for (const id of ["failed", "read", "cleared", "older", "again"]) {
+      await create(store, id, { parentSessionId: "" });
+      await store.apply(id, id === "older" ? { ...failed, at: 4_000 } : failed);
+    }
+    await create(store, "child");
+    await store.apply("child", failed);
+    await store.apply("read", { type: "result.retrieved", at: 6_000 });
+    await store.apply("cleared", { type: "task.cleared", at: 6_000 });
+    await store.apply("again", { ...resumed(6_000), allow: ["error"] });
+    const found = await store.inboxTasks({ failedAfter: 4_000 });
+    expect<unknown>(found.waiting).toEqual([await store.task("asks")]);
+    expect(found.failed.map(({ id }) => id)).toEqual(["failed"]);
+    const all = await store.inboxTasks({ failedAfter: 0, limit: 1 });
+    expect(all.failed.map(({ id }) => id)).toEqual(["failed"]);
+    expect((await store.inboxTasks({ failedAfter: 0 })).failed.map(({ id }) => id)).toEqual(["failed", "older"]);
+  });
+}
+
 export function transactionSuite(bed: StoreBed): void {
   test("a refusal and an exception write nothing", async () => {
     const store = await bed.fresh();

@@ -1,0 +1,98 @@
+/**
+ * What needs a person, as one list, oldest first: requests of live tasks, approvals, and runs that failed with nobody
+ * but a person to tell. Pure: what is undecided, the store finds; who may answer, the doors decide.
+ */
+import type { Door } from "./answer.ts";
+import type { Approval } from "./approval.ts";
+import { isBreach } from "./limits.ts";
+import type { Task } from "./task.ts";
+
+/** `limit`: a run was stopped at a limit. `failed`: any other failed run. */
+export const INBOX_KINDS = ["permission", "question", "approval", "failed", "limit"] as const;
+export type InboxKind = (typeof INBOX_KINDS)[number];
+
+/** What can be done about an entry, in the words of the operations. */
+export const INBOX_ANSWERS = [
+  "once",
+  "always",
+  "reject",
+  "text",
+  "decline",
+  "approve",
+  "deny",
+  "resume",
+  "read",
+] as const;
+export type InboxAnswer = (typeof INBOX_ANSWERS)[number];
+
+const ANSWERS: Record<InboxKind, readonly InboxAnswer[]> = {
+  permission: ["once", "always", "reject"],
+  question: ["text", "decline"],
+  approval: ["approve", "deny"],
+  failed: ["resume", "read"],
+  limit: ["resume", "read"],
+};
+
+export interface InboxEntry {
+  /** Stays the same while the entry is there. */
+  id: string;
+  kind: InboxKind;
+  /** Since when it waits. */
+  since: number;
+  /** What is asked, or what went wrong. */
+  text: string;
+  answers: readonly InboxAnswer[];
+  /** What it belongs to; null for an approval. */
+  task: Task | null;
+  /** Of a permission or a question. */
+  requestId: string | null;
+  approval: Approval | null;
+  seen: readonly Door[];
+}
+
+interface InboxSources {
+  /** Live tasks in phase `waiting`. */
+  waiting: readonly Task[];
+  /** Tasks whose newest run failed, and whose end nobody has read. */
+  failed: readonly Task[];
+  /** Requested and undecided. */
+  approvals: readonly Approval[];
+}
+
+export function inboxOf({ waiting, failed, approvals }: InboxSources): InboxEntry[] {
+  const entries = [...waiting.flatMap(requestEntry), ...failed.map(failedEntry), ...approvals.map(approvalEntry)];
+  return entries.sort((one, other) => one.since - other.since || (one.id < other.id ? -1 : 1));
+}
+
+function requestEntry(task: Task): InboxEntry[] {
+  const { phaseDetail: detail } = task;
+  if (detail?.kind !== "waiting") return [];
+  const { requestId, asks: kind, text, seen = [], at = task.progress.lastUpdate } = detail;
+  const id = `${task.id}/${requestId}`;
+  return [{ id, kind, since: at, text, answers: ANSWERS[kind], task, requestId, approval: null, seen }];
+}
+
+function failedEntry(task: Task): InboxEntry {
+  const text = task.run.error ?? "";
+  const kind = isBreach(text) ? "limit" : "failed";
+  const since = task.completedAt ?? task.startedAt;
+  const id = `${task.id}/run-${task.run.number}`;
+  return { id, kind, since, text, answers: ANSWERS[kind], task, requestId: null, approval: null, seen: [] };
+}
+
+function approvalEntry(approval: Approval): InboxEntry {
+  const { id, createdAt: since, kind, directory, script } = approval;
+  const what = kind === "setup" ? "run this script in each new worktree of" : "let agents work in";
+  const text = `${what} ${directory}${script === null ? "" : `\n${script}`}`;
+  return {
+    id,
+    kind: "approval",
+    since,
+    text,
+    answers: ANSWERS.approval,
+    task: null,
+    requestId: null,
+    approval,
+    seen: [],
+  };
+}

@@ -1,0 +1,92 @@
+import { describe, expect, test } from "bun:test";
+import { requestRulesSchema } from "../../src/engine/request-rules.ts";
+import { type RequestRule, rulingOn } from "../../src/model/request-policy.ts";
+
+/** What the rules say about a tool that wants these. */
+function said(rules: RequestRule[], name: string, ...subjects: string[]) {
+  return rulingOn(rules, { agent: "build", asks: "permission", tool: { name, subjects } })?.decision ?? "ask";
+}
+
+describe("rules about what agents ask", () => {
+  test("the first that fits decides; without one a person is asked", () => {
+    const rules: RequestRule[] = [
+      { tool: "bash", pattern: "git push*", decision: "ask" },
+      { tool: "bash", pattern: "git *", decision: "allow" },
+      { agent: "explore", decision: "allow" },
+      { tool: "webfetch", decision: "deny" },
+    ];
+    expect(said(rules, "bash", "git status")).toBe("allow");
+    expect(said(rules, "bash", "git push origin")).toBe("ask");
+    expect(said(rules, "bash", "rm x")).toBe("ask");
+    expect(said(rules, "webfetch", "https://x")).toBe("deny");
+    expect(
+      rulingOn(rules, { agent: "explore", asks: "permission", tool: { name: "edit", subjects: [] } }),
+    ).toMatchObject({
+      decision: "allow",
+      afterMs: 0,
+    });
+    expect(rulingOn([], { agent: "build", asks: "permission" })).toBeNull();
+  });
+
+  test("what is allowed is read narrowly: all that is wanted must fit, and a star chains no commands", () => {
+    const rules: RequestRule[] = [{ tool: "bash", pattern: "git *", decision: "allow" }];
+    expect(said(rules, "bash", "git status", "git diff")).toBe("allow");
+    expect(said(rules, "bash", "git status", "rm -rf /")).toBe("ask");
+    expect(said(rules, "bash")).toBe("ask");
+    for (const chained of ["; rm x", " && rm x", " | sh", " > /etc/x", "\nrm x", " $(rm x)", " `rm x`", " <(rm x)"])
+      expect([chained, said(rules, "bash", `git log${chained}`)]).toEqual([chained, "ask"]);
+    const files: RequestRule[] = [{ tool: "edit", pattern: "src/*", decision: "allow" }];
+    expect(said(files, "edit", "src/a/b.ts")).toBe("allow");
+    expect(said(files, "edit", "src/../../etc/passwd")).toBe("ask");
+    expect(said(files, "edit", "other/src/a.ts")).toBe("ask");
+    expect(said([{ tool: "bash", pattern: "a && b", decision: "allow" }], "bash", "a && b")).toBe("allow");
+    expect(
+      said([{ tool: "bash", decision: "ask", minutes: 1, otherwise: "allow", pattern: "git *" }], "bash", "git; x"),
+    ).toBe("ask");
+  });
+
+  test("what is denied is read widely: one that fits is enough", () => {
+    const rules: RequestRule[] = [{ tool: "bash", pattern: "*rm *", decision: "deny" }, { decision: "allow" }];
+    expect(said(rules, "bash", "git status", "sudo rm x")).toBe("deny");
+    expect(said(rules, "bash", "git status && rm x")).toBe("deny");
+    expect(said(rules, "bash", "git status")).toBe("allow");
+  });
+
+  test("a tool that the host does not name fits only rules for any tool", () => {
+    const request = { agent: "build", asks: "permission" } as const;
+    expect(rulingOn([{ tool: "bash", decision: "allow" }], request)).toBeNull();
+    expect(rulingOn([{ pattern: "x*", decision: "allow" }], request)).toBeNull();
+    expect(rulingOn([{ decision: "deny" }], request)?.decision).toBe("deny");
+  });
+
+  test("a time limit has its default, and the agent is told why", () => {
+    const rules: RequestRule[] = [{ decision: "ask", minutes: 30, otherwise: "deny", reason: "It is night." }];
+    expect(rulingOn(rules, { agent: "build", asks: "permission" })).toEqual({
+      decision: "deny",
+      afterMs: 1_800_000,
+      reason: "Nobody answered within 30 minutes. A policy denies this. It is night.",
+    });
+    const question = { agent: "build", asks: "question" } as const;
+    expect(rulingOn([{ tool: "question", decision: "ask", minutes: 1, otherwise: "deny" }], question)?.reason).toBe(
+      "Nobody answered within 1 minute. A policy leaves this to you. Decide yourself, or finish without an answer.",
+    );
+    // There is no answer to allow.
+    expect(rulingOn([{ decision: "allow" }], question)).toBeNull();
+  });
+
+  test("rules with mistakes are refused", () => {
+    for (const wrong of [
+      [{ decision: "perhaps" }],
+      [{ decision: "ask", minutes: 5 }],
+      [{ decision: "ask", otherwise: "allow" }],
+      [{ decision: "allow", minutes: 5, otherwise: "deny" }],
+      [{ decision: "allow", tools: "bash" }],
+      [{ decision: "allow", pattern: "*a*a*a*a*a*a*" }],
+      { decision: "allow" },
+    ])
+      expect([wrong, requestRulesSchema.safeParse(wrong).success]).toEqual([wrong, false]);
+    expect(
+      requestRulesSchema.safeParse([{ tool: "bash", decision: "ask", minutes: 5, otherwise: "deny" }]).success,
+    ).toBe(true);
+  });
+});
