@@ -5,6 +5,7 @@
 import { lazy, type RefObject, Suspense, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { ApprovalsBanner } from "./approvals/approvals-banner.tsx";
 import { BatchPage } from "./batch/batch-page.tsx";
+import { NeedsYou } from "./inbox/needs-you.tsx";
 import { ListPage } from "./list/list-page.tsx";
 import type { TaskPages } from "./list/task-pages.ts";
 import type { LiveFeed } from "./live/live-feed.ts";
@@ -13,7 +14,7 @@ import { Link } from "./routing/link.tsx";
 import { navigate, navigateToList, useRoute } from "./routing/location.ts";
 import { boardPath, type Route } from "./routing/route.ts";
 import { useAttemptIfLoaded, useItemIfKnown } from "./server/board-queries.ts";
-import { useStats, useTaskIfKnown } from "./server/queries.ts";
+import { useInbox, useStats, useTaskIfKnown } from "./server/queries.ts";
 import { useMay } from "./session/session.ts";
 import { ConnectionBanner } from "./shell/connection-banner.tsx";
 import { RequestAnnouncer } from "./shell/request-announcer.tsx";
@@ -63,6 +64,7 @@ export function App({ feed, allTasks }: AppProps) {
       </a>
       <TopBar route={route} connection={connection} onLaunch={openLaunch} onShortcuts={openShortcuts} />
       <ConnectionBanner connection={connection} />
+      <NeedsYou startsOpen={route.view === "list"} />
       <ApprovalsBanner />
       <TroubleBanner />
       <main
@@ -139,13 +141,18 @@ const TITLES: Record<Route["view"], string> = {
   unknown: "Not found",
 };
 
-/** The number of active tasks comes first, where even a narrow tab shows it; then what the page is about. */
+/**
+ * What needs a person comes first, where even a narrow tab shows it, or else the number of active tasks; then what the
+ * page is about.
+ */
 function useTitle(route: Route): void {
+  const needs = useInbox().data?.total ?? 0;
   const active = useStats().data?.activeTasks ?? 0;
   const name = useSubject(route) ?? TITLES[route.view];
   useEffect(() => {
-    document.title = `${active > 0 ? `(${active}) ` : ""}${visibleText(name)} · asyncagents`;
-  }, [active, name]);
+    const badge = needs > 0 ? `(!${needs}) ` : active > 0 ? `(${active}) ` : "";
+    document.title = `${badge}${visibleText(name)} · asyncagents`;
+  }, [needs, active, name]);
 }
 
 /** What the view shows, once it is loaded; null if it is not a single thing. */

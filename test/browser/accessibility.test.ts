@@ -109,6 +109,9 @@ test("axe finds no problem in any state, in both themes", async () => {
   const ended = (await bed.client.tasks({ status: ["completed"] })).tasks[0];
   const broken = (await bed.client.tasks({ status: ["error"] })).tasks[0];
   await look(found, "list", "/", "[role=row][data-task-id]");
+  await look(found, "needs you: a failed run", null, "[data-needs=failed] button:has-text('Mark as read')");
+  await page.locator("[data-needs=permission] > button").first().click();
+  await look(found, "needs you: a permission", null, "[data-needs=permission] button:has-text('Always allow')");
   await page.keyboard.press("j");
   await look(found, "list with a selection", null, "[role=row][aria-selected=true]");
   await look(found, "no match", "/?search=nothing-like-it", "h2");
@@ -145,7 +148,7 @@ test("axe finds no problem in any state, in both themes", async () => {
   await look(found, "launch", null, "dialog[open] :is(form, p)");
   await page.keyboard.press("Escape");
   await page.setViewportSize({ width: WIDTH_PX.phone, height: 800 });
-  await look(found, "list on a phone", "/", "[role=row][data-task-id]");
+  await look(found, "list on a phone, with what needs you", "/", "[data-needs]");
   await look(found, "stats on a phone", "/stats", "[data-runner]");
   await look(found, "task on a phone", `/tasks/${task.id}`, "[data-asks=permission]");
   await page.setViewportSize({ width: WIDTH_PX.wide, height: 800 });

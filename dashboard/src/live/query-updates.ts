@@ -14,6 +14,7 @@ import { TurningPoints } from "./turning-points.ts";
 
 const PACE_MS = 1000;
 const SLOW_PACE_MS = 5000;
+const INBOX_PACE_MS = 300;
 
 export function queryUpdates(queries: QueryClient): FeedListener {
   const invalidate = (queryKey: readonly string[]) => queries.invalidateQueries({ queryKey: [...queryKey] });
@@ -24,7 +25,11 @@ export function queryUpdates(queries: QueryClient): FeedListener {
   const logs = keyedPacers(PACE_MS, (id) => invalidate(queryKeys.logs(id)));
   const group = keyedPacers(PACE_MS, (id) => invalidate(queryKeys.group(id)));
   const children = keyedPacers(PACE_MS, (id) => invalidate(queryKeys.children(id)));
+  const inbox = pacer(INBOX_PACE_MS, () => invalidate(queryKeys.inbox));
   const turningPoints = new TurningPoints(({ status, run }) => `${status} ${run.number}`);
+  const requests = new TurningPoints(({ status, phaseDetail: detail, resultRetrievedAt, clearedAt }) =>
+    [status, detail?.kind === "waiting" && detail.requestId, resultRetrievedAt, clearedAt].join(),
+  );
   let isFirst = true;
 
   return {
@@ -32,6 +37,7 @@ export function queryUpdates(queries: QueryClient): FeedListener {
       if (!isFirst) void queries.invalidateQueries();
       isFirst = false;
       turningPoints.begin(snapshot.tasks);
+      requests.begin(snapshot.tasks);
       queries.setQueryData(queryKeys.stats, snapshot.stats);
     },
     onChange(type: TaskEventName, changed: BackgroundTask) {
@@ -41,6 +47,7 @@ export function queryUpdates(queries: QueryClient): FeedListener {
       const isOnItsWay = queries.isFetching({ queryKey: [...queryKeys.task(changed.id)] }) > 0;
       if (isOnItsWay || changed.shortened.length > 0) task(changed.id);
       logs(changed.id);
+      if (requests.hasTurned(changed)) inbox();
       group(changed.batchId);
       // Only a turning point changes a count, a run or a family; the many updates in between do not.
       if (!turningPoints.hasTurned(changed) && type === "task.updated") return;
@@ -49,6 +56,7 @@ export function queryUpdates(queries: QueryClient): FeedListener {
       history();
       if (changed.parentSessionID !== null) children(changed.parentSessionID);
     },
+    onBoard: inbox,
   };
 }
 

@@ -10,6 +10,7 @@ import { queryKeys } from "./query-keys.ts";
 
 const CHILDREN_LIMIT = 100;
 const RECENT_LIMIT = 30;
+const INBOX_LIMIT = 100;
 const TROUBLES_MS = 20_000;
 const RUNNERS_MS = 5_000;
 
@@ -32,6 +33,15 @@ export function pageQueries(): QueryClient {
 
 export function useStats() {
   return useQuery({ queryKey: queryKeys.stats, queryFn: ({ signal }) => readingClient.stats(signal) });
+}
+
+/** What needs a person, oldest first. */
+export function useInbox() {
+  return useQuery({
+    queryKey: queryKeys.inbox,
+    queryFn: ({ signal }) => readingClient.inbox({ limit: INBOX_LIMIT }, signal),
+    refetchOnWindowFocus: true,
+  });
 }
 
 /** Why a task waits for a runner changes without an event, as runners come and go. */

@@ -4,6 +4,7 @@
 
 export const queryKeys = {
   stats: ["stats"],
+  inbox: ["inbox"],
   history: ["history"],
   historyOf: (range: string) => ["history", range],
   instances: ["instances"],

@@ -14,7 +14,7 @@ export function Bell() {
     if (isOn) notificationChoice.choose("off");
     else setRefusal(await turnNotificationsOn());
   };
-  const title = refusal ?? (isOn ? "Notifications are on" : "Notify me when a task ends");
+  const title = refusal ?? (isOn ? "Notifications are on" : "Notify me when a task ends or needs me");
   return (
     <Button
       weight="quiet"

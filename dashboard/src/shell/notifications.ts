@@ -1,11 +1,12 @@
 /**
- * Desktop notifications about ended tasks while the page is hidden, if the user asked for them. Asks for the
- * browser's permission only on that click.
+ * Desktop notifications about ended tasks and about what tasks ask, while the page is hidden, if the user asked for
+ * them. Asks for the browser's permission only on that click.
  */
 import type { TaskEventName } from "../../../src/protocol/task-event-names.ts";
 import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 import { StoredChoice } from "../browser/stored-choice.ts";
 import type { FeedListener } from "../live/live-feed.ts";
+import { TurningPoints } from "../live/turning-points.ts";
 import { navigate } from "../routing/location.ts";
 import { taskPath } from "../routing/route.ts";
 import { visibleText } from "../wording/hidden-characters.ts";
@@ -31,19 +32,26 @@ export function areNotificationsOn(choice: string): boolean {
   return choice === "on" && "Notification" in window && Notification.permission === "granted";
 }
 
+const requests = new TurningPoints(({ phaseDetail: detail }) => (detail?.kind === "waiting" ? detail.requestId : ""));
+
 export const notifications: FeedListener = {
-  onSnapshot() {},
+  onSnapshot: ({ tasks }) => requests.begin(tasks),
   onChange(type, task) {
-    const word = ENDS[type];
+    const isAsking = requests.hasTurned(task) && task.phaseDetail?.kind === "waiting";
+    const word = isAsking ? "Needs you" : ENDS[type];
     if (!word || !document.hidden || !areNotificationsOn(notificationChoice.value())) return;
     notify(word, task);
   },
 };
 
+function bodyOf({ phaseDetail: detail, error, result, agent }: BackgroundTask): string {
+  return detail?.kind === "waiting" ? detail.text : (error ?? result ?? agent);
+}
+
 function notify(word: string, task: BackgroundTask): void {
   const shown = new Notification(visibleText(`${word}: ${task.description}`), {
-    body: visibleText((task.error ?? task.result ?? task.agent).slice(0, 160)),
-    tag: `${task.id}/${task.run.number}`,
+    body: visibleText(bodyOf(task).slice(0, 160)),
+    tag: `${task.id}/${task.run.number}/${word}`,
   });
   shown.onclick = () => {
     window.focus();

@@ -13,6 +13,7 @@ const KEYS = [
   [["j", "k"], "In a conversation: the next message, the previous message"],
   [["Home", "End"], "In a conversation: its first message, its newest message"],
   [["e"], "In a conversation: the next error"],
+  [["i"], "What needs you"],
   [["n"], "Launch a task"],
   [["Ctrl Enter"], "In a form: send it"],
   [["c"], "On the board: new work item"],

@@ -1,0 +1,87 @@
+/**
+ * What needs a person, in a real Chromium on the real daemon: above the list, in the tab's title and icon, answered with
+ * the keyboard alone, at the width of a desktop and of a phone.
+ */
+import { expect, test } from "bun:test";
+import { boardBed } from "./board-bed.ts";
+import { chromiumBed, type View } from "./page-bed.ts";
+
+const chromium = chromiumBed();
+const bed = boardBed({ "readme.txt": "hello\n" });
+
+const launch = async (prompt: string) =>
+  (await bed.client.operate("launch_task", { prompt, directory: bed.repo, executor: "SCRIPTED" })).handle;
+
+const strip = ({ page }: View) => page.getByRole("region", { name: "Needs you" });
+const entry = (view: View, title: string) => strip(view).locator("[data-needs]", { hasText: title });
+
+/** The page's own policy forbids Playwright to wait inside it. */
+async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
+  for (let looks = 0; looks < 800; looks++) {
+    if (await holds()) return;
+    await Bun.sleep(25);
+  }
+  throw new Error(`It never came to this: ${what}`);
+}
+
+const titled = ({ page }: View, title: RegExp) => until(String(title), async () => title.test(await page.title()));
+
+test("a permission, a question and a failed run are answered from the list with the keyboard alone", async () => {
+  const view = await chromium.open(`${bed.url}/`);
+  const { page } = view;
+  expect(await strip(view).count()).toBe(0);
+  const plain = await page.locator("link[rel=icon]").getAttribute("href");
+  const permission = await launch("Clean up\n!permit Delete the prices\n!say cleaned");
+  await entry(view, "Clean up").waitFor();
+  const question = await launch("Choose\n!ask Which colour?\n!say chosen");
+  const failed = await launch("Break\n!fail It went wrong.");
+  await titled(view, /^\(!3\) Tasks/);
+  expect(await page.locator("link[rel=icon]").getAttribute("href")).not.toBe(plain);
+  // The oldest is open, and the receipt says that it was seen here.
+  await strip(view).getByText("Delete the prices").waitFor();
+  const oldest = async () => (await bed.client.inbox()).entries[0];
+  await until("a receipt", async () => (await oldest())?.seen.includes("dashboard") ?? false);
+  expect((await bed.client.inbox()).entries.map(({ seen }) => seen)).toEqual([["dashboard"], [], []]);
+  await page.keyboard.press("i");
+  await page.locator("[data-needs=permission] > button:focus").waitFor();
+  // The link, the message, then the buttons; allowing takes a moment to be possible.
+  await strip(view).getByRole("button", { name: "Allow once" }).and(page.locator(":enabled")).waitFor();
+  for (let tabs = 0; tabs < 3; tabs++) await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await titled(view, /^\(!2\)/);
+  expect((await bed.client.task(permission)).phaseDetail).toMatchObject({ reply: "allowed once", by: "dashboard" });
+  await page.keyboard.press("i");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("blue");
+  await page.keyboard.press("Control+Enter");
+  await titled(view, /^\(!1\)/);
+  expect((await bed.client.task(question)).phaseDetail).toMatchObject({ reply: "answered", by: "dashboard" });
+  await strip(view).getByText("It went wrong.").waitFor();
+  await page.keyboard.press("i");
+  for (let tabs = 0; tabs < 2; tabs++) await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await strip(view).waitFor({ state: "detached" });
+  expect((await bed.client.task(failed)).resultRetrievedAt).not.toBeNull();
+  await titled(view, /^Tasks/);
+  expect(await page.locator("link[rel=icon]").getAttribute("href")).toContain("favicon");
+  expect(view.problems).toEqual([]);
+});
+
+test("on a phone it fits, and elsewhere than on the list it is one line", async () => {
+  const id = await launch(
+    "A task whose description is far too long for a phone\n!permit Delete all the prices in the whole shop",
+  );
+  const view = await chromium.open(`${bed.url}/`, { width: 390 });
+  const { page } = view;
+  await strip(view).getByRole("button", { name: "Allow once" }).waitFor();
+  expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(390);
+  await strip(view).getByRole("link", { name: "Open the task" }).click();
+  await page.waitForURL(/\/tasks\//);
+  await page.locator("[data-asks]").waitFor();
+  expect(await strip(view).locator("[data-needs]").count()).toBe(0);
+  await strip(view).getByRole("button", { name: "Needs you: 1" }).waitFor();
+  await bed.client.cancel(id);
+  await strip(view).waitFor({ state: "detached" });
+  expect(view.problems).toEqual([]);
+});
