@@ -1,6 +1,7 @@
 /**
  * `watch`: tasks as a table that is redrawn on every change, on the terminal's alternate screen, which leaves the
- * main screen untouched. If stdout is not a terminal, it prints one line per change. Read-only.
+ * main screen untouched. If stdout is not a terminal, it prints one line per change. Leaves a receipt for the request
+ * that it shows, and changes nothing else.
  */
 import { isLive } from "../../model/task.ts";
 import type { BackgroundTask } from "../../protocol/tasks.ts";
@@ -48,7 +49,12 @@ async function watchTable(invocation: Invocation): Promise<number> {
   const stop = AbortSignal.any([signal, quit.signal]);
   // Opened before the alternate screen, because it may print something.
   await connection.client();
-  const table = new LiveTable(invocation);
+  const seen = new Set<string>();
+  const table = new LiveTable(invocation, ({ id, phaseDetail: detail }) => {
+    if (detail?.kind !== "waiting" || seen.has(detail.requestId)) return;
+    seen.add(detail.requestId);
+    if (!detail.seen?.includes("command line")) void leaveReceipt(connection, id, detail.requestId);
+  });
   const unlisten = listenToKeys((key) => (isQuit(key) ? quit.abort() : table.scroll(key)));
   // The terminal is restored even if something else ends the command.
   process.once("SIGTERM", () => quit.abort());
@@ -63,4 +69,12 @@ async function watchTable(invocation: Invocation): Promise<number> {
   }
   screen.hint("Running tasks keep running. List them: asyncagents ls");
   return signal.aborted ? EXIT.interrupted : EXIT.ok;
+}
+
+/** A receipt that fails is no reason to disturb anybody. */
+async function leaveReceipt(connection: Invocation["connection"], id: string, requestId: string): Promise<void> {
+  await connection
+    .client()
+    .then((client) => client.seen(id, { requestId, via: "command line" }))
+    .catch(() => {});
 }

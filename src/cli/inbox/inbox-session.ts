@@ -96,7 +96,9 @@ export class InboxSession {
     this.#select(this.#entries[Math.max(0, Math.min(at, this.#entries.length - 1))]);
   }
 
+  /** By the person, who knows then what the next key is for. */
   #select(entry: WireInboxEntry | undefined): void {
+    this.#settledAt = 0;
     if (entry === undefined || entry === this.#selected) return;
     this.#selected = entry;
     this.#above = 0;

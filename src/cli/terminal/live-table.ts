@@ -1,6 +1,10 @@
-/** The table of `watch`: keeps the tasks that events tell of, and redraws itself. Draws only while it is started. */
+/**
+ * The table of `watch`: keeps the tasks that events tell of, marks those that need a person, and redraws itself. Draws
+ * only while it is started.
+ */
 import type { StreamEvent } from "../../client/event-stream.ts";
 import { isLive } from "../../model/task.ts";
+import { FAILED_HOURS } from "../../protocol/inbox.ts";
 import type { BackgroundTask } from "../../protocol/tasks.ts";
 import type { Invocation } from "../command.ts";
 import { scrollOf } from "./scroll-keys.ts";
@@ -13,9 +17,11 @@ const TICK_MS = 1000;
 const MAX_TASKS = 1000;
 /** Screen lines not used for tasks. */
 const FRAME_LINES = 4;
+const FAILED_MS = FAILED_HOURS * 3_600_000;
 
 export class LiveTable {
   readonly #invocation: Invocation;
+  readonly #onAsked: (task: BackgroundTask) => void;
   readonly #tasks = new Map<string, BackgroundTask>();
   /** All tasks in the store, including those not kept here. */
   #total = 0;
@@ -26,8 +32,10 @@ export class LiveTable {
   #tick: Timer | null = null;
   #offResize: () => void = () => {};
 
-  constructor(invocation: Invocation) {
+  /** `onAsked`: what this task asks is on the screen. */
+  constructor(invocation: Invocation, onAsked: (task: BackgroundTask) => void) {
     this.#invocation = invocation;
+    this.#onAsked = onAsked;
   }
 
   start(): void {
@@ -87,22 +95,33 @@ export class LiveTable {
     const rows = all.slice(this.#above, this.#above + this.#visible());
     const live = all.filter(({ status }) => isLive(status)).length;
     const asking = all.filter(({ phase }) => phase === "waiting");
-    const counts = `${live} running · ${asking.length} waiting for a person · ${this.#total} in total`;
-    const [first] = asking;
+    const needs = all.filter(needsPerson).length;
+    const counts = `${live} running · ${needs} ${needs === 1 ? "needs" : "need"} you · ${this.#total} in total`;
+    const first = asking.at(-1);
     const keys = all.length > rows.length ? "j/k scroll, q quits" : "q quits; tasks keep running";
     const foot = this.#note || (first ? `asyncagents answer ${shortId(first.id)}: ${question(first)}` : keys);
     const lines = [
       `${paint.bold("asyncagents")}  ${paint.dim(cutToWidth(counts, width - 14))}`,
       "",
       ...(rows.length > 0
-        ? tableLines(taskTableColumns(paint, Date.now(), width), rows, { width, paint })
+        ? tableLines(taskTableColumns(paint, Date.now(), width - 2), rows, { width: width - 2, paint }).map(
+            (line, at) => `${needsPerson(rows[at - 1]) ? paint.yellow("!") : " "} ${line}`,
+          )
         : [paint.dim('No tasks. Launch one: asyncagents run "prompt"')]),
     ];
     const below = all.length - this.#above - rows.length;
     const place = [...(this.#above > 0 ? [`${this.#above} above`] : []), ...(below > 0 ? [`${below} below`] : [])];
     const last = paint.dim(cutToWidth([...place, foot].join(" · "), width));
     screen.draw([...lines, last]);
+    if (first && !this.#note) this.#onAsked(first);
   }
+}
+
+/** It asks something, or it failed and nobody else is told: what `inbox` lists, as far as a task shows it. */
+function needsPerson(task: BackgroundTask | undefined): boolean {
+  if (task?.phase === "waiting") return true;
+  const isUnread = task?.resultRetrievedAt === null && task.clearedAt === null && task.parentSessionID === null;
+  return isUnread && task.status === "error" && Date.now() - Date.parse(task.completedAt ?? "") < FAILED_MS;
 }
 
 function question(task: BackgroundTask): string {
