@@ -1,6 +1,6 @@
 /**
- * What needs a person, in a real Chromium on the real daemon: above the list, in the tab's title and icon, answered with
- * the keyboard alone, at the width of a desktop and of a phone.
+ * What needs a person, in a real Chromium on the real daemon: above the list, in the tab's title and icon, answered
+ * with the keyboard alone, at the width of a desktop and of a phone.
  */
 import { expect, test } from "bun:test";
 import { boardBed } from "./board-bed.ts";

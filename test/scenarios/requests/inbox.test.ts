@@ -3,9 +3,9 @@
  * and by nobody else; and what becomes of it when the process is killed.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { createClient } from "../../src/client/client.ts";
-import { call, say } from "../../src/testing/models/script.ts";
-import { type Parent, World } from "./world.ts";
+import { createClient } from "../../../src/client/client.ts";
+import { call, say } from "../../../src/testing/models/script.ts";
+import { type Parent, World } from "../world.ts";
 
 const POLICIES = [
   { tool: "bash", pattern: "echo allowed*", decision: "allow" },
