@@ -194,3 +194,28 @@ test("a task is cleared once, and a resume brings it back with its totals and op
   expect(steps[4]?.outcome.task).toMatchObject({ ...again, run: { number: 1, before: progress, startedAt: 5 } });
   expect(live([born, end, resumed]).at(-1)?.outcome.task?.agent).toBe(newTask(ID).agent);
 });
+
+test("each place is recorded once as having seen a request, and an answer is applied once", () => {
+  const waiting = { kind: "waiting", requestId: "r", asks: "question", text: "?" } as const;
+  const answered = { kind: "answered", requestId: "r", reply: "answered", by: "api", at: 4 } as const;
+  const seen = { type: "request.seen", at: 3, run: 0, requestId: "r", by: "dashboard" } as const;
+  const applied = { type: "request.applied", at: 5, run: 0, requestId: "r" } as const;
+  const steps = live([
+    born,
+    seen,
+    { type: "run.phased", at: 2, run: 0, phase: "waiting", detail: waiting },
+    { ...seen, requestId: "another" },
+    seen,
+    seen,
+    { ...seen, by: "api" },
+    { ...seen, run: 1 },
+    applied,
+    { type: "run.phased", at: 4, run: 0, phase: "working", detail: answered },
+    seen,
+    applied,
+    applied,
+  ]);
+  expect(steps.map(({ outcome }) => outcome.changed)).toEqual([1, 0, 1, 0, 1, 0, 1, 0, 0, 1, 0, 1, 0].map(Boolean));
+  expect(steps[6]?.outcome.task?.phaseDetail).toEqual({ ...waiting, seen: ["dashboard", "api"] });
+  expect(steps.at(-1)?.outcome.task?.phaseDetail).toEqual({ ...answered, appliedAt: 5 });
+});
