@@ -48,7 +48,7 @@ export interface HostContext {
   history: History;
 }
 
-export interface SimulatedHost extends Required<Host> {
+export interface SimulatedHost extends Omit<Required<Host>, "steer"> {
   /** The machine that it is on. */
   readonly place: string;
   /** The program that runs now, or the last one. */
@@ -236,9 +236,9 @@ export function simulatedHost(context: HostContext): SimulatedHost {
       work.triedToStop(sessionId);
       return call(`abort ${sessionId}`, () => program.abort(sessionId));
     },
-    inspect: (sessionId, runMessageId) =>
+    inspect: (sessionId, runMessageId, steering) =>
       call(`inspect ${sessionId}`, () =>
-        scriptedEvidence(structuredClone(sessions.get(sessionId).messages), runMessageId),
+        scriptedEvidence(structuredClone(sessions.get(sessionId).messages), runMessageId, steering),
       ).then((evidence) => {
         work.read(sessionId);
         return evidence;

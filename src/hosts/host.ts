@@ -41,6 +41,9 @@ export interface PromptInput {
   maxCost?: number | null;
 }
 
+/** A message into a session at work. */
+export interface SteerInput extends Pick<PromptInput, "messageId" | "text" | "agent" | "model"> {}
+
 export interface NotifyInput {
   messageId: string;
   /** Shown to the person. */
@@ -138,8 +141,11 @@ export interface Host {
   prompt(sessionId: string, input: PromptInput): Promise<void>;
   /** Stops the session and the sessions that it opened itself. Does nothing if the session is idle. */
   abort(sessionId: string): Promise<void>;
-  /** Returns what the session shows about the run that began with this message. */
-  inspect(sessionId: string, runMessageId: string): Promise<Evidence>;
+  /**
+   * Returns what the session shows about the run that began with this message. `steering`: the ids of the messages that
+   * were sent into the run meanwhile; the turns that they caused are part of it.
+   */
+  inspect(sessionId: string, runMessageId: string, steering?: readonly string[]): Promise<Evidence>;
   /** All sessions of this instance that are not idle, in a single call. */
   statuses(): Promise<Map<string, HostStatus>>;
   messages(sessionId: string, page: { limit: number; before: string | null }): Promise<MessagePage>;
@@ -165,6 +171,11 @@ export interface Host {
    * Adds a message to a parent's session; resolves once it has arrived. Sending the same id again replaces the message.
    */
   notify?(sessionId: string, input: NotifyInput): Promise<void>;
+  /**
+   * Adds a message to a session at work; resolves once it is there. The agent reads it at its next step. It starts no
+   * turn: in a session that is idle by then it stays unread. Sending the same id again replaces the message.
+   */
+  steer?(sessionId: string, input: SteerInput): Promise<void>;
   /** Whether the session holds this complete message. */
   hasMessage?(sessionId: string, messageId: string): Promise<boolean>;
 }

@@ -4,6 +4,7 @@
  */
 import type { Door } from "./answer.ts";
 import type { Progress } from "./progress.ts";
+import type { SteeringEvent } from "./steering.ts";
 import type { Phase, PhaseDetail, Run, Task, TaskClone, Wake } from "./task.ts";
 
 /** The data needed to create a task. */
@@ -34,6 +35,7 @@ export type TaskEvent =
   /** After an answer, the agent showed that it went on. */
   | { type: "request.applied"; at: number; run: number; requestId: string }
   | { type: "cancel.requested"; at: number; run: number }
+  | SteeringEvent
   | { type: "result.retrieved"; at: number }
   | { type: "task.cleared"; at: number };
 

@@ -9,7 +9,10 @@ import { noProgress, type Progress } from "./progress.ts";
 export interface Evidence {
   /** The run's own prompt is in the session. */
   prompted: boolean;
-  /** The text of the first finished answer after the prompt that ended the turn. */
+  /**
+   * The text of the first finished answer that ended the turn, after the prompt and after every steering message that
+   * the agent took up.
+   */
   answer: { text: string } | null;
   /** The error of the newest answer. */
   error: { message: string; aborted: boolean } | null;
@@ -26,6 +29,8 @@ export interface Evidence {
   stoppedAt: { tool: string; message: string } | null;
   /** The progress of this run alone. */
   progress: Progress;
+  /** The steering messages, by their ids in the session, that the agent took up. */
+  taken: readonly string[];
 }
 
 /** Nothing seen yet. */
@@ -39,6 +44,7 @@ export function noEvidence(prompted: boolean): Evidence {
     worked: false,
     stoppedAt: null,
     progress: noProgress(0),
+    taken: [],
   };
 }
 

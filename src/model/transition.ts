@@ -78,6 +78,9 @@ export function transition(task: Task | null, event: TaskEvent): Transition {
       return end(task, "error", event, { result: null, error: event.error });
     case "run.cancelled":
       return end(task, "cancelled", event, { result: null, error: event.reason });
+    default:
+      // What is said to a run at work is part of it, and changes nothing that the task shows.
+      return changed(task);
   }
 }
 

@@ -45,6 +45,7 @@ import {
 import { readOwnerless, readOwners } from "./tasks/owners.ts";
 import { readParent, writeParent } from "./tasks/parents.ts";
 import { lockTask, readRun, readRuns, readTask } from "./tasks/reads.ts";
+import { readSteering, readSteeringMessage } from "./tasks/steering.ts";
 import { readUsage } from "./tasks/usage.ts";
 import { kyselyTranscripts } from "./transcripts/kysely-transcripts.ts";
 
@@ -94,6 +95,8 @@ export function kyselyStore(database: Database, lines: Lines = tableLines): Stor
     batchRuns: (batchId, limit) => read((kysely) => readBatchRuns(kysely, batchId, limit)),
     runs: (taskId, limit) => read((kysely) => readRuns(kysely, taskId, limit)),
     run: (taskId, number) => read((kysely) => readRun(kysely, taskId, number)),
+    steering: (taskId, run) => read((kysely) => readSteering(kysely, taskId, run)),
+    steeringMessage: (id) => read((kysely) => readSteeringMessage(kysely, id)),
     agentTotals: () => read(readAgentTotals),
     history: (query) => read((kysely) => readHistory(kysely, query)),
     usage: (query) => read((kysely) => readUsage(kysely, query)),

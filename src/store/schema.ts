@@ -22,6 +22,7 @@ export interface Schema extends BoardSchema, AccessSchema {
   runners: RunnersTable;
   remote_calls: RemoteCallsTable;
   transcripts: TranscriptsTable;
+  steering: SteeringTable;
   feed_end: FeedEndTable;
   sqlite_sequence: SqliteSequenceTable;
 }
@@ -268,6 +269,23 @@ interface TranscriptsTable {
   run: number;
   content: string;
   at: number;
+}
+
+/** What was said to runs at work. */
+interface SteeringTable {
+  id: string;
+  task_id: string;
+  run: number;
+  /** Its place among the messages of its run. */
+  number: number;
+  text: string;
+  said_by: string;
+  state: string;
+  message_id: string | null;
+  reason: string | null;
+  accepted_at: number;
+  sent_at: number | null;
+  settled_at: number | null;
 }
 
 /** PostgreSQL only: one row, the last place of the feed that was given. */

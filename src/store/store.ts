@@ -6,6 +6,7 @@
 
 import type { NewTask, TaskEvent } from "../model/events.ts";
 import type { Tokens } from "../model/progress.ts";
+import type { SteeringMessage } from "../model/steering.ts";
 import type { Run, Status, Task } from "../model/task.ts";
 import type { Applied, NoticeIntent, Refused, Transition } from "../model/transition.ts";
 import type { LeasedProcess } from "../process/liveness.ts";
@@ -317,6 +318,10 @@ export interface Store {
   runs(taskId: string, limit?: number): Promise<Run[]>;
   /** One run of a task. */
   run(taskId: string, number: number): Promise<Run | null>;
+
+  /** What was said to a run of a task, in order; without a run, the newest 100 messages of all runs. */
+  steering(taskId: string, run?: number): Promise<SteeringMessage[]>;
+  steeringMessage(id: string): Promise<SteeringMessage | null>;
 
   /** The totals of each agent's tasks, by the agent's name; at most 1,000 agents. Cheap: stored, not counted. */
   agentTotals(): Promise<AgentTotals[]>;

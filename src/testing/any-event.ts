@@ -125,6 +125,7 @@ export function anyTaskEvent(id: string): fc.Arbitrary<TaskEvent> {
   const newTask = fc.record({ id: fc.constant(id), sessionId: text, prompt: text, messageId: text, ...about });
   const allow = fc.subarray<Resumable[number]>(["error", "cancelled"]);
   const progress = maybe(anyProgress);
+  const steeringId = fc.constantFrom("one", "two").map((name) => `${name} of ${id}`);
   const events: { [Type in TaskEventType]: fc.Arbitrary<Omit<Extract<TaskEvent, { type: Type }>, "type">> } = {
     "task.created": fc.record({ at: time, task: newTask }),
     "task.imported": fc.record({ at: time, task: anyTask(id) }),
@@ -150,6 +151,11 @@ export function anyTaskEvent(id: string): fc.Arbitrary<TaskEvent> {
     "request.seen": fc.record({ at: time, run, requestId: request, by: fc.constantFrom(...DOORS) }),
     "request.applied": fc.record({ at: time, run, requestId: request }),
     "cancel.requested": fc.record({ at: time, run }),
+    "steer.accepted": fc.record({ at: time, run, id: steeringId, text, by: text }),
+    "steer.sent": fc.record({ at: time, run, id: steeringId, messageId: text }),
+    "steer.delivered": fc.record({ at: time, run, id: steeringId }),
+    "steer.failed": fc.record({ at: time, run, id: steeringId, reason: text }),
+    "steer.cancelled": fc.record({ at: time, run, id: steeringId, by: text }),
     "result.retrieved": fc.record({ at: time }),
     "task.cleared": fc.record({ at: time }),
   };

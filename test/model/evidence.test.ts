@@ -22,6 +22,7 @@ function shown(fields: Partial<Evidence> = {}): Evidence {
     worked: false,
     stoppedAt: null,
     progress: noProgress(0),
+    taken: [],
     ...fields,
   };
 }
@@ -35,6 +36,7 @@ const anyEvidence: fc.Arbitrary<Evidence> = fc.record({
   worked: fc.boolean(),
   stoppedAt: fc.option(fc.record({ tool: fc.string(), message: fc.string() }), { nil: null }),
   progress: fc.constant(noProgress(0)),
+  taken: fc.constant([]),
 });
 const announced = fc.option(fc.string(), { nil: null });
 

@@ -1,21 +1,33 @@
 /**
  * Reads the evidence about one run from a session's messages: everything after the run's prompt, up to the first answer
- * that ended the turn. What a person types afterwards does not count. Pure; `src/model/evidence.ts` gives the verdict.
+ * that ended the turn, after all steering messages that were taken up. What a person types afterwards does not count.
+ * Pure; `src/model/evidence.ts` gives the verdict.
  */
 import { type Evidence, noEvidence } from "../../model/evidence.ts";
 import { countTool, type Progress } from "../../model/progress.ts";
+import { takenUp } from "../taken-up.ts";
 import { errorText, isAbort, type WireInfo, type WireMessage, type WirePart } from "./wire.ts";
 
-/** Messages after the run's prompt, oldest first. */
-export function evidenceOf(messages: readonly WireMessage[], prompted: boolean): Evidence {
+/** Messages after the run's prompt, oldest first. `steering`: the ids of those that were sent into the run. */
+export function evidenceOf(
+  messages: readonly WireMessage[],
+  prompted: boolean,
+  steering: readonly string[] = [],
+): Evidence {
   const evidence = noEvidence(prompted);
+  const read = messages.map(({ info: { id, role, parentID } }) => ({ id, role, answers: parentID }));
+  const { taken, until } = takenUp(read, steering);
+  evidence.taken = taken;
   let isOver = false;
-  for (const { info, parts } of messages) {
-    if (info.role === "user" && (isOver || evidence.answer)) break;
+  for (const [index, { info, parts }] of messages.entries()) {
+    const isPast = index > until;
+    if (info.role === "user" && isPast && (isOver || evidence.answer)) break;
     if (info.role !== "assistant") continue;
     const isUnfinished = info.error === undefined && info.time.completed === undefined;
     evidence.unfinished ||= isUnfinished;
-    if (evidence.answer) continue;
+    if (evidence.answer && isPast) continue;
+    // An answer before a steering message that was taken up is not the run's.
+    evidence.answer = null;
     // After an error, or a message that its process never finished, the next prompt is not part of this run.
     isOver = info.error !== undefined || isUnfinished;
     evidence.progress = addUsage(parts.reduce(countPart, evidence.progress), info);

@@ -18,6 +18,7 @@ import {
   type PromptInput,
   type Reply,
   type StartInput,
+  type SteerInput,
   splitModel,
 } from "../host.ts";
 import { cachedChildRules } from "./child-rules.ts";
@@ -52,6 +53,7 @@ export interface OpenCodeHost extends Host {
   requests(): Promise<OpenRequest[]>;
   answer(sessionId: string, requestId: string, reply: Reply): Promise<boolean>;
   notify(sessionId: string, input: NotifyInput): Promise<void>;
+  steer(sessionId: string, input: SteerInput): Promise<void>;
   hasMessage(sessionId: string, messageId: string): Promise<boolean>;
 }
 
@@ -119,6 +121,19 @@ class OpenCodeDriver implements OpenCodeHost {
     });
   }
 
+  /** Without a reply, the message starts no turn: the turn at work reads the session's messages before each step. */
+  async steer(sessionId: string, input: SteerInput): Promise<void> {
+    const model = splitModel(input.model);
+    this.#transcripts.steer(sessionId, input.messageId);
+    await this.#session(sessionId, "POST", "/message", {
+      messageID: input.messageId,
+      noReply: true,
+      agent: input.agent,
+      ...(model ? { model } : {}),
+      parts: [{ id: partIdOf(input.messageId, 0), type: "text", text: input.text }],
+    });
+  }
+
   async abort(sessionId: string): Promise<void> {
     const open = [sessionId];
     for (let index = 0; index < open.length && index < MAX_DESCENDANTS; index++) {
@@ -129,18 +144,19 @@ class OpenCodeDriver implements OpenCodeHost {
     }
   }
 
-  async inspect(sessionId: string, runMessageId: string): Promise<Evidence> {
+  async inspect(sessionId: string, runMessageId: string, steering: readonly string[] = []): Promise<Evidence> {
     const known = this.#transcripts.after(sessionId, runMessageId);
     if (known) {
-      const evidence = evidenceOf(known, true);
-      if (evidence.answer) {
+      const evidence = evidenceOf(known, true, steering);
+      // A steering message that is not there yet may have been missed.
+      if (evidence.answer && evidence.taken.length === steering.length) {
         // The run has ended: answer later calls from OpenCode.
         this.#transcripts.end(sessionId);
         return evidence;
       }
     }
     const { messages, found } = await this.#messagesAfter(sessionId, runMessageId);
-    return evidenceOf(messages, found);
+    return evidenceOf(messages, found, steering);
   }
 
   async statuses(): Promise<Map<string, HostStatus>> {
@@ -239,8 +255,8 @@ class OpenCodeDriver implements OpenCodeHost {
   receive(event: unknown): void {
     const record = readRecord(event);
     if (record !== null) this.#remember(record);
-    // The prompt is ours, not the agent's work.
-    if (record?.kind === "part" && this.#transcripts.isPrompt(record.sessionId, record.messageId)) return;
+    // What we sent is not the agent's work.
+    if (record?.kind === "part" && this.#transcripts.isOurs(record.sessionId, record.messageId)) return;
     for (const read of readEvents(event)) this.#emit(read);
   }
 

@@ -17,6 +17,8 @@ interface Transcript {
   promptedAt: number | null;
   /** Messages that answer an earlier prompt, which the session was still working on. */
   earlier: Set<string>;
+  /** Messages that were sent into the run. */
+  steering: Set<string>;
   messages: Map<string, { info: WireInfo | null; parts: Map<string, WirePart> }>;
   chars: number;
 }
@@ -33,7 +35,14 @@ export class Transcripts {
   /** Starts over with a prompt that is about to be sent. */
   begin(sessionId: string, messageId: string): void {
     this.end(sessionId);
-    this.#sessions.set(sessionId, { messageId, promptedAt: null, earlier: new Set(), messages: new Map(), chars: 0 });
+    this.#sessions.set(sessionId, {
+      messageId,
+      promptedAt: null,
+      earlier: new Set(),
+      steering: new Set(),
+      messages: new Map(),
+      chars: 0,
+    });
     if (this.#sessions.size > MAX_SESSIONS) this.#dropOldest();
   }
 
@@ -49,9 +58,15 @@ export class Transcripts {
     this.#chars = 0;
   }
 
-  /** Whether that message is the prompt that the session is working on. */
-  isPrompt(sessionId: string, messageId: string): boolean {
-    return this.#sessions.get(sessionId)?.messageId === messageId;
+  /** Remembers a message that is about to be sent into the run. */
+  steer(sessionId: string, messageId: string): void {
+    this.#sessions.get(sessionId)?.steering.add(messageId);
+  }
+
+  /** Whether that message is the prompt that the session is working on, or was sent into the run. */
+  isOurs(sessionId: string, messageId: string): boolean {
+    const transcript = this.#sessions.get(sessionId);
+    return transcript?.messageId === messageId || transcript?.steering.has(messageId) === true;
   }
 
   /** The messages after that prompt, oldest first; null if they are not known for certain. */

@@ -4,7 +4,7 @@
  * that a test can replace any of them.
  */
 import { type Clock, systemClock } from "../../process/clock.ts";
-import type { Host, HostEvent, NotifyInput, PromptInput, StartInput } from "../host.ts";
+import type { Host, HostEvent, NotifyInput, PromptInput, StartInput, SteerInput } from "../host.ts";
 import { scriptedEvidence } from "./evidence.ts";
 import { condenseScripted, forkScripted } from "./fork.ts";
 import { type ScriptedGate, scriptedGates } from "./gates.ts";
@@ -96,7 +96,8 @@ export function scriptedHost(options: ScriptedHostOptions = {}): ScriptedHost {
     async abort(sessionId) {
       await Promise.all(sessions.withDescendants(sessionId).map((session) => turns.abort(session.id)));
     },
-    inspect: async (sessionId, runMessageId) => scriptedEvidence(sessions.get(sessionId).messages, runMessageId),
+    inspect: async (sessionId, runMessageId, steering = []) =>
+      scriptedEvidence(sessions.get(sessionId).messages, runMessageId, steering),
     statuses: async () => turns.statuses(),
     async messages(sessionId, { limit, before }) {
       const { messages } = sessions.get(sessionId);
@@ -129,6 +130,12 @@ export function scriptedHost(options: ScriptedHostOptions = {}): ScriptedHost {
       const isNew = !session.messages.some((message) => message.id === messageId);
       add(session, messageId, visible, hidden);
       if (wake && isNew) void turns.wake(session, messageId);
+    },
+    async steer(sessionId, { messageId, text }: SteerInput) {
+      const session = sessions.get(sessionId);
+      const isNew = !session.messages.some((message) => message.id === messageId);
+      add(session, messageId, text, null);
+      if (isNew) turns.steer(session, messageId);
     },
     hasMessage: async (sessionId, messageId) =>
       sessions.has(sessionId) && sessions.get(sessionId).messages.some((message) => message.id === messageId),

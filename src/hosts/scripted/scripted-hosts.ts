@@ -5,7 +5,7 @@
  */
 import { type Clock, systemClock } from "../../process/clock.ts";
 import { makeId } from "../../process/make-id.ts";
-import type { HostEvent, NotifyInput, PromptInput, StartInput } from "../host.ts";
+import type { HostEvent, NotifyInput, PromptInput, StartInput, SteerInput } from "../host.ts";
 import type { HostMaker, OpenedHost } from "../host-maker.ts";
 import { ScriptedFiles } from "./files.ts";
 import { instructedSteps } from "./instructions.ts";
@@ -90,9 +90,14 @@ export function scriptedHosts(options: ScriptedHostsOptions = {}): ScriptedHosts
           sessions.adopt(sessionId);
           await scripted.notify(sessionId, input);
         },
-        async inspect(sessionId, runMessageId) {
+        async inspect(sessionId, runMessageId, steering) {
           refresh(sessionId);
-          return scripted.inspect(sessionId, runMessageId);
+          return scripted.inspect(sessionId, runMessageId, steering);
+        },
+        async steer(sessionId: string, input: SteerInput) {
+          refresh(sessionId);
+          sessions.adopt(sessionId);
+          await scripted.steer(sessionId, input);
         },
         async messages(sessionId, page) {
           refresh(sessionId);

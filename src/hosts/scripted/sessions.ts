@@ -36,6 +36,8 @@ export interface AgentMessage {
   error: { message: string; aborted: boolean } | null;
   tokens: Tokens;
   cost: number;
+  /** The newest message of the user when it was begun; absent in sessions that an earlier version stored. */
+  answers?: string;
 }
 
 export type ScriptedMessage = UserMessage | AgentMessage;

@@ -52,6 +52,11 @@ export class ScriptedTurns {
     return turn.done;
   }
 
+  /** The turn that is at work takes the message up at its next step; without one, nobody does. */
+  steer(session: ScriptedSession, messageId: string): void {
+    if (this.#turns.has(session.id)) this.#due.set(session.id, messageId);
+  }
+
   statuses(): Map<string, HostStatus> {
     return new Map([...this.#turns].map(([id, turn]) => [id, turn.state]));
   }
@@ -129,6 +134,7 @@ export class ScriptedTurns {
       error: null,
       tokens: { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0 },
       cost: 0,
+      answers: answered,
     };
     session.messages.push(message);
     this.#input.emit({ type: "message.taken", sessionId: session.id, messageId: answered });

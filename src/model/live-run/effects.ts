@@ -9,6 +9,8 @@ import type { LiveRun, StopAttempt, Waiting } from "./live-run.ts";
 export type RunEffect =
   | { type: "condense" }
   | { type: "prompt" }
+  /** Send this steering message into the session. */
+  | { type: "steer"; id: string }
   /** Read what the session shows about this run. */
   | { type: "inspect"; purpose: InspectPurpose }
   /** Stop what the session does. */
@@ -37,6 +39,8 @@ export type InspectPurpose =
   | { name: "hint" }
   /** A status call says that the session is idle. */
   | { name: "status"; askedAt: number }
+  /** Whether the agent took up a steering message. */
+  | { name: "steering" }
   | { name: "host.ended"; reason: string };
 
 export type AbortPurpose =

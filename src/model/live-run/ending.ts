@@ -6,11 +6,13 @@
 import type { TaskEvent } from "../events.ts";
 import { type Evidence, endOf, judge, SESSION_DELETED, type Verdict } from "../evidence.ts";
 import { addProgress, fullerProgress, type Progress } from "../progress.ts";
+import { isSteering } from "../steering.ts";
 import type { Transition } from "../transition.ts";
 import { totalsOf } from "./activity.ts";
-import { type InspectPurpose, type RunEffect, type RunStep, unchanged } from "./effects.ts";
+import { type InspectPurpose, type RunEffect, type RunStep, then, unchanged } from "./effects.ts";
 import { isPrompted, type LiveRun, type StopAttempt } from "./live-run.ts";
 import type { Moment } from "./moment.ts";
+import { deliver, isSteered, receiptNotWritten, receiptWritten } from "./steering.ts";
 
 /** A host may accept a prompt some time before it begins to work on it, and be idle in between. */
 const BEGIN_MS = 20_000;
@@ -85,12 +87,17 @@ export function inspect(run: LiveRun, purpose: InspectPurpose): RunStep {
  * then only status calls count, and such a call only if the host also said that it is idle, or if an earlier
  * inspection found the same. The call must be newer than that word or that inspection, and than any sign of work: a
  * turn may have begun between a call and the reading of the messages, and what is read may take long to arrive.
- * While a message is being written, the word may be a late one about an earlier run.
+ * While a message is being written, the word may be a late one about an earlier run. The same holds while a steering
+ * message is on its way: the agent may be about to take it up. Receipts are stored before the end, which would call
+ * such a message failed.
  */
 export function settle(run: LiveRun, evidence: Evidence, askedAt: number | null, at: Moment): RunStep {
   const { stage, announced } = run;
   if (stage.name !== "working" || run.ending !== null) return unchanged(run);
-  const hasEnd = (evidence.answer !== null || evidence.error !== null) && !evidence.unfinished;
+  const receipts = deliver(run, evidence, at);
+  if (receipts.effects.length > 0) return { run: receipts.run, effects: [...receipts.effects, POLL_LATER] };
+  const isOver = (evidence.answer !== null || evidence.error !== null) && !evidence.unfinished;
+  const hasEnd = isOver && !isSteered(run);
   if (askedAt === null && !hasEnd) return { run, effects: [POLL_SOON] };
   // What others do in the session comes first: the time to begin counts from the end of that.
   const isFresh = at.awake - stage.workSeenAt < BEGIN_MS;
@@ -115,7 +122,7 @@ export function settle(run: LiveRun, evidence: Evidence, askedAt: number | null,
 
 /** The host's program died: what the run had finished counts. */
 export function settleDead(run: LiveRun, evidence: Evidence, reason: string, at: Moment): RunStep {
-  return end(run, judge(evidence, reason), totalsWith(run, evidence), at);
+  return then(deliver(run, evidence, at), (next) => end(next, judge(evidence, reason), totalsWith(next, evidence), at));
 }
 
 /** The session could not be read. */
@@ -132,7 +139,9 @@ export function deleted(run: LiveRun, at: Moment): RunStep {
 }
 
 export function written(run: LiveRun, event: TaskEvent, outcome: Transition): RunStep {
-  if (!outcome.changed) return outcome.reason === "no_change" ? unchanged(run) : lose(run);
+  if (!outcome.changed && outcome.reason !== "no_change") return lose(run);
+  if (isSteering(event)) return receiptWritten(run, event.id);
+  if (!outcome.changed) return unchanged(run);
   const isAnnounced = isEnd(event) || outcome.notice !== null;
   const effects: RunEffect[] = isAnnounced ? [{ type: "announce", task: outcome.task }] : [];
   if (!isEnd(event)) return { run, effects };
@@ -144,6 +153,7 @@ export function notWritten(run: LiveRun, event: TaskEvent): RunStep {
   if (run.phased?.event === event) {
     return { run: { ...run, phased: { event, isMissing: true } }, effects: [POLL_LATER] };
   }
+  if (isSteering(event)) return { run: receiptNotWritten(run, event.id), effects: [POLL_LATER] };
   if (!isEnd(event) || run.ending === null) return unchanged(run);
   return { run: { ...run, ending: { ...run.ending, isWriting: false } }, effects: [POLL_LATER] };
 }

@@ -6,6 +6,7 @@
 import type { TaskEvent } from "../events.ts";
 import type { Evidence } from "../evidence.ts";
 import type { Ruling } from "../request-policy.ts";
+import type { SteeringMessage } from "../steering.ts";
 import type { Transition } from "../transition.ts";
 import type { WorkReport } from "./activity.ts";
 import type { AbortPurpose, InspectPurpose, WakeName } from "./effects.ts";
@@ -20,18 +21,23 @@ export type RunInput =
   | PollInput
   | { type: "woken"; name: WakeName }
   | CommandInput
+  | SteeringInput
   | ResultInput;
 
 /** Its turn: all slots are taken; there is a slot, and no launch is under way. */
 type TurnInput = { type: "turn.delayed" } | { type: "turn.came" };
 
-/** Events of the run's own session. `prompt.seen`: the prompt's message was added, or the model took it up. */
+/**
+ * Events of the run's own session. `prompt.seen`: the prompt's message was added, or the model took it up.
+ * `other.taken`: the model took up another message, ours or a person's.
+ */
 export type OwnSessionInput =
   | { type: "session.idle" }
   | { type: "session.working" }
   | { type: "session.failed"; error: string; aborted: boolean }
   | { type: "session.deleted" }
-  | { type: "prompt.seen" };
+  | { type: "prompt.seen" }
+  | { type: "other.taken" };
 
 /** Events of the run's own session or of one below it. */
 export type SessionTreeInput =
@@ -63,6 +69,19 @@ type CommandInput =
   | { type: "interrupt"; error: string }
   /** The store says that the run is not this process's any more. */
   | { type: "lose" };
+
+/** What the store has for the run, and what came of sending it. */
+export type SteeringInput =
+  | { type: "steering.read"; messages: readonly SteeringMessage[] }
+  /** Its id in the session is stored: from now on it may arrive. */
+  | { type: "steer.sending"; id: string; messageId: string }
+  | { type: "steer.arrived"; id: string }
+  /** The host certainly did not take it, or cannot take any. */
+  | { type: "steer.refused"; id: string; error: string }
+  /** The call failed, or was not made: the next poll sends it again. */
+  | { type: "steer.unanswered"; id: string }
+  /** It is not to be sent any more. */
+  | { type: "steer.dropped"; id: string };
 
 /** What came of an effect. */
 export type ResultInput =

@@ -11,6 +11,7 @@ import type { Progress } from "../progress.ts";
 import type { Phase, PhaseDetail, Task, WaitingDetail } from "../task.ts";
 import { type Activity, noActivity } from "./activity.ts";
 import type { Moment } from "./moment.ts";
+import type { Steered } from "./steering.ts";
 
 /** Something that the agent asks a person. */
 export type Waiting = WaitingDetail;
@@ -109,6 +110,8 @@ export interface LiveRun {
   readonly ending: Ending | null;
   /** A write of its progress is scheduled. */
   readonly isSaving: boolean;
+  /** What was said to it since its prompt, by the ids of the steering messages, in order. */
+  readonly steering: ReadonlyMap<string, Steered>;
 }
 
 /** A run whose row is written and whose prompt is still to be sent. */
@@ -133,6 +136,7 @@ export function launchedRun(task: Task, limits: Limits): LiveRun {
     stops: 0,
     ending: null,
     isSaving: false,
+    steering: new Map(),
   };
 }
 

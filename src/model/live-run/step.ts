@@ -37,13 +37,17 @@ import {
   searched,
   seen,
 } from "./handover.ts";
-import type { OwnSessionInput, PollInput, ResultInput, RunInput, SessionTreeInput } from "./inputs.ts";
+import type { OwnSessionInput, PollInput, ResultInput, RunInput, SessionTreeInput, SteeringInput } from "./inputs.ts";
 import { isOver, isPrompted, type LiveRun, openRequest, seenAtWork } from "./live-run.ts";
 import type { Moment } from "./moment.ts";
 import { answer, ask, busy, enterPhase, followDue, observe, phaseAgain, retry, ruled } from "./phases.ts";
+import { deliver, lookForTaken, sendNext, steer, steerAgain } from "./steering.ts";
 
 export function step(run: LiveRun, input: RunInput, at: Moment): RunStep {
-  if (isOver(run)) return afterTheEnd(run, input);
+  return isOver(run) ? afterTheEnd(run, input) : sendNext(changed(run, input, at));
+}
+
+function changed(run: LiveRun, input: RunInput, at: Moment): RunStep {
   switch (input.type) {
     case "turn.delayed":
       return run.stage.name === "unstarted" ? enterPhase(run, "queued", null, at) : unchanged(run);
@@ -69,6 +73,7 @@ export function step(run: LiveRun, input: RunInput, at: Moment): RunStep {
     case "lose":
       return lose(run);
     default:
+      if (isSteering(input)) return steer(run, input, at);
       return isResult(input) ? resulted(run, input, at) : reported(run, input, at);
   }
 }
@@ -92,6 +97,8 @@ function reported(run: LiveRun, input: OwnSessionInput | SessionTreeInput, at: M
       return then(checkEnd(input.aborted ? run : { ...run, announced: input.error }), searchAgain);
     case "prompt.seen":
       return seen(run, at);
+    case "other.taken":
+      return lookForTaken(run);
     default:
       return reportedAtWork(seenAtWork(run, at), input, at);
   }
@@ -133,7 +140,10 @@ function polled(run: LiveRun, input: PollInput, at: Moment): RunStep {
       return statusRead(run, input, at);
     case "poll.done":
       return then(
-        then(phaseAgain(run), (next) => followDue(next, at)),
+        then(
+          then(phaseAgain(run), (next) => followDue(next, at)),
+          (next) => steerAgain(next, at),
+        ),
         (next) => checkLimits(next, input.hasTasks, at),
       );
   }
@@ -219,6 +229,8 @@ function inspected(
       return searched(run, evidence !== null ? foundIn(evidence) : isGone ? "gone" : "unknown", at);
     case "host.ended":
       return evidence === null ? notInspected(run, isGone, at) : settleDead(run, evidence, purpose.reason, at);
+    case "steering":
+      return evidence === null ? unchanged(run) : deliver(run, evidence, at);
     case "hint":
       return evidence === null ? notInspected(run, isGone, at) : settle(run, evidence, null, at);
     case "status":
@@ -255,6 +267,19 @@ const RESULTS: ReadonlySet<string> = new Set<ResultInput["type"]>([
   "written",
   "write.failed",
 ]);
+
+const STEERING: ReadonlySet<string> = new Set<SteeringInput["type"]>([
+  "steering.read",
+  "steer.sending",
+  "steer.arrived",
+  "steer.refused",
+  "steer.unanswered",
+  "steer.dropped",
+]);
+
+function isSteering(input: RunInput): input is SteeringInput {
+  return STEERING.has(input.type);
+}
 
 function isResult(input: RunInput): input is ResultInput {
   return RESULTS.has(input.type);

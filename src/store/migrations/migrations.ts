@@ -26,6 +26,7 @@ import { wakes } from "./15-wake.ts";
 import { runnersTable } from "./16-runners.ts";
 import { indexesForMany } from "./17-many-tasks.ts";
 import { inboxIndexes } from "./18-inbox.ts";
+import { steeringTable } from "./19-steering.ts";
 
 type Migration = (kysely: Kysely<Schema>, dialect: Dialect) => Promise<void>;
 
@@ -48,6 +49,7 @@ const MIGRATIONS: readonly Migration[] = [
   runnersTable,
   indexesForMany,
   inboxIndexes,
+  steeringTable,
 ];
 
 /** The version that this code reads and writes. */

@@ -23,6 +23,7 @@ export const TABLES_OF_TASKS = [
   "board_sessions",
   "queued_runs",
   "transcripts",
+  "steering",
 ] as const satisfies (keyof Schema)[];
 
 /** Small enough that another writer waits for milliseconds. */

@@ -6,6 +6,7 @@
 import type { Insertable, Kysely, Updateable } from "kysely";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import type { TaskEvent } from "../../model/events.ts";
+import { isSteering } from "../../model/steering.ts";
 import { isLive, type Task } from "../../model/task.ts";
 import { type Transition, transition } from "../../model/transition.ts";
 import { lockMovedItem, moveWorkItem } from "../board/work-item-moves.ts";
@@ -20,6 +21,7 @@ import { addToTotals } from "./agent-totals.ts";
 import { addNotice } from "./notices.ts";
 import { lockTask } from "./reads.ts";
 import { changingColumns, placeColumns, runRow, taskRow } from "./rows.ts";
+import { applySteering, settleSteering } from "./steering.ts";
 
 /** With `replaced`, another event may take the place of this one, depending on the task. */
 export async function applyEvent(
@@ -40,6 +42,11 @@ export async function applyEvent(
   }
   const outcome = transition(before, event);
   if (!outcome.changed) return outcome;
+  if (isSteering(event)) {
+    if (!(await applySteering(kysely, id, event))) return { changed: false, task: outcome.task, reason: "no_change" };
+    await appendEvent(kysely, id, event.type, json);
+    return outcome;
+  }
   const { task: after, notice } = outcome;
   const hasProgress = "progress" in event && event.progress !== null;
   const dropped = hasProgress ? dropProgress(kysely, id) : null;
@@ -56,6 +63,7 @@ export async function applyEvent(
     addToTotals(kysely, [{ before, after }]),
     item && moveWorkItem(kysely, item, { before, after, at: event.at }),
     notice && addNotice(kysely, after, notice, event.at),
+    settleSteering(kysely, after, event),
   ]);
   return outcome;
 }

@@ -5,6 +5,7 @@ import type { Evidence, Verdict } from "../../../src/model/evidence.ts";
 import type { AbortPurpose, InspectPurpose } from "../../../src/model/live-run/effects.ts";
 import type { RunInput } from "../../../src/model/live-run/inputs.ts";
 import { noProgress } from "../../../src/model/progress.ts";
+import { STEERING_STATES, type SteeringMessage } from "../../../src/model/steering.ts";
 import type { Transition } from "../../../src/model/transition.ts";
 import { anyProgress, anyTaskEvent } from "../../../src/testing/any-event.ts";
 import { sampleTask } from "./walk.ts";
@@ -35,6 +36,7 @@ export const anyEvidence: fc.Arbitrary<Evidence> = fc.record({
   worked: fc.boolean(),
   stoppedAt: fc.option(fc.record({ tool: text, message: text }), { nil: null }),
   progress: fc.oneof(fc.constant(noProgress(0)), anyProgress),
+  taken: fc.subarray(["m1", "m2"]),
 });
 
 const anyVerdict: fc.Arbitrary<Verdict> = fc.oneof(
@@ -43,7 +45,7 @@ const anyVerdict: fc.Arbitrary<Verdict> = fc.oneof(
 );
 
 const anyInspectPurpose: fc.Arbitrary<InspectPurpose> = fc.oneof(
-  fc.record({ name: fc.constantFrom("search" as const, "hint" as const) }),
+  fc.record({ name: fc.constantFrom("search" as const, "hint" as const, "steering" as const) }),
   fc.record({ name: fc.constant("status" as const), askedAt: fc.nat() }),
   fc.record({ name: fc.constant("host.ended" as const), reason: text }),
 );
@@ -65,6 +67,23 @@ const anyOutcome: fc.Arbitrary<Transition> = fc.oneof(
 
 const anyWritten: fc.Arbitrary<TaskEvent> = anyTaskEvent("task").filter(({ type }) => type.startsWith("run."));
 
+const steeringId = fc.constantFrom("s1", "s2");
+const steeringMessageId = fc.constantFrom("m1", "m2");
+
+const anySteeringMessage: fc.Arbitrary<SteeringMessage> = fc.record({
+  id: steeringId,
+  taskId: fc.constant("task"),
+  run: fc.constant(0),
+  text,
+  by: text,
+  state: fc.constantFrom(...STEERING_STATES),
+  messageId: fc.option(steeringMessageId, { nil: null }),
+  reason: fc.constant(null),
+  acceptedAt: fc.nat(),
+  sentAt: fc.constant(null),
+  settledAt: fc.constant(null),
+});
+
 type Fields<Type> = Omit<Extract<RunInput, { type: Type }>, "type">;
 
 const inputs: { [Type in RunInput["type"]]: fc.Arbitrary<Fields<Type>> } = {
@@ -75,6 +94,13 @@ const inputs: { [Type in RunInput["type"]]: fc.Arbitrary<Fields<Type>> } = {
   "session.failed": fc.record({ error: text, aborted: fc.boolean() }),
   "session.deleted": fc.constant({}),
   "prompt.seen": fc.constant({}),
+  "other.taken": fc.constant({}),
+  "steering.read": fc.record({ messages: fc.array(anySteeringMessage, { maxLength: 2 }) }),
+  "steer.sending": fc.record({ id: steeringId, messageId: steeringMessageId }),
+  "steer.arrived": fc.record({ id: steeringId }),
+  "steer.refused": fc.record({ id: steeringId, error: text }),
+  "steer.unanswered": fc.record({ id: steeringId }),
+  "steer.dropped": fc.record({ id: steeringId }),
   "session.retrying": fc.record(retrying),
   "session.asked": fc.record(asked),
   "session.answered": fc.record({

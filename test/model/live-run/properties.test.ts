@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import type { RunEffect } from "../../../src/model/live-run/effects.ts";
 import type { RunInput } from "../../../src/model/live-run/inputs.ts";
 import type { LiveRun } from "../../../src/model/live-run/live-run.ts";
 import { step } from "../../../src/model/live-run/step.ts";
+import { isSteering } from "../../../src/model/steering.ts";
 import { isLive } from "../../../src/model/task.ts";
 import { anyInput } from "./any-input.ts";
 import { checkStep, type Outcome, sampleRun, Walk, WORK } from "./walk.ts";
@@ -45,6 +47,10 @@ const move: fc.Arbitrary<Move> = fc.oneof(
     arbitrary: fc.tuple(fc.constantFrom(...WORK), fc.nat({ max: 2 })).map(([what, times]) => {
       return { name: `${what} ${times}`, make: (walk: Walk) => walk.work(what, times) };
     }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.nat({ max: 2 }).map((times) => ({ name: `say ${times}`, make: (walk: Walk) => walk.say(times) })),
   },
   { weight: 3, arbitrary: fc.constant({ name: "poll", make: (walk: Walk) => walk.poll() }) },
   { weight: 2, arbitrary: fc.constant({ name: "fire", make: (walk: Walk) => walk.fire() }) },
@@ -203,6 +209,27 @@ describe("a run in a world that loses, repeats and fails", () => {
     );
   });
 
+  test("calls what was said to it delivered only if its agent took it up, and never ends before it says so", () => {
+    const isOwn = ({ name }: Move) => !WORDS.some(({ type }) => type === name);
+    fc.assert(
+      fc.property(lives, (life) => {
+        const walk = walked({ ...life, moves: life.moves.filter(isOwn) });
+        const isTaken = ({ messageId }: { messageId: string | null }) =>
+          messageId !== null && walk.host.evidence.taken.includes(messageId);
+        for (const message of walk.said.values())
+          if (message.state === "delivered") expect(isTaken(message)).toBe(true);
+        fc.pre(!over(walk.run));
+        walk.calm();
+        // A run that is stopped does not look what its agent did last, nor one whose agent never began.
+        if (walk.run.stops > 0 || walk.count("abandon") > 0) return;
+        for (const message of walk.said.values()) {
+          expect([message, isTaken(message)]).toEqual([message, message.state === "delivered"]);
+        }
+      }),
+      RUNS,
+    );
+  });
+
   test("ends on a cancel, however often the host fails to stop it, and nothing is left at work", () => {
     fc.assert(
       fc.property(lives, fc.nat({ max: 3 }), (life, failures) => {
@@ -274,7 +301,9 @@ describe("a run in a world that loses, repeats and fails", () => {
         walk.pass(10_000_000);
         // A rule that was due in the meantime is followed.
         const { effects } = walk.feed({ type: "poll.done", hasTasks: false });
-        expect(effects.filter(({ type }) => type !== "rule")).toEqual([]);
+        const isSaid = (effect: RunEffect) =>
+          effect.type === "write" ? isSteering(effect.event) : ["inspect", "steer", "rule"].includes(effect.type);
+        expect(effects.filter((effect) => !isSaid(effect))).toEqual([]);
       }),
       { numRuns: 300 },
     );

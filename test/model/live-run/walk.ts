@@ -9,10 +9,11 @@ import { type Evidence, noEvidence } from "../../../src/model/evidence.ts";
 import { DEFAULT_LIMITS, type Limits } from "../../../src/model/limits.ts";
 import type { RunEffect, RunStep, WakeName } from "../../../src/model/live-run/effects.ts";
 import { isEnd } from "../../../src/model/live-run/ending.ts";
-import type { ResultInput, RunInput } from "../../../src/model/live-run/inputs.ts";
+import type { ResultInput, RunInput, SteeringInput } from "../../../src/model/live-run/inputs.ts";
 import { type LiveRun, launchedRun } from "../../../src/model/live-run/live-run.ts";
 import type { Moment } from "../../../src/model/live-run/moment.ts";
 import { step } from "../../../src/model/live-run/step.ts";
+import { isSteering, type SteeringMessage, steered } from "../../../src/model/steering.ts";
 import type { Task } from "../../../src/model/task.ts";
 import { type Transition, transition } from "../../../src/model/transition.ts";
 import { newTask } from "../../../src/testing/sample-task.ts";
@@ -30,6 +31,7 @@ export const WORK = [
   "ask",
   "ask a rule",
   "reply",
+  "take",
   "finish",
   "fail",
   "stop silently",
@@ -63,7 +65,11 @@ export class Walk {
     evidence: noEvidence(false) as Evidence,
     requests: [] as string[],
     isGone: false,
+    /** Steering messages in the session that the agent has not taken up. */
+    unread: [] as string[],
   };
+  /** Steering messages as the store has them. */
+  readonly said = new Map<string, SteeringMessage>();
   /** A run was ended on evidence while its agent was at work. */
   hasLied = false;
   /** Another process owns the task. */
@@ -130,6 +136,19 @@ export class Walk {
     }
   }
 
+  /** Somebody says something to the run; the process is told so often, also never. */
+  say(times: number): void {
+    const id = `s${this.said.size}`;
+    const event = { type: "steer.accepted", at: this.now.wall, run: 0, id, text: "more", by: "me" } as const;
+    const accepted = transition(this.task, event).changed ? steered(null, "task", event) : null;
+    if (accepted) this.said.set(id, accepted);
+    for (let count = 0; count < times; count++) this.#readSteering();
+  }
+
+  #readSteering(): void {
+    this.feed({ type: "steering.read", messages: [...this.said.values()] });
+  }
+
   /** The host goes on; it is told so often, also never. */
   work(what: Work, times: number): void {
     const inputs = this.#work(what);
@@ -153,7 +172,9 @@ export class Walk {
     for (let round = 0; round < rounds && !this.isOver; round++) {
       this.feed({ type: "turn.came" });
       for (let count = this.pending.length; count > 0; count--) this.answer(0, "ok");
+      if (this.said.size > 0) this.#readSteering();
       this.work("reply", 0);
+      this.work("take", 0);
       this.work("finish", 0);
       this.pass(30_000);
       this.fire();
@@ -193,8 +214,20 @@ export class Walk {
         const requestIds = host.requests.splice(0);
         return requestIds.length > 0 ? [{ type: "session.answered", requestIds, answer: null }] : [];
       }
+      case "take": {
+        const { unread, evidence } = host;
+        if (unread.length === 0 || host.requests.length > 0 || this.run.isHostDead) return [];
+        host.evidence = { ...evidence, begun: true, answer: null, taken: [...evidence.taken, ...unread] };
+        host.unread = [];
+        return [{ type: "other.taken" }, { type: "session.working" }];
+      }
       case "finish":
         if (host.requests.length > 0) return [];
+        if (host.unread.length > 0) {
+          // It wrote its answer, and takes up what was said meanwhile.
+          host.evidence = { ...host.evidence, begun: true, worked: true, answer: { text: "not yet" } };
+          return [];
+        }
         host.state = "idle";
         host.evidence = { ...host.evidence, begun: true, worked: true, answer: { text: "done" } };
         return [{ type: "session.idle" }];
@@ -210,7 +243,7 @@ export class Walk {
     }
   }
 
-  #perform(effect: RunEffect, outcome: Outcome): ResultInput | null {
+  #perform(effect: RunEffect, outcome: Outcome): ResultInput | SteeringInput | null {
     const { host } = this;
     const error = `${outcome}!`;
     switch (effect.type) {
@@ -220,6 +253,19 @@ export class Walk {
         if (outcome === "ok" || outcome === "lost") this.#receive();
         if (outcome === "ok") return { type: "prompt.accepted" };
         return { type: outcome === "gone" ? "prompt.refused" : "prompt.unanswered", error };
+      case "steer": {
+        const messageId = this.run.steering.get(effect.id)?.messageId ?? `m-${effect.id}`;
+        const { id } = effect;
+        const sent = { type: "steer.sent", at: this.now.wall, run: 0, id, messageId } as const;
+        if (this.run.steering.get(id)?.messageId === null && !this.#write(sent).changed) {
+          return { type: "steer.dropped", id };
+        }
+        this.feed({ type: "steer.sending", id, messageId });
+        const isKnown = host.unread.includes(messageId) || host.evidence.taken.includes(messageId);
+        if ((outcome === "ok" || outcome === "lost") && !isKnown) host.unread.push(messageId);
+        if (outcome === "ok") return { type: "steer.arrived", id };
+        return outcome === "gone" ? { type: "steer.refused", id, error } : { type: "steer.unanswered", id };
+      }
       case "inspect": {
         const { purpose } = effect;
         if (outcome === "ok") return { type: "inspected", purpose, evidence: host.evidence };
@@ -261,7 +307,12 @@ export class Walk {
   #write(event: TaskEvent): Transition {
     if (this.isStolen) return { changed: false, task: this.task, reason: "other_owner" };
     const outcome = transition(this.task, event);
-    if (outcome.changed) this.task = outcome.task;
+    if (!outcome.changed) return outcome;
+    this.task = outcome.task;
+    if (!isSteering(event)) return outcome;
+    const message = steered(this.said.get(event.id) ?? null, "task", event);
+    if (message === null) return { changed: false, task: this.task, reason: "no_change" };
+    this.said.set(event.id, message);
     return outcome;
   }
 }
@@ -270,6 +321,7 @@ export class Walk {
 const IS_ANSWERED: Readonly<Record<RunEffect["type"], boolean>> = {
   condense: true,
   prompt: true,
+  steer: true,
   inspect: true,
   abort: true,
   write: true,
@@ -285,8 +337,8 @@ const IS_ANSWERED: Readonly<Record<RunEffect["type"], boolean>> = {
 export function checkStep(before: LiveRun, input: RunInput, { run, effects }: RunStep): void {
   const types = effects.map(({ type }) => type);
   for (const type of new Set(types)) {
-    // A phase and an end may be written together.
-    const most = type === "write" ? 2 : 1;
+    // A phase and an end may be written together, and the receipts of what was said to the run.
+    const most = type === "write" ? 2 + before.steering.size : 1;
     expect(types.filter((other) => other === type).length).toBeLessThanOrEqual(most);
   }
   if (before.stage.name === "over") {

@@ -8,9 +8,18 @@ import { call, gate, say } from "../../../hosts/scripted/script.ts";
 import { condenseSuite, forkLaunchSuite, forkSuite, hostNoticeSuite, launchSuite } from "./parents.ts";
 import { abortSuite, evidenceSuite, requestSuite, runSuite } from "./runs.ts";
 import { check, HOST_TEST_TIMEOUT_MS, type HostBed, rejectionCode, Stage } from "./stage.ts";
+import { steeringSuite } from "./steering.ts";
 
 /** The members that a host may omit. */
-export type OptionalHostMember = "findLaunched" | "requests" | "answer" | "fork" | "condense" | "notify" | "hasMessage";
+export type OptionalHostMember =
+  | "findLaunched"
+  | "requests"
+  | "answer"
+  | "fork"
+  | "condense"
+  | "notify"
+  | "hasMessage"
+  | "steer";
 /** The members that the host omits, each with its reason. */
 export type Absent = Partial<Record<OptionalHostMember, string>>;
 
@@ -26,6 +35,7 @@ export function hostConformance(name: string, open: () => Promise<HostBed>, abse
     describe("evidence", () => evidenceSuite(stage));
     if (has("requests", "answer")) describe("requests", () => requestSuite(stage));
     describe("abort", () => abortSuite(stage));
+    if (has("steer")) describe("steering", () => steeringSuite(stage));
     if (has("notify", "hasMessage")) describe("notices", () => hostNoticeSuite(stage));
     if (has("fork")) describe("forks", () => forkSuite(stage));
     if (has("fork", "condense")) describe("condensed forks", () => condenseSuite(stage));
