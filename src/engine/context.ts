@@ -16,7 +16,14 @@ import type { Slots } from "./runs/slots.ts";
 import type { Supervisor } from "./supervisor.ts";
 
 /** A point where a crash must not lose anything. Tests kill the process there. */
-export type CrashPoint = "session-made" | "row-written" | "prompt-sent" | "outbox-written" | "notice-sent";
+export type CrashPoint =
+  | "session-made"
+  | "row-written"
+  | "prompt-sent"
+  | "steer-stored"
+  | "steer-sent"
+  | "outbox-written"
+  | "notice-sent";
 
 export interface Settings {
   /** Which ended tasks may be resumed, besides completed ones. */

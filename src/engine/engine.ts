@@ -8,6 +8,7 @@ import type { Answerer } from "../model/answer.ts";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import type { TaskEventType } from "../model/events.ts";
 import { INTERRUPTED } from "../model/evidence.ts";
+import type { SteeringMessage } from "../model/steering.ts";
 import { endsWait, isLive, type Task, type TaskClone } from "../model/task.ts";
 import type { WaitOptions } from "../process/deadline.ts";
 import type { ClaimedRun } from "../store/queue/run-queue.ts";
@@ -21,6 +22,7 @@ import { Outbox } from "./notices/outbox.ts";
 import { launchClaimed } from "./queue/claimed-launch.ts";
 import { Recovery } from "./recovery/recovery.ts";
 import { Driver } from "./runs/driver.ts";
+import { acceptSteering, untilSettled } from "./steering.ts";
 import { allTasks } from "./watching/all-tasks.ts";
 import { Waiter } from "./watching/waiter.ts";
 
@@ -161,6 +163,13 @@ export class Engine {
 
   async resume(caller: Caller, taskId: string, prompt: string): Promise<Task> {
     return this.#launcher.resume(caller, await this.find(caller.sessionId, taskId), { prompt });
+  }
+
+  /** Sends a message into the run of one of the caller's tasks; waits a moment for its receipt. */
+  async steer(caller: Caller, taskId: string, text: string, wait: WaitOptions): Promise<SteeringMessage> {
+    const task = await this.find(caller.sessionId, taskId);
+    const { id } = await acceptSteering(this.#context, task, { text, by: caller.sessionId });
+    return untilSettled(this.#context, id, wait);
   }
 
   /** The caller's tasks, without those it cleared, newest first. */
@@ -342,6 +351,7 @@ export class Engine {
   /** What another process may have written that this engine has to act on. */
   #heed({ taskId, event }: FeedEntry): void {
     if (OTHERS_EVENTS.has(event.type)) void this.#verify(taskId);
+    if (event.type === "steer.accepted" || event.type === "steer.cancelled") void this.#driver.readSteering(taskId);
   }
 
   /** Until the store can be read: nobody writes it again. */

@@ -317,7 +317,7 @@ export function batchIdOf(name: string, parentSessionId: string): string {
   return parentSessionId === "" ? name : `${name}-${parentSessionId.slice(-8)}`;
 }
 
-function requireText(name: string, text: string, limit: number): void {
+export function requireText(name: string, text: string, limit: number): void {
   if (text.trim() === "") throw new AsyncAgentsError("invalid_input", `${name} is empty. Say what the task is about.`);
   if (text.length <= limit) return;
   const advice = "Shorten it, or put the text into a file and name the file.";

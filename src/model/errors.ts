@@ -29,6 +29,7 @@ export const ERROR_CODES = {
   nothing_asked: 409,
   nothing_to_tell: 409,
   follow_up_gone: 409,
+  not_cancellable: 409,
   request_conflict: 409,
   name_taken: 409,
   not_empty: 409,

@@ -9,6 +9,7 @@ import { messageOf } from "../../model/errors.ts";
 import type { TaskEvent } from "../../model/events.ts";
 import { type Evidence, endOf, INTERRUPTED, judgeInterrupted, SESSION_DELETED } from "../../model/evidence.ts";
 import { addProgress } from "../../model/progress.ts";
+import type { SteeringMessage } from "../../model/steering.ts";
 import { isLive, type Task } from "../../model/task.ts";
 import { LimitedQueue } from "../../process/limited-queue.ts";
 import type { Launch } from "../../store/store.ts";
@@ -103,7 +104,8 @@ export class Recovery {
   async #recoverTask(task: Task, isBusy: boolean): Promise<boolean> {
     const { store, log, instance } = this.#context;
     try {
-      const evidence = await this.#evidenceOf(task);
+      const said = await store.steering(task.id, task.run.number);
+      const evidence = await this.#evidenceOf(task, said);
       // Without its prompt, the session works for somebody else.
       if (isBusy && evidence?.prompted) {
         await this.#adopt(task);
@@ -111,6 +113,7 @@ export class Recovery {
       }
       // Another process may have taken it over since it was read: then nothing is written.
       const { owner, fence } = task;
+      await this.#recordDeliveries(task, said, evidence);
       const applied = await store.apply(task.id, this.#endOf(task, evidence), { owner, fence, by: instance.id });
       if (applied.changed) this.#onEnded(applied.task);
       return true;
@@ -131,12 +134,25 @@ export class Recovery {
   }
 
   /** Null if its session is gone. */
-  async #evidenceOf({ sessionId, run }: Task): Promise<Evidence | null> {
+  async #evidenceOf({ sessionId, run }: Task, said: readonly SteeringMessage[]): Promise<Evidence | null> {
+    const steering = said.flatMap(({ messageId }) => messageId ?? []);
     try {
-      return await this.#context.host.inspect(sessionId, run.messageId);
+      return await this.#context.host.inspect(sessionId, run.messageId, steering);
     } catch (thrown) {
       if (isSessionGone(thrown)) return null;
       throw thrown;
+    }
+  }
+
+  /** What the agent took up before its process died was delivered: the end would call it failed. */
+  async #recordDeliveries(task: Task, said: readonly SteeringMessage[], evidence: Evidence | null): Promise<void> {
+    const { store, now, instance } = this.#context;
+    const { owner, fence } = task;
+    const isTaken = ({ state, messageId }: SteeringMessage) =>
+      state === "sent" && messageId !== null && evidence?.taken.includes(messageId);
+    for (const { id } of said.filter(isTaken)) {
+      const event = { type: "steer.delivered", at: now(), run: task.run.number, id } as const;
+      await store.apply(task.id, event, { owner, fence, by: instance.id });
     }
   }
 

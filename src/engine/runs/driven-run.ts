@@ -12,6 +12,7 @@ import { inspect, isEnd } from "../../model/live-run/ending.ts";
 import type { RunInput } from "../../model/live-run/inputs.ts";
 import { isOver, type LiveRun } from "../../model/live-run/live-run.ts";
 import type { Moment } from "../../model/live-run/moment.ts";
+import { steeringIds } from "../../model/live-run/steering.ts";
 import { step } from "../../model/live-run/step.ts";
 import { isLive, type Task } from "../../model/task.ts";
 import type { Clock } from "../../process/clock.ts";
@@ -144,6 +145,8 @@ export class DrivenRun {
         return this.#condense();
       case "prompt":
         return this.#prompt();
+      case "steer":
+        return this.#steer(effect.id);
       case "inspect":
         return this.#inspect(effect.purpose);
       case "abort":
@@ -195,6 +198,55 @@ export class DrivenRun {
     await this.feed({ type: "prompt.accepted" });
   }
 
+  /** Reads what was said to the run, and sends what is to be sent. Rejects when the store cannot be read. */
+  async readSteering(): Promise<void> {
+    const { id, run } = this.task;
+    const messages = await this.inOrder(() => this.#context.store.steering(id, run.number));
+    if (messages.length > 0 && !this.#isStopped) this.tell({ type: "steering.read", messages });
+  }
+
+  /** The message's id is stored before it is sent: whoever sends it again replaces it. */
+  async #steer(id: string): Promise<void> {
+    const { host, log, reach } = this.#context;
+    const { agent, model } = this.task;
+    const unanswered: RunInput = { type: "steer.unanswered", id };
+    const steered = this.#live.steering.get(id);
+    if (steered === undefined) return;
+    if (!host.steer) return this.feed({ type: "steer.refused", id, error: cannotSteer(host.kind) });
+    try {
+      const messageId = steered.messageId ?? (await this.#storeSteering(id));
+      if (messageId === null) return await this.feed({ type: "steer.dropped", id });
+      if (this.#isStopped) return;
+      reach("steer-stored");
+      await this.feed({ type: "steer.sending", id, messageId });
+      // Without a lease another process may have the run: it sends the message.
+      if (this.#context.supervisor.lease(this.#context.instance.id)?.isHeld === false)
+        return await this.feed(unanswered);
+      await host.steer(this.sessionId, { messageId, text: steered.text, agent, model });
+      reach("steer-sent");
+      await this.feed({ type: "steer.arrived", id });
+    } catch (thrown) {
+      if (this.#isStopped) return;
+      const error = messageOf(thrown);
+      log.error("a message into a run was not sent, or it is not known", { task: this.task.id, error });
+      const isRefused = this.#live.steering.get(id)?.messageId != null && isRefusal(thrown);
+      await this.feed(isRefused ? { type: "steer.refused", id, error } : unanswered);
+    }
+  }
+
+  /** The id that the message has in the session from now on; null if it is not to be sent any more. */
+  async #storeSteering(id: string): Promise<string | null> {
+    const { store, host, instance, now } = this.#context;
+    const messageId = host.newMessageId();
+    const event = { type: "steer.sent", at: now(), run: this.task.run.number, id, messageId } as const;
+    const expected = { owner: instance.id, fence: this.task.fence, by: instance.id };
+    const outcome = await this.inOrder(() => store.apply(this.task.id, event, expected));
+    if (outcome.changed) return messageId;
+    // Perhaps it was stored at the first attempt, whose answer was lost.
+    const message = outcome.reason === "no_change" ? await store.steeringMessage(id) : null;
+    return message?.state === "sent" ? message.messageId : null;
+  }
+
   /**
    * Waits until this instance knows that the run is its own. One that lost its lease looks first: the run may have been
    * taken from it before it knew that the run had begun. False if there is nothing to prompt any more.
@@ -224,7 +276,11 @@ export class DrivenRun {
     const isSearch = purpose.name === "search";
     let input: RunInput;
     try {
-      const evidence = await this.#context.host.inspect(this.sessionId, this.task.run.messageId);
+      const evidence = await this.#context.host.inspect(
+        this.sessionId,
+        this.task.run.messageId,
+        steeringIds(this.#live),
+      );
       input = { type: "inspected", purpose, evidence };
     } catch (thrown) {
       const isGone = isSessionGone(thrown);
@@ -288,6 +344,10 @@ export class DrivenRun {
   #logFailure(message: string): (thrown: unknown) => void {
     return (thrown) => this.#context.log.error(message, { task: this.task.id, error: messageOf(thrown) });
   }
+}
+
+function cannotSteer(kind: string): string {
+  return `${kind} takes no messages while it works; resume the task with this text when it has ended`;
 }
 
 export function momentOf({ now, monotonic }: Pick<Clock, "now" | "monotonic">): Moment {

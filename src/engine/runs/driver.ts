@@ -100,6 +100,8 @@ export class Driver {
     const isNested = this.#runs.has(this.#rootOf(task.parentSessionId));
     run.place = isNested ? this.#slots.occupy(begin) : this.#slots.take(begin);
     if (run.place.waits) run.tell({ type: "turn.delayed" });
+    // It may have been spoken to while it waited for a runner.
+    if (task.id !== task.sessionId) void this.readSteering(task.id);
   }
 
   /** Does work that writes the beginning of a run of that task, and begins it. */
@@ -127,6 +129,20 @@ export class Driver {
     const run = this.#add(adopted.task, begun.run);
     run.place = this.#slots.occupy();
     void run.perform(begun);
+    void this.readSteering(task.id);
+  }
+
+  /** Somebody said something to a task's run, or took it back: reads it until the store can be read. */
+  async readSteering(taskId: string): Promise<void> {
+    const { log, after, settings } = this.#context;
+    await this.settled(taskId);
+    const run = [...this.#runs.values()].find(({ task }) => task.id === taskId);
+    try {
+      await run?.readSteering();
+    } catch (thrown) {
+      log.error("a message into a run could not be read; it is tried again", { error: messageOf(thrown) });
+      after(settings.pollMs, () => void this.readSteering(taskId), { background: true });
+    }
   }
 
   drives(task: Task): boolean {
@@ -195,6 +211,7 @@ export class Driver {
         else this.#leftovers.taken(event);
         const run = this.#runs.get(event.sessionId);
         if (run?.task.run.messageId === event.messageId) run.tell({ type: "prompt.seen" });
+        else if (event.type === "message.taken") run?.tell({ type: "other.taken" });
         return;
       }
     }
