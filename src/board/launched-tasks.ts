@@ -5,6 +5,7 @@
 import { Overview } from "../engine/watching/overview.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { endsWait, isLive, type Task } from "../model/task.ts";
+import { callerName } from "../protocol/call-origin.ts";
 import { FAILED_HOURS } from "../protocol/inbox.ts";
 import type { OperationOutput } from "../protocol/operations.ts";
 import type { Instance } from "../store/store.ts";
@@ -84,7 +85,7 @@ export async function answerQuestion(
   input: Input<"answer_question">,
   { origin }: BoardCall,
 ): Promise<OperationOutput<"answer_question">> {
-  const task = await askingTask(parts, input);
+  const task = await taskAtWork(parts, input);
   const detail = isLive(task.status) && task.phaseDetail?.kind === "waiting" ? task.phaseDetail : null;
   if (detail?.asks === "permission") {
     const message = `It asks for a permission, which a person must answer, in the dashboard or the command line: ${detail.text.slice(0, 500)}`;
@@ -113,24 +114,40 @@ export async function listInbox(
   return { entries: shown, count: entries.length };
 }
 
+export async function steerTask(
+  parts: BoardParts,
+  input: Input<"steer_task">,
+  call: BoardCall,
+): Promise<OperationOutput<"steer_task">> {
+  const task = await taskAtWork(parts, input);
+  await assertDirectory(parts, task.directory, call);
+  const { signal } = call;
+  const wait = { timeout: input.wait_ms ?? 0, ...(signal && { signal }) };
+  const { state, reason } = await parts.desk.steer(task, { text: input.text, by: callerName(call.origin) }, wait);
+  return { state, reason };
+}
+
 function elsewhere({ pid }: Instance): AsyncAgentsError {
   const message = `Another program (pid ${pid}) works in this directory. Launch it there.`;
   return new AsyncAgentsError("host_unavailable", message, { details: { pid } });
 }
 
-async function askingTask(parts: BoardParts, { attempt_id, handle }: Input<"answer_question">): Promise<Task> {
+async function taskAtWork(
+  parts: BoardParts,
+  { attempt_id, handle }: Pick<Input<"answer_question">, "attempt_id" | "handle">,
+): Promise<Task> {
   if (attempt_id !== undefined && handle !== undefined) {
-    const message = "attempt_id and handle exclude each other. Give the one that asks.";
+    const message = "attempt_id and handle exclude each other. Give the one that is meant.";
     throw new AsyncAgentsError("invalid_input", message, { details: { field: "handle" } });
   }
   if (handle !== undefined) return findTask(parts, handle);
   if (attempt_id === undefined) {
-    const message = "attempt_id or handle is missing: which one asks?";
+    const message = "attempt_id or handle is missing: which one is meant?";
     throw new AsyncAgentsError("missing_required", message, { details: { field: "attempt_id" } });
   }
   const { task } = await findAttempt(parts, attempt_id);
   if (task !== null) return task;
-  throw new AsyncAgentsError("session_missing", `Attempt ${attempt_id} has no session, so it asks nothing.`);
+  throw new AsyncAgentsError("session_missing", `Attempt ${attempt_id} has no session, so there is nobody to talk to.`);
 }
 
 async function findTask({ store }: BoardParts, handle: string): Promise<Task> {

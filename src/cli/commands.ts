@@ -29,7 +29,15 @@ import { configCommand } from "./commands/setup/config.ts";
 import { doctorCommand } from "./commands/setup/doctor.ts";
 import { installCommand } from "./commands/setup/install.ts";
 import { statsCommand } from "./commands/stats.ts";
-import { cancelCommand, forkCommand, resumeCommand, tellCommand, waitCommand } from "./commands/steer.ts";
+import {
+  cancelCommand,
+  forkCommand,
+  resumeCommand,
+  steerCommand,
+  steeredCommand,
+  tellCommand,
+  waitCommand,
+} from "./commands/steer.ts";
 import { STORE_COMMANDS } from "./commands/store.ts";
 import { TOKEN_COMMANDS } from "./commands/token.ts";
 import { watchCommand } from "./commands/watch.ts";
@@ -45,6 +53,8 @@ export const COMMANDS: readonly Command[] = [
   statsCommand,
   cancelCommand,
   removeCommand,
+  steerCommand,
+  steeredCommand,
   resumeCommand,
   forkCommand,
   tellCommand,

@@ -30,6 +30,8 @@ const SECTIONS: readonly { title: string; names: readonly string[] }[] = [
       "stats",
       "cancel",
       "rm",
+      "steer",
+      "steered",
       "resume",
       "fork",
       "attach",

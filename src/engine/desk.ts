@@ -10,8 +10,10 @@ import type { SessionProgram } from "../hosts/host-maker.ts";
 import type { Door } from "../model/answer.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { folderProblem } from "../model/folder-problem.ts";
+import type { SteeringMessage } from "../model/steering.ts";
 import { awaitsRunner, isLive, type Task } from "../model/task.ts";
-import { systemClock } from "../process/clock.ts";
+import { type Clock, systemClock } from "../process/clock.ts";
+import type { WaitOptions } from "../process/deadline.ts";
 import { isVisible } from "../process/liveness.ts";
 import { isSameMachine } from "../process/machine.ts";
 import { makeId } from "../process/make-id.ts";
@@ -23,6 +25,7 @@ import { cancelQueued } from "./queue/cancel-queued.ts";
 import { enqueueTask, type QueueRequest } from "./queue/enqueue.ts";
 import { type FleetRunner, type QueuePlace, readFleet, readQueuePlaces } from "./queue/fleet.ts";
 import { removeTask } from "./retention.ts";
+import { acceptSteering, cancelSteering, untilSettled } from "./steering.ts";
 
 export interface DeskContext {
   store: Store;
@@ -34,6 +37,7 @@ export interface DeskContext {
   /** This machine's clock when absent. */
   now?(): number;
   newId?(prefix: string): string;
+  after?: Clock["after"];
   /** How many tasks may wait for runners when a caller's launches are limited; no limit when absent. */
   maxQueued?: number;
   /** For a process that starts hosts itself: what opens a session in its host's own program; null if nothing does. */
@@ -153,6 +157,23 @@ export class Desk {
   /** Any process can do it: an ended task is only in the store. */
   remove(task: Task): Promise<Readonly<Record<string, number>>> {
     return removeTask(this.#context.store, task);
+  }
+
+  /** Sends a message into a run at work, in whatever process; waits for its receipt, if wanted. */
+  async steer(task: Task, said: { text: string; by: string }, wait: WaitOptions): Promise<SteeringMessage> {
+    const { store, now = systemClock.now, newId = makeId, after = systemClock.after } = this.#context;
+    const { id } = await acceptSteering({ store, now, newId }, task, said);
+    return untilSettled({ store, after }, id, wait);
+  }
+
+  /** The messages that were sent into a task's runs, oldest first. */
+  steering({ id }: Task): Promise<SteeringMessage[]> {
+    return this.#context.store.steering(id);
+  }
+
+  cancelSteering(id: string, by: string): Promise<SteeringMessage> {
+    const { store, now = systemClock.now } = this.#context;
+    return cancelSteering({ store, now }, id, by);
   }
 
   /** An engine of this process for that host and directory. Throws `host_unavailable` if there can be none. */

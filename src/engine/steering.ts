@@ -35,10 +35,10 @@ export async function acceptSteering(
 /** Cancels a message that was not sent yet. */
 export async function cancelSteering(
   { store, now }: Pick<SteeringContext, "store" | "now">,
-  { id, taskId }: SteeringMessage,
+  id: string,
   by: string,
 ): Promise<SteeringMessage> {
-  const { run } = await found(store, id);
+  const { taskId, run } = await found(store, id);
   await store.apply(taskId, { type: "steer.cancelled", at: now(), run, id, by });
   const message = await found(store, id);
   if (message.state === "cancelled") return message;

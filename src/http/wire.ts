@@ -7,12 +7,14 @@ import type { FleetRunner, QueuePlace } from "../engine/queue/fleet.ts";
 import type { Figures, Group, Overview } from "../engine/watching/overview.ts";
 import type { InboxEntry } from "../model/inbox.ts";
 import type { Message, MessagePart } from "../model/message.ts";
+import type { SteeringMessage } from "../model/steering.ts";
 import type { PhaseDetail, Run, Task } from "../model/task.ts";
 import type { LogMessage, LogPart } from "../protocol/conversations.ts";
 import type { TaskSnapshot } from "../protocol/events.ts";
 import type { WireInboxEntry } from "../protocol/inbox.ts";
 import type { ServerRunner } from "../protocol/runners.ts";
 import type { TaskGroup } from "../protocol/statistics.ts";
+import type { SteeringReceipt } from "../protocol/steering.ts";
 import type { BackgroundTask, BackgroundTaskRun } from "../protocol/tasks.ts";
 
 /** The most characters of a prompt, a result or an error in lists and events. */
@@ -24,6 +26,12 @@ const INBOX_CHARS = 2000;
 /** The years 0 to 9999, which ISO 8601 writes with four digits and every reader accepts. */
 const FIRST_TIME = -62_167_219_200_000;
 const LAST_TIME = 253_402_300_799_999;
+
+export function wireSteering(message: SteeringMessage): SteeringReceipt {
+  const { messageId, acceptedAt, sentAt, settledAt, ...rest } = message;
+  const times = { acceptedAt: iso(acceptedAt), sentAt: isoOrNull(sentAt), settledAt: isoOrNull(settledAt) };
+  return { ...rest, messageID: messageId, ...times };
+}
 
 export function wireTask(task: Task, textChars = Number.POSITIVE_INFINITY): BackgroundTask {
   const { run, progress } = task;

@@ -68,10 +68,26 @@ export function steered(message: SteeringMessage | null, taskId: string, event: 
   }
 }
 
+/** What became of a message, in a sentence. */
+export function receiptText({ state, reason }: Pick<SteeringMessage, "state" | "reason">): string {
+  switch (state) {
+    case "accepted":
+      return "accepted: it is stored, and is sent as soon as the run is at work";
+    case "sent":
+      return "sent: it is in the agent's session, and is read at its next step";
+    case "delivered":
+      return "delivered: the agent took it up";
+    case "failed":
+      return `failed: ${reason ?? "no reason is known"}`;
+    case "cancelled":
+      return `cancelled by ${reason ?? "somebody"}`;
+  }
+}
+
 /** Why a message failed whose run ended, by the state that it was in. */
 export const ENDED_FIRST = {
   accepted: "the run ended before it was sent; resume the task with this text",
-  sent: "the run ended before the agent was seen to take it up; it stays in the session, where the agent reads it with the next prompt (resume)",
+  sent: "the run ended before the agent was seen to take it up; if the conversation shows it, the agent reads it with the next prompt, otherwise resume the task with this text",
 } as const;
 
 /** Why a message failed that was in a session which its run has left. */

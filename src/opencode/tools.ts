@@ -8,12 +8,15 @@ import type { Engine } from "../engine/engine.ts";
 import type { Caller } from "../engine/launch.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { asLine, type NewMark } from "../model/foreign-text.ts";
+import { receiptText } from "../model/steering.ts";
 import { isLive, type Task, WAKES, type Wake } from "../model/task.ts";
 import { headText, listLine, stateText, textOf, textPage } from "./task-text.ts";
 
 const LISTED = 50;
 const ERROR = 2000;
 const TITLE = 500;
+/** How long a call waits for the receipt of a message. */
+const STEER_WAIT_MS = 3_000;
 export const TOOL_NAMES = ["task", "output", "list", "cancel", "clear"] as const;
 
 interface ToolHost {
@@ -34,6 +37,7 @@ interface TaskArguments {
   agent?: string;
   fork?: boolean;
   resume?: string;
+  steer?: string;
   batch?: string;
   wake?: Wake;
 }
@@ -51,6 +55,7 @@ export function tools(host: ToolHost): Record<string, ToolDefinition> {
           agent: z.string().optional().describe("Agent name; required unless resume"),
           fork: z.boolean().optional().describe("Give it this conversation"),
           resume: z.string().optional().describe("Id of a completed task to continue"),
+          steer: z.string().optional().describe("Id of a running task: tell it prompt"),
           batch: z.string().optional().describe("Group name"),
           wake: z.enum(WAKES).optional().describe("Which ends start a turn; all: the group's last"),
         },
@@ -118,6 +123,7 @@ function checkedInput(schema: z.ZodObject, raw: unknown): unknown {
 }
 
 async function launchOrResume(host: ToolHost, input: TaskArguments, context: ToolContext): Promise<ToolResult> {
+  if (input.steer !== undefined) return steer(host, { ...input, steer: input.steer }, context);
   if (input.fork === true && input.resume !== undefined) {
     throw new AsyncAgentsError(
       "modes_exclusive",
@@ -136,6 +142,18 @@ async function launchOrResume(host: ToolHost, input: TaskArguments, context: Too
   const ended = await engine.untilTold(task, context.abort);
   const output = `Task ${task.id} ran to its end here (${ended.status}), because this process ends with your reply. Its notice follows as a message.`;
   return { ...shown, output };
+}
+
+/** Waits a moment: the agent may be about to begin its next step. */
+async function steer(host: ToolHost, input: TaskArguments & { steer: string }, context: ToolContext): Promise<string> {
+  if (input.resume !== undefined || input.fork === true) {
+    const message = "steer excludes fork and resume: it tells a running task something. Give one of them.";
+    throw new AsyncAgentsError("modes_exclusive", message);
+  }
+  const [engine, caller] = [await host.engine(), await host.caller(context)];
+  const wait = { timeout: STEER_WAIT_MS, signal: context.abort };
+  const message = await engine.steer(caller, input.steer, input.prompt, wait);
+  return `Message to task ${message.taskId} ${receiptText(message)}.`;
 }
 
 async function launch(engine: Engine, caller: Caller, input: TaskArguments, context: ToolContext): Promise<Task> {

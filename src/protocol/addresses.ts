@@ -69,6 +69,12 @@ export const STATUS_ADDRESSES = {
   seen: { method: "POST", path: "/v1/tasks/:id/seen", sends: "body" },
   /** Records that a person has read how a task ended. */
   read: { method: "POST", path: "/v1/tasks/:id/read", sends: null },
+  /** Sends a message into a running task. */
+  steer: { method: "POST", path: "/v1/tasks/:id/steer", sends: "body" },
+  /** The messages that were sent into a task's runs. */
+  steering: { method: "GET", path: "/v1/tasks/:id/steering", sends: null },
+  /** Cancels such a message that was not sent yet. */
+  cancelSteering: { method: "POST", path: "/v1/steering/:id/cancel", sends: null },
 } as const satisfies Record<string, Address>;
 
 export type StatusOperationName = keyof typeof STATUS_ADDRESSES;

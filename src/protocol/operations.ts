@@ -20,6 +20,7 @@ import type { Operation } from "./operation.ts";
 import { runnerOperations } from "./runners.ts";
 import { serverOperations } from "./server.ts";
 import { statisticsOperations } from "./statistics.ts";
+import { steeringOperations } from "./steering.ts";
 import { taskOperations } from "./tasks.ts";
 
 const { list_projects, add_project, remove_project } = projectOperations;
@@ -28,13 +29,14 @@ const { list_tasks, get_task, create_task, update_task, delete_task, get_context
 const { list_task_attempts, start_task_attempt, get_attempt, stop_attempt, get_attempt_diff } = attemptOperations;
 const { merge_attempt, remove_attempt, attempt_task, list_attempts } = attemptOperations;
 const { follow_up, list_follow_ups } = followUpOperations;
-const { launch_task, wait_tasks, answer_question } = launchedTaskOperations;
+const { launch_task, wait_tasks, answer_question, steer_task } = launchedTaskOperations;
 const { list_executors } = executorOperations;
 const { list_inbox } = inboxBoardOperations;
 const { list_approvals, decide_approval, allow_directory } = approvalOperations;
 
 // With these types, the compiler rejects a table that leaves out an operation of a noun.
 type StatusOperations = typeof taskOperations &
+  typeof steeringOperations &
   typeof conversationOperations &
   typeof statisticsOperations &
   typeof eventOperations &
@@ -82,6 +84,9 @@ const STATUS_OPERATIONS: StatusOperations & Record<StatusOperationName, Operatio
   answer: taskOperations.answer,
   seen: inboxOperations.seen,
   read: inboxOperations.read,
+  steer: steeringOperations.steer,
+  steering: steeringOperations.steering,
+  cancelSteering: steeringOperations.cancelSteering,
 };
 
 /** Performed by the daemon. */
@@ -110,6 +115,7 @@ export const BOARD_OPERATIONS: BoardOperations = {
   launch_task,
   wait_tasks,
   list_inbox,
+  steer_task,
   // For people only.
   remove_attempt,
   remove_project,

@@ -105,7 +105,7 @@ test("annotations follow the table", async () => {
   expect(named([false, false, false, false])).toEqual(["create_task", "add_project", "add_repo"]);
   expect(named([false, true, true, false])).toEqual(["update_task", "stop_attempt"]);
   expect(named([false, true, false, false])).toEqual(["delete_task", "merge_attempt"]);
-  const atWork = ["start_task_attempt", "follow_up", "answer_question", "launch_task"];
+  const atWork = ["start_task_attempt", "follow_up", "answer_question", "launch_task", "steer_task"];
   expect(named([false, true, false, true])).toEqual(atWork);
   const reading = tools.map(({ name }) => name).filter((name) => /^(list|get|wait)_/.test(name));
   expect(named([true, false, true, false])).toEqual(reading);

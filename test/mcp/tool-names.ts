@@ -25,4 +25,5 @@ export const EXTENDED_TOOLS = [
   "launch_task",
   "wait_tasks",
   "list_inbox",
+  "steer_task",
 ];

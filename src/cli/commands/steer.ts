@@ -1,4 +1,5 @@
-/** `wait`, `cancel`, `resume`, `fork`: what a person does with an existing task. The engine enforces the rules. */
+/** `wait`, `cancel`, `steer`, `resume`, `fork`: what a person does with an existing task. The engine enforces the rules. */
+import { receiptText } from "../../model/steering.ts";
 import type { BackgroundTask } from "../../protocol/tasks.ts";
 import type { Command, Invocation, Operand } from "../command.ts";
 import { eachOf } from "../each-of.ts";
@@ -7,11 +8,14 @@ import { waitForTasks } from "../following/task-waiting.ts";
 import { resolveTask } from "../identifiers.ts";
 import { promptText, titleOf } from "../prompt-text.ts";
 import { outcomeText, taskSentence } from "../terminal/task-table.ts";
-import { shortId } from "../terminal/text.ts";
+import { oneLine, shortId } from "../terminal/text.ts";
 import { waitAndShow } from "./run.ts";
 
 const TASK: Operand = { name: "task", completes: "task" };
 const PROMPT: Operand = { name: "prompt", shown: '"prompt"' };
+/** How long `steer` waits for a receipt. */
+const RECEIPT_MS = 10_000;
+const LONGEST_RECEIPT_MS = 50_000;
 const WAITING = {
   wait: { summary: "wait until it ends, and print its result" },
   timeout: { value: "time", summary: "with --wait: stop waiting after this time, for example 30s or 10m" },
@@ -73,6 +77,49 @@ export const tellCommand: Command = {
     const task = await screen.during("notifying the parent", client.tell(id));
     screen.show(task, () => screen.line(taskSentence(task, screen.paint, Date.now())));
     screen.hint(`Check the delivery: asyncagents show ${shortId(id)}`);
+    return EXIT.ok;
+  },
+};
+
+export const steerCommand: Command = {
+  name: "steer",
+  summary: "tell a running task something",
+  details:
+    "The agent reads it at its next step. Waits some seconds for the receipt: delivered, once the agent took it up, or failed. Without one it prints how far the message is, and goes on by itself.",
+  operands: [TASK, { name: "text", shown: '"text"' }],
+  options: {
+    "no-wait": { summary: "return as soon as the message is stored" },
+    timeout: { value: "time", summary: "how long to wait for the receipt, at most 50s; 10s when absent" },
+  },
+  examples: ['asyncagents steer 7KPnYJq "Leave the tests alone"', 'asyncagents steer --no-wait 7KPnYJq "Hurry up"'],
+  async run({ arguments: given, connection, screen }) {
+    const waitMs = given.flag("no-wait") ? 0 : Math.min(given.duration("timeout") ?? RECEIPT_MS, LONGEST_RECEIPT_MS);
+    const text = await promptText(given.operand(1));
+    const client = await connection.client();
+    const { id } = await resolveTask(client, given.operand(0));
+    const receipt = await screen.during("waiting for the receipt", client.steer(id, { text, waitMs }));
+    screen.show(receipt, () => screen.line(receiptText(receipt)));
+    const isOpen = receipt.state === "accepted" || receipt.state === "sent";
+    if (isOpen) screen.hint(`See what became of it: asyncagents steered ${shortId(id)}`);
+    return receipt.state === "failed" ? EXIT.failed : EXIT.ok;
+  },
+};
+
+export const steeredCommand: Command = {
+  name: "steered",
+  summary: "list what a task was told while it ran",
+  operands: [TASK],
+  options: { cancel: { value: "message", summary: "cancel this message, if it was not sent yet" } },
+  examples: ["asyncagents steered 7KPnYJq", "asyncagents steered 7KPnYJq --cancel say_01k"],
+  async run({ arguments: given, connection, screen }) {
+    const client = await connection.client();
+    const { id } = await resolveTask(client, given.operand(0));
+    const cancelled = given.text("cancel");
+    const receipts = cancelled === undefined ? await client.steering(id) : [await client.cancelSteering(cancelled)];
+    screen.show(receipts, () => {
+      for (const receipt of receipts) screen.line(`${receipt.id}  ${receiptText(receipt)}  ${oneLine(receipt.text)}`);
+    });
+    if (receipts.length === 0) screen.hint("It was told nothing while it ran.");
     return EXIT.ok;
   },
 };

@@ -28,6 +28,7 @@ const COMMAND_OF: Readonly<Record<BoardOperationName, string>> = {
   list_executors: "doctor",
   launch_task: "run",
   wait_tasks: "wait",
+  steer_task: "steer",
   remove_attempt: "attempt rm",
   remove_project: "project rm",
   find_repo: "project repo ls <project>",

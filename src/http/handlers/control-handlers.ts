@@ -6,10 +6,10 @@ import { answerTask } from "../../board/answer-task.ts";
 import { folderOf, launchTask, type QueuedLaunch, queueTask } from "../../board/launch-task.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import { isLive, type Task } from "../../model/task.ts";
-import { type CallOrigin, isOwner, isPerson } from "../../protocol/call-origin.ts";
+import { type CallOrigin, callerName, isOwner, isPerson } from "../../protocol/call-origin.ts";
 import type { LaunchBody } from "../../protocol/tasks.ts";
 import type { OperationContext } from "../api-context.ts";
-import { wireDetail, wireTask, withQueuePlace } from "../wire.ts";
+import { wireDetail, wireSteering, wireTask, withQueuePlace } from "../wire.ts";
 import type { RemoteHandlers, StatusHandlers } from "./status-handler.ts";
 
 /** Those that the process which is asked performs itself, whoever drives the task. */
@@ -38,6 +38,18 @@ export const receiptHandlers: StatusHandlers<"seen" | "read"> = {
     assertReader(origin);
     return wireTask(await desk.markRead(await overview.task(id)));
   },
+};
+
+/** The store has what is said to a run: any process accepts it, and the one that drives the run sends it. */
+export const steeringHandlers: StatusHandlers<"steer" | "cancelSteering"> = {
+  async steer(context, { id, input, origin, request }) {
+    const task = await context.overview.task(id);
+    await assertWorkplace(context, task, "steer", origin);
+    const said = { text: input.text, by: callerName(origin) };
+    const wait = { timeout: input.waitMs ?? 0, signal: request.signal };
+    return wireSteering(await context.desk.steer(task, said, wait));
+  },
+  cancelSteering: async ({ desk }, { id, origin }) => wireSteering(await desk.cancelSteering(id, callerName(origin))),
 };
 
 export const controlHandlers: RemoteHandlers<"launch" | "resume" | "fork" | "tell" | "answer"> = {

@@ -19,6 +19,7 @@ import {
   wireInboxEntry,
   wireRun,
   wireRunner,
+  wireSteering,
   wireTask,
   withQueuePlace,
 } from "../wire.ts";
@@ -31,7 +32,18 @@ const LOCAL_USER = { name: "local user", role: "admin", door: "local" } as const
 
 type ReadName = Exclude<
   StatusOperationName,
-  "launch" | "cancel" | "remove" | "attach" | "resume" | "fork" | "tell" | "answer" | "seen" | "read"
+  | "launch"
+  | "cancel"
+  | "remove"
+  | "attach"
+  | "resume"
+  | "fork"
+  | "tell"
+  | "answer"
+  | "seen"
+  | "read"
+  | "steer"
+  | "cancelSteering"
 >;
 
 export const readHandlers: StatusHandlers<ReadName> = {
@@ -53,6 +65,7 @@ export const readHandlers: StatusHandlers<ReadName> = {
     const { messages, before } = await readLogs(context, call);
     return replyJson(messages, 200, before === null ? {} : { "x-next-cursor": before });
   },
+  steering: async ({ overview, desk }, { id }) => (await desk.steering(await overview.task(id))).map(wireSteering),
   group: async ({ overview, now }, { id }) => wireGroup(await overview.group(id, READ_CHARS), now()),
   stats: ({ overview }) => overview.figures(),
   history: readHistory,

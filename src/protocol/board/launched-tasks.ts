@@ -3,6 +3,7 @@
  * its task id and not a UUID. No behaviour.
  */
 import { z } from "zod";
+import { STEERING_STATES } from "../../model/steering.ts";
 import {
   asked,
   executor,
@@ -101,5 +102,34 @@ export const launchedTaskOperations = {
         .describe("One answer for each question, in their order"),
     }),
     output: z.object({ answered: z.boolean().describe("True: the agent goes on with the answer") }),
+  }),
+  steer_task: boardOperation({
+    title: "Tell a running agent something",
+    role: "launch",
+    description:
+      "Sends a message to an attempt or a launched task that is at work; its agent reads it at its next step. One that has ended needs follow_up.",
+    toolset: "extended",
+    destructive: true,
+    openWorld: true,
+    startsAgent: true,
+    input: z.object({
+      attempt_id: uuid("The attempt that is at work").optional(),
+      handle: handle("The launched task").optional(),
+      text: text("What to tell the agent", 50_000),
+      wait_ms: z
+        .number()
+        .int()
+        .min(0)
+        .max(50_000)
+        .optional()
+        .describe("Wait up to so many milliseconds (0 to 50000) until it is delivered or failed; 0 when absent"),
+      request_id: requestId,
+    }),
+    output: z.object({
+      state: z
+        .enum(STEERING_STATES)
+        .describe("accepted: stored; sent: in its session; delivered: it took it up; failed, cancelled: it did not"),
+      reason: z.string().nullable().describe("Why it failed; null otherwise"),
+    }),
   }),
 };
