@@ -1,7 +1,8 @@
 /**
  * Steering: messages into a run that is at work, each with a receipt. A message is accepted (stored), sent (its id in
  * the session is fixed before that, so that sending it again replaces it), and delivered once the agent was seen to
- * take it up. If the run ends first, it failed. Pure; the store keeps the messages, and the driver of the run sends them.
+ * take it up. If the run ends first, it failed. Pure; the store keeps the messages, and the driver of the run sends
+ * them.
  */
 
 export const STEERING_STATES = ["accepted", "sent", "delivered", "failed", "cancelled"] as const;

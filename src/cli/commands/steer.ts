@@ -1,4 +1,7 @@
-/** `wait`, `cancel`, `steer`, `resume`, `fork`: what a person does with an existing task. The engine enforces the rules. */
+/**
+ * `wait`, `cancel`, `steer`, `resume`, `fork`: what a person does with an existing task. The engine enforces the
+ * rules.
+ */
 import { receiptText } from "../../model/steering.ts";
 import type { BackgroundTask } from "../../protocol/tasks.ts";
 import type { Command, Invocation, Operand } from "../command.ts";

@@ -1,7 +1,7 @@
 /**
  * What is said to a run at work: sent in order, one at a time, and again with the same id where it is not known whether
- * it arrived. Pure. Invariants: a message counts as delivered only on evidence that the agent took it up, and a run does
- * not end on a mere hint while one is on its way.
+ * it arrived. Pure. Invariants: a message counts as delivered only on evidence that the agent took it up, and a run
+ * does not end on a mere hint while one is on its way.
  */
 import type { Evidence } from "../evidence.ts";
 import type { SteeringMessage } from "../steering.ts";

@@ -1,12 +1,12 @@
 /** Messages into runs at work, on the scripted host: stored first, sent once, and told apart by what became of them. */
 import { describe, expect, test } from "bun:test";
-import { cancelSteering } from "../../src/engine/steering.ts";
-import { call, gate, say } from "../../src/hosts/scripted/script.ts";
-import { AsyncAgentsError } from "../../src/model/errors.ts";
-import { ENDED_FIRST, type SteeringMessage } from "../../src/model/steering.ts";
-import type { Task } from "../../src/model/task.ts";
-import { eventually } from "../../src/testing/eventually.ts";
-import { callerOf, codeOf, ended, launch, newWorld, type Side } from "./engine-bed.ts";
+import { cancelSteering } from "../../../src/engine/steering.ts";
+import { call, gate, say } from "../../../src/hosts/scripted/script.ts";
+import { AsyncAgentsError } from "../../../src/model/errors.ts";
+import { ENDED_FIRST, type SteeringMessage } from "../../../src/model/steering.ts";
+import type { Task } from "../../../src/model/task.ts";
+import { eventually } from "../../../src/testing/eventually.ts";
+import { callerOf, codeOf, ended, launch, newWorld, type Side } from "../engine-bed.ts";
 
 const MOMENT = { timeout: 5_000 };
 
