@@ -23,6 +23,7 @@ import { pruneSuite } from "./pruning.ts";
 import { queueSuite } from "./queue.ts";
 import { remoteCallSuite } from "./remote-calls.ts";
 import { runnersSuite } from "./runners.ts";
+import { steeringStoreSuite } from "./steering.ts";
 import { LONG_TEST_TIMEOUT_MS, propertyTest, type StoreBed } from "./store-bed.ts";
 import { batchSuite, inboxSuite, querySuite, taskSuite, transactionSuite } from "./tasks.ts";
 import { transcriptSuite } from "./transcripts.ts";
@@ -69,6 +70,7 @@ export function storeConformance(name: string, makeStore: () => Promise<OpenStor
     describe("pruning", () => pruneSuite(bed));
     describe("queue", () => queueSuite(bed));
     describe("runners", () => runnersSuite(bed));
+    describe("steering", () => steeringStoreSuite(bed));
     describe("transcripts", () => transcriptSuite(bed));
     describe("remote calls", () => remoteCallSuite(bed));
     describe("writers", () => writerSuite(bed));
