@@ -10,9 +10,9 @@ import { ENDED_FIRST, type SteeringMessage } from "../../src/model/steering.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { call, gate, say } from "../../src/testing/models/script.ts";
 import { createTemporaryRoot } from "../../src/testing/opencode/home.ts";
-import { type Parent, World } from "./world.ts";
+import { type Parent, World } from "../scenarios/world.ts";
 
-const crashing = pathToFileURL(join(import.meta.dir, "../chaos/crashing-plugin.ts")).href;
+const crashing = pathToFileURL(join(import.meta.dir, "crashing-plugin.ts")).href;
 const bash = (command: string) => call("bash", { command, description: "Runs a command" });
 
 let world: World;
