@@ -106,8 +106,8 @@ export const RUN_MUTATIONS: readonly PutBack[] = [
       },
       {
         file: "src/model/live-run/ending.ts",
-        old: 'if (!outcome.changed) return outcome.reason === "no_change" ? unchanged(run) : lose(run);',
-        new: "if (!outcome.changed) return unchanged(run);",
+        old: 'if (!outcome.changed && outcome.reason !== "no_change") return lose(run);',
+        new: 'if (!outcome.changed && outcome.reason !== "no_change") return unchanged(run);',
       },
     ],
   },
