@@ -3,7 +3,7 @@
  * tokens. It contains everything that the structured answer does, for clients that pass on only the text. Knows no
  * tool: it follows the data. A value cannot start a line or a column of its own: it is one line, or framed.
  */
-import { asLine, framed, type NewMark } from "../model/foreign-text.ts";
+import { asLine, framed, type NewMark } from "../model/text/foreign-text.ts";
 
 type Fields = Record<string, unknown>;
 

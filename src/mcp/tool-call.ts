@@ -6,7 +6,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { AsyncAgentsError } from "../model/errors.ts";
-import { asLine } from "../model/foreign-text.ts";
+import { asLine } from "../model/text/foreign-text.ts";
 import {
   BOARD_OPERATIONS,
   type BoardOperationName,

@@ -5,8 +5,8 @@
  */
 import type { NoticeText, NoticeView } from "../engine/context.ts";
 import { shorten } from "../model/condense.ts";
-import { asLine, framed, type NewMark } from "../model/foreign-text.ts";
 import { runDuration } from "../model/task.ts";
+import { asLine, framed, type NewMark } from "../model/text/foreign-text.ts";
 import { durationText } from "./duration.ts";
 
 interface NoticeWording {

@@ -2,8 +2,9 @@
  * The text of the tools' answers: a task in a list, a task in detail, a long text in pages. Pure; written for a
  * model, so short and without decoration. Text from a task or its provider is reduced to one line, or framed.
  */
-import { asLine, framed, type NewMark } from "../model/foreign-text.ts";
+
 import { isLive, runDuration, type Task } from "../model/task.ts";
+import { asLine, framed, type NewMark } from "../model/text/foreign-text.ts";
 import { durationText } from "./duration.ts";
 
 /** The size of one page of a result, in bytes. */

@@ -3,8 +3,8 @@
  * combined. Purely visual: a toast that cannot be shown is dropped.
  */
 import type { AsyncAgentsError } from "../model/errors.ts";
-import { asLine } from "../model/foreign-text.ts";
 import { isLive, type Task } from "../model/task.ts";
+import { asLine } from "../model/text/foreign-text.ts";
 
 interface Toast {
   message: string;

@@ -7,9 +7,9 @@ import { z } from "zod";
 import type { Engine } from "../engine/engine.ts";
 import type { Caller } from "../engine/launch.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
-import { asLine, type NewMark } from "../model/foreign-text.ts";
 import { receiptText } from "../model/steering.ts";
 import { isLive, type Task, WAKES, type Wake } from "../model/task.ts";
+import { asLine, type NewMark } from "../model/text/foreign-text.ts";
 import { headText, listLine, stateText, textOf, textPage } from "./task-text.ts";
 
 const LISTED = 50;

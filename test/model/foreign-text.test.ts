@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { asLine, framed } from "../../src/model/foreign-text.ts";
+import { asLine, framed } from "../../src/model/text/foreign-text.ts";
 
 describe("foreign text", () => {
   test("the mark of a quote does not occur in the quoted text", () => {

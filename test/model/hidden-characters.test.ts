@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { escapeHidden, markHidden } from "../../src/model/hidden-characters.ts";
+import { escapeHidden, markHidden } from "../../src/model/text/hidden-characters.ts";
 
 const HIDDEN = /[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029]/u;
 

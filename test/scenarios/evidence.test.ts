@@ -10,7 +10,7 @@ import { startOpenAiModel } from "../../src/testing/models/openai-model.ts";
 import { call, cut, empty, fail, gate, say } from "../../src/testing/models/script.ts";
 import { World } from "./world.ts";
 
-const unreliable = pathToFileURL(join(import.meta.dir, "unreliable-plugin.ts")).href;
+const unreliable = pathToFileURL(join(import.meta.dir, "plugins/unreliable-plugin.ts")).href;
 const model = startOpenAiModel();
 afterAll(() => model.stop());
 

@@ -6,7 +6,7 @@ import { eventually } from "../../src/testing/eventually.ts";
 import { say } from "../../src/testing/models/script.ts";
 import { World } from "./world.ts";
 
-const plugin = pathToFileURL(join(import.meta.dir, "late-notice-plugin.ts")).href;
+const plugin = pathToFileURL(join(import.meta.dir, "plugins/late-notice-plugin.ts")).href;
 let world: World;
 beforeAll(async () => {
   world = await World.start({ plugin, options: { lateMs: [700, 4_000, 8_000] } });

@@ -4,7 +4,7 @@
  * parts.
  */
 
-import { codePointOf, type FoundCharacter, hiddenCharacters } from "../../../src/model/hidden-characters.ts";
+import { codePointOf, type FoundCharacter, hiddenCharacters } from "../../../src/model/text/hidden-characters.ts";
 
 const BIDIRECTIONAL = /\p{Bidi_Control}/u;
 

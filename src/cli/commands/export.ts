@@ -6,7 +6,7 @@ import { type FileHandle, open, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Client } from "../../client/client.ts";
 import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
-import { escapeHidden, markHidden } from "../../model/hidden-characters.ts";
+import { escapeHidden, markHidden } from "../../model/text/hidden-characters.ts";
 import type { BackgroundTask } from "../../protocol/tasks.ts";
 import type { Command, Invocation } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";

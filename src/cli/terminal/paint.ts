@@ -3,7 +3,7 @@
  * a terminal: everything except such marks is made safe there. Foreign text cannot contain a mark: every process
  * generates its own.
  */
-import { markHidden } from "../../model/hidden-characters.ts";
+import { markHidden } from "../../model/text/hidden-characters.ts";
 
 type Colour = "bold" | "dim" | "red" | "green" | "yellow" | "blue" | "cyan";
 export type Paint = Readonly<Record<Colour, (text: string) => string>>;

@@ -5,7 +5,7 @@
  */
 import type { WriteStream } from "node:tty";
 import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
-import { escapeHidden } from "../../model/hidden-characters.ts";
+import { escapeHidden } from "../../model/text/hidden-characters.ts";
 import type { Output, StreamName } from "./output.ts";
 import { ownWords } from "./own-words.ts";
 import { type Paint, paints, plainPaints, terminalText } from "./paint.ts";

@@ -1,5 +1,5 @@
 /** Text for people: single lines, widths, cuts, times, ids. Pure. `paint.ts` makes text safe for a terminal. */
-import { markHidden } from "../../model/hidden-characters.ts";
+import { markHidden } from "../../model/text/hidden-characters.ts";
 
 /** In one line, with hidden characters escaped, so that it can be measured. */
 export function oneLine(text: string): string {

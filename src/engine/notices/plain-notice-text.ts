@@ -2,7 +2,7 @@
  * The default wording of notices: for a parent whose own program is gone, and for engines in other programs. It names
  * no tools, because those of the parent are not known here.
  */
-import { asLine } from "../../model/foreign-text.ts";
+import { asLine } from "../../model/text/foreign-text.ts";
 import type { NoticeText, NoticeView } from "../context.ts";
 
 /** The longest description or error that a notice shows. */

@@ -3,7 +3,7 @@
  * message still reaches OpenCode, `lateMs` later; one entry per notice.
  */
 import type { Plugin } from "@opencode-ai/plugin";
-import { createPlugin } from "../../src/opencode/plugin.ts";
+import { createPlugin } from "../../../src/opencode/plugin.ts";
 
 interface RawClient {
   request(options: {

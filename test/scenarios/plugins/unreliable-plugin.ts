@@ -3,7 +3,7 @@
  * session that has a parent; `late` repeats a session's last idle when that session next becomes busy.
  */
 import type { Plugin } from "@opencode-ai/plugin";
-import { createPlugin } from "../../src/opencode/plugin.ts";
+import { createPlugin } from "../../../src/opencode/plugin.ts";
 
 const unreliable: Plugin = async (input, options) => {
   const { drop, late: repeats, ...rest } = options ?? {};
