@@ -104,9 +104,9 @@ export class Canceller {
 
   /** An owner that is found dead is ended, so that the run can be. */
   async #isDrivenElsewhere(task: Task): Promise<boolean> {
-    const { store, instance, isAlive } = this.#context;
+    const { store, instance, supervisor } = this.#context;
     const owner = (await store.instances()).find((known) => known.id === task.owner);
     if (owner === undefined || owner.id === instance.id) return false;
-    return isAlive(owner) || !(await endDead(store, owner));
+    return supervisor.lives(owner) || !(await endDead(store, owner));
   }
 }

@@ -90,8 +90,6 @@ export interface EngineContext extends Clock {
   settings: Settings;
   log: Log;
   newId(prefix: string): string;
-  /** Whether the process of an instance is alive. */
-  isAlive(instance: Instance): boolean;
   /** Words notices for one parent, as one message. */
   wordNotices(views: readonly NoticeView[]): NoticeText;
   reach(point: CrashPoint): void;

@@ -24,7 +24,7 @@ export interface EngineOptions extends Partial<Omit<EngineContext, "store" | "ho
   identity?: ProcessIdentity;
   /**
    * Identifies this machine, where several use one PostgreSQL store; it must be the same after a restart. With it, the
-   * processes of other machines are judged by their leases, and `isAlive` and `supervisor` must know it, too.
+   * processes of other machines are judged by their leases, and `supervisor` must know it, too.
    */
   machine?: string;
   /** Settings that differ from `DEFAULT_SETTINGS`. */
@@ -44,7 +44,7 @@ export function engineContext(options: EngineOptions): EngineContext {
   const { store, host, newId = makeId, slots } = options;
   const { now = systemClock.now, monotonic = systemClock.monotonic, after = systemClock.after } = options;
   const { log = SILENT, machine = "" } = options;
-  const isAlive = options.isAlive ?? (machine === "" ? isInstanceAlive : instanceJudge({ machine }));
+  const isAlive = machine === "" ? isInstanceAlive : instanceJudge({ machine });
   const settings = { ...DEFAULT_SETTINGS, ...options.settings };
   const { pollMs } = settings;
   return {
@@ -57,7 +57,6 @@ export function engineContext(options: EngineOptions): EngineContext {
     monotonic,
     after,
     newId,
-    isAlive,
     wordNotices: options.wordNotices ?? plainNoticeText,
     reach: options.reach ?? (() => {}),
     instance: options.instance ?? instanceOf(options, newId("ins"), now()),

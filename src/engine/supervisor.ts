@@ -7,6 +7,7 @@ import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import type { TaskEventType } from "../model/events.ts";
 import type { Clock } from "../process/clock.ts";
 import type { Log } from "../process/log.ts";
+import { isSameMachine } from "../process/machine.ts";
 import { SerialQueue } from "../process/serial-queue.ts";
 import type { FeedEntry, Instance, Store } from "../store/store.ts";
 import type { Member } from "./member.ts";
@@ -75,8 +76,10 @@ export class Supervisor {
     this.changes = new Changes(context);
     this.changes.onEntries((entries) => this.#heed(entries));
     this.#heartbeat = new Heartbeat({ ...context, beatMs, leaseMs: machine === "" ? null : leaseMs }, this.#members);
-    const isAlive = (instance: Instance) => !this.#leaving.has(instance.id) && context.isAlive(instance);
-    this.#orphans = new OrphanSweep({ ...context, isAlive, machine }, this.#members);
+    this.#orphans = new OrphanSweep(
+      { ...context, isAlive: (instance) => !this.#leaving.has(instance.id) && this.lives(instance), machine },
+      this.#members,
+    );
   }
 
   /** Registers an engine's instance. From now on the engine is told what others write. Rejects after a stop. */
@@ -108,6 +111,14 @@ export class Supervisor {
     this.recoverLater();
     await this.#context.store.endInstance(member.instance.id);
     this.#leaving.delete(member.instance.id);
+  }
+
+  /** False if the process of an instance is dead, so that others may take over what it had. */
+  lives(instance: Instance): boolean {
+    const { isAlive, machine = "" } = this.#context;
+    if (isAlive(instance)) return true;
+    const isJudgedByLease = instance.leaseLeft !== null && !isSameMachine(instance.machine, machine);
+    return isJudgedByLease && !this.#heartbeat.isSteady;
   }
 
   /** The lease of an engine's instance, without which it sends nothing; null if it needs none. */

@@ -40,7 +40,7 @@ export async function startInstance(input: {
 }): Promise<PluginInstance> {
   const { log, configuration, host } = input;
   const { toolPrefix, noticeResultChars } = configuration.opencode;
-  const { store, supervisor, slots, machine, isAlive, keeper, add, release } = await holdStorage(
+  const { store, supervisor, slots, machine, keeper, add, release } = await holdStorage(
     input.storage,
     log,
     configuration,
@@ -51,7 +51,6 @@ export async function startInstance(input: {
     supervisor,
     slots,
     machine,
-    isAlive,
     host,
     log,
     directory: input.directory,

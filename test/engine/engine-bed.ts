@@ -194,7 +194,6 @@ export class World {
       monotonic,
       after,
       newId: (prefix) => `${prefix}_${id}_${++ids}`,
-      isAlive,
       wordNotices: (views) => ({
         visible: `told ${views.map(({ notice, task, run }) => `${task.description}#${run.number} ${notice.kind}`).join(", ")}`,
         hidden: "hint",

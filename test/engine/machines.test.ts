@@ -60,7 +60,7 @@ async function sideOn(schema: string, { beside, change, pollMs = TIMES.pollMs }:
     sent.push(input.messageId);
     return host.notify(sessionId, input);
   };
-  const engine = createEngine({ store, host: { ...host, notify }, supervisor, isAlive, machine, directory: "/work" });
+  const engine = createEngine({ store, host: { ...host, notify }, supervisor, machine, directory: "/work" });
   await engine.start();
   onTestFinished(async () => {
     await engine.stop();
@@ -114,6 +114,24 @@ test("others look when a lease is over, however rarely they look otherwise", asy
   const task = await launch(one, "e");
   one.cut.is = true;
   expect((await ended(two.store, task.id)).run.error).toBe(INTERRUPTED);
+}, 60_000);
+
+test("while nobody can write a heartbeat, a lease that is over does not count, and runs go on afterwards", async () => {
+  const [one, two] = [await sideOn("mute"), await sideOn("mute")];
+  const task = await launch(one, "g");
+  const leases = async () => (await two.store.instances()).map(({ leaseLeft }) => leaseLeft ?? 0);
+  [one.cut.is, two.cut.is] = [true, true];
+  await until(async () => (await leases()).every((left) => left < 0));
+  await two.engine.recover();
+  expect((await leases()).length).toBe(2);
+  // The one that comes back first has not seen yet whether the other one does.
+  two.cut.is = false;
+  await until(async () => (await leases()).some((left) => left > 0));
+  await two.engine.recover();
+  one.cut.is = false;
+  await until(async () => (await leases()).every((left) => left > 0));
+  one.host.gate("g").open();
+  expect((await ended(two.store, task.id)).run.result).toBe("done");
 }, 60_000);
 
 test("a run that ended unseen is left to the processes of its machine, which can read its end", async () => {

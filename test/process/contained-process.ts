@@ -42,7 +42,6 @@ const engine = new Engine({
   log,
   ...systemClock,
   newId: (prefix) => `${prefix}_contained_${++ids}`,
-  isAlive,
   wordNotices: () => ({ visible: "told", hidden: "" }),
   reach: () => {},
 });

@@ -155,7 +155,6 @@ test("processes in two containers on one data folder leave each other's tasks al
     log,
     ...systemClock,
     newId: (prefix) => `${prefix}_outside`,
-    isAlive,
     wordNotices: () => ({ visible: "told", hidden: "" }),
     reach: () => {},
   });

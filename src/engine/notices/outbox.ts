@@ -166,10 +166,10 @@ export class Outbox {
   /** One that is found dead is ended, so that what it sends can be taken over. */
   async #lives(id: string | null): Promise<boolean> {
     if (id === null) return false;
-    const { store, instance, isAlive } = this.#context;
+    const { store, instance, supervisor } = this.#context;
     const known = (await store.instances()).find((each) => each.id === id);
     if (known === undefined) return false;
-    return known.id === instance.id || isAlive(known) || !(await endDead(store, known));
+    return known.id === instance.id || supervisor.lives(known) || !(await endDead(store, known));
   }
 
   #pause(parentSessionId: string, ms: number, isForAlone: boolean): void {

@@ -34,6 +34,9 @@ export class Heartbeat {
   readonly #ended: Lease;
   /** Cancels the next round. Set from start to stop. */
   #cancel: (() => void) | null = null;
+  /** When the store last accepted a heartbeat, and since when it has done so without a long pause. */
+  #acceptedAt = Number.NEGATIVE_INFINITY;
+  #steadySince = Number.POSITIVE_INFINITY;
   /** Counts up with each stop: a round of heartbeats that began before it does not schedule another. */
   #stops = 0;
 
@@ -52,6 +55,25 @@ export class Heartbeat {
     const renewed = this.#leases.get(id)?.renew();
     await store.addInstance(member.instance, leaseMs);
     renewed?.();
+    this.#accepted();
+  }
+
+  /**
+   * Whether heartbeats have been accepted for long enough that everybody could renew a lease. After a while in which
+   * this process could not write, perhaps nobody could: then a lease that is over does not show that anybody is dead.
+   */
+  get isSteady(): boolean {
+    const { leaseMs, monotonic } = this.#context;
+    if (leaseMs === null) return true;
+    const at = monotonic();
+    return at - this.#acceptedAt <= leaseMs / 2 && at - this.#steadySince >= leaseMs / 2;
+  }
+
+  #accepted(): void {
+    const { leaseMs, monotonic } = this.#context;
+    const at = monotonic();
+    if (leaseMs === null || at - this.#acceptedAt > leaseMs / 2) this.#steadySince = at;
+    this.#acceptedAt = at;
   }
 
   /** The lease of an instance of this process; null if it needs none. One that has ended holds none any more. */
@@ -112,6 +134,7 @@ export class Heartbeat {
       if (this.#unverified.has(member)) await member.verify();
       this.#unverified.delete(member);
       renewed?.();
+      this.#accepted();
       return true;
     } catch (thrown) {
       log.error("the heartbeat could not be written; the next one tries again", { error: messageOf(thrown) });

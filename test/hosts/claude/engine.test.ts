@@ -60,7 +60,6 @@ async function newEngine(id: string, host: ClaudeHost, settings: Partial<Setting
     log,
     ...systemClock,
     newId: (prefix) => `${prefix}_${crypto.randomUUID()}`,
-    isAlive,
     wordNotices: () => ({ visible: "told", hidden: "" }),
     reach: () => {},
   });

@@ -59,7 +59,6 @@ beforeAll(async () => {
     log,
     ...systemClock,
     newId: (prefix) => `${prefix}_${crypto.randomUUID()}`,
-    isAlive: () => true,
     wordNotices: () => ({ visible: "told", hidden: "" }),
     reach: () => {},
   });

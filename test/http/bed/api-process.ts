@@ -66,7 +66,6 @@ const engine = new Engine({
   settings: DEFAULT_SETTINGS,
   ...systemClock,
   newId: (prefix) => `${prefix}_${process.pid}_${++ids}`,
-  isAlive: isInstanceAlive,
   wordNotices: () => ({ visible: "told", hidden: "" }),
   reach: () => {},
 });
