@@ -49,7 +49,7 @@ test("the strict list has no complaints about the tools, over stdio and HTTP [MT
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const names = JSON.parse(stdout).tools.map(({ name }: { name: string }) => name);
     expect(names.slice(0, 10)).toEqual(CORE_TOOLS);
-    expect(names).toHaveLength(21);
+    expect(names).toHaveLength(22);
   }
 });
 

@@ -2,12 +2,13 @@
  * Changes several tasks in one transaction, with as many statements as for one: reads all that the decisions need
  * under locks in one round trip, decides each change as `applyEvent` does, and writes all that follows in another. Left
  * out, for a transaction of their own, are changes that need more than this: tasks that somebody else has locked, work
- * items, takeovers, retries. PostgreSQL only.
+ * items, takeovers, retries, messages into runs. PostgreSQL only.
  */
 import type { Kysely } from "kysely";
 import { attemptIdOf } from "../../model/board.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import { retryInstead } from "../../model/retry.ts";
+import { isSteering } from "../../model/steering.ts";
 import { isLive, type Task } from "../../model/task.ts";
 import { type Applied, type Transition, transition } from "../../model/transition.ts";
 import { beginsOrEnds } from "../board/work-item-moves.ts";
@@ -32,6 +33,7 @@ import {
   lockQueued,
   selectAttempts,
   selectRegistered,
+  selectSteered,
   selectTasks,
   updateRuns,
   updateTasks,
@@ -53,6 +55,8 @@ interface Found {
   withParent: ReadonlySet<string>;
   tasks: ReadonlyMap<string, Task>;
   attempts: ReadonlySet<string>;
+  /** Those that were sent a message which is not settled. */
+  steered: ReadonlySet<string>;
   queued: ReadonlyMap<string, { state: string; fence: number }>;
   /** The owners of runs that are to begin, as far as they are registered. */
   registered: ReadonlySet<string>;
@@ -79,10 +83,11 @@ export async function applyChanges(
 async function read(kysely: Kysely<Schema>, changes: readonly TaskChange[]): Promise<Found> {
   const ids = changes.map(({ id }) => storableText(id)).toSorted();
   const moving = changes.filter(({ event }) => beginsOrEnds(event));
+  const ending = changes.filter(isEnd);
   const inQueue = changes.filter((change) => change.claim !== undefined || isEnd(change));
   const telling = changes.filter(mayTell);
   const owners = changes.flatMap(({ event }) => (event.type === "task.claimed" ? [event.owner] : []));
-  const [locked, rows, attempts, queued, withParent, registered] = await together([
+  const [locked, rows, attempts, queued, withParent, registered, steered] = await together([
     tryLock(kysely, "task", ids),
     selectTasks(kysely, { ids }),
     moving.length === 0
@@ -94,6 +99,7 @@ async function read(kysely: Kysely<Schema>, changes: readonly TaskChange[]): Pro
     inQueue.length === 0 ? null : lockQueued(kysely, { ids: inQueue.map(({ id }) => id) }),
     telling.length === 0 ? null : lockParents(kysely, { ids: telling.map(({ id }) => id) }),
     owners.length === 0 ? null : selectRegistered(kysely, { ids: [...new Set(owners)] }),
+    ending.length === 0 ? null : selectSteered(kysely, { ids: ending.map(({ id }) => id) }),
   ]);
   return {
     locked: new Set(locked),
@@ -102,6 +108,7 @@ async function read(kysely: Kysely<Schema>, changes: readonly TaskChange[]): Pro
     attempts: new Set(attempts?.map(({ id }) => id)),
     queued: new Map(queued?.map((row) => [row.task_id, row])),
     registered: new Set(registered?.map(({ id }) => id)),
+    steered: new Set(steered?.map(({ task_id }) => task_id)),
   };
 }
 
@@ -134,7 +141,9 @@ function mayTell({ event }: TaskChange): boolean {
   return isEnd({ event }) || (event.type === "run.phased" && event.phase !== "working");
 }
 
-function isSpecial({ id, event, expected }: TaskChange, before: Task | null, { attempts, queued }: Found): boolean {
+function isSpecial({ id, event, expected }: TaskChange, before: Task | null, found: Found): boolean {
+  const { attempts, queued, steered } = found;
+  if (isSteering(event) || steered.has(id)) return true;
   if (event.type === "task.imported" || event.type === "task.resumed" || event.type === "run.requeued") return true;
   if (expected && expected.owner !== null && expected.owner !== expected.by) return true;
   if ("task" in event && (event.task.id !== id || attempts.has(attemptIdOf(event.task)))) return true;

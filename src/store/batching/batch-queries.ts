@@ -138,6 +138,15 @@ export const selectRegistered = preparedQuery<Ids, { id: string }>((kysely, { id
   kysely.selectFrom("instances").select("id").where(sql<boolean>`id = any(${ids})`),
 );
 
+export const selectSteered = preparedQuery<Ids, { task_id: string }>((kysely, { ids }) =>
+  kysely
+    .selectFrom("steering")
+    .select("task_id")
+    .distinct()
+    .where(sql<boolean>`task_id = any(${ids})`)
+    .where("state", "in", ["accepted", "sent"]),
+);
+
 /** Those that nobody else is changing. */
 export const lockQueued = preparedQuery<Ids, Pick<RowOf<"queued_runs">, "task_id" | "state" | "fence">>(
   (kysely, { ids }) =>

@@ -1,5 +1,5 @@
 /**
- * Migration 17: indexes for what needs a person: tasks that wait for an answer, and failed tasks that a person launched
+ * Migration 18: indexes for what needs a person: tasks that wait for an answer, and failed tasks that a person launched
  * and whose end nobody has read. Never edited once released.
  */
 import { type Kysely, sql } from "kysely";

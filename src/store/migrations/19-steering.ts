@@ -1,5 +1,5 @@
 /**
- * Migration 22: steering messages, which are said to runs at work. Never edited once released.
+ * Migration 19: steering messages, which are said to runs at work. Never edited once released.
  */
 import { type Kysely, sql } from "kysely";
 import type { Dialect } from "../database.ts";
