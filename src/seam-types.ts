@@ -14,9 +14,10 @@ export type {
   PromptInput,
   Reply,
   StartInput,
+  SteerInput,
 } from "./hosts/host.ts";
 export type { AccessToken, AuditEntry } from "./model/access-token.ts";
-export type { Answerer, GivenAnswer, ReplyWord } from "./model/answer.ts";
+export type { Answerer, Door, GivenAnswer, ReplyWord } from "./model/answer.ts";
 export type { Approval } from "./model/approval.ts";
 export type {
   Attempt,
@@ -35,8 +36,10 @@ export type { Evidence } from "./model/evidence.ts";
 export type { Limits, RunLimits } from "./model/limits.ts";
 export type { Message, MessagePart, ToolPart } from "./model/message.ts";
 export type { Progress, Tokens } from "./model/progress.ts";
+export type { AskedTool } from "./model/request-policy.ts";
 export type { Role } from "./model/role.ts";
-export type { Phase, PhaseDetail, Run, Status, Task, TaskClone, Wake } from "./model/task.ts";
+export type { SteeringEvent, SteeringMessage, SteeringState } from "./model/steering.ts";
+export type { Phase, PhaseDetail, Run, Status, Task, TaskClone, WaitingDetail, Wake } from "./model/task.ts";
 export type { Applied, NoticeIntent, NoticeWake, Refusal, Refused, Transition } from "./model/transition.ts";
 export type { BeatingProcess, LeasedProcess, ProcessIdentity } from "./process/liveness.ts";
 export type { AccessRecords } from "./store/access/records.ts";
@@ -73,6 +76,8 @@ export type {
   FeedEntry,
   HistoryCounts,
   HistoryQuery,
+  InboxQuery,
+  InboxTasks,
   Instance,
   Launch,
   Notice,

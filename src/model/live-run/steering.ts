@@ -64,7 +64,10 @@ export function steer(run: LiveRun, input: SteeringInput, at: Moment): RunStep {
   }
 }
 
-/** What the store has, and this process does not know yet. What an earlier process sent may have arrived. */
+/**
+ * What the store has, and this process does not know yet. What an earlier process sent may have arrived; it is sent
+ * again before what was said after it.
+ */
 function merged(known: LiveRun["steering"], messages: readonly SteeringMessage[]): LiveRun["steering"] {
   const steering = new Map(known);
   for (const { id, state, messageId, text } of messages) {
@@ -72,7 +75,7 @@ function merged(known: LiveRun["steering"], messages: readonly SteeringMessage[]
     if (state === "cancelled" && isHeld) steering.delete(id);
     if (steering.has(id)) continue;
     if (state === "accepted") steering.set(id, { ...NEW, text, state: "held" });
-    else if (state === "sent") steering.set(id, { ...NEW, messageId, text, state: "unsure", isRepeated: true });
+    else if (state === "sent") steering.set(id, { ...NEW, messageId, text, state: "held", isRepeated: true });
     else if (state === "delivered") steering.set(id, { ...NEW, messageId, text, state });
   }
   return steering;

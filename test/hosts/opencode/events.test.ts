@@ -52,6 +52,7 @@ const known: [string, object, HostEvent[]][] = [
         requestId: "per_1",
         asks: "permission",
         text: "bash: rm *, mv *",
+        tool: { name: "bash", subjects: ["rm *", "mv *"] },
       },
     ],
   ],
@@ -181,6 +182,7 @@ describe("OpenCode's events", () => {
           for (const [field, value] of Object.entries(read)) {
             if (field === "tokens") for (const count of Object.values(value as object)) expect(count).toBeNumber();
             else if (field === "count" || field === "cost") expect(value).toBeNumber();
+            else if (field === "tool") expect(value).toEqual({ name: expect.any(String), subjects: expect.any(Array) });
             else if (field === "aborted") expect(value).toBeBoolean();
             else if (field !== "input") expect(value).toBeString();
           }
