@@ -133,6 +133,7 @@ export class RunnerRole implements Role {
       mayAct: () => runner.holdsLease(instance.id),
       folderOf: async ({ task }) => ({ directory: task.directory, clone: null }),
       leaseMs: claimMs,
+      pollMs: settings.pollMs,
     });
     const start = async () => {
       await runner.register(instance);

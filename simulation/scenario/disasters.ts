@@ -98,7 +98,10 @@ export const DISASTERS: Partial<Record<Fault, Disaster>> = {
     machine.faults.count("machine sleeps");
     machine.struck("machine", "sleeps", ms);
     machine.troubles.add(machine.timeline.now, ms);
-    for (const process of asleep) process.freeze();
+    for (const process of asleep) {
+      machine.hinder(process.name, machine.timeline.now + ms);
+      process.freeze();
+    }
     machine.timeline.schedule(ms, () => {
       for (const process of asleep) process.thaw();
     });
