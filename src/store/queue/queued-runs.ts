@@ -39,14 +39,17 @@ export async function addLine(kysely: Kysely<Schema>, needs: RunNeeds): Promise<
 
 /** The lines that have runs. There may be many others: callers choose models and labels, and lines stay. */
 export async function readLines(kysely: Kysely<Schema>): Promise<StoredLine[]> {
-  const rows = await kysely
+  const rows = await selectLines(kysely, {});
+  return rows.map((row) => ({ ...row, labels: JSON.parse(row.labels) }));
+}
+
+const selectLines = preparedQuery<object, Pick<RowOf<"queue_lines">, (typeof LINE_COLUMNS)[number]>>((kysely) =>
+  kysely
     .selectFrom("queue_lines")
     .select(LINE_COLUMNS)
     .where("line", "in", (inner) => inner.selectFrom("queued_runs").select("queued_runs.line"))
-    .orderBy("line")
-    .execute();
-  return rows.map((row) => ({ ...row, labels: JSON.parse(row.labels) }));
-}
+    .orderBy("line"),
+);
 
 /** How many runs wait, counted up to `most`. */
 export async function countWaiting(kysely: Kysely<Schema>, most: number): Promise<number> {

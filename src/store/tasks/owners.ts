@@ -4,13 +4,18 @@
  */
 import { type Kysely, sql } from "kysely";
 import type { Task } from "../../model/task.ts";
+import { preparedQuery } from "../compiled-query.ts";
 import type { Schema } from "../schema.ts";
 import { type TaskRow, taskOf, taskRowColumns, withNewestRun } from "./rows.ts";
 
 const MOST_OWNERLESS = 200;
 
 export async function readOwners(kysely: Kysely<Schema>): Promise<string[]> {
-  const rows = await kysely
+  return (await selectOwners(kysely, {})).map(({ owner }) => String(owner));
+}
+
+const selectOwners = preparedQuery<object, { owner: string | null }>((kysely) =>
+  kysely
     .withRecursive("owners(owner)", (outer) =>
       outer
         .selectFrom("tasks")
@@ -31,19 +36,19 @@ export async function readOwners(kysely: Kysely<Schema>): Promise<string[]> {
     )
     .selectFrom("owners")
     .select("owner")
-    .where("owner", "is not", null)
-    .execute();
-  return rows.map(({ owner }) => String(owner));
-}
+    .where("owner", "is not", null),
+);
 
 /** Live tasks that have no owner and do not wait for a runner, oldest first. Nobody writes such tasks any more. */
 export async function readOwnerless(kysely: Kysely<Schema>): Promise<Task[]> {
-  const rows = await withNewestRun(kysely.selectFrom("tasks"))
+  return (await selectOwnerless(kysely, {})).map(taskOf);
+}
+
+const selectOwnerless = preparedQuery<object, TaskRow>((kysely) =>
+  withNewestRun(kysely.selectFrom("tasks"))
     .select(taskRowColumns(null))
     // As in the index, literally: that lets SQLite choose it.
     .where(sql<boolean>`tasks.live = 1 and tasks.owner is null and tasks.session_id <> ''`)
     .orderBy("tasks.started_at")
-    .limit(MOST_OWNERLESS)
-    .execute();
-  return (rows as TaskRow[]).map(taskOf);
-}
+    .limit(MOST_OWNERLESS),
+);

@@ -8,7 +8,7 @@ import { preparedQuery } from "../compiled-query.ts";
 import type { Schema } from "../schema.ts";
 import { lock } from "../sql/lock.ts";
 import { together } from "../sql/together.ts";
-import { RUN_COLUMNS, runOf, type TaskRow, taskOf, taskRowColumns, withNewestRun } from "./rows.ts";
+import { RUN_COLUMNS, type RunRow, runOf, type TaskRow, taskOf, taskRowColumns, withNewestRun } from "./rows.ts";
 
 export async function readTask(kysely: Kysely<Schema>, id: string): Promise<Task | null> {
   const [row] = await selectTask(kysely, { id });
@@ -32,15 +32,13 @@ export async function readTasksById(kysely: Kysely<Schema>, ids: readonly string
 }
 
 export async function readRuns(kysely: Kysely<Schema>, taskId: string, limit?: number): Promise<Run[]> {
-  const rows = await kysely
-    .selectFrom("runs")
-    .select(RUN_COLUMNS)
-    .where("task_id", "=", taskId)
-    .orderBy("number", "desc")
-    .limit(clamp(limit, 20, 200))
-    .execute();
+  const rows = await selectRuns(kysely, { taskId, limit: clamp(limit, 20, 200) });
   return rows.map(runOf);
 }
+
+const selectRuns = preparedQuery<{ taskId: string; limit: number }, RunRow>((kysely, { taskId, limit }) =>
+  kysely.selectFrom("runs").select(RUN_COLUMNS).where("task_id", "=", taskId).orderBy("number", "desc").limit(limit),
+);
 
 export async function readRun(kysely: Kysely<Schema>, taskId: string, number: number): Promise<Run | null> {
   const row = await kysely

@@ -19,7 +19,7 @@ export const RUN_COLUMNS = [
   "before",
 ] as const;
 
-type RunRow = Pick<RowOf<"runs">, (typeof RUN_COLUMNS)[number]>;
+export type RunRow = Pick<RowOf<"runs">, (typeof RUN_COLUMNS)[number]>;
 
 const HEAD = [
   "id",
