@@ -170,8 +170,8 @@ export const LEASE_MUTATIONS: readonly PutBack[] = [
       },
       {
         file: "src/engine/notices/outbox.ts",
-        old: "return known.id === instance.id || isAlive(known) || !(await endDead(store, known));",
-        new: "return known.id === instance.id || isAlive(known) || endDead === undefined;",
+        old: "return known.id === instance.id || supervisor.lives(known) || !(await endDead(store, known));",
+        new: "return known.id === instance.id || supervisor.lives(known) || endDead === undefined;",
       },
     ],
   },
