@@ -86,7 +86,9 @@ export class Watch {
       this.#names.set(taskId, { name: event.task.description, colour });
     }
     const task = await this.#store.task(taskId);
-    const words = task && wordsOf(event, task, "run" in event ? await this.#store.run(taskId, event.run) : null);
+    const words =
+      task &&
+      wordsOf(event, task, "run" in event && event.run !== undefined ? await this.#store.run(taskId, event.run) : null);
     if (words) this.#taskLine(taskId, words);
   }
 

@@ -21,16 +21,17 @@ const EVENTS_FAIL: readonly Fault[] = [
   "event comes twice",
 ];
 
-type EndCheck = (stage: Stage, task: Task, run: Run, endedAt: number) => string | null;
+type EndCheck = (stage: Stage, task: Task, run: Run, endedAt: number, runs: readonly Run[]) => string | null;
 
 export async function endsAreTrue(stage: Stage, tasks: readonly Task[]): Promise<string[]> {
   const found: string[] = [];
   for (const task of tasks) {
-    for (const run of await stage.truth.runs(task.id, 200)) {
+    const runs = await stage.truth.runs(task.id, 200);
+    for (const run of runs) {
       const endedAt = stage.machine.ends.of(task.id, run.number);
       if (endedAt === null) continue;
       const wrong = [nobodyAsked, isNotDeleted, nobodyDied, nothingOfTheKind, notWithoutOutput, stillWaiting]
-        .map((check) => check(stage, task, run, endedAt))
+        .map((check) => check(stage, task, run, endedAt, runs))
         .filter((words) => words !== null);
       found.push(...wrong.map((words) => `run ${run.number} of ${task.id} ${words}: ${run.error}`));
     }
@@ -42,7 +43,7 @@ export async function endsAreTrue(stage: Stage, tasks: readonly Task[]): Promise
  * Nobody is told that somebody stopped a run that nobody stopped: a cancel is for one run, and what stops all tasks is
  * for those that run meanwhile. A deleted session stops its task.
  */
-const nobodyAsked: EndCheck = (stage, task, run, endedAt) => {
+const nobodyAsked: EndCheck = (stage, task, run, endedAt, runs) => {
   const { machine, promises, parents } = stage;
   if (run.outcome !== "cancelled" || !machine.hasSession(task)) return null;
   if (promises.stoppedRuns.has(`${task.id} ${run.number}`)) return null;
@@ -54,6 +55,12 @@ const nobodyAsked: EndCheck = (stage, task, run, endedAt) => {
   // Two programs work in one session: the stop of the other one shows there.
   const { ends, readersEnds } = machine.work.of(run.messageId);
   if (run.error === ABORTED && readersEnds.includes("aborted")) return null;
+  // So does the stop of an earlier run's prompt, which arrived late in another program.
+  const isLate = ({ messageId }: Run) => {
+    const { ends: its, endedAt: at } = machine.work.of(messageId);
+    return messageId !== run.messageId && its.includes("aborted") && at !== null && at >= begunAt && at <= endedAt;
+  };
+  if (run.error === ABORTED && runs.some(isLate)) return null;
   // Its own process stopped it and did not come to write that: nobody is named.
   if (run.error === STOPPED_UNSEEN && [...ends, ...readersEnds].includes("aborted")) return null;
   return "is cancelled, and nobody asked";

@@ -185,7 +185,7 @@ export class Machine {
       expireInstance: async (id) => {
         const isEnded = await told.expireInstance(id);
         const owner = this.instances.get(id);
-        if (isEnded && owner?.isAlive) this.#leaseRanOut(process, id, owner);
+        if (isEnded && owner !== process && owner?.isAlive) this.#leaseRanOut(process, id, owner);
         return isEnded;
       },
     };

@@ -289,7 +289,9 @@ export class Engine {
     const tasks = await allTasks(this.#context.store, { parentSessionId: callerSessionId, cleared: false });
     const cancelled = await this.#canceller.cancelAll(tasks, reason);
     const at = this.#context.now();
-    for (const task of tasks) await this.#context.store.apply(task.id, { type: "task.cleared", at });
+    for (const { id, run } of tasks) {
+      await this.#context.store.apply(id, { type: "task.cleared", at, run: run.number });
+    }
     return { cleared: tasks.length, cancelled: cancelled.length };
   }
 

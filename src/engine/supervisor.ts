@@ -75,7 +75,10 @@ export class Supervisor {
     this.#pollMs = pollMs;
     this.changes = new Changes(context);
     this.changes.onEntries((entries) => this.#heed(entries));
-    this.#heartbeat = new Heartbeat({ ...context, beatMs, leaseMs: machine === "" ? null : leaseMs }, this.#members);
+    // On other machines, processes may appear and die of which the feed says nothing.
+    const onBeaten = () => this.recoverLater();
+    const lease = machine === "" ? null : leaseMs;
+    this.#heartbeat = new Heartbeat({ ...context, beatMs, leaseMs: lease, onBeaten }, this.#members);
     this.#orphans = new OrphanSweep(
       { ...context, isAlive: (instance) => !this.#leaving.has(instance.id) && this.lives(instance), machine },
       this.#members,
@@ -208,6 +211,7 @@ export class Supervisor {
       return isDone;
     } catch (thrown) {
       log.error("recovery failed; it is tried again", { error: messageOf(thrown) });
+      this.#heartbeat.recoveryFailed();
       this.recoverLater(retryMs);
       return false;
     }

@@ -37,7 +37,8 @@ export type TaskEvent =
   | { type: "cancel.requested"; at: number; run: number }
   | SteeringEvent
   | { type: "result.retrieved"; at: number }
-  | { type: "task.cleared"; at: number };
+  /** `run`: the newest one that whoever clears it knows; any when absent, as in earlier versions. */
+  | { type: "task.cleared"; at: number; run?: number };
 
 /** A runner made the session of a queued task and is about to prompt it. */
 export interface TaskClaimed extends Pick<Task, "sessionId" | "directory" | "agent" | "model">, Pick<Run, "messageId"> {

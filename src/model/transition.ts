@@ -46,6 +46,8 @@ export function transition(task: Task | null, event: TaskEvent): Transition {
     case "result.retrieved":
       return changed({ ...task, resultRetrievedAt: event.at });
     case "task.cleared":
+      // Somebody went on with it meanwhile: that run is in the list, and can be stopped there.
+      if ((event.run ?? task.run.number) !== task.run.number) return refused(task, "stale_run");
       return task.clearedAt === null ? changed({ ...task, clearedAt: event.at }) : refused(task, "no_change");
   }
   if (!isLive(task.status)) return refused(task, "ended");

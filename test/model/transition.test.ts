@@ -193,6 +193,8 @@ test("a task is cleared once, and a resume brings it back with its totals and op
   const again = { clearedAt: null, agent: "build", progress: { ...progress, lastUpdate: 5 } };
   expect(steps[4]?.outcome.task).toMatchObject({ ...again, run: { number: 1, before: progress, startedAt: 5 } });
   expect(live([born, end, resumed]).at(-1)?.outcome.task?.agent).toBe(newTask(ID).agent);
+  const late = live([born, end, resumed, { ...clear, run: 0 }]).at(-1)?.outcome;
+  expect(late).toMatchObject({ changed: false, reason: "stale_run", task: { clearedAt: null } });
 });
 
 test("each place is recorded once as having seen a request, and an answer is applied once", () => {

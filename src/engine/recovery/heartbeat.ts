@@ -19,6 +19,8 @@ interface HeartbeatContext extends Clock {
   beatMs: number;
   /** The length of the leases; null: the instances have none. */
   leaseMs: number | null;
+  /** Called after each round of heartbeats of instances with leases. */
+  onBeaten(): void;
 }
 
 export class Heartbeat {
@@ -34,9 +36,9 @@ export class Heartbeat {
   readonly #ended: Lease;
   /** Cancels the next round. Set from start to stop. */
   #cancel: (() => void) | null = null;
-  /** When the store last accepted a heartbeat, and since when it has done so without a long pause. */
+  /** When the store last accepted a heartbeat, and when it was last found that it had accepted nothing for long. */
   #acceptedAt = Number.NEGATIVE_INFINITY;
-  #steadySince = Number.POSITIVE_INFINITY;
+  #troubledAt = Number.NEGATIVE_INFINITY;
   /** Counts up with each stop: a round of heartbeats that began before it does not schedule another. */
   #stops = 0;
 
@@ -59,20 +61,27 @@ export class Heartbeat {
   }
 
   /**
-   * Whether heartbeats have been accepted for long enough that everybody could renew a lease. After a while in which
+   * Whether the store has accepted writes for long enough that everybody could renew a lease. After a while in which
    * this process could not write, perhaps nobody could: then a lease that is over does not show that anybody is dead.
    */
   get isSteady(): boolean {
     const { leaseMs, monotonic } = this.#context;
     if (leaseMs === null) return true;
     const at = monotonic();
-    return at - this.#acceptedAt <= leaseMs / 2 && at - this.#steadySince >= leaseMs / 2;
+    const isAccepted = this.#members.size === 0 || at - this.#acceptedAt <= leaseMs / 2;
+    return isAccepted && at - this.#troubledAt >= leaseMs / 2;
+  }
+
+  /** A recovery failed. Without members there are no heartbeats that would show for how long. */
+  recoveryFailed(): void {
+    if (this.#members.size === 0) this.#troubledAt = this.#context.monotonic();
   }
 
   #accepted(): void {
     const { leaseMs, monotonic } = this.#context;
     const at = monotonic();
-    if (leaseMs === null || at - this.#acceptedAt > leaseMs / 2) this.#steadySince = at;
+    const isLate = this.#acceptedAt !== Number.NEGATIVE_INFINITY && at - this.#acceptedAt > (leaseMs ?? 0) / 2;
+    if (isLate) this.#troubledAt = at;
     this.#acceptedAt = at;
   }
 
@@ -95,7 +104,8 @@ export class Heartbeat {
       const beaten = await Promise.all([...this.#members.values()].map((member) => this.#beat(member)));
       if (stops !== this.#stops) return;
       this.#cancel = null;
-      const { leaseMs, beatMs } = this.#context;
+      const { leaseMs, beatMs, onBeaten } = this.#context;
+      if (leaseMs !== null) onBeaten();
       this.start(leaseMs !== null && beaten.includes(false) ? beatMs / AGAIN_PART : beatMs);
     };
     this.#cancel = this.#context.after(ms, () => void beatAll(), { background: true });
