@@ -112,7 +112,8 @@ function reportedAtWork(
   switch (input.type) {
     case "session.working":
       // An idle or an error that came before belongs to another run.
-      return busy({ ...run, idleHeardAt: null, announced: null }, at);
+      // From a program that has died, it was only late.
+      return busy({ ...run, idleHeardAt: null, announced: run.isHostDead ? run.announced : null }, at);
     case "session.retrying":
       return retry(run, input, at);
     case "session.asked":

@@ -304,6 +304,11 @@ describe("evidence", () => {
     const waiting = after(working, killed, unread);
     expect(effectsOf(waiting)).toEqual(["poll"]);
     expect(effectsOf(after(waiting.run, status(), shown("status")))).toEqual(["error: killed"]);
+    // A sign of work from the dead program may come late.
+    const late: RunInput = { type: "session.working" };
+    expect(effectsOf(after(waiting.run, late, [BEGIN_MS, status()], shown("status", {}, 99_999)))).toEqual([
+      "error: killed",
+    ]);
     expect(effectsOf(after(waiting.run, status(), shown("status", finished)))).toEqual(["completed: done"]);
     const gone: RunInput = { type: "inspect.failed", purpose, isGone: true };
     expect(effectsOf(after(working, killed, gone))).toEqual(["sweep", `error: ${SESSION_DELETED}`]);
