@@ -3,6 +3,7 @@
  * did and what the parents can read, and says what is wrong in words.
  */
 
+import { LEASE_MS } from "../../src/engine/recovery/lease.ts";
 import { allTasks } from "../../src/engine/watching/all-tasks.ts";
 import { INTERRUPTED } from "../../src/model/evidence.ts";
 import type { Run, Task } from "../../src/model/task.ts";
@@ -94,9 +95,12 @@ async function resultsAreTrue({ machine, truth }: Stage, tasks: readonly Task[])
       if (machine.ends.wasWorking(task.id, run.number, run.messageId) && !mayWorkOn(run))
         found.push(`${what} was called ${run.outcome} while its agent worked: ${run.error}`);
       // It arrived after it was given up, or answered after others had taken its process for dead: whether they could,
-      // `in-time.ts` checks. They looked into its session a while before they wrote.
+      // `in-time.ts` checks. They looked into its session a while before they wrote. Nobody can look into that of a machine
+      // that is gone, and its lease has to be over first.
       const overAt = machine.ends.of(task.id, run.number) ?? 0;
-      const isUnseen = !machine.areVisible && machine.troubles.calm(endedAt ?? 0, overAt) <= WRITE_MS;
+      const patience =
+        WRITE_MS + (machine.places.isLost(machine.places.ofSession(task.sessionId) ?? "") ? LEASE_MS : 0);
+      const isUnseen = !machine.areVisible && machine.troubles.calm(endedAt ?? 0, overAt) <= patience;
       const isEnding = sentBy.some((name) => isEnded(machine, name, task.sessionId, endedAt ?? 0, overAt));
       const isLate = run.error === INTERRUPTED && ((endedAt ?? 0) > overAt || isUnseen || isEnding);
       const isTooLate = (begunAt ?? 0) > overAt || isLate || isUnknowable(machine, run, overAt);
