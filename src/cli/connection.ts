@@ -77,10 +77,7 @@ export class Connection {
     );
     this.#found = daemon;
     if (started) this.#screen.hint(`Started the daemon (pid ${daemon.pid}). Dashboard: ${daemon.url}`);
-    if (wanted !== undefined && daemon.postgres !== wanted) {
-      const stores = `The daemon keeps its tasks in ${storeName(daemon.postgres)}, and this command would use ${storeName(wanted)}.`;
-      this.#screen.hint(`${stores} To change that: asyncagents restart`);
-    }
+    if (wanted !== undefined) warnOfOtherStore(this.#screen, daemon, wanted);
     if (daemon.version !== manifest.version) {
       const versions = `The daemon is version ${daemon.version}, this command is ${manifest.version}.`;
       this.#screen.hint(`${versions} Restart it: asyncagents down && asyncagents up`);
@@ -126,6 +123,13 @@ export class Connection {
       throw new AsyncAgentsError("daemon_unavailable", message, { cause });
     }
   }
+}
+
+/** `wanted`: the PostgreSQL database that a daemon started by this command would use; null for SQLite. */
+export function warnOfOtherStore(screen: Screen, { postgres }: DaemonRecord, wanted: string | null): void {
+  if (postgres === wanted) return;
+  const stores = `The daemon keeps its tasks in ${storeName(postgres)}, and this command would use ${storeName(wanted)}.`;
+  screen.hint(`${stores} To change that: asyncagents restart`);
 }
 
 function storeName(postgres: string | null): string {

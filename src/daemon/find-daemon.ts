@@ -4,7 +4,7 @@
  * by signals.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
+import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { livingServers, type ServerRecord } from "../http/discovery.ts";
@@ -53,17 +53,20 @@ export async function ensureDaemon(
   const running = findDaemon(directory);
   if (running) return { daemon: running, started: false };
   options.onStart?.();
-  let child = startProcess(directory);
+  let { child, logStart } = startProcess(directory);
   const deadline = performance.now() + START_MS;
   try {
     for (;;) {
       const daemon = findDaemon(directory);
       if (daemon) return { daemon, started: daemon.pid === child.pid };
       options.signal?.throwIfAborted();
-      if (child.signalCode !== null || (child.exitCode ?? 0) !== 0) throw didNotStart(directory, "ended at once");
+      if (child.signalCode !== null || (child.exitCode ?? 0) !== 0)
+        throw didNotStart(directory, logStart, "ended at once");
       // It exited because of another daemon, which is gone already.
-      if (child.exitCode === 0 && !findDaemon(directory)) child = startProcess(directory);
-      if (performance.now() > deadline) throw didNotStart(directory, `did not answer within ${START_MS / 1000} s`);
+      if (child.exitCode === 0 && !findDaemon(directory)) ({ child, logStart } = startProcess(directory));
+      if (performance.now() > deadline) {
+        throw didNotStart(directory, logStart, `did not answer within ${START_MS / 1000} s`);
+      }
       await pause(LOOK_MS);
     }
   } finally {
@@ -82,18 +85,23 @@ export async function stopDaemon(daemon: DaemonRecord, waitMs: number): Promise<
   return true;
 }
 
-/** In a session and a folder of its own, so that it survives a closed terminal and a removed folder. */
-function startProcess(directory: string): ChildProcess {
+/**
+ * In a session and a folder of its own, so that it survives a closed terminal and a removed folder. `logStart` is where
+ * its log begins: what is before that is of earlier ones.
+ */
+function startProcess(directory: string): { child: ChildProcess; logStart: number } {
   const log = openLogFile(directory);
+  const logStart = fstatSync(log).size;
   const environment: Record<string, string | undefined> = { ...process.env, ASYNCAGENTS_HOME: directory };
   for (const mark of SESSION_MARKS) delete environment[mark];
   try {
-    return spawn(process.execPath, [join(import.meta.dir, "../cli/main.ts"), "daemon"], {
+    const child = spawn(process.execPath, [join(import.meta.dir, "../cli/main.ts"), "daemon"], {
       cwd: directory,
       detached: true,
       stdio: ["ignore", log, log],
       env: environment,
     });
+    return { child, logStart };
   } finally {
     closeSync(log);
   }
@@ -116,17 +124,17 @@ function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-function didNotStart(directory: string, how: string): AsyncAgentsError {
+function didNotStart(directory: string, logStart: number, how: string): AsyncAgentsError {
   const file = join(directory, LOG);
-  const lines = lastLines(file);
+  const lines = lastLines(file, logStart);
   const said = lines.length > 0 ? ` The end of ${file}:\n${lines.join("\n")}` : "";
   return new AsyncAgentsError("daemon_unavailable", `The daemon ${how}. Run \`asyncagents doctor\`.${said}`);
 }
 
-function lastLines(file: string): string[] {
+function lastLines(file: string, from: number): string[] {
   try {
-    const tail = readFileSync(file, "utf8").slice(-LOG_TAIL_BYTES);
-    return tail.trimEnd().split("\n").slice(-LOG_LINES);
+    const tail = readFileSync(file).subarray(from).toString("utf8").slice(-LOG_TAIL_BYTES).trimEnd();
+    return tail === "" ? [] : tail.split("\n").slice(-LOG_LINES);
   } catch {
     return [];
   }

@@ -62,6 +62,10 @@ test("a daemon that runs for this machine only says how to open the door", async
   expect(refused.err).toContain("asyncagents restart --listen 127.0.0.1:0");
   const restarted = await world.json<{ listen: string | null }>("restart", "--listen", "127.0.0.1:0");
   expect(restarted.listen).toStartWith("http://127.0.0.1:");
+  expect((await world.cli("up", "--listen", "127.0.0.1:0")).code).toBe(0);
+  const elsewhere = await world.cli("up", "--listen", "127.0.0.1:1");
+  expect([elsewhere.code, elsewhere.err]).toEqual([1, expect.stringContaining(`listens on ${restarted.listen}`)]);
+  expect(elsewhere.err).toContain("asyncagents restart --listen 127.0.0.1:1");
 }, 60_000);
 
 test("what is wrong with a token's name, role or expiry is said, and agents create none", async () => {
@@ -72,7 +76,10 @@ test("what is wrong with a token's name, role or expiry is said, and agents crea
   for (const name of ["agent", "Agent"]) {
     expect(await said("--role", "read", "--name", name)).toContain("stands for any agent in the audit log");
   }
-  expect(await said("--role", "root", "--name", "a")).toContain("one of read, launch, answer, admin");
+  expect(await said("--name", "a")).toContain("--role is required: one of read");
+  expect(await said("--role", "root", "--name", "a")).toContain(
+    '"root" is not a role: one of read, launch, answer, admin',
+  );
   expect(await said("--role", "read", "--name", "a", "--expires", "90")).toContain("such as 12h or 90d");
   const secret = "aat_0123456789012345678901234567890123456789abc";
   const revoked = await world.cli("token", "revoke", secret);

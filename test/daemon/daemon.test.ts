@@ -60,6 +60,15 @@ describe("the daemon", () => {
     expect(await world.json("down")).toEqual({ stopped: false, pid: null });
   });
 
+  test("stops while tasks wait for runners: they wait in the store", async () => {
+    const world = cliWorld();
+    // So that the daemon has the folder open.
+    await world.cli("run", "--host", "scripted", "--wait", "hello");
+    const { id } = await world.json<{ id: string }>("run", "--queue", "--host", "scripted", "Later");
+    expect(await world.json("down")).toMatchObject({ stopped: true });
+    expect(await world.json("show", id)).toMatchObject({ status: "running", phase: "queued" });
+  });
+
   test("listens on the port that up and restart name, and is a new process after a restart", async () => {
     const world = cliWorld();
     const port = await freePort();

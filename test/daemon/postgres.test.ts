@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { Client } from "pg";
 import { readConfiguration } from "../../src/configuration/configuration.ts";
 import { holdStorage } from "../../src/opencode/storage.ts";
 import { cliWorld } from "../cli/cli-bed.ts";
@@ -8,6 +9,16 @@ import { startPostgres } from "../store/postgres-server.ts";
 
 const connectionString = await startPostgres();
 const PASSWORD = "password";
+
+async function asAdministrator(...statements: string[]): Promise<void> {
+  const client = new Client({ connectionString });
+  await client.connect();
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
 
 function worldOn(store: string) {
   const world = cliWorld();
@@ -44,7 +55,40 @@ describe("a daemon with ASYNCAGENTS_STORE", () => {
     const refused = await world.cli("store", "backup");
     expect([refused.code, refused.err]).toEqual([2, expect.stringContaining("pg_dump")]);
     delete world.environment.ASYNCAGENTS_STORE;
-    expect((await world.cli("ls")).err).toContain(`The daemon keeps its tasks in ${shown}`);
+    for (const command of ["ls", "up"]) {
+      expect((await world.cli(command)).err).toContain(`The daemon keeps its tasks in ${shown}`);
+    }
+  }, 60_000);
+
+  test("that cannot start says why this start failed, not why earlier ones did", async () => {
+    const world = worldOn(connectionString.replace(/postgres$/, "nowhere"));
+    expect((await world.cli("up")).err).toContain('"nowhere" does not exist');
+    world.environment.ASYNCAGENTS_STORE = connectionString.replace(`:${PASSWORD}@`, ":other@");
+    const { code, err } = await world.cli("up");
+    expect([code, err]).toEqual([5, expect.stringContaining("Check the user and the password")]);
+    expect(err).not.toContain("nowhere");
+  }, 60_000);
+
+  test("doctor names the right that is missing, and does not have a daemon restarted that waits for its database", async () => {
+    const own = new URL(connectionString);
+    [own.username, own.pathname] = ["team", "/team"];
+    await asAdministrator(`create role team login password '${PASSWORD}'`, "create database team");
+    const world = worldOn(own.href);
+    const lacking = await world.cli("doctor");
+    expect([lacking.code, lacking.out]).toEqual([
+      1,
+      expect.stringContaining("Have an administrator run: grant create on database team to team"),
+    ]);
+    await asAdministrator("grant create on database team to team");
+    expect((await world.cli("up")).code).toBe(0);
+    await asAdministrator(
+      "alter role team nologin",
+      "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'team'",
+    );
+    const { out } = await world.cli("doctor");
+    expect(out).toContain("Do not restart it");
+    expect(out).not.toContain("down --force");
+    await asAdministrator("alter role team login");
   }, 60_000);
 
   test("shares it with the plugin", async () => {

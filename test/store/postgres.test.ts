@@ -176,7 +176,7 @@ describe("postgres driver", () => {
     await asAdministrator("create role reader login password 'password'");
     await asAdministrator("create role limited login password 'password' connection limit 0");
     for (const [user, advice] of [
-      ["reader", "Check the user, password, database and rights"],
+      ["reader", "grant create on database"],
       ["limited", "Check the server's disk space, connection limit"],
     ] as const) {
       const own = connectionString.replace("postgres:password@", `${user}:password@`);

@@ -8,10 +8,13 @@ import type { Configuration } from "../../configuration/sections.ts";
 import { runDaemonProcess } from "../../daemon/daemon-process.ts";
 import { type DaemonRecord, ensureDaemon, findDaemon, stopDaemon } from "../../daemon/find-daemon.ts";
 import { tokenDoorOptions } from "../../daemon/token-door-options.ts";
-import { listenSettings } from "../../http/listen-settings.ts";
+import { listenSettings, listenUrl } from "../../http/listen-settings.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
+import { isSameMachine, machineOf } from "../../process/machine.ts";
 import { openStore } from "../../store/open.ts";
+import { storeSetting } from "../../store/store-setting.ts";
 import type { Command, Invocation } from "../command.ts";
+import { warnOfOtherStore } from "../connection.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Screen } from "../terminal/screen.ts";
 import { ago, oneLine } from "../terminal/text.ts";
@@ -41,13 +44,21 @@ export const upCommand: Command = {
       throw new AsyncAgentsError("request_conflict", message);
     }
     const listen = await readListen(invocation);
-    if (running && listen !== null && running.listen === null) {
-      const message = `The daemon is already running, for this machine only. Change that with: asyncagents restart --listen ${listen}`;
+    if (running && listen !== null && !listensOn(running, listen)) {
+      const where = running.listen === null ? "for this machine only" : `and listens on ${running.listen}`;
+      const message = `The daemon is already running, ${where}. Change that with: asyncagents restart --listen ${listen}`;
       throw new AsyncAgentsError("request_conflict", message);
     }
     return invocation.arguments.flag("foreground") ? upInForeground(invocation) : upDetached(invocation);
   },
 };
+
+/** Port 0 is any port. */
+function listensOn({ listen }: DaemonRecord, wanted: string): boolean {
+  const place = listenSettings({ address: wanted, publicUrls: [], trustedProxies: [] });
+  if (listen === null || place === null) return false;
+  return place.port === 0 ? listen.startsWith(listenUrl(place).slice(0, -1)) : listen === listenUrl(place);
+}
 
 /** The daemon reads it from its environment, which it inherits from this process. */
 function readPort({ arguments: given }: Invocation): number | undefined {
@@ -111,6 +122,7 @@ async function upDetached({ directory, screen, configuration }: Invocation): Pro
     screen.line(`  data       ${directory}`);
     if (daemon.postgres !== null) screen.line(`  store      ${daemon.postgres}`);
   });
+  warnOfOtherStore(screen, daemon, storeSetting(configuration().store)?.shown ?? null);
   warnOfPlainText(screen, daemon, configuration());
   return EXIT.ok;
 }
@@ -172,14 +184,14 @@ async function stopIdle(
   daemon: DaemonRecord,
   command: "down" | "restart",
 ): Promise<void> {
-  if (!given.flag("force")) await refuseWhileBusy(daemon, command);
+  if (!given.flag("force")) await refuseWhileBusy(daemon, machineOf(directory), command);
   if (await screen.during("stopping the daemon", stopDaemon(daemon, STOP_MS))) return;
   const message = `The daemon (pid ${daemon.pid}) did not stop within ${STOP_MS / 1000} s. See ${directory}/asyncagents.log; end it with: kill -9 ${daemon.pid}`;
   throw new AsyncAgentsError("task_timeout", message);
 }
 
 /** A daemon that does not respond has no runs worth waiting for. */
-async function refuseWhileBusy({ url, token }: DaemonRecord, command: string): Promise<void> {
+async function refuseWhileBusy({ url, token }: DaemonRecord, machine: string, command: string): Promise<void> {
   const client = createClient({ url, token });
   const limit = AbortSignal.timeout(ASK_MS);
   try {
@@ -187,7 +199,9 @@ async function refuseWhileBusy({ url, token }: DaemonRecord, command: string): P
       client.instances(limit),
       client.tasks({ status: ["running", "resumed"], limit: 200 }, limit),
     ]);
-    const own = live.tasks.filter((task) =>
+    // What waits for a runner, or runs on another machine, goes on without this daemon.
+    const near = live.tasks.filter(({ queue, machine: theirs }) => !queue && isSameMachine(theirs ?? "", machine));
+    const own = near.filter((task) =>
       instances.some(({ host, directory }) => host === task.host && directory === task.directory),
     );
     if (own.length === 0) return;

@@ -135,7 +135,8 @@ function nameOf(given: string | undefined): string {
 function roleOf(given: string | undefined): Role {
   const role = ROLES.find((each) => each === given);
   if (role !== undefined) return role;
-  throw new AsyncAgentsError("invalid_input", `--role is required: one of ${ROLES.join(", ")}.`);
+  const what = given === undefined ? "--role is required" : `"${given.slice(0, 40)}" is not a role`;
+  throw new AsyncAgentsError("invalid_input", `${what}: one of ${ROLES.join(", ")}.`);
 }
 
 function expiryOf(given: string | undefined, now: number): number | null {

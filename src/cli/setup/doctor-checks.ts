@@ -15,10 +15,10 @@ import { findDaemon } from "../../daemon/find-daemon.ts";
 import { troublesIn } from "../../engine/watching/troubles.ts";
 import { findOpenCode } from "../../hosts/opencode/program.ts";
 import { livingServers, type ServerRecord } from "../../http/discovery.ts";
-import { messageOf } from "../../model/errors.ts";
+import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
 import type { HostName } from "../../protocol/executor-names.ts";
 import { SCHEMA_VERSION } from "../../store/migrations/migrations.ts";
-import { postgresSummary } from "../../store/postgres/summary.ts";
+import { missingRight, postgresSummary } from "../../store/postgres/summary.ts";
 import { isDamage } from "../../store/sqlite/failure.ts";
 import { type PostgresSetting, storeSetting } from "../../store/store-setting.ts";
 import { ago, quantity } from "../terminal/text.ts";
@@ -191,9 +191,11 @@ async function checkStore({ directory, applied, configuration }: CheckContext): 
 async function checkPostgres(postgres: PostgresSetting): Promise<Finding> {
   const summary = await postgresSummary(postgres);
   const { shown } = postgres;
-  return summary === null
+  if (summary !== null) return checkVersion(`${shown}, `, summary.schemaVersion, summary.tasks);
+  const lacking = await missingRight(postgres);
+  return lacking === null
     ? ok("store", `${shown}, none yet (created at first use)`)
-    : checkVersion(`${shown}, `, summary.schemaVersion, summary.tasks);
+    : problem("store", `${shown}, none yet, and its user may not create it`, `Have an administrator run: ${lacking}`);
 }
 
 function checkVersion(where: string, version: number, tasks: number): Finding {
@@ -264,6 +266,10 @@ async function answering(daemon: ServerRecord): Promise<Finding> {
   try {
     await createClient({ url: daemon.url }).health(AbortSignal.timeout(ANSWER_MS));
   } catch (thrown) {
+    // It waits for its database, and so do its agents: a restart would interrupt them.
+    if (AsyncAgentsError.isInstance(thrown) && thrown.code === "store_unavailable") {
+      return problem("daemon", `${says}, waits for its store`, "Do not restart it: it goes on when the store is back.");
+    }
     return problem("daemon", `${says}, does not answer: ${messageOf(thrown)}`, restart);
   }
   if (daemon.version === manifest.version) return ok("daemon", says);

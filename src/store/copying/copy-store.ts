@@ -97,7 +97,7 @@ async function claimTarget(copy: StoreCopy, target: CopyTarget, tables: readonly
     const isMarked = (await readMeta(kysely, "copying")) !== null;
     for (const table of isMarked ? [] : tables) {
       if (await isEmpty(kysely, table)) continue;
-      const message = `The store at ${copy.to.shown} already has data (${table.name}). Copy into an empty one.`;
+      const message = `The store at ${copy.to.shown} already has data (${table.name}). Copy into an empty one: another folder or another database.`;
       throw new AsyncAgentsError("not_empty", message);
     }
     await putMeta(kysely, "copying", copy.id);

@@ -52,7 +52,10 @@ function adviceFor(code: string, message: string): string | null {
   if (/^3D/.test(code)) {
     return "Create the database (createdb NAME), or check the database in the connection string.";
   }
-  if (/^(28|42501)/.test(code)) return "Check the user, password, database and rights in the connection string.";
+  if (/^28/.test(code)) return "Check the user and the password in the connection string.";
+  if (code === "42501") {
+    return "Its user needs more rights: those to create schemas in the database (grant create on database NAME to USER), and to use everything in the schemas that begin with asyncagents.";
+  }
   if (/^(53|58|25006)/.test(code)) return "Check the server's disk space, connection limit and that it accepts writes.";
   if (/^(55P03|25P03|40)/.test(code)) {
     return "Another process has locked the store for too long: look for one that hangs.";
