@@ -109,7 +109,7 @@ export async function runRunnerProcess(options: RunnerOptions): Promise<void> {
     folders.start();
     claimer.start();
     log.info("a runner claims queued tasks", { runner: id, hosts: offer.hosts, labels: offer.labels });
-    say(`Runner ${id} on ${hostname()} (version ${manifest.version}): ${described(offer)}. Ctrl-C ends it.`);
+    say(greeting(offer));
     await aborted(ending);
     notes.heed();
     await drained({ clock: systemClock, claimer, runner }, options);
@@ -158,9 +158,11 @@ async function usable(makers: readonly NamedMaker[], { hosts, say }: RunnerOptio
   throw new AsyncAgentsError("host_unavailable", message);
 }
 
-function described({ hosts, labels, max }: RunnerOffer): string {
+/** With the pid of this process: the one of the command that started it may be another. */
+function greeting({ id, name, hosts, labels, max }: RunnerOffer): string {
+  const who = `Runner ${id} on ${name} (version ${manifest.version}, pid ${process.pid})`;
   const own = labels.length === 0 ? "no labels" : `labels ${labels.join(", ")}`;
-  return `${hosts.join(", ")}; ${own}; up to ${max} tasks at once`;
+  return `${who}: ${hosts.join(", ")}; ${own}; up to ${max} tasks at once. Ctrl-C ends it.`;
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -210,6 +210,15 @@ describe("text for terminals", () => {
     expect(Object.fromEntries(shown).because).toBe("authentication_failed (3 tries)");
   });
 
+  test("a task that waits for a runner can be told from others, and has no agent yet", () => {
+    const queue = { waitsFor: "No runner with the host scripted has the label gpu. Start one", labels: ["gpu"] };
+    const waits = { agent: "", phase: "queued", phaseDetail: null, description: "Train it", queue };
+    const task = { ...wireSample(), ...waits } as unknown as BackgroundTask;
+    const lines = tableLines(taskTableColumns(plainPaints, Date.now(), 80), [task], { width: 80, paint: plainPaints });
+    expect(lines[1]).toContain("Train it (No runner");
+    expect(Object.fromEntries(taskFields(task, plainPaints, Date.now())).agent).toStartWith("default on ");
+  });
+
   test("cuts fall between characters, line breaks between words", () => {
     expect(cutToWidth("👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧", 4)).toBe("👩‍👩‍👧…");
     expect(cutToWidth("short", 10)).toBe("short");

@@ -140,12 +140,12 @@ test(
   async () => {
     const world = cliWorld();
     const run = (...words: string[]) => world.cli("run", "--host", "scripted", "--wait", ...words);
-    expect((await world.cli("stats")).out).toMatch(/^0 tasks: 0 running.*\n\nNo tasks since \d{4}-\d\d-\d\d\.\n$/);
+    expect((await world.cli("stats")).out).toMatch(/^0 tasks: 0 live.*\n\nNo tasks since \d{4}-\d\d-\d\d\.\n$/);
     await run("One\n!write a.txt x\n!say x");
     await run("Two\n!fail no");
     await run("--agent", "explore", "Three\n!say x");
     const { out } = await world.cli("stats");
-    expect(out).toStartWith("3 tasks: 0 running, 2 completed, 1 failed, 0 cancelled\n3 ended runs: ");
+    expect(out).toStartWith("3 tasks: 0 live, 2 completed, 1 failed, 0 cancelled\n3 ended runs: ");
     expect(out).toMatch(/^AGENT +TASKS +READ +WRITTEN +COST +TOOLS +AVERAGE$/m);
     expect(out).toMatch(/^explore +1 /m);
     expect(out).toMatch(/^\d{4}-\d\d-\d\d +3 +2 +1 +0 +/m);

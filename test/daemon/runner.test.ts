@@ -42,6 +42,8 @@ describe("asyncagents runner", () => {
     const late = await queue(world, "Late\n!say late", "--label", "cpu", "--wait");
     expect(late).toMatchObject({ status: "completed", result: "late" });
     expect(await show(world, early.id)).toMatchObject({ status: "completed", result: "early" });
+    const { out } = await world.cli("stats");
+    expect(out).toMatch(/^default +1 /m);
     // The runner has its session open: the daemon asks it.
     const resumed = await world.json<Shown>("resume", early.id, "--wait", "More\n!say more");
     expect(resumed).toMatchObject({ id: early.id, result: "more" });
@@ -51,6 +53,8 @@ describe("asyncagents runner", () => {
     expect((await world.cli("cancel", other.id)).code).toBe(0);
     expect(await show(world, other.id)).toMatchObject({ status: "cancelled", sessionID: "" });
     expect((await world.cli("resume", other.id, "go on")).err).toContain("Launch it again");
+    await world.cli("rm", other.id);
+    expect((await world.cli("stats")).out).not.toContain("default");
   }, 60_000);
 
   test("that is killed: its task ends as interrupted, or begins again if a retry was asked for", async () => {

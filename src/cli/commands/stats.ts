@@ -76,15 +76,17 @@ async function readPeriod(client: Client, since: number, now: number, signal: Ab
 
 function showTotals(screen: Screen, { totalTasks, activeTasks, byStatus, duration, agents }: Stats): void {
   const { completed, error, cancelled } = byStatus;
-  const states = `${activeTasks} running, ${completed} completed, ${error} failed, ${cancelled} cancelled`;
+  const states = `${activeTasks} live, ${completed} completed, ${error} failed, ${cancelled} cancelled`;
   screen.line(`${quantity(totalTasks, "task")}: ${states}`);
   if (duration.count > 0) {
     const { count, avg, max } = duration;
     screen.line(`${quantity(count, "ended run")}: ${shortDuration(avg)} on average, ${shortDuration(max)} at most`);
   }
-  if (agents.length === 0) return;
+  // A task that had no agent while it waited for a runner leaves nothing behind.
+  const shown = agents.filter(({ tasks, toolCalls, tokens, cost }) => tasks + toolCalls + tokens.input + cost > 0);
+  if (shown.length === 0) return;
   screen.line();
-  const used = new Map(agents.map((agent) => [usedBy(agent), agent]));
+  const used = new Map(shown.map((agent) => [usedBy(agent), agent]));
   const columns: Column<Used>[] = [
     ...usedColumns("AGENT"),
     { title: "TOOLS", cell: (row) => shortNumber(used.get(row)?.toolCalls ?? 0), right: true },
@@ -94,7 +96,7 @@ function showTotals(screen: Screen, { totalTasks, activeTasks, byStatus, duratio
 }
 
 function usedBy({ agent, tasks, tokens, cost }: AgentStats): Used {
-  return { name: agent, tasks, cost, ...readAndWritten(tokens) };
+  return { name: agent || "default", tasks, cost, ...readAndWritten(tokens) };
 }
 
 function readAndWritten({ input, cacheRead, cacheWrite, output, reasoning }: Tokens) {

@@ -44,7 +44,9 @@ export function taskTableColumns(paint: Paint, now: number, width: number): Colu
 /** The description; with the reason for a task that is retrying or waits for a runner. */
 function describedWith(task: BackgroundTask): string {
   const reason = isLive(task.status) ? reasonOf(task) : null;
-  return reason === null ? task.description : `${reason}: ${task.description}`;
+  if (reason === null) return task.description;
+  // Reasons to wait are long, and many tasks wait for the same one: they must not hide which task it is.
+  return task.queue ? `${task.description} (${reason})` : `${reason}: ${task.description}`;
 }
 
 /** The status, or what a live task is doing if that says more. */
@@ -144,7 +146,7 @@ export function taskFields(task: BackgroundTask, paint: Paint, now: number): (re
     ["status", painted(`${MARKS[task.status]} ${taskState(task)}`, task, paint)],
     ...(isLive(task.status) && reasonOf(task) !== null ? [["because", reasonOf(task) ?? ""] as [string, string]] : []),
     ["about", oneLine(task.description)],
-    ["agent", `${task.agent} on ${task.host}${task.model ? ` (${task.model})` : ""}`],
+    ["agent", `${task.agent || "default"} on ${task.host}${task.model ? ` (${task.model})` : ""}`],
     ["directory", task.directory],
     ...placeFields(task),
     ...triedField(task),
