@@ -178,7 +178,8 @@ function wordsOf(event: TaskEvent, task: Task, run: Run | null) {
 function phaseWords({ detail }: Extract<TaskEvent, { type: "run.phased" }>): string {
   if (detail?.kind === "retrying") return `its provider fails, attempt ${detail.count}: ${detail.reason}`;
   if (detail?.kind === "answered") return `what it asked for was ${givenText(detail)}`;
-  return `waits for an answer: ${detail?.text}`;
+  if (detail?.kind === "waiting") return `waits for an answer: ${detail.text}`;
+  return detail?.kind === "blocked" ? `waits for a person: ${detail.text}` : "waits for other tasks";
 }
 
 /** Prompts as a user would have written them: the scripted model finds its script by a marker. */

@@ -83,7 +83,7 @@ export const QUEUE_MUTATIONS: readonly PutBack[] = [
     edits: [
       {
         file: "src/store/queue/claims.ts",
-        old: '.where("state", "<>", "waiting")',
+        old: '.where("state", "in", ["claimed", "begun"])',
         new: '.where("state", "=", "begun")',
       },
     ],
@@ -109,8 +109,8 @@ export const QUEUE_MUTATIONS: readonly PutBack[] = [
       },
       {
         file: "src/store/queue/claims.ts",
-        old: '    .where("state", "<>", "waiting")\n    .groupBy("line")',
-        new: `    .where("state", "<>", "waiting")
+        old: '    .where("state", "in", ["claimed", "begun"])\n    .groupBy("line")',
+        new: `    .where("state", "in", ["claimed", "begun"])
     .where((row) => row.or([row("state", "=", "begun"), row("claimed_until", ">=", databaseTime("sqlite", at))]))
     .groupBy("line")`,
       },
@@ -282,6 +282,28 @@ export const QUEUE_MUTATIONS: readonly PutBack[] = [
         file: "src/engine/remote/call-performer.ts",
         old: "if (!(await store.calls.claim(id, now()))) return;",
         new: "if ((await store.calls.claim(id, now())) === null) return;",
+      },
+    ],
+  },
+  {
+    name: "successors-not-judged",
+    fault: "A task that starts after others is not started when the last of them ends.",
+    edits: [
+      {
+        file: "src/store/queue/queued-task-writes.ts",
+        old: "if (concernsSuccessors(event)) await",
+        new: 'if (concernsSuccessors(event) && task.status !== "completed") await',
+      },
+    ],
+  },
+  {
+    name: "first-end-starts",
+    fault: "A task that starts after several others starts when one of them has ended.",
+    edits: [
+      {
+        file: "src/model/after.ts",
+        old: "known.some(({ status }) => isLive(status))",
+        new: "known.every(({ status }) => isLive(status))",
       },
     ],
   },

@@ -2,6 +2,7 @@
  * Tasks without a project: launched in a folder, waited for by handle, and answered; and what any task needs a person
  * for, which models may look at. A handle is the engine's task id.
  */
+import { afterOf } from "../engine/queue/after.ts";
 import { Overview } from "../engine/watching/overview.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { endsWait, isLive, type Task } from "../model/task.ts";
@@ -37,7 +38,8 @@ export async function launchInFolder(
   const variant = input.variant?.trim() || null;
   const description = input.description?.trim() || (prompt.trim().split("\n")[0] ?? "").slice(0, DESCRIPTION);
   const choices = runChoicesOf(host, input);
-  const launch = { description, prompt, agent: variant, batch: null, host, directory, ...choices };
+  const after = input.after === undefined ? {} : { after: afterOf(input.after, input.if_failed) };
+  const launch = { description, prompt, agent: variant, batch: null, host, directory, ...choices, ...after };
   if (input.queue !== undefined) {
     const { task, bound } = await queueTask(parts.desk, { ...launch, choices: input.queue }, call.origin);
     return { handle: task.id, status: task.status, ...(bound !== null && { only_here: bound }) };

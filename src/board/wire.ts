@@ -119,6 +119,9 @@ export function heldOf(task: Task | null, { head, afterRun }: FollowUpQueue): st
 /** The progress of a task in one line. */
 export function progressLine(task: Task | null): string {
   if (task === null) return "nothing yet";
+  const { phaseDetail: detail } = task;
+  if (detail?.kind === "after") return `not started: it starts after ${task.after?.tasks.join(", ")}`;
+  if (detail?.kind === "blocked") return `not started: ${detail.text} A person has to decide.`;
   const { toolCalls, lastTools, tokens } = task.progress;
   const calls = toolCalls === 1 ? "1 tool call" : `${toolCalls} tool calls`;
   const last = lastTools.length === 0 ? "" : ` (last: ${lastTools.join(", ")})`;

@@ -31,6 +31,7 @@ import { installCommand } from "./commands/setup/install.ts";
 import { statsCommand } from "./commands/stats.ts";
 import {
   cancelCommand,
+  editCommand,
   forkCommand,
   resumeCommand,
   steerCommand,
@@ -52,6 +53,7 @@ export const COMMANDS: readonly Command[] = [
   watchCommand,
   statsCommand,
   cancelCommand,
+  editCommand,
   removeCommand,
   steerCommand,
   steeredCommand,

@@ -29,6 +29,7 @@ const SECTIONS: readonly { title: string; names: readonly string[] }[] = [
       "watch",
       "stats",
       "cancel",
+      "edit",
       "rm",
       "steer",
       "steered",

@@ -46,6 +46,13 @@ export async function resolveTask(client: Client, given: string): Promise<Backgr
   return client.task(id);
 }
 
+/** The ids of several tasks. */
+export async function resolveTasks(client: Client, given: readonly string[]): Promise<string[]> {
+  const ids: string[] = [];
+  for (const each of given) ids.push((await resolveTask(client, each)).id);
+  return ids;
+}
+
 /** Whoever gives an attempt or an item to a command for tasks is told which commands take it. */
 async function assertNotOnBoard(client: Client, typed: string): Promise<void> {
   if (!BOARD_ID.test(typed)) return;

@@ -1,4 +1,5 @@
 /** The settings of a run besides its host and agent: the model, the limits, the queue. For all commands that launch. */
+import { IF_FAILED, type IfFailed } from "../model/after.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import type { CommandArguments } from "./arguments.ts";
 import type { CommandOption } from "./command.ts";
@@ -30,6 +31,30 @@ export const QUEUE_OPTIONS: Readonly<Record<string, CommandOption>> = {
   priority: { value: "number", summary: "with --queue: higher ones first (default: 0)" },
   retry: { value: "number", summary: "with --queue: start again that often if its runner dies (default: 0)" },
 };
+
+export const AFTER_OPTIONS: Readonly<Record<string, CommandOption>> = {
+  after: {
+    value: "task",
+    multiple: true,
+    summary: "start when this task has ended; may be repeated",
+    completes: "task",
+  },
+  "if-failed": {
+    value: "policy",
+    summary: `with --after, if one does not complete: ${IF_FAILED.join(", ")} (default: skip)`,
+    completes: IF_FAILED,
+  },
+};
+
+/** The ids as they were typed; a policy alone makes sense only for a task that waits already. */
+export function readAfter(given: CommandArguments): { after: string[]; ifFailed?: IfFailed } {
+  const [after, policy] = [given.texts("after"), given.text("if-failed")];
+  if (policy === undefined) return { after };
+  const ifFailed = IF_FAILED.find((each) => each === policy);
+  if (ifFailed) return { after, ifFailed };
+  const message = `--if-failed must be ${IF_FAILED.join(", ")}, not "${policy.slice(0, 40)}".`;
+  throw new AsyncAgentsError("invalid_input", message);
+}
 
 export interface QueueSettings {
   labels?: string[];

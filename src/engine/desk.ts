@@ -21,6 +21,7 @@ import type { Instance, Store } from "../store/store.ts";
 import { overAlready } from "./answers.ts";
 import type { Engine } from "./engine.ts";
 import { assertBegan, type LaunchRequest, PERSON } from "./launch.ts";
+import { editTask, type TaskEdit } from "./queue/after.ts";
 import { cancelQueued } from "./queue/cancel-queued.ts";
 import { enqueueTask, type QueueRequest } from "./queue/enqueue.ts";
 import { type FleetRunner, type QueuePlace, readFleet, readQueuePlaces } from "./queue/fleet.ts";
@@ -102,6 +103,12 @@ export class Desk {
     const { store, now = systemClock.now, newId = makeId, machine = "", maxQueued } = this.#context;
     const room = isLimited && maxQueued !== undefined ? { mostWaiting: maxQueued } : {};
     return enqueueTask({ store, now, newId, machine }, PERSON, { ...request, ...room });
+  }
+
+  /** Changes a task that waits to start, in whatever process it will. */
+  edit(task: Task, edit: TaskEdit): Promise<Task> {
+    const { store, now = systemClock.now } = this.#context;
+    return editTask({ store, now }, task, edit);
   }
 
   /** Starts a new task that knows everything a task's session knows. The first task does not change. */

@@ -20,6 +20,8 @@ import { batchIdOf, type Caller, Launcher, type LaunchRequest, PERSON, type Resu
 import type { Member } from "./member.ts";
 import { Outbox } from "./notices/outbox.ts";
 import { launchClaimed } from "./queue/claimed-launch.ts";
+import type { Claimer } from "./queue/claimer.ts";
+import { folderClaimer } from "./queue/folder-claimer.ts";
 import { Recovery } from "./recovery/recovery.ts";
 import { Driver } from "./runs/driver.ts";
 import { acceptSteering, untilSettled } from "./steering.ts";
@@ -49,6 +51,9 @@ export class Engine {
   readonly #canceller: Canceller;
   readonly #recovery: Recovery;
   readonly #member: Member;
+  readonly #claimer: Claimer;
+  /** Passes on what it hears of the feed. */
+  #toClaimer: (entries: readonly FeedEntry[]) => void = () => {};
   readonly #endListeners = new Set<(task: Task) => void>();
   #stopEvents: (() => void) | null = null;
   #usedAt: number;
@@ -63,6 +68,12 @@ export class Engine {
     this.#recovery = new Recovery(context, this.#driver, onEnded);
     this.#launcher = new Launcher(context, this.#driver, this.#recovery);
     this.#canceller = new Canceller(context, this.#driver, this.#waiter, this.#recovery);
+    this.#claimer = folderClaimer(context, this, (listener) => {
+      this.#toClaimer = listener;
+      return () => {
+        this.#toClaimer = () => {};
+      };
+    });
     this.#member = {
       instance: context.instance,
       drives: (task) => this.#driver.drives(task),
@@ -80,6 +91,7 @@ export class Engine {
     const { host, supervisor } = this.#context;
     await supervisor.add(this.#member);
     this.#stopEvents = host.onEvent((event) => this.#hear(event));
+    this.#claimer.start();
   }
 
   /** Recovers what dead processes left. Called once after the start, when the host can be asked. */
@@ -89,14 +101,17 @@ export class Engine {
 
   /** Marks the live runs of this instance as interrupted, before its process ends. */
   async interrupt(): Promise<void> {
+    this.#claimer.drain();
     await this.#driver.interrupt(INTERRUPTED);
   }
 
   /** Stops everything. If there are live tasks, another instance recovers them. */
   async stop(): Promise<void> {
     this.#stopEvents?.();
+    this.#claimer.drain();
     this.#driver.stop();
     this.#outbox.stop();
+    await this.#claimer.stop();
     await this.#context.supervisor.remove(this.#member);
   }
 
@@ -295,9 +310,10 @@ export class Engine {
     return { cleared: tasks.length, cancelled: cancelled.length };
   }
 
-  /** Waits until the task has ended and its parent was notified. */
+  /** Waits until the task has ended and its parent was notified. One that may never start is not waited for. */
   async untilTold(task: Task, signal: AbortSignal): Promise<Task> {
-    const ended = await this.#waiter.untilEnded(task.id, { signal });
+    const isDone = (each: Task) => !isLive(each.status) || each.phaseDetail?.kind === "blocked";
+    const ended = await this.#waiter.until(task.id, isDone, { signal });
     await this.#outbox.untilQuiet(task.parentSessionId, signal);
     return ended.task ?? task;
   }
@@ -351,7 +367,9 @@ export class Engine {
   }
 
   /** What another process may have written that this engine has to act on. */
-  #heed({ taskId, event }: FeedEntry): void {
+  #heed(entry: FeedEntry): void {
+    const { taskId, event } = entry;
+    this.#toClaimer([entry]);
     if (OTHERS_EVENTS.has(event.type)) void this.#verify(taskId);
     if (event.type === "steer.accepted" || event.type === "steer.cancelled") void this.#driver.readSteering(taskId);
   }

@@ -3,6 +3,7 @@
  * rejected request creates and changes nothing. The batch is chosen in the transaction that stores the launch.
  */
 import { type AgentInfo, isRefusal, splitModel } from "../hosts/host.ts";
+import type { After } from "../model/after.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import type { RunLimits } from "../model/limits.ts";
 import { isLive, type Task, type Wake } from "../model/task.ts";
@@ -10,11 +11,12 @@ import { isResumable, type Transition } from "../model/transition.ts";
 import { isSameMachine } from "../process/machine.ts";
 import type { Launch, Parent, Transaction } from "../store/store.ts";
 import type { EngineContext, Settings } from "./context.ts";
+import { enqueueTask } from "./queue/enqueue.ts";
 import type { DoubtfulRun, Recovery } from "./recovery/recovery.ts";
 import type { Driver } from "./runs/driver.ts";
 
 const MAX_DESCRIPTION = 500;
-const MAX_PROMPT = 200_000;
+export const MAX_PROMPT = 200_000;
 const MAX_BATCH_NAME = 64;
 
 /** The session that asks for something. */
@@ -44,6 +46,8 @@ export interface LaunchRequest {
   limits?: RunLimits;
   /** Which ends start a turn of the caller. As in the settings when absent. */
   wake?: Wake;
+  /** The tasks that it starts after. It starts at once when absent. */
+  after?: After;
 }
 
 export interface ResumeRequest {
@@ -73,6 +77,10 @@ export class Launcher {
     if (request.fork && !this.#context.host.fork) {
       throw new AsyncAgentsError("host_unsupported", `${this.#context.host.kind} cannot fork. Launch without fork.`);
     }
+    if (request.fork && request.after !== undefined) {
+      const message = "fork and after are mutually exclusive: a fork has the conversation of now. Give one of them.";
+      throw new AsyncAgentsError("modes_exclusive", message);
+    }
     const [agent, depth] = await Promise.all([this.agent(request.agent), this.depthOf(caller.sessionId)]);
     const { maxDepth } = this.#context.settings;
     if (depth >= maxDepth) {
@@ -95,7 +103,32 @@ export class Launcher {
 
   /** Creates the task. Resolves when it is stored, before the agent has begun. */
   launch(caller: Caller, request: LaunchRequest, agent: AgentInfo): Promise<Task> {
+    const { after } = request;
+    if (after && after.tasks.length > 0) return this.#hold(caller, { ...request, after }, agent);
     return this.#driver.admit(() => this.#driver.lull.during(() => this.#launch(caller, request, agent)));
+  }
+
+  /** Stores a task that starts later, in this folder, by whichever process has it open then. */
+  #hold(caller: Caller, request: LaunchRequest & { after: After }, agent: AgentInfo): Promise<Task> {
+    const { store, instance, settings, host, now, newId } = this.#context;
+    const { directory, machine } = instance;
+    const { description, prompt, batch, limits = {}, wake = settings.wake, after } = request;
+    const held = {
+      description,
+      prompt,
+      batch,
+      limits,
+      wake,
+      after,
+      host: host.kind,
+      agent: agent.name,
+      model: request.model ?? agent.model ?? caller.model,
+      folder: { directory, repository: null, bound: null },
+      isOnlyHere: true,
+      choices: {},
+      parent: caller.sessionId === "" ? null : this.#parentOf(caller),
+    };
+    return enqueueTask({ store, machine, now, newId }, caller, held);
   }
 
   async #launch(caller: Caller, request: LaunchRequest, agent: AgentInfo): Promise<Task> {
@@ -272,7 +305,7 @@ export class Launcher {
   async depthOf(sessionId: string): Promise<number> {
     let depth = 0;
     // A person has no session, and so no task.
-    const taskOf = async (id: string) => (id === "" ? null : this.#context.store.task(id));
+    const taskOf = async (id: string) => (id === "" ? null : this.#context.store.taskOfSession(id));
     let current = await taskOf(sessionId);
     while (current && depth < 32) {
       depth++;

@@ -68,6 +68,7 @@ const OBSTACLES: Readonly<Record<PruneObstacle, string>> = {
     "it belongs to an attempt whose work item has worktrees or unmerged work. Merge or remove the attempts first",
   parent: "a task that it launched is still running, or not reported to it yet. Wait for that one, or cancel it",
   batch: "another task of its batch is still running. Wait for that one, or cancel it",
+  after: "a task that has not started waits for it. Wait for that one, or cancel it",
   newest: "it was changed a moment ago. Try again",
 };
 

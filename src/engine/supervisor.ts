@@ -11,6 +11,7 @@ import { isSameMachine } from "../process/machine.ts";
 import { SerialQueue } from "../process/serial-queue.ts";
 import type { FeedEntry, Instance, Store } from "../store/store.ts";
 import type { Member } from "./member.ts";
+import { FolderOpening } from "./recovery/folder-opening.ts";
 import { Heartbeat } from "./recovery/heartbeat.ts";
 import { LEASE_MS, type Lease } from "./recovery/lease.ts";
 import { type HostOpener, OrphanSweep } from "./recovery/orphan-sweep.ts";
@@ -26,6 +27,7 @@ const NOTICE_EVENTS: ReadonlySet<TaskEventType> = new Set([
 const POLL_MS = 5000;
 const BEAT_MS = 10_000;
 const TELL_MS = 100;
+const OPEN_MS = 300;
 /** How long after the end of a lease others look: the database must say that it is over. */
 const AFTER_LEASE_MS = 100;
 
@@ -58,6 +60,8 @@ export class Supervisor {
   readonly #leaving = new Set<string>();
   readonly #heartbeat: Heartbeat;
   readonly #orphans: OrphanSweep;
+  /** For a process that opens hosts itself. */
+  readonly #folders: FolderOpening | null;
   readonly #recoveries = new SerialQueue();
   /** The recovery that has been requested and has not begun. */
   #due: Promise<boolean> | null = null;
@@ -83,6 +87,9 @@ export class Supervisor {
       { ...context, isAlive: (instance) => !this.#leaving.has(instance.id) && this.lives(instance), machine },
       this.#members,
     );
+    const { opener } = context;
+    const lives = (instance: Instance) => !this.#leaving.has(instance.id) && this.lives(instance);
+    this.#folders = opener === undefined ? null : new FolderOpening({ ...context, opener, lives, machine });
   }
 
   /** Registers an engine's instance. From now on the engine is told what others write. Rejects after a stop. */
@@ -203,6 +210,7 @@ export class Supervisor {
       await this.#follow();
       const settled = await Promise.all([...this.#members.values()].map((member) => member.settleDoubts()));
       const { isDone: isRecovered, hasFound, hasOthers, leaseOverMs } = await this.#orphans.run();
+      await this.#folders?.run();
       const isDone = isRecovered && !settled.includes(false);
       if (hasFound || this.#servesParents) await this.#tellParents();
       if (leaseOverMs !== null) this.recoverLater(leaseOverMs + AFTER_LEASE_MS);
@@ -231,6 +239,8 @@ export class Supervisor {
   #heed(entries: readonly FeedEntry[]): void {
     for (const entry of entries) {
       if (this.#isForeign(entry)) this.recoverLater();
+      // Whoever has its folder open begins it; perhaps nobody has.
+      if (this.#folders && isStartable(entry)) this.recoverLater(OPEN_MS);
       if (NOTICE_EVENTS.has(entry.event.type) && this.#servesParents) this.#tellLater();
       for (const member of this.#members.values()) member.heed(entry);
     }
@@ -263,4 +273,9 @@ export class Supervisor {
       page = await store.parentsWithNotices(page.at(-1));
     }
   }
+}
+
+/** Whether a task that waited for others may have become startable. */
+function isStartable({ event }: FeedEntry): boolean {
+  return event.type === "task.edited" || (event.type === "run.phased" && event.phase === "queued");
 }

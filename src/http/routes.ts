@@ -13,7 +13,13 @@ import type { Operation } from "../protocol/operation.ts";
 import { type BoardOperationName, OPERATIONS, type OperationName } from "../protocol/operations.ts";
 import type { Caller } from "./access/guard.ts";
 import type { ApiContext } from "./api-context.ts";
-import { controlHandlers, ownHandlers, receiptHandlers, steeringHandlers } from "./handlers/control-handlers.ts";
+import {
+  controlHandlers,
+  editHandlers,
+  ownHandlers,
+  receiptHandlers,
+  steeringHandlers,
+} from "./handlers/control-handlers.ts";
 import { readHandlers } from "./handlers/read-handlers.ts";
 import type { HttpCall, StatusHandlers } from "./handlers/status-handler.ts";
 import { replyJson } from "./reply.ts";
@@ -31,6 +37,7 @@ const HANDLERS: StatusHandlers<StatusOperationName> = {
   ...receiptHandlers,
   ...controlHandlers,
   ...steeringHandlers,
+  ...editHandlers,
 };
 /** The board validates its input itself, for all doors. */
 const anyObject = z.looseObject({});

@@ -76,6 +76,7 @@ export function wireTask(task: Task, textChars = Number.POSITIVE_INFINITY): Back
     directory: task.directory,
     machine: task.machine || null,
     clone: task.clone,
+    after: task.after && { tasks: [...task.after.tasks], ifFailed: task.after.ifFailed },
     clearedAt: isoOrNull(task.clearedAt),
     cancelRequestedAt: isoOrNull(task.cancelRequestedAt),
   };
@@ -127,6 +128,8 @@ function wirePhaseDetail(detail: PhaseDetail | null): BackgroundTask["phaseDetai
         ...(policy && { policy: { ...policy, until: iso(policy.until) } }),
       };
     }
+    case "blocked":
+      return { ...detail, at: iso(detail.at) };
     case "answered": {
       const { at, appliedAt, ...rest } = detail;
       return { ...rest, at: iso(at), ...(appliedAt !== undefined && { appliedAt: iso(appliedAt) }) };

@@ -2,6 +2,7 @@
  * Everything that can happen to a task, as data. An event is a fact with its time; `transition` decides its effect.
  * Events of a run carry its number, so that a late event of an earlier run changes nothing.
  */
+import type { After } from "./after.ts";
 import type { Door } from "./answer.ts";
 import type { Progress } from "./progress.ts";
 import type { SteeringEvent } from "./steering.ts";
@@ -16,6 +17,8 @@ export interface NewTask
   machine?: string;
   /** Each end when absent. */
   wake?: Wake;
+  /** It has no session yet, and waits for these. Nothing when absent. */
+  after?: After | null;
 }
 
 export type TaskEvent =
@@ -23,6 +26,7 @@ export type TaskEvent =
   | { type: "task.imported"; at: number; task: Task }
   | { type: "task.adopted"; at: number; owner: string }
   | TaskClaimed
+  | TaskEdited
   | TaskResumed
   | { type: "run.progressed"; at: number; run: number; progress: Progress }
   | { type: "run.phased"; at: number; run: number; phase: Phase; detail: PhaseDetail | null }
@@ -49,6 +53,15 @@ export interface TaskClaimed extends Pick<Task, "sessionId" | "directory" | "age
   /** The machine that has the session. Unknown when absent. */
   machine?: string;
   clone?: TaskClone | null;
+}
+
+/** A task that has not started waits for others from now on, or gets another prompt. */
+export interface TaskEdited {
+  type: "task.edited";
+  at: number;
+  run: number;
+  after: After | null;
+  prompt: string;
 }
 
 /** With `agent`, the task switches to that agent from this run on. */

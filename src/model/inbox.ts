@@ -1,14 +1,18 @@
 /**
- * What needs a person, as one list, oldest first: requests of live tasks, approvals, and runs that failed with nobody
- * but a person to tell. Pure: what is undecided, the store finds; who may answer, the doors decide.
+ * What needs a person, as one list, oldest first: requests of live tasks, approvals, tasks that cannot start because of
+ * another one, and runs that failed with nobody but a person to tell. Pure: what is undecided, the store finds; who may
+ * answer, the doors decide.
  */
 import type { Door } from "./answer.ts";
 import type { Approval } from "./approval.ts";
 import { isBreach } from "./limits.ts";
-import type { Task } from "./task.ts";
+import type { AfterDetail, Task } from "./task.ts";
 
-/** `limit`: a run was stopped at a limit. `failed`: any other failed run. */
-export const INBOX_KINDS = ["permission", "question", "approval", "failed", "limit"] as const;
+/**
+ * `blocked`: a task waits for one that did not complete. `limit`: a run was stopped at a limit. `failed`: any other
+ * failed run.
+ */
+export const INBOX_KINDS = ["permission", "question", "approval", "blocked", "failed", "limit"] as const;
 export type InboxKind = (typeof INBOX_KINDS)[number];
 
 /** What can be done about an entry, in the words of the operations. */
@@ -20,6 +24,8 @@ export const INBOX_ANSWERS = [
   "decline",
   "approve",
   "deny",
+  "start",
+  "cancel",
   "resume",
   "read",
 ] as const;
@@ -29,6 +35,7 @@ const ANSWERS: Record<InboxKind, readonly InboxAnswer[]> = {
   permission: ["once", "always", "reject"],
   question: ["text", "decline"],
   approval: ["approve", "deny"],
+  blocked: ["start", "cancel"],
   failed: ["resume", "read"],
   limit: ["resume", "read"],
 };
@@ -66,10 +73,17 @@ export function inboxOf({ waiting, failed, approvals }: InboxSources): InboxEntr
 
 function requestEntry(task: Task): InboxEntry[] {
   const { phaseDetail: detail } = task;
+  if (detail?.kind === "blocked") return [blockedEntry(task, detail)];
   if (detail?.kind !== "waiting") return [];
   const { requestId, asks: kind, text, seen = [], at = task.progress.lastUpdate } = detail;
   const id = `${task.id}/${requestId}`;
   return [{ id, kind, since: at, text, answers: ANSWERS[kind], task, requestId, approval: null, seen }];
+}
+
+function blockedEntry(task: Task, { by, text, at: since }: Extract<AfterDetail, { kind: "blocked" }>): InboxEntry {
+  const id = `${task.id}/after-${by}`;
+  const answers = ANSWERS.blocked;
+  return { id, kind: "blocked", since, text, answers, task, requestId: null, approval: null, seen: [] };
 }
 
 function failedEntry(task: Task): InboxEntry {

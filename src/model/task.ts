@@ -2,6 +2,7 @@
  * Task, run, status and phase. Plain data, no behaviour. A task is one delegated piece of work; a run is one prompt
  * within it (the launch is run 0, the n-th resume is run n). Times are milliseconds since the epoch.
  */
+import type { After } from "./after.ts";
 import type { Door, GivenAnswer } from "./answer.ts";
 import type { Progress } from "./progress.ts";
 
@@ -24,9 +25,16 @@ export type Phase = (typeof PHASES)[number];
  * `appliedAt`: when the agent then showed that it went on.
  */
 export type PhaseDetail =
+  | AfterDetail
   | { kind: "retrying"; reason: string; count: number }
   | WaitingDetail
   | ({ kind: "answered"; requestId: string; at: number; appliedAt?: number } & GivenAnswer);
+
+/**
+ * The task has not started. `after`: it waits until its predecessors have ended. `blocked`: one of them, `by`, did not
+ * complete, and a person has to decide.
+ */
+export type AfterDetail = { kind: "after" } | { kind: "blocked"; by: string; text: string; at: number };
 
 /** What the agent asks a person. */
 export interface WaitingDetail {
@@ -67,9 +75,9 @@ export interface TaskClone {
 }
 
 export interface Task {
-  /** Equal to `sessionId`, unless the task was queued for any runner; pass only `sessionId` to hosts. */
+  /** Equal to `sessionId`, unless the task had to wait before it got a session; pass only `sessionId` to hosts. */
   id: string;
-  /** Empty while the task waits for a runner, which makes the session. */
+  /** Empty while the task waits for a runner, or for its predecessors: whoever starts it makes the session. */
   sessionId: string;
   host: string;
   directory: string;
@@ -84,6 +92,8 @@ export interface Task {
   batchId: string;
   isForked: boolean;
   wake: Wake;
+  /** The tasks that it starts after; null if it did not wait for any. */
+  after: After | null;
   status: Status;
   phase: Phase | null;
   phaseDetail: PhaseDetail | null;
@@ -110,9 +120,15 @@ export function isLive(status: Status): boolean {
   return status === "running" || status === "resumed";
 }
 
-/** Whether the task is queued for any runner, and has no session yet. */
+/** Whether the task waits to be started, by a runner or by whoever has its folder open, and has no session yet. */
 export function awaitsRunner({ status, sessionId }: Pick<Task, "status" | "sessionId">): boolean {
   return isLive(status) && sessionId === "";
+}
+
+/** Whether the task waits for predecessors: it may not be started yet. */
+export function awaitsOthers(task: Pick<Task, "status" | "sessionId" | "phaseDetail">): boolean {
+  const kind = task.phaseDetail?.kind;
+  return awaitsRunner(task) && (kind === "after" || kind === "blocked");
 }
 
 /** Whether a caller that waits for the task can stop: it has ended, or it cannot continue until someone answers. */

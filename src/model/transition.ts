@@ -2,7 +2,7 @@
  * The only place where a status is decided. Pure and total: every event on every state gives either a new task or a
  * refusal with its reason; it never throws. An ended task only changes its status by a resume.
  */
-import type { NewTask, Resumable, TaskClaimed, TaskEvent, TaskResumed } from "./events.ts";
+import type { NewTask, Resumable, TaskClaimed, TaskEdited, TaskEvent, TaskResumed } from "./events.ts";
 import { noProgress, type Progress } from "./progress.ts";
 import { isLive, type PhaseDetail, type Task } from "./task.ts";
 
@@ -64,6 +64,8 @@ export function transition(task: Task | null, event: TaskEvent): Transition {
   switch (event.type) {
     case "task.claimed":
       return claim(task, event);
+    case "task.edited":
+      return edit(task, event);
     case "run.requeued":
       return requeue(task, event.progress);
     case "run.progressed":
@@ -105,16 +107,17 @@ function refused(task: Task | null, reason: Refusal): Transition {
 }
 
 function create(input: NewTask, at: number): Task {
-  const { prompt, messageId, machine = "", wake = "each", ...rest } = input;
+  const { prompt, messageId, machine = "", wake = "each", after = null, ...rest } = input;
   return {
     ...rest,
     machine,
     wake,
+    after,
     clone: null,
     fence: 0,
     status: "running",
     phase: input.sessionId === "" ? "queued" : "starting",
-    phaseDetail: null,
+    phaseDetail: after === null ? null : { kind: "after" },
     run: newRun(0, prompt, messageId, at, noProgress(at)),
     startedAt: at,
     completedAt: null,
@@ -129,8 +132,8 @@ function create(input: NewTask, at: number): Task {
 function bringIn(task: Task | null, imported: Task): Transition {
   if (task !== null) return refused(task, "exists");
   // Earlier versions stored none of these.
-  const { fence = 0, machine = "", wake = "each", clone = null } = imported as Partial<Task>;
-  return isLive(imported.status) ? refused(null, "live") : changed({ ...imported, fence, machine, wake, clone });
+  const { fence = 0, machine = "", wake = "each", clone = null, after = null } = imported as Partial<Task>;
+  return isLive(imported.status) ? refused(null, "live") : changed({ ...imported, fence, machine, wake, clone, after });
 }
 
 function newRun(number: number, prompt: string, messageId: string, at: number, before: Progress): Task["run"] {
@@ -140,9 +143,18 @@ function newRun(number: number, prompt: string, messageId: string, at: number, b
 function claim(task: Task, event: TaskClaimed): Transition {
   if (task.sessionId !== "") return refused(task, "other_owner");
   const { owner, sessionId, directory, agent, model, messageId, machine = "", clone = null } = event;
-  const run = { ...task.run, messageId };
+  // The time that it waited for others is not its own.
+  const startedAt = task.after === null ? task.run.startedAt : event.at;
+  const run = { ...task.run, messageId, startedAt };
   const claimed = { owner, fence: task.fence + 1, machine, clone, sessionId, directory, agent, model, run };
   return changed({ ...task, ...claimed, phase: "starting", phaseDetail: null });
+}
+
+/** It waits again, until its predecessors are judged anew. */
+function edit(task: Task, { after, prompt }: TaskEdited): Transition {
+  if (task.sessionId !== "") return refused(task, "other_owner");
+  const phaseDetail = after === null ? null : ({ kind: "after" } as const);
+  return changed({ ...task, after, run: { ...task.run, prompt }, phase: "queued", phaseDetail });
 }
 
 /** The run starts again in another session. What its first try used stays counted. */
@@ -202,6 +214,7 @@ function apply(task: Task, { requestId, at }: Extract<TaskEvent, { type: "reques
 function noticeOf({ phase, detail }: Extract<TaskEvent, { type: "run.phased" }>): Omit<NoticeIntent, "wake"> | null {
   if (phase === "stalled") return { kind: "stalled", topic: "stalled" };
   if (detail?.kind === "waiting") return { kind: "waiting", topic: `waiting:${detail.requestId}` };
+  if (detail?.kind === "blocked") return { kind: "waiting", topic: `blocked:${detail.by}` };
   if (detail?.kind === "retrying" && detail.count >= RETRY_NOTICE_ATTEMPT)
     return { kind: "retrying", topic: "retrying" };
   return null;
@@ -209,6 +222,8 @@ function noticeOf({ phase, detail }: Extract<TaskEvent, { type: "run.phased" }>)
 
 function sameDetail(a: PhaseDetail | null, b: PhaseDetail | null): boolean {
   if (a === null || b === null) return a === b;
+  if (a.kind === "after") return b.kind === "after";
+  if (a.kind === "blocked") return b.kind === "blocked" && a.by === b.by;
   if (a.kind === "retrying") return b.kind === "retrying" && a.reason === b.reason && a.count === b.count;
   return a.kind === b.kind && a.requestId === b.requestId;
 }

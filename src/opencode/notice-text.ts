@@ -4,6 +4,7 @@
  * own words.
  */
 import type { NoticeText, NoticeView } from "../engine/context.ts";
+import { isSkipped } from "../model/after.ts";
 import { shorten } from "../model/condense.ts";
 import { runDuration } from "../model/task.ts";
 import { asLine, framed, type NewMark } from "../model/text/foreign-text.ts";
@@ -34,9 +35,13 @@ export function wordNotices(views: readonly NoticeView[], wording: NoticeWording
 function headline({ notice, task, run }: NoticeView, now: number): string {
   const duration = durationText(runDuration({ run }, now));
   const description = asLine(task.description, DESCRIPTION);
-  if (notice.kind === "waiting") return `⏸ **Agent "${description}" needs an answer.**`;
+  if (notice.kind === "waiting") {
+    const isBlocked = notice.topic.startsWith("blocked:");
+    return isBlocked ? `⏸ **Agent "${description}" cannot start.**` : `⏸ **Agent "${description}" needs an answer.**`;
+  }
   if (notice.kind === "retrying") return `↻ **Agent "${description}" keeps failing at its provider.**`;
   if (notice.kind === "stalled") return `⏳ **Agent "${description}" shows no sign of work.**`;
+  if (isSkipped({ ...task, run })) return `⊘ **Agent "${description}" was not run.**`;
   if (run.outcome === "cancelled") return `⊘ **Agent "${description}" cancelled after ${duration}.**`;
   const failed = run.outcome === "error";
   if (run.number > 0) {
@@ -82,6 +87,7 @@ function body(view: NoticeView, limit: number, { toolPrefix: prefix, newMark }: 
   const { id } = task;
   const output = `${prefix}_output(task_id="${id}")`;
   if (notice.kind === "waiting") {
+    if (notice.topic.startsWith("blocked:")) return blocked(view, prefix);
     const asked = task.phaseDetail?.kind === "waiting" ? task.phaseDetail : null;
     const stands = `Task ${id} stands still until a person answers in its session.`;
     if (asked === null) return `${stands} It was answered meanwhile. Tell the user; you cannot answer it.`;
@@ -99,6 +105,7 @@ function body(view: NoticeView, limit: number, { toolPrefix: prefix, newMark }: 
       return `Nothing was seen of task ${id} for a while; it goes on, or has ended meanwhile.`;
     return `Nothing was seen of task ${id} for a while; it may be in a long command, or hang. ${output} shows how it stands, ${prefix}_cancel(task_id="${id}") ends it.`;
   }
+  if (isSkipped({ ...task, run })) return `Task ${id}: ${asLine(run.error ?? "", REASON)} It has no result.`;
   if (run.outcome === "cancelled")
     return `Task ${id} was cancelled: ${asLine(run.error ?? "no reason given", REASON)}. It has no result.`;
   if (run.outcome === "error") {
@@ -110,4 +117,12 @@ function body(view: NoticeView, limit: number, { toolPrefix: prefix, newMark }: 
   const rest = result.length - limit;
   const more = rest > 0 ? `\n(${rest} more characters: ${output})` : "";
   return `${framed(`result of task ${id}`, result.slice(0, limit), newMark)}${more}`;
+}
+
+/** It waits for a task that did not complete. */
+function blocked({ task }: NoticeView, prefix: string): string {
+  const { id, phaseDetail: detail } = task;
+  if (detail?.kind !== "blocked") return `Task ${id} could not start for a while; it goes on, or has ended meanwhile.`;
+  const advice = `It starts when that one is resumed and completes, or a person decides. ${prefix}_cancel(task_id="${id}") ends it.`;
+  return `Task ${id} waits. ${asLine(detail.text, REASON)} ${advice}`;
 }

@@ -32,6 +32,8 @@ export function stateText(task: Task): string {
     return `${task.status}, waiting for an answer to a ${detail.asks}: ${asLine(detail.text, DETAIL)}`;
   if (detail?.kind === "retrying")
     return `${task.status}, retrying (attempt ${detail.count}): ${asLine(detail.reason, DETAIL)}`;
+  if (detail?.kind === "after") return `${task.status}, starts after ${task.after?.tasks.join(", ")}`;
+  if (detail?.kind === "blocked") return `${task.status}, waiting for a person: ${asLine(detail.text, DETAIL)}`;
   return `${task.status}, ${task.phase}`;
 }
 

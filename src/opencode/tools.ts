@@ -6,9 +6,11 @@ import type { ToolContext, ToolDefinition, ToolResult } from "@opencode-ai/plugi
 import { z } from "zod";
 import type { Engine } from "../engine/engine.ts";
 import type { Caller } from "../engine/launch.ts";
+import { afterOf } from "../engine/queue/after.ts";
+import { type After, IF_FAILED, type IfFailed } from "../model/after.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { receiptText } from "../model/steering.ts";
-import { isLive, type Task, WAKES, type Wake } from "../model/task.ts";
+import { awaitsOthers, isLive, type Task, WAKES, type Wake } from "../model/task.ts";
 import { asLine, type NewMark } from "../model/text/foreign-text.ts";
 import { headText, listLine, stateText, textOf, textPage } from "./task-text.ts";
 
@@ -40,6 +42,8 @@ interface TaskArguments {
   steer?: string;
   batch?: string;
   wake?: Wake;
+  after?: string[];
+  if_failed?: IfFailed;
 }
 
 export function tools(host: ToolHost): Record<string, ToolDefinition> {
@@ -57,6 +61,8 @@ export function tools(host: ToolHost): Record<string, ToolDefinition> {
           resume: z.string().optional().describe("Id of a completed task to continue"),
           steer: z.string().optional().describe("Id of a running task: tell it prompt"),
           batch: z.string().optional().describe("Group name"),
+          after: z.array(z.string()).optional().describe("Start when these ids ended; {{result:ID}} in prompt"),
+          if_failed: z.enum(IF_FAILED).optional().describe("If one of them fails"),
           wake: z.enum(WAKES).optional().describe("Which ends start a turn; all: the group's last"),
         },
         (input: TaskArguments, context) => launchOrResume(host, input, context),
@@ -164,6 +170,7 @@ async function launch(engine: Engine, caller: Caller, input: TaskArguments, cont
     fork: input.fork ?? false,
     batch: input.batch ?? null,
     wake: input.wake,
+    ...(input.after && { after: await ownTasks(engine, caller, input) }),
   };
   const agent = await engine.checkLaunch(caller, request);
   await context.ask({
@@ -175,9 +182,17 @@ async function launch(engine: Engine, caller: Caller, input: TaskArguments, cont
   return engine.launch(caller, request, agent);
 }
 
+/** Nobody waits for tasks that are not their own. */
+async function ownTasks(engine: Engine, caller: Caller, { after = [], if_failed }: TaskArguments): Promise<After> {
+  const { tasks, ifFailed } = afterOf(after, if_failed);
+  const found: string[] = [];
+  for (const id of tasks) found.push((await engine.find(caller.sessionId, id)).id);
+  return { tasks: found, ifFailed };
+}
+
 function launched(task: Task): string {
   const what = task.run.number > 0 ? `resumed (resume #${task.run.number})` : "launched";
-  return `Task ${task.id} ${what}: status ${task.status}, agent ${task.agent}, batch ${task.batchId}. You will be told when it ends.`;
+  return `Task ${task.id} ${what}: status ${awaitsOthers(task) ? stateText(task) : task.status}, agent ${task.agent}, batch ${task.batchId}. You will be told when it ends.`;
 }
 
 interface OutputArguments {

@@ -51,6 +51,8 @@ export const STATUS_ADDRESSES = {
   pageToken: { method: "GET", path: "/v1/token", sends: null },
   /** Launches a task. */
   launch: { method: "POST", path: "/v1/tasks", sends: "body" },
+  /** Changes a task that waits to start. */
+  edit: { method: "POST", path: "/v1/tasks/:id/edit", sends: "body" },
   /** Cancels a live task. */
   cancel: { method: "POST", path: "/v1/tasks/:id/cancel", sends: null },
   /** Removes an ended task for good. */

@@ -3,6 +3,7 @@
  * show it to their models, and it is the only documentation that these read. No behaviour.
  */
 import { z } from "zod";
+import { IF_FAILED, MOST_PREDECESSORS } from "../model/after.ts";
 import { STATUSES } from "../model/task.ts";
 import { EXECUTORS, EXECUTORS_FOR_MODELS } from "./executor-names.ts";
 
@@ -75,6 +76,20 @@ export const queueChoices = z
       .describe("How often it may start again if its runner dies; 0 when absent: the prompt may have had effects"),
   })
   .optional();
+/** What a launch can wait for, in the status API. */
+export const afterChoices = {
+  after: z
+    .array(z.string().max(200))
+    .max(MOST_PREDECESSORS)
+    .optional()
+    .describe("ids of tasks: it starts when all of them have ended"),
+  ifFailed: z
+    .enum(IF_FAILED)
+    .optional()
+    .describe(
+      "if one of them does not complete: skip (it is not run), run_anyway, or wait (a person decides); skip when absent",
+    ),
+};
 export const warnings = (such: string) =>
   z
     .array(z.string())

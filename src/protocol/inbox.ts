@@ -17,14 +17,16 @@ const kind = z.enum(INBOX_KINDS);
 
 export const inboxEntrySchema = z.object({
   id: z.string().describe("stays the same while the entry is there"),
-  kind: kind.describe("failed: the run ended with an error; limit: it was stopped at a limit"),
+  kind: kind.describe(
+    "blocked: a task that it starts after did not complete; failed: the run ended with an error; limit: it was stopped at a limit",
+  ),
   since: isoTime,
   text: z.string().describe("what is asked, or what went wrong; up to 2,000 characters"),
   isShortened: z.boolean(),
   answers: z
     .array(z.enum(INBOX_ANSWERS))
     .describe(
-      "once, always, reject, text, decline: POST /v1/tasks/{taskId}/answer; approve, deny: decide_approval; resume and read: the same under /v1/tasks/{taskId}",
+      "once, always, reject, text, decline: POST /v1/tasks/{taskId}/answer; approve, deny: decide_approval; start: POST /v1/tasks/{taskId}/edit with ifFailed run_anyway; cancel, resume and read: the same under /v1/tasks/{taskId}",
     ),
   taskId: z.string().nullable(),
   requestId: z.string().nullable().describe("of a permission or a question: an answer names it"),

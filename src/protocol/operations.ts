@@ -75,6 +75,7 @@ const STATUS_OPERATIONS: StatusOperations & Record<StatusOperationName, Operatio
   audit: serverOperations.audit,
   pageToken: serverOperations.pageToken,
   launch: taskOperations.launch,
+  edit: taskOperations.edit,
   cancel: taskOperations.cancel,
   remove: taskOperations.remove,
   attach: taskOperations.attach,

@@ -3,10 +3,11 @@
  * cancel, resume, fork and answer them. No behaviour.
  */
 import { z } from "zod";
+import { IF_FAILED } from "../model/after.ts";
 import { ANSWERERS, DOORS, REPLIES } from "../model/answer.ts";
 import type { ErrorCode } from "../model/errors.ts";
 import { PHASES } from "../model/task.ts";
-import { isoTime, queueChoices, statusSchema, wholeCount } from "./fields.ts";
+import { afterChoices, isoTime, queueChoices, statusSchema, wholeCount } from "./fields.ts";
 import { statusOperation } from "./operation.ts";
 import { filter, listLimit, statuses, wholeNumber } from "./query-fields.ts";
 import { queuePlaceSchema } from "./runners.ts";
@@ -33,6 +34,10 @@ export const policySchema = z
   .describe("what a written rule does if nobody has answered by then");
 
 const phaseDetailSchema = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("after") }).describe("it starts when the tasks of after have ended"),
+  z
+    .object({ kind: z.literal("blocked"), by: z.string(), text: z.string(), at: isoTime })
+    .describe("the task by, which it starts after, did not complete: a person has to decide"),
   z.object({ kind: z.literal("retrying"), reason: z.string(), count: wholeCount }),
   z.object({
     kind: z.literal("waiting"),
@@ -111,6 +116,10 @@ export const taskSchema = z.object({
     .nullable()
     .describe("set if a runner cloned its repository: directory is then on that machine, with this branch"),
   queue: queuePlaceSchema.optional().describe("while it waits for a runner; not in events"),
+  after: z
+    .object({ tasks: z.array(z.string()), ifFailed: z.enum(IF_FAILED) })
+    .nullable()
+    .describe("the ids of the tasks that it starts after, and what happens if one of them does not complete"),
   clearedAt: isoTime.nullable().describe("when it left its parent's view; it stays in the history"),
   cancelRequestedAt: isoTime.nullable(),
   notice: noticeSchema
@@ -148,6 +157,12 @@ export const launchBodySchema = z.object({
   batch: z.string().optional().describe("a name; tasks with the same name form one group"),
   model: z.string().optional().describe("provider/model; the agent's own when absent. Only with queue"),
   queue: queueChoices.describe("any runner may do it: the task waits for one, and has no session until then"),
+  ...afterChoices,
+});
+
+export const editBodySchema = z.object({
+  ...afterChoices,
+  prompt: z.string().optional().describe("what to do instead"),
 });
 
 export const resumeBodySchema = z.object({ prompt: z.string() });
@@ -198,6 +213,7 @@ export type BackgroundTask = z.infer<typeof taskSchema>;
 export type BackgroundTaskRun = z.infer<typeof runSchema>;
 export type TaskList = z.infer<typeof taskListSchema>;
 export type LaunchBody = z.infer<typeof launchBodySchema>;
+export type EditBody = z.infer<typeof editBodySchema>;
 export type ForkBody = z.infer<typeof forkBodySchema>;
 export type AnswerBody = z.infer<typeof answerBodySchema>;
 
@@ -257,7 +273,16 @@ export const taskOperations = {
     status: 201,
     access: "token",
     startsAgent: true,
-    errors: [...START_ERRORS, "unknown_agent", "too_many_tasks", "depth_exceeded"],
+    errors: [...START_ERRORS, "unknown_agent", "too_many_tasks", "depth_exceeded", "task_not_found"],
+  }),
+  edit: statusOperation({
+    title: "Change a task that waits to start: what it starts after, or its prompt",
+    role: "launch",
+    input: editBodySchema,
+    output: taskSchema,
+    access: "token",
+    startsAgent: true,
+    errors: ["invalid_input", "too_large", "task_not_found", "task_not_live", "too_many_tasks", "not_allowed"],
   }),
   cancel: statusOperation({
     title: "Cancel a live task",

@@ -18,12 +18,14 @@ import { pruneStep, readPruned, readStartOfNewest } from "./pruning/prune.ts";
 import { beginClaim, releaseClaimsOf } from "./queue/claims.ts";
 import { kyselyQueue } from "./queue/kysely-queue.ts";
 import type { Lines } from "./queue/lines.ts";
-import { addQueuedRun, countWaiting } from "./queue/queued-runs.ts";
-import { applyToTask } from "./queue/queued-task-writes.ts";
+import { addHeldRun, addQueuedRun, countWaiting, holdAgain } from "./queue/queued-runs.ts";
+import { applying, applyToTask } from "./queue/queued-task-writes.ts";
+import { countSuccessors, readPredecessors, settleHeld } from "./queue/successors.ts";
 import { tableLines } from "./queue/table-lines.ts";
 import { RolledBack, unlessRolledBack } from "./rollback.ts";
 import { kyselyRunners } from "./runners/kysely-runners.ts";
 import type { Schema } from "./schema.ts";
+import { lock } from "./sql/lock.ts";
 import { together } from "./sql/together.ts";
 import type { Store, Transaction } from "./store.ts";
 import { readAgentTotals } from "./tasks/agent-totals.ts";
@@ -44,7 +46,7 @@ import {
 } from "./tasks/notices.ts";
 import { readOwnerless, readOwners } from "./tasks/owners.ts";
 import { readParent, writeParent } from "./tasks/parents.ts";
-import { lockTask, readRun, readRuns, readTask } from "./tasks/reads.ts";
+import { lockTask, lockTasks, readRun, readRuns, readTask, readTaskOfSession } from "./tasks/reads.ts";
 import { readSteering, readSteeringMessage } from "./tasks/steering.ts";
 import { readUsage } from "./tasks/usage.ts";
 import { kyselyTranscripts } from "./transcripts/kysely-transcripts.ts";
@@ -88,6 +90,7 @@ export function kyselyStore(database: Database, lines: Lines = tableLines): Stor
     apply: (id, event, expected) => apply({ id, event, expected }),
 
     task: (id) => read((kysely) => readTask(kysely, id)),
+    taskOfSession: (sessionId) => read((kysely) => readTaskOfSession(kysely, sessionId)),
     tasks: (query) => read((kysely) => readTasks(kysely, dialect, query)),
     owners: () => read(readOwners),
     ownerless: () => read(readOwnerless),
@@ -173,6 +176,15 @@ function transactionOn(kysely: Kysely<Schema>, lines: Lines): Transaction {
     dequeueFollowUp: (id) => dequeueFollowUp(kysely, id),
     enqueue: (run) => addQueuedRun(kysely, lines, run),
     waitingRuns: (most) => countWaiting(kysely, most),
+    tasks: (ids) => lockTasks(kysely, ids),
+    enqueueHeld: (run) => addHeldRun(kysely, run),
+    async holdAgain(taskId) {
+      await lock(kysely, "after", "");
+      return holdAgain(kysely, lines, taskId);
+    },
+    settle: (id, at) => settleHeld(kysely, lines, { id, at }, applying(kysely, lines)),
+    predecessorsOf: (taskIds) => readPredecessors(kysely, taskIds),
+    successors: (taskId, most) => countSuccessors(kysely, taskId, most),
     async begin(claim) {
       if (await beginClaim(kysely, claim)) return;
       throw new RolledBack({ changed: false, task: await readTask(kysely, claim.taskId), reason: "other_owner" });

@@ -19,6 +19,7 @@ export interface Schema extends BoardSchema, AccessSchema {
   task_search: TaskSearchTable;
   queued_runs: QueuedRunsTable;
   queue_lines: QueueLinesTable;
+  predecessors: PredecessorsTable;
   runners: RunnersTable;
   remote_calls: RemoteCallsTable;
   transcripts: TranscriptsTable;
@@ -75,6 +76,8 @@ interface TasksTable {
   machine: string;
   /** The clone that it works in, as JSON; null if it works in the folder that it was launched for. */
   clone: Generated<string | null>;
+  /** What it starts after, as JSON; null if it did not wait for others. */
+  after_tasks: Generated<string | null>;
   progress: string;
 }
 
@@ -179,7 +182,8 @@ interface QueuedRunsTable {
   task_id: string;
   line: string;
   priority: number;
-  state: "waiting" | "claimed" | "begun";
+  /** `held`: in no line, because its task waits for others. */
+  state: "held" | "waiting" | "claimed" | "begun";
   /** How often it has been claimed. */
   fence: number;
   claimed_by: string | null;
@@ -206,6 +210,14 @@ interface QueueLinesTable {
   labels: string;
   machine: string | null;
   remote: Generated<string | null>;
+  /** Set for runs that only a process with that folder begins. */
+  directory: Generated<string | null>;
+}
+
+/** What the tasks wait for that may not start yet. */
+interface PredecessorsTable {
+  task_id: string;
+  predecessor_id: string;
 }
 
 /** Runners that live, and those that are gone for a short time. */

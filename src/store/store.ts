@@ -232,9 +232,9 @@ export interface PrunePosition {
 /**
  * Why an ended task stays: its parent has not been told; a follow-up is queued for it; its work item has worktrees or
  * work that is not merged; it launched a task that is live or still to be reported to it; another task of its batch is
- * live; it has the newest event of the feed.
+ * live; a task waits for it; it has the newest event of the feed.
  */
-export type PruneObstacle = "notice" | "follow_up" | "attempt" | "parent" | "batch" | "newest";
+export type PruneObstacle = "notice" | "follow_up" | "attempt" | "parent" | "batch" | "after" | "newest";
 
 export interface PruneStep {
   /** The number of rows by table, `tasks` among them. */
@@ -271,8 +271,23 @@ export interface Transaction {
   dequeueFollowUp(id: string): Promise<boolean>;
   /** Queues the run of a task that this transaction creates without a session. `queue.open` was called for it. */
   enqueue(run: QueuedRun): Promise<void>;
-  /** How many runs wait for a runner, counted up to `most`. */
+  /** How many runs wait for a runner, or for other tasks, counted up to `most`. */
   waitingRuns(most: number): Promise<number>;
+  /** Those that exist. Nobody changes them until the transaction is over. */
+  tasks(ids: readonly string[]): Promise<Task[]>;
+  /** `enqueue` of a run that nobody may begin yet. `settle` follows. */
+  enqueueHeld(run: QueuedRun): Promise<void>;
+  /**
+   * Keeps others from beginning a run, so that its task can be changed; `settle` follows. One transaction at a time.
+   * False if somebody is about to begin it, or it has begun.
+   */
+  holdAgain(taskId: string): Promise<boolean>;
+  /** Begins to wait for what a task with a held run starts after. Returns the task: it may be startable, or over. */
+  settle(taskId: string, at: number): Promise<Task | null>;
+  /** What those of these tasks wait for whose runs are held. */
+  predecessorsOf(taskIds: readonly string[]): Promise<{ taskId: string; predecessorId: string }[]>;
+  /** How many tasks wait for that one, counted up to `most`. */
+  successors(taskId: string, most: number): Promise<number>;
   /**
    * Ends a claim, because its run begins: last in the transaction that gives the task its session. If the claim was
    * lost, or the task's owner is not registered, the whole transaction is refused (`other_owner`).
@@ -304,6 +319,8 @@ export interface Store {
   apply(id: string, event: TaskEvent, expected?: ExpectedOwner): Promise<Transition>;
 
   task(id: string): Promise<Task | null>;
+  /** The task that runs in a session. */
+  taskOfSession(sessionId: string): Promise<Task | null>;
   /** A page of tasks. Its cost depends on the page, not on how many tasks are stored. */
   tasks(query: TaskQuery): Promise<TaskPage>;
   /** The owners of live tasks. Its cost depends on how many owners there are. */

@@ -3,6 +3,7 @@
  * combined at random; few run numbers and short sequences make realistic task histories likely.
  */
 import fc from "fast-check";
+import { IF_FAILED } from "../model/after.ts";
 import { ANSWERERS, DOORS, REPLIES } from "../model/answer.ts";
 import type { Resumable, TaskEvent, TaskEventType } from "../model/events.ts";
 import type { Progress } from "../model/progress.ts";
@@ -37,6 +38,8 @@ type DetailFields<Kind extends DetailKind> = Omit<Extract<PhaseDetail, { kind: K
 
 /** Complete, so that a new kind of detail does not compile without it. */
 const details: { [Kind in DetailKind]: fc.Arbitrary<DetailFields<Kind>> } = {
+  after: fc.constant({}),
+  blocked: fc.record({ by: request, text, at: time }),
   retrying: fc.record({ reason: text, count: fc.integer({ min: 0, max: 4 }) }),
   waiting: fc.record(
     {
@@ -73,6 +76,11 @@ const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
 
 const clone = fc.record({ hostname: text, remote: text, branch: text });
 
+const after = fc.record({
+  tasks: fc.array(text, { maxLength: 3 }),
+  ifFailed: fc.constantFrom(...IF_FAILED),
+});
+
 const about = {
   host: text,
   directory: text,
@@ -85,6 +93,7 @@ const about = {
   batchId: text,
   isForked: fc.boolean(),
   wake: fc.constantFrom(...WAKES),
+  after: maybe(after),
   owner: maybe(text),
   machine: text,
 };
@@ -141,6 +150,7 @@ export function anyTaskEvent(id: string): fc.Arbitrary<TaskEvent> {
       messageId: text,
       clone: maybe(clone),
     }),
+    "task.edited": fc.record({ at: time, run, after: maybe(after), prompt: text }),
     "task.resumed": fc.record({ at: time, prompt: text, messageId: text, owner: maybe(text), allow }),
     "run.progressed": fc.record({ at: time, run, progress: anyProgress }),
     "run.phased": fc.record({ at: time, run, phase: fc.constantFrom(...PHASES), detail }),

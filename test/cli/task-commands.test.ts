@@ -52,6 +52,30 @@ describe("run", () => {
   });
 });
 
+describe("a task after others", () => {
+  test("is shown with what it waits for, changed until it starts, and given the result", async () => {
+    const first = await run("--name", "first", "Count\n!wait counted\n!say 42 files");
+    const words = ["--host", "scripted", "--after", first.id, "--if-failed", "wait"];
+    const { out, err } = await world.cli("run", "--name", "second", ...words, "Check");
+    expect(err).toContain('"second" waits for other tasks.');
+    const second = out.trim();
+    expect(second).toMatch(/^tsk_\w+$/);
+    const short = first.id.slice(-8);
+    expect((await world.cli("ls")).out).toContain(`after ${short}: second`);
+    expect((await world.cli("show", second)).out).toMatch(new RegExp(`after +${first.id} .if one fails: wait`));
+    const cycle = await world.cli("edit", second, "--after", second);
+    expect(cycle).toMatchObject({ code: 2, err: expect.stringContaining("would wait for each other for ever") });
+    expect((await world.cli("edit", second)).code).toBe(2);
+    expect((await world.cli("run", "--if-failed", "skip", "x")).code).toBe(2);
+    const prompt = `Check\n!say checked {{result:${short}}}`;
+    expect((await world.cli("edit", second, "--prompt", prompt, "--if-failed", "skip")).code).toBe(0);
+    writeFileSync(join(world.work, "counted"), "");
+    expect((await world.cli("wait", second)).code).toBe(0);
+    expect((await world.json<Task>("show", second)).result).toContain("checked --- result of task");
+    expect((await world.cli("edit", second, "--prompt", "late")).err).toContain("has ended (completed)");
+  });
+});
+
 describe("one run", () => {
   test("has its own model and limits", async () => {
     const words = ["--wait", "--model", "test/one", "--max-minutes", "0.001", "--max-cost", "0.5", "Stay\n!wait never"];

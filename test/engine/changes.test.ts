@@ -4,12 +4,14 @@ import { Changes } from "../../src/engine/watching/changes.ts";
 import { type TaskChange, TaskChanges } from "../../src/engine/watching/task-changes.ts";
 import { Waiter } from "../../src/engine/watching/waiter.ts";
 import { noProgress } from "../../src/model/progress.ts";
+import { isLive, type Task } from "../../src/model/task.ts";
 import { systemClock } from "../../src/process/clock.ts";
 import type { Store } from "../../src/store/store.ts";
 import { completed, create, newTask } from "../../src/testing/sample-task.ts";
 import { newWorld } from "./engine-bed.ts";
 
 const { after } = systemClock;
+const hasEnded = ({ status }: Task) => !isLive(status);
 const log = { info() {}, error: (message: string) => expect(message).toBe("") };
 
 function createMany(store: Store, ids: readonly string[]) {
@@ -201,7 +203,7 @@ test("a reader that slept while a task ended and was pruned is told of the gap, 
   const changes = new Changes({ store, log, after: clock.after }, { before: 1, after: 0 });
   changes.onEntries((entries) => heard.add(entries.map(({ taskId }) => taskId)));
   changes.onGap(() => heard.add(["gap"]));
-  const waiting = new Waiter({ store, after }, changes).untilEnded("gone");
+  const waiting = new Waiter({ store, after }, changes).until("gone", hasEnded, {});
   await changes.start();
   await endAndPrune(store);
   await clock.wake();

@@ -3,10 +3,12 @@ import { expect, test } from "bun:test";
 import { Changes } from "../../src/engine/watching/changes.ts";
 import { Waiter } from "../../src/engine/watching/waiter.ts";
 import { gate, say } from "../../src/hosts/scripted/script.ts";
+import { isLive, type Task } from "../../src/model/task.ts";
 import { systemClock } from "../../src/process/clock.ts";
 import { codeOf, ended, launch, newWorld } from "./engine-bed.ts";
 
 const { after } = systemClock;
+const hasEnded = ({ status }: Task) => !isLive(status);
 const log = { info: () => {}, error: () => {} };
 
 /** A feed that reports how many listen to it. */
@@ -34,7 +36,7 @@ test("a wait that ends with a store error leaves no listener, no timer and no si
   const left: string[] = [];
   signal.removeEventListener = (type: string) => left.push(type);
   await expect(
-    new Waiter({ store: broken, after }, changes).untilEnded(task.id, { timeout: 3_600_000, signal }),
+    new Waiter({ store: broken, after }, changes).until(task.id, hasEnded, { timeout: 3_600_000, signal }),
   ).rejects.toThrow("disk full");
   expect([changes.listening, left]).toEqual([0, ["abort"]]);
 });
@@ -46,8 +48,8 @@ test("nor does a wait that times out or is aborted by its caller", async () => {
   await side.host.gate("held").reachedBy(1);
   const changes = new Counted({ store: side.store, log, after });
   const waiter = new Waiter({ store: side.store, after }, changes);
-  expect((await waiter.untilEnded(task.id, { timeout: 1 })).reason).toBe("timeout");
-  expect((await waiter.untilEnded(task.id, { signal: AbortSignal.abort() })).reason).toBe("aborted");
+  expect((await waiter.until(task.id, hasEnded, { timeout: 1 })).reason).toBe("timeout");
+  expect((await waiter.until(task.id, hasEnded, { signal: AbortSignal.abort() })).reason).toBe("aborted");
   expect(changes.listening).toBe(0);
 });
 

@@ -235,7 +235,7 @@ export class Parent {
       })),
     );
     return answers.map((answer) => {
-      const id = /ses_\w+/.exec(answer)?.[0];
+      const id = /Task ((?:ses|tsk)_\w+)/.exec(answer)?.[1];
       if (!id) throw new Error(`no task was launched: ${answer}`);
       return id;
     });
@@ -268,7 +268,7 @@ export class Parent {
   async told(): Promise<Map<string, number>> {
     const counts = new Map<string, number>();
     for (const { hidden } of await this.notices()) {
-      for (const [, id] of hidden.matchAll(/^(?:--- (?:result|error) of task|Task) (ses_\w+)/gm)) {
+      for (const [, id] of hidden.matchAll(/^(?:--- (?:result|error) of task|Task) ((?:ses|tsk)_\w+)/gm)) {
         if (id) counts.set(id, (counts.get(id) ?? 0) + 1);
       }
     }

@@ -119,7 +119,14 @@ async function makeSchema1(database: Database, lives: readonly (readonly TaskEve
       const [task, made] = [states.at(-1), seqs[0]];
       if (task === undefined || made === undefined) continue;
       // These came later.
-      const { fence: _fence, machine: _machine, wake: _wake, clone: _clone, ...row } = taskRow(task, made);
+      const {
+        fence: _fence,
+        machine: _machine,
+        wake: _wake,
+        clone: _clone,
+        after_tasks: _after,
+        ...row
+      } = taskRow(task, made);
       await kysely
         .insertInto("tasks")
         .values(row as ReturnType<typeof taskRow>)

@@ -38,7 +38,14 @@ async function makeSchema2(database: Database): Promise<void> {
     if (task === null) throw new Error("no task");
     const seq = await appendEvent(kysely, task.id, event.type, JSON.stringify(event));
     // Both came later.
-    const { fence: _fence, machine: _machine, wake: _wake, clone: _clone, ...row } = taskRow(task, seq);
+    const {
+      fence: _fence,
+      machine: _machine,
+      wake: _wake,
+      clone: _clone,
+      after_tasks: _after,
+      ...row
+    } = taskRow(task, seq);
     await kysely
       .insertInto("tasks")
       .values(row as ReturnType<typeof taskRow>)

@@ -24,6 +24,7 @@ const KINDS: Record<WireInboxEntry["kind"], { icon: IconName; says: string }> = 
   permission: { icon: "waiting", says: "needs permission" },
   question: { icon: "question", says: "has a question" },
   approval: { icon: "waiting", says: "needs approval" },
+  blocked: { icon: "waiting", says: "cannot start" },
   failed: { icon: "error", says: "failed" },
   limit: { icon: "warning", says: "was stopped at a limit" },
 };
@@ -45,7 +46,10 @@ export function InboxEntry({ entry, isOpen, onToggle }: InboxEntryProps) {
         className="flex min-h-9 w-full min-w-0 items-center gap-2 rounded-md py-1.5 text-left"
       >
         <Icon name="chevron" className={isOpen ? "rotate-90" : ""} />
-        <Icon name={icon} className={entry.requestId === null ? "text-error" : "text-attention"} />
+        <Icon
+          name={icon}
+          className={entry.requestId === null && entry.kind !== "blocked" ? "text-error" : "text-attention"}
+        />
         <span className="foreign min-w-0 flex-1 truncate">
           <span className="font-medium">
             <ForeignText text={entry.description} />
@@ -80,7 +84,9 @@ function OpenEntry({ entry }: { entry: TaskEntry }) {
           answers.
         </p>
       )}
-      {requestId === null ? (
+      {kind === "blocked" ? (
+        <Blocked entry={entry} />
+      ) : requestId === null ? (
         <Failed entry={entry} />
       ) : (
         <Allowed to="answer" instead={<RequestText text={text} />}>
@@ -108,6 +114,34 @@ function Answer({
   const reply = useReply(taskId);
   const Form = kind === "question" ? QuestionForm : PermissionForm;
   return <Form key={requestId} requestId={requestId} text={text} reply={reply} />;
+}
+
+/** It waits for a task that did not complete. Resuming that one is done on its own page. */
+function Blocked({ entry: { taskId, text } }: { entry: TaskEntry }) {
+  const queries = useQueryClient();
+  const decide = useMutation({
+    mutationFn: (decision: "start" | "cancel") =>
+      control((client) =>
+        decision === "start" ? client.edit(taskId, { ifFailed: "run_anyway" }) : client.cancel(taskId),
+      ),
+    onSettled: () => queries.invalidateQueries({ queryKey: queryKeys.inbox }),
+  });
+  return (
+    <>
+      <RequestText text={text} />
+      {decide.isError && <FailureNote title="Nothing was changed" failure={decide.error} />}
+      <Allowed to="edit">
+        <div className="flex flex-wrap gap-2">
+          <Button disabled={decide.isPending} onClick={() => decide.mutate("start")}>
+            Start it all the same
+          </Button>
+          <Button weight="danger" disabled={decide.isPending} onClick={() => decide.mutate("cancel")}>
+            Cancel it
+          </Button>
+        </div>
+      </Allowed>
+    </>
+  );
 }
 
 function Failed({ entry: { taskId, text } }: { entry: TaskEntry }) {

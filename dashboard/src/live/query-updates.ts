@@ -28,7 +28,13 @@ export function queryUpdates(queries: QueryClient): FeedListener {
   const inbox = pacer(INBOX_PACE_MS, () => invalidate(queryKeys.inbox));
   const turningPoints = new TurningPoints(({ status, run }) => `${status} ${run.number}`);
   const requests = new TurningPoints(({ status, phaseDetail: detail, resultRetrievedAt, clearedAt }) =>
-    [status, detail?.kind === "waiting" && detail.requestId, resultRetrievedAt, clearedAt].join(),
+    [
+      status,
+      detail?.kind === "waiting" && detail.requestId,
+      detail?.kind === "blocked" && detail.by,
+      resultRetrievedAt,
+      clearedAt,
+    ].join(),
   );
   let isFirst = true;
 

@@ -32,12 +32,14 @@ export function areNotificationsOn(choice: string): boolean {
   return choice === "on" && "Notification" in window && Notification.permission === "granted";
 }
 
-const requests = new TurningPoints(({ phaseDetail: detail }) => (detail?.kind === "waiting" ? detail.requestId : ""));
+const requests = new TurningPoints(({ phaseDetail: detail }) =>
+  detail?.kind === "waiting" ? detail.requestId : detail?.kind === "blocked" ? detail.by : "",
+);
 
 export const notifications: FeedListener = {
   onSnapshot: ({ tasks }) => requests.begin(tasks),
   onChange(type, task) {
-    const isAsking = requests.hasTurned(task) && task.phaseDetail?.kind === "waiting";
+    const isAsking = requests.hasTurned(task) && task.phase === "waiting";
     const word = isAsking ? "Needs you" : ENDS[type];
     if (!word || !document.hidden || !areNotificationsOn(notificationChoice.value())) return;
     notify(word, task);
@@ -45,7 +47,7 @@ export const notifications: FeedListener = {
 };
 
 function bodyOf({ phaseDetail: detail, error, result, agent }: BackgroundTask): string {
-  return detail?.kind === "waiting" ? detail.text : (error ?? result ?? agent);
+  return detail?.kind === "waiting" || detail?.kind === "blocked" ? detail.text : (error ?? result ?? agent);
 }
 
 function notify(word: string, task: BackgroundTask): void {

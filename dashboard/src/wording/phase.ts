@@ -37,6 +37,8 @@ export function phaseText(task: Phased): PhaseText {
       detail.asks === "question" ? (["question", "an answer"] as const) : (["waiting", "permission"] as const);
     return attention(kind, `waiting for ${what}: ${detail.text}`);
   }
+  if (detail?.kind === "blocked") return attention("waiting", `cannot start: ${detail.text}`);
+  if (detail?.kind === "after") return { kind: "plain", text: "starts after other tasks", needsAttention: false };
   if (task.queue?.waitsFor) {
     return { kind: "plain", text: `waits for a runner: ${task.queue.waitsFor}`, needsAttention: false };
   }

@@ -33,6 +33,7 @@ const WHY: Record<PruneObstacle, string> = {
   attempt: "of work items with worktrees or unmerged work",
   parent: "that launched a task which is not done",
   batch: "of a batch with a live task",
+  after: "that another task waits for",
   newest: "with the newest event of the store",
 };
 

@@ -12,8 +12,17 @@ import { EXIT } from "../exit-codes.ts";
 import { waitForAttempt } from "../following/attempt-waiting.ts";
 import { waitForTasks } from "../following/task-waiting.ts";
 import { executorNamed, HOST_CHOICE, HOSTS } from "../host-names.ts";
+import { resolveTasks } from "../identifiers.ts";
 import { promptText, titleOf } from "../prompt-text.ts";
-import { QUEUE_OPTIONS, RUN_OPTIONS, type RunChoices, readQueueChoices, readRunChoices } from "../run-choices.ts";
+import {
+  AFTER_OPTIONS,
+  QUEUE_OPTIONS,
+  RUN_OPTIONS,
+  type RunChoices,
+  readAfter,
+  readQueueChoices,
+  readRunChoices,
+} from "../run-choices.ts";
 import { outcomeText } from "../terminal/task-table.ts";
 import { oneLine, shortId } from "../terminal/text.ts";
 
@@ -33,6 +42,7 @@ export const runCommand: Command = {
     name: { value: "text", short: "n", summary: "a short description (default: the start of the prompt)" },
     ...RUN_OPTIONS,
     ...QUEUE_OPTIONS,
+    ...AFTER_OPTIONS,
     worktree: { short: "w", summary: "work in a new git worktree" },
     wait: { summary: "wait until it ends, and print its result" },
     timeout: { value: "time", summary: "with --wait: stop waiting after this time, for example 30s or 10m" },
@@ -42,6 +52,7 @@ export const runCommand: Command = {
     'asyncagents run --host claude --model sonnet --max-cost 2 "Review the last commit"',
     'asyncagents run --host claude --worktree --wait "Make the tests faster"',
     'asyncagents run --queue --label gpu --retry 1 "Train the small model"   # by any asyncagents runner',
+    'asyncagents run --after 7KPnYJq "Check this: {{result:7KPnYJq}}"   # when that task has ended',
     "git diff | asyncagents run --wait -   # the prompt from stdin",
     'asyncagents run -- "--help is not documented: fix that"',
   ],
@@ -63,6 +74,8 @@ async function runPrompt(invocation: Invocation): Promise<number> {
     choices: { ...(variant === undefined ? {} : { variant }), ...readRunChoices(given) },
   };
   const queue = readQueueChoices(given);
+  const { after, ifFailed } = readAfter(given);
+  assertAfter(given);
   const client = await connection.client();
   if (given.flag("worktree")) return runInWorktree(invocation, client, job, timeoutMs);
   const launched = client.operate("launch_task", {
@@ -72,6 +85,8 @@ async function runPrompt(invocation: Invocation): Promise<number> {
     executor,
     ...job.choices,
     ...(queue && { queue }),
+    ...(after.length > 0 && { after: await resolveTasks(client, after) }),
+    ...(ifFailed && { if_failed: ifFailed }),
   });
   const { handle } = await screen.during(queue ? "queueing the task" : "starting the agent", launched);
   const task = await client.task(handle);
@@ -81,10 +96,22 @@ async function runPrompt(invocation: Invocation): Promise<number> {
     screen.hint(`Only a runner of this machine can do it: ${oneLine(task.queue.bound)}.`);
   }
   if (task.queue?.waitsFor) screen.hint(oneLine(task.queue.waitsFor));
+  const state =
+    task.phaseDetail?.kind === "after" ? "waits for other tasks" : queue ? "waits for a runner" : "is running";
   screen.hint(
-    `"${oneLine(task.description)}" ${queue ? "waits for a runner" : "is running"}. asyncagents logs -f ${shortId(task.id)} · wait · show · cancel`,
+    `"${oneLine(task.description)}" ${state}. asyncagents logs -f ${shortId(task.id)} · wait · show · cancel`,
   );
   return EXIT.ok;
+}
+
+function assertAfter(given: Invocation["arguments"]): void {
+  if (given.has("if-failed") && !given.has("after")) {
+    throw new AsyncAgentsError("invalid_input", "--if-failed needs --after: add --after, or remove --if-failed.");
+  }
+  if (given.has("after") && given.flag("worktree")) {
+    const message = "--after and --worktree exclude each other: an attempt starts at once.";
+    throw new AsyncAgentsError("invalid_input", message);
+  }
 }
 
 /** Prints the result, and nothing else, when a task completes. */

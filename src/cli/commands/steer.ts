@@ -1,15 +1,17 @@
 /**
- * `wait`, `cancel`, `steer`, `resume`, `fork`: what a person does with an existing task. The engine enforces the
- * rules.
+ * `wait`, `cancel`, `edit`, `steer`, `resume`, `fork`: what a person does with an existing task. The engine enforces
+ * the rules.
  */
 import { receiptText } from "../../model/steering.ts";
 import type { BackgroundTask } from "../../protocol/tasks.ts";
+import { misuse } from "../arguments.ts";
 import type { Command, Invocation, Operand } from "../command.ts";
 import { eachOf } from "../each-of.ts";
 import { EXIT } from "../exit-codes.ts";
 import { waitForTasks } from "../following/task-waiting.ts";
-import { resolveTask } from "../identifiers.ts";
+import { resolveTask, resolveTasks } from "../identifiers.ts";
 import { promptText, titleOf } from "../prompt-text.ts";
+import { AFTER_OPTIONS, readAfter } from "../run-choices.ts";
 import { outcomeText, taskSentence } from "../terminal/task-table.ts";
 import { oneLine, shortId } from "../terminal/text.ts";
 import { waitAndShow } from "./run.ts";
@@ -66,6 +68,43 @@ export const cancelCommand: Command = {
     });
     if (screen.json) screen.document({ tasks: values, errors });
     return exitCode;
+  },
+};
+
+export const editCommand: Command = {
+  name: "edit",
+  summary: "change a task that waits to start",
+  details:
+    "--after replaces all tasks that it starts after. A task that has started cannot be changed: tell it something with steer, or cancel it.",
+  operands: [TASK],
+  options: {
+    ...AFTER_OPTIONS,
+    "after-nothing": { summary: "start it as soon as possible" },
+    prompt: { value: "text", summary: "what to do instead; - reads it from stdin" },
+  },
+  examples: [
+    "asyncagents edit 7KPnYJq --after c2VyaWFs --if-failed wait",
+    'asyncagents edit 7KPnYJq --prompt "Check it twice: {{result:c2VyaWFs}}"',
+    "asyncagents edit 7KPnYJq --after-nothing",
+  ],
+  async run({ arguments: given, connection, screen }) {
+    const { after, ifFailed } = readAfter(given);
+    const isFree = given.flag("after-nothing");
+    if (isFree && after.length > 0) throw misuse(editCommand, "--after and --after-nothing exclude each other.");
+    const text = given.text("prompt");
+    if (after.length === 0 && !isFree && !ifFailed && text === undefined) {
+      throw misuse(editCommand, "Say what to change: --after, --after-nothing, --if-failed or --prompt.");
+    }
+    const prompt = text === undefined ? undefined : await promptText(text);
+    const client = await connection.client();
+    const { id } = await resolveTask(client, given.operand(0));
+    const task = await client.edit(id, {
+      ...((isFree || after.length > 0) && { after: await resolveTasks(client, after) }),
+      ...(ifFailed && { ifFailed }),
+      ...(prompt !== undefined && { prompt }),
+    });
+    screen.show(task, () => screen.line(outcomeText(task, screen.paint, Date.now())));
+    return EXIT.ok;
   },
 };
 

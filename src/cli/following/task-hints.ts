@@ -17,8 +17,9 @@ export class TaskHints {
 
   see(task: BackgroundTask): void {
     const asked = askedHint(task);
-    if (asked !== null && task.phaseDetail?.kind === "waiting")
-      this.#say(`${task.id} ${task.phaseDetail.requestId}`, asked);
+    const { phaseDetail: detail } = task;
+    const what = detail?.kind === "waiting" ? detail.requestId : detail?.kind === "blocked" ? detail.by : "";
+    if (asked !== null) this.#say(`${task.id} ${what}`, asked);
     const retry = retryHint(task);
     if (retry !== null) this.#say(`${task.id} ${retry}`, retry);
   }

@@ -8,6 +8,7 @@ export const KIND_WORDS: Record<WireInboxEntry["kind"], string> = {
   permission: "permission?",
   question: "question?",
   approval: "approve?",
+  blocked: "blocked",
   failed: "failed",
   limit: "at its limit",
 };
@@ -17,6 +18,7 @@ const KEYS: Record<WireInboxEntry["kind"], string> = {
   permission: "a allow once · A always · r reject · R reject with a message",
   question: "t answer · r decline",
   approval: "a approve · r deny",
+  blocked: "a start it all the same · r cancel it",
   failed: "d mark as read · t continue it with a message",
   limit: "d mark as read · t continue it with a message",
 };

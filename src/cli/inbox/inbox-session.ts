@@ -125,6 +125,9 @@ export class InboxSession {
       const reply = (answers: string[] | null) => this.#reply(taskId, { kind: "question", answers, requestId });
       if (key === "r") this.#do(entry, () => reply(null));
       if (key === "t") this.#ask(entry, questionsIn(entry.text), (answers) => reply([...answers]));
+    } else if (kind === "blocked") {
+      if (key === "a") this.#do(entry, () => this.#start(taskId));
+      if (key === "r") this.#do(entry, () => this.#cancel(taskId));
     } else if (key === "d") this.#do(entry, async () => this.#read(taskId));
     else if (key === "t") this.#ask(entry, ["Continue it with:"], ([text = ""]) => this.#resume(taskId, text));
   }
@@ -178,6 +181,16 @@ export class InboxSession {
   async #read(taskId: string): Promise<string> {
     await (await this.#client()).read(taskId);
     return "Marked as read.";
+  }
+
+  async #start(taskId: string): Promise<string> {
+    await (await this.#client()).edit(taskId, { ifFailed: "run_anyway" });
+    return "It starts when the others have ended.";
+  }
+
+  async #cancel(taskId: string): Promise<string> {
+    await (await this.#client()).cancel(taskId);
+    return "Cancelled.";
   }
 
   async #resume(taskId: string, prompt: string): Promise<string> {

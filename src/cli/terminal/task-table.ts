@@ -52,18 +52,26 @@ function describedWith(task: BackgroundTask): string {
 /** The status, or what a live task is doing if that says more. */
 export function taskState({ status, phase, phaseDetail }: BackgroundTask): string {
   if (!isLive(status)) return status;
+  if (phaseDetail?.kind === "blocked") return "blocked";
   if (phaseDetail?.kind === "waiting") return phaseDetail.asks === "permission" ? "permission?" : "question?";
   return phase === null || phase === "working" ? status : phase;
 }
 
-/** The reason for the state, if there is one: why it failed, was cancelled, is retrying, or waits for a runner. */
-export function reasonOf({ status, phaseDetail, error, queue }: BackgroundTask): string | null {
+/** The reason for the state, if there is one: why it failed, was cancelled, is retrying, or has not started. */
+export function reasonOf({ status, phaseDetail, error, queue, after }: BackgroundTask): string | null {
   if (isLive(status)) {
+    if (phaseDetail?.kind === "after") return `after ${shortList(after?.tasks ?? [])}`;
+    if (phaseDetail?.kind === "blocked") return phaseDetail.text;
     if (queue) return queue.waitsFor;
     if (phaseDetail?.kind !== "retrying") return null;
     return `${phaseDetail.reason} (${quantity(phaseDetail.count, "try")})`.replace("trys", "tries");
   }
   return status === "completed" ? null : (error?.trim() ?? null);
+}
+
+function shortList(ids: readonly string[]): string {
+  const shown = ids.slice(0, 3).map(shortId).join(", ");
+  return ids.length > 3 ? `${shown} and ${ids.length - 3} more` : shown;
 }
 
 function painted(text: string, task: BackgroundTask, paint: Paint): string {
@@ -100,11 +108,21 @@ export function retryHint({ status, phaseDetail, description }: BackgroundTask):
 
 /** What a person has to do for a task that asks something; null if it does not. */
 export function askedHint(task: BackgroundTask): string | null {
+  if (task.phaseDetail?.kind === "blocked") return blockedHint(task, task.phaseDetail);
   if (task.phaseDetail?.kind !== "waiting") return null;
   const { asks, text, requestId } = task.phaseDetail;
   const answer = asks === "permission" ? "--once | --always | --reject" : '"your answer"';
   const what = asks === "permission" ? "a permission" : "an answer";
   return `"${oneLine(task.description)}" asks for ${what}: ${oneLine(text)}\n  asyncagents answer ${shortId(task.id)} --request ${shortId(requestId)} ${answer}`;
+}
+
+function blockedHint({ id, description }: BackgroundTask, { by, text }: { by: string; text: string }): string {
+  const choices = [
+    `asyncagents resume ${shortId(by)} "prompt"`,
+    `asyncagents edit ${shortId(id)} --if-failed run_anyway`,
+    `asyncagents cancel ${shortId(id)}`,
+  ];
+  return `"${oneLine(description)}" cannot start. ${oneLine(text)} Do one of these:\n  ${choices.join("\n  ")}`;
 }
 
 /** Whether the parent was notified; null if nobody is to be notified. */
@@ -161,6 +179,7 @@ export function taskFields(task: BackgroundTask, paint: Paint, now: number): (re
       `${progress.tokens.input} in, ${progress.tokens.output} out${progress.cost > 0 ? `, $${progress.cost.toFixed(4)}` : ""}`,
     ],
   ];
+  if (task.after) fields.push(["after", `${task.after.tasks.join(", ")} (if one fails: ${task.after.ifFailed})`]);
   if (task.parentSessionID) fields.push(["parent", task.parentSessionID]);
   const told = toldText(task);
   if (told) fields.push(["told", told]);

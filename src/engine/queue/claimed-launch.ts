@@ -4,6 +4,7 @@
  * next runner finds or makes a session of its own. The claimer extends the claim meanwhile.
  */
 import { type AgentInfo, isRefusal } from "../../hosts/host.ts";
+import { type PredecessorEnd, resultsIn, withResults } from "../../model/after.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import type { TaskClaimed } from "../../model/events.ts";
 import { isLive, type Task, type TaskClone } from "../../model/task.ts";
@@ -34,6 +35,7 @@ async function launch(parts: LaunchParts, claimed: ClaimedRun, clone: TaskClone 
   const { context, driver } = parts;
   const { host, reach, now, instance } = context;
   const { task } = claimed;
+  const prompt = await promptOf(context, task);
   const agent = await parts.findAgent(task.agent || host.defaultAgent);
   const model = task.model ?? agent.model;
   const sessionId = await findOrMakeSession(parts, claimed, { agent: agent.name, model });
@@ -55,9 +57,21 @@ async function launch(parts: LaunchParts, claimed: ClaimedRun, clone: TaskClone 
     const begun = await begin(parts, claimed, event);
     if (!begun.changed) throw claimLost(task.id);
     reach("row-written");
-    driver.begin(begun.task, claimed.run.limits);
+    driver.begin({ ...begun.task, run: { ...begun.task.run, prompt } }, claimed.run.limits);
     return begun.task;
   });
+}
+
+/** What is sent: the stored prompt, with the results that it asks for. The stored one is never replaced. */
+async function promptOf({ store, newId }: EngineContext, { run, after }: Task): Promise<string> {
+  if (after === null || resultsIn(run.prompt).length === 0) return run.prompt;
+  const ends = new Map<string, PredecessorEnd>();
+  for (const id of after.tasks) {
+    const runs = await store.runs(id);
+    const end = runs.find(({ outcome }) => outcome === "completed") ?? runs[0];
+    if (end) ends.set(id, end);
+  }
+  return withResults(run.prompt, after, ends, () => newId("quote"));
 }
 
 /** The session that an earlier claim made and never prompted, or a new one. */

@@ -8,7 +8,7 @@ import type { TaskClone } from "../../model/task.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { Log } from "../../process/log.ts";
 import { SerialQueue } from "../../process/serial-queue.ts";
-import type { ClaimedRun, ClaimRequest, QueueLimits } from "../../store/queue/run-queue.ts";
+import type { ClaimedRun, ClaimRequest, HostFolder, QueueLimits } from "../../store/queue/run-queue.ts";
 import type { RunnerLack } from "../../store/runners/records.ts";
 import type { FeedEntry, Store } from "../../store/store.ts";
 import type { Engine } from "../engine.ts";
@@ -22,6 +22,8 @@ const REMOTE_REST_MS = 5 * 60_000;
 /** How many of them a runner remembers. */
 const MOST_RESTING = 100;
 const MAX_REASON = 1_000;
+/** How many runs are claimed in one transaction. */
+const MOST_AT_ONCE = 1_000;
 
 /** What a runner takes from the queue. */
 export interface RunnerOffer extends Pick<ClaimRequest, "hosts" | "labels" | "machine"> {
@@ -58,6 +60,8 @@ export interface ClaimerContext extends Clock {
   onEnded(listener: () => void): () => void;
   /** Whether the lease of the runner's instance goes on: without it, others may think that the runner is gone. */
   mayAct(): boolean;
+  /** Folders that this process has open and runs wait for; none when absent. */
+  folders?(): Promise<readonly HostFolder[]>;
   leaseMs?: number;
   pollMs?: number;
 }
@@ -141,7 +145,9 @@ export class Claimer {
 
   #heed(entries: readonly FeedEntry[]): void {
     for (const { event } of entries) {
-      if (event.type === "run.requeued") this.#mayWait = true;
+      if (event.type === "run.requeued" || event.type === "task.edited") this.#mayWait = true;
+      // What it started after has ended.
+      if (event.type === "run.phased" && event.phase === "queued" && event.detail === null) this.#mayWait = true;
       if (event.type === "task.created" && event.task.sessionId === "") this.#mayWait = true;
     }
     // Also after other events: an end makes room within the limits of all runners.
@@ -166,14 +172,20 @@ export class Claimer {
 
   async #claim(): Promise<void> {
     const { store, offer, now } = this.#context;
-    const count = offer.max - this.load;
+    const count = Math.min(offer.max - this.load, MOST_AT_ONCE);
     const { lacks } = this;
-    const hosts = offer.hosts.filter((host) => !lacks.some(({ kind, name }) => kind === "host" && name === host));
+    const isHad = (host: string) => !lacks.some(({ kind, name }) => kind === "host" && name === host);
+    const hosts = offer.hosts.filter(isHad);
     const withoutRemotes = lacks.flatMap(({ kind, name }) => (kind === "repository" ? [name] : []));
-    if (count <= 0 || hosts.length === 0 || this.#isDraining || !this.#context.mayAct()) return;
+    if (count <= 0 || this.#isDraining || !this.#context.mayAct()) return;
+    const folders = (await this.#context.folders?.())?.filter(({ host }) => isHad(host)) ?? [];
+    if (hosts.length === 0 && folders.length === 0) {
+      this.#mayWait = lacks.length > 0;
+      return;
+    }
     const { id: runner, labels, machine, limits } = offer;
     const leaseMs = this.#leaseMs;
-    const claim = { runner, hosts, labels, machine, withoutRemotes, limits, count, leaseMs, at: now() };
+    const claim = { runner, hosts, labels, machine, folders, withoutRemotes, limits, count, leaseMs, at: now() };
     const runs = await store.queue.claim(claim);
     this.#mayWait = runs.length === count || Object.keys(limits).length > 0;
     for (const run of runs) {
@@ -206,6 +218,9 @@ export class Claimer {
       if (isLost) return log.info("a claimed run is not this runner's any more", { task });
       log.error("a claimed run could not begin", { task, error: messageOf(thrown) });
       if (isStoreFailure(thrown)) return;
+      if (AsyncAgentsError.isInstance(thrown) && thrown.code === "too_many_tasks") {
+        return this.#leave(claimed, { kind: "host", name: host, reason: thrown.message }, POLL_MS);
+      }
       const { remote } = claimed.run;
       if (remote !== null && AsyncAgentsError.isInstance(thrown) && thrown.code === "repo_unavailable") {
         const lack = { kind: "repository", name: remote, reason: thrown.message } as const;

@@ -1,18 +1,23 @@
 /**
- * Queues a task for any runner: checks what can be checked without a host, and stores the task, without a session,
- * together with its place in the queue. Whether the agent exists, only the runner can say.
+ * Queues a task for any runner, or for whoever has its folder open: checks what can be checked without a host, and
+ * stores the task, without a session, together with its place in the queue. One that starts after others is held
+ * until these have ended.
  */
 
+import type { After } from "../../model/after.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import type { TaskEvent } from "../../model/events.ts";
 import type { Task } from "../../model/task.ts";
-import type { RunSource } from "../../store/queue/run-queue.ts";
-import type { Store, Transaction } from "../../store/store.ts";
+import type { QueuedRun, RunSource } from "../../store/queue/run-queue.ts";
+import type { Parent, Store, Transaction } from "../../store/store.ts";
 import { assertRequest, batchFor, type Caller, type LaunchRequest } from "../launch.ts";
+import { assertResults, lockPredecessors } from "./after.ts";
 
 const MAX_LABELS = 10;
 const MAX_PRIORITY = 1_000;
 const MAX_RETRIES = 10;
+/** How many tasks may wait at once, if some of them wait for others. */
+const MOST_HELD = 10_000;
 
 /** Which runner may do a task, and when. */
 export interface QueueChoices {
@@ -37,12 +42,19 @@ export interface FolderRepository extends Pick<RunSource, "commit" | "path"> {
   remote: string;
 }
 
-export interface QueueRequest extends Pick<LaunchRequest, "description" | "prompt" | "batch" | "model" | "limits"> {
+export interface QueueRequest
+  extends Pick<LaunchRequest, "description" | "prompt" | "batch" | "limits" | "wake" | "after"> {
   host: string;
+  /** `provider/model`; null for the host's default. The caller's when absent. */
+  model?: string | null;
   /** The host's default agent when empty. */
   agent: string;
   folder: QueueFolder;
   choices: QueueChoices;
+  /** Whether no runner may do it, but only a process that has the folder open. */
+  isOnlyHere?: boolean;
+  /** What to keep about the caller's session. */
+  parent?: Parent | null;
   /** Rejected if so many wait already. No limit when absent. */
   mostWaiting?: number;
 }
@@ -55,26 +67,24 @@ interface EnqueueContext {
   newId(prefix: string): string;
 }
 
-/** Resolves when the task is stored and runners can claim it. */
+/** Resolves when the task is stored: from then on it is claimed, or waits for others. */
 export async function enqueueTask(context: EnqueueContext, caller: Caller, request: QueueRequest): Promise<Task> {
-  assertRequest(request);
+  const { model = caller.model } = request;
+  const after = request.after?.tasks.length === 0 ? undefined : request.after;
+  assertRequest({ ...request, model: model ?? undefined });
   assertChoices(request.choices);
-  const { store, now, newId, machine } = context;
-  const { host, agent, model = caller.model, limits = {}, folder } = request;
-  const { labels = [], priority = 0, retry = 0 } = request.choices;
+  assertResults(request.prompt, after ?? null);
+  const { store, now, newId } = context;
   const id = newId("tsk");
-  const { repository, bound, directory } = folder;
-  const source = repository && { commit: repository.commit, path: repository.path, machine, directory };
-  const place = { machine: source ? null : machine, remote: repository?.remote ?? null };
-  const needs = { host, model, labels: [...new Set(labels)].toSorted(), ...place };
-  await store.queue.open(needs);
-  const run = { ...needs, taskId: id, priority, retries: retry, source, bound, limits };
+  const run = queuedRun(context, { ...request, model }, id);
+  await store.queue.open(run);
   const createdIn = (batchId: string): TaskEvent => {
+    const { host, agent, wake, folder } = request;
     const task = {
       id,
       sessionId: "",
       host,
-      directory,
+      directory: folder.directory,
       parentSessionId: caller.sessionId,
       parentMessageId: caller.messageId,
       parentAgent: caller.agent,
@@ -86,9 +96,12 @@ export async function enqueueTask(context: EnqueueContext, caller: Caller, reque
       batchId,
       isForked: false,
       owner: null,
+      ...(wake && { wake }),
+      ...(after && { after }),
     };
     return { type: "task.created", at: now(), task };
   };
+  if (after !== undefined) return holdTask(context, caller, { ...request, after }, { run, createdIn });
   // A person has no open batch to join.
   const isSimple = caller.sessionId === "" && request.mostWaiting === undefined;
   const written = isSimple
@@ -101,6 +114,55 @@ export async function enqueueTask(context: EnqueueContext, caller: Caller, reque
       });
   if (written.changed) return written.task;
   throw new AsyncAgentsError("internal", `The new task ${id} was refused: ${written.reason}.`);
+}
+
+/** The task may be startable already, or over, when it is stored. */
+async function holdTask(
+  { store, now, newId }: EnqueueContext,
+  caller: Caller,
+  { after, parent, batch, mostWaiting = MOST_HELD }: QueueRequest & { after: After },
+  { run, createdIn }: { run: QueuedRun; createdIn(batchId: string): TaskEvent },
+): Promise<Task> {
+  const id = run.taskId;
+  const joined = caller.sessionId === "" && batch === null ? await batchOfPerson(store, after) : null;
+  const writing = store.write(async (transaction) => {
+    await lockPredecessors(transaction, after);
+    await assertRoom(transaction, mostWaiting);
+    const batchId = joined ?? (await batchFor(transaction, caller, batch, () => newId("bat")));
+    if (parent) await transaction.putParent(parent);
+    await transaction.enqueueHeld(run);
+    await transaction.apply(id, createdIn(batchId));
+    return transaction.settle(id, now());
+  });
+  // If the store failed and has the task, only the answer was lost.
+  const written = await writing.catch(async (thrown: unknown) => {
+    const stored = await store.task(id).catch(() => null);
+    if (stored === null) throw thrown;
+    return stored;
+  });
+  if (written !== null && "id" in written) return written;
+  throw new AsyncAgentsError("internal", `The new task ${id} was refused.`);
+}
+
+/** The batch of what it starts after, so that a chain is one batch. An attempt is a batch of its own. */
+async function batchOfPerson(store: Store, { tasks: [first = ""] }: After): Promise<string | null> {
+  const task = await store.task(first);
+  if (task === null || task.parentSessionId !== "") return null;
+  return (await store.board.attempt(task.batchId)) === null ? task.batchId : null;
+}
+
+function queuedRun(
+  { machine }: EnqueueContext,
+  { host, model, limits = {}, folder, choices, isOnlyHere }: QueueRequest & { model: string | null },
+  taskId: string,
+): QueuedRun {
+  const { labels = [], priority = 0, retry: retries = 0 } = choices;
+  const { repository, bound, directory } = folder;
+  const rest = { taskId, priority, retries, bound, limits, labels: [...new Set(labels)].toSorted() };
+  if (isOnlyHere) return { ...rest, host, model: null, machine, remote: null, source: null, directory };
+  const source = repository && { commit: repository.commit, path: repository.path, machine, directory };
+  const place = { machine: source ? null : machine, remote: repository?.remote ?? null };
+  return { ...rest, host, model, ...place, source };
 }
 
 async function assertRoom(transaction: Transaction, most: number): Promise<void> {

@@ -6,7 +6,7 @@ import { awaitsRunner, type Task } from "../../model/task.ts";
 import type { WaitingRun } from "../../store/queue/run-queue.ts";
 import type { SeenRunner } from "../../store/runners/records.ts";
 import type { Instance, Store } from "../../store/store.ts";
-import { waitReason } from "./wait-reason.ts";
+import { folderReason, waitReason } from "./wait-reason.ts";
 
 /** `gone`: it died, or cannot reach the store, and did not say that it ends. */
 export interface FleetRunner extends Omit<SeenRunner, "state"> {
@@ -42,8 +42,18 @@ export async function readQueuePlaces(
   const ids = tasks.filter(awaitsRunner).map(({ id }) => id);
   if (ids.length === 0) return new Map();
   const { store } = context;
-  const [waiting, runners] = await Promise.all([store.queue.waiting(ids), readFleet(context)]);
+  const [waiting, runners, instances] = await Promise.all([
+    store.queue.waiting(ids),
+    readFleet(context),
+    store.instances(),
+  ]);
+  const living = instances.filter((each) => context.isAlive(each));
   const isLimited = runners.some(({ limits }) => Object.keys(limits).length > 0);
   const atWork = isLimited ? await store.queue.atWork() : [];
-  return new Map(waiting.map((run) => [run.taskId, { ...run, waitsFor: waitReason(run, runners, atWork) }]));
+  return new Map(
+    waiting.map((run) => [
+      run.taskId,
+      { ...run, waitsFor: folderReason(run, living) ?? waitReason(run, runners, atWork) },
+    ]),
+  );
 }

@@ -1,13 +1,16 @@
 /** Why a queued run waits, in words that say what to do: what all living runners lack that the run needs. Pure. */
 import { Room } from "../../store/queue/room.ts";
 import type { RunNeeds, WaitingRun } from "../../store/queue/run-queue.ts";
+import type { Instance } from "../../store/store.ts";
+import { DAEMON_HOST, RUNNER_HOST } from "../desk.ts";
 import type { FleetRunner } from "./fleet.ts";
 
 type AtWork = readonly (readonly [RunNeeds, number])[];
 
 /** Null if a runner is about to begin it. */
 export function waitReason(run: WaitingRun, all: readonly FleetRunner[], atWork: AtWork): string | null {
-  if (run.isClaimed) return null;
+  if (run.isHeld) return "It starts after other tasks.";
+  if (run.isClaimed || run.directory != null) return null;
   const living = all.filter(({ state }) => state === "running");
   const near = living.filter(({ machine }) => run.machine === null || machine === run.machine);
   if (near.length === 0) return nobody(run, all, living.length > 0);
@@ -25,6 +28,16 @@ export function waitReason(run: WaitingRun, all: readonly FleetRunner[], atWork:
   if (hasRoom) return null;
   const loads = full.slice(0, 3).map(({ hostname, load, max }) => `${hostname}: ${load} of ${max}`);
   return `All runners that can do it are busy (${loads.join(", ")}${full.length > 3 ? ", …" : ""}).`;
+}
+
+/** Why a run that is bound to a folder waits; null if it waits for a runner, or a process is about to begin it. */
+export function folderReason({ directory, machine, isHeld }: WaitingRun, living: readonly Instance[]): string | null {
+  if (directory == null || isHeld) return null;
+  const near = living.filter((each) => each.machine === machine);
+  const isOpened = near.some(({ host }) => host === DAEMON_HOST || host === RUNNER_HOST);
+  if (isOpened || near.some((each) => each.directory === directory)) return null;
+  const where = machine === "" || machine === null ? "" : ` on the machine ${machine}`;
+  return `It starts when a program has ${directory} open${where}. Open the agent there, or run: asyncagents up`;
 }
 
 function nobody(run: WaitingRun, all: readonly FleetRunner[], hasOthers: boolean): string {

@@ -2,7 +2,7 @@
  * Waits until a task reaches a certain state. Woken by the feed, so that changes by any process count; reads the task
  * only when something happened to it. However a wait ends, it leaves no listener behind.
  */
-import { isLive, type Task } from "../../model/task.ts";
+import type { Task } from "../../model/task.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { WaitOptions } from "../../process/deadline.ts";
 import type { Store } from "../../store/store.ts";
@@ -21,10 +21,6 @@ export class Waiter {
   constructor(context: WaiterContext, changes: Changes) {
     this.#context = context;
     this.#changes = changes;
-  }
-
-  untilEnded(taskId: string, options: WaitOptions = {}): Promise<WaitResult> {
-    return this.until(taskId, (task) => !isLive(task.status), options);
   }
 
   /** Resolves at the first state for which `reached` is true. An unknown task counts as reached. */

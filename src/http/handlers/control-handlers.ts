@@ -4,6 +4,7 @@
  */
 import { answerTask } from "../../board/answer-task.ts";
 import { folderOf, launchTask, type QueuedLaunch, queueTask } from "../../board/launch-task.ts";
+import { afterOf } from "../../engine/queue/after.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import { isLive, type Task } from "../../model/task.ts";
 import { type CallOrigin, callerName, isOwner, isPerson } from "../../protocol/call-origin.ts";
@@ -40,6 +41,17 @@ export const receiptHandlers: StatusHandlers<"seen" | "read"> = {
   },
 };
 
+/** The store has what waits to start: any process changes it. */
+export const editHandlers: StatusHandlers<"edit"> = {
+  async edit(context, { id, input, origin }) {
+    const { overview, desk } = context;
+    const task = await overview.task(id);
+    await assertWorkplace(context, task, "edit", origin);
+    const edited = await desk.edit(task, input);
+    return withQueuePlace(wireTask(edited), (await desk.queuePlaces([edited])).get(id));
+  },
+};
+
 /** The store has what is said to a run: any process accepts it, and the one that drives the run sends it. */
 export const steeringHandlers: StatusHandlers<"steer" | "cancelSteering"> = {
   async steer(context, { id, input, origin, request }) {
@@ -63,7 +75,8 @@ export const controlHandlers: RemoteHandlers<"launch" | "resume" | "fork" | "tel
       throw new AsyncAgentsError("invalid_input", message, { details: { parameters: ["batch"] } });
     }
     const place = isOwner(origin) ? { host, directory } : await allowedPlace(context, { host, directory }, origin);
-    const launch = { description, prompt, agent, ...place, batch };
+    const after = call.input.after && { after: afterOf(call.input.after, call.input.ifFailed) };
+    const launch = { description, prompt, agent, ...place, batch, ...after };
     if (call.input.queue !== undefined) {
       const { task } = await queueTask(desk, queuedLaunch(launch, call.input), origin);
       return withQueuePlace(wireTask(task), (await desk.queuePlaces([task])).get(task.id));
@@ -107,7 +120,7 @@ export const controlHandlers: RemoteHandlers<"launch" | "resume" | "fork" | "tel
 
 /** A queued task needs a folder, because nobody here serves it. */
 function queuedLaunch(
-  launch: Pick<QueuedLaunch, "description" | "prompt" | "agent" | "batch"> & {
+  launch: Pick<QueuedLaunch, "description" | "prompt" | "agent" | "batch" | "after"> & {
     host: string | null;
     directory: string | null;
   },

@@ -33,6 +33,7 @@ const LOCAL_USER = { name: "local user", role: "admin", door: "local" } as const
 type ReadName = Exclude<
   StatusOperationName,
   | "launch"
+  | "edit"
   | "cancel"
   | "remove"
   | "attach"

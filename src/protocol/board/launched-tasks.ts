@@ -3,6 +3,7 @@
  * its task id and not a UUID. No behaviour.
  */
 import { z } from "zod";
+import { IF_FAILED, MOST_PREDECESSORS } from "../../model/after.ts";
 import { STEERING_STATES } from "../../model/steering.ts";
 import {
   asked,
@@ -39,6 +40,17 @@ export const launchedTaskOperations = {
       variant,
       ...runChoices,
       queue: queueChoices.describe("Wait for any runner (asyncagents runner) to do it, instead of starting it here"),
+      after: z
+        .array(handle("A task"))
+        .max(MOST_PREDECESSORS)
+        .optional()
+        .describe("Start when all of these have ended; {{result:HANDLE}} in the prompt becomes the result of one"),
+      if_failed: z
+        .enum(IF_FAILED)
+        .optional()
+        .describe(
+          "If one of after does not complete: do not run, run all the same, or wait for a person; skip when absent",
+        ),
       request_id: requestId,
     }),
     output: z.object({

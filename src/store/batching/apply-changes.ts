@@ -2,11 +2,12 @@
  * Changes several tasks in one transaction, with as many statements as for one: reads all that the decisions need
  * under locks in one round trip, decides each change as `applyEvent` does, and writes all that follows in another. Left
  * out, for a transaction of their own, are changes that need more than this: tasks that somebody else has locked, work
- * items, takeovers, retries, messages into runs. PostgreSQL only.
+ * items, takeovers, retries, messages into runs, ends that other tasks wait for. PostgreSQL only.
  */
 import type { Kysely } from "kysely";
 import { attemptIdOf } from "../../model/board.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
+import type { TaskEventType } from "../../model/events.ts";
 import { retryInstead } from "../../model/retry.ts";
 import { isSteering } from "../../model/steering.ts";
 import { isLive, type Task } from "../../model/task.ts";
@@ -32,6 +33,7 @@ import {
   lockParents,
   lockQueued,
   selectAttempts,
+  selectAwaited,
   selectRegistered,
   selectSteered,
   selectTasks,
@@ -58,6 +60,8 @@ interface Found {
   /** Those that were sent a message which is not settled. */
   steered: ReadonlySet<string>;
   queued: ReadonlyMap<string, { state: string; fence: number }>;
+  /** Tasks that others wait for, where that may be needed. */
+  awaited: ReadonlySet<string>;
   /** The owners of runs that are to begin, as far as they are registered. */
   registered: ReadonlySet<string>;
 }
@@ -87,7 +91,7 @@ async function read(kysely: Kysely<Schema>, changes: readonly TaskChange[]): Pro
   const inQueue = changes.filter((change) => change.claim !== undefined || isEnd(change));
   const telling = changes.filter(mayTell);
   const owners = changes.flatMap(({ event }) => (event.type === "task.claimed" ? [event.owner] : []));
-  const [locked, rows, attempts, queued, withParent, registered, steered] = await together([
+  const [locked, rows, attempts, queued, withParent, registered, steered, awaited] = await together([
     tryLock(kysely, "task", ids),
     selectTasks(kysely, { ids }),
     moving.length === 0
@@ -100,6 +104,7 @@ async function read(kysely: Kysely<Schema>, changes: readonly TaskChange[]): Pro
     telling.length === 0 ? null : lockParents(kysely, { ids: telling.map(({ id }) => id) }),
     owners.length === 0 ? null : selectRegistered(kysely, { ids: [...new Set(owners)] }),
     ending.length === 0 ? null : selectSteered(kysely, { ids: ending.map(({ id }) => id) }),
+    ending.length === 0 ? null : selectAwaited(kysely, { ids: ending.map(({ id }) => id) }),
   ]);
   return {
     locked: new Set(locked),
@@ -109,6 +114,7 @@ async function read(kysely: Kysely<Schema>, changes: readonly TaskChange[]): Pro
     queued: new Map(queued?.map((row) => [row.task_id, row])),
     registered: new Set(registered?.map(({ id }) => id)),
     steered: new Set(steered?.map(({ task_id }) => task_id)),
+    awaited: new Set(awaited?.map(({ predecessor_id }) => predecessor_id)),
   };
 }
 
@@ -141,10 +147,11 @@ function mayTell({ event }: TaskChange): boolean {
   return isEnd({ event }) || (event.type === "run.phased" && event.phase !== "working");
 }
 
+const ALONE: ReadonlySet<TaskEventType> = new Set(["task.imported", "task.resumed", "task.edited", "run.requeued"]);
+
 function isSpecial({ id, event, expected }: TaskChange, before: Task | null, found: Found): boolean {
-  const { attempts, queued, steered } = found;
-  if (isSteering(event) || steered.has(id)) return true;
-  if (event.type === "task.imported" || event.type === "task.resumed" || event.type === "run.requeued") return true;
+  const { attempts, queued, steered, awaited } = found;
+  if (isSteering(event) || ALONE.has(event.type) || steered.has(id) || awaited.has(id)) return true;
   if (expected && expected.owner !== null && expected.owner !== expected.by) return true;
   if ("task" in event && (event.task.id !== id || attempts.has(attemptIdOf(event.task)))) return true;
   if (before === null) return false;

@@ -39,6 +39,7 @@ const TASK = {
   machine: "text",
   wake: "text",
   clone: "text",
+  after_tasks: "text",
   progress: "text",
 } as const satisfies { [Column in keyof Omit<RowOf<"tasks">, "created_seq">]: Kind };
 
@@ -73,7 +74,7 @@ const QUEUED = {
 
 /** What an update of a task, and of a run, changes. */
 const TASK_CHANGES = namesOf(TASK).filter((name) => !["id", "host", "description", "started_at"].includes(name));
-const RUN_CHANGES = ["message_id", "ended_at", "outcome", "result", "error", "before"] as const;
+const RUN_CHANGES = ["message_id", "started_at", "ended_at", "outcome", "result", "error", "before"] as const;
 
 export interface NewEvents {
   taskIds: readonly string[];
@@ -156,6 +157,11 @@ export const lockQueued = preparedQuery<Ids, Pick<RowOf<"queued_runs">, "task_id
       .where(sql<boolean>`task_id = any(${ids})`)
       .forUpdate()
       .skipLocked(),
+);
+
+/** Those that other tasks wait for. */
+export const selectAwaited = preparedQuery<Ids, Pick<RowOf<"predecessors">, "predecessor_id">>((kysely, { ids }) =>
+  kysely.selectFrom("predecessors").select("predecessor_id").where(sql<boolean>`predecessor_id = any(${ids})`),
 );
 
 /** As `dropProgress`. */

@@ -27,6 +27,7 @@ import { runnersTable } from "./16-runners.ts";
 import { indexesForMany } from "./17-many-tasks.ts";
 import { inboxIndexes } from "./18-inbox.ts";
 import { steeringTable } from "./19-steering.ts";
+import { afterTables } from "./20-after.ts";
 
 type Migration = (kysely: Kysely<Schema>, dialect: Dialect) => Promise<void>;
 
@@ -50,6 +51,7 @@ const MIGRATIONS: readonly Migration[] = [
   indexesForMany,
   inboxIndexes,
   steeringTable,
+  afterTables,
 ];
 
 /** The version that this code reads and writes. */

@@ -8,6 +8,7 @@ import { createHash, randomUUID } from "node:crypto";
 import type { CompiledQuery, Kysely } from "kysely";
 import type { PgBoss } from "pg-boss";
 import { AsyncAgentsError } from "../../model/errors.ts";
+import { withFolderLines } from "../queue/folder-lines.ts";
 import type { Lines } from "../queue/lines.ts";
 import type { Schema } from "../schema.ts";
 
@@ -43,7 +44,7 @@ export function pgBossLines({ schema, read }: Connections): Lines {
     const boss = await start();
     return transaction.run(kysely, () => work(boss));
   };
-  return {
+  return withFolderLines({
     open: async (line) => (await start()).createQueue(line),
     add: (kysely, line, runs) =>
       within(kysely, async (boss) => {
@@ -70,7 +71,7 @@ export function pgBossLines({ schema, read }: Connections): Lines {
       const boss = await starting?.catch(() => null);
       await boss?.stop({ graceful: false, close: false });
     },
-  };
+  });
 }
 
 async function startBoss(

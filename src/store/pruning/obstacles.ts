@@ -66,6 +66,10 @@ export async function obstaclesTo(
     kysely.selectFrom("launches").select("batch_id as value").where("batch_id", "in", batches),
   );
   keep("batch", ({ batch_id }) => live.has(batch_id) || launching.has(batch_id));
+  const awaited = await valuesOf(
+    kysely.selectFrom("predecessors").select("predecessor_id as value").where("predecessor_id", "in", ids),
+  );
+  keep("after", ({ id }) => awaited.has(id));
   const newest = keepsNewest ? await newestTask(kysely) : await valuesOf(selectUnplaced(kysely, dialect, ids));
   keep("newest", ({ id }) => newest.has(id));
   return found;

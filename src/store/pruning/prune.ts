@@ -22,6 +22,7 @@ export const TABLES_OF_TASKS = [
   "notices",
   "board_sessions",
   "queued_runs",
+  "predecessors",
   "transcripts",
   "steering",
 ] as const satisfies (keyof Schema)[];

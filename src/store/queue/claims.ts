@@ -120,8 +120,14 @@ function held(kysely: Kysely<Schema>, taskId: string, fence: number) {
     .where("state", "=", "claimed");
 }
 
-function serves({ hosts, labels, machine, withoutRemotes = [] }: ClaimRequest, line: StoredLine): boolean {
+function serves(
+  { hosts, labels, machine, withoutRemotes = [], folders = [] }: ClaimRequest,
+  line: StoredLine,
+): boolean {
   const isHere = line.machine === null || line.machine === machine;
+  if (line.directory != null) {
+    return isHere && folders.some(({ host, directory }) => host === line.host && directory === line.directory);
+  }
   if (line.remote !== null && withoutRemotes.includes(line.remote)) return false;
   return isHere && hosts.includes(line.host) && line.labels.every((label) => labels.includes(label));
 }
@@ -170,7 +176,7 @@ async function atWork(kysely: Kysely<Schema>, lines: readonly StoredLine[]): Pro
   const rows = await kysely
     .selectFrom("queued_runs")
     .select(["line", sql<number>`count(*)`.as("runs")])
-    .where("state", "<>", "waiting")
+    .where("state", "in", ["claimed", "begun"])
     .groupBy("line")
     .execute();
   const counts = new Map(rows.map(({ line, runs }) => [line, Number(runs)]));

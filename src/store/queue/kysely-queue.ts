@@ -4,7 +4,7 @@ import type { Transition } from "../../model/transition.ts";
 import type { TaskChange } from "../batching/task-change.ts";
 import type { Schema } from "../schema.ts";
 import { claimRuns, extendClaim, type QueueTables, readAtWork, releaseClaim } from "./claims.ts";
-import { addLine, lineOf, readWaiting } from "./queued-runs.ts";
+import { addLine, lineOf, readFolders, readWaiting } from "./queued-runs.ts";
 import type { RunClaim, RunQueue } from "./run-queue.ts";
 
 /** How many lines are known to exist; a line that is not known costs a write. */
@@ -41,6 +41,7 @@ export function kyselyQueue(tables: QueueTables, { read, write, apply }: QueueAc
       }),
     release: (claim, trouble) => write((kysely) => releaseClaim(kysely, lines, claim, trouble)),
     waiting: (taskIds) => read((kysely) => readWaiting(kysely, taskIds)),
+    folders: () => read(readFolders),
     atWork: () => read(readAtWork),
   };
 }

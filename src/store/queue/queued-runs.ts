@@ -6,23 +6,28 @@ import { createHash } from "node:crypto";
 import type { Insertable, Kysely } from "kysely";
 import { preparedQuery } from "../compiled-query.ts";
 import type { RowOf, Schema } from "../schema.ts";
+import { folderLine } from "./folder-lines.ts";
 import type { Lines } from "./lines.ts";
-import type { QueuedRun, RunNeeds, WaitingRun } from "./run-queue.ts";
+import type { HostFolder, QueuedRun, RunNeeds, WaitingRun } from "./run-queue.ts";
 
 export interface StoredLine extends RunNeeds {
   line: string;
 }
 
-const LINE_COLUMNS = ["line", "host", "model", "labels", "machine", "remote"] as const;
+const LINE_COLUMNS = ["line", "host", "model", "labels", "machine", "remote", "directory"] as const;
 
 /** Not a name that can be read: it goes into names of the database. */
-export function lineOf({ host, model, labels, machine, remote }: RunNeeds): string {
-  const needs = JSON.stringify([host, model, [...new Set(labels)].toSorted(), machine, ...(remote ? [remote] : [])]);
-  return `line-${createHash("sha256").update(needs).digest("hex").slice(0, 32)}`;
+export function lineOf({ host, model, labels, machine, remote, directory = null }: RunNeeds): string {
+  if (directory !== null) return folderLine(digestOf([host, machine, directory]));
+  return `line-${digestOf([host, model, [...new Set(labels)].toSorted(), machine, ...(remote ? [remote] : [])])}`;
+}
+
+function digestOf(needs: readonly unknown[]): string {
+  return createHash("sha256").update(JSON.stringify(needs)).digest("hex").slice(0, 32);
 }
 
 export async function addLine(kysely: Kysely<Schema>, needs: RunNeeds): Promise<void> {
-  const { host, model, labels, machine, remote } = needs;
+  const { host, model, labels, machine, remote, directory = null } = needs;
   await kysely
     .insertInto("queue_lines")
     .values({
@@ -32,6 +37,7 @@ export async function addLine(kysely: Kysely<Schema>, needs: RunNeeds): Promise<
       labels: JSON.stringify([...new Set(labels)].toSorted()),
       machine,
       remote,
+      directory,
     })
     .onConflict((conflict) => conflict.column("line").doNothing())
     .execute();
@@ -51,10 +57,44 @@ const selectLines = preparedQuery<object, Pick<RowOf<"queue_lines">, (typeof LIN
     .orderBy("line"),
 );
 
-/** How many runs wait, counted up to `most`. */
+/** How many runs wait, those that are held included, counted up to `most`. */
 export async function countWaiting(kysely: Kysely<Schema>, most: number): Promise<number> {
-  const waiting = kysely.selectFrom("queued_runs").select("task_id").where("state", "=", "waiting").limit(most);
-  return (await waiting.execute()).length;
+  const count = async (state: "waiting" | "held") =>
+    (await kysely.selectFrom("queued_runs").select("task_id").where("state", "=", state).limit(most).execute()).length;
+  return (await count("waiting")) + (await count("held"));
+}
+
+/** A run that is in no line yet. */
+export async function addHeldRun(kysely: Kysely<Schema>, run: QueuedRun): Promise<void> {
+  const row = { ...waitingRow(run, lineOf(run), ""), state: "held" as const };
+  await kysely.insertInto("queued_runs").values(row).execute();
+}
+
+/** A held run waits for whoever may begin it. False if it is not held. */
+export async function releaseHeld(kysely: Kysely<Schema>, lines: Lines, taskId: string): Promise<boolean> {
+  const rows = await kysely
+    .updateTable("queued_runs")
+    .set({ state: "waiting" })
+    .where("task_id", "=", taskId)
+    .where("state", "=", "held")
+    .returningAll()
+    .execute();
+  for (const row of rows) await putInLine(kysely, lines, row);
+  return rows.length > 0;
+}
+
+/** Takes a run that waits out of its line. False if somebody is about to begin it, or it has begun. */
+export async function holdAgain(kysely: Kysely<Schema>, lines: Lines, taskId: string): Promise<boolean> {
+  const [place] = await selectPlace(kysely, { taskId });
+  if (place?.state === "waiting") await lines.remove(kysely, place.line, place.ticket);
+  const rows = await kysely
+    .updateTable("queued_runs")
+    .set({ state: "held", ticket: "" })
+    .where("task_id", "=", taskId)
+    .where("state", "in", ["held", "waiting"])
+    .returning("task_id")
+    .execute();
+  return rows.length > 0;
 }
 
 export async function addQueuedRun(kysely: Kysely<Schema>, lines: Lines, run: QueuedRun): Promise<void> {
@@ -95,7 +135,8 @@ function waitingRow(run: QueuedRun, line: string, ticket: string): Insertable<Sc
 }
 
 /** What a row and its line say about a run. */
-export function queuedRunOf(row: RowOf<"queued_runs">, { host, model, labels, machine, remote }: RunNeeds): QueuedRun {
+export function queuedRunOf(row: RowOf<"queued_runs">, needs: RunNeeds): QueuedRun {
+  const { host, model, labels, machine, remote, directory = null } = needs;
   return {
     taskId: row.task_id,
     host,
@@ -103,6 +144,7 @@ export function queuedRunOf(row: RowOf<"queued_runs">, { host, model, labels, ma
     labels,
     machine,
     remote,
+    directory,
     priority: row.priority,
     retries: row.retries,
     source: row.source === null ? null : JSON.parse(row.source),
@@ -118,15 +160,32 @@ export async function readWaiting(kysely: Kysely<Schema>, taskIds: readonly stri
     .innerJoin("queue_lines", "queue_lines.line", "queued_runs.line")
     .selectAll("queued_runs")
     .select(["queue_lines.host", "queue_lines.model", "queue_lines.labels"])
-    .select(["queue_lines.machine", "queue_lines.remote"])
+    .select(["queue_lines.machine", "queue_lines.remote", "queue_lines.directory"])
     .where("task_id", "in", taskIds)
     .where("state", "<>", "begun")
     .execute();
   return rows.map((row) => ({
     ...queuedRunOf(row, { ...row, labels: JSON.parse(row.labels) }),
+    isHeld: row.state === "held",
     isClaimed: row.state === "claimed",
     trouble: row.trouble,
   }));
+}
+
+const MOST_FOLDERS = 1_000;
+
+/** The folders of runs that wait for a process which has that folder open. */
+export async function readFolders(kysely: Kysely<Schema>): Promise<(HostFolder & { machine: string })[]> {
+  const rows = await kysely
+    .selectFrom("queue_lines")
+    .select(["host", "machine", "directory"])
+    .where("directory", "is not", null)
+    .where("line", "in", (inner) =>
+      inner.selectFrom("queued_runs").select("queued_runs.line").where("state", "in", ["waiting", "claimed"]),
+    )
+    .limit(MOST_FOLDERS)
+    .execute();
+  return rows.map(({ host, machine, directory }) => ({ host, machine: machine ?? "", directory: directory ?? "" }));
 }
 
 /** For a run whose row says that it waits. */
@@ -159,6 +218,7 @@ export async function removeQueuedRun(kysely: Kysely<Schema>, lines: Lines, task
   if (row === undefined) return;
   if (row.state === "waiting") await lines.remove(kysely, row.line, row.ticket);
   await kysely.deleteFrom("queued_runs").where("task_id", "=", taskId).execute();
+  if (row.state === "held") await kysely.deleteFrom("predecessors").where("task_id", "=", taskId).execute();
 }
 
 const selectPlace = preparedQuery<{ taskId: string }, Pick<RowOf<"queued_runs">, "line" | "state" | "ticket">>(

@@ -1,7 +1,7 @@
 /**
  * Applies events to tasks, and keeps the queue true to them in the same transaction: an interrupted run with retries
- * left goes back to the queue instead of ending, and a run that ends leaves it. Tasks that did not come from the queue
- * cost nothing more.
+ * left goes back to the queue instead of ending, a run that ends leaves it, and tasks that wait for this one are judged
+ * when it ends or is resumed.
  */
 import type { Kysely } from "kysely";
 import type { TaskEvent } from "../../model/events.ts";
@@ -13,6 +13,12 @@ import type { ExpectedOwner } from "../store.ts";
 import { applyEvent } from "../tasks/writes.ts";
 import type { Lines } from "./lines.ts";
 import { removeQueuedRun, requeueRun, retriesLeft } from "./queued-runs.ts";
+import { type ApplyEvent, concernsSuccessors, judgeSuccessors } from "./successors.ts";
+
+/** `applyToTask` in one transaction. */
+export function applying(kysely: Kysely<Schema>, lines: Lines): ApplyEvent {
+  return (id, event) => applyToTask(kysely, lines, id, event);
+}
 
 export async function applyToTask(
   kysely: Kysely<Schema>,
@@ -35,5 +41,6 @@ export async function applyToTask(
   else if (task.id !== task.sessionId && task.run.number === 0 && "run" in event && !isLive(task.status)) {
     await removeQueuedRun(kysely, lines, id);
   }
+  if (concernsSuccessors(event)) await judgeSuccessors(kysely, lines, { id, at: event.at }, applying(kysely, lines));
   return outcome;
 }

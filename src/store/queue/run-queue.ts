@@ -19,6 +19,14 @@ export interface RunNeeds {
   machine: string | null;
   /** The address of that repository; null if there is none. */
   remote: string | null;
+  /** Set if no runner may do it, but only a process that has this folder open. */
+  directory?: string | null;
+}
+
+/** A folder that a host is open in, or should be. */
+export interface HostFolder {
+  host: string;
+  directory: string;
 }
 
 /** What a runner on another machine checks out of the repository, and where the folder is as it is. */
@@ -45,6 +53,8 @@ export interface QueuedRun extends RunNeeds {
 
 /** A queued run that no runner has begun. */
 export interface WaitingRun extends QueuedRun {
+  /** Whether its task waits for others: nobody may begin it yet. */
+  isHeld: boolean;
   /** Whether a runner is about to begin it. */
   isClaimed: boolean;
   /** Why the last runner that claimed it gave it back; null if none did. */
@@ -58,6 +68,8 @@ export interface ClaimRequest {
   hosts: readonly string[];
   labels: readonly string[];
   machine: string;
+  /** The folders that the process has open, whose runs it does beside those for any runner. */
+  folders?: readonly HostFolder[];
   /** Repositories that the runner cannot get now, by their address. */
   withoutRemotes?: readonly string[];
   count: number;
@@ -107,6 +119,8 @@ export interface RunQueue {
   release(claim: RunClaim, trouble?: string): Promise<boolean>;
   /** Those of these tasks that wait for a runner to begin them. */
   waiting(taskIds: readonly string[]): Promise<WaitingRun[]>;
+  /** The folders that runs are bound to which could be begun. At most 1,000. */
+  folders(): Promise<(HostFolder & { machine: string })[]>;
   /** How many runs are claimed or at work, by what they need. At most 1,000 entries. */
   atWork(): Promise<(readonly [RunNeeds, number])[]>;
 }

@@ -9,10 +9,11 @@ import type { Schema } from "../schema.ts";
 import { dialectOf } from "./dialect.ts";
 
 /**
- * `queue`: all claims within limits. `task`: with its runs and events. `work_item`: with its attempts. `parent`: its
- * batches and notices. `instance`: whether it is registered.
+ * `after`: who changes what tasks wait for. `queue`: all claims within limits. `task`: with its runs and events; one
+ * that waits for others is locked after those. `work_item`: with its attempts. `parent`: its batches and notices.
+ * `instance`: whether it is registered.
  */
-type LockedNoun = "queue" | "project" | "repo" | "task" | "work_item" | "parent" | "instance";
+type LockedNoun = "after" | "queue" | "project" | "repo" | "task" | "work_item" | "parent" | "instance";
 
 export async function lock(kysely: Kysely<Schema>, noun: LockedNoun, id: string): Promise<void> {
   if (dialectOf(kysely) === "postgres") await takeLock(kysely, { name: nameOf(noun, id) });

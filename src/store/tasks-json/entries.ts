@@ -116,6 +116,7 @@ function taskOfEntry(sessionId: string, fields: Fields, now: number): Task | nul
     agent,
     model: fields.text("model"),
     batchId: fields.text("batchId") ?? id,
+    after: null,
     isForked: fields.truth("isForked"),
     status: outcome,
     phase: null,

@@ -54,6 +54,7 @@ const TASK_COLUMNS = [
   "tasks.fence",
   "tasks.wake",
   "tasks.clone",
+  "tasks.after_tasks",
   "runs.number",
   "runs.message_id",
   "runs.started_at as run_started_at",
@@ -137,6 +138,7 @@ export function taskOf(row: TaskRow): Task {
     fence: row.fence,
     wake: row.wake as Task["wake"],
     clone: row.clone === null ? null : JSON.parse(row.clone),
+    after: row.after_tasks === null ? null : JSON.parse(row.after_tasks),
   };
 }
 
@@ -182,6 +184,7 @@ export function placeColumns(task: Task) {
     model: task.model,
     machine: task.machine,
     clone: task.clone === null ? null : JSON.stringify(task.clone),
+    after_tasks: task.after === null ? null : JSON.stringify(task.after),
   };
 }
 

@@ -69,9 +69,9 @@ export async function applyEvent(
   return outcome;
 }
 
-/** Whether the task got a session, or lost it. */
+/** Whether the task got a session, lost it, or waits for others. */
 function isMoved({ type }: TaskEvent): boolean {
-  return type === "task.claimed" || type === "run.requeued";
+  return type === "task.claimed" || type === "run.requeued" || type === "task.edited";
 }
 
 /** Whether the writer still drives the run, or may take it over from an owner that is not registered any more. */
@@ -87,7 +87,8 @@ async function writeRun(kysely: Kysely<Schema>, before: Task | null, after: Task
     await insertRun(kysely, row);
     return;
   }
-  const { prompt: _prompt, started_at: _started, ...changing } = row;
+  const { prompt: _prompt, ...unedited } = row;
+  const changing = before?.run.prompt === after.run.prompt ? unedited : row;
   await updateRun(kysely, changing);
 }
 

@@ -1,14 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import type { FleetRunner } from "../../../src/engine/queue/fleet.ts";
-import { waitReason } from "../../../src/engine/queue/wait-reason.ts";
+import { folderReason, waitReason } from "../../../src/engine/queue/wait-reason.ts";
 import type { RunNeeds, WaitingRun } from "../../../src/store/queue/run-queue.ts";
+import { sampleInstance } from "../../../src/testing/sample-instance.ts";
 
 const REMOTE = "git@example.com:shop.git";
 
 function run(fields: Partial<WaitingRun> = {}): WaitingRun {
   const needs = { host: "claude", model: "p/m", labels: ["gpu"], machine: null, remote: REMOTE };
   const rest = { taskId: "t", priority: 0, retries: 0, source: null, bound: null, limits: {} };
-  return { ...needs, ...rest, isClaimed: false, trouble: null, ...fields };
+  return { ...needs, ...rest, isHeld: false, isClaimed: false, trouble: null, ...fields };
 }
 
 function runner(fields: Partial<FleetRunner> = {}): FleetRunner {
@@ -71,4 +72,17 @@ describe("why a task waits for a runner", () => {
     expect(waitReason(run(), busy, AT_WORK)).toContain("are busy (one: 2 of 2, two: 3 of 2)");
     expect(waitReason(run(), [...busy, runner()], AT_WORK)).toBe(null);
   });
+});
+
+test("a task that is bound to a folder waits for a program that has it open, or opens it", () => {
+  const bound = run({ machine: "mac_1", directory: "/shop" });
+  const near = { ...sampleInstance("one"), machine: "mac_1" };
+  const reason = "It starts when a program has /shop open on the machine mac_1. Open the agent there";
+  expect(folderReason(bound, [])).toStartWith(reason);
+  expect(folderReason(bound, [{ ...near, directory: "/else" }])).toStartWith(reason);
+  expect(folderReason(bound, [{ ...near, machine: "mac_2", directory: "/shop" }])).toStartWith(reason);
+  expect(folderReason(bound, [{ ...near, directory: "/shop" }])).toBe(null);
+  expect(folderReason(bound, [{ ...near, host: "daemon" }])).toBe(null);
+  expect(folderReason({ ...bound, isHeld: true }, [])).toBe(null);
+  expect(waitReason({ ...bound, isHeld: true }, [], [])).toBe("It starts after other tasks.");
 });

@@ -14,6 +14,7 @@ import { anyId, anyTaskEvent } from "../../any-event.ts";
 import { sampleInstance } from "../../sample-instance.ts";
 import { completed, create, newTask } from "../../sample-task.ts";
 import { accessSuite } from "./access.ts";
+import { afterSuite } from "./after.ts";
 import { boardFlowSuite, boardListSuite } from "./board.ts";
 import { historySuite, spanSuite, totalsSuite } from "./figures.ts";
 import { leasesSuite } from "./leases.ts";
@@ -71,6 +72,7 @@ export function storeConformance(name: string, makeStore: () => Promise<OpenStor
     describe("queue", () => queueSuite(bed));
     describe("runners", () => runnersSuite(bed));
     describe("steering", () => steeringStoreSuite(bed));
+    describe("after", () => afterSuite(bed));
     describe("transcripts", () => transcriptSuite(bed));
     describe("remote calls", () => remoteCallSuite(bed));
     describe("writers", () => writerSuite(bed));
