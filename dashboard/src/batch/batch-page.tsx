@@ -1,5 +1,5 @@
 /**
- * One batch: its totals, and the timeline of its tasks.
+ * One batch: its totals, what starts after what, and the timeline of its tasks.
  */
 import { Button } from "../parts/button.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
@@ -9,6 +9,7 @@ import { Link } from "../routing/link.tsx";
 import { navigateToList } from "../routing/location.ts";
 import { codeOf } from "../server/failure.ts";
 import { useGroup } from "../server/queries.ts";
+import { AfterGraph } from "./after-graph.tsx";
 import { BatchTotals } from "./batch-totals.tsx";
 import { Timeline } from "./timeline.tsx";
 
@@ -44,6 +45,7 @@ export function BatchPage({ id }: { id: string }) {
           {group.truncated && (
             <p className="text-attention">This batch is larger than shown: only its newest part is listed.</p>
           )}
+          <AfterGraph tasks={group.tasks} />
           <Timeline group={group} />
         </>
       )}

@@ -23,7 +23,7 @@ export function timelineRows(group: TaskGroup): TimelineRow[] {
   const taskOfId = new Map(group.tasks.map((task) => [task.id, task]));
   for (const run of group.runs) {
     const task = taskOfId.get(run.taskId);
-    if (!task) continue;
+    if (!task || hasNotStarted(task)) continue;
     const bars = barsOfTask.get(run.taskId) ?? [];
     bars.push({
       number: run.number,
@@ -37,6 +37,11 @@ export function timelineRows(group: TaskGroup): TimelineRow[] {
   return group.tasks
     .map((task) => ({ task, bars: barsOfTask.get(task.id) ?? [] }))
     .sort((one, other) => one.task.startedAt.localeCompare(other.task.startedAt));
+}
+
+/** It waits for others, or ended before it could start. */
+function hasNotStarted({ after, sessionID }: BackgroundTask): boolean {
+  return after !== null && sessionID === "";
 }
 
 /** The stream reports a task's end before the runs have been refetched. */

@@ -1,5 +1,6 @@
 /**
- * A task's relations: its parent (not always a task itself), its batch, and the tasks it launched.
+ * A task's relations: its parent (not always a task itself), its batch, what it starts after, and the tasks it
+ * launched.
  */
 import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 import { ForeignText } from "../parts/foreign-text.tsx";
@@ -31,6 +32,15 @@ export function TaskFamily({ task }: { task: BackgroundTask }) {
             <ForeignText text={task.batchId} />
           </Link>
         </dd>
+        {task.after !== null && (
+          <>
+            <dt className="text-faint">Starts after</dt>
+            <dd className="min-w-0">
+              <Predecessors ids={task.after.tasks} />
+              <span className="text-muted">{IF_FAILED[task.after.ifFailed]}</span>
+            </dd>
+          </>
+        )}
         {children !== undefined && children.total > 0 && (
           <>
             <dt className="text-faint">Children</dt>
@@ -41,6 +51,39 @@ export function TaskFamily({ task }: { task: BackgroundTask }) {
         )}
       </dl>
     </section>
+  );
+}
+
+const IF_FAILED: Record<NonNullable<BackgroundTask["after"]>["ifFailed"], string> = {
+  skip: "Not run if one of them does not complete",
+  run_anyway: "Runs even if one of them does not complete",
+  wait: "If one of them does not complete, a person decides",
+};
+
+const SHOWN = 10;
+
+function Predecessors({ ids }: { ids: readonly string[] }) {
+  return (
+    <ul aria-label="Starts after" className="flex flex-col gap-1">
+      {ids.slice(0, SHOWN).map((id) => (
+        <Predecessor key={id} id={id} />
+      ))}
+      {ids.length > SHOWN && <li className="text-muted">and {countText(ids.length - SHOWN)} more</li>}
+    </ul>
+  );
+}
+
+function Predecessor({ id }: { id: string }) {
+  const { data: task } = useTask(id);
+  if (!task) return <li className="foreign font-mono text-xs">{id}</li>;
+  return (
+    <li data-status={task.status} className="flex items-start gap-1.5">
+      <StatusIcon status={task.status} />
+      <span className="sr-only">{task.status}</span>
+      <Link href={taskPath(id)} className={LINK}>
+        <ForeignText text={task.description || id} />
+      </Link>
+    </li>
   );
 }
 
