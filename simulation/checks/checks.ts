@@ -11,6 +11,7 @@ import { isLive } from "../../src/model/task.ts";
 import { transition } from "../../src/model/transition.ts";
 import type { Stage } from "../scenario/stage.ts";
 import type { Machine } from "../world/machine.ts";
+import { startsAreInOrder, waitingForNobody } from "./after.ts";
 import { isGivenUp, isStopped, mayWorkOn, SEARCH_MS } from "./ends.ts";
 import { nothingGrows } from "./growth.ts";
 import { everythingIsInTime } from "./in-time.ts";
@@ -44,6 +45,7 @@ const CHECKS: Check[] = [
   queuedTasksRunAsAsked,
   nothingIsLeftInTheQueue,
   callsAreMadeOnce,
+  startsAreInOrder,
 ];
 
 export async function checkAll(stage: Stage): Promise<string[]> {
@@ -56,8 +58,9 @@ export async function checkAll(stage: Stage): Promise<string[]> {
 
 async function everythingEnded(stage: Stage, tasks: readonly Task[]): Promise<string[]> {
   const { machine, truth, parents } = stage;
+  const lost = await waitingForNobody(stage, tasks);
   const found = tasks
-    .filter((task) => isLive(task.status) && !isWaitingForNobody(stage, task))
+    .filter((task) => isLive(task.status) && !isWaitingForNobody(stage, task) && !lost.has(task.id))
     .map(({ id, phase, owner }) => `task ${id} never ended (${phase}, owner ${owner})`);
   for (const { id } of await truth.launches()) found.push(`launch ${id} was never completed or given up`);
   for (const { id, isDeleted, place } of parents) {

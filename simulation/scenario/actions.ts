@@ -7,6 +7,7 @@ import type { CancelResult } from "../../src/engine/cancel.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { type Caller, PERSON } from "../../src/engine/launch.ts";
 import { allTasks } from "../../src/engine/watching/all-tasks.ts";
+import type { After } from "../../src/model/after.ts";
 import { messageOf } from "../../src/model/errors.ts";
 import { isLive, type Task } from "../../src/model/task.ts";
 import type { SimulatedHost } from "../agents/simulated-host.ts";
@@ -96,6 +97,15 @@ async function stopAll(
   });
 }
 
+/** One or two tasks of that parent to start after, most often the newest ones. Null if it has none. */
+async function someOf({ truth }: Stage, random: Random, parentSessionId: string): Promise<After | null> {
+  const { tasks } = await truth.tasks({ parentSessionId, limit: random.pick([2, 2, 20]) });
+  const ids = tasks.map(({ id }) => id);
+  if (ids.length === 0) return null;
+  const chosen = new Set(random.chance(0.7) ? [random.pick(ids)] : [random.pick(ids), random.pick(ids)]);
+  return { tasks: [...chosen], ifFailed: random.pick(["skip", "run_anyway"]) };
+}
+
 export const ACTIONS: Record<string, { weight: number; act: Action }> = {
   "a parent launches a task": {
     weight: 6,
@@ -117,6 +127,22 @@ export const ACTIONS: Record<string, { weight: number; act: Action }> = {
         const wake = random.pick(["all", "all", "failures", "never"] as const);
         await Promise.allSettled([1, 2, 3].map(() => launch(stage, engine, caller, { wake })));
       }),
+  },
+  "a parent launches a task after others": {
+    weight: 3,
+    act: (stage, random) =>
+      asParent(stage, random, async (engine, parent) => {
+        const after = await someOf(stage, random, parent.id);
+        if (after) await launch(stage, engine, callerOf(stage, parent), { after });
+      }),
+  },
+  "a person launches a task after others": {
+    weight: 1,
+    async act(stage, random) {
+      const engine = anyEngine(stage, random);
+      const after = await someOf(stage, random, "");
+      if (engine && after) await launch(stage, engine, PERSON, { after });
+    },
   },
   "a parent forks itself": {
     weight: 1,

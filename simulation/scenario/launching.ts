@@ -1,6 +1,7 @@
 /** Launching and resuming in a simulated world: what was accepted is written down as a promise. */
 import type { Engine } from "../../src/engine/engine.ts";
 import type { Caller } from "../../src/engine/launch.ts";
+import type { After } from "../../src/model/after.ts";
 import type { Task, Wake } from "../../src/model/task.ts";
 import type { Random } from "../time/random.ts";
 import type { Stage } from "./stage.ts";
@@ -12,7 +13,7 @@ export async function launch(
   stage: Stage,
   engine: Engine,
   caller: Caller,
-  { fork = false, wake = "each" }: { fork?: boolean; wake?: Wake } = {},
+  { fork = false, wake = "each", after }: { fork?: boolean; wake?: Wake; after?: After } = {},
 ): Promise<void> {
   const { machine, promises } = stage;
   const request = {
@@ -22,6 +23,7 @@ export async function launch(
     fork,
     batch: null,
     wake,
+    ...(after && { after }),
   };
   const { id } = await engine.launch(caller, request, await engine.checkLaunch(caller, request));
   promises.accepted.push({ id, run: 0, prompt: request.prompt });
