@@ -6,6 +6,7 @@ import { expect, test } from "bun:test";
 import type { After } from "../../../model/after.ts";
 import type { TaskEvent } from "../../../model/events.ts";
 import type { Task } from "../../../model/task.ts";
+import { settlesWithin } from "../../../process/deadline.ts";
 import type { QueuedRun } from "../../../store/queue/run-queue.ts";
 import type { Store } from "../../../store/store.ts";
 import { completed, create, newTask, resumed } from "../../sample-task.ts";
@@ -20,6 +21,7 @@ async function hold(
   after: readonly string[],
   ifFailed: After["ifFailed"] = "skip",
   needs: Partial<QueuedRun> = { directory: "/repo", machine: "" },
+  beforeCommit: () => Promise<void> = async () => {},
 ): Promise<Task> {
   const rest = { priority: 0, retries: 0, source: null, bound: null, limits: {} };
   const run = { taskId: id, host: "scripted", model: null, labels: [], machine: null, remote: null, ...rest, ...needs };
@@ -29,7 +31,9 @@ async function hold(
     await transaction.tasks(after);
     await transaction.enqueueHeld(run);
     await transaction.apply(id, { type: "task.created", at: 2, task });
-    return transaction.settle(id, 2);
+    const settled = await transaction.settle(id, 2);
+    await beforeCommit();
+    return settled;
   });
   if (written === null || !("id" in written)) throw new Error(`task ${id} was refused`);
   return written;
@@ -104,6 +108,19 @@ function startTests(bed: StoreBed): void {
     await hold(store, "last", ids);
     await Promise.all(ids.map((id, index) => store.apply(id, completed(10 + index))));
     expect([await claim(store), await eventsOf(store, "last")]).toEqual([["last"], ["task.created", "run.phased"]]);
+  });
+
+  test("an end that comes after the judgement and before the commit is not missed", async () => {
+    const store = await bed.fresh();
+    await create(store, "a");
+    let ending: Promise<unknown> = Promise.resolve();
+    await hold(store, "b", ["a"], "skip", undefined, async () => {
+      ending = store.apply("a", completed(3));
+      // It has to wait for the commit. Where it does not, it has time enough to be missed.
+      await settlesWithin(ending, { timeout: 300 });
+    });
+    await ending;
+    expect(await claim(store)).toEqual(["b"]);
   });
 
   test("a task that is stored while its predecessor ends does not miss that", async () => {
