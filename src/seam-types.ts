@@ -17,6 +17,7 @@ export type {
   SteerInput,
 } from "./hosts/host.ts";
 export type { AccessToken, AuditEntry } from "./model/access-token.ts";
+export type { After, IfFailed } from "./model/after.ts";
 export type { Answerer, Door, GivenAnswer, ReplyWord } from "./model/answer.ts";
 export type { Approval } from "./model/approval.ts";
 export type {
@@ -31,7 +32,7 @@ export type {
   WorkItemStatus,
 } from "./model/board.ts";
 export type { CondenseLimits } from "./model/condense.ts";
-export type { NewTask, Resumable, TaskClaimed, TaskEvent, TaskResumed } from "./model/events.ts";
+export type { NewTask, Resumable, TaskClaimed, TaskEdited, TaskEvent, TaskResumed } from "./model/events.ts";
 export type { Evidence } from "./model/evidence.ts";
 export type { Limits, RunLimits } from "./model/limits.ts";
 export type { Message, MessagePart, ToolPart } from "./model/message.ts";
@@ -39,7 +40,17 @@ export type { Progress, Tokens } from "./model/progress.ts";
 export type { AskedTool } from "./model/request-policy.ts";
 export type { Role } from "./model/role.ts";
 export type { SteeringEvent, SteeringMessage, SteeringState } from "./model/steering.ts";
-export type { Phase, PhaseDetail, Run, Status, Task, TaskClone, WaitingDetail, Wake } from "./model/task.ts";
+export type {
+  AfterDetail,
+  Phase,
+  PhaseDetail,
+  Run,
+  Status,
+  Task,
+  TaskClone,
+  WaitingDetail,
+  Wake,
+} from "./model/task.ts";
 export type { Applied, NoticeIntent, NoticeWake, Refusal, Refused, Transition } from "./model/transition.ts";
 export type { BeatingProcess, LeasedProcess, ProcessIdentity } from "./process/liveness.ts";
 export type { AccessRecords } from "./store/access/records.ts";
@@ -61,6 +72,7 @@ export type { RemoteCall, RemoteCallProgress, RemoteCallRecords, RemoteCallState
 export type {
   ClaimedRun,
   ClaimRequest,
+  HostFolder,
   QueuedRun,
   QueueLimits,
   RunClaim,

@@ -98,8 +98,8 @@ async function resultsAreTrue({ machine, truth }: Stage, tasks: readonly Task[])
       if (machine.ends.wasWorking(task.id, run.number, run.messageId) && !mayWorkOn(run))
         found.push(`${what} was called ${run.outcome} while its agent worked: ${run.error}`);
       // It arrived after it was given up, or answered after others had taken its process for dead: whether they could,
-      // `in-time.ts` checks. They looked into its session a while before they wrote. Nobody can look into that of a machine
-      // that is gone, and its lease has to be over first.
+      // `in-time.ts` checks. They looked into its session a while before they wrote. Nobody can look into that of a
+      // machine that is gone, and its lease has to be over first.
       const overAt = machine.ends.of(task.id, run.number) ?? 0;
       const patience =
         WRITE_MS + (machine.places.isLost(machine.places.ofSession(task.sessionId) ?? "") ? LEASE_MS : 0);

@@ -1,8 +1,8 @@
 /**
  * Turns an event into rows: the task, its run, the totals, the work item, the event and the notice, in the caller's
  * transaction. Only `transition` decides; a refusal writes nothing. What it decides on is read under locks in one round
- * trip, what follows is written in another. `batching/apply-changes.ts` does the same for several tasks at once: what is
- * added here is added there, or the change is left out there. Does not open transactions.
+ * trip, what follows is written in another. `batching/apply-changes.ts` does the same for several tasks at once: what
+ * is added here is added there, or the change is left out there. Does not open transactions.
  */
 import type { Insertable, Kysely, Updateable } from "kysely";
 import { AsyncAgentsError } from "../../model/errors.ts";

@@ -66,8 +66,8 @@ async function story(): Promise<void> {
   const children = ["t1001", "t1003", "t1004"].map((name) => ({ name, retries: 0 }));
   launches.add(byParent(parent), children, children.length);
   launches.go(new Set());
-  // Two of the queued ones end at once, when it is their turn; each runner works on three of the others, and the parent's
-  // host on three more.
+  // Two of the queued ones end at once, when it is their turn; each runner works on three of the others, and the
+  // parent's host on three more.
   const working = await eventually(fleet.store, async () => {
     const tasks = (await storedTasks(fleet)).filter(
       ({ phase, description }) => phase === "working" && !isQuick(description),
