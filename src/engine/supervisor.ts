@@ -7,7 +7,6 @@ import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import type { TaskEventType } from "../model/events.ts";
 import type { Clock } from "../process/clock.ts";
 import type { Log } from "../process/log.ts";
-import { isSameMachine } from "../process/machine.ts";
 import { SerialQueue } from "../process/serial-queue.ts";
 import type { FeedEntry, Instance, Store } from "../store/store.ts";
 import type { Member } from "./member.ts";
@@ -125,10 +124,9 @@ export class Supervisor {
 
   /** False if the process of an instance is dead, so that others may take over what it had. */
   lives(instance: Instance): boolean {
-    const { isAlive, machine = "" } = this.#context;
-    if (isAlive(instance)) return true;
-    const isJudgedByLease = instance.leaseLeft !== null && !isSameMachine(instance.machine, machine);
-    return isJudgedByLease && !this.#heartbeat.isSteady;
+    if (this.#context.isAlive(instance)) return true;
+    const isLeaseOver = instance.leaseLeft !== null && instance.leaseLeft <= 0;
+    return isLeaseOver && !this.#heartbeat.isSteady;
   }
 
   /** The lease of an engine's instance, without which it sends nothing; null if it needs none. */
