@@ -46,6 +46,30 @@ describe("the daemon", () => {
     expect(daemonRecords(world.data)).toEqual([second.pid]);
   });
 
+  test("that is killed starts what waited for its tasks once it is back, and each once", async () => {
+    const world = cliWorld();
+    const { pid } = await world.json<Up>("up");
+    const run = (...words: string[]) => world.json<{ id: string }>("run", "--host", "scripted", ...words);
+    const first = await run("First\n!wait never.txt");
+    const after = ["--after", first.id, "--if-failed"];
+    // Nobody has this folder open after the restart, and nothing is to be recovered there.
+    const folder = join(world.work, "elsewhere");
+    mkdirSync(folder);
+    const anyway = await run("--dir", folder, ...after, "run_anyway", "Anyway\n!write ran.txt once\n!say ran");
+    const skipped = await run(...after, "skip", "Skipped\n!write skipped.txt never");
+    const last = await run("--after", anyway.id, `Last\n!say {{result:${anyway.id}}}`);
+    process.kill(pid, "SIGKILL");
+    expect((await world.cli("wait", last.id)).code).toBe(0);
+    expect(await world.json("show", anyway.id)).toMatchObject({ status: "completed", result: "ran", resumeCount: 0 });
+    expect(await world.json("show", skipped.id)).toMatchObject({
+      status: "cancelled",
+      error: `Not run: it was to start after task ${first.id}, which failed.`,
+    });
+    expect([existsSync(join(folder, "ran.txt")), existsSync(join(world.work, "skipped.txt"))]).toEqual([true, false]);
+    const { messages } = await world.json<{ messages: { role: string }[] }>("logs", anyway.id);
+    expect(messages.filter(({ role }) => role === "user")).toHaveLength(1);
+  });
+
   test("does not stop while one of its tasks runs unless forced, and then it is gone", async () => {
     const world = cliWorld();
     await world.json("run", "--host", "scripted", "Waits\n!wait never.txt");
