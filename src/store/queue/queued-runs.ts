@@ -3,7 +3,7 @@
  * retry, and leaves it when it ends. Also the lines: the different needs of runs. Does not claim.
  */
 import { createHash } from "node:crypto";
-import type { Insertable, Kysely } from "kysely";
+import { type Insertable, type Kysely, sql } from "kysely";
 import { preparedQuery } from "../compiled-query.ts";
 import type { RowOf, Schema } from "../schema.ts";
 import { folderLine } from "./folder-lines.ts";
@@ -176,17 +176,27 @@ const MOST_FOLDERS = 1_000;
 
 /** The folders of runs that wait for a process which has that folder open. */
 export async function readFolders(kysely: Kysely<Schema>): Promise<(HostFolder & { machine: string })[]> {
-  const rows = await kysely
+  const rows = await selectFolders(kysely, {});
+  return rows.map(({ host, machine, directory }) => ({ host, machine: machine ?? "", directory: directory ?? "" }));
+}
+
+/** Every engine asks for it. With the conditions of the indexes, literally: that lets both databases choose them. */
+const selectFolders = preparedQuery<object, Pick<RowOf<"queue_lines">, "host" | "machine" | "directory">>((kysely) =>
+  kysely
     .selectFrom("queue_lines")
     .select(["host", "machine", "directory"])
     .where("directory", "is not", null)
-    .where("line", "in", (inner) =>
-      inner.selectFrom("queued_runs").select("queued_runs.line").where("state", "in", ["waiting", "claimed"]),
-    )
-    .limit(MOST_FOLDERS)
-    .execute();
-  return rows.map(({ host, machine, directory }) => ({ host, machine: machine ?? "", directory: directory ?? "" }));
-}
+    .where(({ or, exists, selectFrom }) => {
+      const runs = selectFrom("queued_runs")
+        .select("queued_runs.task_id")
+        .where("queued_runs.line", "=", sql.ref<string>("queue_lines.line"));
+      return or([
+        exists(runs.where(sql<boolean>`queued_runs.state = 'waiting'`)),
+        exists(runs.where(sql<boolean>`queued_runs.state <> 'waiting' and queued_runs.state = 'claimed'`)),
+      ]);
+    })
+    .limit(MOST_FOLDERS),
+);
 
 /** For a run whose row says that it waits. */
 export async function putInLine(kysely: Kysely<Schema>, lines: Lines, row: RowOf<"queued_runs">): Promise<void> {
