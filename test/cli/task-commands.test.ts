@@ -61,7 +61,7 @@ describe("a task after others", () => {
     const second = out.trim();
     expect(second).toMatch(/^tsk_\w+$/);
     const short = first.id.slice(-8);
-    expect((await world.cli("ls")).out).toContain(`after ${short}: second`);
+    expect((await world.cli("ls")).out).toContain(`second (after ${short})`);
     expect((await world.cli("show", second)).out).toMatch(new RegExp(`after +${first.id} .if one fails: wait`));
     const cycle = await world.cli("edit", second, "--after", second);
     expect(cycle).toMatchObject({ code: 2, err: expect.stringContaining("would wait for each other for ever") });

@@ -46,7 +46,8 @@ function describedWith(task: BackgroundTask): string {
   const reason = isLive(task.status) ? reasonOf(task) : null;
   if (reason === null) return task.description;
   // Reasons to wait are long, and many tasks wait for the same one: they must not hide which task it is.
-  return task.queue ? `${task.description} (${reason})` : `${reason}: ${task.description}`;
+  const hasNotStarted = task.queue !== undefined || task.phaseDetail?.kind === "after";
+  return hasNotStarted ? `${task.description} (${reason})` : `${reason}: ${task.description}`;
 }
 
 /** The status, or what a live task is doing if that says more. */
