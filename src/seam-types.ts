@@ -7,6 +7,7 @@ export type {
   ForkInput,
   Host,
   HostEvent,
+  HostRetry,
   HostStatus,
   MessagePage,
   NotifyInput,
@@ -32,9 +33,9 @@ export type {
   WorkItemStatus,
 } from "./model/board.ts";
 export type { CondenseLimits } from "./model/condense.ts";
-export type { NewTask, Resumable, TaskClaimed, TaskEdited, TaskEvent, TaskResumed } from "./model/events.ts";
+export type { NewTask, Resumable, RunPaused, TaskClaimed, TaskEdited, TaskEvent, TaskResumed } from "./model/events.ts";
 export type { Evidence } from "./model/evidence.ts";
-export type { Limits, RunLimits } from "./model/limits.ts";
+export type { Limits, RunLimits, StallPolicy } from "./model/limits.ts";
 export type { Message, MessagePart, ToolPart } from "./model/message.ts";
 export type { Progress, Tokens } from "./model/progress.ts";
 export type { AskedTool } from "./model/request-policy.ts";
@@ -42,8 +43,12 @@ export type { Role } from "./model/role.ts";
 export type { SteeringEvent, SteeringMessage, SteeringState } from "./model/steering.ts";
 export type {
   AfterDetail,
+  PauseCause,
+  PausedDetail,
+  Pauses,
   Phase,
   PhaseDetail,
+  RetryingDetail,
   Run,
   Status,
   Task,

@@ -12,16 +12,20 @@ const COMPARED = 10_000;
 export interface Activity {
   /** The task's totals when the run began. */
   readonly before: Progress;
+  /** The task's totals when the run was last prompted; what it shows since is added to them. */
+  readonly base: Progress;
   readonly calls: ReadonlySet<string>;
   /** The newest call of each session, and how often it was made in a row. */
   readonly repeated: ReadonlyMap<string, RepeatedCall>;
   readonly usage: ReadonlyMap<string, Usage>;
   readonly tools: Progress;
+  /** The tool that was called last, if nothing was written since. */
+  readonly tool: string | null;
   /** When the host accepted the prompt. */
   readonly acceptedAt: number | null;
-  /** Since when it works; moved on by the time that it waited for people. */
+  /** Since when it works; moved on by the time that it waited for people or was paused. */
   readonly workingSince: number | null;
-  /** When it began to wait for people. */
+  /** When it began to wait for people, or was paused. */
   readonly askedAt: number;
   /** When something was last seen of it, or it resumed its work. */
   readonly seenAt: number;
@@ -49,10 +53,12 @@ export type WorkReport =
 export function noActivity(before: Progress, lastUpdate: number): Activity {
   return {
     before,
+    base: before,
     calls: new Set(),
     repeated: new Map(),
     usage: new Map(),
     tools: noProgress(0),
+    tool: null,
     acceptedAt: null,
     workingSince: null,
     askedAt: 0,
@@ -65,15 +71,16 @@ export function counted(activity: Activity, report: WorkReport, { awake, wall }:
   const seen = { ...activity, lastUpdate: wall, seenAt: awake };
   switch (report.type) {
     case "text.written":
-      return seen;
+      return { ...seen, tool: null };
     case "usage.counted": {
       const { messageId, tokens, cost } = report;
       return { ...seen, usage: new Map(activity.usage).set(messageId, { tokens, cost }) };
     }
     case "tool.called":
-      if (activity.calls.has(report.callId)) return seen;
+      if (activity.calls.has(report.callId)) return { ...seen, tool: report.name };
       return {
         ...seen,
+        tool: report.name,
         calls: new Set(activity.calls).add(report.callId),
         repeated: new Map(activity.repeated).set(report.sessionId, repeatedCall(activity, report)),
         tools: countTool(activity.tools, report.name),
@@ -90,9 +97,16 @@ function repeatedCall(
   return { call, tool: name, times: before?.call === call ? before.times + 1 : 1 };
 }
 
-/** The host accepted the prompt. */
-export function accepted(activity: Activity, { awake }: Moment): Activity {
-  return { ...activity, acceptedAt: awake, workingSince: awake };
+/** The host accepted the prompt: the first one, or one after a pause, whose time does not count as work. */
+export function accepted(activity: Activity, at: Moment): Activity {
+  const workingSince = activity.workingSince === null ? at.awake : unblocked(activity, at).workingSince;
+  return { ...activity, acceptedAt: at.awake, workingSince };
+}
+
+/** Nothing is at work until the next prompt. */
+export function paused(activity: Activity, { awake }: Moment): Activity {
+  const base = totalsOf(activity);
+  return { ...activity, base, usage: new Map(), tools: noProgress(0), tool: null, askedAt: awake };
 }
 
 /** All requests are answered. The time until now was a person's, and does not count as work. */
@@ -104,21 +118,22 @@ export function unblocked(activity: Activity, { awake }: Moment): Activity {
 
 /** How the run compares with its limits; null until its host accepted the prompt. */
 export function standingOf(activity: Activity, { awake }: Moment): Standing | null {
-  const { workingSince, acceptedAt, seenAt, repeated, before } = activity;
+  const { workingSince, acceptedAt, seenAt, repeated, before, tool } = activity;
   if (workingSince === null) return null;
   return {
     workedMs: awake - workingSince,
     quietMs: awake - Math.max(acceptedAt ?? 0, seenAt),
     cost: totalsOf(activity).cost - before.cost,
     repeated: [...repeated.values()].sort((one, other) => other.times - one.times)[0] ?? null,
+    tool,
   };
 }
 
 /** The task's totals so far. */
-export function totalsOf({ before, tools, usage, lastUpdate }: Activity): Progress {
+export function totalsOf({ base, tools, usage, lastUpdate }: Activity): Progress {
   let own: Progress = { ...tools, lastUpdate };
   for (const { tokens, cost } of usage.values()) own = addProgress(own, { ...noProgress(0), tokens, cost });
-  return addProgress(before, own);
+  return addProgress(base, own);
 }
 
 /** Null for what cannot be serialized, and so cannot be compared. */
