@@ -29,8 +29,9 @@ const ROWS: Record<string, string> = {
   events: "select * from events where type <> 'run.progressed'",
 };
 /** Runs that go on by themselves: all but those that wait for a person or for room, unless they are being stopped. */
-const BUSY = `select count(*) as count from tasks where status in ('running', 'resumed')
-  and (phase is null or phase not in ('waiting', 'queued') or cancel_requested_at is not null)`;
+const BUSY = `select (select count(*) from tasks where status in ('running', 'resumed')
+  and (phase is null or phase not in ('waiting', 'queued') or cancel_requested_at is not null))
+  + (select count(*) from steering where state = 'accepted') as count`;
 /** No retry falls into the time of another input. */
 const NEVER_MS = 2 ** 31 - 1;
 const STILL_MS = 15;

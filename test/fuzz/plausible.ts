@@ -158,7 +158,7 @@ function fitting(schema: JsonSchema, name: string, paths: readonly string[]): fc
       return fc.array(plausible(schema.items ?? {}, name, paths), { maxLength: Math.min(3, schema.maxItems ?? 3) });
     case "integer":
     case "number":
-      return name === "wait_ms" ? usual(WAITS) : numberOf(schema);
+      return ["wait_ms", "waitMs"].includes(name) ? usual(WAITS) : numberOf(schema);
     case "boolean":
       return fc.boolean();
     case "string":

@@ -77,6 +77,8 @@ export async function enqueueTask(context: EnqueueContext, caller: Caller, reque
   const { store, now, newId } = context;
   const id = newId("tsk");
   const run = queuedRun(context, { ...request, model }, id);
+  // A line that is opened stays: what is refused opens none.
+  if (after !== undefined) await store.write((transaction) => lockPredecessors(transaction, after));
   await store.queue.open(run);
   const createdIn = (batchId: string): TaskEvent => {
     const { host, agent, wake, folder } = request;
