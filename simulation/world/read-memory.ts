@@ -88,8 +88,8 @@ export class ReadMemory {
     };
   }
 
-  /** Rather too many than too few: a table is meant wherever its name occurs, also in that of its search index. */
+  /** Rather too many than too few: a table is meant wherever its name occurs as a word. */
   #tablesIn(sql: string): Place[] {
-    return [...this.#answers].filter(([table]) => sql.includes(table));
+    return [...this.#answers].filter(([table]) => new RegExp(`\\b${table}\\b`).test(sql));
   }
 }

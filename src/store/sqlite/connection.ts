@@ -1,17 +1,19 @@
 /**
- * One bun:sqlite connection, and the adapter that lets Kysely's SqliteDialect use it. Statements are prepared once and
+ * One bun:sqlite connection, and the adapter that lets Kysely use it. Statements are prepared once and
  * cached. Runs on Bun 1.3.14 and newer. Knows nothing about transactions: `sqlite-database.ts` does.
  */
 import { type SQLQueryBindings, Database as Sqlite, type Statement } from "bun:sqlite";
 import { closeSync, openSync } from "node:fs";
-import { Kysely, SqliteDialect } from "kysely";
+import { Kysely } from "kysely";
 import type { Schema } from "../schema.ts";
 import { storableText } from "../storable.ts";
 import { codeOf } from "./failure.ts";
+import { LiteralLimitDialect } from "./literal-limit-dialect.ts";
 
 /** How long SQLite may block the thread for a lock, in ms; after that `retryWhileBusy` takes over. */
 const BUSY_TIMEOUT = 100;
-const KEPT_STATEMENTS = 120;
+/** More than a process uses: about 250. */
+const KEPT_STATEMENTS = 400;
 /** In KiB: large enough for the indexes of 100,000 tasks, so that a search need not read the file for each result. */
 const READ_CACHE = 16_384;
 
@@ -55,7 +57,7 @@ export function sqliteConnection(file: string, use: "read" | "write"): SqliteCon
     handle.close();
   };
   const prepare = (sql: string) => adapted(prepared(handle, statements, sql));
-  const kysely = new Kysely<Schema>({ dialect: new SqliteDialect({ database: { prepare, close: () => {} } }) });
+  const kysely = new Kysely<Schema>({ dialect: new LiteralLimitDialect({ database: { prepare, close: () => {} } }) });
   return { handle, kysely, close };
 }
 
