@@ -48,11 +48,12 @@ export async function waitingForNobody({ truth, machine }: Stage, tasks: readonl
   return lost;
 }
 
-/** When it was decided that it may start: when it was stored, or later. */
+/** When it was decided that it may start: when it was stored, or later. Once claimed, it may wait for a slot. */
 function startable(entries: readonly FeedEntry[]): number | null {
-  const decided = entries.findLast(
-    ({ event }) => event.type === "run.phased" && event.phase === "queued" && event.detail === null,
-  );
+  const claimed = entries.findIndex(({ event }) => event.type === "task.claimed");
+  const decided = entries
+    .slice(0, claimed)
+    .findLast(({ event }) => event.type === "run.phased" && event.phase === "queued" && event.detail === null);
   return (decided ?? entries[0])?.seq ?? null;
 }
 

@@ -137,7 +137,7 @@ export const RUN_MUTATIONS: readonly PutBack[] = [
   {
     name: "one-try-to-stop",
     fault: "Work without a run is tried to be stopped only once.",
-    edits: [{ file: "src/engine/runs/leftovers.ts", old: "const TRIES = 8;", new: "const TRIES = 1;" }],
+    edits: [{ file: "src/engine/runs/leftovers.ts", old: "const TRIES = 1_440;", new: "const TRIES = 1;" }],
   },
   {
     name: "stop-hits-next-run",

@@ -69,7 +69,7 @@ interface Failed {
   isAlone: boolean;
 }
 
-/** What is not sent because the instance does not know whether its lease is over is looked at again soon. */
+/** What another process may send, or the instance may not because of its lease, is looked at again soon. */
 const NOT_NOW: Failed = { pause: 2_000, isAlone: false };
 
 /** Doubles with each failure, up to a minute or `firstMs`. */
@@ -116,6 +116,7 @@ export class Delivery {
       const claimed = await store.claimNotices(parentSessionId, { ...claim, limit: GROUP, aloneAfter: ALONE_AFTER });
       const group = groupOf(claimed, false, term) ?? (await this.#doubtful(parentSessionId, input, term));
       if (group === "settled") continue;
+      if (group === "taken") return NOT_NOW;
       if (group === null) return null;
       const failed = await this.#deliver(parentSessionId, group, input);
       if (failed !== null) return failed;
@@ -125,9 +126,13 @@ export class Delivery {
 
   /**
    * The group whose message may have arrived, to be sent again unchanged. Or it is settled, if the session shows
-   * whether the message arrived.
+   * whether the message arrived; or taken, if its sender came back meanwhile, who may give it up again.
    */
-  async #doubtful(parentSessionId: string, input: DeliveryInput, term: number): Promise<Group | "settled" | null> {
+  async #doubtful(
+    parentSessionId: string,
+    input: DeliveryInput,
+    term: number,
+  ): Promise<Group | "settled" | "taken" | null> {
     const { isFree, isMine, counts } = input;
     const { store, instance } = this.#context;
     const [open] = await store.notices(parentSessionId, "sending", 1);
@@ -139,7 +144,7 @@ export class Delivery {
     else if (shown === "there") await this.#settle(parentSessionId, group, { state: "delivered", reason: null });
     else {
       const reclaimed = await store.reclaimNotices(messageId, { sender: instance.id, from: open, counts });
-      return groupOf(reclaimed, shown === "late", term);
+      return groupOf(reclaimed, shown === "late", term) ?? "taken";
     }
     return "settled";
   }

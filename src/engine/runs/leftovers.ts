@@ -8,7 +8,9 @@ import { messageOf } from "../../model/errors.ts";
 import type { EngineContext } from "../context.ts";
 
 const FIRST_PAUSE_MS = 500;
-const TRIES = 8;
+const LONGEST_PAUSE_MS = 60_000;
+/** For about a day: until then, an agent works and costs money for nobody. */
+const TRIES = 1_440;
 const MAX_EXPECTED = 1_000;
 
 interface SessionMessage {
@@ -99,7 +101,7 @@ export class Leftovers {
       const next = isLast ? "it is left alone now" : "it is tried again";
       log.error(`a session without a run could not be stopped; ${next}`, { sessionId, error: messageOf(thrown) });
       if (isLast || this.#closed) return;
-      const pause = FIRST_PAUSE_MS * 2 ** (count - 1);
+      const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (count - 1));
       const again = () => void this.#try(sessionId, count + 1);
       this.#pausing.set(sessionId, after(pause, again));
     }

@@ -355,6 +355,37 @@ describe("notices", () => {
     expect(world.told(parent)).toEqual(["told task#0 ended"]);
   });
 
+  test("a group whose sender came back in time, and gave it up later, is sent by the process that handles the parent", async () => {
+    const world = newWorld();
+    let isReady = false;
+    const side = await world.side({
+      settings: { noticeRetryMs: NEVER },
+      host: (host) => ({
+        notify: (...given) =>
+          isReady
+            ? host.notify(...given)
+            : Promise.reject(new AsyncAgentsError("host_failed", "no answer within 30 s")),
+      }),
+    });
+    await side.supervisor.recover();
+    const { parentsWithNotices, reclaimNotices } = side.store;
+    const toldAll = Promise.withResolvers<void>();
+    side.store.parentsWithNotices = (...given) => parentsWithNotices(...given).finally(toldAll.resolve);
+    const parent = world.parent();
+    const { id } = await ended(side, await launch(side, parent, world.script(say("x"))));
+    await eventually(side.store, async () => ((await side.store.lastNotice(id))?.reason ? true : null));
+    // It looks for notices once more after an end; from then on nothing makes it look.
+    await toldAll.promise;
+    isReady = true;
+    side.store.reclaimNotices = async () => {
+      side.store.reclaimNotices = reclaimNotices;
+      return [];
+    };
+    await handles(side, parent);
+    await notices(side, parent, "delivered", 1);
+    expect(world.told(parent)).toEqual(["told task#0 ended"]);
+  }, 20_000);
+
   test("a group that may have arrived is dropped once its parent is gone", async () => {
     const world = newWorld();
     const notify = () => Promise.reject(new AsyncAgentsError("host_failed", "no answer within 30 s"));
