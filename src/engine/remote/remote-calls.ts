@@ -74,7 +74,7 @@ export class RemoteCalls {
 
   /** What that instance returns. Rejects with its error, or with one that says whether it may have been done. */
   async call(to: Instance, { operation, input, madeBy }: AskedCall): Promise<unknown> {
-    const { store, now, monotonic, newId } = this.#context;
+    const { monotonic, newId } = this.#context;
     const text = JSON.stringify(input);
     if (Buffer.byteLength(text) > MAX_INPUT_BYTES) {
       const message = `What is sent to another process may have ${MAX_INPUT_BYTES} bytes. Send less.`;
@@ -94,12 +94,17 @@ export class RemoteCalls {
     const waiting = { id, operation, to, since: monotonic(), isClaimed: false, isStored: false, settle };
     this.#waiting.set(id, waiting);
     this.#watch();
+    // The caller may be told before it is stored: that can take longer than anybody waits for an answer.
+    void this.#ask(waiting, { input: text, madeBy });
+    return promise;
+  }
+
+  async #ask(waiting: WaitingCall, asked: { input: string; madeBy: string }): Promise<void> {
+    const { store, now } = this.#context;
+    const { id, to, operation, settle } = waiting;
     try {
       const { answerMs: patience } = this.#patience;
-      const isStored = await store.calls.ask(
-        { id, to: to.id, operation, input: text, madeBy },
-        { now: now(), patience },
-      );
+      const isStored = await store.calls.ask({ id, to: to.id, operation, ...asked }, { now: now(), patience });
       if (isStored) waiting.isStored = true;
       else settle(() => fail(tooMany(to)));
     } catch (thrown) {
@@ -107,7 +112,6 @@ export class RemoteCalls {
       await this.#end(waiting, () => fail(thrown));
     }
     this.#look.soon();
-    return promise;
   }
 
   #watch(): void {
