@@ -6,6 +6,7 @@ import type { TaskEvent } from "../../src/model/events.ts";
 import { awaitsRunner, type Task } from "../../src/model/task.ts";
 import type { FeedEntry } from "../../src/store/store.ts";
 import type { Stage } from "../scenario/stage.ts";
+import { hasNoRunner } from "./runners.ts";
 
 const ENDS: ReadonlySet<TaskEvent["type"]> = new Set(["run.completed", "run.failed", "run.cancelled"]);
 
@@ -34,13 +35,15 @@ export async function startsAreInOrder({ truth }: Stage, tasks: readonly Task[])
   return found;
 }
 
-/** Tasks that only a machine which is gone for good could start, and those that wait for them. */
-export async function waitingForNobody({ truth, machine }: Stage, tasks: readonly Task[]): Promise<Set<string>> {
+/** Tasks that nobody can do: every runner or machine that could is gone for good, also if it is for one before them. */
+export async function waitingForNobody(stage: Stage, tasks: readonly Task[]): Promise<Set<string>> {
+  const { truth, machine } = stage;
   const held = tasks.filter(awaitsRunner);
-  const runs = await truth.queue.waiting(held.map(({ id }) => id));
+  const runs = held.length === 0 ? [] : await truth.queue.waiting(held.map(({ id }) => id));
   const isLost = ({ directory = null, machine: place }: (typeof runs)[number]) =>
     directory !== null && machine.places.isLost(place ?? "");
   const lost = new Set(runs.filter(isLost).map(({ taskId }) => taskId));
+  for (const task of held) if (hasNoRunner(stage, task)) lost.add(task.id);
   for (let known = -1; known < lost.size; ) {
     known = lost.size;
     for (const { id, after } of held) if (after?.tasks.some((each) => lost.has(each))) lost.add(id);

@@ -17,7 +17,7 @@ import { nothingGrows } from "./growth.ts";
 import { everythingIsInTime } from "./in-time.ts";
 import { eachRunEndsOnce, endsAreTrue } from "./outcomes.ts";
 import { heldQueuesWait, queuedPromptsRunOnce, queuesGoOn } from "./queues.ts";
-import { callsAreMadeOnce, isWaitingForNobody, nothingIsLeftInTheQueue, queuedTasksRunAsAsked } from "./runners.ts";
+import { callsAreMadeOnce, nothingIsLeftInTheQueue, queuedTasksRunAsAsked } from "./runners.ts";
 
 /** How long a write may take: it waits for the lock, and the query is slow. */
 const WRITE_MS = 40_000;
@@ -60,7 +60,7 @@ async function everythingEnded(stage: Stage, tasks: readonly Task[]): Promise<st
   const { machine, truth, parents } = stage;
   const lost = await waitingForNobody(stage, tasks);
   const found = tasks
-    .filter((task) => isLive(task.status) && !isWaitingForNobody(stage, task) && !lost.has(task.id))
+    .filter((task) => isLive(task.status) && !lost.has(task.id))
     .map(({ id, phase, owner }) => `task ${id} never ended (${phase}, owner ${owner})`);
   for (const { id } of await truth.launches()) found.push(`launch ${id} was never completed or given up`);
   for (const { id, isDeleted, place } of parents) {

@@ -21,7 +21,7 @@ function canDo({ member, process }: RunnerRole, { labels, machine }: QueuedAsk):
 }
 
 /** Every runner that could do it is gone for good, or there never was one. */
-export function isWaitingForNobody({ machine, queue, runners }: Stage, task: Task): boolean {
+export function hasNoRunner({ machine, queue, runners }: Stage, task: Task): boolean {
   const ask = queue?.tasks.get(task.id)?.ask;
   if (ask === undefined || !awaitsRunner(task)) return false;
   return !runners.some((runner) => canDo(runner, ask) && !machine.places.isLost(runner.process.place));

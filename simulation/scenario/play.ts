@@ -3,10 +3,11 @@
  * at the result. The same options give the same run, step for step.
  */
 import { LEASE_MS } from "../../src/engine/recovery/lease.ts";
+import { waitingForNobody } from "../checks/after.ts";
 import { checkAll } from "../checks/checks.ts";
 import { forgottenInstances } from "../checks/growth.ts";
 import { Requests } from "../checks/requests.ts";
-import { isWaitingForNobody, WaitingRuns } from "../checks/runners.ts";
+import { WaitingRuns } from "../checks/runners.ts";
 import { DaemonRole } from "../roles/daemon.ts";
 import { fleetOf } from "../roles/fleet.ts";
 import { OpenCodeRole } from "../roles/opencode.ts";
@@ -199,7 +200,8 @@ async function rest(stage: Stage, maxSteps: number): Promise<boolean> {
   const end = timeline.now + (stage.queue === null ? PEACE_MS : QUEUE_PEACE_MS);
   const isBusy = async () => {
     const { tasks } = await truth.tasks({ status: ["running", "resumed"], limit: 200 });
-    if (tasks.some((task) => !isWaitingForNobody(stage, task)) || (await truth.launches()).length > 0) return true;
+    const lost = await waitingForNobody(stage, tasks);
+    if (tasks.some(({ id }) => !lost.has(id)) || (await truth.launches()).length > 0) return true;
     if (
       (await truth.parentsWithNotices()).some((id) =>
         parents.some((parent) => parent.id === id && !machine.places.isLost(parent.place)),
