@@ -122,7 +122,7 @@ async function resultsAreTrue({ machine, truth }: Stage, tasks: readonly Task[])
 /** Its own process was asked to end: it answered after that, or its session could not be read from then on. */
 function isEnded({ drained, work }: Machine, name: string, sessionId: string, endedAt: number, overAt: number) {
   const from = drained.get(name);
-  return from !== undefined && (from < endedAt || !work.wasRead(sessionId, endedAt, overAt));
+  return from !== undefined && (from <= endedAt || !work.wasRead(sessionId, endedAt, overAt));
 }
 
 /** It came after the time for which its session is searched, or the session could not be read for so long. */

@@ -125,8 +125,10 @@ const cancelledLate: RunCheck = ({ machine, promises }, { id, sessionId }, { num
 };
 
 /** A process that lives, and can be seen or sends its heartbeats, loses no run. */
-const wronglyInterrupted: RunCheck = ({ machine }, _task, { messageId, error }, endedAt) => {
+const wronglyInterrupted: RunCheck = ({ machine }, { sessionId }, { messageId, error }, endedAt) => {
   const { begunAt, ends, sentBy } = machine.work.of(messageId);
+  // Nobody can read there that it was stopped before its machine was gone.
+  if (machine.places.isLost(machine.places.ofSession(sessionId) ?? "")) return null;
   // Its process was asked to end, and did not wait for it any longer.
   if (sentBy.some((name) => machine.drained.has(name))) return null;
   // Its own process stopped it, so it lived.
