@@ -100,7 +100,7 @@ export async function runRunnerProcess(options: RunnerOptions): Promise<void> {
     lacks: [...lacks, ...claimer.lacks].slice(0, MOST_LACKS),
     state: ending.aborted ? "draining" : "running",
   });
-  const notes = new RunnerNotes({ ...systemClock, store, log, onEntries, current });
+  const notes = new RunnerNotes({ ...systemClock, store, log, onEntries, current, say });
   try {
     await runner.register(instance);
     performer.start();

@@ -68,7 +68,7 @@ function signals(): { ending: AbortSignal; hurry: AbortSignal } {
 function limitsOf(given: readonly string[]): QueueLimits {
   let limits: QueueLimits = {};
   for (const text of given) {
-    const [, kind, name = "", number] = /^(total|host|model|label)(?::(.+))?=(\d{1,6})$/.exec(text) ?? [];
+    const [, kind, name = "", number] = /^(total|host|model|label)(?::(.+))?=([1-9]\d{0,5})$/.exec(text) ?? [];
     if (kind === undefined || (kind === "total") !== (name === "")) {
       const forms = "total=50, host:claude=5, model:provider/model=3 or label:gpu=2";
       throw new AsyncAgentsError("invalid_input", `--limit takes ${forms}, not "${text.slice(0, 60)}".`);

@@ -26,7 +26,7 @@ function columns(now: number, paint: Paint): Column<ServerRunner>[] {
   return [
     { title: "ID", cell: ({ id }) => shortId(id) },
     { title: "STATE", cell: ({ state }) => state, paint: (text, { state }) => painted(text, state, paint) },
-    { title: "LOAD", cell: ({ load, max }) => `${load}/${max}`, right: true },
+    { title: "LOAD", cell: ({ state, load, max }) => (isLiving(state) ? `${load}/${max}` : "-"), right: true },
     { title: "MACHINE", cell: ({ hostname }) => hostname, least: 8 },
     { title: "HOSTS", cell: ({ hosts }) => hosts.join(","), least: 8 },
     { title: "LABELS", cell: ({ labels }) => labels.join(",") || "-", least: 6 },
@@ -34,6 +34,10 @@ function columns(now: number, paint: Paint): Column<ServerRunner>[] {
     { title: "VERSION", cell: ({ version }) => version },
     { title: "LAST SEEN", cell: ({ lastBeat }) => ago(lastBeat, now) },
   ];
+}
+
+function isLiving(state: ServerRunner["state"]): boolean {
+  return state === "running" || state === "draining";
 }
 
 function painted(text: string, state: ServerRunner["state"], paint: Paint): string {
@@ -51,7 +55,7 @@ function limitText({ total, hosts, models, labels }: ServerRunner["limits"]): st
 }
 
 function lackLines(runners: readonly ServerRunner[]): string[] {
-  const living = runners.filter(({ state }) => state === "running" || state === "draining");
+  const living = runners.filter(({ state }) => isLiving(state));
   return living.flatMap(({ id, lacks }) =>
     lacks.map(({ kind, name, reason }) => `${shortId(id)} lacks the ${kind} ${oneLine(name)}: ${oneLine(reason)}`),
   );

@@ -20,6 +20,8 @@ export interface RunnerNotesContext extends Clock {
   /** What to write now. */
   current(): RunnerRecord;
   onEntries(listener: (entries: readonly FeedEntry[]) => void): () => void;
+  /** For whoever watches the runner: the store is away, and it is back. Each is said once. */
+  say?(line: string): void;
   beatMs?: number;
   settleMs?: number;
 }
@@ -28,6 +30,8 @@ export class RunnerNotes {
   readonly #context: RunnerNotesContext;
   readonly #writes = new SerialQueue();
   #written = "";
+  /** Whether the last write failed. */
+  #isAway = false;
   /** Whether the next write is for a change, and comes soon. */
   #isSettling = false;
   /** Cancels the next write. Set from start to stop. */
@@ -74,10 +78,17 @@ export class RunnerNotes {
   }
 
   async #tryWrite(record: RunnerRecord): Promise<void> {
-    await this.#write(record).catch((thrown: unknown) => {
+    const { log, say } = this.#context;
+    try {
+      await this.#write(record);
+      if (this.#isAway) say?.("The store is back. The runner goes on.");
+      this.#isAway = false;
+    } catch (thrown) {
       const error = messageOf(thrown);
-      this.#context.log.error("what others see of this runner could not be stored; it is tried again", { error });
-    });
+      log.error("what others see of this runner could not be stored; it is tried again", { error });
+      if (!this.#isAway) say?.(`The store does not answer, and the runner claims nothing until it does. ${error}`);
+      this.#isAway = true;
+    }
   }
 
   #write(record: RunnerRecord): Promise<void> {

@@ -132,7 +132,9 @@ export class Heartbeat {
         return true;
       }
       if (!isKnown) {
-        log.error("another process thought this one was dead; it registers again", { instance: instance.id });
+        log.error("the lease of this process was over, or another one ended it; it registers again", {
+          instance: instance.id,
+        });
         this.#unverified.add(member);
         lease?.lose();
         renewed = lease?.renew();

@@ -7,6 +7,7 @@ import { readFileSync } from "node:fs";
 import type { ConnectionOptions } from "node:tls";
 import type { ClientConfig } from "pg";
 import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
+import { nearestOf } from "../../model/near-words.ts";
 
 export interface ConnectionSettings {
   client: ClientConfig;
@@ -44,8 +45,23 @@ const URGENT_LIMITS = {
 /** Parameters that are read here; the driver would understand them differently or not at all. */
 const OWN = ["sslmode", "sslrootcert", "sslcert", "sslkey", "pool_max"] as const;
 
+/** Parameters that the driver understands and that do not change what is said here. */
+const OF_DRIVER = [
+  "host",
+  "port",
+  "user",
+  "password",
+  "dbname",
+  "application_name",
+  "client_encoding",
+  "options",
+  "connect_timeout",
+  "channel_binding",
+];
+
 export function connectionSettings(connectionString: string): ConnectionSettings {
   const url = urlOf(connectionString);
+  assertKnown([...url.searchParams.keys()]);
   const own = new Map(OWN.map((name) => [name, url.searchParams.get(name)]));
   for (const name of OWN) url.searchParams.delete(name);
   const ssl = tlsOf(own);
@@ -58,6 +74,16 @@ export function connectionSettings(connectionString: string): ConnectionSettings
   };
   const poolMax = poolMaxOf(own.get("pool_max") ?? null);
   return { client: { ...shared, ...LIMITS }, urgent: { ...shared, ...URGENT_LIMITS }, poolMax };
+}
+
+/** A misspelt parameter would be ignored: a server that is not checked, for example. */
+function assertKnown(names: readonly string[]): void {
+  const known: readonly string[] = [...OWN, ...OF_DRIVER];
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const meant = nearestOf(known, unknown);
+  const hint = meant === undefined ? `Known are ${known.join(", ")}.` : `Did you mean ${meant}?`;
+  throw invalid(`The connection string of PostgreSQL has an unknown parameter, "${unknown}". ${hint}`);
 }
 
 function urlOf(connectionString: string): URL {

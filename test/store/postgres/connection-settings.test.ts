@@ -65,3 +65,10 @@ test("an address that cannot be read is refused without the password", () => {
   expect(() => connectionSettings("postgres://someone:secret#word@db:99999999/x")).toThrow(/percent-encoded/);
   expect(() => connectionSettings("postgres://someone:secret#word@db:99999999/x")).not.toThrow(/secret/);
 });
+
+test("a parameter that nobody knows is an error that names the nearest one, and shows no password", () => {
+  expect(() => settingsOf("poolmax=25")).toThrow('unknown parameter, "poolmax". Did you mean pool_max?');
+  expect(() => settingsOf("sslmod=verify-full")).toThrow("Did you mean sslmode?");
+  expect(() => settingsOf("nonsense=1")).toThrow("Known are sslmode, sslrootcert,");
+  expect(() => settingsOf("nonsense=1")).not.toThrow("secret-word");
+});
