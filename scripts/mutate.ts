@@ -14,7 +14,7 @@ import { Glob } from "bun";
 import { parse } from "../test/ground/syntax.ts";
 import { type Coverage, mayRun, readCoverage } from "./mutation/coverage.ts";
 import { type Mutation, mutated, mutationsOf, sample } from "./mutation/mutations.ts";
-import { weightOf } from "./testing/lanes.ts";
+import { weightOf } from "./testing/groups.ts";
 
 /** The tests that cover a folder. */
 const TESTS: Record<string, string[]> = {

@@ -9,8 +9,8 @@ import { Glob } from "bun";
 import { ensureBrowser } from "./browser.ts";
 import { build } from "./build.ts";
 import { printChecks, runChecks } from "./check.ts";
-import { type Lane, type LaneReport, startLane } from "./testing/lane-run.ts";
-import { splitIntoLanes } from "./testing/lanes.ts";
+import { type GroupReport, startGroup, type TestGroup } from "./testing/group-run.ts";
+import { splitIntoGroups } from "./testing/groups.ts";
 import { capabilities } from "./testing/requirements.ts";
 import { judge } from "./testing/verdict.ts";
 
@@ -26,10 +26,10 @@ async function main(filters: string[]): Promise<boolean> {
   await ensureBrowser(say);
   const checks = await runChecks();
   printChecks(checks);
-  const lanes = await runLanes(await testFiles(filters));
+  const groups = await runGroups(await testFiles(filters));
   const requirements: { id: string }[] = await Bun.file(join(root, "test/requirements.json")).json();
   const known = requirements.map(({ id }) => id);
-  const verdict = judge({ checks, lanes, known, capabilities, filtered: filters.length > 0 });
+  const verdict = judge({ checks, groups, known, capabilities, filtered: filters.length > 0 });
 
   console.log("");
   for (const failure of verdict.failures) console.log(`(fail) ${failure}`);
@@ -45,23 +45,37 @@ async function testFiles(filters: string[]): Promise<string[]> {
   return filters.length === 0 ? files : files.filter((file) => filters.some((filter) => file.includes(filter)));
 }
 
-async function runLanes(files: string[]): Promise<LaneReport[]> {
+/** Each lane takes the next group when it has finished one. */
+async function runGroups(files: string[]): Promise<GroupReport[]> {
   await rm(reports, { recursive: true, force: true });
   await mkdir(reports, { recursive: true });
-  const lanes = splitIntoLanes(files, LANES).map((lane, i) => startLane(root, reports, `lane-${i + 1}`, lane));
+  const groups = splitIntoGroups(files);
+  const running = new Set<TestGroup>();
+  const done: GroupReport[] = [];
+  let passed = 0;
+  let begun = 0;
   const stop = () => {
-    for (const lane of lanes) lane.kill();
+    begun = groups.length;
+    for (const group of running) group.kill();
   };
   process.once("SIGINT", stop).once("SIGTERM", stop);
-  const progress = setInterval(() => console.log(progressLine(lanes)), PROGRESS_MS);
-  const done = await Promise.all(lanes.map((lane) => lane.done));
+  const lane = async () => {
+    for (let next = groups[begun++]; next !== undefined; next = groups[begun++]) {
+      const group = startGroup(root, reports, `group-${String(begun).padStart(2, "0")}`, next);
+      running.add(group);
+      done.push(await group.done);
+      running.delete(group);
+      passed += group.passed;
+    }
+  };
+  const progress = setInterval(() => {
+    const now = [...running].reduce((sum, group) => sum + group.passed, passed);
+    const files = [...running].map(({ current }) => current).join(", ");
+    console.log(`… ${now} tests passed, ${done.length} of ${groups.length} groups done; at ${files}`);
+  }, PROGRESS_MS);
+  await Promise.all(Array.from({ length: LANES }, lane));
   clearInterval(progress);
   return done;
-}
-
-function progressLine(lanes: readonly Lane[]): string {
-  const passed = lanes.reduce((sum, lane) => sum + lane.passed, 0);
-  return `… ${passed} tests passed so far; ${lanes.map((lane) => `${lane.name}: ${lane.current}`).join(", ")}`;
 }
 
 // Explicit, because a leftover test process must not keep this one waiting.

@@ -3,8 +3,8 @@
  * takes what happened and returns what to print. A skipped test is a defect, and so is a run of nothing.
  */
 import type { CheckResult } from "../check.ts";
+import type { GroupReport } from "./group-run.ts";
 import { fullName, type TestResult } from "./junit.ts";
-import type { LaneReport } from "./lane-run.ts";
 import { type Capability, misplacedIds, prove, unprovenOf } from "./requirements.ts";
 
 export interface Verdict {
@@ -16,7 +16,7 @@ export interface Verdict {
 
 export interface Run {
   checks: readonly CheckResult[];
-  lanes: readonly LaneReport[];
+  groups: readonly GroupReport[];
   known: readonly string[];
   capabilities: readonly Capability[];
   /** A run of some files cannot tell what is unproven. */
@@ -24,13 +24,13 @@ export interface Run {
 }
 
 export function judge(run: Run): Verdict {
-  const tests = run.lanes.flatMap((lane) => lane.tests);
+  const tests = run.groups.flatMap((group) => group.tests);
   const { proven, problems } = prove(tests, new Set(run.known));
   const unproven = run.filtered ? [] : unprovenOf(run.capabilities, run.known, proven);
   const failures = [
     ...run.checks.filter((check) => !check.passed).map((check) => `check: ${check.name}`),
     ...tests.flatMap(failureOf),
-    ...run.lanes.flatMap(laneFailures),
+    ...run.groups.flatMap(groupFailures),
     ...(tests.length === 0 ? ["no test ran"] : []),
     ...misplacedIds(run.capabilities, run.known).map((id) => `requirement ${id} must be in exactly one capability`),
     ...problems,
@@ -46,11 +46,12 @@ function failureOf(test: TestResult): string[] {
   return [`${test.file}: ${fullName(test)}${why ? ` (${why})` : ""}`];
 }
 
-function laneFailures(lane: LaneReport): string[] {
-  if (lane.crash && lane.tests.length === 0) return [`${lane.name} ${lane.crash} (files: ${lane.files.join(", ")})`];
-  const reported = new Set(lane.tests.map((test) => test.file));
-  const missing = lane.files.filter((file) => !reported.has(file));
+function groupFailures(group: GroupReport): string[] {
+  if (group.crash && group.tests.length === 0)
+    return [`${group.name} ${group.crash} (files: ${group.files.join(", ")})`];
+  const reported = new Set(group.tests.map((test) => test.file));
+  const missing = group.files.filter((file) => !reported.has(file));
   const failures = missing.map((file) => `${file}: reported no test: it could not be loaded, or holds none`);
   // A file that cannot be loaded makes Bun exit with 1, and is already reported.
-  return lane.crash && missing.length === 0 ? [...failures, `${lane.name} ${lane.crash}`] : failures;
+  return group.crash && missing.length === 0 ? [...failures, `${group.name} ${group.crash}`] : failures;
 }

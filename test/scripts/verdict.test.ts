@@ -6,10 +6,10 @@ function result(outcome: TestResult["outcome"], title = "a [AT-01.1]"): TestResu
   return { file: "test/a.test.ts", groups: ["group"], title, outcome, seconds: 0 };
 }
 
-function run(tests: TestResult[], changes: Partial<Run> = {}, lane: { files?: string[]; crash?: string } = {}): Run {
+function run(tests: TestResult[], changes: Partial<Run> = {}, group: { files?: string[]; crash?: string } = {}): Run {
   return {
     checks: [{ name: "types", passed: true, output: "" }],
-    lanes: [{ name: "lane-1", files: ["test/a.test.ts"], tests, ...lane }],
+    groups: [{ name: "group-1", files: ["test/a.test.ts"], tests, ...group }],
     known: ["AT-01.1", "AT-01.2"],
     capabilities: [{ name: "all", ids: [/^AT-/], done: false }],
     filtered: false,
@@ -28,9 +28,9 @@ describe("the verdict", () => {
     ["a failing test", run([result("passed"), result("failed")])],
     ["a skipped test", run([result("passed"), result("skipped")])],
     ["a failing check", run([result("passed")], { checks: [{ name: "types", passed: false, output: "" }] })],
-    ["a lane that crashed", run([result("passed")], {}, { crash: "ended with code 139" })],
+    ["a group that crashed", run([result("passed")], {}, { crash: "ended with code 139" })],
     ["a file without a report", run([result("passed")], {}, { files: ["test/a.test.ts", "test/b.test.ts"] })],
-    ["a run of nothing", run([], { lanes: [] })],
+    ["a run of nothing", run([], { groups: [] })],
     ["an unknown id", run([result("passed", "a [AT-77.7]")])],
     ["an id outside of all capabilities", run([result("passed")], { known: ["AT-01.1", "ZZ-01"] })],
     ["an unproven id of what is declared done", run([result("passed")], { capabilities: done })],

@@ -1,5 +1,5 @@
 /**
- * Runs the files of one lane in one `bun test` process and reads its report. Shows everything except passing tests
+ * Runs the files of one group in one `bun test` process and reads its report. Shows everything except passing tests
  * live; the full output is kept beside the report. It judges nothing: the caller handles a missing or incomplete
  * report.
  */
@@ -9,29 +9,29 @@ import { join } from "node:path";
 import { streamLines } from "../../src/process/stream-lines.ts";
 import { parseJunit, type TestResult } from "./junit.ts";
 
-export interface LaneReport {
+export interface GroupReport {
   name: string;
   files: string[];
   tests: TestResult[];
-  /** Why the lane itself failed, beyond its tests. */
+  /** Why the group itself failed, beyond its tests. */
   crash?: string;
 }
 
-/** A running lane, for the progress line. */
-export interface Lane {
+/** A running group, for the progress line. */
+export interface TestGroup {
   name: string;
   passed: number;
   /** The file whose tests are running. */
   current: string;
-  done: Promise<LaneReport>;
+  done: Promise<GroupReport>;
   kill(): void;
 }
 
 const TEST_TIMEOUT_MS = 120_000;
-/** Longer than any test may take: a lane that is silent this long hangs outside its tests. */
+/** Longer than any test may take: a group that is silent this long hangs outside its tests. */
 const SILENCE_LIMIT_MS = 5 * TEST_TIMEOUT_MS;
 
-export function startLane(root: string, folder: string, name: string, files: string[]): Lane {
+export function startGroup(root: string, folder: string, name: string, files: string[]): TestGroup {
   const report = join(folder, `${name}.xml`);
   const reporter = ["--reporter=junit", `--reporter-outfile=${report}`];
   const paths = files.map((file) => `./${file}`);
@@ -48,21 +48,21 @@ export function startLane(root: string, folder: string, name: string, files: str
     silent = true;
     child.kill("SIGKILL");
   }, SILENCE_LIMIT_MS);
-  const lane: Lane = { name, passed: 0, current: "", done: finish(), kill: () => child.kill() };
+  const group: TestGroup = { name, passed: 0, current: "", done: finish(), kill: () => child.kill() };
 
   async function show(stream: ReadableStream<Uint8Array>): Promise<void> {
     for await (const line of streamLines(stream)) {
       if (ended) return;
       silence.refresh();
       log.write(`${line}\n`);
-      if (/^\S+\.test\.tsx?:$/.test(line)) lane.current = line.slice(0, -1);
-      else if (line.startsWith("(pass)")) lane.passed++;
+      if (/^\S+\.test\.tsx?:$/.test(line)) group.current = line.slice(0, -1);
+      else if (line.startsWith("(pass)")) group.passed++;
       else if (line.trim() !== "") console.log(`${name} | ${line}`);
     }
   }
 
-  async function finish(): Promise<LaneReport> {
-    // A process that a test left behind can hold the pipes open: the lane has ended when its own process has.
+  async function finish(): Promise<GroupReport> {
+    // A process that a test left behind can hold the pipes open: the group has ended when its own process has.
     const shown = Promise.all([show(child.stdout), show(child.stderr)]);
     const code = await child.exited;
     await Promise.race([shown, Bun.sleep(1_000)]);
@@ -75,7 +75,7 @@ export function startLane(root: string, folder: string, name: string, files: str
     return { name, files, tests, ...(crash && { crash }) };
   }
 
-  return lane;
+  return group;
 }
 
 /**

@@ -1,7 +1,11 @@
 /**
- * Splits test files into lanes, which run in parallel, so that they finish at about the same time. Weights are fixed
- * per folder and not measured, so every machine splits alike. Pure: it starts nothing.
+ * Splits test files into groups. Lanes that run in parallel take one group after the other, the heaviest first, so that
+ * they end at about the same time although weights are only rough. Weights are fixed per folder and not measured, so
+ * every machine splits alike. Pure: it starts nothing.
  */
+
+/** The most that a group weighs, unless it is a single file. Smaller ones would start more processes. */
+const GROUP_WEIGHT = 45;
 
 /** Roughly the seconds a file takes, by path prefix; the first match counts. */
 export const weights: { folder: string; weight: number }[] = [
@@ -80,14 +84,19 @@ export function weightOf(file: string): number {
   return weights.find(({ folder }) => file.startsWith(folder))?.weight ?? 1;
 }
 
-/** Greedy: the heaviest file first, each into the lightest lane so far. Empty lanes are left out. */
-export function splitIntoLanes(files: readonly string[], count: number): string[][] {
-  const lanes = Array.from({ length: count }, () => ({ files: [] as string[], weight: 0 }));
+/** Heaviest first. Each file goes into the first group that has room for it. */
+export function splitIntoGroups(files: readonly string[]): string[][] {
+  const groups: { files: string[]; weight: number }[] = [];
   const heaviestFirst = files.toSorted((a, b) => weightOf(b) - weightOf(a) || (a < b ? -1 : 1));
   for (const file of heaviestFirst) {
-    const lane = lanes.reduce((least, other) => (other.weight < least.weight ? other : least));
-    lane.files.push(file);
-    lane.weight += weightOf(file);
+    const weight = weightOf(file);
+    const group = groups.find((each) => each.weight + weight <= GROUP_WEIGHT);
+    if (group === undefined) {
+      groups.push({ files: [file], weight });
+    } else {
+      group.files.push(file);
+      group.weight += weight;
+    }
   }
-  return lanes.map((lane) => lane.files).filter((lane) => lane.length > 0);
+  return groups.sort((one, other) => other.weight - one.weight).map((group) => group.files);
 }
