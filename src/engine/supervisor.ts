@@ -43,7 +43,7 @@ export interface SupervisorContext extends Clock {
   machine?: string;
   /** How long others wait for a heartbeat on another machine before they take over; 30 s when absent. */
   leaseMs?: number;
-  /** The pause after a recovery that failed in part; `pollMs` when absent. */
+  /** The pause after a recovery that could not put everything right; `pollMs` when absent. */
   retryMs?: number;
   /** For a process that opens hosts itself: used if it has no engine for what it has to recover. */
   opener?: HostOpener;
@@ -218,7 +218,8 @@ export class Supervisor {
     } catch (thrown) {
       log.error("recovery failed; it is tried again", { error: messageOf(thrown) });
       this.#heartbeat.recoveryFailed();
-      this.recoverLater(retryMs);
+      // Not later: leases count only while this process looks at them steadily.
+      this.recoverLater();
       return false;
     }
   }

@@ -1,7 +1,9 @@
 /** Several engines in one process: the feed, the heartbeats and the recovery are theirs together. */
 import { describe, expect, test } from "bun:test";
+import { Supervisor } from "../../src/engine/supervisor.ts";
 import { gate, say } from "../../src/hosts/scripted/script.ts";
 import { INTERRUPTED } from "../../src/model/evidence.ts";
+import { systemClock } from "../../src/process/clock.ts";
 import type { Store } from "../../src/store/store.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { codeOf, idle, launch, newWorld, notices, type Side, type World } from "./engine-bed.ts";
@@ -39,6 +41,32 @@ test("the engines of a process are not others to each other: nobody has to be wa
   await entries.promise;
   await one.supervisor.recover();
   expect(looks() - after).toBe(1);
+});
+
+test("a recovery that could not read the store is repeated with the next poll, not after the long pause for hosts", async () => {
+  const world = newWorld();
+  const { store } = await world.side();
+  const { launches } = store;
+  const again = Promise.withResolvers<void>();
+  let looks = 0;
+  store.launches = (...given) => {
+    if (++looks === 1) return Promise.reject(new Error("the database cannot be reached"));
+    again.resolve();
+    return launches(...given);
+  };
+  const supervisor = new Supervisor({
+    ...systemClock,
+    store,
+    log: { info() {}, error() {} },
+    isAlive: () => true,
+    pollMs: 5,
+    retryMs: 3_600_000,
+    opener: { has: () => false, open: () => Promise.reject(new Error("nothing is opened here")) },
+  });
+  expect(await supervisor.recover()).toBe(false);
+  await again.promise;
+  supervisor.stop();
+  await supervisor.idle();
 });
 
 test("what is written is read once for all engines, and each acts on what is its own", async () => {
