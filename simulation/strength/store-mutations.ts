@@ -201,9 +201,9 @@ export const NOTICE_MUTATIONS: readonly PutBack[] = [
     edits: [
       {
         file: "src/engine/notices/delivery.ts",
-        old: 'return groupOf(reclaimed, shown === "late", term);',
+        old: 'return groupOf(reclaimed, shown === "late", term) ?? "taken";',
         new: `const again = groupOf(reclaimed, shown === "late", term);
-      return again && { ...again, messageId: this.#context.host.newMessageId() };`,
+      return again === null ? "taken" : { ...again, messageId: this.#context.host.newMessageId() };`,
       },
     ],
   },
